@@ -1,0 +1,249 @@
+//! The one error type of the crate, and the place that an error is about.
+
+use core::fmt;
+use core::ops::Range;
+
+/// The result of anything in this crate that can fail.
+pub type Result<T, E = Error> = core::result::Result<T, E>;
+
+/// Something that cannot be described, written, read or evaluated, and where it was met.
+///
+/// An error is for the caller: a bad argument, bytes that cannot be read, a machine without the
+/// register asked for. A difference that [`check`](crate::check) found in an output is not an error
+/// but a finding.
+///
+/// The message names the unit, function, variable, pc range, operation, section and offset, as far as
+/// they are known: *unit `a.cl`, function `saxpy`, variable `n`, pc 0x24..0x180: lane 70 is not in a
+/// wave of 64*.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Inner {
+    kind: ErrorKind,
+    at: At,
+}
+
+/// Where an error was met. Every part is optional: it is given where it is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct At {
+    /// The name of the compilation unit.
+    pub unit: Option<String>,
+    /// The name of the function.
+    pub function: Option<String>,
+    /// The name of the variable, parameter or constant.
+    pub variable: Option<String>,
+    /// The pc range, half-open, in bytes from the start of the function.
+    pub pcs: Option<Range<u64>>,
+    /// The index of the operation in its expression, counted from 0.
+    pub operation: Option<usize>,
+    /// The section of the object file.
+    pub section: Option<String>,
+    /// The offset in bytes from the start of the section, or of the expression where there is no section.
+    pub offset: Option<u64>,
+}
+
+/// What went wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The target has no such register. The text is the number, or the name asked for.
+    UnknownRegister(String),
+    /// The target has no address space of this number.
+    UnknownSpace(u64),
+    /// The processor is not known, or does not have this wave size.
+    UnknownTarget(String),
+    /// The lane is not in the wave. Lanes count from 0.
+    LaneOutOfWave {
+        /// The lane asked for.
+        lane: u64,
+        /// Lanes in the wave.
+        wave: u64,
+    },
+    /// A pc range that ends before it starts, or where it starts.
+    EmptyRange,
+    /// Two ranges of one variable overlap where one place was meant.
+    OverlappingRanges(Range<u64>),
+    /// A pc range lies outside of the function.
+    OutsideFunction {
+        /// The size of the function in bytes.
+        size: u64,
+    },
+    /// Something needs more bits than its storage has.
+    DoesNotFit {
+        /// What does not fit.
+        what: String,
+        /// Bits that are needed.
+        needs: u64,
+        /// Bits that are there.
+        has: u64,
+    },
+    /// A type contains itself, other than through a pointer.
+    CyclicType(String),
+    /// An id that belongs to no entity of this module, or to an entity of another kind.
+    UnknownId(String),
+    /// An argument is out of range, or contradicts another.
+    BadArgument(String),
+    /// The consumer has no way to be told this.
+    CannotSay {
+        /// What cannot be said.
+        what: String,
+        /// The consumer's name.
+        consumer: String,
+    },
+    /// The bytes end inside of something.
+    Truncated(String),
+    /// The bytes are not what they should be.
+    Malformed(String),
+    /// The number is no operation of the dialect that is read. Nothing after it can be decoded, for
+    /// operations do not carry their length.
+    UnknownOperation {
+        /// The opcode byte.
+        code: u8,
+        /// The sub-operation, of the vendor operations that have one.
+        sub: Option<u64>,
+    },
+    /// A feature of the file that is not supported.
+    Unsupported(String),
+    /// A size or an offset does not fit the 32-bit DWARF format.
+    TooLarge(String),
+    /// A file could not be read or written.
+    Io(String),
+}
+
+impl Error {
+    /// An error of this kind, with no place yet.
+    #[cold]
+    pub fn new(kind: ErrorKind) -> Self {
+        Self(Box::new(Inner { kind, at: At::default() }))
+    }
+
+    /// What went wrong.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0.kind
+    }
+
+    /// Where.
+    pub fn at(&self) -> &At {
+        &self.0.at
+    }
+
+    /// Adds to the place what is not known yet. What is known stays: the innermost place wins.
+    #[must_use]
+    pub fn or_at(mut self, outer: At) -> Self {
+        let at = &mut self.0.at;
+        at.unit = at.unit.take().or(outer.unit);
+        at.function = at.function.take().or(outer.function);
+        at.variable = at.variable.take().or(outer.variable);
+        at.pcs = at.pcs.take().or(outer.pcs);
+        at.operation = at.operation.or(outer.operation);
+        at.section = at.section.take().or(outer.section);
+        at.offset = at.offset.or(outer.offset);
+        self
+    }
+
+    /// Bytes that are not what they should be, at `offset` of `section`.
+    #[cold]
+    pub(crate) fn malformed(what: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Malformed(what.into()))
+    }
+
+    /// An argument that cannot be accepted.
+    #[cold]
+    pub(crate) fn bad_argument(what: impl Into<String>) -> Self {
+        Self::new(ErrorKind::BadArgument(what.into()))
+    }
+
+    /// The same error, in a section.
+    #[must_use]
+    pub(crate) fn in_section(self, section: &str) -> Self {
+        self.or_at(At { section: Some(section.into()), ..At::default() })
+    }
+
+    /// The same error, at an offset in bytes.
+    #[must_use]
+    pub(crate) fn at_offset(self, offset: u64) -> Self {
+        self.or_at(At { offset: Some(offset), ..At::default() })
+    }
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
+        Self::new(kind)
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Self {
+        Self::new(ErrorKind::Io(error.to_string()))
+    }
+}
+
+impl core::error::Error for Error {}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error").field("kind", &self.0.kind).field("at", &self.0.at).finish()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = self.0.at.to_string();
+        if !at.is_empty() {
+            write!(f, "{at}: ")?;
+        }
+        self.0.kind.fmt(f)
+    }
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        parts.extend(self.unit.as_ref().map(|unit| format!("unit `{unit}`")));
+        parts.extend(self.function.as_ref().map(|function| format!("function `{function}`")));
+        parts.extend(self.variable.as_ref().map(|variable| format!("variable `{variable}`")));
+        parts.extend(self.pcs.as_ref().map(|pcs| format!("pc {:#x}..{:#x}", pcs.start, pcs.end)));
+        parts.extend(self.section.as_ref().map(|section| format!("section {section}")));
+        parts.extend(self.operation.map(|operation| format!("operation {operation}")));
+        parts.extend(self.offset.map(|offset| format!("offset {offset:#x}")));
+        f.write_str(&parts.join(", "))
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownRegister(name) => write!(f, "the target has no register {name}"),
+            Self::UnknownSpace(space) => write!(f, "the target has no address space {space}"),
+            Self::UnknownTarget(name) => write!(f, "unknown target: {name}"),
+            Self::LaneOutOfWave { lane, wave } => write!(f, "lane {lane} is not in a wave of {wave}"),
+            Self::EmptyRange => f.write_str("the range is empty or reversed"),
+            Self::OverlappingRanges(other) => write!(
+                f,
+                "the range overlaps {:#x}..{:#x} of the same variable; \
+                 several places at once are given in one call",
+                other.start, other.end
+            ),
+            Self::OutsideFunction { size } => {
+                write!(f, "the range is not inside of the function, which has {size:#x} bytes")
+            }
+            Self::DoesNotFit { what, needs, has } => {
+                write!(f, "{what} needs {needs} bits, but there are {has}")
+            }
+            Self::CyclicType(name) => write!(f, "type `{name}` contains itself"),
+            Self::UnknownId(what) => write!(f, "no such entity in this module: {what}"),
+            Self::CannotSay { what, consumer } => write!(f, "{consumer} cannot be told of {what}"),
+            Self::Truncated(what) => write!(f, "the bytes end inside of {what}"),
+            Self::UnknownOperation { code, sub: Some(sub) } => {
+                write!(f, "unknown operation {code:#04x}, sub-operation {sub:#x}")
+            }
+            Self::UnknownOperation { code, sub: None } => write!(f, "unknown operation {code:#04x}"),
+            Self::BadArgument(what)
+            | Self::Malformed(what)
+            | Self::Unsupported(what)
+            | Self::TooLarge(what)
+            | Self::Io(what) => f.write_str(what),
+        }
+    }
+}
