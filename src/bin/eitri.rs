@@ -1,0 +1,2 @@
+//! The command: arguments and exit codes only.
+fn main() {}

@@ -1,0 +1,333 @@
+//! Whole expressions: operations with branches by label, and operands that are known later.
+
+use super::{Decoder, Encoder, Encoding, Op};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Stands for something that an expression refers to and whose number is not known yet: an entry of
+/// `.debug_info`, or an address.
+///
+/// The number is an index into a list that the expression's owner keeps; to the expression it means
+/// nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot(pub u32);
+
+/// What is to be filled in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FixupKind {
+    /// The offset of an entry from the start of its unit, in this many bytes.
+    Entry {
+        /// 2 or 4.
+        bytes: u8,
+    },
+    /// The offset of a base type entry from the start of its unit, as unsigned LEB128, padded to this
+    /// many bytes.
+    Type {
+        /// How many bytes are kept free for it.
+        bytes: u8,
+    },
+    /// The offset of an entry from the start of `.debug_info`, of the size of a section offset.
+    EntrySection,
+    /// An address of the target's default space.
+    Address,
+}
+
+/// A place in an expression where a number is to be filled in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Fixup {
+    /// Bytes from the start of the expression.
+    pub offset: u32,
+    /// What goes there.
+    pub kind: FixupKind,
+    /// What it is the number of.
+    pub slot: Slot,
+}
+
+/// An encoded expression with the places that are still to be filled in.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Expr {
+    bytes: Vec<u8>,
+    fixups: Vec<Fixup>,
+}
+
+impl Expr {
+    /// Starts an expression.
+    pub fn build(encoding: Encoding) -> ExprBuilder {
+        ExprBuilder {
+            bytes: Vec::new(),
+            encoding,
+            fixups: Vec::new(),
+            labels: Vec::new(),
+            branches: Vec::new(),
+            error: None,
+        }
+    }
+
+    /// An expression of bytes that are taken as they are, for operations that the table does not have.
+    pub fn raw(bytes: impl Into<Vec<u8>>) -> Self {
+        Self { bytes: bytes.into(), fixups: Vec::new() }
+    }
+
+    /// The bytes. Where something is to be filled in they are 0.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The places to be filled in, in ascending order.
+    pub fn fixups(&self) -> &[Fixup] {
+        &self.fixups
+    }
+
+    /// The operations.
+    pub fn decode(&self, encoding: Encoding) -> Decoder<'_> {
+        Decoder::new(&self.bytes, encoding)
+    }
+
+    /// The same expression for a tree of `gimli::write`.
+    ///
+    /// `resolve` names what a slot stands for there. Vendor operations go through byte by byte, since
+    /// gimli has no operation for them. For a user who has a `gimli::write::Dwarf` and wants only
+    /// expressions from here.
+    ///
+    /// # Errors
+    /// The errors of [`Decoder`], if the expression refers to something and has operations that
+    /// `encoding` does not know; [`ErrorKind::BadArgument`] where a slot does not stand for what the
+    /// operation needs, or gimli cannot refer to it from this operation (`call2`, `GNU_parameter_ref`).
+    pub fn to_gimli(
+        &self,
+        encoding: Encoding,
+        mut resolve: impl FnMut(Slot) -> GimliTarget,
+    ) -> Result<gimli::write::Expression> {
+        if self.fixups.is_empty() {
+            return Ok(gimli::write::Expression::raw(self.bytes.clone()));
+        }
+        let mut out = gimli::write::Expression::new();
+        let mut decoder = self.decode(encoding);
+        let mut fixups = self.fixups.iter().peekable();
+        while let Some(decoded) = decoder.next() {
+            let decoded = decoded?;
+            let end = decoder.offset();
+            let Some(fixup) = fixups.next_if(|fixup| (fixup.offset as usize) < end) else {
+                for &byte in &self.bytes[decoded.offset..end] {
+                    out.op(gimli::DwOp(byte));
+                }
+                continue;
+            };
+            refer(&mut out, decoded.op, resolve(fixup.slot))
+                .map_err(|error| error.at_offset(decoded.offset as u64))?;
+        }
+        Ok(out)
+    }
+}
+
+/// What a [`Slot`] stands for in a `gimli::write` tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GimliTarget {
+    /// An entry of the same unit.
+    Entry(gimli::write::UnitEntryId),
+    /// An entry of any unit.
+    Reference(gimli::write::DebugInfoRef),
+    /// An address.
+    Address(gimli::write::Address),
+}
+
+/// Appends an operation that refers to something.
+fn refer(out: &mut gimli::write::Expression, op: Op<'_>, target: GimliTarget) -> Result<()> {
+    match (op, target) {
+        (Op::Addr { .. }, GimliTarget::Address(address)) => out.op_addr(address),
+        (Op::Call4 { .. }, GimliTarget::Entry(entry)) => out.op_call(entry),
+        (Op::CallRef { .. }, GimliTarget::Reference(entry)) => out.op_call_ref(entry),
+        (Op::ImplicitPointer { by, .. }, GimliTarget::Reference(entry)) => out.op_implicit_pointer(entry, by),
+        (Op::GnuVariableValue { .. }, GimliTarget::Reference(entry)) => out.op_variable_value(entry),
+        (Op::ConstType { bytes, .. }, GimliTarget::Entry(entry)) => out.op_const_type(entry, bytes.into()),
+        (Op::RegvalType { reg, .. }, GimliTarget::Entry(entry)) if reg.0 <= u16::MAX.into() => {
+            out.op_regval_type(gimli::Register(reg.0 as u16), entry);
+        }
+        (Op::DerefType { bytes, .. }, GimliTarget::Entry(entry)) => out.op_deref_type(bytes, entry),
+        (Op::XderefType { bytes, .. }, GimliTarget::Entry(entry)) => out.op_xderef_type(bytes, entry),
+        (Op::Convert { .. }, GimliTarget::Entry(entry)) => out.op_convert(Some(entry)),
+        (Op::Reinterpret { .. }, GimliTarget::Entry(entry)) => out.op_reinterpret(Some(entry)),
+        _ => {
+            let name = op.row().text;
+            return Err(Error::bad_argument(format!(
+                "gimli cannot write operation `{name}` with {target:?}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A place in an expression that branches go to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Label(u32);
+
+/// Builds an [`Expr`].
+///
+/// ```
+/// use eitri::op::{Dialect, Encoding, Expr, Reg};
+///
+/// // The larger of two registers, as a value.
+/// let mut e = Expr::build(Encoding::new(8, Dialect::Dwarf5));
+/// let done = e.label();
+/// e.ops().bregx(Reg(0), 0).bregx(Reg(1), 0).pick(1).pick(1).ge();
+/// e.bra(done);
+/// e.ops().swap();
+/// e.bind(done);
+/// e.ops().drop_top().stack_value();
+/// assert_eq!(e.finish()?.bytes(), [0x70, 0, 0x71, 0, 0x14, 0x14, 0x2a, 0x28, 1, 0, 0x16, 0x13, 0x9f]);
+/// # Ok::<(), eitri::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ExprBuilder {
+    bytes: Vec<u8>,
+    encoding: Encoding,
+    fixups: Vec<Fixup>,
+    /// Where each label is bound.
+    labels: Vec<Option<usize>>,
+    /// Where the operand of a branch stands, and to which label it goes.
+    branches: Vec<(usize, Label)>,
+    error: Option<Error>,
+}
+
+/// Calls methods of an encoder; a missing operation is remembered until the end.
+#[derive(Debug)]
+pub struct Ops<'b> {
+    encoder: Option<Encoder<'b>>,
+    error: &'b mut Option<Error>,
+}
+
+impl<'b> core::ops::Deref for Ops<'b> {
+    type Target = Encoder<'b>;
+    fn deref(&self) -> &Encoder<'b> {
+        self.encoder.as_ref().expect("is there until dropped")
+    }
+}
+
+impl<'b> core::ops::DerefMut for Ops<'b> {
+    fn deref_mut(&mut self) -> &mut Encoder<'b> {
+        self.encoder.as_mut().expect("is there until dropped")
+    }
+}
+
+impl Drop for Ops<'_> {
+    fn drop(&mut self) {
+        if let Some(Err(error)) = self.encoder.take().map(Encoder::finish) {
+            self.error.get_or_insert(error);
+        }
+    }
+}
+
+impl ExprBuilder {
+    /// The encoder of operations that refer to nothing.
+    pub fn ops(&mut self) -> Ops<'_> {
+        Ops { encoder: Some(Encoder::new(&mut self.bytes, self.encoding)), error: &mut self.error }
+    }
+
+    /// A label, not bound yet.
+    pub fn label(&mut self) -> Label {
+        self.labels.push(None);
+        Label(self.labels.len() as u32 - 1)
+    }
+
+    /// Binds the label to the place after the last operation.
+    pub fn bind(&mut self, label: Label) -> &mut Self {
+        match self.labels.get_mut(label.0 as usize) {
+            Some(place @ None) => *place = Some(self.bytes.len()),
+            _ => self.fail("a label is bound twice, or is another expression's"),
+        }
+        self
+    }
+
+    /// Appends `skip`, to the label.
+    pub fn skip(&mut self, to: Label) -> &mut Self {
+        self.ops().skip(0);
+        self.branch(to)
+    }
+
+    /// Appends `bra`, to the label.
+    pub fn bra(&mut self, to: Label) -> &mut Self {
+        self.ops().bra(0);
+        self.branch(to)
+    }
+
+    fn branch(&mut self, to: Label) -> &mut Self {
+        self.branches.push((self.bytes.len() - 2, to));
+        self
+    }
+
+    /// Appends an operation with an operand that is filled in later. The operand's value in `op` is
+    /// ignored.
+    ///
+    /// References to base types are kept to three bytes, which reach the first two million bytes of a unit.
+    pub fn refer(&mut self, op: Op<'_>, slot: Slot) -> &mut Self {
+        let start = self.bytes.len();
+        let (op, kind, before) = match op {
+            Op::Addr { .. } => (Op::Addr { address: 0 }, FixupKind::Address, 1),
+            Op::Call2 { .. } => (Op::Call2 { entry: 0 }, FixupKind::Entry { bytes: 2 }, 1),
+            Op::Call4 { .. } => (Op::Call4 { entry: 0 }, FixupKind::Entry { bytes: 4 }, 1),
+            Op::CallRef { .. } => (Op::CallRef { entry: 0 }, FixupKind::EntrySection, 1),
+            Op::ImplicitPointer { by, .. } => {
+                (Op::ImplicitPointer { entry: 0, by }, FixupKind::EntrySection, 1)
+            }
+            Op::GnuParameterRef { .. } => {
+                (Op::GnuParameterRef { entry: 0 }, FixupKind::Entry { bytes: 4 }, 1)
+            }
+            Op::GnuVariableValue { .. } => (Op::GnuVariableValue { entry: 0 }, FixupKind::EntrySection, 1),
+            Op::ConstType { bytes, .. } => (Op::ConstType { ty: PADDED, bytes }, TYPE, 1),
+            Op::Convert { .. } => (Op::Convert { ty: PADDED }, TYPE, 1),
+            Op::Reinterpret { .. } => (Op::Reinterpret { ty: PADDED }, TYPE, 1),
+            Op::DerefType { bytes, .. } => (Op::DerefType { bytes, ty: PADDED }, TYPE, 2),
+            Op::XderefType { bytes, .. } => (Op::XderefType { bytes, ty: PADDED }, TYPE, 2),
+            Op::RegvalType { reg, .. } => {
+                (Op::RegvalType { reg, ty: PADDED }, TYPE, 1 + super::uleb_len(reg.0))
+            }
+            _ => {
+                let name = op.row().text;
+                self.fail(&format!("operation `{name}` has no operand that can be filled in later"));
+                return self;
+            }
+        };
+        self.ops().op(op);
+        let offset = (start + before) as u32;
+        if kind == TYPE {
+            // The largest number of three bytes stood in for the padding.
+            self.bytes[start + before..][..3].copy_from_slice(&[0x80, 0x80, 0x00]);
+        }
+        self.fixups.push(Fixup { offset, kind, slot });
+        self
+    }
+
+    /// The expression.
+    ///
+    /// # Errors
+    /// [`ErrorKind::CannotSay`] if the dialect does not have an operation; [`ErrorKind::BadArgument`] if a
+    /// label is bound twice, or never, or too far away (a branch reaches 32 KiB).
+    pub fn finish(mut self) -> Result<Expr> {
+        for index in 0..self.branches.len() {
+            let (at, label) = self.branches[index];
+            let Some(&Some(to)) = self.labels.get(label.0 as usize) else {
+                self.fail("a branch goes to a label that is not bound");
+                break;
+            };
+            match i16::try_from(to as i64 - (at as i64 + 2)) {
+                Ok(by) if self.encoding.big_endian => {
+                    self.bytes[at..at + 2].copy_from_slice(&by.to_be_bytes())
+                }
+                Ok(by) => self.bytes[at..at + 2].copy_from_slice(&by.to_le_bytes()),
+                Err(_) => self.fail("a branch goes further than 32 KiB"),
+            }
+        }
+        match self.error {
+            Some(error) => Err(error),
+            None => Ok(Expr { bytes: self.bytes, fixups: self.fixups }),
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, what: &str) {
+        self.error.get_or_insert(Error::new(ErrorKind::BadArgument(what.into())));
+    }
+}
+
+/// A number that takes three bytes as LEB128.
+const PADDED: u64 = 0x1f_ffff;
+const TYPE: FixupKind = FixupKind::Type { bytes: 3 };

@@ -1,0 +1,113 @@
+//! LEB128, DWARF 5 section 7.6.
+
+/// Appends an unsigned LEB128 number.
+#[inline]
+pub(crate) fn write_uleb(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Appends a signed LEB128 number.
+#[inline]
+pub(crate) fn write_sleb(out: &mut Vec<u8>, mut value: i64) {
+    while !(-0x40..0x40).contains(&value) {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8 & 0x7f);
+}
+
+/// How many bytes the shortest encoding takes.
+pub(crate) fn uleb_len(value: u64) -> usize {
+    (64 - (value | 1).leading_zeros() as usize).div_ceil(7)
+}
+
+/// How many bytes the shortest encoding takes.
+pub(crate) fn sleb_len(value: i64) -> usize {
+    let magnitude = (value ^ (value >> 63)) as u64;
+    (65 - magnitude.leading_zeros() as usize).div_ceil(7)
+}
+
+/// Reads an unsigned number at `at` and returns it with the offset after it. `None` where the bytes end
+/// or the number does not fit 64 bits; padding is accepted.
+#[inline]
+pub(crate) fn read_uleb(bytes: &[u8], mut at: usize) -> Option<(u64, usize)> {
+    let mut value = 0u64;
+    let mut shift = 0u32;
+    loop {
+        let byte = *bytes.get(at)?;
+        at += 1;
+        let low = u64::from(byte & 0x7f);
+        match shift {
+            0..63 => value |= low << shift,
+            63 if low <= 1 => value |= low << 63,
+            _ if low == 0 => {}
+            _ => return None,
+        }
+        if byte < 0x80 {
+            return Some((value, at));
+        }
+        shift = shift.saturating_add(7);
+    }
+}
+
+/// Reads a signed number at `at` and returns it with the offset after it. `None` where the bytes end or
+/// the number does not fit 64 bits; padding is accepted.
+#[inline]
+pub(crate) fn read_sleb(bytes: &[u8], mut at: usize) -> Option<(i64, usize)> {
+    let mut value = 0i64;
+    let mut shift = 0u32;
+    loop {
+        let byte = *bytes.get(at)?;
+        at += 1;
+        let low = i64::from(byte & 0x7f);
+        match shift {
+            0..63 => value |= low << shift,
+            63 if low == 0 || low == 0x7f => value |= low << 63,
+            _ if shift > 63 && low == (value >> 63) & 0x7f => {}
+            _ => return None,
+        }
+        shift = shift.saturating_add(7);
+        if byte < 0x80 {
+            if shift < 64 && byte & 0x40 != 0 {
+                value |= -1 << shift;
+            }
+            return Some((value, at));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_those_written_and_numbers_come_back() {
+        for shift in 0..64 {
+            for near in [-1i64, 0, 1] {
+                let signed = (1i64 << shift).wrapping_add(near);
+                for value in [signed, signed.wrapping_neg()] {
+                    let mut out = Vec::new();
+                    write_sleb(&mut out, value);
+                    assert_eq!((out.len(), read_sleb(&out, 0)), (sleb_len(value), Some((value, out.len()))));
+                    out.clear();
+                    write_uleb(&mut out, value as u64);
+                    assert_eq!(out.len(), uleb_len(value as u64));
+                    assert_eq!(read_uleb(&out, 0), Some((value as u64, out.len())));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn padding_is_read_and_overflow_is_not() {
+        assert_eq!(read_uleb(&[0xa5, 0x80, 0x80, 0x00], 0), Some((0x25, 4)));
+        assert_eq!(read_sleb(&[0xff, 0xff, 0x7f], 0), Some((-1, 3)));
+        assert_eq!(read_uleb(&[0xff; 12], 0), None);
+        assert_eq!(read_uleb(&[0x80, 0x80], 0), None);
+        assert_eq!(read_uleb(&[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x02], 0), None);
+    }
+}

@@ -1,0 +1,273 @@
+//! DWARF operations: one table, and from it the [`Op`] enum, the [`Encoder`], the [`Decoder`] and the
+//! [text form](text).
+//!
+//! An operation has one *meaning* and can have several encodings. `lit5`, `const1u 5` and `constu 5` are
+//! all [`Op::ConstU`]; `entry_value` is 0xa3 in DWARF 5 and was 0xf3 in GNU's DWARF 4; `offset` is `e9 04`
+//! for today's LLVM, `e3` for older AMD debuggers and will get a number of its own in DWARF 6. Which
+//! encodings are in use is the [`Dialect`].
+//!
+//! ```
+//! use eitri::op::{Decoder, Dialect, Encoder, Encoding, Op, Reg};
+//!
+//! let encoding = Encoding::new(8, Dialect::Llvm);
+//! let mut bytes = Vec::new();
+//! Encoder::new(&mut bytes, encoding).regx(Reg(2560)).push_lane().constu(4).mul().offset();
+//! assert_eq!(bytes, [0x90, 0x80, 0x14, 0xe9, 0x03, 0x34, 0x1e, 0xe9, 0x04]);
+//!
+//! let first = Decoder::new(&bytes, encoding).next().unwrap()?;
+//! assert_eq!(first.op, Op::RegX { reg: Reg(2560) });
+//! # Ok::<(), eitri::Error>(())
+//! ```
+
+mod compact;
+mod decode;
+mod encode;
+mod expr;
+mod leb;
+mod operand;
+mod table;
+pub mod text;
+
+pub use compact::{COMPACT, Compact, Form};
+pub use decode::{Decoded, Decoder, Spelling};
+pub use encode::Encoder;
+pub use expr::{Expr, ExprBuilder, Fixup, FixupKind, GimliTarget, Label, Ops, Slot};
+pub(crate) use leb::{read_sleb, read_uleb, sleb_len, uleb_len, write_sleb, write_uleb};
+pub use operand::{EncodedAddress, OperandKind, Reg};
+
+use operand::operand_type;
+use table::for_each_op;
+
+/// Which encodings of operations are in use.
+///
+/// The operations of DWARF 5 and the GNU forms of DWARF 4 files are part of every dialect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Dialect {
+    /// DWARF 5 and the GNU forms, nothing else.
+    #[default]
+    Dwarf5,
+    /// Vendor operations as `DW_OP_LLVM_user` (0xe9) and a sub-operation.
+    Llvm,
+    /// Vendor operations in one byte, 0xe1 to 0xec, for older AMD debuggers.
+    Legacy,
+    /// What is accepted for DWARF 6. Operations without a number have none unless
+    /// [`Encoding::draft`] supplies it.
+    Dwarf6,
+}
+
+/// What the bytes of an operation depend on, apart from the operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Encoding {
+    /// Bytes of an address in the default space: 4 or 8 (2 and 1 are possible).
+    pub address_bytes: u8,
+    /// Bytes of a section offset: 4 in the 32-bit DWARF format, 8 in the 64-bit one.
+    pub offset_bytes: u8,
+    /// The DWARF version of the unit.
+    pub version: u16,
+    /// Whether the most significant byte comes first.
+    pub big_endian: bool,
+    /// Which encodings of operations are in use.
+    pub dialect: Dialect,
+    /// Numbers for operations to which the DWARF 6 draft gives none, used with [`Dialect::Dwarf6`].
+    pub draft: DraftCodes,
+}
+
+impl Encoding {
+    /// DWARF 5 in the 32-bit format, little-endian.
+    pub const fn new(address_bytes: u8, dialect: Dialect) -> Self {
+        Self {
+            address_bytes,
+            offset_bytes: 4,
+            version: 5,
+            big_endian: false,
+            dialect,
+            draft: DraftCodes::NONE,
+        }
+    }
+}
+
+/// Numbers for draft operations, supplied by the caller; nothing is assumed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct DraftCodes([u8; Name::COUNT]);
+
+impl DraftCodes {
+    /// No numbers.
+    pub const NONE: Self = Self([0; Name::COUNT]);
+
+    /// The same with `code` for the operation `name`. A code of 0 takes the number away.
+    #[must_use]
+    pub const fn with(mut self, name: Name, code: u8) -> Self {
+        self.0[name as usize] = code;
+        self
+    }
+
+    /// The number for the operation, if one was supplied.
+    pub const fn get(&self, name: Name) -> Option<u8> {
+        match self.0[name as usize] {
+            0 => None,
+            code => Some(code),
+        }
+    }
+}
+
+impl Default for DraftCodes {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl core::fmt::Debug for DraftCodes {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_map().entries(Name::ALL.iter().filter_map(|&name| Some((name, self.get(name)?)))).finish()
+    }
+}
+
+/// The number that an operation has in some encoding, if any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Code {
+    /// The encoding does not have the operation.
+    None,
+    /// To be assigned: the operation is accepted or proposed, and has no number yet.
+    Unassigned,
+    /// The opcode, or the sub-operation.
+    Is(u8),
+}
+
+impl Code {
+    /// The number, if there is one.
+    pub const fn get(self) -> Option<u8> {
+        match self {
+            Self::Is(code) => Some(code),
+            _ => None,
+        }
+    }
+}
+
+/// What the table says of one operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// The operation.
+    pub name: Name,
+    /// Its name without `DW_OP_` and vendor prefix.
+    pub text: &'static str,
+    /// Names and kinds of its operands, in order.
+    pub operands: &'static [(&'static str, OperandKind)],
+    /// The opcode of DWARF 2 to 5.
+    pub std: Code,
+    /// The GNU opcode.
+    pub gnu: Code,
+    /// The sub-operation of `DW_OP_LLVM_user`.
+    pub user: Code,
+    /// The one-byte opcode of older AMD debuggers.
+    pub legacy: Code,
+    /// The opcode of the DWARF 6 draft.
+    pub six: Code,
+    /// How many stack elements it takes and leaves. `None` where that varies.
+    pub stack: (Option<u8>, Option<u8>),
+    /// The DWARF version that brought it, 0 where it is no part of the standard.
+    pub since: u16,
+}
+
+macro_rules! code {
+    (_) => {
+        Code::None
+    };
+    (TBA) => {
+        Code::Unassigned
+    };
+    ($code:literal) => {
+        Code::Is($code)
+    };
+}
+
+macro_rules! count {
+    (*) => {
+        None
+    };
+    ($n:literal) => {
+        Some($n)
+    };
+}
+
+macro_rules! make_ops { ($(
+    $variant:ident $method:ident $text:literal { $($field:ident: $kind:ident),* }
+    [$std:tt $gnu:tt $user:tt $legacy:tt $six:tt] ($in:tt => $out:tt) $since:literal;
+)*) => {
+    /// One operation with its operands.
+    ///
+    /// Blocks and expressions are borrowed from the bytes that were decoded, or from the caller.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[allow(missing_docs, reason = "the operands are those of the specification")]
+    pub enum Op<'a> { $(
+        #[doc = concat!("`DW_OP_", $text, "`, with or without a vendor's prefix.")]
+        $variant { $($field: operand_type!($kind)),* },
+    )* }
+
+    /// The name of an operation: [`Op`] without operands.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Name { $(
+        #[doc = concat!("`DW_OP_", $text, "`, with or without a vendor's prefix.")]
+        $variant,
+    )* }
+
+    impl Name {
+        /// Every operation, in the order of the table.
+        pub const ALL: &'static [Name] = &[$(Name::$variant),*];
+        /// How many operations there are.
+        pub const COUNT: usize = Self::ALL.len();
+    }
+
+    static ROWS: [Row; Name::COUNT] = [$(Row {
+        name: Name::$variant,
+        text: $text,
+        operands: &[$((stringify!($field), OperandKind::$kind)),*],
+        std: code!($std), gnu: code!($gnu), user: code!($user), legacy: code!($legacy), six: code!($six),
+        stack: (count!($in), count!($out)),
+        since: $since,
+    }),*];
+
+    impl<'a> Op<'a> {
+        /// The name of the operation.
+        pub const fn name(&self) -> Name {
+            match self { $(Op::$variant { .. } => Name::$variant),* }
+        }
+    }
+} }
+for_each_op!(make_ops);
+
+impl Name {
+    /// The operation's row of the table.
+    pub fn row(self) -> &'static Row {
+        &ROWS[self as usize]
+    }
+
+    /// The operation of this name. `DW_OP_` and a vendor's prefix may stand before it; the names that
+    /// DWARF 6 gives to operations of DWARF 5 are known too. Compact spellings (`lit5`) are no operations:
+    /// see [`Compact`].
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.strip_prefix("DW_OP_").unwrap_or(text);
+        let bare = ["LLVM_", "GNU_"].iter().find_map(|vendor| text.strip_prefix(vendor)).unwrap_or(text);
+        let bare = match bare {
+            "push_tls_address" | "form_tls_location" => "form_tls_address",
+            "addr_index" => "addrx",
+            "const_index" => "constx",
+            "push_object_location" => "push_object_address",
+            "mod_trunc" => "mod",
+            "aspace_deref" => "xderef",
+            "aspace_deref_size" => "xderef_size",
+            "aspace_deref_type" => "xderef_type",
+            other => other,
+        };
+        Self::ALL.iter().copied().find(|name| name.row().text == bare)
+    }
+}
+
+impl Op<'_> {
+    /// The operation's row of the table.
+    pub fn row(&self) -> &'static Row {
+        self.name().row()
+    }
+}
+
+/// The opcode byte of `DW_OP_LLVM_user`, after which a sub-operation stands.
+pub const LLVM_USER: u8 = 0xe9;

@@ -1,0 +1,108 @@
+//! THE table of operations: one row each, from which every other list of operations is made.
+//!
+//! | column | meaning |
+//! |---|---|
+//! | variant, method, name | [`Op`](super::Op)'s variant, the method of [`Encoder`](super::Encoder), the text form |
+//! | operands | name and [kind](super::operand) of each, in the order of the encoding |
+//! | std | the opcode of DWARF 2 to 5, valid in every dialect |
+//! | gnu | the GNU opcode of the same operation, in DWARF 4 files |
+//! | user | the sub-operation after `DW_OP_LLVM_user` (0xe9) |
+//! | legacy | the one-byte opcode of older AMD debuggers |
+//! | six | the opcode in the DWARF 6 draft; `TBA`: accepted or proposed, without a number |
+//! | in => out | stack elements that it takes and leaves; `*` where that varies |
+//! | since | the DWARF version that brought it; 0 where it is no part of the standard |
+//!
+//! One row is one *meaning*. Compact spellings (`lit5`, `reg3`, `const1u`, `dup`) are encodings of
+//! `constu`, `regx`, `constu`, `pick` and stand in [`compact`](super::compact).
+
+/// Calls a macro with all rows.
+macro_rules! for_each_op { ($use:ident) => { $use! {
+    // variant            method               name                    operands                                     std   gnu  user  leg   six    stack   since
+    Addr                  addr                 "addr"                  { address: Address }                        [0x03  _    _     _     _   ]  (0 => 1) 2;
+    Deref                 deref                "deref"                 {}                                          [0x06  _    _     _     _   ]  (1 => 1) 2;
+    ConstU                constu               "constu"                { value: Uleb }                             [0x10  _    _     _     _   ]  (0 => 1) 2;
+    ConstS                consts               "consts"                { value: Sleb }                             [0x11  _    _     _     _   ]  (0 => 1) 2;
+    Drop                  drop_top             "drop"                  {}                                          [0x13  _    _     _     _   ]  (1 => 0) 2;
+    Pick                  pick                 "pick"                  { index: U8 }                               [0x15  _    _     _     _   ]  (* => *) 2;
+    Swap                  swap                 "swap"                  {}                                          [0x16  _    _     _     _   ]  (2 => 2) 2;
+    Rot                   rot                  "rot"                   {}                                          [0x17  _    _     _     _   ]  (3 => 3) 2;
+    Xderef                xderef               "xderef"                {}                                          [0x18  _    _     _     _   ]  (2 => 1) 2;
+    Abs                   abs                  "abs"                   {}                                          [0x19  _    _     _     _   ]  (1 => 1) 2;
+    And                   and                  "and"                   {}                                          [0x1a  _    _     _     _   ]  (2 => 1) 2;
+    Div                   div                  "div"                   {}                                          [0x1b  _    _     _     _   ]  (2 => 1) 2;
+    Minus                 minus                "minus"                 {}                                          [0x1c  _    _     _     _   ]  (2 => 1) 2;
+    Mod                   modulo               "mod"                   {}                                          [0x1d  _    _     _     _   ]  (2 => 1) 2;
+    Mul                   mul                  "mul"                   {}                                          [0x1e  _    _     _     _   ]  (2 => 1) 2;
+    Neg                   neg                  "neg"                   {}                                          [0x1f  _    _     _     _   ]  (1 => 1) 2;
+    Not                   not                  "not"                   {}                                          [0x20  _    _     _     _   ]  (1 => 1) 2;
+    Or                    or                   "or"                    {}                                          [0x21  _    _     _     _   ]  (2 => 1) 2;
+    Plus                  plus                 "plus"                  {}                                          [0x22  _    _     _     _   ]  (2 => 1) 2;
+    PlusUconst            plus_uconst          "plus_uconst"           { value: Uleb }                             [0x23  _    _     _     _   ]  (1 => 1) 2;
+    Shl                   shl                  "shl"                   {}                                          [0x24  _    _     _     _   ]  (2 => 1) 2;
+    Shr                   shr                  "shr"                   {}                                          [0x25  _    _     _     _   ]  (2 => 1) 2;
+    Shra                  shra                 "shra"                  {}                                          [0x26  _    _     _     _   ]  (2 => 1) 2;
+    Xor                   xor                  "xor"                   {}                                          [0x27  _    _     _     _   ]  (2 => 1) 2;
+    Bra                   bra                  "bra"                   { by: Branch }                              [0x28  _    _     _     _   ]  (1 => 0) 2;
+    Eq                    eq                   "eq"                    {}                                          [0x29  _    _     _     _   ]  (2 => 1) 2;
+    Ge                    ge                   "ge"                    {}                                          [0x2a  _    _     _     _   ]  (2 => 1) 2;
+    Gt                    gt                   "gt"                    {}                                          [0x2b  _    _     _     _   ]  (2 => 1) 2;
+    Le                    le                   "le"                    {}                                          [0x2c  _    _     _     _   ]  (2 => 1) 2;
+    Lt                    lt                   "lt"                    {}                                          [0x2d  _    _     _     _   ]  (2 => 1) 2;
+    Ne                    ne                   "ne"                    {}                                          [0x2e  _    _     _     _   ]  (2 => 1) 2;
+    Skip                  skip                 "skip"                  { by: Branch }                              [0x2f  _    _     _     _   ]  (0 => 0) 2;
+    RegX                  regx                 "regx"                  { reg: Register }                           [0x90  _    _     _     _   ]  (0 => 1) 2;
+    FbReg                 fbreg                "fbreg"                 { by: Sleb }                                [0x91  _    _     _     _   ]  (0 => 1) 2;
+    BregX                 bregx                "bregx"                 { reg: Register, by: Sleb }                 [0x92  _    _     _     _   ]  (0 => 1) 2;
+    Piece                 piece                "piece"                 { bytes: Uleb }                             [0x93  _    _     _     _   ]  (* => *) 2;
+    DerefSize             deref_size           "deref_size"            { bytes: U8 }                               [0x94  _    _     _     _   ]  (1 => 1) 2;
+    XderefSize            xderef_size          "xderef_size"           { bytes: U8 }                               [0x95  _    _     _     _   ]  (2 => 1) 2;
+    Nop                   nop                  "nop"                   {}                                          [0x96  _    0x01  _     _   ]  (0 => 0) 2;
+    PushObjectAddress     push_object_address  "push_object_address"   {}                                          [0x97  _    _     _     _   ]  (0 => 1) 3;
+    Call2                 call2                "call2"                 { entry: Entry2 }                           [0x98  _    _     _     _   ]  (* => *) 3;
+    Call4                 call4                "call4"                 { entry: Entry4 }                           [0x99  _    _     _     _   ]  (* => *) 3;
+    CallRef               call_ref             "call_ref"              { entry: EntrySection }                     [0x9a  _    _     _     _   ]  (* => *) 3;
+    FormTlsAddress        form_tls_address     "form_tls_address"      {}                                          [0x9b  0xe0 _     _     _   ]  (1 => 1) 3;
+    CallFrameCfa          call_frame_cfa       "call_frame_cfa"        {}                                          [0x9c  _    _     _     _   ]  (0 => 1) 3;
+    BitPiece              bit_piece            "bit_piece"             { bits: Uleb, offset: Uleb }                [0x9d  _    _     _     _   ]  (* => *) 3;
+    ImplicitValue         implicit_value       "implicit_value"        { bytes: Block }                            [0x9e  _    _     _     _   ]  (0 => 1) 4;
+    StackValue            stack_value          "stack_value"           {}                                          [0x9f  _    _     _     _   ]  (1 => 1) 4;
+    ImplicitPointer       implicit_pointer     "implicit_pointer"      { entry: EntrySection, by: Sleb }           [0xa0  0xf2 _     _     _   ]  (0 => 1) 5;
+    Addrx                 addrx                "addrx"                 { index: Uleb }                             [0xa1  0xfb _     _     _   ]  (0 => 1) 5;
+    Constx                constx               "constx"                { index: Uleb }                             [0xa2  0xfc _     _     _   ]  (0 => 1) 5;
+    EntryValue            entry_value          "entry_value"           { expr: Expression }                        [0xa3  0xf3 _     _     _   ]  (0 => 1) 5;
+    ConstType             const_type           "const_type"            { ty: TypeEntry, bytes: Block1 }            [0xa4  0xf4 _     _     _   ]  (0 => 1) 5;
+    RegvalType            regval_type          "regval_type"           { reg: Register, ty: TypeEntry }            [0xa5  0xf5 _     _     _   ]  (0 => 1) 5;
+    DerefType             deref_type           "deref_type"            { bytes: U8, ty: TypeEntry }                [0xa6  0xf6 _     _     _   ]  (1 => 1) 5;
+    XderefType            xderef_type          "xderef_type"           { bytes: U8, ty: TypeEntry }                [0xa7  _    _     _     _   ]  (2 => 1) 5;
+    Convert               convert              "convert"               { ty: TypeEntry }                           [0xa8  0xf7 _     _     _   ]  (1 => 1) 5;
+    Reinterpret           reinterpret          "reinterpret"           { ty: TypeEntry }                           [0xa9  0xf9 _     _     _   ]  (1 => 1) 5;
+
+    GnuUninit             gnu_uninit           "uninit"                {}                                          [_     0xf0 _     _     _   ]  (0 => 0) 0;
+    GnuEncodedAddr        gnu_encoded_addr     "encoded_addr"          { address: Encoded }                        [_     0xf1 _     _     _   ]  (0 => 1) 0;
+    GnuParameterRef       gnu_parameter_ref    "parameter_ref"         { entry: Entry4 }                           [_     0xfa _     _     _   ]  (0 => 1) 0;
+    GnuVariableValue      gnu_variable_value   "variable_value"        { entry: EntrySection }                     [_     0xfd _     _     _   ]  (0 => 1) 0;
+
+    FormAspaceAddress     form_aspace_address  "form_aspace_address"   {}                                          [_     _    0x02  0xe1  _   ]  (2 => 1) 0;
+    PushLane              push_lane            "push_lane"             {}                                          [_     _    0x03  0xe2  0xab]  (0 => 1) 6;
+    Offset                offset               "offset"                {}                                          [_     _    0x04  0xe3  TBA ]  (2 => 1) 6;
+    OffsetUconst          offset_uconst        "offset_uconst"         { bytes: Uleb }                             [_     _    0x05  0xe4  _   ]  (1 => 1) 0;
+    BitOffset             bit_offset           "bit_offset"            {}                                          [_     _    0x06  0xe5  TBA ]  (2 => 1) 6;
+    CallFrameEntryReg     call_frame_entry_reg "call_frame_entry_reg"  { reg: Register }                           [_     _    0x07  0xe6  TBA ]  (0 => 1) 0;
+    Undefined             undefined            "undefined"             {}                                          [_     _    0x08  0xe7  TBA ]  (0 => 1) 6;
+    AspaceBregX           aspace_bregx         "aspace_bregx"          { reg: Register, by: Sleb }                 [_     _    0x09  0xe8  TBA ]  (1 => 1) 0;
+    PieceEnd              piece_end            "piece_end"             {}                                          [_     _    0x0a  0xea  _   ]  (1 => 1) 0;
+    Extend                extend               "extend"                { bits: Uleb, count: Uleb }                 [_     _    0x0b  0xeb  TBA ]  (1 => 1) 0;
+    SelectBitPiece        select_bit_piece     "select_bit_piece"      { bits: Uleb, count: Uleb }                 [_     _    0x0c  0xec  TBA ]  (3 => 1) 0;
+    NvidiaMux             nvidia_mux           "NVIDIA_mux"            { selector: Uleb }                          [_     _    0x0d  _     _   ]  (* => *) 0;
+    AspaceImplicitPointer aspace_implicit_pointer "aspace_implicit_pointer" { entry: EntrySection, by: Sleb }      [_     _    TBA   _     _   ]  (1 => 1) 0;
+    PushIteration         push_iteration       "push_iteration"        {}                                          [_     _    TBA   _     _   ]  (0 => 1) 0;
+    Overlay               overlay              "overlay"               {}                                          [_     _    TBA   _     TBA ]  (4 => 1) 0;
+    BitOverlay            bit_overlay          "bit_overlay"           {}                                          [_     _    TBA   _     TBA ]  (4 => 1) 0;
+
+    Composite             composite            "composite"             {}                                          [_     _    _     _     TBA ]  (0 => 1) 6;
+    Mem                   mem                  "mem"                   {}                                          [_     _    _     _     TBA ]  (2 => 1) 0;
+    ModFloor              mod_floor            "mod_floor"             {}                                          [_     _    _     _     0xb0]  (2 => 1) 6;
+    Extended              extended             "extended"              { opcode: Uleb }                            [_     _    _     _     0xde]  (* => *) 6;
+    UserExtended          user_extended        "user_extended"         { opcode: Uleb }                            [_     _    _     _     0xdf]  (* => *) 6;
+} } }
+pub(crate) use for_each_op;

@@ -1,0 +1,261 @@
+//! AMD GPUs from gfx9 to gfx12: the register map, address spaces and ELF flags of the AMDGPU back end
+//! user guide.
+
+use super::{ElfIdentity, Names, Per, Range, Relocations, Scaling, Space, SpaceId, Target};
+use crate::error::{ErrorKind, Result};
+
+/// How many lanes a wave has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wave {
+    /// 32 lanes.
+    W32,
+    /// 64 lanes.
+    W64,
+}
+
+impl Wave {
+    /// The number of lanes.
+    pub const fn lanes(self) -> u32 {
+        match self {
+            Self::W32 => 32,
+            Self::W64 => 64,
+        }
+    }
+}
+
+/// A processor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gfx(usize);
+
+/// Which wave sizes a processor runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waves {
+    Only32,
+    Only64,
+    Both,
+}
+
+/// How `e_flags` states xnack and sramecc, in code objects of version 4 and later: 2-bit fields in which
+/// 0 is "the processor does not have it" and 1 is "any".
+const XNACK_ANY: u32 = 0x100;
+const SRAMECC_ANY: u32 = 0x400;
+
+/// What is known of a processor.
+#[derive(Debug)]
+struct Processor {
+    name: &'static str,
+    /// The `EF_AMDGPU_MACH` number.
+    mach: u32,
+    /// The rest of `e_flags` where xnack and sramecc are not settled.
+    features: u32,
+    waves: Waves,
+    sgprs: Sgprs,
+    vgprs: Vgprs,
+    scaling: Scaling,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sgprs {
+    /// s0 to s101.
+    To101,
+    /// s0 to s105.
+    To105,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Vgprs {
+    /// v0 to v255.
+    V256,
+    /// v0 to v255 and a0 to a255.
+    V256A256,
+    /// v0 to v1023.
+    V1024,
+}
+
+use Sgprs::{To101, To105};
+use Vgprs::{V256, V256A256, V1024};
+use Waves::{Both, Only32, Only64};
+
+macro_rules! processors { ($($konst:ident $name:literal $mach:literal $features:expr, $waves:ident $sgprs:ident $vgprs:ident $scaling:ident;)*) => {
+    static PROCESSORS: &[Processor] = &[$(Processor {
+        name: $name, mach: $mach, features: $features, waves: $waves, sgprs: $sgprs, vgprs: $vgprs,
+        scaling: Scaling::$scaling,
+    }),*];
+
+    #[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "the names are the processors'")]
+    enum Index { $($konst),* }
+
+    impl Gfx { $(
+        #[doc = concat!("The processor `", $name, "`.")]
+        pub const $konst: Self = Self(Index::$konst as usize);
+    )* }
+} }
+
+#[rustfmt::skip]
+processors! {
+    // constant       name            mach  xnack, sramecc            waves  sgprs  vgprs    sp counts
+    GFX900            "gfx900"          0x2c  XNACK_ANY,                Only64 To101  V256     Wave;
+    GFX902            "gfx902"          0x2d  XNACK_ANY,                Only64 To101  V256     Wave;
+    GFX904            "gfx904"          0x2e  XNACK_ANY,                Only64 To101  V256     Wave;
+    GFX906            "gfx906"          0x2f  XNACK_ANY | SRAMECC_ANY,  Only64 To101  V256     Wave;
+    GFX908            "gfx908"          0x30  XNACK_ANY | SRAMECC_ANY,  Only64 To101  V256A256 Wave;
+    GFX909            "gfx909"          0x31  XNACK_ANY,                Only64 To101  V256     Wave;
+    GFX90A            "gfx90a"          0x3f  XNACK_ANY | SRAMECC_ANY,  Only64 To101  V256A256 Wave;
+    GFX90C            "gfx90c"          0x32  XNACK_ANY,                Only64 To101  V256     Wave;
+    GFX942            "gfx942"          0x4c  XNACK_ANY | SRAMECC_ANY,  Only64 To101  V256A256 Lane;
+    GFX950            "gfx950"          0x4f  XNACK_ANY | SRAMECC_ANY,  Only64 To101  V256A256 Lane;
+    GFX1010           "gfx1010"         0x33  XNACK_ANY,                Both   To105  V256     Wave;
+    GFX1011           "gfx1011"         0x34  XNACK_ANY,                Both   To105  V256     Wave;
+    GFX1012           "gfx1012"         0x35  XNACK_ANY,                Both   To105  V256     Wave;
+    GFX1013           "gfx1013"         0x42  XNACK_ANY,                Both   To105  V256     Wave;
+    GFX1030           "gfx1030"         0x36  0,                        Both   To105  V256     Wave;
+    GFX1031           "gfx1031"         0x37  0,                        Both   To105  V256     Wave;
+    GFX1032           "gfx1032"         0x38  0,                        Both   To105  V256     Wave;
+    GFX1033           "gfx1033"         0x39  0,                        Both   To105  V256     Wave;
+    GFX1034           "gfx1034"         0x3e  0,                        Both   To105  V256     Wave;
+    GFX1035           "gfx1035"         0x3d  0,                        Both   To105  V256     Wave;
+    GFX1036           "gfx1036"         0x45  0,                        Both   To105  V256     Wave;
+    GFX1100           "gfx1100"         0x41  0,                        Both   To105  V256     Lane;
+    GFX1101           "gfx1101"         0x46  0,                        Both   To105  V256     Lane;
+    GFX1102           "gfx1102"         0x47  0,                        Both   To105  V256     Lane;
+    GFX1103           "gfx1103"         0x44  0,                        Both   To105  V256     Lane;
+    GFX1150           "gfx1150"         0x43  0,                        Both   To105  V256     Lane;
+    GFX1151           "gfx1151"         0x4a  0,                        Both   To105  V256     Lane;
+    GFX1152           "gfx1152"         0x55  0,                        Both   To105  V256     Lane;
+    GFX1153           "gfx1153"         0x58  0,                        Both   To105  V256     Lane;
+    GFX1170           "gfx1170"         0x5d  0,                        Both   To105  V256     Lane;
+    GFX1200           "gfx1200"         0x48  0,                        Both   To105  V256     Lane;
+    GFX1201           "gfx1201"         0x4e  0,                        Both   To105  V256     Lane;
+    GFX1250           "gfx1250"         0x49  0,                        Only32 To105  V1024    Lane;
+    GFX1251           "gfx1251"         0x5a  0,                        Only32 To105  V1024    Lane;
+    GFX9_GENERIC      "gfx9-generic"    0x51  XNACK_ANY,                Only64 To101  V256     Wave;
+    GFX9_4_GENERIC    "gfx9-4-generic"  0x5f  XNACK_ANY | SRAMECC_ANY,  Only64 To101  V256A256 Lane;
+    GFX10_1_GENERIC   "gfx10-1-generic" 0x52  XNACK_ANY,                Both   To105  V256     Wave;
+    GFX10_3_GENERIC   "gfx10-3-generic" 0x53  0,                        Both   To105  V256     Wave;
+    GFX11_GENERIC     "gfx11-generic"   0x54  0,                        Both   To105  V256     Lane;
+    GFX12_GENERIC     "gfx12-generic"   0x59  0,                        Both   To105  V256     Lane;
+    GFX12_5_GENERIC   "gfx12-5-generic" 0x5b  0,                        Only32 To105  V1024    Lane;
+}
+
+impl Gfx {
+    /// The processor of this name, `gfx1030` for one.
+    pub fn named(name: &str) -> Option<Self> {
+        PROCESSORS.iter().position(|processor| processor.name == name).map(Self)
+    }
+
+    /// Every processor.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..PROCESSORS.len()).map(Self)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        PROCESSORS[self.0].name
+    }
+
+    /// Whether it runs waves of this size.
+    pub fn runs(self, wave: Wave) -> bool {
+        matches!((PROCESSORS[self.0].waves, wave), (Both, _) | (Only32, Wave::W32) | (Only64, Wave::W64))
+    }
+}
+
+const fn numbered(dwarf: u64, count: u64, prefix: &'static str, first: u64, bits: u32, lanes: u32) -> Range {
+    Range { dwarf, count, names: Names::Numbered { prefix, first }, bits, lanes }
+}
+
+const fn one(dwarf: u64, name: &'static [&'static str], bits: u32) -> Range {
+    Range { dwarf, count: 1, names: Names::List(name), bits, lanes: 1 }
+}
+
+/// The registers that every processor has. Of the pairs of 32 and 64 bits that are one register of the
+/// hardware, the one of the wave's size comes by the plain name.
+static WAVE32: [Range; 6] = [
+    one(16, &["pc"], 64),
+    one(1, &["exec"], 32),
+    one(17, &["exec_64"], 64),
+    one(128, &["status"], 32),
+    one(512, &["vcc"], 32),
+    one(768, &["vcc_64"], 64),
+];
+static WAVE64: [Range; 6] = [
+    one(16, &["pc"], 64),
+    one(17, &["exec"], 64),
+    one(1, &["exec_32"], 32),
+    one(128, &["status"], 32),
+    one(768, &["vcc"], 64),
+    one(512, &["vcc_32"], 32),
+];
+static S0: Range = numbered(32, 64, "s", 0, 32, 1);
+static S64_TO_101: Range = numbered(1088, 38, "s", 64, 32, 1);
+static S64_TO_105: Range = numbered(1088, 42, "s", 64, 32, 1);
+static V0_WAVE32: Range = numbered(1536, 256, "v", 0, 32 * 32, 32);
+static V256_WAVE32: Range = numbered(1792, 256, "v", 256, 32 * 32, 32);
+static V512_WAVE32: Range = numbered(3584, 512, "v", 512, 32 * 32, 32);
+static V0_WAVE64: Range = numbered(2560, 256, "v", 0, 64 * 32, 64);
+static A0_WAVE32: Range = numbered(2048, 256, "a", 0, 32 * 32, 32);
+static A0_WAVE64: Range = numbered(3072, 256, "a", 0, 64 * 32, 64);
+
+#[rustfmt::skip]
+static SPACES: &[Space] = &[
+    Space { id: SpaceId(0), name: "global",       address_bits: 64, null: 0,           per: Per::Process },
+    Space { id: SpaceId(1), name: "generic",      address_bits: 64, null: 0,           per: Per::Process },
+    Space { id: SpaceId(2), name: "region",       address_bits: 32, null: 0xffff_ffff, per: Per::Process },
+    Space { id: SpaceId(3), name: "local",        address_bits: 32, null: 0xffff_ffff, per: Per::Process },
+    Space { id: SpaceId(5), name: "private_lane", address_bits: 32, null: 0xffff_ffff, per: Per::Lane },
+    Space { id: SpaceId(6), name: "private_wave", address_bits: 32, null: 0xffff_ffff, per: Per::Thread },
+];
+
+impl SpaceId {
+    /// Local memory (LDS, shared, group), of AMD's targets.
+    pub const LOCAL: Self = Self(3);
+    /// Scratch memory as one lane sees it, of AMD's targets.
+    pub const PRIVATE_LANE: Self = Self(5);
+    /// Scratch memory as the hardware has it, the lanes interleaved by dwords, of AMD's targets.
+    pub const PRIVATE_WAVE: Self = Self(6);
+}
+
+/// Code object version 5 as HSA numbers it; the ABI of today's compilers.
+const ABI_VERSION: u8 = 3;
+/// A processor family's code object: version 6, the first that has them, with the family's version 1 in
+/// the top byte of the flags.
+const ABI_VERSION_FAMILY: u8 = 4;
+const FAMILY_VERSION: u32 = 1 << 24;
+
+pub(super) fn target(gfx: Gfx, wave: Wave) -> Result<Target> {
+    let processor = &PROCESSORS[gfx.0];
+    if !gfx.runs(wave) {
+        let text = format!("{} with waves of {} lanes", processor.name, wave.lanes());
+        return Err(ErrorKind::UnknownTarget(text).into());
+    }
+    let wide = wave == Wave::W64;
+    let mut ranges: Vec<&'static Range> =
+        if wide { WAVE64.iter().collect() } else { WAVE32.iter().collect() };
+    ranges.insert(0, if wide { &V0_WAVE64 } else { &V0_WAVE32 });
+    ranges.insert(1, &S0);
+    ranges.push(match processor.sgprs {
+        To101 => &S64_TO_101,
+        To105 => &S64_TO_105,
+    });
+    match processor.vgprs {
+        V256 => {}
+        V256A256 => ranges.push(if wide { &A0_WAVE64 } else { &A0_WAVE32 }),
+        V1024 => ranges.extend([&V256_WAVE32, &V512_WAVE32]),
+    }
+    let family = processor.name.ends_with("generic");
+    Ok(Target {
+        name: format!("amdgpu-{}-wave{}", processor.name, wave.lanes()),
+        ranges,
+        spaces: SPACES,
+        elf: ElfIdentity {
+            machine: 224,
+            flags: processor.mach | processor.features | if family { FAMILY_VERSION } else { 0 },
+            os_abi: 64,
+            abi_version: if family { ABI_VERSION_FAMILY } else { ABI_VERSION },
+            relocations: Relocations { abs32: 6, abs64: 3 },
+        },
+        lanes: wave.lanes(),
+        scaling: processor.scaling,
+        min_instruction_bytes: 4,
+        gfx: Some(gfx),
+    })
+}
