@@ -1,0 +1,435 @@
+//! What a location means: which bits of which storage.
+//!
+//! This is the only definition of the meaning of [`Node`]s. It speaks of storage and bits and knows
+//! nothing of DWARF; [`check`](crate::check) compares it with what the bytes that were written evaluate to.
+//!
+//! *Storage* is a row of numbered bits: a register, an address space (one for each lane, where it is the
+//! lanes' own), given bytes, nothing. A place is a storage and the number of a bit in it. The *slice* of a
+//! location from bit `from` with `bits` bits is a list of spans, each some consecutive bits of one storage:
+//!
+//! | location | its slice |
+//! |---|---|
+//! | `register(r)` | bits `from…` of register `r` |
+//! | `lane(r, k)` | bits `k·w + from…` of `r`, with `w` the bits of a lane |
+//! | `per_lane(r)` | the same with the asking lane for `k` |
+//! | `stack_slot(n)` | bits `8·(base + n) + from…` of the asking lane's private memory, `base` as the function's [`Stack`] says |
+//! | `memory(s, a)` | bits `8·a + from…` of space `s`; the asking lane's, if it is the lanes' own |
+//! | `l.offset(n)`, `l.bit_offset(n)` | the slice of `l` from `from + 8·n`, `from + n` |
+//! | `parts(…)` | of each part, in order, what of its bits is in `from…from + bits` |
+//! | `b.overlay(a, o, n)` | of `b` below `o` and from `o + n` on; between them, of `a` from 0 on |
+//! | `select(m, z, o, w, n)` | of each element, of `o` where its bit of `m` is 1, else of `z`, at the same bits |
+//! | `l.extend(w, n)` | bit `i` is bit `i mod w` of `l` |
+//! | `implicit(b)`, `value(v)` | the bits themselves |
+//! | `pointer_to(x, n)` | the bits of a pointer to `x` plus `n`, which have no number |
+//! | `call(p)` | the slice of what procedure `p` says |
+//! | `undefined()` | bits of nothing |
+//! | `expr(e)` | is not said here |
+
+use core::fmt;
+
+use super::ids::{FunctionId, LocId, VariableId};
+use super::loc::{Node, Symbol};
+use super::tree::{At, Tree};
+use super::{Module, Stack};
+use crate::op::Reg;
+use crate::target::{Per, Scaling, SpaceId};
+
+/// What a stopped program holds, as far as locations depend on it.
+pub trait Contents {
+    /// `bits` (1 to 64) bits of a register from bit `from` on. `None` if it cannot be read.
+    fn register(&self, reg: Reg, from: u64, bits: u32) -> Option<u64>;
+
+    /// `bits` (1 to 64) bits of memory in a space from bit `from` on. `lane` is given for a space of which
+    /// each lane has its own. `None` if it cannot be read.
+    fn memory(&self, space: SpaceId, lane: Option<u32>, from: u128, bits: u32) -> Option<u64>;
+
+    /// The lane that asks, counted from 0; `None` if none does.
+    fn lane(&self) -> Option<u32>;
+
+    /// The address of a symbol.
+    fn symbol(&self, name: &str) -> Option<u64>;
+}
+
+/// Consecutive bits of one storage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    /// The storage.
+    pub storage: Storage,
+    /// The number of the first bit, counted from 0. In memory, 8 times the address.
+    pub from: u128,
+    /// How many bits.
+    pub bits: u64,
+}
+
+/// What holds bits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Storage {
+    /// A register.
+    Register(Reg),
+    /// Memory in a space; of a lane, where each has its own.
+    Memory(SpaceId, Option<u32>),
+    /// Given bytes, lowest first.
+    Implicit(Vec<u8>),
+    /// A pointer to a variable, plus bytes.
+    Pointer(VariableId, i64),
+    /// Nothing.
+    Undefined,
+}
+
+/// Why a location means nothing here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NoMeaning {
+    /// It is a raw expression, whose meaning is not the model's.
+    Raw,
+    /// It depends on the asking lane, and none asks.
+    NoLane,
+    /// It depends on something that cannot be read.
+    Unreadable(String),
+    /// It goes past the end of its storage.
+    Outside(String),
+    /// Its nodes form no location.
+    Malformed,
+}
+
+impl fmt::Display for NoMeaning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Raw => f.write_str("a raw expression has no meaning of its own"),
+            Self::NoLane => f.write_str("it depends on the lane, and no lane asks"),
+            Self::Unreadable(what) => write!(f, "{what} cannot be read"),
+            Self::Outside(what) => write!(f, "it goes past the end of {what}"),
+            Self::Malformed => f.write_str("its nodes form no location"),
+        }
+    }
+}
+
+/// How many procedures may call each other.
+const MAX_DEPTH: u32 = 64;
+
+impl Module {
+    /// The spans of the first `bits` bits of a location, for code of `function`.
+    pub(crate) fn denote(
+        &self,
+        function: Option<FunctionId>,
+        loc: LocId,
+        bits: u64,
+        contents: &dyn Contents,
+    ) -> Result<Vec<Span>, NoMeaning> {
+        let stack = match function {
+            Some(function) => self.functions[function].stack,
+            None => Stack { base: None, scaling: self.target.scaling() },
+        };
+        let mut spans = Vec::new();
+        self.slice_of(loc, stack, contents, 0, 0, bits, &mut spans)?;
+        Ok(spans)
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "a recursion over all of them")]
+    fn slice_of(
+        &self,
+        loc: LocId,
+        stack: Stack,
+        contents: &dyn Contents,
+        depth: u32,
+        from: i128,
+        bits: u64,
+        spans: &mut Vec<Span>,
+    ) -> Result<(), NoMeaning> {
+        if depth > MAX_DEPTH {
+            return Err(NoMeaning::Malformed);
+        }
+        let mut tree = Tree::default();
+        let root = tree.read(self.nodes(loc)).ok_or(NoMeaning::Malformed)?;
+        Denote { module: self, tree, stack, contents, depth }.slice(root, from, bits, spans)
+    }
+}
+
+struct Denote<'m> {
+    module: &'m Module,
+    tree: Tree<'m>,
+    stack: Stack,
+    contents: &'m dyn Contents,
+    depth: u32,
+}
+
+impl Denote<'_> {
+    fn slice(&self, at: At, from: i128, bits: u64, out: &mut Vec<Span>) -> Result<(), NoMeaning> {
+        let tree = &self.tree;
+        match tree.node(at) {
+            Node::Register(reg) => self.register(reg, 0, None, from, bits, out),
+            Node::Lane(reg, lane) => self.lane(reg, lane, from, bits, out),
+            Node::PerLane(reg) => self.lane(reg, self.asking_lane()?, from, bits, out),
+            Node::StackSlot(offset) => {
+                let base = match self.stack.base {
+                    None => 0,
+                    Some(reg) => {
+                        let base = self.read_register(reg)?;
+                        match self.stack.scaling {
+                            Scaling::Lane => base,
+                            Scaling::Wave => base / u64::from(self.module.target.lanes()),
+                        }
+                    }
+                };
+                self.memory(SpaceId::PRIVATE_LANE, base.wrapping_add_signed(offset), from, bits, out)
+            }
+            Node::Memory(space) => self.memory(space, self.number(tree.last(at))?, from, bits, out),
+            Node::Offset(by) => self.slice(tree.last(at), from + 8 * i128::from(by), bits, out),
+            Node::BitOffset(by) => self.slice(tree.last(at), from + i128::from(by), bits, out),
+            Node::OffsetBy => {
+                let (loc, by) = tree.two(at);
+                self.slice(loc, from + 8 * i128::from(self.number(by)? as i64), bits, out)
+            }
+            Node::BitOffsetBy => {
+                let (loc, by) = tree.two(at);
+                self.slice(loc, from + i128::from(self.number(by)? as i64), bits, out)
+            }
+            Node::Part(_) => self.slice(tree.last(at), from, bits, out),
+            Node::Parts(_) => {
+                let parts = tree.operands(at);
+                let sizes = parts.iter().map(|&part| match tree.node(part) {
+                    Node::Part(bits) => bits,
+                    _ => 0,
+                });
+                let pieces: Vec<(At, i128, u64)> =
+                    parts.iter().zip(sizes).map(|(&part, size)| (part, 0, size)).collect();
+                self.sequence(&pieces, "the parts", from, bits, out)
+            }
+            Node::Overlay => {
+                let operands = tree.operands(at);
+                let [below, above, offset, size] = operands[..] else { return Err(NoMeaning::Malformed) };
+                let (offset, size) = (self.number(offset)?, self.number(size)?);
+                let past = offset.checked_add(size).ok_or_else(|| NoMeaning::Outside("the overlay".into()))?;
+                let pieces = [(below, 0, offset), (above, 0, size), (below, past.into(), u64::MAX - past)];
+                self.sequence(&pieces, "the overlay", from, bits, out)
+            }
+            Node::Select { bits: size, count } => {
+                let operands = tree.operands(at);
+                let [zero, one, mask] = operands[..] else { return Err(NoMeaning::Malformed) };
+                let mask = self.number(mask)?;
+                self.elements(from, bits, size, count, &mut |element, from, bits| {
+                    let chosen = if element < 64 && mask >> element & 1 == 1 { one } else { zero };
+                    self.slice(chosen, i128::from(element) * i128::from(size) + from, bits, out)
+                })
+            }
+            Node::Extend { bits: size, count } => self.elements(from, bits, size, count, &mut |_, from, bits| {
+                self.slice(tree.last(at), from, bits, out)
+            }),
+            Node::Implicit(bytes) => implicit(bytes, from, bits, out),
+            Node::Value => {
+                let value = self.number(tree.last(at))?.to_le_bytes();
+                implicit(&value[..usize::from(self.module.target.address_bytes())], from, bits, out)
+            }
+            Node::PointerTo(variable, by) => {
+                let size = u64::from(self.module.target.address_bytes()) * 8;
+                let from = inside(from, bits, size.into(), || "the pointer".into())?;
+                push(out, Span { storage: Storage::Pointer(variable, by), from, bits });
+                Ok(())
+            }
+            Node::Call(procedure) => {
+                let procedure = self.module.procedures.get(procedure).ok_or(NoMeaning::Malformed)?;
+                let (stack, depth) = (self.stack, self.depth + 1);
+                self.module.slice_of(procedure.loc, stack, self.contents, depth, from, bits, out)
+            }
+            Node::Undefined => {
+                push(out, Span { storage: Storage::Undefined, from: 0, bits });
+                Ok(())
+            }
+            Node::Expr(_) => Err(NoMeaning::Raw),
+            _ => Err(NoMeaning::Malformed),
+        }
+    }
+
+    /// Of pieces that follow each other, given as location, first bit and size, what is in the slice.
+    fn sequence(
+        &self,
+        pieces: &[(At, i128, u64)],
+        name: &str,
+        mut from: i128,
+        mut bits: u64,
+        out: &mut Vec<Span>,
+    ) -> Result<(), NoMeaning> {
+        if from < 0 {
+            return Err(NoMeaning::Outside(name.into()));
+        }
+        for &(loc, first, size) in pieces {
+            if from < size.into() && bits > 0 {
+                let here = bits.min((i128::from(size) - from) as u64);
+                self.slice(loc, first + from, here, out)?;
+                bits -= here;
+                from = 0;
+            } else if from >= size.into() {
+                from -= i128::from(size);
+            }
+        }
+        if bits == 0 { Ok(()) } else { Err(NoMeaning::Outside(name.into())) }
+    }
+
+    /// Calls `each` with the number, the first bit and the size of what is in the slice of each element.
+    fn elements(
+        &self,
+        from: i128,
+        bits: u64,
+        size: u64,
+        count: u64,
+        each: &mut dyn FnMut(u64, i128, u64) -> Result<(), NoMeaning>,
+    ) -> Result<(), NoMeaning> {
+        let total = u128::from(size) * u128::from(count);
+        let mut from = inside(from, bits, total, || "the elements".into())? as u64;
+        let end = from + bits;
+        while from < end {
+            let (element, within) = (from / size, from % size);
+            let here = (size - within).min(end - from);
+            each(element, within.into(), here)?;
+            from += here;
+        }
+        Ok(())
+    }
+
+    fn asking_lane(&self) -> Result<u32, NoMeaning> {
+        self.contents.lane().ok_or(NoMeaning::NoLane)
+    }
+
+    fn lane(&self, reg: Reg, lane: u32, from: i128, bits: u64, out: &mut Vec<Span>) -> Result<(), NoMeaning> {
+        let width = self.module.target.register(reg).ok_or(NoMeaning::Malformed)?.lane_bits();
+        self.register(reg, u64::from(lane) * u64::from(width), Some(width), from, bits, out)
+    }
+
+    /// Bits of a register from `first` on; no more than `width`, if given.
+    fn register(
+        &self,
+        reg: Reg,
+        first: u64,
+        width: Option<u32>,
+        from: i128,
+        bits: u64,
+        out: &mut Vec<Span>,
+    ) -> Result<(), NoMeaning> {
+        let register = self.module.target.register(reg).ok_or(NoMeaning::Malformed)?;
+        let size = u64::from(width.unwrap_or(register.bits));
+        let name = || format!("{}{}", if width.is_some() { "a lane of " } else { "" }, register.name());
+        let from = inside(from, bits, size.into(), name)? + u128::from(first);
+        push(out, Span { storage: Storage::Register(reg), from, bits });
+        Ok(())
+    }
+
+    fn memory(
+        &self,
+        space: SpaceId,
+        address: u64,
+        from: i128,
+        bits: u64,
+        out: &mut Vec<Span>,
+    ) -> Result<(), NoMeaning> {
+        let space = self.module.target.space(space).ok_or(NoMeaning::Malformed)?;
+        let lane = if space.per == Per::Lane { Some(self.asking_lane()?) } else { None };
+        let address = address & (u64::MAX >> (64 - space.address_bits));
+        let size = 8u128 << space.address_bits;
+        let name = || format!("space {}", space.name);
+        let from = inside(from + 8 * i128::from(address), bits, size, name)?;
+        push(out, Span { storage: Storage::Memory(space.id, lane), from, bits });
+        Ok(())
+    }
+
+    fn number(&self, at: At) -> Result<u64, NoMeaning> {
+        let tree = &self.tree;
+        let one = || self.number(tree.last(at));
+        let two = || {
+            let (first, second) = tree.two(at);
+            Ok::<_, NoMeaning>((self.number(first)?, self.number(second)?))
+        };
+        let value = match tree.node(at) {
+            Node::Const(value) => value,
+            Node::Address(symbol, by) => self.symbol(symbol)?.wrapping_add_signed(by),
+            Node::Read(bits) => self.read(tree.last(at), bits)?,
+            Node::ReadRegister(reg) => self.read_register(reg)?,
+            Node::LaneIndex => self.asking_lane()?.into(),
+            Node::Plus(by) => one()?.wrapping_add_signed(by),
+            Node::Neg => one()?.wrapping_neg(),
+            Node::Not => !one()?,
+            Node::Add => two().map(|(a, b)| a.wrapping_add(b))?,
+            Node::Sub => two().map(|(a, b)| a.wrapping_sub(b))?,
+            Node::Mul => two().map(|(a, b)| a.wrapping_mul(b))?,
+            Node::And => two().map(|(a, b)| a & b)?,
+            Node::Or => two().map(|(a, b)| a | b)?,
+            Node::Xor => two().map(|(a, b)| a ^ b)?,
+            Node::Shl => two().map(|(a, b)| if b < 64 { a << b } else { 0 })?,
+            Node::Shr => two().map(|(a, b)| if b < 64 { a >> b } else { 0 })?,
+            Node::Shra => two().map(|(a, b)| (a as i64 >> b.min(63)) as u64)?,
+            _ => return Err(NoMeaning::Malformed),
+        };
+        Ok(value)
+    }
+
+    fn symbol(&self, symbol: Symbol) -> Result<u64, NoMeaning> {
+        let name = self.module.symbol_name(symbol);
+        self.contents.symbol(name).ok_or_else(|| NoMeaning::Unreadable(format!("symbol `{name}`")))
+    }
+
+    fn read_register(&self, reg: Reg) -> Result<u64, NoMeaning> {
+        let register = self.module.target.register(reg).ok_or(NoMeaning::Malformed)?;
+        let value = self.contents.register(reg, 0, register.bits.min(64));
+        value.ok_or_else(|| NoMeaning::Unreadable(format!("register {}", register.name())))
+    }
+
+    /// The number in the first bits of a location.
+    fn read(&self, at: At, bits: u32) -> Result<u64, NoMeaning> {
+        let mut spans = Vec::new();
+        self.slice(at, 0, bits.into(), &mut spans)?;
+        let mut value = 0;
+        let mut done = 0;
+        for span in spans {
+            let bits = span.bits as u32;
+            let part = match span.storage {
+                Storage::Register(reg) => self.contents.register(reg, span.from as u64, bits),
+                Storage::Memory(space, lane) => self.contents.memory(space, lane, span.from, bits),
+                Storage::Implicit(bytes) => {
+                    Some(bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
+                }
+                Storage::Pointer(..) | Storage::Undefined => None,
+            };
+            let part = part.ok_or_else(|| NoMeaning::Unreadable("what it depends on".into()))?;
+            value |= part << done;
+            done += bits;
+        }
+        Ok(value)
+    }
+}
+
+/// The first bit, if the bits are inside of a storage of `size` bits.
+fn inside(from: i128, bits: u64, size: u128, name: impl Fn() -> String) -> Result<u128, NoMeaning> {
+    match u128::try_from(from) {
+        Ok(from) if from + u128::from(bits) <= size => Ok(from),
+        _ => Err(NoMeaning::Outside(name())),
+    }
+}
+
+/// Bits of given bytes, moved to bit 0.
+fn implicit(bytes: &[u8], from: i128, bits: u64, out: &mut Vec<Span>) -> Result<(), NoMeaning> {
+    let from = inside(from, bits, 8 * bytes.len() as u128, || "the constant".into())? as usize;
+    let bit = |index: usize| bytes[index / 8] >> (index % 8) & 1;
+    let mut moved = vec![0; bits.div_ceil(8) as usize];
+    for index in 0..bits as usize {
+        moved[index / 8] |= bit(from + index) << (index % 8);
+    }
+    push(out, Span { storage: Storage::Implicit(moved), from: 0, bits });
+    Ok(())
+}
+
+/// Appends a span, to the last one if it goes on there.
+fn push(out: &mut Vec<Span>, span: Span) {
+    if span.bits == 0 {
+        return;
+    }
+    if let Some(last) = out.last_mut() {
+        let goes_on = match last.storage {
+            Storage::Implicit(_) => false,
+            Storage::Undefined => true,
+            _ => span.from == last.from + u128::from(last.bits),
+        };
+        if goes_on && last.storage == span.storage {
+            last.bits += span.bits;
+            return;
+        }
+    }
+    out.push(span);
+}

@@ -1,0 +1,214 @@
+//! What the compiler knows, in the compiler's words: plain, flat data.
+//!
+//! A [`Module`] is made by [`Builder`](crate::build::Builder), which checks it. Entities are small ids in
+//! arrays; strings, types and raw expressions are stored once; a location is about as many bytes as the
+//! DWARF expression that will describe it.
+
+mod denote;
+mod frame;
+mod ids;
+mod lines;
+mod live;
+mod loc;
+mod scopes;
+mod tree;
+mod types;
+
+pub use denote::{Contents, Span, Storage};
+pub use frame::Stack;
+pub use ids::{ExprId, FileId, FunctionId, LocId, ProcedureId, ScopeId, StringId, TypeId, UnitId, VariableId};
+pub use lines::Row;
+pub use live::Live;
+pub use loc::{Half, Loc, Node, Nodes, Symbol, Val};
+pub(crate) use loc::{Pool, Sort};
+pub use scopes::{
+    Address, File, Function, Procedure, Scope, ScopeKind, SourceLine, Unit, Variable, VariableKind,
+};
+pub(crate) use tree::Tree;
+pub use types::{Composite, Encoding, Member, Qualifier, Type, TypeKind};
+
+use core::ops::Range;
+
+use cranelift_entity::PrimaryMap;
+use indexmap::IndexSet;
+
+use crate::error::At;
+use crate::op::Expr;
+use crate::target::Target;
+
+/// A described program, checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Module {
+    pub(crate) target: Target,
+    pub(crate) strings: IndexSet<Box<str>>,
+    pub(crate) exprs: IndexSet<(Expr, Vec<Entity>)>,
+    pub(crate) units: PrimaryMap<UnitId, Unit>,
+    pub(crate) files: PrimaryMap<FileId, File>,
+    pub(crate) types: PrimaryMap<TypeId, Type>,
+    pub(crate) scopes: PrimaryMap<ScopeId, Scope>,
+    pub(crate) functions: PrimaryMap<FunctionId, Function>,
+    pub(crate) variables: PrimaryMap<VariableId, Variable>,
+    pub(crate) procedures: PrimaryMap<ProcedureId, Procedure>,
+    pub(crate) locs: Pool,
+    /// Sorted by variable, then by pc.
+    pub(crate) live: Vec<Live>,
+    /// Sorted by function, then by pc.
+    pub(crate) rows: Vec<Row>,
+    /// Pc ranges of scopes, from the start of the function.
+    pub(crate) ranges: Vec<Range<u64>>,
+}
+
+/// What a raw expression can refer to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Entity {
+    /// A variable.
+    Variable(VariableId),
+    /// A base type.
+    Type(TypeId),
+    /// A procedure.
+    Procedure(ProcedureId),
+    /// The address of a symbol, plus bytes.
+    Symbol(Symbol, i64),
+}
+
+impl Module {
+    /// The target.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// The text of a string.
+    pub fn string(&self, id: StringId) -> &str {
+        self.strings.get_index(id.as_u32() as usize).map_or("", |text| text)
+    }
+
+    /// The name of a symbol.
+    pub fn symbol_name(&self, symbol: Symbol) -> &str {
+        self.string(symbol.0)
+    }
+
+    /// The compilation units.
+    pub fn units(&self) -> impl Iterator<Item = (UnitId, &Unit)> {
+        self.units.iter()
+    }
+
+    /// A unit.
+    pub fn unit(&self, id: UnitId) -> &Unit {
+        &self.units[id]
+    }
+
+    /// The source files of all units.
+    pub fn files(&self) -> impl Iterator<Item = (FileId, &File)> {
+        self.files.iter()
+    }
+
+    /// A source file.
+    pub fn file(&self, id: FileId) -> &File {
+        &self.files[id]
+    }
+
+    /// The types of all units.
+    pub fn types(&self) -> impl Iterator<Item = (TypeId, &Type)> {
+        self.types.iter()
+    }
+
+    /// A type.
+    pub fn ty(&self, id: TypeId) -> &Type {
+        &self.types[id]
+    }
+
+    /// The scopes of all units.
+    pub fn scopes(&self) -> impl Iterator<Item = (ScopeId, &Scope)> {
+        self.scopes.iter()
+    }
+
+    /// A scope.
+    pub fn scope(&self, id: ScopeId) -> &Scope {
+        &self.scopes[id]
+    }
+
+    /// The pc ranges of a scope that has some of its own, from the start of the function.
+    pub fn ranges(&self, id: ScopeId) -> &[Range<u64>] {
+        slice(&self.ranges, &self.scopes[id].ranges)
+    }
+
+    /// The functions of all units.
+    pub fn functions(&self) -> impl Iterator<Item = (FunctionId, &Function)> {
+        self.functions.iter()
+    }
+
+    /// A function.
+    pub fn function(&self, id: FunctionId) -> &Function {
+        &self.functions[id]
+    }
+
+    /// The line table of a function, sorted by pc.
+    pub fn rows(&self, id: FunctionId) -> &[Row] {
+        slice(&self.rows, &self.functions[id].rows)
+    }
+
+    /// The variables of all units.
+    pub fn variables(&self) -> impl Iterator<Item = (VariableId, &Variable)> {
+        self.variables.iter()
+    }
+
+    /// A variable.
+    pub fn variable(&self, id: VariableId) -> &Variable {
+        &self.variables[id]
+    }
+
+    /// Where a variable is by pc, sorted. Empty if it is always at one place, or nowhere.
+    pub fn live(&self, id: VariableId) -> &[Live] {
+        slice(&self.live, &self.variables[id].live)
+    }
+
+    /// The location of a variable that does not move.
+    pub fn always(&self, id: VariableId) -> Option<LocId> {
+        self.variables[id].always
+    }
+
+    /// The procedures of all units.
+    pub fn procedures(&self) -> impl Iterator<Item = (ProcedureId, &Procedure)> {
+        self.procedures.iter()
+    }
+
+    /// The nodes of a location.
+    pub fn nodes(&self, id: LocId) -> Nodes<'_> {
+        self.locs.nodes(id)
+    }
+
+    /// A raw expression, and what its slots stand for.
+    pub fn expr(&self, id: ExprId) -> (&Expr, &[Entity]) {
+        let (expr, entities) = &self.exprs[id.as_u32() as usize];
+        (expr, entities)
+    }
+
+    /// The function whose code the scope is in: the innermost that is not inlined.
+    pub fn function_of(&self, mut scope: ScopeId) -> Option<FunctionId> {
+        loop {
+            let Scope { kind, parent, .. } = &self.scopes[scope];
+            match kind {
+                ScopeKind::Function(function) => return Some(*function),
+                _ => scope = (*parent)?,
+            }
+        }
+    }
+
+    /// The place of a variable, for an error or a finding.
+    pub(crate) fn at_variable(&self, id: VariableId, pcs: Option<Range<u64>>) -> At {
+        let variable = &self.variables[id];
+        let name = variable.name.or_else(|| self.variables[variable.origin?].name);
+        At { variable: name.map(|name| self.string(name).into()), pcs, ..self.at_scope(variable.scope) }
+    }
+
+    /// The place of a scope, for an error or a finding.
+    pub(crate) fn at_scope(&self, scope: ScopeId) -> At {
+        let unit = &self.units[self.scopes[scope].unit];
+        let function = self.function_of(scope).map(|function| self.string(self.functions[function].name).into());
+        At { unit: Some(self.string(unit.name).into()), function, ..At::default() }
+    }
+}
+
+fn slice<'a, T>(all: &'a [T], range: &Range<u32>) -> &'a [T] {
+    all.get(range.start as usize..range.end as usize).unwrap_or(&[])
+}

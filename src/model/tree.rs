@@ -1,0 +1,87 @@
+//! The nodes of a location with their operands found: what postfix order leaves implicit.
+
+use smallvec::SmallVec;
+
+use super::loc::{Node, Nodes, Sort};
+
+/// A location as a tree. Reusable: [`read`](Tree::read) replaces what was there.
+#[derive(Debug, Default)]
+pub(crate) struct Tree<'m> {
+    nodes: Vec<(Node<'m>, u32)>,
+}
+
+/// The index of a node in its tree.
+pub(crate) type At = usize;
+
+impl<'m> Tree<'m> {
+    /// Reads the nodes and gives the root. `None` if they do not form one tree whose operands are of the
+    /// sorts that its nodes take.
+    #[inline]
+    pub(crate) fn read(&mut self, nodes: Nodes<'m>) -> Option<At> {
+        self.nodes.clear();
+        for node in nodes {
+            let mut start = self.nodes.len();
+            for index in (0..node.arity()).rev() {
+                let operand = start.checked_sub(1)?;
+                let (child, from) = self.nodes[operand];
+                debug_assert!(sort_fits(&node, index, &child), "{node:?} takes no {child:?}");
+                start = from as usize;
+            }
+            self.nodes.push((node, start as u32));
+        }
+        let (root, start) = *self.nodes.last()?;
+        (start == 0 && root.sorts().0 == Sort::Loc).then_some(self.nodes.len() - 1)
+    }
+
+    #[inline]
+    pub(crate) fn node(&self, at: At) -> Node<'m> {
+        self.nodes[at].0
+    }
+
+    /// The only operand of a node, or the last one.
+    #[inline]
+    pub(crate) fn last(&self, at: At) -> At {
+        at - 1
+    }
+
+    /// The operand before this one.
+    #[inline]
+    pub(crate) fn before(&self, at: At) -> At {
+        self.nodes[at].1 as usize - 1
+    }
+
+    /// Both operands.
+    #[inline]
+    pub(crate) fn two(&self, at: At) -> (At, At) {
+        let second = self.last(at);
+        (self.before(second), second)
+    }
+
+    /// All operands, in order.
+    pub(crate) fn operands(&self, at: At) -> SmallVec<[At; 8]> {
+        let mut operands = SmallVec::new();
+        let mut next = at;
+        for _ in 0..self.node(at).arity() {
+            next = if next == at { self.last(at) } else { self.before(next) };
+            operands.push(next);
+        }
+        operands.reverse();
+        operands
+    }
+
+    /// The constant that the number is, if it is one.
+    pub(crate) fn constant(&self, at: At) -> Option<u64> {
+        match self.node(at) {
+            Node::Const(value) => Some(value),
+            Node::Plus(by) => Some(self.constant(self.last(at))?.wrapping_add_signed(by)),
+            _ => None,
+        }
+    }
+}
+
+fn sort_fits(node: &Node<'_>, index: usize, child: &Node<'_>) -> bool {
+    match node {
+        Node::Parts(_) => matches!(child, Node::Part(_)),
+        _ => node.sorts().1[index] == child.sorts().0,
+    }
+}
