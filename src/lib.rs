@@ -1,4 +1,5 @@
 //! The debug-info back end of a GPU compiler.
+pub mod build;
 pub mod emit;
 pub mod error;
 pub mod model;

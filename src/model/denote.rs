@@ -198,7 +198,8 @@ impl Denote<'_> {
                 let operands = tree.operands(at);
                 let [below, above, offset, size] = operands[..] else { return Err(NoMeaning::Malformed) };
                 let (offset, size) = (self.number(offset)?, self.number(size)?);
-                let past = offset.checked_add(size).ok_or_else(|| NoMeaning::Outside("the overlay".into()))?;
+                let past =
+                    offset.checked_add(size).ok_or_else(|| NoMeaning::Outside("the overlay".into()))?;
                 let pieces = [(below, 0, offset), (above, 0, size), (below, past.into(), u64::MAX - past)];
                 self.sequence(&pieces, "the overlay", from, bits, out)
             }
@@ -211,9 +212,11 @@ impl Denote<'_> {
                     self.slice(chosen, i128::from(element) * i128::from(size) + from, bits, out)
                 })
             }
-            Node::Extend { bits: size, count } => self.elements(from, bits, size, count, &mut |_, from, bits| {
-                self.slice(tree.last(at), from, bits, out)
-            }),
+            Node::Extend { bits: size, count } => {
+                self.elements(from, bits, size, count, &mut |_, from, bits| {
+                    self.slice(tree.last(at), from, bits, out)
+                })
+            }
             Node::Implicit(bytes) => implicit(bytes, from, bits, out),
             Node::Value => {
                 let value = self.number(tree.last(at))?.to_le_bytes();

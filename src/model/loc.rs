@@ -563,9 +563,43 @@ macro_rules! tags { ($($tag:ident),*) => {
     const TAGS: &[Tag] = &[$(Tag::$tag),*];
 } }
 tags!(
-    Register, Lane, PerLane, StackSlot, Memory, Offset, BitOffset, OffsetBy, BitOffsetBy, Part, Parts, Overlay,
-    Select, Extend, Implicit, Value, PointerTo, Call, Undefined, Expr, Const, Address, Read, ReadRegister,
-    LaneIndex, Plus, Add, Sub, Mul, And, Or, Xor, Shl, Shr, Shra, Neg, Not
+    Register,
+    Lane,
+    PerLane,
+    StackSlot,
+    Memory,
+    Offset,
+    BitOffset,
+    OffsetBy,
+    BitOffsetBy,
+    Part,
+    Parts,
+    Overlay,
+    Select,
+    Extend,
+    Implicit,
+    Value,
+    PointerTo,
+    Call,
+    Undefined,
+    Expr,
+    Const,
+    Address,
+    Read,
+    ReadRegister,
+    LaneIndex,
+    Plus,
+    Add,
+    Sub,
+    Mul,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+    Shra,
+    Neg,
+    Not
 );
 
 /// The nodes of a location, operands before the node that takes them.
@@ -683,4 +717,3 @@ impl Pool {
         self.bytes.len()
     }
 }
-

@@ -16,7 +16,9 @@ mod types;
 
 pub use denote::{Contents, Span, Storage};
 pub use frame::Stack;
-pub use ids::{ExprId, FileId, FunctionId, LocId, ProcedureId, ScopeId, StringId, TypeId, UnitId, VariableId};
+pub use ids::{
+    ExprId, FileId, FunctionId, LocId, ProcedureId, ScopeId, StringId, TypeId, UnitId, VariableId,
+};
 pub use lines::Row;
 pub use live::Live;
 pub use loc::{Half, Loc, Node, Nodes, Symbol, Val};
@@ -204,7 +206,8 @@ impl Module {
     /// The place of a scope, for an error or a finding.
     pub(crate) fn at_scope(&self, scope: ScopeId) -> At {
         let unit = &self.units[self.scopes[scope].unit];
-        let function = self.function_of(scope).map(|function| self.string(self.functions[function].name).into());
+        let function =
+            self.function_of(scope).map(|function| self.string(self.functions[function].name).into());
         At { unit: Some(self.string(unit.name).into()), function, ..At::default() }
     }
 }

@@ -1,0 +1,170 @@
+//! What is checked when everything is there.
+
+use super::Builder;
+use super::variables::takes_parameters;
+use crate::error::{At, Error, ErrorKind, Result};
+use crate::model::{FunctionId, Module, TypeId, TypeKind, VariableKind};
+
+impl Builder {
+    /// The module.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OverlappingRanges`] where a variable has two; [`ErrorKind::CyclicType`]; [`ErrorKind::BadArgument`] where a parameter is in no function, a
+    /// variable is both always at one place and at others by pc, one by pc is in no function, or only some
+    /// files of a unit have an MD5 sum.
+    pub fn finish(mut self) -> Result<Module> {
+        self.sort_live();
+        self.sort_rows();
+        let module = self.module;
+        check_live(&module)?;
+        check_variables(&module)?;
+        check_files(&module)?;
+        check_types(&module)?;
+        Ok(module)
+    }
+
+    /// Sorts by variable and pc, and notes which are each variable's. A compiler that describes one
+    /// variable after the other has them in order already.
+    fn sort_live(&mut self) {
+        let live = &mut self.module.live;
+        if !live.is_sorted_by_key(|live| (live.variable, live.start)) {
+            live.sort_by_key(|live| (live.variable, live.start));
+        }
+        let mut at = 0;
+        while let Some(first) = live.get(at) {
+            let variable = first.variable;
+            let count = live[at..].iter().take_while(|live| live.variable == variable).count();
+            self.module.variables[variable].live = at as u32..(at + count) as u32;
+            at += count;
+        }
+    }
+
+    fn sort_rows(&mut self) {
+        let (rows, functions) = (&mut self.module.rows, &mut self.row_functions);
+        let key = |(row, function): (&crate::model::Row, &FunctionId)| (*function, row.pc);
+        if !rows.iter().zip(functions.iter()).is_sorted_by_key(key) {
+            let mut both: Vec<_> = rows.drain(..).zip(functions.drain(..)).collect();
+            both.sort_by_key(|(row, function)| (*function, row.pc));
+            (*rows, *functions) = both.into_iter().unzip();
+        }
+        let mut at = 0;
+        while let Some(&function) = functions.get(at) {
+            let count = functions[at..].iter().take_while(|&&other| other == function).count();
+            self.module.functions[function].rows = at as u32..(at + count) as u32;
+            at += count;
+        }
+    }
+}
+
+fn check_live(module: &Module) -> Result<()> {
+    for pair in module.live.windows(2) {
+        let [first, second] = pair else { continue };
+        let same_place_set = first.start == second.start && first.end == second.end;
+        if first.variable == second.variable && second.start < first.end && !same_place_set {
+            let at = module.at_variable(second.variable, Some(second.pcs()));
+            return Err(Error::new(ErrorKind::OverlappingRanges(first.pcs())).or_at(at));
+        }
+    }
+    Ok(())
+}
+
+fn check_variables(module: &Module) -> Result<()> {
+    for (id, variable) in &module.variables {
+        let is_live = !variable.live.is_empty();
+        let what = if is_live && variable.always.is_some() {
+            "a variable that is always at one place has no others by pc"
+        } else if is_live && module.function_of(variable.scope).is_none() {
+            "a variable that is in no function has no place by pc"
+        } else if variable.kind == VariableKind::Parameter
+            && !takes_parameters(&module.scopes[variable.scope].kind)
+        {
+            "a parameter belongs to a function"
+        } else {
+            continue;
+        };
+        return Err(Error::bad_argument(what).or_at(module.at_variable(id, None)));
+    }
+    Ok(())
+}
+
+fn check_files(module: &Module) -> Result<()> {
+    for file in module.files.values() {
+        let first = module.units[file.unit].file;
+        if file.md5.is_some() != module.files[first].md5.is_some() {
+            let unit = Some(module.string(module.units[file.unit].name).into());
+            let what = format!(
+                "of the unit's files `{}` has an MD5 sum and another has none, or the reverse",
+                module.string(file.name)
+            );
+            return Err(Error::bad_argument(what).or_at(At { unit, ..At::default() }));
+        }
+    }
+    Ok(())
+}
+
+/// Types refer to types that were there before them, but for members: only through those can a type
+/// contain itself.
+fn check_types(module: &Module) -> Result<()> {
+    // What is known of each type: nothing, that it is being looked into, that it does not contain itself.
+    let mut seen = vec![Seen::No; module.types.len()];
+    for ty in module.types.keys() {
+        // Its own stack, for types may be nested deeply: a type, and how many of its parts were seen.
+        let mut open: Vec<(TypeId, usize)> = vec![(ty, 0)];
+        while let Some((ty, part)) = open.last_mut() {
+            let state = &mut seen[ty.as_u32() as usize];
+            if *part == 0 {
+                match state {
+                    Seen::Done => {
+                        open.pop();
+                        continue;
+                    }
+                    Seen::Open => return Err(cyclic(module, *ty)),
+                    Seen::No => *state = Seen::Open,
+                }
+            }
+            let next = contained(&module.types[*ty].kind, *part);
+            *part += 1;
+            match next {
+                Some(inner) => open.push((inner, 0)),
+                None => {
+                    *state = Seen::Done;
+                    open.pop();
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy)]
+enum Seen {
+    No,
+    Open,
+    Done,
+}
+
+/// The part of this number, of the types that a type has inside.
+fn contained(kind: &TypeKind, part: usize) -> Option<TypeId> {
+    match kind {
+        TypeKind::Struct(composite) | TypeKind::Union(composite) => {
+            composite.members.get(part).map(|member| member.ty)
+        }
+        TypeKind::Array { of, .. } | TypeKind::Vector { of, .. } | TypeKind::Enum { of, .. } if part == 0 => {
+            Some(*of)
+        }
+        TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } if part == 0 => *of,
+        _ => None,
+    }
+}
+
+fn cyclic(module: &Module, ty: TypeId) -> Error {
+    let name = match &module.types[ty].kind {
+        TypeKind::Struct(composite) | TypeKind::Union(composite) => composite.name,
+        TypeKind::Typedef { name, .. } | TypeKind::Base { name, .. } => Some(*name),
+        TypeKind::Enum { name, .. } => *name,
+        _ => None,
+    };
+    let name = name.map_or_else(|| ty.to_string(), |name| module.string(name).into());
+    let unit = Some(module.string(module.units[module.types[ty].unit].name).into());
+    Error::new(ErrorKind::CyclicType(name)).or_at(At { unit, ..At::default() })
+}

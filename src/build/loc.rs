@@ -1,0 +1,190 @@
+//! Checks a location when it is attached to something.
+
+use smallvec::SmallVec;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Loc, Module, Node};
+use crate::op::Reg;
+use crate::target::{Register, SpaceId};
+
+/// How many bits of the storage lie before and after a place, as far as is known.
+#[derive(Debug, Clone, Copy)]
+struct Room {
+    before: u64,
+    after: Option<u64>,
+}
+
+const UNKNOWN: Room = Room { before: u64::MAX, after: None };
+
+fn room(bits: u64) -> Room {
+    Room { before: 0, after: Some(bits) }
+}
+
+/// Checks that registers, lanes, spaces and entities are there and that everything fits: each part its
+/// storage, and the whole the `bits` that are asked of it, if that is known.
+///
+/// One pass over the nodes, with the room of each place on a stack: numbers have none.
+#[inline]
+pub(super) fn check(module: &Module, loc: &Loc, bits: Option<u64>, what: &str) -> Result<()> {
+    let target = &module.target;
+    let mut places: SmallVec<[Room; 8]> = SmallVec::new();
+    let pop = |places: &mut SmallVec<[Room; 8]>| places.pop().unwrap_or(UNKNOWN);
+    for node in loc.nodes() {
+        let place = match node {
+            Node::Register(reg) => room(register(module, reg)?.bits.into()),
+            Node::Lane(reg, lane) => {
+                let register = vector(module, reg)?;
+                if lane >= register.lanes {
+                    return Err(
+                        ErrorKind::LaneOutOfWave { lane: lane.into(), wave: register.lanes.into() }.into()
+                    );
+                }
+                room(register.lane_bits().into())
+            }
+            Node::PerLane(reg) => room(vector(module, reg)?.lane_bits().into()),
+            Node::StackSlot(_) => {
+                space(module, SpaceId::PRIVATE_LANE)?;
+                UNKNOWN
+            }
+            Node::Memory(id) => {
+                space(module, id)?;
+                UNKNOWN
+            }
+            Node::Offset(bytes) => moved(pop(&mut places), bytes.checked_mul(8), "the offset")?,
+            Node::BitOffset(bits) => moved(pop(&mut places), Some(bits), "the offset")?,
+            Node::OffsetBy | Node::BitOffsetBy => {
+                pop(&mut places);
+                UNKNOWN
+            }
+            Node::Part(bits) => {
+                fits("a part", pop(&mut places), some(bits, "a part")?)?;
+                room(bits)
+            }
+            Node::Parts(count) => {
+                let mut total = 0u64;
+                for _ in 0..count {
+                    let part = pop(&mut places).after.unwrap_or(0);
+                    total = total.checked_add(part).ok_or_else(|| too_large("the parts"))?;
+                }
+                room(some(total, "a location of no parts")?)
+            }
+            Node::Overlay => {
+                pop(&mut places);
+                pop(&mut places)
+            }
+            Node::Select { bits, count } => {
+                let total = elements(bits, count)?;
+                if count > 64 {
+                    return Err(
+                        ErrorKind::DoesNotFit { what: "the mask".into(), needs: count, has: 64 }.into()
+                    );
+                }
+                for _ in 0..2 {
+                    // Each element is where it would be if all were from this place.
+                    fits("the elements", pop(&mut places), total)?;
+                }
+                room(total)
+            }
+            Node::Extend { bits, count } => {
+                fits("an element", pop(&mut places), bits)?;
+                room(elements(bits, count)?)
+            }
+            Node::Implicit(bytes) => room(8 * bytes.len() as u64),
+            Node::Value => room(u64::from(target.address_bytes()) * 8),
+            Node::PointerTo(variable, _) => {
+                super::known(module.variables.is_valid(variable), || variable.to_string())?;
+                room(u64::from(target.address_bytes()) * 8)
+            }
+            Node::Call(procedure) => {
+                super::known(module.procedures.is_valid(procedure), || procedure.to_string())?;
+                UNKNOWN
+            }
+            Node::Expr(expr) => {
+                let is_there = (expr.as_u32() as usize) < module.exprs.len();
+                super::known(is_there, || expr.to_string())?;
+                UNKNOWN
+            }
+            Node::Undefined => UNKNOWN,
+            Node::Read(bits) => {
+                number("a number that is read", bits)?;
+                fits("a number that is read", pop(&mut places), bits.into())?;
+                continue;
+            }
+            Node::ReadRegister(reg) => {
+                number("what a register holds, as a number,", register(module, reg)?.bits)?;
+                continue;
+            }
+            _ => continue,
+        };
+        places.push(place);
+    }
+    match bits {
+        Some(bits) => fits(what, pop(&mut places), bits),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn register(module: &Module, reg: Reg) -> Result<Register> {
+    let missing = || ErrorKind::UnknownRegister(format!("{} ({})", reg.0, module.target.name())).into();
+    module.target.register(reg).ok_or_else(missing)
+}
+
+fn vector(module: &Module, reg: Reg) -> Result<Register> {
+    let register = register(module, reg)?;
+    if register.is_vector() {
+        return Ok(register);
+    }
+    Err(Error::bad_argument(format!("register {} has no lanes", register.name())))
+}
+
+pub(super) fn space(module: &Module, id: SpaceId) -> Result<()> {
+    match module.target.space(id) {
+        Some(_) => Ok(()),
+        None => Err(ErrorKind::UnknownSpace(id.0.into()).into()),
+    }
+}
+
+fn moved(from: Room, bits: Option<i64>, what: &str) -> Result<Room> {
+    let bits = bits.ok_or_else(|| too_large(what))?;
+    let Some(after) = from.after else { return Ok(UNKNOWN) };
+    let does_not_fit =
+        |needs: u64, has: u64| Error::new(ErrorKind::DoesNotFit { what: what.into(), needs, has });
+    let by = bits.unsigned_abs();
+    if bits < 0 {
+        let before = from.before.checked_sub(by).ok_or_else(|| does_not_fit(by, from.before))?;
+        return Ok(Room { before, after: Some(after.saturating_add(by)) });
+    }
+    // A place is in its storage: just behind the end there is none.
+    if by >= after {
+        return Err(does_not_fit(by.saturating_add(1), after));
+    }
+    Ok(Room { before: from.before.saturating_add(by), after: Some(after - by) })
+}
+
+fn fits(what: &str, place: Room, needs: u64) -> Result<()> {
+    match place.after {
+        Some(has) if has < needs => Err(ErrorKind::DoesNotFit { what: what.into(), needs, has }.into()),
+        _ => Ok(()),
+    }
+}
+
+fn elements(bits: u64, count: u64) -> Result<u64> {
+    let total = bits.checked_mul(count).ok_or_else(|| too_large("the elements"))?;
+    some(total, "a vector of no elements, or of elements without bits,")
+}
+
+fn number(what: &str, bits: u32) -> Result<()> {
+    match bits {
+        0 => Err(Error::bad_argument(format!("{what} has no bits"))),
+        1..=64 => Ok(()),
+        _ => Err(ErrorKind::DoesNotFit { what: what.into(), needs: bits.into(), has: 64 }.into()),
+    }
+}
+
+fn some(bits: u64, what: &str) -> Result<u64> {
+    if bits == 0 { Err(Error::bad_argument(format!("{what} has no bits"))) } else { Ok(bits) }
+}
+
+fn too_large(what: &str) -> Error {
+    Error::bad_argument(format!("{what} is further than 2^63 bits"))
+}

@@ -1,0 +1,182 @@
+//! The fluent face of [`model`](crate::model): a compiler calls it as it goes, from any pass, in any order.
+//!
+//! Adding a thing gives its id, or a builder that ends in `id()`; ids are plain numbers and borrow
+//! nothing. Each call checks what it is told there and then, and an error names the unit, function,
+//! variable and pc range. What needs the whole (overlapping ranges, cyclic types) is checked once, by
+//! [`Builder::finish`].
+//!
+//! ```
+//! use eitri::build::Builder;
+//! use eitri::model::{Encoding, Loc, Row};
+//! use eitri::target::{Gfx, Target, Wave};
+//!
+//! let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
+//! let (v3, v40, s4) = (gpu.vgpr(3)?, gpu.vgpr(40)?, gpu.sgpr(4)?);
+//! let mut m = Builder::new(gpu);
+//! let unit = m.unit("saxpy.cl");
+//! let float = m.base_type(unit, "float", Encoding::Float, 32)?;
+//! let int = m.base_type(unit, "int", Encoding::Signed, 32)?;
+//! let saxpy = m.function(unit, "saxpy")?.code("saxpy", 0x180).kernel().id();
+//! m.variable(saxpy, "acc", float)?.live(0x10..0x40, Loc::per_lane(v3))?;
+//! m.variable(saxpy, "n", int)?
+//!     .live(0x00..0x24, Loc::register(s4))?
+//!     .live(0x24..0x180, Loc::lane(v40, 7))?;
+//! let file = m.primary_file(unit)?;
+//! m.row(saxpy, Row::new(0, file, 12).column(3))?;
+//! let module = m.finish()?;
+//! assert_eq!(module.variables().count(), 2);
+//!
+//! let mut m = Builder::new(module.target().clone());
+//! let unit = m.unit("saxpy.cl");
+//! let int = m.base_type(unit, "int", Encoding::Signed, 32)?;
+//! let saxpy = m.function(unit, "saxpy")?.code("saxpy", 0x180).id();
+//! let error = m.variable(saxpy, "n", int)?.live(0x24..0x180, Loc::lane(v40, 70)).unwrap_err();
+//! assert_eq!(
+//!     error.to_string(),
+//!     "unit `saxpy.cl`, function `saxpy`, variable `n`, pc 0x24..0x180: lane 70 is not in a wave of 32"
+//! );
+//! # Ok::<(), eitri::Error>(())
+//! ```
+
+mod finish;
+mod loc;
+mod scopes;
+mod types;
+mod variables;
+
+pub use scopes::{FunctionBuilder, InScope, UnitBuilder};
+pub use variables::VariableBuilder;
+
+use indexmap::{IndexMap, IndexSet};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{
+    Entity, ExprId, FileId, Module, Pool, ProcedureId, Row, StringId, Symbol, Type, TypeId, UnitId,
+};
+use crate::op::Expr;
+use crate::target::Target;
+
+/// Builds a [`Module`].
+#[derive(Debug)]
+pub struct Builder {
+    module: Module,
+    /// Types that are the same if they look the same.
+    interned: IndexMap<Type, TypeId>,
+    /// The function of each row.
+    row_functions: Vec<crate::model::FunctionId>,
+    /// Files by unit, directory and name.
+    files: IndexMap<(UnitId, Option<StringId>, StringId), FileId>,
+}
+
+impl Builder {
+    /// An empty module for a target.
+    pub fn new(target: Target) -> Self {
+        let module = Module {
+            target,
+            strings: IndexSet::new(),
+            exprs: IndexSet::new(),
+            units: Default::default(),
+            files: Default::default(),
+            types: Default::default(),
+            scopes: Default::default(),
+            functions: Default::default(),
+            variables: Default::default(),
+            procedures: Default::default(),
+            locs: Pool::default(),
+            live: Vec::new(),
+            rows: Vec::new(),
+            ranges: Vec::new(),
+        };
+        Self { module, interned: IndexMap::new(), row_functions: Vec::new(), files: IndexMap::new() }
+    }
+
+    /// The target.
+    pub fn target(&self) -> &Target {
+        &self.module.target
+    }
+
+    /// A symbol of the object, by name: a function or variable that the linker knows.
+    pub fn symbol(&mut self, name: &str) -> Symbol {
+        Symbol(self.string(name))
+    }
+
+    /// A raw expression, for [`Loc::expr`](crate::model::Loc::expr). Slot *n* of the expression stands for
+    /// `entities[n]`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where an entity is not there, or a slot has none.
+    pub fn expr(&mut self, expr: Expr, entities: &[Entity]) -> Result<ExprId> {
+        for entity in entities {
+            let is_there = match *entity {
+                Entity::Variable(variable) => self.module.variables.is_valid(variable),
+                Entity::Type(ty) => self.module.types.is_valid(ty),
+                Entity::Procedure(procedure) => self.module.procedures.is_valid(procedure),
+                Entity::Symbol(symbol, _) => (symbol.0.as_u32() as usize) < self.module.strings.len(),
+            };
+            known(is_there, || format!("{entity:?}"))?;
+        }
+        for fixup in expr.fixups() {
+            known((fixup.slot.0 as usize) < entities.len(), || format!("slot {}", fixup.slot.0))?;
+        }
+        let (index, _) = self.module.exprs.insert_full((expr, entities.to_vec()));
+        Ok(ExprId::from_u32(index as u32))
+    }
+
+    /// A location that others share by [`Loc::call`](crate::model::Loc::call).
+    ///
+    /// # Errors
+    /// As [`VariableBuilder::live`].
+    pub fn procedure(&mut self, unit: UnitId, loc: &crate::model::Loc) -> Result<ProcedureId> {
+        let at = self.unit_at(unit)?;
+        loc::check(&self.module, loc, None, "the procedure").map_err(|error| error.or_at(at))?;
+        let loc = self.module.locs.push(loc);
+        Ok(self.module.procedures.push(crate::model::Procedure { unit, loc }))
+    }
+
+    /// A row of a function's line table. Rows may come in any order.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where the function or file is not there, or the file is another unit's;
+    /// [`ErrorKind::OutsideFunction`] where the pc is.
+    pub fn row(&mut self, function: crate::model::FunctionId, row: Row) -> Result<()> {
+        let scope = self.known_function(function)?.scope;
+        let bytes = self.module.functions[function].bytes;
+        let unit = self.module.scopes[scope].unit;
+        let is_there = self.module.files.get(row.file).is_some_and(|file| file.unit == unit);
+        let result = if row.pc >= bytes {
+            Err(Error::new(ErrorKind::OutsideFunction { size: bytes }))
+        } else {
+            known(is_there, || format!("{} of this unit", row.file))
+        };
+        result.map_err(|error| {
+            let pcs = Some(row.pc..row.pc + 1);
+            error.or_at(crate::error::At { pcs, ..self.module.at_scope(scope) })
+        })?;
+        self.module.rows.push(row);
+        self.row_functions.push(function);
+        Ok(())
+    }
+
+    pub(crate) fn string(&mut self, text: &str) -> StringId {
+        let index = match self.module.strings.get_index_of(text) {
+            Some(index) => index,
+            None => self.module.strings.insert_full(text.into()).0,
+        };
+        StringId::from_u32(index as u32)
+    }
+
+    fn unit_at(&self, unit: UnitId) -> Result<crate::error::At> {
+        known(self.module.units.is_valid(unit), || unit.to_string())?;
+        Ok(self.module.at_scope(self.module.units[unit].scope))
+    }
+
+    fn known_function(&self, function: crate::model::FunctionId) -> Result<&crate::model::Function> {
+        let missing = || ErrorKind::UnknownId(function.to_string()).into();
+        self.module.functions.get(function).ok_or_else(missing)
+    }
+}
+
+/// An error unless the id is there.
+fn known(is_there: bool, name: impl FnOnce() -> String) -> Result<()> {
+    if is_there { Ok(()) } else { Err(ErrorKind::UnknownId(name()).into()) }
+}

@@ -1,0 +1,322 @@
+//! Units, files, namespaces, functions, blocks, inlined calls.
+
+use core::ops::Range;
+
+use super::{Builder, known, loc};
+use crate::error::{At, ErrorKind, Result};
+use crate::model::{
+    Address, File, FileId, Function, FunctionId, Module, Scope, ScopeId, ScopeKind, SourceLine, Stack,
+    TypeId, Unit, UnitId,
+};
+use crate::op::Reg;
+use crate::target::Scaling;
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for crate::model::UnitId {}
+    impl Sealed for crate::model::ScopeId {}
+    impl Sealed for crate::model::FunctionId {}
+}
+
+/// Something that has a scope: a unit, a function, or the scope itself.
+pub trait InScope: sealed::Sealed {
+    /// Its scope.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where it is not the module's.
+    fn scope(self, module: &Module) -> Result<ScopeId>;
+}
+
+impl InScope for UnitId {
+    fn scope(self, module: &Module) -> Result<ScopeId> {
+        let missing = || ErrorKind::UnknownId(self.to_string()).into();
+        module.units.get(self).map(|unit| unit.scope).ok_or_else(missing)
+    }
+}
+
+impl InScope for FunctionId {
+    fn scope(self, module: &Module) -> Result<ScopeId> {
+        let missing = || ErrorKind::UnknownId(self.to_string()).into();
+        module.functions.get(self).map(|function| function.scope).ok_or_else(missing)
+    }
+}
+
+impl InScope for ScopeId {
+    fn scope(self, module: &Module) -> Result<ScopeId> {
+        known(module.scopes.is_valid(self), || self.to_string())?;
+        Ok(self)
+    }
+}
+
+/// Describes a unit. Made by [`Builder::describe_unit`].
+#[derive(Debug)]
+pub struct UnitBuilder<'b> {
+    builder: &'b mut Builder,
+    id: UnitId,
+}
+
+impl UnitBuilder<'_> {
+    /// The directory of the compilation.
+    pub fn directory(&mut self, directory: &str) -> &mut Self {
+        let directory = self.builder.string(directory);
+        self.builder.module.units[self.id].directory = Some(directory);
+        self
+    }
+
+    /// The compiler's name and version.
+    pub fn producer(&mut self, producer: &str) -> &mut Self {
+        let producer = self.builder.string(producer);
+        self.builder.module.units[self.id].producer = Some(producer);
+        self
+    }
+
+    /// The source language: a number `DW_LANG_*`, as `gimli::DW_LANG_OpenCL.0`.
+    pub fn language(&mut self, language: u16) -> &mut Self {
+        self.builder.module.units[self.id].language = Some(language);
+        self
+    }
+
+    /// The unit's id.
+    pub fn id(&self) -> UnitId {
+        self.id
+    }
+}
+
+impl Builder {
+    /// A compilation unit, by the name of its primary source file.
+    pub fn unit(&mut self, name: &str) -> UnitId {
+        let name = self.string(name);
+        let id = self.module.units.next_key();
+        let scope = Scope { unit: id, parent: None, kind: ScopeKind::Unit, ranges: 0..0 };
+        let scope = self.module.scopes.push(scope);
+        let file = self.module.files.push(File { unit: id, name, directory: None, md5: None });
+        self.files.insert((id, None, name), file);
+        self.module.units.push(Unit { name, directory: None, producer: None, language: None, scope, file })
+    }
+
+    /// Says more of a unit.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn describe_unit(&mut self, unit: UnitId) -> Result<UnitBuilder<'_>> {
+        known(self.module.units.is_valid(unit), || unit.to_string())?;
+        Ok(UnitBuilder { builder: self, id: unit })
+    }
+
+    /// The file that the unit is named after.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn primary_file(&self, unit: UnitId) -> Result<FileId> {
+        let missing = || ErrorKind::UnknownId(unit.to_string()).into();
+        self.module.units.get(unit).map(|unit| unit.file).ok_or_else(missing)
+    }
+
+    /// Another source file of a unit: its name, and its directory where that is not the compilation's.
+    /// The same file has the same id.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn file(&mut self, unit: UnitId, name: &str, directory: Option<&str>) -> Result<FileId> {
+        known(self.module.units.is_valid(unit), || unit.to_string())?;
+        let (name, directory) = (self.string(name), directory.map(|directory| self.string(directory)));
+        let files = &mut self.module.files;
+        let new = || files.push(File { unit, name, directory, md5: None });
+        Ok(*self.files.entry((unit, directory, name)).or_insert_with(new))
+    }
+
+    /// The MD5 sum of a file's text. A unit's files all have one or none has.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn file_md5(&mut self, file: FileId, md5: [u8; 16]) -> Result<()> {
+        known(self.module.files.is_valid(file), || file.to_string())?;
+        self.module.files[file].md5 = Some(md5);
+        Ok(())
+    }
+
+    /// A namespace.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where the scope around it is not there.
+    pub fn namespace(&mut self, parent: impl InScope, name: &str) -> Result<ScopeId> {
+        let parent = parent.scope(&self.module)?;
+        let name = self.string(name);
+        Ok(self.scope(parent, ScopeKind::Namespace(name)))
+    }
+
+    /// A function. Until [`code`](FunctionBuilder::code) says where its code is, it has none: it was only
+    /// inlined.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where the scope around it is not there.
+    pub fn function(&mut self, parent: impl InScope, name: &str) -> Result<FunctionBuilder<'_>> {
+        let parent = parent.scope(&self.module)?;
+        let name = self.string(name);
+        let id = self.module.functions.next_key();
+        let scope = self.scope(parent, ScopeKind::Function(id));
+        self.module.functions.push(Function {
+            name,
+            linkage_name: None,
+            scope,
+            returns: None,
+            line: None,
+            address: None,
+            bytes: 0,
+            is_external: false,
+            is_kernel: false,
+            stack: Stack { base: None, scaling: self.module.target.scaling() },
+            rows: 0..0,
+            is_inlined: false,
+        });
+        Ok(FunctionBuilder { builder: self, id })
+    }
+
+    /// A lexical block: half-open pc ranges in bytes from the start of the function.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where the scope around it is not there; [`ErrorKind::EmptyRange`];
+    /// [`ErrorKind::OutsideFunction`].
+    pub fn block(&mut self, parent: impl InScope, pcs: &[Range<u64>]) -> Result<ScopeId> {
+        self.code_scope(parent, ScopeKind::Block, pcs)
+    }
+
+    /// A function that was inlined: where, its half-open pc ranges in bytes from the start of the function
+    /// that it was inlined into, and the place of the call in the source.
+    ///
+    /// # Errors
+    /// As [`block`](Self::block); [`ErrorKind::UnknownId`] where the function is not there, or another
+    /// unit's.
+    pub fn inlined(
+        &mut self,
+        parent: impl InScope,
+        function: FunctionId,
+        pcs: &[Range<u64>],
+        call: SourceLine,
+    ) -> Result<ScopeId> {
+        let parent = parent.scope(&self.module)?;
+        let callee = self.known_function(function)?.scope;
+        let (unit, of) = (self.module.scopes[parent].unit, self.module.scopes[callee].unit);
+        known(of == unit, || format!("{function} of this unit"))?;
+        let is_there = self.module.files.get(call.file).is_some_and(|file| file.unit == unit);
+        known(is_there, || format!("{} of this unit", call.file))?;
+        let scope = self.code_scope(parent, ScopeKind::Inlined { function, call }, pcs)?;
+        self.module.functions[function].is_inlined = true;
+        Ok(scope)
+    }
+
+    fn code_scope(&mut self, parent: impl InScope, kind: ScopeKind, pcs: &[Range<u64>]) -> Result<ScopeId> {
+        let parent = parent.scope(&self.module)?;
+        let at = |module: &Module, pcs: Range<u64>| At { pcs: Some(pcs), ..module.at_scope(parent) };
+        let size =
+            self.module.function_of(parent).map_or(0, |function| self.module.functions[function].bytes);
+        for pcs in pcs {
+            let kind = if pcs.start >= pcs.end {
+                ErrorKind::EmptyRange
+            } else if pcs.end > size {
+                ErrorKind::OutsideFunction { size }
+            } else {
+                continue;
+            };
+            return Err(crate::Error::new(kind).or_at(at(&self.module, pcs.clone())));
+        }
+        let start = self.module.ranges.len() as u32;
+        self.module.ranges.extend(pcs.iter().cloned());
+        let scope = self.scope(parent, kind);
+        self.module.scopes[scope].ranges = start..self.module.ranges.len() as u32;
+        Ok(scope)
+    }
+
+    fn scope(&mut self, parent: ScopeId, kind: ScopeKind) -> ScopeId {
+        let unit = self.module.scopes[parent].unit;
+        self.module.scopes.push(Scope { unit, parent: Some(parent), kind, ranges: 0..0 })
+    }
+}
+
+/// Describes a function. Made by [`Builder::function`].
+#[derive(Debug)]
+pub struct FunctionBuilder<'b> {
+    builder: &'b mut Builder,
+    id: FunctionId,
+}
+
+impl FunctionBuilder<'_> {
+    /// Where its code is: at a symbol of the object, so many bytes. Comes before what speaks of its pcs.
+    pub fn code(&mut self, symbol: &str, bytes: u64) -> &mut Self {
+        let symbol = self.builder.symbol(symbol);
+        self.address(Address::Symbol(symbol, 0), bytes)
+    }
+
+    /// Where its code is, in general.
+    pub fn address(&mut self, address: Address, bytes: u64) -> &mut Self {
+        let data = self.data();
+        data.address = Some(address);
+        data.bytes = bytes;
+        self
+    }
+
+    /// The name that the linker knows, where it is another.
+    pub fn linkage_name(&mut self, name: &str) -> &mut Self {
+        let name = self.builder.string(name);
+        self.data().linkage_name = Some(name);
+        self
+    }
+
+    /// What it returns. Without this, nothing.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn returns(&mut self, ty: TypeId) -> Result<&mut Self> {
+        known(self.builder.module.types.is_valid(ty), || ty.to_string())?;
+        self.data().returns = Some(ty);
+        Ok(self)
+    }
+
+    /// Where it is declared. Lines count from 1.
+    pub fn declared(&mut self, file: FileId, line: u32) -> &mut Self {
+        self.data().line = Some(SourceLine { file, line, column: 0 });
+        self
+    }
+
+    /// It is seen outside of its unit.
+    pub fn external(&mut self) -> &mut Self {
+        self.data().is_external = true;
+        self
+    }
+
+    /// It is entered from the host. Its stack begins at address 0 of private memory.
+    pub fn kernel(&mut self) -> &mut Self {
+        let data = self.data();
+        data.is_kernel = true;
+        data.is_external = true;
+        self
+    }
+
+    /// The register that holds the base of its stack frame. It counts as the processor does by default:
+    /// see [`scaling`](Self::scaling).
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownRegister`].
+    pub fn stack_base(&mut self, reg: Reg) -> Result<&mut Self> {
+        let scope = self.data().scope;
+        loc::register(&self.builder.module, reg)
+            .map_err(|error| error.or_at(self.builder.module.at_scope(scope)))?;
+        self.data().stack.base = Some(reg);
+        Ok(self)
+    }
+
+    /// How the register that holds the base counts, where that is not the processor's default.
+    pub fn scaling(&mut self, scaling: Scaling) -> &mut Self {
+        self.data().stack.scaling = scaling;
+        self
+    }
+
+    /// The function's id.
+    pub fn id(&self) -> FunctionId {
+        self.id
+    }
+
+    fn data(&mut self) -> &mut Function {
+        &mut self.builder.module.functions[self.id]
+    }
+}

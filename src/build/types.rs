@@ -1,0 +1,230 @@
+//! Types.
+
+use super::{Builder, known, loc};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Composite, Encoding, Member, Qualifier, Type, TypeId, TypeKind, UnitId};
+use crate::target::SpaceId;
+
+impl Builder {
+    /// A number, character or truth value of `bits` bits. The same type has the same id; so for all types
+    /// but structures, unions and enumerations.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] if it has no bits.
+    pub fn base_type(&mut self, unit: UnitId, name: &str, encoding: Encoding, bits: u64) -> Result<TypeId> {
+        self.unit_at(unit)?;
+        if bits == 0 {
+            return Err(Error::bad_argument(format!("type `{name}` has no bits")));
+        }
+        let name = self.string(name);
+        Ok(self.intern(unit, TypeKind::Base { name, encoding }, Some(bits)))
+    }
+
+    /// A pointer into the default address space; to `void` where `to` is `None`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn pointer(&mut self, unit: UnitId, to: Option<TypeId>) -> Result<TypeId> {
+        self.pointer_into(unit, to, SpaceId::DEFAULT)
+    }
+
+    /// A pointer into an address space. Its size is that of the space's addresses.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::UnknownSpace`].
+    pub fn pointer_into(&mut self, unit: UnitId, to: Option<TypeId>, space: SpaceId) -> Result<TypeId> {
+        self.known_types(unit, to)?;
+        let at = self.unit_at(unit)?;
+        loc::space(&self.module, space).map_err(|error| error.or_at(at))?;
+        let bits = self.module.target.space(space).map(|space| space.address_bits.into());
+        Ok(self.intern(unit, TypeKind::Pointer { to, space }, bits))
+    }
+
+    /// An array with the number of elements in each dimension, the outermost first; `None` where it is not
+    /// known.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn array(&mut self, unit: UnitId, of: TypeId, counts: &[Option<u64>]) -> Result<TypeId> {
+        self.known_types(unit, [of])?;
+        let elements = counts.iter().try_fold(1u64, |total, count| total.checked_mul((*count)?));
+        let bits = elements.and_then(|elements| elements.checked_mul(self.module.types[of].bits?));
+        Ok(self.intern(unit, TypeKind::Array { of, counts: counts.into() }, bits))
+    }
+
+    /// A vector of `count` elements. One of three takes the room of four, as OpenCL has it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn vector(&mut self, unit: UnitId, of: TypeId, count: u64) -> Result<TypeId> {
+        self.known_types(unit, [of])?;
+        let room = if count == 3 { 4 } else { count };
+        let bits = self.module.types[of].bits.and_then(|bits| bits.checked_mul(room));
+        Ok(self.intern(unit, TypeKind::Vector { of, count }, bits))
+    }
+
+    /// Another name for a type; for `void` where it is `None`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn typedef(&mut self, unit: UnitId, name: &str, of: Option<TypeId>) -> Result<TypeId> {
+        self.known_types(unit, of)?;
+        let name = self.string(name);
+        let bits = of.and_then(|of| self.module.types[of].bits);
+        Ok(self.intern(unit, TypeKind::Typedef { name, of }, bits))
+    }
+
+    /// A qualified type; `void` where it is `None`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn qualified(&mut self, unit: UnitId, qualifier: Qualifier, of: Option<TypeId>) -> Result<TypeId> {
+        self.known_types(unit, of)?;
+        let bits = of.and_then(|of| self.module.types[of].bits);
+        Ok(self.intern(unit, TypeKind::Qualified { qualifier, of }, bits))
+    }
+
+    /// The type of a function; `None` where it returns nothing.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn subroutine(
+        &mut self,
+        unit: UnitId,
+        returns: Option<TypeId>,
+        parameters: &[TypeId],
+    ) -> Result<TypeId> {
+        self.known_types(unit, returns.iter().chain(parameters).copied())?;
+        Ok(self.intern(unit, TypeKind::Subroutine { returns, parameters: parameters.into() }, None))
+    }
+
+    /// A structure of `bytes` bytes. Its members come with [`member`](Self::member), so that they can be
+    /// of types that refer to it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn structure(&mut self, unit: UnitId, name: Option<&str>, bytes: u64) -> Result<TypeId> {
+        self.composite(unit, name, bytes, TypeKind::Struct)
+    }
+
+    /// A union of `bytes` bytes. Its members come with [`member`](Self::member).
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn union(&mut self, unit: UnitId, name: Option<&str>, bytes: u64) -> Result<TypeId> {
+        self.composite(unit, name, bytes, TypeKind::Union)
+    }
+
+    /// Adds a member to a structure or union, at `offset` bytes from its start.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`], also where `of` is no structure or union; [`ErrorKind::DoesNotFit`].
+    pub fn member(&mut self, of: TypeId, name: &str, ty: TypeId, offset: u64) -> Result<&mut Self> {
+        let offset_bits =
+            offset.checked_mul(8).ok_or_else(|| Error::bad_argument("the offset is too large"))?;
+        self.add_member(of, name, ty, offset_bits, None)
+    }
+
+    /// Adds a bit field: `bits` bits from bit `offset_bits`, counted from the first bit of the structure.
+    ///
+    /// # Errors
+    /// As [`member`](Self::member); also if the field is larger than its type.
+    pub fn bit_field(
+        &mut self,
+        of: TypeId,
+        name: &str,
+        ty: TypeId,
+        offset_bits: u64,
+        bits: u64,
+    ) -> Result<&mut Self> {
+        self.add_member(of, name, ty, offset_bits, Some(bits))
+    }
+
+    /// An enumeration whose values are of type `of`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn enumeration(
+        &mut self,
+        unit: UnitId,
+        name: Option<&str>,
+        of: TypeId,
+        enumerators: &[(&str, i64)],
+    ) -> Result<TypeId> {
+        self.known_types(unit, [of])?;
+        let name = name.map(|name| self.string(name));
+        let enumerators = enumerators.iter().map(|&(name, value)| (self.string(name), value)).collect();
+        let bits = self.module.types[of].bits;
+        Ok(self.module.types.push(Type { unit, kind: TypeKind::Enum { name, of, enumerators }, bits }))
+    }
+
+    fn composite(
+        &mut self,
+        unit: UnitId,
+        name: Option<&str>,
+        bytes: u64,
+        kind: impl FnOnce(Composite) -> TypeKind,
+    ) -> Result<TypeId> {
+        self.unit_at(unit)?;
+        let name = name.map(|name| self.string(name));
+        let bits = Some(bytes.checked_mul(8).ok_or_else(|| Error::bad_argument("the type is too large"))?);
+        let kind = kind(Composite { name, members: Vec::new() });
+        Ok(self.module.types.push(Type { unit, kind, bits }))
+    }
+
+    fn add_member(
+        &mut self,
+        of: TypeId,
+        name: &str,
+        ty: TypeId,
+        offset_bits: u64,
+        bits: Option<u64>,
+    ) -> Result<&mut Self> {
+        let Some(&Type { unit, bits: Some(has), .. }) = self.module.types.get(of) else {
+            return Err(ErrorKind::UnknownId(format!("structure or union {of}")).into());
+        };
+        self.known_types(unit, [ty])?;
+        let of_type = self.module.types[ty].bits;
+        let what = || format!("member `{name}`");
+        let at = self.unit_at(unit)?;
+        let does_not_fit = |needs, has| {
+            Err(Error::new(ErrorKind::DoesNotFit { what: what(), needs, has }).or_at(at.clone()))
+        };
+        if let (Some(bits), Some(of_type)) = (bits, of_type)
+            && (bits > of_type || bits == 0)
+        {
+            return does_not_fit(bits, of_type);
+        }
+        let needs = offset_bits.saturating_add(bits.or(of_type).unwrap_or(0));
+        if needs > has {
+            return does_not_fit(needs, has);
+        }
+        let name = Some(name).filter(|name| !name.is_empty()).map(|name| self.string(name));
+        match &mut self.module.types[of].kind {
+            TypeKind::Struct(composite) | TypeKind::Union(composite) => {
+                composite.members.push(Member { name, ty, offset_bits, bits });
+                Ok(self)
+            }
+            _ => Err(ErrorKind::UnknownId(format!("structure or union {of}")).into()),
+        }
+    }
+
+    fn intern(&mut self, unit: UnitId, kind: TypeKind, bits: Option<u64>) -> TypeId {
+        let ty = Type { unit, kind, bits };
+        if let Some(&id) = self.interned.get(&ty) {
+            return id;
+        }
+        let id = self.module.types.push(ty.clone());
+        self.interned.insert(ty, id);
+        id
+    }
+
+    fn known_types(&self, unit: UnitId, types: impl IntoIterator<Item = TypeId>) -> Result<()> {
+        self.unit_at(unit)?;
+        for ty in types {
+            let is_there = self.module.types.get(ty).is_some_and(|ty| ty.unit == unit);
+            known(is_there, || format!("{ty} of this unit"))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,211 @@
+//! Variables, parameters and constants, and where they are.
+
+use core::ops::Range;
+
+use super::scopes::InScope;
+use super::{Builder, loc};
+use crate::error::{ErrorKind, Result};
+use crate::model::{
+    FileId, Live, Loc, LocId, ScopeKind, SourceLine, TypeId, Variable, VariableId, VariableKind,
+};
+
+/// Describes a variable. Made by [`Builder::variable`] and its sisters.
+#[derive(Debug)]
+pub struct VariableBuilder<'b> {
+    builder: &'b mut Builder,
+    id: VariableId,
+    /// The size of its type, if it has one.
+    bits: Option<u64>,
+    /// Bytes of the function's code.
+    code_bytes: u64,
+}
+
+impl Builder {
+    /// A variable. With a unit or namespace as scope it is a global one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where the scope or the type is not there, or the type is another unit's.
+    pub fn variable(&mut self, scope: impl InScope, name: &str, ty: TypeId) -> Result<VariableBuilder<'_>> {
+        self.new_variable(scope, Some(name), ty, VariableKind::Variable, None)
+    }
+
+    /// A parameter of the function whose scope it is. Parameters are in the order of the calls.
+    ///
+    /// # Errors
+    /// As [`variable`](Self::variable).
+    pub fn parameter(&mut self, scope: impl InScope, name: &str, ty: TypeId) -> Result<VariableBuilder<'_>> {
+        self.new_variable(scope, Some(name), ty, VariableKind::Parameter, None)
+    }
+
+    /// A named constant with its value, lowest byte first.
+    ///
+    /// # Errors
+    /// As [`variable`](Self::variable); [`ErrorKind::DoesNotFit`] if there are fewer bytes than the type
+    /// has.
+    pub fn constant(
+        &mut self,
+        scope: impl InScope,
+        name: &str,
+        ty: TypeId,
+        value: &[u8],
+    ) -> Result<VariableId> {
+        let mut constant = self.new_variable(scope, Some(name), ty, VariableKind::Constant, None)?;
+        Ok(constant.always(Loc::implicit(value))?.id())
+    }
+
+    /// An inlined function's variable or parameter `origin`, where it was inlined: in the scope of the
+    /// inlined call, or of a block in it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where the scope or the variable is not there.
+    pub fn inlined_variable(
+        &mut self,
+        scope: impl InScope,
+        origin: VariableId,
+    ) -> Result<VariableBuilder<'_>> {
+        let Some(of) = self.module.variables.get(origin) else {
+            return Err(ErrorKind::UnknownId(origin.to_string()).into());
+        };
+        let (ty, kind) = (of.ty, of.kind);
+        self.new_variable(scope, None, ty, kind, Some(origin))
+    }
+
+    fn new_variable(
+        &mut self,
+        scope: impl InScope,
+        name: Option<&str>,
+        ty: TypeId,
+        kind: VariableKind,
+        origin: Option<VariableId>,
+    ) -> Result<VariableBuilder<'_>> {
+        let scope = scope.scope(&self.module)?;
+        let unit = self.module.scopes[scope].unit;
+        let known = self.module.types.get(ty).filter(|ty| ty.unit == unit);
+        let Some(bits) = known.map(|ty| ty.bits) else {
+            let at = self.module.at_scope(scope);
+            let at = crate::error::At { variable: name.map(Into::into), ..at };
+            return Err(crate::Error::new(ErrorKind::UnknownId(format!("{ty} of this unit"))).or_at(at));
+        };
+        let name = name.map(|name| self.string(name));
+        let id = self.module.variables.push(Variable {
+            name,
+            scope,
+            ty,
+            kind,
+            line: None,
+            origin,
+            is_artificial: false,
+            is_external: false,
+            always: None,
+            live: 0..0,
+        });
+        let function = self.module.function_of(scope);
+        let code_bytes = function.map_or(u64::MAX, |function| self.module.functions[function].bytes);
+        Ok(VariableBuilder { builder: self, id, bits, code_bytes })
+    }
+}
+
+impl VariableBuilder<'_> {
+    /// The variable's id.
+    pub fn id(&self) -> VariableId {
+        self.id
+    }
+
+    /// Where it is declared. Lines count from 1.
+    pub fn declared(&mut self, file: FileId, line: u32) -> &mut Self {
+        self.data().line = Some(SourceLine { file, line, column: 0 });
+        self
+    }
+
+    /// It was made by the compiler.
+    pub fn artificial(&mut self) -> &mut Self {
+        self.data().is_artificial = true;
+        self
+    }
+
+    /// It is seen outside of its unit.
+    pub fn external(&mut self) -> &mut Self {
+        self.data().is_external = true;
+        self
+    }
+
+    /// Where the variable is while the pc is in a range: half-open, in bytes from the start of the
+    /// function.
+    ///
+    /// True before the instruction at `pcs.start` runs, until before the one at `pcs.end` runs. Ranges may
+    /// come in any order; where there is none, the variable is not available.
+    ///
+    /// # Errors
+    /// [`ErrorKind::EmptyRange`], [`ErrorKind::OutsideFunction`]; and of the location,
+    /// [`ErrorKind::UnknownRegister`], [`ErrorKind::UnknownSpace`], [`ErrorKind::LaneOutOfWave`],
+    /// [`ErrorKind::UnknownId`] and [`ErrorKind::DoesNotFit`], if a part, or the variable, is larger than
+    /// the storage has bits from there on. [`Builder::finish`] refuses ranges that overlap.
+    #[inline]
+    pub fn live(&mut self, pcs: Range<u64>, loc: Loc) -> Result<&mut Self> {
+        self.live_in(pcs, core::slice::from_ref(&loc))
+    }
+
+    /// The same, in several places at once: each holds the variable's value.
+    ///
+    /// # Errors
+    /// As [`live`](Self::live); and if there is no place.
+    pub fn live_in(&mut self, pcs: Range<u64>, locs: &[Loc]) -> Result<&mut Self> {
+        if pcs.start >= pcs.end {
+            return Err(self.error(ErrorKind::EmptyRange.into(), Some(pcs)));
+        }
+        // A function has less than 4 GiB.
+        let (true, Ok(start), Ok(end)) =
+            (pcs.end <= self.code_bytes, u32::try_from(pcs.start), u32::try_from(pcs.end))
+        else {
+            let size = self.code_bytes.min(u32::MAX.into());
+            return Err(self.error(ErrorKind::OutsideFunction { size }.into(), Some(pcs)));
+        };
+        if locs.is_empty() {
+            return Err(self.error(crate::Error::bad_argument("a variable without a place"), Some(pcs)));
+        }
+        for loc in locs {
+            let loc = self.place(loc, Some(&pcs))?;
+            self.builder.module.live.push(Live { variable: self.id, start, end, loc });
+        }
+        Ok(self)
+    }
+
+    /// Where the variable is whenever it is in scope: for what does not move.
+    ///
+    /// # Errors
+    /// As [`live`](Self::live), of the location.
+    pub fn always(&mut self, loc: Loc) -> Result<&mut Self> {
+        let loc = self.place(&loc, None)?;
+        self.data().always = Some(loc);
+        Ok(self)
+    }
+
+    #[inline]
+    fn place(&mut self, loc: &Loc, pcs: Option<&Range<u64>>) -> Result<LocId> {
+        let module = &self.builder.module;
+        let result = match loc::check(module, loc, self.bits, "the variable") {
+            Ok(()) if module.locs.len() + loc.bytes().len() + 8 > u32::MAX as usize => {
+                Err(crate::Error::new(ErrorKind::TooLarge("the locations of a module take 4 GiB".into())))
+            }
+            result => result,
+        };
+        match result {
+            Ok(()) => Ok(self.builder.module.locs.push(loc)),
+            Err(error) => Err(self.error(error, pcs.cloned())),
+        }
+    }
+
+    #[cold]
+    fn error(&self, error: crate::Error, pcs: Option<Range<u64>>) -> crate::Error {
+        error.or_at(self.builder.module.at_variable(self.id, pcs))
+    }
+
+    fn data(&mut self) -> &mut Variable {
+        &mut self.builder.module.variables[self.id]
+    }
+}
+
+/// Whether a scope can have parameters.
+pub(super) fn takes_parameters(kind: &ScopeKind) -> bool {
+    matches!(kind, ScopeKind::Function(_) | ScopeKind::Inlined { .. })
+}
