@@ -1,6 +1,15 @@
 //! DWARF facts to bytes: sections with relocations, and the ELF objects that hold them.
+//!
+//! Each section is appended to as the facts come; lengths are patched, abbreviations are found as they
+//! come, and references to entries that are not there yet are filled in at the end of the unit.
 
+pub(crate) mod abbrev;
+pub(crate) mod addr;
 pub mod elf;
+pub(crate) mod info;
+pub(crate) mod line;
+pub(crate) mod lists;
 mod section;
+pub(crate) mod strings;
 
 pub use section::{Relocation, RelocationTarget, Section};

@@ -1,0 +1,97 @@
+//! A location as parts that follow each other: what offsets, parts, overlays and repetitions with constant
+//! sizes amount to.
+
+use crate::model::{Node, Tree};
+
+/// Some bits of a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Leaf {
+    /// The node: none that [`flatten`] sees through.
+    pub(super) at: usize,
+    /// The first bit, counted from the place.
+    pub(super) from: i64,
+    /// How many bits.
+    pub(super) bits: u64,
+}
+
+/// More parts than any location has that a compiler makes.
+const MAX_PARTS: usize = 4096;
+
+/// Appends the parts of `bits` bits from bit `from` of the location `at`. `None` where they lie outside of
+/// it, or are too many.
+pub(super) fn flatten(tree: &Tree<'_>, at: usize, from: i64, bits: u64, out: &mut Vec<Leaf>) -> Option<()> {
+    if bits == 0 {
+        return Some(());
+    }
+    match tree.node(at) {
+        Node::Offset(bytes) => flatten(tree, tree.last(at), from.checked_add(bytes.checked_mul(8)?)?, bits, out),
+        Node::BitOffset(by) => flatten(tree, tree.last(at), from.checked_add(by)?, bits, out),
+        Node::Part(_) => flatten(tree, tree.last(at), from, bits, out),
+        Node::Parts(_) => {
+            let parts = tree.operands(at);
+            let sized = parts.iter().map(|&part| match tree.node(part) {
+                Node::Part(bits) => (part, 0, bits),
+                _ => (part, 0, 0),
+            });
+            sequence(tree, sized, from, bits, out)
+        }
+        Node::Overlay => {
+            let operands = tree.operands(at);
+            let [below, above, offset, size] = operands[..] else { return None };
+            let (Some(offset), Some(size)) = (tree.constant(offset), tree.constant(size)) else {
+                return leaf(at, from, bits, out);
+            };
+            let past = offset.checked_add(size)?;
+            let rest = (below, i64::try_from(past).ok()?, u64::MAX - past);
+            sequence(tree, [(below, 0, offset), (above, 0, size), rest], from, bits, out)
+        }
+        Node::Extend { bits: size, count } => {
+            // Repeated as a whole, the operation for it is shorter.
+            if from == 0 && bits == size.checked_mul(count)? && count > 1 {
+                return leaf(at, from, bits, out);
+            }
+            let count = usize::try_from(count).ok().filter(|&count| count <= MAX_PARTS)?;
+            let elements = core::iter::repeat_n((tree.last(at), 0, size), count);
+            sequence(tree, elements, from, bits, out)
+        }
+        _ => leaf(at, from, bits, out),
+    }
+}
+
+/// Of pieces that follow each other, given as location, first bit and size, what is in `from..from + bits`.
+fn sequence(
+    tree: &Tree<'_>,
+    pieces: impl IntoIterator<Item = (usize, i64, u64)>,
+    from: i64,
+    mut bits: u64,
+    out: &mut Vec<Leaf>,
+) -> Option<()> {
+    let mut from = u64::try_from(from).ok()?;
+    for (at, first, size) in pieces {
+        if from < size && bits > 0 {
+            let here = bits.min(size - from);
+            flatten(tree, at, first.checked_add_unsigned(from)?, here, out)?;
+            bits -= here;
+            from = 0;
+        } else {
+            from = from.saturating_sub(size);
+        }
+    }
+    (bits == 0).then_some(())
+}
+
+fn leaf(at: usize, from: i64, bits: u64, out: &mut Vec<Leaf>) -> Option<()> {
+    if out.len() == MAX_PARTS {
+        return None;
+    }
+    // What goes on where the last part ended belongs to it.
+    if let Some(last) = out.last_mut()
+        && last.at == at
+        && i128::from(last.from) + i128::from(last.bits) == from.into()
+    {
+        last.bits += bits;
+        return Some(());
+    }
+    out.push(Leaf { at, from, bits });
+    Some(())
+}

@@ -1,0 +1,755 @@
+//! Locations to expressions.
+//!
+//! There are two ways, by what the consumer's stack holds. Where locations are stack elements, each node
+//! has its operation, and the tree is written in its own order. In plain DWARF 5 a location is the end of
+//! an expression: the tree is [flattened](super::flatten) into parts, each a register, an address, a
+//! constant or a value.
+
+use super::consumer::Consumer;
+use super::flatten::{Leaf, flatten};
+use crate::emit::addr::{AddressKey, Addresses};
+use crate::emit::info::{EntryRef, Pending, RefForm};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Entity, LocId, Module, Node, Stack, Symbol, Tree, VariableId};
+use crate::op::{Encoder, Encoding, FixupKind, Reg};
+use crate::target::{Register, Scaling, SpaceId};
+
+/// Names of entries for what locations refer to.
+pub(super) trait Entries {
+    fn variable(&self, id: VariableId) -> EntryRef;
+    fn entity(&self, entity: Entity) -> Option<EntryRef>;
+    /// An unsigned base type of so many bits, and its offset in the unit.
+    fn unsigned(&self, bits: u32) -> Option<u64>;
+}
+
+/// Lowers locations, one after the other.
+pub(super) struct Lowering<'m> {
+    pub(super) module: &'m Module,
+    consumer: &'m Consumer,
+    encoding: Encoding,
+    tree: Tree<'m>,
+    /// References in what was written, for the caller to take.
+    pub(super) pending: Vec<Pending>,
+}
+
+/// Where the bytes go, and what they need to know.
+pub(super) struct Sink<'a> {
+    pub(super) out: &'a mut Vec<u8>,
+    pub(super) addresses: &'a mut Addresses,
+    pub(super) entries: &'a dyn Entries,
+    pub(super) stack: Stack,
+}
+
+impl<'m> Lowering<'m> {
+    pub(super) fn new(module: &'m Module, consumer: &'m Consumer) -> Self {
+        let encoding = consumer.encoding(module.target.address_bytes());
+        Self { module, consumer, encoding, tree: Tree::default(), pending: Vec::new() }
+    }
+
+    /// Appends the expression of a location. `bits` is the size of what is there, if it is known.
+    /// `is_called` says that the expression is a procedure's: it goes on where it ends.
+    ///
+    /// # Errors
+    /// [`ErrorKind::CannotSay`]; what was appended is then to be thrown away.
+    pub(super) fn lower(&mut self, loc: LocId, bits: Option<u64>, is_called: bool, sink: &mut Sink<'_>) -> Result<()> {
+        let root = self.tree.read(self.module.nodes(loc)).ok_or_else(malformed)?;
+        let mut one = One {
+            module: self.module,
+            consumer: self.consumer,
+            tree: &self.tree,
+            encoder: Encoder::new(sink.out, self.encoding),
+            addresses: sink.addresses,
+            entries: sink.entries,
+            stack: sink.stack,
+            pending: &mut self.pending,
+            depth: 0,
+        };
+        if self.consumer.has_locations_on_the_stack() {
+            match one.tree.node(root) {
+                // An empty expression is a location that is nowhere.
+                Node::Undefined if !is_called => {}
+                Node::Parts(_) | Node::Overlay => one.parts(root, bits, !is_called)?,
+                _ => one.loc(root)?,
+            }
+        } else {
+            one.plain(root, bits)?;
+        }
+        one.encoder.finish().map_err(|error| match error.kind() {
+            ErrorKind::CannotSay { what, .. } => self.consumer.cannot_say(what.clone()),
+            _ => error,
+        })
+    }
+}
+
+impl Consumer {
+    #[cold]
+    pub(super) fn cannot_say(&self, what: impl Into<String>) -> Error {
+        ErrorKind::CannotSay { what: what.into(), consumer: self.name.into() }.into()
+    }
+}
+
+#[cold]
+fn malformed() -> Error {
+    Error::bad_argument("the nodes form no location")
+}
+
+struct One<'l, 'm> {
+    module: &'m Module,
+    consumer: &'m Consumer,
+    tree: &'l Tree<'m>,
+    encoder: Encoder<'l>,
+    addresses: &'l mut Addresses,
+    entries: &'l dyn Entries,
+    stack: Stack,
+    pending: &'l mut Vec<Pending>,
+    /// How many procedures are being written in place of calls to them.
+    depth: u32,
+}
+
+type At = usize;
+
+impl One<'_, '_> {
+    fn register(&self, reg: Reg) -> Result<Register> {
+        self.module.target.register(reg).ok_or_else(malformed)
+    }
+
+    fn space_bits(&self, space: SpaceId) -> Result<u32> {
+        self.module.target.space(space).map(|space| space.address_bits).ok_or_else(malformed)
+    }
+
+    /// Adds a constant to the number on top.
+    #[inline]
+    fn plus(&mut self, by: i64) {
+        match by {
+            0 => {}
+            1.. => {
+                self.encoder.plus_uconst(by as u64);
+            }
+            _ => {
+                self.encoder.consts(by).plus();
+            }
+        }
+    }
+
+    // Locations on the stack.
+
+    /// Writes operations that leave the location on top of the stack.
+    fn loc(&mut self, at: At) -> Result<()> {
+        match self.tree.node(at) {
+            Node::Register(reg) => {
+                self.encoder.regx(reg);
+            }
+            Node::Lane(reg, lane) => {
+                let bytes = u64::from(lane) * u64::from(self.register(reg)?.lane_bits() / 8);
+                self.encoder.regx(reg);
+                if bytes > 0 {
+                    self.encoder.offset_uconst(bytes);
+                }
+            }
+            Node::PerLane(reg) => {
+                let bytes = self.register(reg)?.lane_bits() / 8;
+                self.encoder.regx(reg).push_lane().constu(bytes.into()).mul().offset();
+            }
+            Node::StackSlot(offset) => self.stack_slot(offset)?,
+            Node::Memory(space) => self.memory(space, self.tree.last(at))?,
+            Node::Offset(bytes) => {
+                self.loc(self.tree.last(at))?;
+                match bytes {
+                    0.. => self.encoder.offset_uconst(bytes as u64),
+                    _ => self.encoder.consts(bytes).offset(),
+                };
+            }
+            Node::BitOffset(bits) => {
+                self.loc(self.tree.last(at))?;
+                self.bit_offset(bits);
+            }
+            Node::OffsetBy => {
+                let (loc, by) = self.tree.two(at);
+                self.loc(loc)?;
+                self.val(by)?;
+                self.encoder.offset();
+            }
+            Node::BitOffsetBy => {
+                let (loc, by) = self.tree.two(at);
+                self.loc(loc)?;
+                self.val(by)?;
+                self.encoder.bit_offset();
+            }
+            Node::Parts(_) => self.parts(at, None, false)?,
+            Node::Overlay => {
+                let operands = self.tree.operands(at);
+                for &loc in &operands[..2] {
+                    self.loc(loc)?;
+                }
+                for &val in &operands[2..] {
+                    self.val(val)?;
+                }
+                self.encoder.bit_overlay();
+            }
+            Node::Select { bits, count } => {
+                let operands = self.tree.operands(at);
+                for &loc in &operands[..2] {
+                    self.loc(loc)?;
+                }
+                self.val(operands[2])?;
+                self.encoder.select_bit_piece(bits, count);
+            }
+            Node::Extend { bits, count } => {
+                self.loc(self.tree.last(at))?;
+                self.encoder.extend(bits, count);
+            }
+            Node::Implicit(bytes) => {
+                self.encoder.implicit_value(bytes);
+            }
+            Node::Value => {
+                self.val(self.tree.last(at))?;
+                self.encoder.stack_value();
+            }
+            Node::PointerTo(variable, by) => self.pointer_to(variable, by),
+            Node::Call(procedure) => {
+                let entry = self.entries.entity(Entity::Procedure(procedure)).ok_or_else(malformed)?;
+                let at = self.encoder.position() + 1;
+                self.encoder.call4(0);
+                self.pending.push(Pending { at, form: RefForm::Unit(4), entry });
+            }
+            Node::Undefined => {
+                self.encoder.undefined();
+            }
+            Node::Expr(id) => self.expr(id)?,
+            _ => return Err(malformed()),
+        }
+        Ok(())
+    }
+
+    fn bit_offset(&mut self, bits: i64) {
+        match bits {
+            0.. => self.encoder.constu(bits as u64),
+            _ => self.encoder.consts(bits),
+        };
+        self.encoder.bit_offset();
+    }
+
+    fn pointer_to(&mut self, variable: VariableId, by: i64) {
+        let entry = self.entries.variable(variable);
+        let at = self.encoder.position() + 1;
+        self.encoder.implicit_pointer(0, by);
+        self.pending.push(Pending { at, form: RefForm::Section, entry });
+    }
+
+    /// A stack slot, in the asking lane's private memory. The register's own count is brought to a lane's.
+    fn stack_slot(&mut self, offset: i64) -> Result<()> {
+        let space = SpaceId::PRIVATE_LANE;
+        let Some(reg) = self.stack.base else {
+            self.encoder.constu(offset as u64 & 0xffff_ffff);
+            self.encoder.constu(space.0.into()).form_aspace_address();
+            return Ok(());
+        };
+        if self.stack.scaling == Scaling::Lane && self.register(reg)?.bits >= self.space_bits(space)? {
+            self.encoder.constu(space.0.into()).aspace_bregx(reg, offset);
+            return Ok(());
+        }
+        self.read_register(reg)?;
+        if self.stack.scaling == Scaling::Wave {
+            let lanes = self.module.target.lanes();
+            self.encoder.constu(lanes.trailing_zeros().into()).shr();
+        }
+        self.plus(offset);
+        self.encoder.constu(space.0.into()).form_aspace_address();
+        Ok(())
+    }
+
+    fn memory(&mut self, space: SpaceId, address: At) -> Result<()> {
+        if space == SpaceId::DEFAULT {
+            // A number is converted to a location in the default space where one is needed.
+            return self.val(address);
+        }
+        if let Some((reg, by)) = self.register_plus(address)
+            && self.register(reg)?.bits >= self.space_bits(space)?
+        {
+            self.encoder.constu(space.0.into()).aspace_bregx(reg, by);
+            return Ok(());
+        }
+        match self.tree.node(address) {
+            // The linker knows it, but the loader does not move it.
+            Node::Address(symbol, by) => self.symbol(symbol, by, false),
+            _ => self.val(address)?,
+        }
+        self.encoder.constu(space.0.into()).form_aspace_address();
+        Ok(())
+    }
+
+    /// Parts that follow each other. A composite is complete at the end of the expression; where more
+    /// follows, an operation completes it.
+    fn parts(&mut self, at: At, bits: Option<u64>, is_end: bool) -> Result<()> {
+        let bits = bits.or_else(|| self.bits(at));
+        let mut leaves = Vec::new();
+        let flat = bits.and_then(|bits| flatten(self.tree, at, 0, bits, &mut leaves));
+        match leaves[..] {
+            _ if flat.is_none() => return self.composite_operation(at),
+            [Leaf { at: same, .. }] if same == at => return self.composite_operation(at),
+            [Leaf { at, from, .. }] => {
+                self.loc(at)?;
+                if from != 0 {
+                    self.bit_offset(from);
+                }
+                return Ok(());
+            }
+            _ => {}
+        }
+        for leaf in leaves {
+            if self.has_open_composite(leaf.at) {
+                // Its own parts would be taken for more parts of this one.
+                return Err(self.consumer.cannot_say("parts of a part that are chosen at run time"));
+            }
+            self.loc(leaf.at)?;
+            self.piece(leaf);
+        }
+        if !is_end {
+            self.encoder.piece_end();
+        }
+        Ok(())
+    }
+
+    /// An overlay whose place is known only at run time.
+    fn composite_operation(&mut self, at: At) -> Result<()> {
+        match self.tree.node(at) {
+            Node::Overlay => self.loc(at),
+            _ => Err(self.consumer.cannot_say("parts that are outside of each other")),
+        }
+    }
+
+    fn piece(&mut self, Leaf { from, bits, .. }: Leaf) {
+        if from == 0 && bits.is_multiple_of(8) {
+            self.encoder.piece(bits / 8);
+        } else {
+            if from < 0 {
+                self.bit_offset(from);
+            }
+            self.encoder.bit_piece(bits, from.max(0) as u64);
+        }
+    }
+
+    /// The size of a location that has one.
+    fn bits(&self, at: At) -> Option<u64> {
+        match self.tree.node(at) {
+            Node::Parts(_) => self.tree.operands(at).iter().try_fold(0u64, |sum, &part| sum.checked_add(self.bits(part)?)),
+            Node::Part(bits) => Some(bits),
+            Node::Overlay => self.bits(self.tree.operands(at)[0]),
+            Node::Extend { bits, count } | Node::Select { bits, count } => bits.checked_mul(count),
+            Node::Register(reg) => Some(self.module.target.register(reg)?.bits.into()),
+            Node::Lane(reg, _) | Node::PerLane(reg) => Some(self.module.target.register(reg)?.lane_bits().into()),
+            Node::Implicit(bytes) => Some(8 * bytes.len() as u64),
+            Node::Value | Node::PointerTo(..) => Some(u64::from(self.module.target.address_bytes()) * 8),
+            Node::Offset(by) => self.bits(self.tree.last(at))?.checked_sub_signed(by.checked_mul(8)?),
+            Node::BitOffset(by) => self.bits(self.tree.last(at))?.checked_sub_signed(by),
+            _ => None,
+        }
+    }
+
+    /// Whether the expression of a location puts parts together one by one.
+    fn has_open_composite(&self, at: At) -> bool {
+        match self.tree.node(at) {
+            Node::Parts(_) => true,
+            Node::Expr(_) => true,
+            Node::Read(bits) if !bits.is_multiple_of(8) => true,
+            Node::Overlay => false,
+            _ => self.tree.operands(at).iter().any(|&operand| self.has_open_composite(operand)),
+        }
+    }
+
+    // Numbers.
+
+    /// A register of the width of an address, and a constant added to it.
+    fn register_plus(&self, at: At) -> Option<(Reg, i64)> {
+        match self.tree.node(at) {
+            Node::ReadRegister(reg) => Some((reg, 0)),
+            Node::Plus(by) => {
+                let (reg, first) = self.register_plus(self.tree.last(at))?;
+                Some((reg, first.checked_add(by)?))
+            }
+            _ => None,
+        }
+    }
+
+    /// Writes operations that leave the number on top of the stack.
+    fn val(&mut self, at: At) -> Result<()> {
+        if let Some((reg, by)) = self.register_plus(at)
+            && self.register(reg)?.bits == self.address_bits()
+        {
+            self.encoder.bregx(reg, by);
+            return Ok(());
+        }
+        match self.tree.node(at) {
+            Node::Const(value) => {
+                self.encoder.constu(value);
+            }
+            Node::Address(symbol, by) => self.symbol(symbol, by, true),
+            Node::Read(bits) => self.read(self.tree.last(at), bits)?,
+            Node::ReadRegister(reg) => self.read_register(reg)?,
+            Node::LaneIndex => {
+                self.encoder.push_lane();
+            }
+            Node::Plus(by) => {
+                self.val(self.tree.last(at))?;
+                self.plus(by);
+            }
+            Node::Neg => {
+                self.val(self.tree.last(at))?;
+                self.encoder.neg();
+            }
+            Node::Not => {
+                self.val(self.tree.last(at))?;
+                self.encoder.not();
+            }
+            node => {
+                let (first, second) = self.tree.two(at);
+                self.val(first)?;
+                self.val(second)?;
+                let e = &mut self.encoder;
+                match node {
+                    Node::Add => e.plus(),
+                    Node::Sub => e.minus(),
+                    Node::Mul => e.mul(),
+                    Node::And => e.and(),
+                    Node::Or => e.or(),
+                    Node::Xor => e.xor(),
+                    Node::Shl => e.shl(),
+                    Node::Shr => e.shr(),
+                    Node::Shra => e.shra(),
+                    _ => return Err(malformed()),
+                };
+            }
+        }
+        Ok(())
+    }
+
+    /// An address that the linker fills in. One that the loader moves is an address to the consumer, any
+    /// other a constant.
+    fn symbol(&mut self, symbol: Symbol, by: i64, is_loaded: bool) {
+        let index = self.addresses.index(AddressKey { symbol: Some(symbol.0.as_u32()), addend: by as u64 });
+        if is_loaded {
+            self.encoder.addrx(index);
+        } else {
+            self.encoder.constx(index);
+        }
+    }
+
+    fn address_bits(&self) -> u32 {
+        u32::from(self.module.target.address_bytes()) * 8
+    }
+
+    fn read_register(&mut self, reg: Reg) -> Result<()> {
+        let bits = self.register(reg)?.bits;
+        if bits == self.address_bits() {
+            self.encoder.bregx(reg, 0);
+        } else if self.consumer.has_locations_on_the_stack() {
+            self.encoder.regx(reg).deref_size((bits / 8) as u8);
+        } else {
+            let Some(ty) = self.entries.unsigned(bits) else {
+                return Err(self.consumer.cannot_say(format!("what register {} holds", self.register(reg)?.name())));
+            };
+            self.encoder.regval_type(reg, ty).convert(0);
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, at: At, bits: u32) -> Result<()> {
+        if !self.consumer.has_locations_on_the_stack() {
+            return self.plain_read(at, bits);
+        }
+        self.loc(at)?;
+        let bytes = bits.div_ceil(8);
+        if !bits.is_multiple_of(8) {
+            // No more than these bits: those behind them may not exist.
+            self.encoder.bit_piece(bits.into(), 0).constu(0).stack_value();
+            self.encoder.bit_piece((8 * bytes - bits).into(), 0).piece_end();
+        }
+        self.deref(bytes);
+        Ok(())
+    }
+
+    fn deref(&mut self, bytes: u32) {
+        if bytes == self.address_bits() / 8 {
+            self.encoder.deref();
+        } else {
+            self.encoder.deref_size(bytes as u8);
+        }
+    }
+
+    fn expr(&mut self, id: crate::model::ExprId) -> Result<()> {
+        let module = self.module;
+        let (expr, entities) = module.expr(id);
+        let start = self.encoder.position();
+        self.encoder.raw(expr.bytes());
+        for fixup in expr.fixups() {
+            let entity = entities[fixup.slot.0 as usize];
+            let at = start + fixup.offset as usize;
+            let form = match fixup.kind {
+                FixupKind::Entry { bytes } => RefForm::Unit(bytes),
+                FixupKind::Type { bytes } => RefForm::UnitUleb(bytes),
+                FixupKind::EntrySection => RefForm::Section,
+                // An index would be of another length; the section would need a relocation here.
+                FixupKind::Address => {
+                    return Err(self.consumer.cannot_say("an address in a raw expression: use `addrx`"));
+                }
+            };
+            let what = || Error::bad_argument(format!("slot {} stands for no entry", fixup.slot.0));
+            let entry = self.entries.entity(entity).ok_or_else(what)?;
+            self.pending.push(Pending { at, form, entry });
+        }
+        Ok(())
+    }
+
+    // Plain DWARF 5.
+
+    /// A whole expression.
+    fn plain(&mut self, root: At, bits: Option<u64>) -> Result<()> {
+        let size = bits.or_else(|| self.bits(root));
+        let mut leaves = Vec::new();
+        if let Some(size) = size {
+            self.plain_leaves(root, 0, size, &mut leaves)?;
+        } else {
+            leaves.push(Leaf { at: root, from: 0, bits: 0 });
+        }
+        match leaves[..] {
+            [Leaf { at, from, bits }] if self.is_simple(at, from) => self.simple(at, from, bits),
+            _ if size.is_none() => Err(self.consumer.cannot_say("a part of something that has no size")),
+            _ => {
+                for leaf in leaves {
+                    let from = self.simple_part(leaf)?;
+                    if from == 0 && leaf.bits.is_multiple_of(8) {
+                        self.encoder.piece(leaf.bits / 8);
+                    } else {
+                        self.encoder.bit_piece(leaf.bits, from);
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn plain_leaves(&self, at: At, from: i64, bits: u64, out: &mut Vec<Leaf>) -> Result<()> {
+        let mut leaves = Vec::new();
+        let outside = || self.consumer.cannot_say("parts that are outside of each other");
+        flatten(self.tree, at, from, bits, &mut leaves).ok_or_else(outside)?;
+        for leaf in leaves {
+            match self.tree.node(leaf.at) {
+                Node::Extend { bits, count } => {
+                    for _ in 0..count {
+                        self.plain_leaves(self.tree.last(leaf.at), 0, bits, out)?;
+                    }
+                }
+                Node::Select { bits, .. } => {
+                    let operands = self.tree.operands(leaf.at);
+                    let mask = self.tree.constant(operands[2]);
+                    let mask = mask.ok_or_else(|| self.consumer.cannot_say("a choice by a mask"))?;
+                    let (mut from, end) = (leaf.from as u64, leaf.from as u64 + leaf.bits);
+                    while from < end {
+                        let element = from / bits;
+                        let here = (bits - from % bits).min(end - from);
+                        let chosen = if element < 64 && mask >> element & 1 == 1 { operands[1] } else { operands[0] };
+                        self.plain_leaves(chosen, from as i64, here, out)?;
+                        from += here;
+                    }
+                }
+                _ => out.push(leaf),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the location can stand alone, without a part that says where it begins.
+    fn is_simple(&self, at: At, from: i64) -> bool {
+        match self.tree.node(at) {
+            Node::Lane(_, lane) => lane == 0 && from == 0,
+            Node::Memory(_) | Node::OffsetBy => from % 8 == 0,
+            _ => from == 0,
+        }
+    }
+
+    fn simple(&mut self, at: At, from: i64, bits: u64) -> Result<()> {
+        if matches!(self.tree.node(at), Node::Undefined) {
+            return Ok(());
+        }
+        self.simple_part(Leaf { at, from, bits }).map(drop)
+    }
+
+    /// Writes where a part is, and gives the bit of it where the part begins.
+    fn simple_part(&mut self, Leaf { at, from, bits }: Leaf) -> Result<u64> {
+        let not_before = |from: i64| u64::try_from(from).map_err(|_| malformed());
+        match self.tree.node(at) {
+            Node::Register(reg) => {
+                self.encoder.regx(reg);
+                not_before(from)
+            }
+            Node::Lane(reg, lane) => {
+                self.encoder.regx(reg);
+                let first = i64::from(lane) * i64::from(self.register(reg)?.lane_bits());
+                not_before(first + from)
+            }
+            Node::Memory(SpaceId::DEFAULT) => {
+                self.val(self.tree.last(at))?;
+                self.plus(from.div_euclid(8));
+                Ok(from.rem_euclid(8) as u64)
+            }
+            Node::OffsetBy => {
+                let (loc, by) = self.tree.two(at);
+                self.plain_address(loc)?;
+                self.val(by)?;
+                self.encoder.plus();
+                self.plus(from.div_euclid(8));
+                Ok(from.rem_euclid(8) as u64)
+            }
+            Node::Implicit(bytes) => {
+                self.encoder.implicit_value(bytes);
+                not_before(from)
+            }
+            Node::Value => {
+                self.val(self.tree.last(at))?;
+                self.encoder.stack_value();
+                not_before(from)
+            }
+            Node::PointerTo(variable, by) if from == 0 => {
+                self.pointer_to(variable, by);
+                Ok(0)
+            }
+            // No operation: a part that is nowhere.
+            Node::Undefined => Ok(0),
+            Node::Expr(id) if from == 0 => self.expr(id).map(|()| 0),
+            Node::Call(procedure) => self.procedure_in_place(procedure, Leaf { at, from, bits }),
+            _ => Err(self.not_plain(at)),
+        }
+    }
+
+    /// DWARF 5 calls leave values, not locations, so what the procedure says is written in its place.
+    fn procedure_in_place(&mut self, procedure: crate::model::ProcedureId, leaf: Leaf) -> Result<u64> {
+        let mut tree = Tree::default();
+        let root = tree.read(self.module.nodes(self.module.procedures[procedure].loc)).ok_or_else(malformed)?;
+        let mut leaves = Vec::new();
+        let mut inner = One {
+            module: self.module,
+            consumer: self.consumer,
+            tree: &tree,
+            encoder: self.encoder.again(),
+            addresses: &mut *self.addresses,
+            entries: self.entries,
+            stack: self.stack,
+            pending: &mut *self.pending,
+            depth: self.depth + 1,
+        };
+        inner.plain_leaves(root, leaf.from, leaf.bits.max(1), &mut leaves)?;
+        match leaves[..] {
+            [one] => {
+                let from = inner.simple_part(Leaf { bits: leaf.bits, ..one })?;
+                inner.encoder.finish()?;
+                Ok(from)
+            }
+            _ => Err(self.consumer.cannot_say("a procedure that gives parts")),
+        }
+    }
+
+    /// The address of a location in the default space.
+    fn plain_address(&mut self, at: At) -> Result<()> {
+        match self.tree.node(at) {
+            Node::Memory(SpaceId::DEFAULT) => self.val(self.tree.last(at)),
+            Node::Offset(by) => {
+                self.plain_address(self.tree.last(at))?;
+                self.plus(by);
+                Ok(())
+            }
+            Node::OffsetBy => {
+                let (loc, by) = self.tree.two(at);
+                self.plain_address(loc)?;
+                self.val(by)?;
+                self.encoder.plus();
+                Ok(())
+            }
+            _ => Err(self.not_plain(at)),
+        }
+    }
+
+    #[cold]
+    fn not_plain(&self, at: At) -> Error {
+        let what = match self.tree.node(at) {
+            Node::PerLane(_) => "one lane of a register, chosen by who asks".into(),
+            Node::StackSlot(_) => "private memory of a lane".into(),
+            Node::Memory(space) => match self.module.target.space(space) {
+                Some(space) => format!("memory in space {}", space.name),
+                None => "memory in a space".into(),
+            },
+            Node::OffsetBy | Node::BitOffsetBy => "an offset known at run time".into(),
+            Node::Overlay => "an overlay whose place is known at run time".into(),
+            Node::LaneIndex => "the lane that asks".into(),
+            Node::PointerTo(..) => "a part of a pointer that does not exist".into(),
+            node => format!("{node:?}"),
+        };
+        self.consumer.cannot_say(what)
+    }
+
+    /// The number in the first bits of a location: each part read by itself, shifted to its place.
+    fn plain_read(&mut self, at: At, bits: u32) -> Result<()> {
+        let mut leaves = Vec::new();
+        self.plain_leaves(at, 0, bits.into(), &mut leaves)?;
+        let mut done = 0;
+        for leaf in leaves {
+            let (first, has) = self.plain_read_leaf(leaf)?;
+            if first > 0 {
+                self.encoder.constu(first).shr();
+            }
+            if first + leaf.bits < has {
+                self.encoder.constu(u64::MAX >> (64 - leaf.bits)).and();
+            }
+            if done > 0 {
+                self.encoder.constu(done).shl().or();
+            }
+            done += leaf.bits;
+        }
+        Ok(())
+    }
+
+    /// Writes a number that has the part in it; gives the part's first bit and how many bits of the number
+    /// may be set.
+    fn plain_read_leaf(&mut self, Leaf { at, from, bits }: Leaf) -> Result<(u64, u64)> {
+        match self.tree.node(at) {
+            Node::Register(reg) if self.register(reg)?.bits <= 64 => {
+                self.read_register(reg)?;
+                Ok((from as u64, self.register(reg)?.bits.into()))
+            }
+            Node::Memory(space) => {
+                let (first, bytes) = (from.rem_euclid(8) as u64, (from.rem_euclid(8) as u64 + bits).div_ceil(8));
+                if bytes > self.address_bits() as u64 / 8 {
+                    return Err(self.consumer.cannot_say("more bytes of memory than an address has, at once"));
+                }
+                if space != SpaceId::DEFAULT {
+                    self.encoder.constu(space.0.into());
+                }
+                self.val(self.tree.last(at))?;
+                self.plus(from.div_euclid(8));
+                if space == SpaceId::DEFAULT {
+                    self.deref(bytes as u32);
+                } else {
+                    self.encoder.xderef_size(bytes as u8);
+                }
+                Ok((first, 8 * bytes))
+            }
+            Node::Implicit(bytes) => {
+                let from = from as usize;
+                let bit = |index: usize| u64::from(bytes[index / 8] >> (index % 8) & 1);
+                let inside = from + bits as usize <= 8 * bytes.len();
+                let value = inside.then(|| (0..bits as usize).fold(0, |value, index| value | bit(from + index) << index));
+                self.encoder.constu(value.ok_or_else(malformed)?);
+                Ok((0, bits))
+            }
+            Node::Value => {
+                self.val(self.tree.last(at))?;
+                Ok((from as u64, 64))
+            }
+            Node::Lane(reg, _) | Node::Register(reg) => {
+                let name = self.register(reg)?.name();
+                Err(self.consumer.cannot_say(format!("a number in a part of register {name}")))
+            }
+            _ => Err(self.not_plain(at)),
+        }
+    }
+}
+
