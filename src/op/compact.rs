@@ -1,6 +1,9 @@
 //! Compact spellings: opcodes that hold an operand, or a fixed-size one, of an operation of the table.
 
-use super::{Name, Op, Reg};
+use super::encode::{Failure, Spelled};
+use super::leb::{write_sleb, write_uleb};
+use super::operand::{fits_signed, fits_unsigned};
+use super::{Encoder, Name, Op, Reg};
 
 /// A family of opcodes that spell one operation of the table in fewer bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +62,16 @@ impl Compact {
         self.first + (self.count - 1)
     }
 
+    /// Whether the family's opcode of this number, counted from its first, can have the operand.
+    pub(crate) fn holds(&self, value: u64, number: u8) -> bool {
+        match self.form {
+            Form::InOpcode => value == number.into(),
+            Form::Fixed(only) => value == only.into(),
+            Form::Unsigned(bytes) => fits_unsigned(value, bytes),
+            Form::Signed(bytes) => fits_signed(value, bytes),
+        }
+    }
+
     /// The operation, given its operand, and for `breg` the displacement.
     pub(crate) fn op(&self, value: u64, by: i64) -> Op<'static> {
         match self.name {
@@ -68,5 +81,108 @@ impl Compact {
             Name::RegX => Op::RegX { reg: Reg(value) },
             _ => Op::BregX { reg: Reg(value), by },
         }
+    }
+}
+
+/// Operations that have compact spellings.
+impl Encoder<'_> {
+    /// Appends the operation in the compact form of the opcode.
+    pub(super) fn compact(&mut self, op: Op<'_>, family: &Compact, code: u8, lebs: &mut Spelled) {
+        let value = match op {
+            Op::ConstU { value } => value,
+            Op::ConstS { value } => value as u64,
+            Op::Pick { index } => index.into(),
+            Op::RegX { reg } | Op::BregX { reg, .. } => reg.0,
+            _ => 0,
+        };
+        if family.name != op.name() || !family.holds(value, code - family.first) {
+            self.fail(Failure::Misspelled { name: op.name(), code });
+        }
+        self.out.push(code);
+        if let Form::Unsigned(bytes) | Form::Signed(bytes) = family.form {
+            self.fixed(value, bytes);
+        }
+        if let Op::BregX { by, .. } = op {
+            self.sleb(by, lebs);
+        }
+    }
+
+    /// Appends a constant of the generic type as `lit0…lit31`, `const1u…const8u` or `constu`,
+    /// whichever is shortest.
+    #[inline]
+    pub fn constu(&mut self, value: u64) -> &mut Self {
+        let (code, bytes) = match value {
+            0..32 => (0x30 + value as u8, 0),
+            0x80..0x100 => (0x08, 1),
+            0x4000..0x1_0000 => (0x0a, 2),
+            0x1000_0000..0x1_0000_0000 => (0x0c, 4),
+            0x100_0000_0000_0000.. => (0x0e, 8),
+            _ => {
+                self.out.push(0x10);
+                write_uleb(self.out, value);
+                return self;
+            }
+        };
+        self.out.push(code);
+        self.fixed(value, bytes);
+        self
+    }
+
+    /// Appends a constant of the generic type as `const1s…const8s` or `consts`, whichever is shortest.
+    #[inline]
+    pub fn consts(&mut self, value: i64) -> &mut Self {
+        let (code, bytes) = match value {
+            -0x40..0x40 => (0x11, 0),
+            -0x80..0x80 => (0x09, 1),
+            -0x2000..0x2000 => (0x11, 0),
+            -0x8000..0x8000 => (0x0b, 2),
+            -0x800_0000..0x800_0000 => (0x11, 0),
+            -0x8000_0000..0x8000_0000 => (0x0d, 4),
+            -0x80_0000_0000_0000..0x80_0000_0000_0000 => (0x11, 0),
+            _ => (0x0f, 8),
+        };
+        self.out.push(code);
+        if bytes == 0 {
+            write_sleb(self.out, value)
+        } else {
+            self.fixed(value as u64, bytes)
+        }
+        self
+    }
+
+    /// Appends the location of a register as `reg0…reg31` or `regx`.
+    #[inline]
+    pub fn regx(&mut self, reg: Reg) -> &mut Self {
+        if reg.0 < 32 {
+            self.out.push(0x50 + reg.0 as u8);
+        } else {
+            self.out.push(0x90);
+            write_uleb(self.out, reg.0);
+        }
+        self
+    }
+
+    /// Appends the memory location at a register's contents plus bytes, as `breg0…breg31` or `bregx`.
+    #[inline]
+    pub fn bregx(&mut self, reg: Reg, by: i64) -> &mut Self {
+        if reg.0 < 32 {
+            self.out.push(0x70 + reg.0 as u8);
+        } else {
+            self.out.push(0x92);
+            write_uleb(self.out, reg.0);
+        }
+        write_sleb(self.out, by);
+        self
+    }
+
+    /// Appends a copy of the stack element that is `index` below the top, as `dup`, `over` or `pick`.
+    #[inline]
+    pub fn pick(&mut self, index: u8) -> &mut Self {
+        match index {
+            0 => self.out.push(0x12),
+            1 => self.out.push(0x14),
+            _ => self.out.extend_from_slice(&[0x15, index]),
+        }
+        self
     }
 }

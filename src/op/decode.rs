@@ -2,8 +2,9 @@
 
 use super::compact::Form;
 use super::leb::{read_sleb, read_uleb};
-use super::table::for_each_op;
-use super::{Code, Compact, Dialect, EncodedAddress, Encoding, LLVM_USER, Name, Op, OperandKind, Reg};
+use super::operand::{PointerForm, sign_extended};
+use super::table::{code, for_each_op};
+use super::{Code, Compact, Dialect, EncodedAddress, Encoding, LLVM_USER, Name, Op, Reg};
 use crate::error::{Error, ErrorKind, Result};
 
 /// How an operation was spelled: with [`Encoder::spelled`](super::Encoder::spelled) the same bytes come
@@ -11,18 +12,24 @@ use crate::error::{Error, ErrorKind, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spelling {
     code: u8,
+    sub: u8,
     lebs: [u8; 2],
 }
 
 impl Spelling {
     /// A spelling with this opcode, without padding.
     pub fn opcode(code: u8) -> Self {
-        Self { code, lebs: [0; 2] }
+        Self { code, sub: 0, lebs: [0; 2] }
     }
 
     /// The opcode byte.
     pub fn code(self) -> u8 {
         self.code
+    }
+
+    /// How many bytes the sub-operation takes; 0 if there is none.
+    pub fn sub_bytes(self) -> usize {
+        self.sub.into()
     }
 
     /// How many bytes the LEB128 number of this index among the operands takes; 0 if there is none.
@@ -45,9 +52,15 @@ pub struct Decoded<'a> {
 /// Decodes the operations of an expression one by one.
 ///
 /// # Errors
-/// An operation that ends after the bytes is [`ErrorKind::Truncated`], a number that is no operation of the
-/// dialect is [`ErrorKind::UnknownOperation`], with the offset. Nothing after it can be decoded, since
-/// operations do not carry their length; the decoder then ends.
+/// With the offset of the operation:
+///
+/// * [`ErrorKind::Truncated`]: the operation ends after the bytes.
+/// * [`ErrorKind::UnknownOperation`]: the number is no operation of the dialect, or one whose operands
+///   follow from a number that is not known here.
+/// * [`ErrorKind::Malformed`]: a number has more than 64 bits, or takes more than 255 bytes, or a GNU
+///   pointer encoding has no value.
+///
+/// Nothing after it can be decoded, since operations do not carry their length; the decoder then ends.
 #[derive(Debug, Clone)]
 pub struct Decoder<'a> {
     bytes: &'a [u8],
@@ -79,36 +92,31 @@ impl<'a> Decoder<'a> {
 
     fn decode(&mut self) -> Result<Decoded<'a>> {
         let offset = self.at;
-        let mut from =
-            Operands { bytes: self.bytes, at: offset + 1, encoding: self.encoding, lebs: [0; 2], n: 0 };
         let code = self.bytes[offset];
-        let op = match LOOKUP[code as usize] {
-            Found::Row(name) => read_op(&mut from, name),
-            Found::Compact(family) => read_compact(&mut from, code, family as usize),
-            Found::Other => {
-                let (name, sub) = other(&mut from, code);
-                match name {
-                    // The operands of these follow from the number in them, which is not known here.
-                    Some(Name::NvidiaMux | Name::Extended | Name::UserExtended) | None => {
-                        return Err(Error::new(ErrorKind::UnknownOperation { code, sub }));
-                    }
-                    Some(name) => read_op(&mut from, name),
-                }
+        let encoding = &self.encoding;
+        let mut from = Operands { bytes: self.bytes, at: offset + 1, encoding, sub: 0, lebs: [0; 2], n: 0 };
+        let (text, op) = match LOOKUP[code as usize] {
+            Found::Row(name) => (name.row().text, read_op(&mut from, name)),
+            Found::Compact(family) => {
+                let family = &super::COMPACT[family as usize];
+                (family.text, read_compact(&mut from, code, family))
             }
+            Found::Other => match other(&mut from, code) {
+                // The operands of these follow from the number in them, which is not known here.
+                Ok((Some(Name::NvidiaMux | Name::Extended | Name::UserExtended) | None, sub)) => {
+                    return Err(ErrorKind::UnknownOperation { code, sub }.into());
+                }
+                Ok((Some(name), _)) => (name.row().text, read_op(&mut from, name)),
+                Err(stop) => ("LLVM_user", Err(stop)),
+            },
         };
-        let op = op.ok_or_else(|| {
-            let name = Compact::of(code).map_or_else(|| other_text(code), |family| family.text);
-            Error::new(ErrorKind::Truncated(format!("operation {code:#04x}{name}")))
+        let op = op.map_err(|stop| match stop {
+            Stop::End => Error::new(ErrorKind::Truncated(format!("operation `{text}`"))),
+            Stop::Bad(what) => Error::malformed(format!("operation `{text}`: {what}")),
         })?;
+        let spelling = Spelling { code, sub: from.sub, lebs: from.lebs };
         self.at = from.at;
-        Ok(Decoded { offset, op, spelling: Spelling { code, lebs: from.lebs } })
-    }
-}
-
-fn other_text(code: u8) -> &'static str {
-    match LOOKUP[code as usize] {
-        Found::Row(name) => name.row().text,
-        _ => "",
+        Ok(Decoded { offset, op, spelling })
     }
 }
 
@@ -129,25 +137,25 @@ impl<'a> Iterator for Decoder<'a> {
 }
 
 /// The operation of an opcode that does not mean the same in every dialect, and the sub-operation read.
-fn other(from: &mut Operands<'_>, code: u8) -> (Option<Name>, Option<u64>) {
-    let dialect = from.encoding.dialect;
-    let find = |is: &dyn Fn(Name) -> bool| Name::ALL.iter().copied().find(|&name| is(name));
-    if dialect == Dialect::Llvm && code == LLVM_USER {
-        let Some((sub, at)) = read_uleb(from.bytes, from.at) else { return (None, None) };
-        from.at = at;
-        let name = u8::try_from(sub).ok().and_then(|sub| find(&|name| name.row().user == Code::Is(sub)));
-        return (name, Some(sub));
-    }
-    let by_dialect = match dialect {
-        Dialect::Legacy => find(&|name| name.row().legacy == Code::Is(code)),
-        Dialect::Dwarf6 => find(&|name| match name.row().six {
-            Code::Is(six) => six == code,
-            Code::Unassigned => from.encoding.draft.get(name) == Some(code),
-            Code::None => false,
-        }),
-        _ => None,
+fn other(from: &mut Operands<'_, '_>, code: u8) -> Read<(Option<Name>, Option<u64>)> {
+    let of = |table: &[Option<Name>; 256]| table[code as usize];
+    let by_dialect = match from.encoding.dialect {
+        Dialect::Llvm if code == LLVM_USER => {
+            let (sub, len) = from.number(read_uleb)?;
+            from.sub = len;
+            return Ok((USER.get(sub as usize).copied().flatten().filter(|_| sub < 256), Some(sub)));
+        }
+        Dialect::Dwarf5 | Dialect::Llvm => None,
+        Dialect::Legacy => of(&LEGACY),
+        Dialect::Dwarf6 => of(&SIX).or_else(|| drafted(from.encoding, code)),
     };
-    (by_dialect.or_else(|| find(&|name| name.row().gnu == Code::Is(code))), None)
+    Ok((by_dialect.or(of(&GNU)), None))
+}
+
+/// The operation to which the caller gave the number.
+fn drafted(encoding: &Encoding, code: u8) -> Option<Name> {
+    let is = |name: Name| encoding.draft.get(name) == Some(code) && name.row().six == Code::Unassigned;
+    Name::ALL.iter().copied().find(|&name| is(name))
 }
 
 /// What an opcode is.
@@ -177,7 +185,7 @@ const fn lookup() -> [Found; 256] {
     }
     let mut index = 0;
     while index < Name::COUNT {
-        if let Code::Is(code) = STD[index] {
+        if let Code::Is(code) = Column::STD[index] {
             found[code as usize] = Found::Row(Name::ALL[index]);
         }
         index += 1;
@@ -185,110 +193,123 @@ const fn lookup() -> [Found; 256] {
     found
 }
 
+static GNU: [Option<Name>; 256] = by_code(&Column::GNU);
+static USER: [Option<Name>; 256] = by_code(&Column::USER);
+static LEGACY: [Option<Name>; 256] = by_code(&Column::LEGACY);
+static SIX: [Option<Name>; 256] = by_code(&Column::SIX);
+
+const fn by_code(column: &[Code; Name::COUNT]) -> [Option<Name>; 256] {
+    let mut names = [None; 256];
+    let mut index = 0;
+    while index < Name::COUNT {
+        if let Code::Is(code) = column[index] {
+            names[code as usize] = Some(Name::ALL[index]);
+        }
+        index += 1;
+    }
+    names
+}
+
+/// Why an operation cannot be read.
+enum Stop {
+    /// The bytes end.
+    End,
+    /// They are not what they should be.
+    Bad(&'static str),
+}
+
+type Read<T> = core::result::Result<T, Stop>;
+
 /// Reads operands in order.
-struct Operands<'a> {
+struct Operands<'a, 'e> {
     bytes: &'a [u8],
     at: usize,
-    encoding: Encoding,
+    encoding: &'e Encoding,
+    sub: u8,
     lebs: [u8; 2],
     n: usize,
 }
 
-impl<'a> Operands<'a> {
-    fn leb<T>(&mut self, read: Option<(T, usize)>) -> Option<T> {
-        let (value, at) = read?;
-        if let Some(len) = self.lebs.get_mut(self.n) {
-            *len = u8::try_from(at - self.at).unwrap_or(u8::MAX);
-        }
-        self.n += 1;
-        self.at = at;
-        Some(value)
-    }
-
+impl<'a> Operands<'a, '_> {
+    /// A LEB128 number and how many bytes it takes.
     #[inline]
-    fn uleb(&mut self) -> Option<u64> {
-        self.leb(read_uleb(self.bytes, self.at))
-    }
-
-    #[inline]
-    fn sleb(&mut self) -> Option<i64> {
-        self.leb(read_sleb(self.bytes, self.at))
-    }
-
-    #[inline]
-    fn take(&mut self, len: u64) -> Option<&'a [u8]> {
-        let end = self.at.checked_add(usize::try_from(len).ok()?)?;
-        let taken = self.bytes.get(self.at..end)?;
+    fn number<T>(&mut self, read: impl Fn(&[u8], usize) -> Option<(T, usize)>) -> Read<(T, u8)> {
+        let Some((value, end)) = read(self.bytes, self.at) else {
+            return Err(match self.bytes[self.at..].iter().any(|&byte| byte < 0x80) {
+                true => Stop::Bad("a number does not fit 64 bits"),
+                false => Stop::End,
+            });
+        };
+        let len = u8::try_from(end - self.at).map_err(|_| Stop::Bad("a number takes over 255 bytes"))?;
         self.at = end;
-        Some(taken)
+        Ok((value, len))
     }
 
-    fn fixed(&mut self, len: u8) -> Option<u64> {
-        let bytes = self.take(len.into())?;
+    #[inline]
+    fn leb<T>(&mut self, read: impl Fn(&[u8], usize) -> Option<(T, usize)>) -> Read<T> {
+        let (value, len) = self.number(read)?;
+        self.lebs[self.n] = len;
+        self.n += 1;
+        Ok(value)
+    }
+
+    #[inline]
+    fn uleb(&mut self) -> Read<u64> {
+        self.leb(read_uleb)
+    }
+
+    #[inline]
+    fn sleb(&mut self) -> Read<i64> {
+        self.leb(read_sleb)
+    }
+
+    #[inline]
+    fn take(&mut self, len: u64) -> Read<&'a [u8]> {
+        let end = usize::try_from(len).ok().and_then(|len| self.at.checked_add(len)).ok_or(Stop::End)?;
+        let taken = self.bytes.get(self.at..end).ok_or(Stop::End)?;
+        self.at = end;
+        Ok(taken)
+    }
+
+    fn fixed(&mut self, len: u8) -> Read<u64> {
+        let bytes = self.take(len.min(8).into())?;
         let push = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-        Some(match self.encoding.big_endian {
+        Ok(match self.encoding.big_endian {
             true => bytes.iter().fold(0, push),
             false => bytes.iter().rev().fold(0, push),
         })
     }
 
-    fn signed(&mut self, len: u8) -> Option<i64> {
-        let unused = 64 - 8 * u32::from(len.clamp(1, 8));
-        Some((self.fixed(len)? as i64) << unused >> unused)
+    fn signed(&mut self, len: u8) -> Read<i64> {
+        Ok(sign_extended(self.fixed(len)?, len) as i64)
     }
 
-    fn encoded(&mut self) -> Option<EncodedAddress> {
+    fn pointer(&mut self) -> Read<EncodedAddress> {
         let encoding = self.fixed(1)? as u8;
-        let value = match encoding & 0x0f {
-            0x00 => self.fixed(self.encoding.address_bytes)?,
-            0x01 => self.uleb()?,
-            0x09 => self.sleb()? as u64,
-            0x02 => self.fixed(2)?,
-            0x03 => self.fixed(4)?,
-            0x04 | 0x0c => self.fixed(8)?,
-            0x0a => self.signed(2)? as u64,
-            0x0b => self.signed(4)? as u64,
-            _ => return None,
+        let value = match EncodedAddress::form(encoding, self.encoding.address_bytes) {
+            Some(PointerForm::Uleb) => self.uleb()?,
+            Some(PointerForm::Sleb) => self.sleb()? as u64,
+            Some(PointerForm::Unsigned(bytes)) => self.fixed(bytes)?,
+            Some(PointerForm::Signed(bytes)) => self.signed(bytes)? as u64,
+            None => return Err(Stop::Bad("its pointer encoding has no value")),
         };
-        Some(EncodedAddress { encoding, value })
+        Ok(EncodedAddress { encoding, value })
     }
 }
 
 /// Reads one operand of a kind.
+#[rustfmt::skip]
 macro_rules! read_operand {
-    ($from:ident, U8) => {
-        $from.fixed(1)? as u8
-    };
-    ($from:ident, Uleb) => {
-        $from.uleb()?
-    };
-    ($from:ident, Sleb) => {
-        $from.sleb()?
-    };
-    ($from:ident, Register) => {
-        Reg($from.uleb()?)
-    };
-    ($from:ident, Address) => {
-        $from.fixed($from.encoding.address_bytes)?
-    };
-    ($from:ident, Branch) => {
-        $from.signed(2)? as i16
-    };
-    ($from:ident, Entry2) => {
-        $from.fixed(2)?
-    };
-    ($from:ident, Entry4) => {
-        $from.fixed(4)?
-    };
-    ($from:ident, EntrySection) => {
-        $from.fixed(match $from.encoding.version {
-            ..3 => $from.encoding.address_bytes,
-            _ => $from.encoding.offset_bytes,
-        })?
-    };
-    ($from:ident, TypeEntry) => {
-        $from.uleb()?
-    };
+    ($from:ident, U8) => { $from.fixed(1)? as u8 };
+    ($from:ident, Uleb) => { $from.uleb()? };
+    ($from:ident, Sleb) => { $from.sleb()? };
+    ($from:ident, Register) => { Reg($from.uleb()?) };
+    ($from:ident, Address) => { $from.fixed($from.encoding.address_bytes)? };
+    ($from:ident, Branch) => { $from.signed(2)? as i16 };
+    ($from:ident, Entry2) => { $from.fixed(2)? };
+    ($from:ident, Entry4) => { $from.fixed(4)? };
+    ($from:ident, EntrySection) => { $from.fixed($from.encoding.entry_bytes())? };
+    ($from:ident, TypeEntry) => { $from.uleb()? };
     ($from:ident, Block) => {{
         let len = $from.uleb()?;
         $from.take(len)?
@@ -297,43 +318,33 @@ macro_rules! read_operand {
         let len = $from.fixed(1)?;
         $from.take(len)?
     }};
-    ($from:ident, Expression) => {{
-        let len = $from.uleb()?;
-        $from.take(len)?
-    }};
-    ($from:ident, Encoded) => {
-        $from.encoded()?
-    };
-}
-
-macro_rules! code {
-    (_) => {
-        Code::None
-    };
-    (TBA) => {
-        Code::Unassigned
-    };
-    ($code:literal) => {
-        Code::Is($code)
-    };
+    ($from:ident, Expression) => { read_operand!($from, Block) };
+    ($from:ident, Encoded) => { $from.pointer()? };
 }
 
 macro_rules! make_decoder { ($(
     $variant:ident $method:ident $text:literal { $($field:ident: $kind:ident),* }
     [$std:tt $gnu:tt $user:tt $legacy:tt $six:tt] ($in:tt => $out:tt) $since:literal;
 )*) => {
-    const STD: [Code; Name::COUNT] = [$(code!($std)),*];
+    /// The columns of codes.
+    struct Column;
+    impl Column {
+        const STD: [Code; Name::COUNT] = [$(code!($std)),*];
+        const GNU: [Code; Name::COUNT] = [$(code!($gnu)),*];
+        const USER: [Code; Name::COUNT] = [$(code!($user)),*];
+        const LEGACY: [Code; Name::COUNT] = [$(code!($legacy)),*];
+        const SIX: [Code; Name::COUNT] = [$(code!($six)),*];
+    }
 
-    fn read_op<'a>(from: &mut Operands<'a>, name: Name) -> Option<Op<'a>> {
-        Some(match name { $(
+    fn read_op<'a>(from: &mut Operands<'a, '_>, name: Name) -> Read<Op<'a>> {
+        Ok(match name { $(
             Name::$variant => Op::$variant { $($field: read_operand!(from, $kind)),* },
         )* })
     }
 } }
 for_each_op!(make_decoder);
 
-fn read_compact<'a>(from: &mut Operands<'a>, code: u8, family: usize) -> Option<Op<'a>> {
-    let family = &super::COMPACT[family];
+fn read_compact<'a>(from: &mut Operands<'a, '_>, code: u8, family: &Compact) -> Read<Op<'a>> {
     let value = match family.form {
         Form::InOpcode => u64::from(code - family.first),
         Form::Fixed(value) => value.into(),
@@ -341,37 +352,5 @@ fn read_compact<'a>(from: &mut Operands<'a>, code: u8, family: usize) -> Option<
         Form::Signed(len) => from.signed(len)? as u64,
     };
     let by = if family.name == Name::BregX { from.sleb()? } else { 0 };
-    Some(family.op(value, by))
-}
-
-/// How many bytes the operand at `at` takes, and how many of them are a LEB128 number at its start.
-pub(super) fn operand_span(
-    bytes: &[u8],
-    at: usize,
-    kind: OperandKind,
-    encoding: Encoding,
-) -> Option<(usize, Option<usize>)> {
-    let mut from = Operands { bytes, at, encoding, lebs: [0; 2], n: 0 };
-    match kind {
-        OperandKind::U8 => from.fixed(1).map(drop)?,
-        OperandKind::Uleb | OperandKind::Register | OperandKind::TypeEntry => from.uleb().map(drop)?,
-        OperandKind::Sleb => from.sleb().map(drop)?,
-        OperandKind::Address => from.fixed(encoding.address_bytes).map(drop)?,
-        OperandKind::Branch | OperandKind::Entry2 => from.fixed(2).map(drop)?,
-        OperandKind::Entry4 => from.fixed(4).map(drop)?,
-        OperandKind::EntrySection => from
-            .fixed(if encoding.version < 3 { encoding.address_bytes } else { encoding.offset_bytes })
-            .map(drop)?,
-        OperandKind::Block | OperandKind::Expression => {
-            let len = from.uleb()?;
-            from.take(len).map(drop)?;
-        }
-        OperandKind::Block1 => {
-            let len = from.fixed(1)?;
-            from.take(len).map(drop)?;
-        }
-        OperandKind::Encoded => from.encoded().map(drop)?,
-    }
-    let leb = (from.n == 1 && kind != OperandKind::Encoded).then_some(from.lebs[0].into());
-    Some((from.at - at, leb))
+    Ok(family.op(value, by))
 }

@@ -1,10 +1,9 @@
 //! Operations to bytes.
 
-use super::compact::Form;
 use super::leb::{write_sleb, write_uleb};
-use super::operand::operand_type;
-use super::table::for_each_op;
-use super::{Code, Dialect, Encoding, LLVM_USER, Name, Op, Reg, Spelling};
+use super::operand::{PointerForm, fits_signed, fits_unsigned, operand_type};
+use super::table::{code, for_each_op};
+use super::{Code, Compact, Dialect, EncodedAddress, Encoding, LLVM_USER, Name, Op, Row, Spelling};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Appends operations to bytes, each by a method of its own.
@@ -12,20 +11,33 @@ use crate::error::{Error, ErrorKind, Result};
 /// The shortest spelling is chosen (`lit5` for `constu(5)`, `breg3` for `bregx(Reg(3), …)`).
 ///
 /// # Errors
-/// An operation that the dialect does not have writes nothing and is remembered: [`finish`](Self::finish)
-/// gives the first such operation as an error. Nothing else can fail.
+/// An operation that the dialect does not have, and an operand that has more bits than its encoding, are
+/// remembered: [`finish`](Self::finish) gives the first of them as an error.
 #[derive(Debug)]
 pub struct Encoder<'b> {
-    out: &'b mut Vec<u8>,
+    pub(super) out: &'b mut Vec<u8>,
     encoding: Encoding,
-    missing: Option<Name>,
+    failed: Option<Failure>,
+}
+
+/// Why an operation could not be written.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Failure {
+    /// The dialect does not have it.
+    Missing(Name),
+    /// Its operand needs more bits than there are.
+    TooLarge { name: Name, needs: u64, has: u64 },
+    /// The opcode does not spell it, or not with this operand.
+    Misspelled { name: Name, code: u8 },
+    /// Values of this pointer encoding have no form.
+    Pointer { name: Name, encoding: u8 },
 }
 
 impl<'b> Encoder<'b> {
     /// An encoder that appends to `out`.
     #[inline]
     pub fn new(out: &'b mut Vec<u8>, encoding: Encoding) -> Self {
-        Self { out, encoding, missing: None }
+        Self { out, encoding, failed: None }
     }
 
     /// What the bytes depend on.
@@ -42,16 +54,51 @@ impl<'b> Encoder<'b> {
     /// The end of the expression.
     ///
     /// # Errors
-    /// [`ErrorKind::CannotSay`] if an operation was used that the dialect does not have. What was written
-    /// is then to be thrown away.
+    /// If there is one, what was written is to be thrown away.
+    ///
+    /// * [`ErrorKind::CannotSay`]: the dialect does not have an operation.
+    /// * [`ErrorKind::DoesNotFit`]: an operand has more bits than its encoding: an entry's offset of a
+    ///   fixed size, an address, the length of a block that is given in one byte.
+    /// * [`ErrorKind::BadArgument`]: a pointer encoding that has no value, or a [`Spelling`] that is not
+    ///   one of the operation.
     #[inline]
     pub fn finish(self) -> Result<()> {
-        match self.missing {
+        match self.failed {
             None => Ok(()),
-            Some(name) => Err(missing(name, self.encoding.dialect)),
+            Some(failure) => Err(failure.error(self.encoding.dialect)),
         }
     }
 
+    /// Appends the operation.
+    pub fn op(&mut self, op: Op<'_>) -> &mut Self {
+        dispatch(self, op);
+        self
+    }
+
+    /// Appends the operation as it was spelled where it was decoded, padding of LEB128 numbers included.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub fn spelled(&mut self, op: Op<'_>, spelling: Spelling) -> &mut Self {
+        let (name, code) = (op.name(), spelling.code());
+        let mut lebs = Spelled { spelling, next: 0 };
+        if let Some(family) = Compact::of(code) {
+            self.compact(op, family, code, &mut lebs);
+        } else if spells(op.row(), code, &self.encoding) {
+            self.out.push(code);
+            if code == LLVM_USER && self.encoding.dialect == Dialect::Llvm {
+                let at = self.out.len();
+                self.out.extend(op.row().user.get());
+                self.pad(at, spelling.sub_bytes(), false);
+            }
+            operands(self, op, &mut lebs);
+        } else {
+            self.fail(Failure::Misspelled { name, code });
+        }
+        self
+    }
+
+    /// Appends the general opcode of an operation, and says whether the dialect has one.
     #[inline(always)]
     fn opcode(&mut self, name: Name, std: Code, gnu: Code, user: Code, legacy: Code, six: Code) -> bool {
         if let Code::Is(code) = std {
@@ -70,143 +117,140 @@ impl<'b> Encoder<'b> {
         };
         match vendor.or(gnu.get()) {
             Some(code) => self.out.push(code),
-            None => self.missing = self.missing.or(Some(name)),
+            None => self.fail(Failure::Missing(name)),
         }
-        self.missing.is_none()
+        vendor.or(gnu.get()).is_some()
     }
 
-    /// Appends the operation.
-    pub fn op(&mut self, op: Op<'_>) -> &mut Self {
-        dispatch(self, op);
-        self
+    #[cold]
+    pub(super) fn fail(&mut self, failure: Failure) {
+        self.failed.get_or_insert(failure);
     }
 
-    /// Appends the operation as it was spelled where it was decoded, padding of LEB128 numbers included.
-    ///
-    /// # Errors
-    /// As [`finish`](Self::finish).
-    pub fn spelled(&mut self, op: Op<'_>, spelling: Spelling) -> &mut Self {
-        let start = self.out.len();
-        if !self.compactly(op, spelling) {
-            self.op(op);
-            self.respell(op, spelling, start);
-        }
-        self
-    }
-
-    /// Appends the operation in the compact form that the spelling names, if it names one.
-    fn compactly(&mut self, op: Op<'_>, spelling: Spelling) -> bool {
-        let Some(family) = super::Compact::of(spelling.code()).filter(|family| family.name == op.name())
-        else {
-            return false;
-        };
-        let value = match op {
-            Op::ConstU { value } => value,
-            Op::ConstS { value } => value as u64,
-            Op::Pick { index } => index.into(),
-            Op::RegX { reg } | Op::BregX { reg, .. } => reg.0,
-            _ => return false,
-        };
-        self.out.push(spelling.code());
-        match family.form {
-            Form::InOpcode | Form::Fixed(_) => {}
-            Form::Unsigned(bytes) | Form::Signed(bytes) => self.fixed(value, bytes),
-        }
-        if let Op::BregX { by, .. } = op {
-            let at = self.out.len();
-            write_sleb(self.out, by);
-            self.pad(at, spelling.leb_bytes(0), by < 0);
-        }
-        true
-    }
-
-    /// Rewrites the operation at `start`, the last one, with the opcode and the padding of the spelling.
-    fn respell(&mut self, op: Op<'_>, spelling: Spelling, start: usize) {
-        let written = self.out.split_off(start);
-        let operands = match op.row().operands.first() {
-            // The shortest form may be a compact one: write the general form anew.
-            _ if matches!(op.name(), Name::ConstU | Name::ConstS | Name::RegX | Name::BregX | Name::Pick) => {
-                let mut lebs = 0;
-                self.out.push(spelling.code());
-                match op {
-                    Op::ConstU { value } => self.padded_uleb(value, spelling, &mut lebs),
-                    Op::ConstS { value } => self.padded_sleb(value, spelling, &mut lebs),
-                    Op::RegX { reg } => self.padded_uleb(reg.0, spelling, &mut lebs),
-                    Op::BregX { reg, by } => {
-                        self.padded_uleb(reg.0, spelling, &mut lebs);
-                        self.padded_sleb(by, spelling, &mut lebs);
-                    }
-                    Op::Pick { index } => self.out.push(index),
-                    _ => {}
-                }
-                return;
-            }
-            _ => match written.first() {
-                Some(&LLVM_USER) if spelling.code() == LLVM_USER => &written[2..],
-                Some(_) => &written[1..],
-                None => return,
-            },
-        };
-        self.out.push(spelling.code());
-        if spelling.code() == LLVM_USER {
-            self.out.extend(op.row().user.get());
-        }
-        // Walk the operands as written and lengthen those that were padded.
-        let mut at = 0;
-        let mut lebs = 0;
-        for &(_, kind) in op.row().operands {
-            let Some((bytes, leb)) = super::decode::operand_span(operands, at, kind, self.encoding) else {
-                break;
-            };
-            let from = self.out.len();
-            let (number, rest) = operands[at..at + bytes].split_at(leb.unwrap_or(0));
-            self.out.extend_from_slice(number);
-            if leb.is_some() {
-                let negative =
-                    kind == super::OperandKind::Sleb && number.last().is_some_and(|b| b & 0x40 != 0);
-                self.pad(from, spelling.leb_bytes(lebs), negative);
-                lebs += 1;
-            }
-            self.out.extend_from_slice(rest);
-            at += bytes;
-        }
-    }
-
-    fn padded_uleb(&mut self, value: u64, spelling: Spelling, lebs: &mut usize) {
-        let at = self.out.len();
-        write_uleb(self.out, value);
-        self.pad(at, spelling.leb_bytes(*lebs), false);
-        *lebs += 1;
-    }
-
-    fn padded_sleb(&mut self, value: i64, spelling: Spelling, lebs: &mut usize) {
-        let at = self.out.len();
-        write_sleb(self.out, value);
-        self.pad(at, spelling.leb_bytes(*lebs), value < 0);
-        *lebs += 1;
-    }
-
-    /// Lengthens the LEB128 number that starts at `at` and ends the bytes to `len` bytes.
-    fn pad(&mut self, at: usize, len: usize, negative: bool) {
-        let (more, last) = if negative { (0xff, 0x7f) } else { (0x80, 0x00) };
-        while self.out.len() - at < len {
-            if let Some(byte) = self.out.last_mut() {
-                *byte |= 0x80;
-            }
-            let is_last = self.out.len() - at + 1 == len;
-            self.out.push(if is_last { last } else { more });
-        }
-    }
-
-    // Writers of operands, named as the kinds of the table.
+    // Writers of operands.
 
     #[inline]
-    fn fixed(&mut self, value: u64, bytes: u8) {
+    pub(super) fn fixed(&mut self, value: u64, bytes: u8) {
         let bytes = usize::from(bytes.min(8));
         if self.encoding.big_endian {
             self.out.extend_from_slice(&value.to_be_bytes()[8 - bytes..]);
         } else {
             self.out.extend_from_slice(&value.to_le_bytes()[..bytes]);
+        }
+    }
+
+    #[inline]
+    fn unsigned(&mut self, name: Name, value: u64, bytes: u8) {
+        if !fits_unsigned(value, bytes) {
+            let needs = (64 - value.leading_zeros()).into();
+            self.fail(Failure::TooLarge { name, needs, has: 8 * u64::from(bytes) });
+        }
+        self.fixed(value, bytes);
+    }
+
+    #[inline]
+    fn uleb(&mut self, value: u64, lebs: &mut impl Padding) {
+        let at = self.out.len();
+        write_uleb(self.out, value);
+        self.pad(at, lebs.next(), false);
+    }
+
+    #[inline]
+    pub(super) fn sleb(&mut self, value: i64, lebs: &mut impl Padding) {
+        let at = self.out.len();
+        write_sleb(self.out, value);
+        self.pad(at, lebs.next(), value < 0);
+    }
+
+    /// Lengthens the LEB128 number that starts at `at` and ends the bytes to `len` bytes.
+    #[inline]
+    fn pad(&mut self, at: usize, len: usize, negative: bool) {
+        while self.out.len() - at < len {
+            if let Some(last) = self.out.last_mut() {
+                *last |= 0x80;
+            }
+            self.out.push(if negative { 0x7f } else { 0 });
+        }
+    }
+
+    fn pointer(&mut self, name: Name, address: EncodedAddress, lebs: &mut impl Padding) {
+        let EncodedAddress { encoding, value } = address;
+        self.out.push(encoding);
+        match EncodedAddress::form(encoding, self.encoding.address_bytes) {
+            Some(PointerForm::Uleb) => self.uleb(value, lebs),
+            Some(PointerForm::Sleb) => self.sleb(value as i64, lebs),
+            Some(PointerForm::Unsigned(bytes)) => self.unsigned(name, value, bytes),
+            Some(PointerForm::Signed(bytes)) => {
+                if !fits_signed(value, bytes) {
+                    let needs = 8 * super::sleb_len(value as i64) as u64;
+                    self.fail(Failure::TooLarge { name, needs, has: 8 * u64::from(bytes) });
+                }
+                self.fixed(value, bytes);
+            }
+            None => self.fail(Failure::Pointer { name, encoding }),
+        }
+    }
+}
+
+/// How many bytes the LEB128 numbers of an operation take at least, one after the other.
+pub(super) trait Padding {
+    fn next(&mut self) -> usize;
+}
+
+/// As few as they need.
+struct Shortest;
+
+impl Padding for Shortest {
+    #[inline(always)]
+    fn next(&mut self) -> usize {
+        0
+    }
+}
+
+/// As many as they had.
+pub(super) struct Spelled {
+    spelling: Spelling,
+    next: usize,
+}
+
+impl Padding for Spelled {
+    fn next(&mut self) -> usize {
+        self.next += 1;
+        self.spelling.leb_bytes(self.next - 1)
+    }
+}
+
+/// Whether the opcode is a general one of the operation.
+fn spells(row: &Row, code: u8, encoding: &Encoding) -> bool {
+    let is = Code::Is(code);
+    let by_dialect = match encoding.dialect {
+        Dialect::Dwarf5 => false,
+        Dialect::Llvm => code == LLVM_USER && row.user.get().is_some(),
+        Dialect::Legacy => row.legacy == is,
+        Dialect::Dwarf6 => {
+            row.six == is || row.six == Code::Unassigned && encoding.draft.get(row.name) == Some(code)
+        }
+    };
+    row.std == is || row.gnu == is || by_dialect
+}
+
+impl Failure {
+    #[cold]
+    fn error(self, dialect: Dialect) -> Error {
+        let text = |name: Name| name.row().text;
+        match self {
+            Self::Missing(name) => missing(name, dialect),
+            Self::TooLarge { name, needs, has } => {
+                ErrorKind::DoesNotFit { what: format!("the operand of `{}`", text(name)), needs, has }.into()
+            }
+            Self::Misspelled { name, code } => Error::bad_argument(format!(
+                "opcode {code:#04x} does not spell operation `{}` with this operand",
+                text(name)
+            )),
+            Self::Pointer { name, encoding } => Error::bad_argument(format!(
+                "operation `{}` cannot have pointer encoding {encoding:#04x}",
+                text(name)
+            )),
         }
     }
 }
@@ -223,55 +267,29 @@ pub(super) fn missing(name: Name, dialect: Dialect) -> Error {
         .into()
 }
 
-macro_rules! code {
-    (_) => {
-        Code::None
-    };
-    (TBA) => {
-        Code::Unassigned
-    };
-    ($code:literal) => {
-        Code::Is($code)
-    };
-}
-
-/// Writes one operand.
+/// Writes one operand, of operation `$name`.
+#[rustfmt::skip]
 macro_rules! write_operand {
-    ($e:ident, U8, $value:ident) => { $e.out.push($value) };
-    ($e:ident, Uleb, $value:ident) => { write_uleb($e.out, $value) };
-    ($e:ident, Sleb, $value:ident) => { write_sleb($e.out, $value) };
-    ($e:ident, Register, $value:ident) => { write_uleb($e.out, $value.0) };
-    ($e:ident, Address, $value:ident) => { $e.fixed($value, $e.encoding.address_bytes) };
-    ($e:ident, Branch, $value:ident) => { $e.fixed($value as u64, 2) };
-    ($e:ident, Entry2, $value:ident) => { $e.fixed($value, 2) };
-    ($e:ident, Entry4, $value:ident) => { $e.fixed($value, 4) };
-    ($e:ident, EntrySection, $value:ident) => {
-        // DWARF 2 has the size of an address here.
-        $e.fixed($value, if $e.encoding.version < 3 { $e.encoding.address_bytes } else { $e.encoding.offset_bytes })
-    };
-    ($e:ident, TypeEntry, $value:ident) => { write_uleb($e.out, $value) };
-    ($e:ident, Block, $value:ident) => {{
-        write_uleb($e.out, $value.len() as u64);
+    ($e:ident $lebs:ident $name:expr, U8 $value:ident) => { $e.out.push($value) };
+    ($e:ident $lebs:ident $name:expr, Uleb $value:ident) => { $e.uleb($value, $lebs) };
+    ($e:ident $lebs:ident $name:expr, Sleb $value:ident) => { $e.sleb($value, $lebs) };
+    ($e:ident $lebs:ident $name:expr, Register $value:ident) => { $e.uleb($value.0, $lebs) };
+    ($e:ident $lebs:ident $name:expr, Address $value:ident) => { $e.unsigned($name, $value, $e.encoding.address_bytes) };
+    ($e:ident $lebs:ident $name:expr, Branch $value:ident) => { $e.fixed($value as u64, 2) };
+    ($e:ident $lebs:ident $name:expr, Entry2 $value:ident) => { $e.unsigned($name, $value, 2) };
+    ($e:ident $lebs:ident $name:expr, Entry4 $value:ident) => { $e.unsigned($name, $value, 4) };
+    ($e:ident $lebs:ident $name:expr, EntrySection $value:ident) => { $e.unsigned($name, $value, $e.encoding.entry_bytes()) };
+    ($e:ident $lebs:ident $name:expr, TypeEntry $value:ident) => { $e.uleb($value, $lebs) };
+    ($e:ident $lebs:ident $name:expr, Block $value:ident) => {{
+        $e.uleb($value.len() as u64, $lebs);
         $e.out.extend_from_slice($value);
     }};
-    ($e:ident, Block1, $value:ident) => {{
-        // A longer block has no encoding: it is cut, and the length says so.
-        let block = &$value[..$value.len().min(255)];
-        $e.out.push(block.len() as u8);
-        $e.out.extend_from_slice(block);
+    ($e:ident $lebs:ident $name:expr, Block1 $value:ident) => {{
+        $e.unsigned($name, $value.len() as u64, 1);
+        $e.out.extend_from_slice($value);
     }};
-    ($e:ident, Expression, $value:ident) => { write_operand!($e, Block, $value) };
-    ($e:ident, Encoded, $value:ident) => {{
-        $e.out.push($value.encoding);
-        match $value.encoding & 0x0f {
-            0x01 => write_uleb($e.out, $value.value),
-            0x09 => write_sleb($e.out, $value.value as i64),
-            0x02 | 0x0a => $e.fixed($value.value, 2),
-            0x03 | 0x0b => $e.fixed($value.value, 4),
-            0x04 | 0x0c => $e.fixed($value.value, 8),
-            _ => $e.fixed($value.value, $e.encoding.address_bytes),
-        }
-    }};
+    ($e:ident $lebs:ident $name:expr, Expression $value:ident) => { write_operand!($e $lebs $name, Block $value) };
+    ($e:ident $lebs:ident $name:expr, Encoded $value:ident) => { $e.pointer($name, $value, $lebs) };
 }
 
 macro_rules! make_encoder { ($(
@@ -282,104 +300,35 @@ macro_rules! make_encoder { ($(
         encoder_method!($variant $method $text { $($field: $kind),* } [$std $gnu $user $legacy $six]);
     )* }
 
-    fn dispatch<'a>(encoder: &mut Encoder<'_>, op: Op<'a>) {
+    fn dispatch(encoder: &mut Encoder<'_>, op: Op<'_>) {
         match op { $(Op::$variant { $($field),* } => { encoder.$method($($field),*); })* }
+    }
+
+    fn operands(encoder: &mut Encoder<'_>, op: Op<'_>, lebs: &mut Spelled) {
+        match op { $(Op::$variant { $($field),* } => {
+            $(write_operand!(encoder lebs Name::$variant, $kind $field);)*
+        })* }
     }
 } }
 
 /// The method of one operation.
 macro_rules! encoder_method {
-    (ConstU $($rest:tt)*) => {
-        /// Appends a constant of the generic type as `lit0…lit31`, `const1u…const8u` or `constu`,
-        /// whichever is shortest.
-        #[inline]
-        pub fn constu(&mut self, value: u64) -> &mut Self {
-            match value {
-                0..32 => self.out.push(0x30 + value as u8),
-                32..0x80 => self.out.extend_from_slice(&[0x10, value as u8]),
-                _ => {
-                    let (code, bytes) = match value {
-                        0..0x100 => (0x08, 1),
-                        0x4000..0x1_0000 => (0x0a, 2),
-                        0x1000_0000..0x1_0000_0000 => (0x0c, 4),
-                        0x100_0000_0000_0000.. => (0x0e, 8),
-                        _ => (0x10, 0),
-                    };
-                    self.out.push(code);
-                    if bytes == 0 { write_uleb(self.out, value) } else { self.fixed(value, bytes) }
-                }
-            }
-            self
-        }
-    };
-    (ConstS $($rest:tt)*) => {
-        /// Appends a constant of the generic type as `const1s…const8s` or `consts`, whichever is shortest.
-        #[inline]
-        pub fn consts(&mut self, value: i64) -> &mut Self {
-            let (code, bytes) = match value {
-                -0x40..0x40 => (0x11, 0),
-                -0x80..0x80 => (0x09, 1),
-                -0x2000..0x2000 => (0x11, 0),
-                -0x8000..0x8000 => (0x0b, 2),
-                -0x800_0000..0x800_0000 => (0x11, 0),
-                -0x8000_0000..0x8000_0000 => (0x0d, 4),
-                -0x80_0000_0000_0000..0x80_0000_0000_0000 => (0x11, 0),
-                _ => (0x0f, 8),
-            };
-            self.out.push(code);
-            if bytes == 0 { write_sleb(self.out, value) } else { self.fixed(value as u64, bytes) }
-            self
-        }
-    };
-    (RegX $($rest:tt)*) => {
-        /// Appends the location of a register as `reg0…reg31` or `regx`.
-        #[inline]
-        pub fn regx(&mut self, reg: Reg) -> &mut Self {
-            if reg.0 < 32 {
-                self.out.push(0x50 + reg.0 as u8);
-            } else {
-                self.out.push(0x90);
-                write_uleb(self.out, reg.0);
-            }
-            self
-        }
-    };
-    (BregX $($rest:tt)*) => {
-        /// Appends the memory location at a register's contents plus bytes, as `breg0…breg31` or `bregx`.
-        #[inline]
-        pub fn bregx(&mut self, reg: Reg, by: i64) -> &mut Self {
-            if reg.0 < 32 {
-                self.out.push(0x70 + reg.0 as u8);
-            } else {
-                self.out.push(0x92);
-                write_uleb(self.out, reg.0);
-            }
-            write_sleb(self.out, by);
-            self
-        }
-    };
-    (Pick $($rest:tt)*) => {
-        /// Appends a copy of the stack element that is `index` below the top, as `dup`, `over` or `pick`.
-        #[inline]
-        pub fn pick(&mut self, index: u8) -> &mut Self {
-            match index {
-                0 => self.out.push(0x12),
-                1 => self.out.push(0x14),
-                _ => self.out.extend_from_slice(&[0x15, index]),
-            }
-            self
-        }
-    };
+    (ConstU $($rest:tt)*) => {};
+    (ConstS $($rest:tt)*) => {};
+    (RegX $($rest:tt)*) => {};
+    (BregX $($rest:tt)*) => {};
+    (Pick $($rest:tt)*) => {};
     ($variant:ident $method:ident $text:literal { $($field:ident: $kind:ident),* }
      [$std:tt $gnu:tt $user:tt $legacy:tt $six:tt]) => {
         #[doc = concat!("Appends `DW_OP_", $text, "`.")]
         #[inline]
+        #[allow(clippy::extra_unused_lifetimes, reason = "only borrowed operands have it")]
         pub fn $method<'a>(&mut self $(, $field: operand_type!($kind))*) -> &mut Self {
-            #[allow(unused_lifetimes)]
             if self.opcode(
                 Name::$variant, code!($std), code!($gnu), code!($user), code!($legacy), code!($six),
             ) {
-                $(write_operand!(self, $kind, $field);)*
+                let _lebs = &mut Shortest;
+                $(write_operand!(self _lebs Name::$variant, $kind $field);)*
             }
             self
         }

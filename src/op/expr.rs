@@ -25,7 +25,8 @@ pub enum FixupKind {
         /// How many bytes are kept free for it.
         bytes: u8,
     },
-    /// The offset of an entry from the start of `.debug_info`, of the size of a section offset.
+    /// The offset of an entry from the start of `.debug_info`, of the size of a section offset; in DWARF 2
+    /// of the size of an address.
     EntrySection,
     /// An address of the target's default space.
     Address,
@@ -88,10 +89,15 @@ impl Expr {
     /// gimli has no operation for them. For a user who has a `gimli::write::Dwarf` and wants only
     /// expressions from here.
     ///
+    /// If the expression refers to something, gimli lays it out: numbers of base types take as few bytes
+    /// as they need, branches go to the same operations as before, and in units before DWARF 5 operations
+    /// that refer to something have GNU's opcodes.
+    ///
     /// # Errors
     /// The errors of [`Decoder`], if the expression refers to something and has operations that
     /// `encoding` does not know; [`ErrorKind::BadArgument`] where a slot does not stand for what the
-    /// operation needs, or gimli cannot refer to it from this operation (`call2`, `GNU_parameter_ref`).
+    /// operation needs, or gimli cannot refer to it from this operation (`call2`, `GNU_parameter_ref`),
+    /// or a branch does not go to an operation.
     pub fn to_gimli(
         &self,
         encoding: Encoding,
@@ -103,17 +109,32 @@ impl Expr {
         let mut out = gimli::write::Expression::new();
         let mut decoder = self.decode(encoding);
         let mut fixups = self.fixups.iter().peekable();
+        // Where each operation starts, here and there; and the branches with where they go to here.
+        let mut starts = Vec::new();
+        let mut branches = Vec::new();
         while let Some(decoded) = decoder.next() {
             let decoded = decoded?;
             let end = decoder.offset();
-            let Some(fixup) = fixups.next_if(|fixup| (fixup.offset as usize) < end) else {
-                for &byte in &self.bytes[decoded.offset..end] {
-                    out.op(gimli::DwOp(byte));
-                }
+            starts.push((decoded.offset, out.next_index()));
+            if let Some(fixup) = fixups.next_if(|fixup| (fixup.offset as usize) < end) {
+                refer(&mut out, decoded.op, resolve(fixup.slot))
+                    .map_err(|error| error.at_offset(decoded.offset as u64))?;
                 continue;
+            }
+            match decoded.op {
+                Op::Bra { by } => branches.push((out.op_bra(), end, by)),
+                Op::Skip { by } => branches.push((out.op_skip(), end, by)),
+                _ => self.bytes[decoded.offset..end].iter().for_each(|&byte| out.op(gimli::DwOp(byte))),
+            }
+        }
+        starts.push((self.bytes.len(), out.next_index()));
+        for (branch, end, by) in branches {
+            let to = end.checked_add_signed(by.into());
+            let Ok(at) = starts.binary_search_by(|&(here, _)| Some(here).cmp(&to)) else {
+                let error = Error::bad_argument("a branch does not go to an operation");
+                return Err(error.at_offset(end as u64 - 3));
             };
-            refer(&mut out, decoded.op, resolve(fixup.slot))
-                .map_err(|error| error.at_offset(decoded.offset as u64))?;
+            out.set_target(branch, starts[at].1);
         }
         Ok(out)
     }

@@ -36,7 +36,7 @@ pub(crate) use leb::{read_sleb, read_uleb, sleb_len, uleb_len, write_sleb, write
 pub use operand::{EncodedAddress, OperandKind, Reg};
 
 use operand::operand_type;
-use table::for_each_op;
+use table::{code, for_each_op};
 
 /// Which encodings of operations are in use.
 ///
@@ -84,6 +84,11 @@ impl Encoding {
             draft: DraftCodes::NONE,
         }
     }
+
+    /// Bytes of the offset of an entry from the start of `.debug_info`: DWARF 2 has the size of an address.
+    pub(crate) const fn entry_bytes(&self) -> u8 {
+        if self.version < 3 { self.address_bytes } else { self.offset_bytes }
+    }
 }
 
 /// Numbers for draft operations, supplied by the caller; nothing is assumed.
@@ -95,6 +100,9 @@ impl DraftCodes {
     pub const NONE: Self = Self([0; Name::COUNT]);
 
     /// The same with `code` for the operation `name`. A code of 0 takes the number away.
+    ///
+    /// It counts only for an operation to which the draft gives no number. Codes of other operations are
+    /// not to be used: the bytes would be read as those.
     #[must_use]
     pub const fn with(mut self, name: Name, code: u8) -> Self {
         self.0[name as usize] = code;
@@ -168,18 +176,6 @@ pub struct Row {
     pub since: u16,
 }
 
-macro_rules! code {
-    (_) => {
-        Code::None
-    };
-    (TBA) => {
-        Code::Unassigned
-    };
-    ($code:literal) => {
-        Code::Is($code)
-    };
-}
-
 macro_rules! count {
     (*) => {
         None
@@ -241,26 +237,45 @@ impl Name {
         &ROWS[self as usize]
     }
 
-    /// The operation of this name. `DW_OP_` and a vendor's prefix may stand before it; the names that
-    /// DWARF 6 gives to operations of DWARF 5 are known too. Compact spellings (`lit5`) are no operations:
-    /// see [`Compact`].
+    /// The operation of this name. `DW_OP_` may stand before it, and a vendor's prefix if the operation is
+    /// one of that vendor's; the names that GNU and DWARF 6 give to operations of DWARF 5 are known too.
+    /// Compact spellings (`lit5`) are no operations: see [`Compact`].
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.strip_prefix("DW_OP_").unwrap_or(text);
-        let bare = ["LLVM_", "GNU_"].iter().find_map(|vendor| text.strip_prefix(vendor)).unwrap_or(text);
-        let bare = match bare {
-            "push_tls_address" | "form_tls_location" => "form_tls_address",
-            "addr_index" => "addrx",
-            "const_index" => "constx",
-            "push_object_location" => "push_object_address",
-            "mod_trunc" => "mod",
-            "aspace_deref" => "xderef",
-            "aspace_deref_size" => "xderef_size",
-            "aspace_deref_type" => "xderef_type",
-            other => other,
+        let named = |bare: &str| {
+            let aliases = GNU_NAMES.iter().chain(SIX_NAMES);
+            let alias = aliases.copied().find(|&(alias, _)| alias == bare).map(|(_, name)| name);
+            alias.or_else(|| Self::ALL.iter().copied().find(|name| name.row().text == bare))
         };
-        Self::ALL.iter().copied().find(|name| name.row().text == bare)
+        if let Some(bare) = text.strip_prefix("LLVM_") {
+            return named(bare).filter(|name| name.row().user != Code::None);
+        }
+        if let Some(bare) = text.strip_prefix("GNU_") {
+            return named(bare).filter(|name| name.row().gnu != Code::None);
+        }
+        named(text)
+    }
+
+    /// Its name as a GNU operation, without the prefix.
+    fn gnu_text(self) -> &'static str {
+        let alias = GNU_NAMES.iter().find(|&&(_, name)| name == self);
+        alias.map_or(self.row().text, |&(alias, _)| alias)
     }
 }
+
+/// Names that GNU's forerunners have and DWARF 5 changed.
+const GNU_NAMES: &[(&str, Name)] =
+    &[("push_tls_address", Name::FormTlsAddress), ("addr_index", Name::Addrx), ("const_index", Name::Constx)];
+
+/// Names that DWARF 6 changes.
+const SIX_NAMES: &[(&str, Name)] = &[
+    ("form_tls_location", Name::FormTlsAddress),
+    ("push_object_location", Name::PushObjectAddress),
+    ("mod_trunc", Name::Mod),
+    ("aspace_deref", Name::Xderef),
+    ("aspace_deref_size", Name::XderefSize),
+    ("aspace_deref_type", Name::XderefType),
+];
 
 impl Op<'_> {
     /// The operation's row of the table.

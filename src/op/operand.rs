@@ -16,6 +16,55 @@ pub struct EncodedAddress {
     pub value: u64,
 }
 
+impl EncodedAddress {
+    /// How a value of this pointer encoding is written. `None` for an encoding that has no value, or one
+    /// whose place depends on where the bytes come to lie.
+    pub(crate) fn form(encoding: u8, address_bytes: u8) -> Option<PointerForm> {
+        Some(match encoding & 0x0f {
+            _ if encoding == 0x50 || encoding == 0xff => return None,
+            0x00 => PointerForm::Unsigned(address_bytes),
+            0x01 => PointerForm::Uleb,
+            0x02 => PointerForm::Unsigned(2),
+            0x03 => PointerForm::Unsigned(4),
+            0x04 => PointerForm::Unsigned(8),
+            0x08 => PointerForm::Signed(address_bytes),
+            0x09 => PointerForm::Sleb,
+            0x0a => PointerForm::Signed(2),
+            0x0b => PointerForm::Signed(4),
+            0x0c => PointerForm::Signed(8),
+            _ => return None,
+        })
+    }
+}
+
+/// How the value of an [`EncodedAddress`] is written. Fixed sizes are in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PointerForm {
+    Uleb,
+    Sleb,
+    Unsigned(u8),
+    Signed(u8),
+}
+
+/// Whether the number is the zero-extension of so many bytes.
+#[inline]
+pub(crate) fn fits_unsigned(value: u64, bytes: u8) -> bool {
+    bytes >= 8 || value >> (8 * bytes) == 0
+}
+
+/// Whether the number is the sign-extension of so many bytes.
+#[inline]
+pub(crate) fn fits_signed(value: u64, bytes: u8) -> bool {
+    sign_extended(value, bytes) == value
+}
+
+/// The low bytes, so many of them, sign-extended.
+#[inline]
+pub(crate) fn sign_extended(value: u64, bytes: u8) -> u64 {
+    let unused = 64 - 8 * u32::from(bytes.clamp(1, 8));
+    ((value << unused) as i64 >> unused) as u64
+}
+
 /// How an operand is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -37,7 +86,7 @@ pub enum OperandKind {
     /// Four bytes: the offset of an entry from the start of its unit.
     Entry4,
     /// The offset of an entry from the start of `.debug_info`, four bytes in the 32-bit DWARF format and
-    /// eight in the 64-bit one.
+    /// eight in the 64-bit one; in DWARF 2 of the size of an address.
     EntrySection,
     /// The offset of a base type entry from the start of its unit, as unsigned LEB128.
     TypeEntry,

@@ -77,7 +77,7 @@ macro_rules! for_each_op { ($use:ident) => { $use! {
     Convert               convert              "convert"               { ty: TypeEntry }                           [0xa8  0xf7 _     _     _   ]  (1 => 1) 5;
     Reinterpret           reinterpret          "reinterpret"           { ty: TypeEntry }                           [0xa9  0xf9 _     _     _   ]  (1 => 1) 5;
 
-    GnuUninit             gnu_uninit           "uninit"                {}                                          [_     0xf0 _     _     _   ]  (0 => 0) 0;
+    GnuUninit             gnu_uninit           "uninit"                {}                                          [_     0xf0 _     _     _   ]  (1 => 1) 0;
     GnuEncodedAddr        gnu_encoded_addr     "encoded_addr"          { address: Encoded }                        [_     0xf1 _     _     _   ]  (0 => 1) 0;
     GnuParameterRef       gnu_parameter_ref    "parameter_ref"         { entry: Entry4 }                           [_     0xfa _     _     _   ]  (0 => 1) 0;
     GnuVariableValue      gnu_variable_value   "variable_value"        { entry: EntrySection }                     [_     0xfd _     _     _   ]  (0 => 1) 0;
@@ -106,3 +106,17 @@ macro_rules! for_each_op { ($use:ident) => { $use! {
     UserExtended          user_extended        "user_extended"         { opcode: Uleb }                            [_     _    _     _     0xdf]  (* => *) 6;
 } } }
 pub(crate) use for_each_op;
+
+/// A cell of a code column as a [`Code`](super::Code).
+macro_rules! code {
+    (_) => {
+        $crate::op::Code::None
+    };
+    (TBA) => {
+        $crate::op::Code::Unassigned
+    };
+    ($code:literal) => {
+        $crate::op::Code::Is($code)
+    };
+}
+pub(crate) use code;

@@ -36,7 +36,7 @@ enum Waves {
 }
 
 /// How `e_flags` states xnack and sramecc, in code objects of version 4 and later: 2-bit fields in which
-/// 0 is "the processor does not have it" and 1 is "any".
+/// 0 is "the processor does not have it" and 1 is "any", also where it can only be on (gfx12.5).
 const XNACK_ANY: u32 = 0x100;
 const SRAMECC_ANY: u32 = 0x400;
 
@@ -126,15 +126,15 @@ processors! {
     GFX1170           "gfx1170"         0x5d  0,                        Both   To105  V256     Lane;
     GFX1200           "gfx1200"         0x48  0,                        Both   To105  V256     Lane;
     GFX1201           "gfx1201"         0x4e  0,                        Both   To105  V256     Lane;
-    GFX1250           "gfx1250"         0x49  0,                        Only32 To105  V1024    Lane;
-    GFX1251           "gfx1251"         0x5a  0,                        Only32 To105  V1024    Lane;
+    GFX1250           "gfx1250"         0x49  XNACK_ANY | SRAMECC_ANY,  Only32 To105  V1024    Lane;
+    GFX1251           "gfx1251"         0x5a  XNACK_ANY | SRAMECC_ANY,  Only32 To105  V1024    Lane;
     GFX9_GENERIC      "gfx9-generic"    0x51  XNACK_ANY,                Only64 To101  V256     Wave;
     GFX9_4_GENERIC    "gfx9-4-generic"  0x5f  XNACK_ANY | SRAMECC_ANY,  Only64 To101  V256A256 Lane;
     GFX10_1_GENERIC   "gfx10-1-generic" 0x52  XNACK_ANY,                Both   To105  V256     Wave;
     GFX10_3_GENERIC   "gfx10-3-generic" 0x53  0,                        Both   To105  V256     Wave;
     GFX11_GENERIC     "gfx11-generic"   0x54  0,                        Both   To105  V256     Lane;
     GFX12_GENERIC     "gfx12-generic"   0x59  0,                        Both   To105  V256     Lane;
-    GFX12_5_GENERIC   "gfx12-5-generic" 0x5b  0,                        Only32 To105  V1024    Lane;
+    GFX12_5_GENERIC   "gfx12-5-generic" 0x5b  XNACK_ANY | SRAMECC_ANY,  Only32 To105  V1024    Lane;
 }
 
 impl Gfx {
@@ -169,6 +169,8 @@ const fn one(dwarf: u64, name: &'static [&'static str], bits: u32) -> Range {
 
 /// The registers that every processor has. Of the pairs of 32 and 64 bits that are one register of the
 /// hardware, the one of the wave's size comes by the plain name.
+///
+/// DWARF register 0, a pc of 32 bits, is left out: processes of these processors have 64-bit addresses.
 static WAVE32: [Range; 6] = [
     one(16, &["pc"], 64),
     one(1, &["exec"], 32),
@@ -214,7 +216,7 @@ impl SpaceId {
     pub const PRIVATE_WAVE: Self = Self(6);
 }
 
-/// Code object version 5 as HSA numbers it; the ABI of today's compilers.
+/// Code object version 5 as HSA numbers it.
 const ABI_VERSION: u8 = 3;
 /// A processor family's code object: version 6, the first that has them, with the family's version 1 in
 /// the top byte of the flags.

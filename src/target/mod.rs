@@ -247,7 +247,18 @@ impl Target {
         self.spaces.iter().find(|space| space.name == name).ok_or_else(missing)
     }
 
-    /// The register of this DWARF number.
+    /// The register of this DWARF number, or `None` if the target has none.
+    ///
+    /// AMD's numbers are one map for all processors, of which a target has a part:
+    ///
+    /// * Vector registers have numbers of their own for each wave size: `v0` is 1536 in waves of 32 lanes and
+    ///   2560 in waves of 64. The numbers of the other size are no registers.
+    /// * The numbers of scalar and vector registers are not contiguous: `s63` is 95, `s64` is 1088;
+    ///   `v511` is 2047, `v512` is 3584.
+    /// * `exec` and `vcc` have a number of 32 bits (1, 512) and one of 64 (17, 768). The plain name is the
+    ///   one of the wave's size; the other is `exec_64` and `vcc_64`, or `exec_32` and `vcc_32`.
+    /// * gfx9 has `s0` to `s101`, later processors to `s105`. Accumulation registers are there from gfx908
+    ///   on, in compute processors of the gfx9 family only; `v256` to `v1023` in gfx12.5 only.
     #[inline]
     pub fn register(&self, reg: Reg) -> Option<Register> {
         let range = self.ranges.iter().find(|range| reg.0.wrapping_sub(range.dwarf) < range.count)?;

@@ -1,0 +1,306 @@
+//! Text to bytes.
+
+use super::MAX_DEPTH;
+use crate::error::{At, Error, Result};
+use crate::op::compact::Form;
+use crate::op::table::for_each_op;
+use crate::op::{
+    COMPACT, Code, Compact, Dialect, EncodedAddress, Encoding, Expr, ExprBuilder, LLVM_USER, Label, Name, Op,
+    Reg, Spelling, encode,
+};
+use crate::target::Target;
+
+/// Reads an expression.
+///
+/// # Errors
+/// [`BadArgument`](crate::error::ErrorKind::BadArgument) with the operation's index where an operation is not known,
+/// or an operand is missing, too many, or not a number of its size;
+/// [`CannotSay`](crate::error::ErrorKind::CannotSay) where the dialect does not have the operation.
+pub fn parse(text: &str, encoding: Encoding, target: Option<&Target>) -> Result<Expr> {
+    expression(text, &Context { encoding, target, depth: 0 })
+}
+
+/// What the meaning of a text depends on.
+#[derive(Clone, Copy)]
+struct Context<'t> {
+    encoding: Encoding,
+    target: Option<&'t Target>,
+    depth: usize,
+}
+
+fn expression(text: &str, context: &Context<'_>) -> Result<Expr> {
+    let mut reader = Reader { builder: Expr::build(context.encoding), labels: Vec::new(), context };
+    let mut index = 0;
+    for part in split(text) {
+        let place = At { operation: Some(index), ..At::default() };
+        index += usize::from(reader.one(part).map_err(|error| error.or_at(place))?);
+    }
+    reader.builder.finish()
+}
+
+/// Splits at the semicolons outside of brackets.
+fn split(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0usize;
+    text.split(move |c| {
+        match c {
+            '(' | '{' => depth += 1,
+            ')' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ';' && depth == 0
+    })
+    .map(str::trim)
+    .filter(|part| !part.is_empty())
+}
+
+struct Reader<'t> {
+    builder: ExprBuilder,
+    labels: Vec<(&'t str, Label)>,
+    context: &'t Context<'t>,
+}
+
+impl<'t> Reader<'t> {
+    fn label(&mut self, name: &'t str) -> Label {
+        if let Some(&(_, label)) = self.labels.iter().find(|(known, _)| *known == name) {
+            return label;
+        }
+        let label = self.builder.label();
+        self.labels.push((name, label));
+        label
+    }
+
+    /// Reads labels and the operation after them; whether there is one.
+    fn one(&mut self, mut part: &'t str) -> Result<bool> {
+        while let Some((name, rest)) = part.split_once(':').filter(|(name, _)| is_label(name)) {
+            let label = self.label(name);
+            self.builder.bind(label);
+            part = rest.trim();
+        }
+        if part.is_empty() {
+            return Ok(false);
+        }
+        let (word, rest) = part.split_once(char::is_whitespace).unwrap_or((part, ""));
+        let bare = word.strip_prefix("DW_OP_").unwrap_or(word);
+        let mut words = Words { rest: rest.trim(), context: self.context };
+        if matches!(bare, "skip" | "bra") && is_label(words.rest) {
+            let label = self.label(words.rest);
+            match bare {
+                "skip" => self.builder.skip(label),
+                _ => self.builder.bra(label),
+            };
+            return Ok(true);
+        }
+        if let Some((family, number)) = compact(bare) {
+            self.compact(family, number, &mut words)?;
+            return Ok(true);
+        }
+        let name =
+            Name::parse(bare).ok_or_else(|| Error::bad_argument(format!("unknown operation `{word}`")))?;
+        let encoding = self.context.encoding;
+        let code = opcode(name, bare, &encoding).ok_or_else(|| encode::missing(name, encoding.dialect))?;
+        general(&mut words, name, &mut self.builder, Spelling::opcode(code))?;
+        Ok(true)
+    }
+
+    /// Reads the operands of a compact spelling. The number is the one in its name, if there is one.
+    fn compact(&mut self, family: &Compact, number: Option<u8>, words: &mut Words<'_>) -> Result<()> {
+        let value = match (family.form, number) {
+            (Form::InOpcode, Some(number)) => number.into(),
+            // The register stands apart, by its name.
+            (Form::InOpcode, None) => words.register()?.0,
+            (Form::Fixed(value), _) => value.into(),
+            (Form::Unsigned(_), _) => words.number::<u64>()?,
+            (Form::Signed(_), _) => words.number::<i64>()? as u64,
+        };
+        let by = if family.name == Name::BregX { words.number::<i64>()? } else { 0 };
+        words.end(family.text)?;
+        let number = if family.count == 1 { 0 } else { u8::try_from(value).unwrap_or(u8::MAX) };
+        if number >= family.count || !family.holds(value, number) {
+            return Err(Error::bad_argument(format!("the operand of `{}` is too large", family.text)));
+        }
+        self.builder.ops().spelled(family.op(value, by), Spelling::opcode(family.first + number));
+        Ok(())
+    }
+}
+
+/// The general opcode of the operation. A name given in full asks for that vendor's encoding.
+fn opcode(name: Name, bare: &str, encoding: &Encoding) -> Option<u8> {
+    let row = name.row();
+    if bare.starts_with("GNU_") {
+        return row.gnu.get();
+    }
+    let vendor = match encoding.dialect {
+        Dialect::Dwarf5 => None,
+        Dialect::Llvm => row.user.get().map(|_| LLVM_USER),
+        Dialect::Legacy => row.legacy.get(),
+        Dialect::Dwarf6 if row.six == Code::Unassigned => encoding.draft.get(name),
+        Dialect::Dwarf6 => row.six.get(),
+    };
+    if bare.starts_with("LLVM_") {
+        return vendor;
+    }
+    row.std.get().or(vendor).or(row.gnu.get())
+}
+
+fn is_label(word: &str) -> bool {
+    word.strip_prefix('L')
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// The family and the number in the name, of a compact spelling.
+fn compact(word: &str) -> Option<(&'static Compact, Option<u8>)> {
+    COMPACT.iter().find_map(|family| {
+        let number = word.strip_prefix(family.text)?;
+        if number.is_empty() {
+            return (family.text != "lit").then_some((family, None));
+        }
+        let is_number = family.count > 1 && number.bytes().all(|b| b.is_ascii_digit());
+        let number = number.parse().ok().filter(|&number| is_number && number < family.count)?;
+        Some((family, Some(number)))
+    })
+}
+
+/// The operands of one operation, still text.
+struct Words<'t> {
+    rest: &'t str,
+    context: &'t Context<'t>,
+}
+
+impl<'t> Words<'t> {
+    fn word(&mut self) -> Result<&'t str> {
+        let rest = self.rest.trim_start();
+        let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        self.rest = rest;
+        if word.is_empty() { Err(Error::bad_argument("an operand is missing")) } else { Ok(word) }
+    }
+
+    fn number<T: TryFrom<i128>>(&mut self) -> Result<T> {
+        let word = self.word()?;
+        number(word)
+            .ok_or_else(|| Error::bad_argument(format!("`{word}` is not a number of the operand's size")))
+    }
+
+    /// A number of 64 bits, signed or not.
+    fn wrapping(&mut self) -> Result<u64> {
+        let mut signed = Self { rest: self.rest, context: self.context };
+        match signed.number::<i64>() {
+            Ok(value) => {
+                *self = signed;
+                Ok(value as u64)
+            }
+            Err(_) => self.number(),
+        }
+    }
+
+    fn register(&mut self) -> Result<Reg> {
+        let word = self.word()?;
+        match (number(word), self.context.target) {
+            (Some(value), _) => Ok(Reg(value)),
+            (None, Some(target)) => target.register_named(word),
+            (None, None) => Err(Error::bad_argument(format!(
+                "`{word}` is not the number of a register, and there is no target that has names"
+            ))),
+        }
+    }
+
+    fn entry(&mut self) -> Result<u64> {
+        let word = self.word()?;
+        word.strip_prefix('@')
+            .and_then(number)
+            .ok_or_else(|| Error::bad_argument(format!("`{word}` is not an entry, like @0x2a")))
+    }
+
+    fn bracketed(&mut self, open: char, close: char) -> Result<&'t str> {
+        let mut depth = 0usize;
+        let inner = self.rest.trim_start().strip_prefix(open);
+        let split = inner.and_then(|inner| {
+            inner.split_once(|c| {
+                let ends = c == close && depth == 0;
+                depth += usize::from(c == open);
+                depth -= usize::from(c == close && !ends);
+                ends
+            })
+        });
+        let (inner, rest) =
+            split.ok_or_else(|| Error::bad_argument(format!("an operand {open}…{close} is missing")))?;
+        self.rest = rest;
+        Ok(inner)
+    }
+
+    fn block(&mut self) -> Result<Vec<u8>> {
+        let text = self.bracketed('{', '}')?;
+        let byte = |word: &str| {
+            let is_byte = word.len() <= 2 && word.bytes().all(|b| b.is_ascii_hexdigit());
+            u8::from_str_radix(word, 16).ok().filter(|_| is_byte)
+        };
+        text.split_whitespace().map(byte).collect::<Option<_>>().ok_or_else(|| {
+            Error::bad_argument(format!("`{{{text}}}` is not a block of bytes in hexadecimal"))
+        })
+    }
+
+    fn expression(&mut self) -> Result<Vec<u8>> {
+        if self.rest.trim_start().starts_with('{') {
+            return self.block();
+        }
+        let text = self.bracketed('(', ')')?;
+        let depth = self.context.depth + 1;
+        if depth > MAX_DEPTH {
+            let what = format!("expressions in expressions are read to a depth of {MAX_DEPTH}");
+            return Err(Error::bad_argument(what));
+        }
+        Ok(expression(text, &Context { depth, ..*self.context })?.bytes().to_vec())
+    }
+
+    fn end(&self, name: &str) -> Result<()> {
+        match self.rest.trim() {
+            "" => Ok(()),
+            more => Err(Error::bad_argument(format!("`{name}` has no operand `{more}`"))),
+        }
+    }
+}
+
+/// A decimal or hexadecimal number, with a sign or without.
+fn number<T: TryFrom<i128>>(word: &str) -> Option<T> {
+    let (sign, digits) = match word.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, word.strip_prefix('+').unwrap_or(word)),
+    };
+    let (radix, digits) = digits.strip_prefix("0x").map_or((10, digits), |hex| (16, hex));
+    let is_number = digits.bytes().all(|b| b.is_ascii_hexdigit());
+    let value = i128::from_str_radix(digits, radix).ok().filter(|_| is_number)?;
+    T::try_from(sign * value).ok()
+}
+
+#[rustfmt::skip]
+macro_rules! parse_operand {
+    ($w:ident, U8) => { $w.number::<u8>()? };
+    ($w:ident, Uleb) => { $w.number::<u64>()? };
+    ($w:ident, Sleb) => { $w.number::<i64>()? };
+    ($w:ident, Register) => { $w.register()? };
+    ($w:ident, Address) => { $w.number::<u64>()? };
+    ($w:ident, Branch) => { $w.number::<i16>()? };
+    ($w:ident, Entry2) => { $w.entry()? };
+    ($w:ident, Entry4) => { $w.entry()? };
+    ($w:ident, EntrySection) => { $w.entry()? };
+    ($w:ident, TypeEntry) => { $w.entry()? };
+    ($w:ident, Block) => { &$w.block()?[..] };
+    ($w:ident, Block1) => { &$w.block()?[..] };
+    ($w:ident, Expression) => { &$w.expression()?[..] };
+    ($w:ident, Encoded) => { EncodedAddress { encoding: $w.number::<u8>()?, value: $w.wrapping()? } };
+}
+
+macro_rules! make_parser { ($(
+    $variant:ident $method:ident $text:literal { $($field:ident: $kind:ident),* }
+    $codes:tt $stack:tt $since:literal;
+)*) => {
+    /// Reads the operands and appends the operation.
+    fn general(words: &mut Words<'_>, name: Name, to: &mut ExprBuilder, spelling: Spelling) -> Result<()> {
+        match name { $(Name::$variant => {
+            $(let $field = parse_operand!(words, $kind);)*
+            words.end($text)?;
+            to.ops().spelled(Op::$variant { $($field),* }, spelling);
+        })* }
+        Ok(())
+    }
+} }
+for_each_op!(make_parser);

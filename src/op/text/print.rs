@@ -1,0 +1,196 @@
+//! Bytes to text.
+
+use core::fmt::Write;
+
+use super::MAX_DEPTH;
+use crate::op::compact::Form;
+use crate::op::operand::PointerForm;
+use crate::op::table::for_each_op;
+use crate::op::{Code, Compact, Decoded, Decoder, EncodedAddress, Encoding, LLVM_USER, Op, Reg};
+use crate::target::Target;
+
+/// Prints the operations of an expression. Never fails: what cannot be decoded is printed as such.
+pub fn print(bytes: &[u8], encoding: Encoding, target: Option<&Target>) -> String {
+    let mut printer = Printer { out: String::new(), encoding: &encoding, target, depth: 0 };
+    printer.expression(bytes);
+    printer.out
+}
+
+/// The offset to which the operation branches, if an operation starts there or the expression ends.
+fn branch_target(decoded: &[Decoded<'_>], one: &Decoded<'_>, end: Option<usize>) -> Option<usize> {
+    let (Op::Bra { by } | Op::Skip { by }) = one.op else { return None };
+    let to = (one.offset + 3).checked_add_signed(by.into())?;
+    (Some(to) == end || decoded.binary_search_by_key(&to, |one| one.offset).is_ok()).then_some(to)
+}
+
+/// What tells a vendor's opcode from the standard one of the same operation, and the name after it.
+fn name(one: &Decoded<'_>) -> (&'static str, &'static str) {
+    let row = one.op.row();
+    match one.spelling.code() {
+        code if row.gnu == Code::Is(code) => ("GNU_", row.name.gnu_text()),
+        LLVM_USER if row.std.get().is_some() => ("LLVM_", row.text),
+        _ => ("", row.text),
+    }
+}
+
+struct Printer<'t> {
+    out: String,
+    encoding: &'t Encoding,
+    target: Option<&'t Target>,
+    depth: usize,
+}
+
+impl Printer<'_> {
+    fn expression(&mut self, bytes: &[u8]) {
+        let mut decoder = Decoder::new(bytes, *self.encoding);
+        let mut decoded = Vec::new();
+        let mut error = None;
+        let mut end = 0;
+        for one in &mut decoder {
+            match one {
+                Ok(one) => decoded.push(one),
+                Err(stop) => {
+                    end = stop.at().offset.map_or(0, |offset| offset as usize);
+                    error = Some(stop);
+                }
+            }
+        }
+        let whole = error.is_none().then_some(bytes.len());
+        let mut labels: Vec<usize> =
+            decoded.iter().filter_map(|one| branch_target(&decoded, one, whole)).collect();
+        labels.sort_unstable();
+        labels.dedup();
+        let label = |offset: usize| labels.binary_search(&offset).ok();
+        let mut separator = "";
+        for one in &decoded {
+            self.out.push_str(separator);
+            separator = "; ";
+            if let Some(number) = label(one.offset) {
+                let _ = write!(self.out, "L{number}: ");
+            }
+            match branch_target(&decoded, one, whole).and_then(label) {
+                Some(number) => {
+                    let _ = write!(self.out, "{} L{number}", one.op.row().text);
+                }
+                None => self.operation(one),
+            }
+        }
+        if let Some(error) = error {
+            let _ = write!(self.out, "{separator}<{error};");
+            for byte in &bytes[end..] {
+                let _ = write!(self.out, " {byte:02x}");
+            }
+            self.out.push('>');
+        } else if let Some(number) = label(bytes.len()) {
+            let _ = write!(self.out, "{separator}L{number}:");
+        }
+    }
+
+    fn operation(&mut self, one: &Decoded<'_>) {
+        let code = one.spelling.code();
+        let Some(family) = Compact::of(code) else {
+            let (prefix, text) = name(one);
+            self.out.push_str(prefix);
+            self.out.push_str(text);
+            return self.operands(one.op);
+        };
+        self.out.push_str(family.text);
+        match (one.op, family.form) {
+            // A register that has a name is printed by it, as in the general form.
+            (Op::RegX { reg } | Op::BregX { reg, .. }, _) if self.has_name(reg) => self.register(reg),
+            (_, Form::InOpcode) => {
+                let _ = write!(self.out, "{}", code - family.first);
+            }
+            (Op::ConstU { value }, _) => self.unsigned(value),
+            (Op::ConstS { value }, _) => self.signed(value),
+            _ => {}
+        }
+        if let Op::BregX { by, .. } = one.op {
+            self.signed(by);
+        }
+    }
+
+    fn has_name(&self, reg: Reg) -> bool {
+        self.target.is_some_and(|target| target.register(reg).is_some())
+    }
+
+    fn register(&mut self, reg: Reg) {
+        let _ = match self.target.and_then(|target| target.register(reg)) {
+            Some(info) => write!(self.out, " {}", info.name()),
+            None => write!(self.out, " {}", reg.0),
+        };
+    }
+
+    fn unsigned(&mut self, value: u64) {
+        let _ = write!(self.out, " {value}");
+    }
+
+    fn signed(&mut self, value: i64) {
+        let _ = write!(self.out, " {value}");
+    }
+
+    fn address(&mut self, value: u64) {
+        let _ = write!(self.out, " {value:#x}");
+    }
+
+    fn entry(&mut self, value: u64) {
+        let _ = write!(self.out, " @{value:#x}");
+    }
+
+    fn block(&mut self, bytes: &[u8]) {
+        self.out.push_str(" {");
+        for (index, byte) in bytes.iter().enumerate() {
+            let _ = write!(self.out, "{}{byte:02x}", if index == 0 { "" } else { " " });
+        }
+        self.out.push('}');
+    }
+
+    fn nested(&mut self, bytes: &[u8]) {
+        if self.depth == MAX_DEPTH {
+            return self.block(bytes);
+        }
+        self.depth += 1;
+        self.out.push_str(" (");
+        self.expression(bytes);
+        self.out.push(')');
+        self.depth -= 1;
+    }
+
+    fn pointer(&mut self, EncodedAddress { encoding, value }: EncodedAddress) {
+        let _ = write!(self.out, " {encoding:#04x}");
+        match EncodedAddress::form(encoding, self.encoding.address_bytes) {
+            Some(PointerForm::Sleb | PointerForm::Signed(_)) => self.signed(value as i64),
+            _ => self.address(value),
+        }
+    }
+}
+
+#[rustfmt::skip]
+macro_rules! print_operand {
+    ($p:ident, U8, $value:ident) => { $p.unsigned($value.into()) };
+    ($p:ident, Uleb, $value:ident) => { $p.unsigned($value) };
+    ($p:ident, Sleb, $value:ident) => { $p.signed($value) };
+    ($p:ident, Register, $value:ident) => { $p.register($value) };
+    ($p:ident, Address, $value:ident) => { $p.address($value) };
+    ($p:ident, Branch, $value:ident) => { $p.signed($value.into()) };
+    ($p:ident, Entry2, $value:ident) => { $p.entry($value) };
+    ($p:ident, Entry4, $value:ident) => { $p.entry($value) };
+    ($p:ident, EntrySection, $value:ident) => { $p.entry($value) };
+    ($p:ident, TypeEntry, $value:ident) => { $p.entry($value) };
+    ($p:ident, Block, $value:ident) => { $p.block($value) };
+    ($p:ident, Block1, $value:ident) => { $p.block($value) };
+    ($p:ident, Expression, $value:ident) => { $p.nested($value) };
+    ($p:ident, Encoded, $value:ident) => { $p.pointer($value) };
+}
+
+macro_rules! make_printer { ($(
+    $variant:ident $method:ident $text:literal { $($field:ident: $kind:ident),* }
+    $codes:tt $stack:tt $since:literal;
+)*) => {
+    impl Printer<'_> {
+        fn operands(&mut self, op: Op<'_>) {
+            match op { $(Op::$variant { $($field),* } => { $(print_operand!(self, $kind, $field);)* })* }
+        }
+    }
+} }
+for_each_op!(make_printer);

@@ -1,0 +1,200 @@
+//! Registers, address spaces and ELF headers are those of the targets' manuals.
+
+use eitri::error::ErrorKind;
+use eitri::op::Reg;
+use eitri::target::{Gfx, Per, Scaling, SpaceId, Target, Wave};
+use pretty_assertions::assert_eq;
+
+/// The rows of a chapter of the golden file, as trimmed cells.
+fn chapter(name: &str) -> Vec<Vec<&'static str>> {
+    let lines = include_str!("../goldens/target/amdgpu.txt").lines().filter(|line| !line.starts_with('#'));
+    let rows: Vec<Vec<_>> = lines
+        .skip_while(|line| *line != name)
+        .skip(1)
+        .take_while(|line| line.contains('|'))
+        .map(|line| line.split('|').map(str::trim).collect())
+        .collect();
+    assert!(!rows.is_empty(), "chapter {name}");
+    rows
+}
+
+fn hex(text: &str) -> u64 {
+    text.strip_prefix("0x").map_or_else(|| text.parse().unwrap(), |hex| u64::from_str_radix(hex, 16).unwrap())
+}
+
+#[test]
+fn registers_are_the_manuals() {
+    for row in chapter("registers") {
+        let target = Target::named(row[0]).unwrap();
+        let number = Reg(row[1].parse().unwrap());
+        let Some(register) = target.register(number) else {
+            assert_eq!("-", row[2], "{row:?}");
+            continue;
+        };
+        let found = [register.name().to_string(), register.bits.to_string(), register.lanes.to_string()];
+        assert_eq!(found, row[2..], "{row:?}");
+        assert_eq!(target.register_named(row[2]).unwrap(), number, "{row:?}");
+        assert_eq!(register.is_vector(), register.lanes > 1);
+        assert_eq!(register.lane_bits() * register.lanes, register.bits);
+    }
+}
+
+#[test]
+fn names_and_numbers_determine_each_other_on_every_target() {
+    let mut targets = vec![Target::x86_64()];
+    for gfx in Gfx::all() {
+        targets.extend([Wave::W32, Wave::W64].into_iter().filter_map(|wave| Target::amdgpu(gfx, wave).ok()));
+    }
+    for target in targets {
+        assert_eq!(Target::named(target.name()).as_ref(), Ok(&target));
+        let mut numbers = std::collections::HashSet::new();
+        for register in target.registers() {
+            assert!(numbers.insert(register.reg), "{} {:?} twice", target.name(), register.reg);
+            assert_eq!(target.register(register.reg), Some(register));
+            assert_eq!(target.register_named(&register.name().to_string()).unwrap(), register.reg);
+        }
+        for number in (0..5000).chain([u64::MAX, u64::MAX - 1000]).map(Reg) {
+            assert_eq!(target.register(number).is_some(), numbers.contains(&number), "{number:?}");
+        }
+    }
+}
+
+#[test]
+fn registers_that_a_target_does_not_have_are_refused() {
+    for row in chapter("no register") {
+        let target = Target::named(row[0]).unwrap();
+        for name in row[1].split_whitespace() {
+            let error = target.register_named(name).expect_err(name);
+            assert_eq!(error.kind(), &ErrorKind::UnknownRegister(format!("`{name}` ({})", row[0])));
+        }
+    }
+    let gfx1030 = Target::amdgpu(Gfx::GFX1030, Wave::W32).unwrap();
+    assert_eq!(gfx1030.sgpr(105).unwrap(), Reg(1129));
+    assert_eq!(gfx1030.vgpr(255).unwrap(), Reg(1791));
+    for refused in [gfx1030.sgpr(106), gfx1030.vgpr(256), gfx1030.agpr(0), gfx1030.register_named("")] {
+        assert!(matches!(refused.unwrap_err().kind(), ErrorKind::UnknownRegister(_)));
+    }
+    assert_eq!(
+        gfx1030.agpr(0).unwrap_err().to_string(),
+        "the target has no register `a0` (amdgpu-gfx1030-wave32)"
+    );
+}
+
+#[test]
+fn spaces_are_the_manuals() {
+    let golden = chapter("spaces");
+    for gfx in Gfx::all() {
+        let wave = if gfx.runs(Wave::W32) { Wave::W32 } else { Wave::W64 };
+        let target = Target::amdgpu(gfx, wave).unwrap();
+        assert_eq!(target.spaces().len(), golden.len());
+        for (space, row) in target.spaces().iter().zip(&golden) {
+            let found = (u64::from(space.id.0), space.name, u64::from(space.address_bits), space.null);
+            assert_eq!(found, (hex(row[0]), row[1], hex(row[2]), hex(row[3])));
+            assert_eq!(target.space(space.id), Some(space));
+            assert_eq!(target.space_named(row[1]), Ok(space));
+        }
+        assert_eq!((target.address_bytes(), target.min_instruction_bytes()), (8, 4));
+        let per = |id| target.space(id).unwrap().per;
+        assert_eq!(per(SpaceId::DEFAULT), Per::Process);
+        assert_eq!(per(SpaceId::LOCAL), Per::Process);
+        assert_eq!(per(SpaceId::PRIVATE_LANE), Per::Lane);
+        assert_eq!(per(SpaceId::PRIVATE_WAVE), Per::Thread);
+        for number in [4, 7, u32::MAX] {
+            assert_eq!(target.space(SpaceId(number)), None);
+        }
+        let error = target.space_named("shared").unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::BadArgument(_)), "{error}");
+    }
+}
+
+#[test]
+fn processors_are_the_manuals() {
+    let golden = chapter("processors");
+    let names: Vec<_> = Gfx::all().map(Gfx::name).collect();
+    assert_eq!(names, golden.iter().map(|row| row[0]).collect::<Vec<_>>());
+    for row in golden {
+        let gfx = Gfx::named(row[0]).unwrap();
+        let waves: Vec<&str> = row[4].split(' ').collect();
+        for wave in [Wave::W32, Wave::W64] {
+            let lanes = wave.lanes().to_string();
+            let name = format!("amdgpu-{}-wave{lanes}", row[0]);
+            assert_eq!(gfx.runs(wave), waves.contains(&&*lanes), "{name}");
+            let target = match Target::amdgpu(gfx, wave) {
+                Ok(target) => target,
+                Err(error) => {
+                    assert!(!gfx.runs(wave), "{name}");
+                    assert_eq!(Target::named(&name), Err(error));
+                    continue;
+                }
+            };
+            assert_eq!((target.name(), target.gfx(), target.lanes()), (&*name, Some(gfx), wave.lanes()));
+            let elf = target.elf();
+            assert_eq!((elf.machine, elf.os_abi), (224, 64));
+            assert_eq!((elf.relocations.abs32, elf.relocations.abs64), (6, 3));
+            assert_eq!(u64::from(elf.flags & 0xff), hex(row[1]), "{name}");
+            assert_eq!(u64::from(elf.flags), hex(row[2]), "{name}");
+            assert_eq!(u64::from(elf.abi_version), hex(row[3]), "{name}");
+            let last: u16 = row[5][1..].parse().unwrap();
+            assert!(target.sgpr(last).is_ok() && target.sgpr(last + 1).is_err(), "{name}");
+            assert_eq!(if target.agpr(0).is_ok() { "yes" } else { "no" }, row[6], "{name}");
+            let scaling = if row[7] == "lane" { Scaling::Lane } else { Scaling::Wave };
+            assert_eq!(target.scaling(), scaling, "{name}");
+        }
+    }
+}
+
+#[test]
+fn targets_that_are_none_are_refused() {
+    for name in [
+        "",
+        "x86-64",
+        "amdgpu",
+        "amdgpu-",
+        "amdgpu-gfx1030",
+        "gfx1030-wave32",
+        "amdgpu-gfx1030-wave16",
+        "amdgpu-gfx1030-wave",
+        "amdgpu-gfx1030-wave032",
+        "amdgpu-GFX1030-wave32",
+        "amdgpu-gfx803-wave64",
+        "amdgpu-gfx90a-wave32",
+        "amdgpu-gfx1250-wave64",
+        "amdgpu-gfx12-5-generic-wave64",
+    ] {
+        let error = Target::named(name).expect_err(name);
+        assert!(matches!(error.kind(), ErrorKind::UnknownTarget(_)), "{error}");
+    }
+    assert_eq!(
+        Target::amdgpu(Gfx::GFX90A, Wave::W32).unwrap_err().to_string(),
+        "unknown target: gfx90a with waves of 32 lanes"
+    );
+    assert_eq!(Gfx::named("gfx90A"), None);
+}
+
+/// System V ABI, AMD64 supplement, figure 3.36.
+#[test]
+fn x86_64_has_the_numbers_of_its_abi() {
+    let target = Target::x86_64();
+    for (number, name, bits) in [
+        (0, "rax", 64),
+        (1, "rdx", 64),
+        (3, "rbx", 64),
+        (6, "rbp", 64),
+        (7, "rsp", 64),
+        (8, "r8", 64),
+        (15, "r15", 64),
+        (16, "rip", 64),
+        (17, "xmm0", 128),
+        (32, "xmm15", 128),
+        (49, "rflags", 64),
+    ] {
+        let register = target.register(Reg(number)).unwrap();
+        assert_eq!((register.name().to_string(), register.bits, register.lanes), (name.into(), bits, 1));
+        assert_eq!(target.register_named(name).unwrap(), Reg(number));
+    }
+    assert!(target.register(Reg(33)).is_none() && target.register_named("xmm16").is_err());
+    assert_eq!((target.lanes(), target.address_bytes(), target.min_instruction_bytes()), (1, 8, 1));
+    let elf = target.elf();
+    assert_eq!((elf.machine, elf.flags, elf.os_abi, elf.abi_version), (62, 0, 0, 0));
+    assert_eq!((elf.relocations.abs32, elf.relocations.abs64), (10, 1));
+}
