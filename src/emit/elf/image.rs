@@ -7,27 +7,28 @@ use object::LittleEndian;
 use object::elf;
 use object::write::elf::{Encoder, FileHeader, FileHeaderLayout, SectionHeader};
 
+use super::bytes::{string_at, u16_at, u32_at, u64_at};
 use crate::error::{Error, ErrorKind, Result};
 use crate::target::{ElfIdentity, Target};
 
 /// Bytes of the ELF header.
-const HEADER: usize = 64;
+pub(super) const HEADER: usize = 64;
 /// Bytes of a section header.
-const SECTION_HEADER: usize = 64;
+pub(super) const SECTION_HEADER: usize = 64;
 /// Bytes of a program header.
-const PROGRAM_HEADER: usize = 56;
+pub(super) const PROGRAM_HEADER: usize = 56;
 /// The part of AMD's `e_flags` that is the processor, `EF_AMDGPU_MACH`.
 const PROCESSOR: u32 = 0xff;
 /// The largest alignment that the *file offset* of a section is given. What a section is aligned to in
 /// memory, which can be more, is in its header.
-const MAX_FILE_ALIGN: u64 = 4096;
+pub(super) const MAX_FILE_ALIGN: u64 = 4096;
 
 /// An ELF file. Bytes that no section and no segment has are known only as part of `input`.
 #[derive(Debug)]
 pub(super) struct Image<'a> {
     /// The file as it was; empty for a new one.
-    input: &'a [u8],
-    header: [u8; HEADER],
+    pub input: &'a [u8],
+    pub header: [u8; HEADER],
     /// The program headers.
     pub segments: Vec<Segment>,
     /// The sections by index, [0] being the null section.
@@ -35,7 +36,7 @@ pub(super) struct Image<'a> {
     /// The index of the table of section names, which others may share.
     pub names: usize,
     /// Where the input has that table.
-    old_names: Range<usize>,
+    pub old_names: Range<usize>,
 }
 
 /// A program header.
@@ -58,9 +59,9 @@ pub(super) struct ImageSection<'a> {
     /// Its contents; empty where the file has none.
     pub contents: Cow<'a, [u8]>,
     /// Whether the input did not have it.
-    is_new: bool,
+    pub is_new: bool,
     /// Whether the input has exactly these contents at `sh_offset`.
-    is_in_place: bool,
+    pub is_in_place: bool,
 }
 
 impl<'a> ImageSection<'a> {
@@ -80,12 +81,12 @@ impl<'a> ImageSection<'a> {
     }
 
     /// Whether the file has contents of it.
-    fn has_contents(&self) -> bool {
+    pub fn has_contents(&self) -> bool {
         !matches!(self.header.sh_type, elf::SHT_NULL | elf::SHT_NOBITS)
     }
 
     /// The end in the input of contents that are in place.
-    fn end(&self) -> usize {
+    pub fn end(&self) -> usize {
         // In place means that the range was found in the input, so that it fits `usize`.
         self.header.sh_offset as usize + self.contents.len()
     }
@@ -283,15 +284,15 @@ impl<'a> Image<'a> {
         self.file_type() != elf::ET_REL
     }
 
-    fn u16(&self, offset: usize) -> u16 {
+    pub fn u16(&self, offset: usize) -> u16 {
         u16_at(&self.header, offset)
     }
 
-    fn u32(&self, offset: usize) -> u32 {
+    pub fn u32(&self, offset: usize) -> u32 {
         u32_at(&self.header, offset)
     }
 
-    fn u64(&self, offset: usize) -> u64 {
+    pub fn u64(&self, offset: usize) -> u64 {
         u64_at(&self.header, offset)
     }
 
@@ -308,85 +309,6 @@ impl<'a> Image<'a> {
         }
         self.sections.push(section);
         Ok(index)
-    }
-
-    /// Appends the names of new sections to the table of names. What names the table has stay where they
-    /// are, for a symbol table may share it.
-    fn add_names(&mut self) -> Result<()> {
-        let mut names = core::mem::take(&mut self.sections[self.names].contents).into_owned();
-        for section in self.sections.iter_mut().filter(|section| section.is_new) {
-            section.header.sh_name = u32::try_from(names.len())
-                .map_err(|_| Error::new(ErrorKind::TooLarge("the table of section names".into())))?;
-            names.extend_from_slice(&section.name);
-            names.push(0);
-        }
-        self.sections[self.names].replace(names);
-        Ok(())
-    }
-
-    /// The bytes of the file.
-    pub fn write(mut self) -> Result<Vec<u8>> {
-        let mut out = if self.is_linked() { self.input[..self.kept_end()].to_vec() } else { vec![0; HEADER] };
-        self.add_names()?;
-        // What the file had stays in its order, in front of what is new.
-        let mut order: Vec<usize> = (1..self.sections.len()).collect();
-        order.sort_by_key(|&index| match &self.sections[index] {
-            section if section.is_in_place => section.header.sh_offset,
-            _ => u64::MAX,
-        });
-        let is_linked = self.is_linked();
-        for index in order {
-            let section = &mut self.sections[index];
-            if section.has_contents() && !(is_linked && section.is_in_place) {
-                pad(&mut out, section.header.sh_addralign.clamp(1, MAX_FILE_ALIGN));
-                section.header.sh_offset = out.len() as u64;
-                section.header.sh_size = section.contents.len() as u64;
-                out.extend_from_slice(&section.contents);
-            }
-        }
-        pad(&mut out, 8);
-        let table = out.len() as u64;
-        for section in &self.sections {
-            encoder().section_header(&mut out, &section.header);
-        }
-        // Of the ELF header, only what says where the section headers are changes. The casts lose nothing:
-        // `add` keeps the number of sections below 65280.
-        let mut header = self.header;
-        header[40..48].copy_from_slice(&table.to_le_bytes());
-        header[58..60].copy_from_slice(&(SECTION_HEADER as u16).to_le_bytes());
-        header[60..62].copy_from_slice(&(self.sections.len() as u16).to_le_bytes());
-        header[62..64].copy_from_slice(&(self.names as u16).to_le_bytes());
-        out[..HEADER].copy_from_slice(&header);
-        Ok(out)
-    }
-
-    /// Where the input is cut off before a linked object is written: behind all that stays. The old
-    /// section headers and names are in nobody's way where they are not last.
-    fn kept_end(&self) -> usize {
-        let segments = self.segments.iter().map(|segment| (segment.offset + segment.size) as usize);
-        let sections = self.sections.iter().filter(|section| section.is_in_place).map(ImageSection::end);
-        // All of this was found to be inside of the input, so that no sum overflows.
-        let programs = match self.segments.len() {
-            0 => 0,
-            count => self.u64(32) as usize + count * PROGRAM_HEADER,
-        };
-        let kept = segments.chain(sections).chain([HEADER, programs]).max().unwrap_or(HEADER);
-
-        let mut end = self.input.len();
-        let table = (self.u64(40) as usize, usize::from(self.u16(60)) * SECTION_HEADER);
-        let old = self.old_names.clone();
-        let mut dead = vec![table.0..table.0 + table.1, old];
-        // Bytes behind the last section that nothing refers to stay as well: a file may have something
-        // appended to it. Zeros that align the next thing are no such bytes.
-        while let Some(index) = dead.iter().position(|range| {
-            range.start < end
-                && range.end <= end
-                && end - range.end < 8
-                && self.input[range.end..end].iter().all(|&byte| byte == 0)
-        }) {
-            end = dead.swap_remove(index).start;
-        }
-        end.max(kept)
     }
 }
 
@@ -418,11 +340,6 @@ pub(super) fn unsupported(what: impl Into<String>) -> Error {
     ErrorKind::Unsupported(what.into()).into()
 }
 
-fn pad(out: &mut Vec<u8>, align: u64) {
-    // `align` is at most MAX_FILE_ALIGN.
-    out.resize(out.len().next_multiple_of(align as usize), 0);
-}
-
 fn section_header(bytes: &[u8]) -> SectionHeader {
     SectionHeader {
         sh_name: u32_at(bytes, 0),
@@ -436,32 +353,4 @@ fn section_header(bytes: &[u8]) -> SectionHeader {
         sh_addralign: u64_at(bytes, 48),
         sh_entsize: u64_at(bytes, 56),
     }
-}
-
-/// The string at an offset of a string table, without the zero byte at its end.
-pub(super) fn string_at(table: &[u8], offset: u32) -> Option<&[u8]> {
-    let rest = table.get(usize::try_from(offset).ok()?..)?;
-    rest.iter().position(|&byte| byte == 0).map(|end| &rest[..end])
-}
-
-/// The number at an offset that is inside of `bytes`.
-pub(super) fn u16_at(bytes: &[u8], offset: usize) -> u16 {
-    u16::from_le_bytes(array_at(bytes, offset))
-}
-
-/// The number at an offset that is inside of `bytes`.
-pub(super) fn u32_at(bytes: &[u8], offset: usize) -> u32 {
-    u32::from_le_bytes(array_at(bytes, offset))
-}
-
-/// The number at an offset that is inside of `bytes`.
-pub(super) fn u64_at(bytes: &[u8], offset: usize) -> u64 {
-    u64::from_le_bytes(array_at(bytes, offset))
-}
-
-/// Called with offsets of fields in entries of a known size only.
-fn array_at<const N: usize>(bytes: &[u8], offset: usize) -> [u8; N] {
-    let mut array = [0; N];
-    array.copy_from_slice(&bytes[offset..offset + N]);
-    array
 }

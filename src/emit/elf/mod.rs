@@ -28,6 +28,7 @@
 //! All objects are ELF64, little endian. Specification: System V ABI, chapters 4 and 5; AMDGPU back end
 //! user guide, "ELF Code Object".
 
+mod bytes;
 mod check;
 mod code;
 mod file;
@@ -35,6 +36,7 @@ mod image;
 mod linked;
 mod relocatable;
 mod symbols;
+mod write;
 
 pub use code::{Code, CodeRelocation, CodeSection, Contents, new_object};
 pub use file::write_file;

@@ -12,8 +12,9 @@
 use object::elf;
 use object::write::elf::{Rel, SectionHeader, Sym};
 
+use super::bytes::u64_at;
 use super::check::check;
-use super::image::{Image, ImageSection, encoder, u64_at, unsupported};
+use super::image::{Image, ImageSection, encoder, unsupported};
 use super::symbols::{Lookup, SYMBOL_SIZE, defined, symbol_count};
 use crate::emit::{Relocation, RelocationTarget, Section};
 use crate::error::{Error, ErrorKind, Result};

@@ -5,7 +5,8 @@ use std::collections::hash_map::Entry;
 
 use object::elf;
 
-use super::image::{Image, ImageSection, string_at, u16_at, u32_at, u64_at};
+use super::bytes::{string_at, u16_at, u32_at, u64_at};
+use super::image::{Image, ImageSection};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Bytes of a symbol.
