@@ -92,3 +92,19 @@ fn random_bytes_are_an_answer() {
     // Most changes are to code, which is not looked at.
     assert!(accepted > 1000, "{accepted}");
 }
+
+/// Sections that lie on each other would each be written out.
+#[test]
+fn a_small_object_does_not_become_a_large_one() {
+    let mut object = uspill();
+    let table = u64::from_le_bytes(object[40..48].try_into().unwrap()) as usize;
+    let size = object.len() as u64;
+    // `.text`, `.rodata` and `.comment` are the whole file.
+    for index in [2, 4, 6] {
+        let header = table + 64 * index;
+        object[header + 24..header + 32].fill(0);
+        object[header + 32..header + 40].copy_from_slice(&size.to_le_bytes());
+    }
+    let error = attach(&object, &gfx1030(), &uspill_sections()).unwrap_err();
+    assert!(error.to_string().contains("sections overlap"), "{error}");
+}

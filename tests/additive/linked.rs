@@ -132,8 +132,23 @@ fn an_object_without_section_headers_gets_some() {
 #[test]
 fn what_is_appended_to_an_object_stays() {
     let Some(mut linked) = link(&uspill(), &[]) else { return };
-    linked.extend_from_slice(b"signature");
-    let after = attach(&linked, &gfx1030(), &uspill_sections()).unwrap();
-    assert_eq!(without_section_fields(&linked), without_section_fields(&after[..linked.len()]));
-    check_fields(&read(&after), "uspill", "vspillk.kd");
+    for appended in [&b"signature"[..], &[0; 64]] {
+        linked.extend_from_slice(appended);
+        let after = attach(&linked, &gfx1030(), &uspill_sections()).unwrap();
+        assert_eq!(without_section_fields(&linked), without_section_fields(&after[..linked.len()]));
+        check_fields(&read(&after), "uspill", "vspillk.kd");
+        linked.truncate(linked.len() - appended.len());
+    }
+}
+
+#[test]
+fn sections_can_be_added_in_turns() {
+    let Some(linked) = link(&uspill(), &[]) else { return };
+    let sections = uspill_sections();
+    let once = attach(&linked, &gfx1030(), &sections[..4]).unwrap();
+    let twice = attach(&once, &gfx1030(), &sections[4..]).unwrap();
+    check_fields(&read(&twice), "uspill", "vspillk.kd");
+    // The names and section headers of the first turn are not left behind in the second.
+    let together = attach(&linked, &gfx1030(), &sections).unwrap();
+    assert_eq!(twice.len(), together.len());
 }

@@ -27,13 +27,14 @@ impl Image<'_> {
 
     /// The bytes of the file.
     pub fn write(mut self) -> Result<Vec<u8>> {
-        let mut out = if self.is_linked() { self.input[..self.kept_end()].to_vec() } else { vec![0; HEADER] };
         self.add_names()?;
-        // What the file had stays in its order, in front of what is new.
+        let mut out = if self.is_linked() { self.input[..self.kept_end()].to_vec() } else { vec![0; HEADER] };
+        // What the file had stays in its order, in front of what is new. Names come last, so that they can
+        // be cut off when more is added another time.
         let mut order: Vec<usize> = (1..self.sections.len()).collect();
         order.sort_by_key(|&index| match &self.sections[index] {
-            section if section.is_in_place => section.header.sh_offset,
-            _ => u64::MAX,
+            section if section.is_in_place => (section.header.sh_offset, false),
+            _ => (u64::MAX, index == self.names),
         });
         let is_linked = self.is_linked();
         for index in order {
@@ -62,7 +63,7 @@ impl Image<'_> {
     }
 
     /// Where the input is cut off before a linked object is written: behind all that stays. The old
-    /// section headers and names are in nobody's way where they are not last.
+    /// section headers and names, which have got new ones, are in nobody's way where they are not last.
     fn kept_end(&self) -> usize {
         let segments = self.segments.iter().map(|segment| (segment.offset + segment.size) as usize);
         let sections = self.sections.iter().filter(|section| section.is_in_place).map(ImageSection::end);
