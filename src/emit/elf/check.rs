@@ -1,0 +1,80 @@
+//! Whether sections can be added to an object at all.
+
+use std::collections::HashMap;
+
+use super::image::Image;
+use crate::emit::{Relocation, RelocationTarget, Section};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Checks all that does not depend on symbols, and returns each section's index in `sections`.
+pub(super) fn check<'s>(image: &Image<'_>, sections: &'s [Section]) -> Result<HashMap<&'s str, usize>> {
+    let mut found = HashMap::with_capacity(sections.len());
+    for (index, section) in sections.iter().enumerate() {
+        let bad = |what: &str| Err(Error::bad_argument(what).in_section(section.name));
+        if section.name.is_empty() || section.name.contains('\0') {
+            return bad("not a name of a section");
+        }
+        if image.sections.iter().any(|old| *old.name == *section.name.as_bytes()) {
+            return bad("the object already has a section of this name, which is not replaced");
+        }
+        if found.insert(section.name, index).is_some() {
+            return bad("two sections of this name are to be added");
+        }
+        // A linker that merges strings takes the section apart at the zero bytes.
+        if section.is_strings && section.bytes.last().is_some_and(|&byte| byte != 0) {
+            return bad("the last string does not end with a zero byte");
+        }
+    }
+    for section in sections {
+        let mut end = 0;
+        for relocation in &section.relocations {
+            end = field(section, relocation, end)
+                .and_then(|end| target(sections, &found, relocation).map(|()| end))
+                .map_err(|error| error.in_section(section.name).at_offset(relocation.offset))?;
+        }
+    }
+    Ok(found)
+}
+
+/// Checks the field that a relocation fills in, where the one before ends at `after`, and returns its end.
+fn field(section: &Section, relocation: &Relocation, after: u64) -> Result<u64> {
+    if !matches!(relocation.bytes, 4 | 8) {
+        let text = format!("a relocation of {} bytes: it can have 4 or 8", relocation.bytes);
+        return Err(Error::bad_argument(text));
+    }
+    if relocation.offset < after {
+        return Err(Error::bad_argument("relocations overlap or are not in ascending order"));
+    }
+    let end = relocation.offset.checked_add(relocation.bytes.into());
+    let field = end.and_then(|end| {
+        let (start, end) = (usize::try_from(relocation.offset).ok()?, usize::try_from(end).ok()?);
+        section.bytes.get(start..end)
+    });
+    match (field, end) {
+        (Some(field), Some(end)) if field.iter().all(|&byte| byte == 0) => Ok(end),
+        (Some(_), _) => Err(Error::bad_argument("the field of a relocation is not 0")),
+        (None, _) => Err(Error::bad_argument("a relocation outside of its section")),
+    }
+}
+
+/// Checks the section that a relocation refers to, if it is one.
+fn target(sections: &[Section], found: &HashMap<&str, usize>, relocation: &Relocation) -> Result<()> {
+    let RelocationTarget::Section(name) = relocation.target else { return Ok(()) };
+    let Some(&index) = found.get(name) else {
+        return Err(Error::bad_argument(format!("a relocation against {name}, which is not to be added")));
+    };
+    let size = sections[index].bytes.len() as u64;
+    if relocation.addend > size {
+        let text = format!("a relocation to {:#x} of {name}, which has {size:#x} bytes", relocation.addend);
+        return Err(Error::bad_argument(text));
+    }
+    fits(relocation.addend, relocation.bytes)
+}
+
+/// Whether a field of 4 or 8 bytes holds a number.
+pub(super) fn fits(value: u64, bytes: u8) -> Result<()> {
+    if bytes == 4 && value > u64::from(u32::MAX) {
+        return Err(ErrorKind::TooLarge(format!("{value:#x} does not fit a field of 4 bytes")).into());
+    }
+    Ok(())
+}

@@ -1,0 +1,287 @@
+//! New relocatable objects.
+
+use std::collections::HashSet;
+
+use object::elf;
+use object::write::elf::{Rel, SectionHeader, Sym};
+
+use super::image::{Image, ImageSection, encoder, string_table_header};
+use super::relocatable::{self, Undefined, relocation_header};
+use super::symbols::{Binding, Place, SHN_AMDGPU_LDS, Symbol, SymbolKind, Visibility};
+use crate::emit::Section;
+use crate::error::{Error, ErrorKind, Result};
+use crate::target::Target;
+
+/// What a new object contains besides debug information: code, data and their names.
+///
+/// ```
+/// use eitri::emit::elf::{Code, CodeSection, Contents};
+///
+/// // s_endpgm; the descriptor is 64 bytes that the compiler knows how to fill.
+/// let mut code = Code::text(vec![0x00, 0x00, 0x81, 0xbf]).with_function("saxpy", 0, 4);
+/// code.sections.push(CodeSection::new(".rodata", Contents::ReadOnly, vec![0; 64], 64));
+/// assert_eq!(code.sections[0].name, ".text");
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Code {
+    /// The sections that are loaded. The first has index 1 in the object, and so in
+    /// [`Place::Section`].
+    pub sections: Vec<CodeSection>,
+    /// The names of what is in them. In the object, local ones come first; otherwise the order stays.
+    pub symbols: Vec<Symbol>,
+    /// Names that other objects define. Relocations may refer to these and to `symbols`.
+    pub externals: Vec<String>,
+}
+
+/// A section that is loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeSection {
+    /// Its name, with the leading dot.
+    pub name: String,
+    /// What it holds.
+    pub kind: Contents,
+    /// Its contents.
+    pub bytes: Vec<u8>,
+    /// Its alignment in bytes: a power of two.
+    pub align: u64,
+    /// What is to be filled in when the object is linked, in the order in which it is to be in the object.
+    pub relocations: Vec<CodeRelocation>,
+}
+
+/// What a section that is loaded holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contents {
+    /// Machine code.
+    Code,
+    /// Data that does not change, such as kernel descriptors.
+    ReadOnly,
+    /// Data that can change.
+    Data,
+    /// Notes, such as the metadata of kernels.
+    Note,
+}
+
+/// A field of code or data that is filled in when the object is linked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeRelocation {
+    /// Bytes from the start of the section.
+    pub offset: u64,
+    /// What is filled in, by the number of the relocation type: 5 is `R_AMDGPU_REL64`.
+    pub kind: u32,
+    /// The name of the symbol.
+    pub symbol: String,
+    /// Bytes to add.
+    pub addend: i64,
+}
+
+impl CodeSection {
+    /// A section without relocations.
+    pub fn new(name: impl Into<String>, kind: Contents, bytes: Vec<u8>, align: u64) -> Self {
+        Self { name: name.into(), kind, bytes, align, relocations: Vec::new() }
+    }
+}
+
+impl Code {
+    /// The index of `.text` in an object that [`Code::text`] began.
+    pub const TEXT: u32 = 1;
+
+    /// A section `.text` alone, aligned to 256 bytes as AMD's kernels have to be.
+    pub fn text(bytes: Vec<u8>) -> Self {
+        Self { sections: vec![CodeSection::new(".text", Contents::Code, bytes, 256)], ..Self::default() }
+    }
+
+    /// The same with a function in the first section, which other objects see as it is.
+    ///
+    /// * `offset` – bytes from the start of the section.
+    /// * `size` – bytes.
+    #[must_use]
+    pub fn with_function(mut self, name: impl Into<String>, offset: u64, size: u64) -> Self {
+        self.symbols.push(Symbol {
+            name: name.into(),
+            place: Place::Section { index: Self::TEXT, offset },
+            size,
+            kind: SymbolKind::Function,
+            binding: Binding::Global,
+            visibility: Visibility::Protected,
+        });
+        self
+    }
+}
+
+/// Makes a relocatable object of code and debug sections.
+///
+/// Sections are in this order: code, relocations of code, `.symtab`, `.strtab`, and then each debug
+/// section with its relocations. The same input gives the same bytes.
+///
+/// # Errors
+/// * A name is empty or has a zero byte in it, or two sections or two symbols have the same.
+/// * A symbol, or a relocation, lies outside of its section, or an alignment is no power of two.
+/// * A relocation asks for a symbol that is in neither `symbols` nor `externals`.
+/// * What [`attach`](super::attach) says of debug sections and their relocations.
+pub fn new_object(target: &Target, code: &Code, sections: &[Section]) -> Result<Vec<u8>> {
+    let relocated = code.sections.iter().filter(|section| !section.relocations.is_empty()).count();
+    let symtab = 1 + code.sections.len() + relocated;
+    let strtab = symtab + 1;
+    let mut image = Image::new(target.elf(), strtab)?;
+    let mut names = HashSet::new();
+    for section in &code.sections {
+        check_name(&section.name)?;
+        if !names.insert(&section.name) {
+            return Err(Error::bad_argument("two sections of this name").in_section(&section.name));
+        }
+        image.add(code_section(section)?)?;
+    }
+    let symbols = symbols(code)?;
+    for (section, index) in code.sections.iter().zip(1u32..) {
+        if !section.relocations.is_empty() {
+            let table =
+                relocation_table(section, &symbols).map_err(|error| error.in_section(&section.name))?;
+            let name = format!(".rela{}", section.name).into_bytes();
+            image.add(ImageSection::new(name, relocation_header(symtab, index), table))?;
+        }
+    }
+    let (table, strings) = symbol_table(&symbols)?;
+    let locals = symbols.iter().filter(|symbol| symbol.binding == Binding::Local).count();
+    // The null symbol is local too. Section indices are below 65280: see `Image::add`.
+    let header = encoder().symtab_section_header(strtab as u32, locals as u32 + 1);
+    image.add(ImageSection::new(b".symtab", header, table))?;
+    image.add(ImageSection::new(b".strtab", string_table_header(), strings))?;
+    relocatable::add(&mut image, target, sections, Undefined::Allow)?;
+    image.write()
+}
+
+fn check_name(name: &str) -> Result<()> {
+    if name.is_empty() || name.contains('\0') {
+        return Err(Error::bad_argument(format!("{name:?} is no name of a section or symbol")));
+    }
+    Ok(())
+}
+
+fn code_section(section: &CodeSection) -> Result<ImageSection<'_>> {
+    if !section.align.is_power_of_two() {
+        let text = format!("an alignment of {}, which is no power of two", section.align);
+        return Err(Error::bad_argument(text).in_section(&section.name));
+    }
+    let flags = match section.kind {
+        Contents::Code => elf::SHF_ALLOC | elf::SHF_EXECINSTR,
+        Contents::Data => elf::SHF_ALLOC | elf::SHF_WRITE,
+        Contents::ReadOnly | Contents::Note => elf::SHF_ALLOC,
+    };
+    let header = SectionHeader {
+        sh_type: if section.kind == Contents::Note { elf::SHT_NOTE } else { elf::SHT_PROGBITS },
+        sh_flags: flags,
+        sh_addralign: section.align,
+        ..SectionHeader::default()
+    };
+    Ok(ImageSection::new(section.name.as_bytes(), header, &section.bytes[..]))
+}
+
+/// The symbols of the object, without the null symbol: local ones first, external ones last.
+fn symbols(code: &Code) -> Result<Vec<Symbol>> {
+    let externals = code.externals.iter().map(|name| Symbol {
+        name: name.clone(),
+        place: Place::Undefined,
+        size: 0,
+        kind: SymbolKind::None,
+        binding: Binding::Global,
+        visibility: Visibility::Default,
+    });
+    let mut symbols: Vec<Symbol> = code.symbols.iter().cloned().chain(externals).collect();
+    symbols.sort_by_key(|symbol| symbol.binding != Binding::Local);
+    let mut names = HashSet::new();
+    for symbol in &symbols {
+        check_name(&symbol.name)?;
+        if !names.insert(&symbol.name) {
+            return Err(Error::bad_argument(format!("two symbols `{}`", symbol.name)));
+        }
+        if symbol.place == Place::Undefined && symbol.binding == Binding::Local {
+            return Err(Error::bad_argument(format!("symbol `{}` is local but elsewhere", symbol.name)));
+        }
+        if let Place::Section { index, offset } = symbol.place {
+            let position = usize::try_from(index).ok().and_then(|index| index.checked_sub(1));
+            let section = position.and_then(|position| code.sections.get(position));
+            let size = section.map(|section| section.bytes.len() as u64);
+            let end = offset.checked_add(symbol.size);
+            if !matches!((end, size), (Some(end), Some(size)) if end <= size) {
+                let text = format!("symbol `{}` is not inside of section {index}", symbol.name);
+                return Err(Error::bad_argument(text));
+            }
+        }
+    }
+    Ok(symbols)
+}
+
+fn relocation_table(section: &CodeSection, symbols: &[Symbol]) -> Result<Vec<u8>> {
+    let mut table = Vec::new();
+    for relocation in &section.relocations {
+        let name = &relocation.symbol;
+        let missing = || Error::bad_argument(format!("the object has no symbol `{name}`"));
+        if relocation.offset >= section.bytes.len() as u64 {
+            let error = Error::bad_argument("a relocation outside of its section");
+            return Err(error.at_offset(relocation.offset));
+        }
+        let position = symbols.iter().position(|symbol| symbol.name == *name);
+        let position = position.ok_or_else(missing).map_err(|error| error.at_offset(relocation.offset))?;
+        encoder().relocation(
+            &mut table,
+            true,
+            &Rel {
+                r_offset: relocation.offset,
+                // The null symbol comes first. `symbol_table` has counted them.
+                r_sym: position as u32 + 1,
+                r_type: elf::RelocationType(relocation.kind),
+                r_addend: relocation.addend,
+            },
+        );
+    }
+    Ok(table)
+}
+
+/// The table of symbols, and the one of their names.
+fn symbol_table(symbols: &[Symbol]) -> Result<(Vec<u8>, Vec<u8>)> {
+    let too_large = || Error::from(ErrorKind::TooLarge("the symbol table".into()));
+    u32::try_from(symbols.len()).ok().and_then(|count| count.checked_add(1)).ok_or_else(too_large)?;
+    let (mut table, mut names) = (Vec::new(), vec![0]);
+    encoder().null_symbol(&mut table);
+    for symbol in symbols {
+        let (section, special, value) = match symbol.place {
+            Place::Section { index, offset } => (Some(index), elf::SHN_UNDEF, offset),
+            Place::Address(address) => (None, elf::SHN_ABS, address),
+            Place::Local { align } => (None, elf::SymbolSection(SHN_AMDGPU_LDS), align),
+            Place::Undefined => (None, elf::SHN_UNDEF, 0),
+            Place::Other { index, value } => (None, elf::SymbolSection(index), value),
+        };
+        let kind = match symbol.kind {
+            SymbolKind::None => elf::STT_NOTYPE,
+            SymbolKind::Object => elf::STT_OBJECT,
+            SymbolKind::Function => elf::STT_FUNC,
+            SymbolKind::Other(number) => elf::SymbolType(number),
+        };
+        let bind = match symbol.binding {
+            Binding::Local => elf::STB_LOCAL,
+            Binding::Global => elf::STB_GLOBAL,
+            Binding::Weak => elf::STB_WEAK,
+        };
+        let visibility = match symbol.visibility {
+            Visibility::Default => elf::STV_DEFAULT,
+            Visibility::Internal => elf::STV_INTERNAL,
+            Visibility::Hidden => elf::STV_HIDDEN,
+            Visibility::Protected => elf::STV_PROTECTED,
+        };
+        encoder().symbol(
+            &mut table,
+            &Sym {
+                section,
+                st_name: u32::try_from(names.len()).map_err(|_| too_large())?,
+                st_info: elf::SymbolInfo::new(bind, kind),
+                st_other: visibility.into(),
+                st_shndx: special,
+                st_value: value,
+                st_size: symbol.size,
+            },
+        );
+        names.extend_from_slice(symbol.name.as_bytes());
+        names.push(0);
+    }
+    Ok((table, names))
+}

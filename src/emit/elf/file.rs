@@ -1,0 +1,51 @@
+//! Files that are either there as a whole or not there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{ErrorKind, Result};
+
+/// Writes a file such that nobody sees half of it, and a failure leaves what was there.
+///
+/// The bytes go to a file beside it, which then takes its name. That file is hidden, is named after the
+/// path and the process, and is removed if anything fails. Permissions of a file that was there stay.
+/// What is there and is no regular file, such as `/dev/null`, is written to as it is.
+///
+/// # Errors
+/// [`ErrorKind::Io`], with the path.
+pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
+    let path = path.as_ref();
+    write(path, bytes).map_err(|error| ErrorKind::Io(format!("{}: {error}", path.display())).into())
+}
+
+fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    // Through links: it is the file that is replaced, not the link to it.
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let old = fs::metadata(path).ok();
+    if old.as_ref().is_some_and(|old| !old.is_file()) {
+        return fs::write(path, bytes);
+    }
+    let beside = beside(path)?;
+    let written = fs::write(&beside, bytes)
+        .and_then(|()| old.map_or(Ok(()), |old| fs::set_permissions(&beside, old.permissions())))
+        .and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
+
+/// A name in the same folder that no other writer has: not another process, not another thread.
+fn beside(path: &Path) -> std::io::Result<PathBuf> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let Some(name) = path.file_name() else {
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "not the name of a file"));
+    };
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let mut hidden = std::ffi::OsString::from(".");
+    hidden.push(name);
+    hidden.push(format!(".{}-{count}.tmp", std::process::id()));
+    Ok(path.with_file_name(hidden))
+}

@@ -1,0 +1,356 @@
+//! An ELF file in memory: its header, its program headers, and its sections with their contents.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use object::LittleEndian;
+use object::elf;
+use object::write::elf::{Encoder, FileHeader, FileHeaderLayout, SectionHeader};
+
+use super::bytes::{string_at, u16_at, u32_at, u64_at};
+use crate::error::{Error, ErrorKind, Result};
+use crate::target::{ElfIdentity, Target};
+
+/// Bytes of the ELF header.
+pub(super) const HEADER: usize = 64;
+/// Bytes of a section header.
+pub(super) const SECTION_HEADER: usize = 64;
+/// Bytes of a program header.
+pub(super) const PROGRAM_HEADER: usize = 56;
+/// The part of AMD's `e_flags` that is the processor, `EF_AMDGPU_MACH`.
+const PROCESSOR: u32 = 0xff;
+/// The largest alignment that the *file offset* of a section is given. What a section is aligned to in
+/// memory, which can be more, is in its header.
+pub(super) const MAX_FILE_ALIGN: u64 = 4096;
+
+/// An ELF file. Bytes that no section and no segment has are known only as part of `input`.
+#[derive(Debug)]
+pub(super) struct Image<'a> {
+    /// The file as it was; empty for a new one.
+    pub input: &'a [u8],
+    pub header: [u8; HEADER],
+    /// The program headers.
+    pub segments: Vec<Segment>,
+    /// The sections by index, [0] being the null section.
+    pub sections: Vec<ImageSection<'a>>,
+    /// The index of the table of section names, which others may share.
+    pub names: usize,
+    /// Where the input has that table.
+    pub old_names: Range<usize>,
+}
+
+/// A program header.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Segment {
+    pub kind: u32,
+    pub offset: u64,
+    pub address: u64,
+    /// Bytes in the file.
+    pub size: u64,
+}
+
+/// A section with what it contains.
+#[derive(Debug)]
+pub(super) struct ImageSection<'a> {
+    pub name: Cow<'a, [u8]>,
+    /// Its header. `sh_offset` and `sh_size` are set on writing, where the contents are not in place, and
+    /// so is `sh_name` of a new section.
+    pub header: SectionHeader,
+    /// Its contents; empty where the file has none.
+    pub contents: Cow<'a, [u8]>,
+    /// Whether the input did not have it.
+    pub is_new: bool,
+    /// Whether the input has exactly these contents at `sh_offset`.
+    pub is_in_place: bool,
+}
+
+impl<'a> ImageSection<'a> {
+    /// A section that the input did not have.
+    pub fn new(
+        name: impl Into<Cow<'a, [u8]>>,
+        header: SectionHeader,
+        contents: impl Into<Cow<'a, [u8]>>,
+    ) -> Self {
+        Self { name: name.into(), header, contents: contents.into(), is_new: true, is_in_place: false }
+    }
+
+    /// Gives it other contents.
+    pub fn replace(&mut self, contents: Vec<u8>) {
+        self.contents = Cow::Owned(contents);
+        self.is_in_place = false;
+    }
+
+    /// Whether the file has contents of it.
+    pub fn has_contents(&self) -> bool {
+        !matches!(self.header.sh_type, elf::SHT_NULL | elf::SHT_NOBITS)
+    }
+
+    /// The end in the input of contents that are in place.
+    pub fn end(&self) -> usize {
+        // In place means that the range was found in the input, so that it fits `usize`.
+        self.header.sh_offset as usize + self.contents.len()
+    }
+
+    /// Its name, to be printed.
+    pub fn display_name(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.name)
+    }
+}
+
+impl<'a> Image<'a> {
+    /// A relocatable object with the null section alone. `names` is to become the index of a string table.
+    pub fn new(identity: ElfIdentity, names: usize) -> Result<Self> {
+        let header = FileHeader {
+            os_abi: elf::OsAbi(identity.os_abi),
+            abi_version: identity.abi_version,
+            e_type: elf::ET_REL,
+            e_machine: elf::Machine(identity.machine),
+            e_entry: 0,
+            e_flags: elf::FileFlags(identity.flags),
+        };
+        let mut bytes = Vec::with_capacity(HEADER);
+        encoder()
+            .file_header(&mut bytes, &header, &FileHeaderLayout::default())
+            .map_err(|error| Error::bad_argument(error.to_string()))?;
+        let header = bytes.try_into().map_err(|_| Error::malformed("an ELF header of the wrong size"))?;
+        Ok(Self {
+            input: &[],
+            header,
+            segments: Vec::new(),
+            sections: vec![null_section()],
+            names,
+            old_names: 0..0,
+        })
+    }
+
+    /// Reads a file: headers and where the contents are.
+    pub fn parse(input: &'a [u8]) -> Result<Self> {
+        if !input.starts_with(&elf::ELFMAG) {
+            return Err(Error::malformed("not an ELF file"));
+        }
+        let header: [u8; HEADER] =
+            *input.first_chunk().ok_or_else(|| Error::from(ErrorKind::Truncated("the ELF header".into())))?;
+        let mut image =
+            Self { input, header, segments: Vec::new(), sections: Vec::new(), names: 0, old_names: 0..0 };
+        if header[4] != elf::ELFCLASS64.0 {
+            return Err(unsupported("an ELF file that is not of class ELFCLASS64"));
+        }
+        if header[5] != elf::ELFDATA2LSB.0 {
+            return Err(unsupported("an ELF file that is not little endian"));
+        }
+        if !matches!(image.file_type(), elf::ET_REL | elf::ET_DYN | elf::ET_EXEC) {
+            let text = format!("ELF type {}: neither relocatable nor linked", image.file_type().0);
+            return Err(unsupported(text));
+        }
+        image.parse_segments()?;
+        image.parse_sections()?;
+        Ok(image)
+    }
+
+    fn parse_segments(&mut self) -> Result<()> {
+        let (offset, size, count) = (self.u64(32), self.u16(54), self.u16(56));
+        if count == 0 {
+            return Ok(());
+        }
+        if !self.is_linked() {
+            return Err(unsupported("a relocatable object with program headers"));
+        }
+        if count == u16::MAX {
+            return Err(unsupported("65535 program headers or more"));
+        }
+        if usize::from(size) != PROGRAM_HEADER {
+            return Err(Error::malformed(format!("program headers of {size} bytes")).at_offset(54));
+        }
+        let table = self.range(offset, u64::from(count) * u64::from(size), "the program headers")?;
+        self.segments = table
+            .chunks_exact(PROGRAM_HEADER)
+            .map(|bytes| Segment {
+                kind: u32_at(bytes, 0),
+                offset: u64_at(bytes, 8),
+                address: u64_at(bytes, 16),
+                size: u64_at(bytes, 32),
+            })
+            .collect();
+        for segment in &self.segments {
+            self.range(segment.offset, segment.size, "a segment")?;
+        }
+        Ok(())
+    }
+
+    fn parse_sections(&mut self) -> Result<()> {
+        let (offset, size, count, names) = (self.u64(40), self.u16(58), self.u16(60), self.u16(62));
+        if offset == 0 && count == 0 && self.is_linked() {
+            // Stripped of section headers. They start anew, with a table of names that begins with "".
+            self.sections.push(null_section());
+            self.sections.push(ImageSection::new(b".shstrtab", string_table_header(), vec![0]));
+            self.names = 1;
+            return Ok(());
+        }
+        if count == 0 || names == elf::SHN_XINDEX.0 {
+            return Err(unsupported("no section headers, or 65280 and more"));
+        }
+        if usize::from(size) != SECTION_HEADER {
+            return Err(Error::malformed(format!("section headers of {size} bytes")).at_offset(58));
+        }
+        let table = self.range(offset, u64::from(count) * u64::from(size), "the section headers")?;
+        for (index, bytes) in table.chunks_exact(SECTION_HEADER).enumerate() {
+            let header = section_header(bytes);
+            let has_contents = index != 0 && !matches!(header.sh_type, elf::SHT_NULL | elf::SHT_NOBITS);
+            let contents = if has_contents {
+                self.range(header.sh_offset, header.sh_size, &format!("section {index}"))?
+            } else {
+                &[]
+            };
+            let (name, contents) = (Cow::Borrowed(&[][..]), Cow::Borrowed(contents));
+            self.sections.push(ImageSection {
+                name,
+                header,
+                contents,
+                is_new: false,
+                is_in_place: has_contents,
+            });
+        }
+        // A relocatable object is laid out anew, each section with a copy of its contents. If they overlap,
+        // as no compiler makes them, the file could grow out of all proportion.
+        let total = self.sections.iter().map(|section| section.contents.len());
+        if !self.is_linked() && total.fold(0, usize::saturating_add) > self.input.len() {
+            return Err(Error::malformed("sections overlap in the file"));
+        }
+        self.names = names.into();
+        self.parse_names()
+    }
+
+    fn parse_names(&mut self) -> Result<()> {
+        let names = match self.sections.get(self.names) {
+            Some(ImageSection { header, contents: Cow::Borrowed(bytes), .. })
+                if header.sh_type == elf::SHT_STRTAB && self.names != 0 =>
+            {
+                self.old_names = header.sh_offset as usize..header.sh_offset as usize + bytes.len();
+                *bytes
+            }
+            _ => return Err(Error::malformed("no table of section names").at_offset(62)),
+        };
+        if self.is_linked() && self.sections[self.names].header.sh_flags.0 & elf::SHF_ALLOC.0 != 0 {
+            return Err(unsupported("section names that are loaded"));
+        }
+        for (index, section) in self.sections.iter_mut().enumerate().skip(1) {
+            let name = string_at(names, section.header.sh_name);
+            section.name =
+                name.ok_or_else(|| Error::malformed(format!("no name of section {index}")))?.into();
+        }
+        Ok(())
+    }
+
+    /// `size` bytes of the input at `offset`.
+    pub fn range(&self, offset: u64, size: u64, what: &str) -> Result<&'a [u8]> {
+        let range = offset.checked_add(size).and_then(|end| {
+            let (start, end) = (usize::try_from(offset).ok()?, usize::try_from(end).ok()?);
+            self.input.get(start..end)
+        });
+        range.ok_or_else(|| Error::from(ErrorKind::Truncated(what.into())).at_offset(offset))
+    }
+
+    /// Refuses an object that is not for this target.
+    pub fn check_target(&self, target: &Target) -> Result<()> {
+        let identity = target.elf();
+        if self.machine().0 != identity.machine {
+            return Err(Error::bad_argument(format!(
+                "the object is for ELF machine {}, but {} is {}",
+                self.machine().0,
+                target.name(),
+                identity.machine
+            )));
+        }
+        let (found, expected) = (self.u32(48) & PROCESSOR, identity.flags & PROCESSOR);
+        if self.machine() == elf::EM_AMDGPU && found != expected {
+            return Err(Error::bad_argument(format!(
+                "the object is for AMD processor {found:#04x}, but {} is {expected:#04x}",
+                target.name()
+            )));
+        }
+        Ok(())
+    }
+
+    pub fn file_type(&self) -> elf::FileType {
+        elf::FileType(self.u16(16))
+    }
+
+    pub fn machine(&self) -> elf::Machine {
+        elf::Machine(self.u16(18))
+    }
+
+    /// Whether addresses are settled.
+    pub fn is_linked(&self) -> bool {
+        self.file_type() != elf::ET_REL
+    }
+
+    pub fn u16(&self, offset: usize) -> u16 {
+        u16_at(&self.header, offset)
+    }
+
+    pub fn u32(&self, offset: usize) -> u32 {
+        u32_at(&self.header, offset)
+    }
+
+    pub fn u64(&self, offset: usize) -> u64 {
+        u64_at(&self.header, offset)
+    }
+
+    /// The index of the first section of this type.
+    pub fn find(&self, kind: elf::SectionType) -> Option<usize> {
+        self.sections.iter().position(|section| section.header.sh_type == kind)
+    }
+
+    /// Adds a section and returns its index.
+    pub fn add(&mut self, section: ImageSection<'a>) -> Result<usize> {
+        let index = self.sections.len();
+        if index + 1 >= usize::from(elf::SHN_LORESERVE) {
+            return Err(unsupported("65279 sections or more"));
+        }
+        self.sections.push(section);
+        Ok(index)
+    }
+}
+
+/// A section header that is all 0.
+fn null_section() -> ImageSection<'static> {
+    let header = SectionHeader::default();
+    ImageSection {
+        name: Cow::Borrowed(&[]),
+        header,
+        contents: Cow::Borrowed(&[]),
+        is_new: false,
+        is_in_place: false,
+    }
+}
+
+/// The header of a string table.
+pub(super) fn string_table_header() -> SectionHeader {
+    encoder().strtab_section_header()
+}
+
+/// What puts structures into bytes.
+pub(super) fn encoder() -> Encoder<LittleEndian> {
+    Encoder::new(LittleEndian, true, elf::EM_NONE)
+}
+
+/// A feature of the file that is not supported.
+#[cold]
+pub(super) fn unsupported(what: impl Into<String>) -> Error {
+    ErrorKind::Unsupported(what.into()).into()
+}
+
+fn section_header(bytes: &[u8]) -> SectionHeader {
+    SectionHeader {
+        sh_name: u32_at(bytes, 0),
+        sh_type: elf::SectionType(u32_at(bytes, 4)),
+        sh_flags: elf::SectionFlags(u64_at(bytes, 8)),
+        sh_addr: u64_at(bytes, 16),
+        sh_offset: u64_at(bytes, 24),
+        sh_size: u64_at(bytes, 32),
+        sh_link: u32_at(bytes, 40),
+        sh_info: u32_at(bytes, 44),
+        sh_addralign: u64_at(bytes, 48),
+        sh_entsize: u64_at(bytes, 56),
+    }
+}

@@ -1,0 +1,332 @@
+//! Symbols: what an object calls its code and data.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use object::elf;
+
+use super::bytes::{string_at, u16_at, u32_at, u64_at};
+use super::image::{Image, ImageSection};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Bytes of a symbol.
+pub(super) const SYMBOL_SIZE: usize = 24;
+/// The section index of symbols in AMD's local memory, `SHN_AMDGPU_LDS`.
+pub(super) const SHN_AMDGPU_LDS: u16 = 0xff00;
+
+/// A name for a place in code or data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its name. On reading, bytes that are not UTF-8 become U+FFFD.
+    pub name: String,
+    /// What it names.
+    pub place: Place,
+    /// Bytes of what it names; 0 if that is not known.
+    pub size: u64,
+    /// What kind of thing it is.
+    pub kind: SymbolKind,
+    /// Which other objects see it, when linked.
+    pub binding: Binding,
+    /// Which other linked objects see it, when loaded.
+    pub visibility: Visibility,
+}
+
+/// Where what a symbol names is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In a section of a relocatable object.
+    Section {
+        /// The index of the section, counted from 1: 0 is the null section.
+        index: u32,
+        /// Bytes from the start of the section.
+        offset: u64,
+    },
+    /// At an address of a linked object; or a number that linking does not change.
+    Address(u64),
+    /// In AMD's local memory (LDS), which is allocated when the object is linked.
+    Local {
+        /// The alignment in bytes.
+        align: u64,
+    },
+    /// In another object.
+    Undefined,
+    /// Elsewhere: `SHN_COMMON` or another special index.
+    Other {
+        /// The special section index, `st_shndx`.
+        index: u16,
+        /// `st_value`.
+        value: u64,
+    },
+}
+
+/// What kind of thing a symbol names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SymbolKind {
+    /// Not said.
+    None,
+    /// Data.
+    Object,
+    /// A function. A kernel is one; what the loader knows a kernel by, its descriptor, is an object.
+    Function,
+    /// Another, by the number of its type.
+    Other(u8),
+}
+
+/// Which other objects see a symbol, when linked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Binding {
+    /// None.
+    Local,
+    /// All.
+    Global,
+    /// All, but a global definition of the name wins.
+    Weak,
+}
+
+/// Which other linked objects see a symbol, when loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Visibility {
+    /// All, and they can put their own in its place.
+    Default,
+    /// None, as the processor's supplement has it.
+    Internal,
+    /// None.
+    Hidden,
+    /// All, but inside its own object it is not replaced.
+    Protected,
+}
+
+/// A symbol as the table has it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RawSymbol<'i> {
+    pub name: &'i [u8],
+    pub info: elf::SymbolInfo,
+    other: u8,
+    pub section: u16,
+    pub value: u64,
+    size: u64,
+}
+
+impl RawSymbol<'_> {
+    /// Whether it is a name for code or data, and not for a section or a source file.
+    fn is_named(&self) -> bool {
+        !self.name.is_empty() && !matches!(self.info.st_type(), elf::STT_SECTION | elf::STT_FILE)
+    }
+
+    fn is_defined(&self) -> bool {
+        self.section != elf::SHN_UNDEF.0
+    }
+
+    fn to_symbol(self, image: &Image<'_>) -> Symbol {
+        let place = match self.section {
+            0 => Place::Undefined,
+            SHN_AMDGPU_LDS if image.machine() == elf::EM_AMDGPU => Place::Local { align: self.value },
+            index if index == elf::SHN_ABS.0 => Place::Address(self.value),
+            index if index >= elf::SHN_LORESERVE => Place::Other { index, value: self.value },
+            _ if image.is_linked() => Place::Address(self.value),
+            index => Place::Section { index: index.into(), offset: self.value },
+        };
+        Symbol {
+            name: String::from_utf8_lossy(self.name).into_owned(),
+            place,
+            size: self.size,
+            kind: match self.info.st_type() {
+                elf::STT_NOTYPE => SymbolKind::None,
+                elf::STT_OBJECT => SymbolKind::Object,
+                elf::STT_FUNC => SymbolKind::Function,
+                other => SymbolKind::Other(other.0),
+            },
+            binding: match self.info.st_bind() {
+                elf::STB_LOCAL => Binding::Local,
+                elf::STB_WEAK => Binding::Weak,
+                _ => Binding::Global,
+            },
+            visibility: match self.other & 3 {
+                1 => Visibility::Internal,
+                2 => Visibility::Hidden,
+                3 => Visibility::Protected,
+                _ => Visibility::Default,
+            },
+        }
+    }
+}
+
+/// How many symbols a table has, the null symbol among them.
+pub(super) fn symbol_count(image: &Image<'_>, table: usize) -> Result<u32> {
+    let section = &image.sections[table];
+    let bytes = section.contents.len();
+    let malformed = |what: String| Error::malformed(what).in_section(&section.display_name());
+    if section.header.sh_entsize != SYMBOL_SIZE as u64 || !bytes.is_multiple_of(SYMBOL_SIZE) {
+        return Err(malformed(format!("symbols that do not have {SYMBOL_SIZE} bytes each")));
+    }
+    u32::try_from(bytes / SYMBOL_SIZE).map_err(|_| malformed("too many symbols".into()))
+}
+
+/// Every symbol of a table, the null symbol first.
+fn raw_symbols<'i>(image: &'i Image<'_>, table: usize) -> Result<Vec<RawSymbol<'i>>> {
+    symbol_count(image, table)?;
+    let section = &image.sections[table];
+    let malformed = |what: String| Error::malformed(what).in_section(&section.display_name());
+    let names = match image.sections.get(section.header.sh_link as usize) {
+        Some(ImageSection { header, contents, .. }) if header.sh_type == elf::SHT_STRTAB => contents,
+        _ => return Err(malformed("no table of symbol names".into())),
+    };
+    let symbol = |(index, bytes): (usize, &[u8])| {
+        let name = u32_at(bytes, 0);
+        // A symbol without a name has 0, even where the table of names is empty.
+        let name = if name == 0 { Some(&[][..]) } else { string_at(names, name) };
+        Ok(RawSymbol {
+            name: name.ok_or_else(|| malformed(format!("no name of symbol {index}")))?,
+            info: elf::SymbolInfo(bytes[4]),
+            other: bytes[5],
+            section: u16_at(bytes, 6),
+            value: u64_at(bytes, 8),
+            size: u64_at(bytes, 16),
+        })
+    };
+    section.contents.chunks_exact(SYMBOL_SIZE).enumerate().map(symbol).collect()
+}
+
+/// A table of symbols, to find one by name.
+#[derive(Debug)]
+pub(super) struct Lookup<'i> {
+    symbols: Vec<RawSymbol<'i>>,
+    names: HashMap<&'i [u8], Found>,
+}
+
+/// What there is of a name.
+#[derive(Debug, Clone, Copy)]
+enum Found {
+    Undefined(u32),
+    Local(u32),
+    /// Several symbols that other objects do not see.
+    Locals,
+    Global(u32),
+}
+
+impl<'i> Lookup<'i> {
+    /// The symbols of the table that is section `table`.
+    pub fn new(image: &'i Image<'_>, table: usize) -> Result<Self> {
+        let symbols = raw_symbols(image, table)?;
+        let mut names = HashMap::with_capacity(symbols.len());
+        for (symbol, index) in symbols.iter().zip(0u32..).filter(|(symbol, _)| symbol.is_named()) {
+            let found = match symbol {
+                symbol if !symbol.is_defined() => Found::Undefined(index),
+                symbol if symbol.info.st_bind() == elf::STB_LOCAL => Found::Local(index),
+                _ => Found::Global(index),
+            };
+            match names.entry(symbol.name) {
+                Entry::Vacant(entry) => {
+                    entry.insert(found);
+                }
+                // What others see of the name wins, as it does for a linker.
+                Entry::Occupied(mut entry) => match (*entry.get(), found) {
+                    (Found::Local(_) | Found::Locals, Found::Local(_)) => {
+                        entry.insert(Found::Locals);
+                    }
+                    (Found::Undefined(_), _) | (Found::Local(_) | Found::Locals, Found::Global(_)) => {
+                        entry.insert(found);
+                    }
+                    _ => {}
+                },
+            }
+        }
+        Ok(Self { symbols, names })
+    }
+
+    /// The index of a symbol of this name that is in another object.
+    pub fn undefined(&self, name: &str) -> Option<u32> {
+        match self.names.get(name.as_bytes()) {
+            Some(&Found::Undefined(index)) => Some(index),
+            _ => None,
+        }
+    }
+}
+
+/// The symbol of this name, in the first table that defines it, with its index there.
+pub(super) fn defined<'i>(lookups: &[Lookup<'i>], name: &str) -> Result<(u32, RawSymbol<'i>)> {
+    let mut error = None;
+    for lookup in lookups {
+        match lookup.names.get(name.as_bytes()) {
+            // An index into `names` is one of `symbols`.
+            Some(&(Found::Local(index) | Found::Global(index))) => {
+                return Ok((index, lookup.symbols[index as usize]));
+            }
+            Some(Found::Locals) => error = Some(format!("the object has several local symbols `{name}`")),
+            Some(Found::Undefined(_)) => {
+                error.get_or_insert_with(|| format!("symbol `{name}` is not defined in the object"));
+            }
+            None => {}
+        }
+    }
+    Err(Error::bad_argument(error.unwrap_or_else(|| format!("the object has no symbol `{name}`"))))
+}
+
+/// The symbols of an object, in the order of its `.symtab`; of its `.dynsym`, if it has no `.symtab`.
+///
+/// Symbols of sections and source files are left out: they name no code or data. Of an object without
+/// any symbol table the list is empty.
+///
+/// # Errors
+/// `object` is not an ELF64 little-endian object, or malformed, or truncated.
+pub fn symbols(object: &[u8]) -> Result<Vec<Symbol>> {
+    let image = Image::parse(object)?;
+    let Some(table) = image.find(elf::SHT_SYMTAB).or_else(|| image.find(elf::SHT_DYNSYM)) else {
+        return Ok(Vec::new());
+    };
+    let symbols = raw_symbols(&image, table)?;
+    Ok(symbols.into_iter().filter(RawSymbol::is_named).map(|symbol| symbol.to_symbol(&image)).collect())
+}
+
+/// The symbol of this name that the object defines.
+///
+/// One that other objects see is preferred to a local one. It is looked for in `.symtab`, then in
+/// `.dynsym`.
+///
+/// # Errors
+/// As [`symbols`]; and if there is no such symbol, if it is not defined in this object, or if there are
+/// several local ones of the name.
+pub fn symbol_named(object: &[u8], name: &str) -> Result<Symbol> {
+    let image = Image::parse(object)?;
+    let mut lookups = Vec::new();
+    for kind in [elf::SHT_SYMTAB, elf::SHT_DYNSYM] {
+        lookups.extend(image.find(kind).map(|index| Lookup::new(&image, index)).transpose()?);
+    }
+    Ok(defined(&lookups, name)?.1.to_symbol(&image))
+}
+
+/// The bytes that a symbol names: the machine code of a function.
+///
+/// `symbol` is one of the same object. As many bytes are returned as its size says; of an object that
+/// is still to be linked, as they are before relocation.
+///
+/// # Errors
+/// As [`symbols`]; and if what the symbol names is not in the file, or not all of it.
+pub fn contents<'o>(object: &'o [u8], symbol: &Symbol) -> Result<&'o [u8]> {
+    let image = Image::parse(object)?;
+    // Of a range in memory or in a section, the bytes at `offset`.
+    let within = |start: u64, size: u64, at: u64| {
+        let offset = at.checked_sub(start)?;
+        (offset.checked_add(symbol.size)? <= size).then_some(offset)
+    };
+    let found = match symbol.place {
+        Place::Section { index, offset } => {
+            let section = usize::try_from(index).ok().and_then(|index| image.sections.get(index));
+            section.and_then(|section| {
+                within(0, section.contents.len() as u64, offset)?;
+                Some(section.header.sh_offset + offset)
+            })
+        }
+        Place::Address(address) => image.segments.iter().find_map(|segment| {
+            let is_loaded = segment.kind == elf::PT_LOAD.0;
+            let offset = within(segment.address, segment.size, address).filter(|_| is_loaded)?;
+            Some(segment.offset + offset)
+        }),
+        Place::Local { .. } | Place::Undefined | Place::Other { .. } => None,
+    };
+    let Some(offset) = found else {
+        let text = format!("the bytes of `{}` are not in the object", symbol.name);
+        return Err(ErrorKind::BadArgument(text).into());
+    };
+    image.range(offset, symbol.size, "what the symbol names")
+}

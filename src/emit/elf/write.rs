@@ -1,0 +1,98 @@
+//! The bytes of an ELF file that is in memory.
+//!
+//! ```text
+//! linked         what was there, up to the end of what stays ┊ new contents ┊ section headers
+//! relocatable    ELF header ┊ contents of old sections ┊ changed and new contents ┊ section headers
+//! ```
+
+use std::mem;
+
+use super::image::{HEADER, Image, ImageSection, MAX_FILE_ALIGN, PROGRAM_HEADER, SECTION_HEADER, encoder};
+use crate::error::{Error, ErrorKind, Result};
+
+impl Image<'_> {
+    /// Appends the names of new sections to the table of names. What names the table has stay where they
+    /// are, for a symbol table may share it.
+    fn add_names(&mut self) -> Result<()> {
+        let mut names = mem::take(&mut self.sections[self.names].contents).into_owned();
+        for section in self.sections.iter_mut().filter(|section| section.is_new) {
+            section.header.sh_name = u32::try_from(names.len())
+                .map_err(|_| Error::new(ErrorKind::TooLarge("the table of section names".into())))?;
+            names.extend_from_slice(&section.name);
+            names.push(0);
+        }
+        self.sections[self.names].replace(names);
+        Ok(())
+    }
+
+    /// The bytes of the file.
+    pub fn write(mut self) -> Result<Vec<u8>> {
+        self.add_names()?;
+        let mut out = if self.is_linked() { self.input[..self.kept_end()].to_vec() } else { vec![0; HEADER] };
+        // What the file had stays in its order, in front of what is new. Names come last, so that they can
+        // be cut off when more is added another time.
+        let mut order: Vec<usize> = (1..self.sections.len()).collect();
+        order.sort_by_key(|&index| match &self.sections[index] {
+            section if section.is_in_place => (section.header.sh_offset, false),
+            _ => (u64::MAX, index == self.names),
+        });
+        let is_linked = self.is_linked();
+        for index in order {
+            let section = &mut self.sections[index];
+            if section.has_contents() && !(is_linked && section.is_in_place) {
+                pad(&mut out, section.header.sh_addralign.clamp(1, MAX_FILE_ALIGN));
+                section.header.sh_offset = out.len() as u64;
+                section.header.sh_size = section.contents.len() as u64;
+                out.extend_from_slice(&section.contents);
+            }
+        }
+        pad(&mut out, 8);
+        let table = out.len() as u64;
+        for section in &self.sections {
+            encoder().section_header(&mut out, &section.header);
+        }
+        // Of the ELF header, only what says where the section headers are changes. The casts lose nothing:
+        // `add` keeps the number of sections below 65280.
+        let mut header = self.header;
+        header[40..48].copy_from_slice(&table.to_le_bytes());
+        header[58..60].copy_from_slice(&(SECTION_HEADER as u16).to_le_bytes());
+        header[60..62].copy_from_slice(&(self.sections.len() as u16).to_le_bytes());
+        header[62..64].copy_from_slice(&(self.names as u16).to_le_bytes());
+        out[..HEADER].copy_from_slice(&header);
+        Ok(out)
+    }
+
+    /// Where the input is cut off before a linked object is written: behind all that stays. The old
+    /// section headers and names, which have got new ones, are in nobody's way where they are not last.
+    fn kept_end(&self) -> usize {
+        let segments = self.segments.iter().map(|segment| (segment.offset + segment.size) as usize);
+        let sections = self.sections.iter().filter(|section| section.is_in_place).map(ImageSection::end);
+        // All of this was found to be inside of the input, so that no sum overflows.
+        let programs = match self.segments.len() {
+            0 => 0,
+            count => self.u64(32) as usize + count * PROGRAM_HEADER,
+        };
+        let kept = segments.chain(sections).chain([HEADER, programs]).max().unwrap_or(HEADER);
+
+        let mut end = self.input.len();
+        let table = (self.u64(40) as usize, usize::from(self.u16(60)) * SECTION_HEADER);
+        let old = self.old_names.clone();
+        let mut dead = vec![table.0..table.0 + table.1, old];
+        // Bytes behind the last section that nothing refers to stay as well: a file may have something
+        // appended to it. Zeros that align the next thing are no such bytes.
+        while let Some(index) = dead.iter().position(|range| {
+            range.start < end
+                && range.end <= end
+                && end - range.end < 8
+                && self.input[range.end..end].iter().all(|&byte| byte == 0)
+        }) {
+            end = dead.swap_remove(index).start;
+        }
+        end.max(kept)
+    }
+}
+
+fn pad(out: &mut Vec<u8>, align: u64) {
+    // `align` is at most MAX_FILE_ALIGN.
+    out.resize(out.len().next_multiple_of(align as usize), 0);
+}

@@ -1,0 +1,19 @@
+//! Debug information is added to an object, and nothing else about the object changes.
+//!
+//! Objects are read back with the low-level reader of `object`, and with linkers and dumpers of others
+//! where they are installed.
+
+#[path = "additive/files.rs"]
+mod files;
+#[path = "additive/hostile.rs"]
+mod hostile;
+#[path = "additive/linked.rs"]
+mod linked;
+#[path = "additive/new.rs"]
+mod new;
+#[path = "additive/refused.rs"]
+mod refused;
+#[path = "additive/relocatable.rs"]
+mod relocatable;
+#[path = "additive/support.rs"]
+mod support;

@@ -1,0 +1,129 @@
+//! What is refused, and that the message says why.
+
+use eitri::Error;
+use eitri::emit::Section;
+use eitri::emit::elf::{Code, attach, new_object, symbols};
+use eitri::error::ErrorKind;
+use eitri::target::{Gfx, Target, Wave};
+
+use super::support::*;
+
+#[track_caller]
+fn says(error: &Error, parts: &[&str]) {
+    let text = error.to_string();
+    assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+}
+
+#[test]
+fn other_objects() {
+    let sections = uspill_sections();
+    let refused = |object: &[u8], target: &Target| attach(object, target, &sections).unwrap_err();
+    let changed = |offset: usize, value: u8| {
+        let mut object = uspill();
+        object[offset] = value;
+        refused(&object, &gfx1030())
+    };
+    says(&refused(b"", &gfx1030()), &["not an ELF file"]);
+    says(&refused(b"!<arch>\n", &gfx1030()), &["not an ELF file"]);
+    says(&refused(b"\x7fELF", &gfx1030()), &["end inside of the ELF header"]);
+    says(&changed(4, 1), &["ELFCLASS64"]);
+    says(&changed(5, 2), &["little endian"]);
+    says(&changed(16, 4), &["type 4"]);
+    says(&refused(&uspill(), &Target::x86_64()), &["machine 224", "x86_64 is 62"]);
+    let gfx1100 = Target::amdgpu(Gfx::GFX1100, Wave::W32).unwrap();
+    says(&refused(&uspill(), &gfx1100), &["0x36", "amdgpu-gfx1100-wave32 is 0x41"]);
+    // The wave size is no matter of the object.
+    attach(&uspill(), &Target::amdgpu(Gfx::GFX1030, Wave::W64).unwrap(), &sections).unwrap();
+    let object = uspill();
+    let error = refused(&object[..object.len() - 1], &gfx1030());
+    assert!(matches!(error.kind(), ErrorKind::Truncated(what) if what == "the section headers"), "{error}");
+}
+
+#[test]
+fn sections_that_are_there() {
+    let once = attach(&uspill(), &gfx1030(), &uspill_sections()).unwrap();
+    let error = attach(&once, &gfx1030(), &uspill_sections()[..1]).unwrap_err();
+    says(&error, &[".debug_abbrev", "already has"]);
+    let twice = [&uspill_sections()[..1], &uspill_sections()[..1]].concat();
+    says(&attach(&uspill(), &gfx1030(), &twice).unwrap_err(), &[".debug_abbrev", "two sections"]);
+    let error = new_object(&gfx1030(), &Code::text(vec![]), &[section(".text", 0)]).unwrap_err();
+    says(&error, &[".text", "already has"]);
+}
+
+fn section(name: &'static str, size: usize) -> Section {
+    Section { name, bytes: vec![0; size], relocations: vec![], is_strings: false }
+}
+
+#[test]
+fn relocations_that_cannot_be() {
+    let linked = link(&uspill(), &[]);
+    if linked.is_none() {
+        println!("only the relocatable object is tested");
+    }
+    let objects: Vec<Vec<u8>> = [Some(uspill()), linked].into_iter().flatten().collect();
+    let refused = |relocations: &[_], expected: &[&str]| {
+        for object in &objects {
+            let given = Section { relocations: relocations.to_vec(), ..section(".debug_a", 16) };
+            let error = attach(object, &gfx1030(), &[given, section(".debug_b", 8)]).unwrap_err();
+            says(&error, &[&["section .debug_a", "offset "], expected].concat());
+        }
+    };
+    refused(&[to_symbol(8, 8, "nowhere", 0)], &["0x8", "no symbol `nowhere`"]);
+    refused(&[to_symbol(9, 8, "uspill", 0)], &["0x9", "outside"]);
+    refused(&[to_symbol(u64::MAX, 8, "uspill", 0)], &["outside"]);
+    refused(&[to_symbol(0, 2, "uspill", 0)], &["2 bytes"]);
+    refused(&[to_symbol(0, 8, "uspill", 0), to_symbol(4, 4, "uspill", 0)], &["0x4", "overlap"]);
+    refused(&[to_symbol(8, 4, "uspill", 0), to_symbol(0, 4, "uspill", 0)], &["order"]);
+    refused(&[to_section(4, ".debug_c", 0)], &["0x4", ".debug_c", "not to be added"]);
+    refused(&[to_section(4, ".debug_b", 9)], &["0x9 of .debug_b, which has 0x8"]);
+    refused(&[to_symbol(4, 4, "uspill", 1 << 32)], &["0x4", "4 bytes"]);
+
+    let mut filled = section(".debug_a", 8);
+    filled.bytes[3] = 1;
+    filled.relocations.push(to_symbol(0, 4, "uspill", 0));
+    says(&attach(&uspill(), &gfx1030(), &[filled]).unwrap_err(), &[".debug_a", "not 0"]);
+    let unended = Section { is_strings: true, bytes: vec![b'a'], ..section(".debug_str", 0) };
+    says(&attach(&uspill(), &gfx1030(), &[unended]).unwrap_err(), &[".debug_str", "zero byte"]);
+}
+
+#[test]
+fn symbols_that_are_elsewhere_or_ambiguous() {
+    let marks = |name: &str| {
+        vec![Section { relocations: vec![to_symbol(0, 8, name, 0)], ..section(".debug_marks", 8) }]
+    };
+    let mut code = Code::text(vec![0; 8]).with_function("here", 0, 4);
+    code.externals.push("elsewhere".into());
+    // Whoever makes the object says what is elsewhere; of a finished one it is no part.
+    let object = new_object(&gfx1030(), &code, &marks("elsewhere")).unwrap();
+    assert_eq!(read(&object).relocations[".debug_marks"][0].2, "elsewhere");
+    let plain = new_object(&gfx1030(), &code, &[]).unwrap();
+    let error = attach(&plain, &gfx1030(), &marks("elsewhere")).unwrap_err();
+    says(&error, &["section .debug_marks, offset 0x0", "`elsewhere` is not defined"]);
+    says(&new_object(&gfx1030(), &code, &marks("nowhere")).unwrap_err(), &["no symbol `nowhere`"]);
+
+    // Two local symbols of a name, as files that were linked to one object bring them. The names "aaa" and
+    // "aab" become one in the finished object.
+    let mut code = Code::text(vec![0; 8]).with_function("aaa", 0, 4).with_function("aab", 4, 4);
+    for symbol in &mut code.symbols {
+        symbol.binding = eitri::emit::elf::Binding::Local;
+    }
+    let mut object = new_object(&gfx1030(), &code, &[]).unwrap();
+    let at = object.windows(3).position(|bytes| bytes == b"aab").unwrap();
+    object[at + 2] = b'a';
+    let error = attach(&object, &gfx1030(), &marks("aaa")).unwrap_err();
+    says(&error, &["several local symbols `aaa`"]);
+    assert_eq!(symbols(&object).unwrap().len(), 2);
+}
+
+#[test]
+fn an_object_without_a_symbol_table() {
+    let mut object = uspill();
+    // The type of the last section, `.symtab`, becomes that of a section without a meaning.
+    let at = object.len() - 64 + 4;
+    object[at] = 1;
+    let error = attach(&object, &gfx1030(), &uspill_sections()).unwrap_err();
+    says(&error, &["symbol table"]);
+    // Sections without relocations need none.
+    attach(&object, &gfx1030(), &uspill_sections()[..1]).unwrap();
+    assert!(symbols(&object).unwrap().is_empty());
+}
