@@ -2,6 +2,7 @@
 pub mod build;
 pub mod emit;
 pub mod error;
+pub mod lower;
 pub mod model;
 pub mod op;
 pub mod target;

@@ -29,6 +29,10 @@ impl Addresses {
         self.known.insert_full(key).0 as u64
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
     /// The section, if there is an address.
     pub(crate) fn finish(
         self,

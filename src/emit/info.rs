@@ -78,9 +78,19 @@ impl Info {
         self.pending = pending;
     }
 
+    /// Fills in what refers to entries of other units, when all are there. Whether everything could be.
+    pub(crate) fn settle_rest(&mut self) -> bool {
+        let pending = core::mem::take(&mut self.pending);
+        pending.iter().all(|pending| pending.form == RefForm::Section && self.settle(pending, None))
+    }
+
     /// Fills in what is known of the unit by now, in this section, or in the bytes of another with its
     /// relocations. Whether it could.
-    pub(crate) fn settle(&mut self, pending: &Pending, other: Option<(&mut [u8], &mut Vec<Relocation>)>) -> bool {
+    pub(crate) fn settle(
+        &mut self,
+        pending: &Pending,
+        other: Option<(&mut [u8], &mut Vec<Relocation>)>,
+    ) -> bool {
         let offset = self.offsets[pending.entry.0 as usize];
         if offset == 0 {
             return false;

@@ -87,7 +87,14 @@ impl<'s> LineProgram<'s> {
         out.extend_from_slice(&[address_bytes, 0]);
         let header = out.len();
         out.extend_from_slice(&[0; 4]);
-        out.extend_from_slice(&[min_instruction_bytes, 1, 1, LINE_BASE as u8, LINE_RANGE as u8, OPCODE_BASE as u8]);
+        out.extend_from_slice(&[
+            min_instruction_bytes,
+            1,
+            1,
+            LINE_BASE as u8,
+            LINE_RANGE as u8,
+            OPCODE_BASE as u8,
+        ]);
         out.extend_from_slice(&STANDARD_OPERANDS);
 
         let line_strp = |out: &mut Vec<u8>, relocations: &mut Vec<Relocation>, offset: u32| {
@@ -126,11 +133,23 @@ impl<'s> LineProgram<'s> {
         }
         let header_length = (out.len() - header - 4) as u32;
         out[header..header + 4].copy_from_slice(&header_length.to_le_bytes());
-        Self { out, relocations, start, min_instruction_bytes: min_instruction_bytes.into(), pc: 0, state: INITIAL }
+        Self {
+            out,
+            relocations,
+            start,
+            min_instruction_bytes: min_instruction_bytes.into(),
+            pc: 0,
+            state: INITIAL,
+        }
     }
 
     /// Begins the code of a function. Pcs of rows count from `address` on.
-    pub(crate) fn begin_sequence(&mut self, address: Option<RelocationTarget>, addend: u64, address_bytes: u8) {
+    pub(crate) fn begin_sequence(
+        &mut self,
+        address: Option<RelocationTarget>,
+        addend: u64,
+        address_bytes: u8,
+    ) {
         self.pc = 0;
         self.state = INITIAL;
         self.out.extend_from_slice(&[0, 1 + address_bytes, DW_LNE_SET_ADDRESS]);
@@ -222,4 +241,3 @@ impl<'s> LineProgram<'s> {
         self.out[self.start..self.start + 4].copy_from_slice(&length.to_le_bytes());
     }
 }
-

@@ -4,8 +4,6 @@ use core::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::section::Relocation;
-
 /// The lists of one unit, with a table of offsets before them, by which attributes name them.
 ///
 /// Equal lists are stored once.
@@ -21,11 +19,12 @@ pub(crate) struct Lists {
 
 impl Lists {
     pub(crate) fn new() -> Self {
-        Self { bytes: Vec::new(), starts: Vec::new(), seen: HashTable::new(), hasher: DefaultHashBuilder::default() }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.starts.is_empty()
+        Self {
+            bytes: Vec::new(),
+            starts: Vec::new(),
+            seen: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+        }
     }
 
     /// Ends the list that starts at `start` of [`bytes`](Self::bytes) and gives its index. If there is an
@@ -45,16 +44,17 @@ impl Lists {
                 return same.into();
             }
             let hasher = &self.hasher;
-            let rehash = |&other: &u32| hasher.hash_one(&bytes[starts[other as usize] as usize..end_of(other)]);
+            let rehash =
+                |&other: &u32| hasher.hash_one(&bytes[starts[other as usize] as usize..end_of(other)]);
             self.seen.insert_unique(hash, index, rehash);
         }
         self.starts.push(start as u32);
         index.into()
     }
 
-    /// Appends header, table and lists to the section; gives the offset of the table, which is the unit's
-    /// base, and how far the lists moved from where they were in [`bytes`](Self::bytes).
-    pub(crate) fn finish(mut self, section: &mut Vec<u8>, address_bytes: u8) -> Placed {
+    /// Appends header, table and lists to the section; gives the offset of the first list, by which what was
+    /// at an offset in [`bytes`](Self::bytes) moved.
+    pub(crate) fn finish(mut self, section: &mut Vec<u8>, address_bytes: u8) -> usize {
         let header = section.len();
         let table = 4 * self.starts.len();
         // After the length: version, address size, segment selector size, number of offsets.
@@ -63,8 +63,7 @@ impl Lists {
         section.extend_from_slice(&5u16.to_le_bytes());
         section.extend_from_slice(&[address_bytes, 0]);
         section.extend_from_slice(&(self.starts.len() as u32).to_le_bytes());
-        let base = section.len();
-        debug_assert_eq!(base - header, 12);
+        debug_assert_eq!(section.len() - header, 12);
         for start in &self.starts {
             section.extend_from_slice(&(start + table as u32).to_le_bytes());
         }
@@ -77,20 +76,6 @@ impl Lists {
         } else {
             section.extend_from_slice(&self.bytes);
         }
-        Placed { base: base as u64, lists: lists as u64 }
+        lists
     }
-}
-
-/// Where the lists of a unit are in their section.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Placed {
-    /// The offset of the table.
-    pub(crate) base: u64,
-    /// The offset of the first list.
-    pub(crate) lists: u64,
-}
-
-/// Moves relocations by the bytes that were put before them.
-pub(crate) fn moved(relocations: impl IntoIterator<Item = Relocation>, by: u64) -> impl Iterator<Item = Relocation> {
-    relocations.into_iter().map(move |relocation| Relocation { offset: relocation.offset + by, ..relocation })
 }

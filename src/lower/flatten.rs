@@ -24,7 +24,9 @@ pub(super) fn flatten(tree: &Tree<'_>, at: usize, from: i64, bits: u64, out: &mu
         return Some(());
     }
     match tree.node(at) {
-        Node::Offset(bytes) => flatten(tree, tree.last(at), from.checked_add(bytes.checked_mul(8)?)?, bits, out),
+        Node::Offset(bytes) => {
+            flatten(tree, tree.last(at), from.checked_add(bytes.checked_mul(8)?)?, bits, out)
+        }
         Node::BitOffset(by) => flatten(tree, tree.last(at), from.checked_add(by)?, bits, out),
         Node::Part(_) => flatten(tree, tree.last(at), from, bits, out),
         Node::Parts(_) => {

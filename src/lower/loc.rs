@@ -16,7 +16,7 @@ use crate::target::{Register, Scaling, SpaceId};
 
 /// Names of entries for what locations refer to.
 pub(super) trait Entries {
-    fn variable(&self, id: VariableId) -> EntryRef;
+    /// The entry of a variable, type or procedure.
     fn entity(&self, entity: Entity) -> Option<EntryRef>;
     /// An unsigned base type of so many bits, and its offset in the unit.
     fn unsigned(&self, bits: u32) -> Option<u64>;
@@ -51,7 +51,13 @@ impl<'m> Lowering<'m> {
     ///
     /// # Errors
     /// [`ErrorKind::CannotSay`]; what was appended is then to be thrown away.
-    pub(super) fn lower(&mut self, loc: LocId, bits: Option<u64>, is_called: bool, sink: &mut Sink<'_>) -> Result<()> {
+    pub(super) fn lower(
+        &mut self,
+        loc: LocId,
+        bits: Option<u64>,
+        is_called: bool,
+        sink: &mut Sink<'_>,
+    ) -> Result<()> {
         let root = self.tree.read(self.module.nodes(loc)).ok_or_else(malformed)?;
         let mut one = One {
             module: self.module,
@@ -91,6 +97,11 @@ impl Consumer {
 #[cold]
 fn malformed() -> Error {
     Error::bad_argument("the nodes form no location")
+}
+
+#[cold]
+fn nameless() -> Error {
+    Error::bad_argument("the location refers to what it cannot name without a module")
 }
 
 struct One<'l, 'm> {
@@ -205,9 +216,9 @@ impl One<'_, '_> {
                 self.val(self.tree.last(at))?;
                 self.encoder.stack_value();
             }
-            Node::PointerTo(variable, by) => self.pointer_to(variable, by),
+            Node::PointerTo(variable, by) => self.pointer_to(variable, by)?,
             Node::Call(procedure) => {
-                let entry = self.entries.entity(Entity::Procedure(procedure)).ok_or_else(malformed)?;
+                let entry = self.entries.entity(Entity::Procedure(procedure)).ok_or_else(nameless)?;
                 let at = self.encoder.position() + 1;
                 self.encoder.call4(0);
                 self.pending.push(Pending { at, form: RefForm::Unit(4), entry });
@@ -229,11 +240,12 @@ impl One<'_, '_> {
         self.encoder.bit_offset();
     }
 
-    fn pointer_to(&mut self, variable: VariableId, by: i64) {
-        let entry = self.entries.variable(variable);
+    fn pointer_to(&mut self, variable: VariableId, by: i64) -> Result<()> {
+        let entry = self.entries.entity(Entity::Variable(variable)).ok_or_else(nameless)?;
         let at = self.encoder.position() + 1;
         self.encoder.implicit_pointer(0, by);
         self.pending.push(Pending { at, form: RefForm::Section, entry });
+        Ok(())
     }
 
     /// A stack slot, in the asking lane's private memory. The register's own count is brought to a lane's.
@@ -332,12 +344,16 @@ impl One<'_, '_> {
     /// The size of a location that has one.
     fn bits(&self, at: At) -> Option<u64> {
         match self.tree.node(at) {
-            Node::Parts(_) => self.tree.operands(at).iter().try_fold(0u64, |sum, &part| sum.checked_add(self.bits(part)?)),
+            Node::Parts(_) => {
+                self.tree.operands(at).iter().try_fold(0u64, |sum, &part| sum.checked_add(self.bits(part)?))
+            }
             Node::Part(bits) => Some(bits),
             Node::Overlay => self.bits(self.tree.operands(at)[0]),
             Node::Extend { bits, count } | Node::Select { bits, count } => bits.checked_mul(count),
             Node::Register(reg) => Some(self.module.target.register(reg)?.bits.into()),
-            Node::Lane(reg, _) | Node::PerLane(reg) => Some(self.module.target.register(reg)?.lane_bits().into()),
+            Node::Lane(reg, _) | Node::PerLane(reg) => {
+                Some(self.module.target.register(reg)?.lane_bits().into())
+            }
             Node::Implicit(bytes) => Some(8 * bytes.len() as u64),
             Node::Value | Node::PointerTo(..) => Some(u64::from(self.module.target.address_bytes()) * 8),
             Node::Offset(by) => self.bits(self.tree.last(at))?.checked_sub_signed(by.checked_mul(8)?),
@@ -446,7 +462,9 @@ impl One<'_, '_> {
             self.encoder.regx(reg).deref_size((bits / 8) as u8);
         } else {
             let Some(ty) = self.entries.unsigned(bits) else {
-                return Err(self.consumer.cannot_say(format!("what register {} holds", self.register(reg)?.name())));
+                return Err(self
+                    .consumer
+                    .cannot_say(format!("what register {} holds", self.register(reg)?.name())));
             };
             self.encoder.regval_type(reg, ty).convert(0);
         }
@@ -547,7 +565,8 @@ impl One<'_, '_> {
                     while from < end {
                         let element = from / bits;
                         let here = (bits - from % bits).min(end - from);
-                        let chosen = if element < 64 && mask >> element & 1 == 1 { operands[1] } else { operands[0] };
+                        let chosen =
+                            if element < 64 && mask >> element & 1 == 1 { operands[1] } else { operands[0] };
                         self.plain_leaves(chosen, from as i64, here, out)?;
                         from += here;
                     }
@@ -610,7 +629,7 @@ impl One<'_, '_> {
                 not_before(from)
             }
             Node::PointerTo(variable, by) if from == 0 => {
-                self.pointer_to(variable, by);
+                self.pointer_to(variable, by)?;
                 Ok(0)
             }
             // No operation: a part that is nowhere.
@@ -624,7 +643,8 @@ impl One<'_, '_> {
     /// DWARF 5 calls leave values, not locations, so what the procedure says is written in its place.
     fn procedure_in_place(&mut self, procedure: crate::model::ProcedureId, leaf: Leaf) -> Result<u64> {
         let mut tree = Tree::default();
-        let root = tree.read(self.module.nodes(self.module.procedures[procedure].loc)).ok_or_else(malformed)?;
+        let root =
+            tree.read(self.module.nodes(self.module.procedures[procedure].loc)).ok_or_else(malformed)?;
         let mut leaves = Vec::new();
         let mut inner = One {
             module: self.module,
@@ -716,9 +736,12 @@ impl One<'_, '_> {
                 Ok((from as u64, self.register(reg)?.bits.into()))
             }
             Node::Memory(space) => {
-                let (first, bytes) = (from.rem_euclid(8) as u64, (from.rem_euclid(8) as u64 + bits).div_ceil(8));
+                let (first, bytes) =
+                    (from.rem_euclid(8) as u64, (from.rem_euclid(8) as u64 + bits).div_ceil(8));
                 if bytes > self.address_bits() as u64 / 8 {
-                    return Err(self.consumer.cannot_say("more bytes of memory than an address has, at once"));
+                    return Err(self
+                        .consumer
+                        .cannot_say("more bytes of memory than an address has, at once"));
                 }
                 if space != SpaceId::DEFAULT {
                     self.encoder.constu(space.0.into());
@@ -736,7 +759,8 @@ impl One<'_, '_> {
                 let from = from as usize;
                 let bit = |index: usize| u64::from(bytes[index / 8] >> (index % 8) & 1);
                 let inside = from + bits as usize <= 8 * bytes.len();
-                let value = inside.then(|| (0..bits as usize).fold(0, |value, index| value | bit(from + index) << index));
+                let value = inside
+                    .then(|| (0..bits as usize).fold(0, |value, index| value | bit(from + index) << index));
                 self.encoder.constu(value.ok_or_else(malformed)?);
                 Ok((0, bits))
             }
@@ -752,4 +776,3 @@ impl One<'_, '_> {
         }
     }
 }
-

@@ -21,8 +21,8 @@ pub use ids::{
 };
 pub use lines::Row;
 pub use live::Live;
+pub(crate) use loc::Pool;
 pub use loc::{Half, Loc, Node, Nodes, Symbol, Val};
-pub(crate) use loc::{Pool, Sort};
 pub use scopes::{
     Address, File, Function, Procedure, Scope, ScopeKind, SourceLine, Unit, Variable, VariableKind,
 };

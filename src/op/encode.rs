@@ -45,6 +45,11 @@ impl<'b> Encoder<'b> {
         self.encoding
     }
 
+    /// Another encoder that appends to the same bytes.
+    pub fn again(&mut self) -> Encoder<'_> {
+        Encoder::new(self.out, self.encoding)
+    }
+
     /// How many bytes `out` has.
     #[inline]
     pub fn position(&self) -> usize {
@@ -67,6 +72,12 @@ impl<'b> Encoder<'b> {
             None => Ok(()),
             Some(failure) => Err(failure.error(self.encoding.dialect)),
         }
+    }
+
+    /// Appends bytes as they are: operations that the table does not have.
+    pub fn raw(&mut self, bytes: &[u8]) -> &mut Self {
+        self.out.extend_from_slice(bytes);
+        self
     }
 
     /// Appends the operation.

@@ -1,0 +1,117 @@
+//! The model to DWARF: the only place that knows both.
+//!
+//! [`lower`] walks the module once and appends what it finds to the sections: entries, lists and rows as
+//! they come. What the consumer cannot be told is an error, or is left out and listed, by [`Policy`].
+
+mod consumer;
+mod dies;
+mod flatten;
+mod lines;
+mod lists;
+mod loc;
+mod types;
+
+use core::ops::Range;
+
+pub use consumer::{
+    Consumer, DW_AT_LLVM_ADDRESS_SPACE, DW_AT_LLVM_LANE_PC, DW_AT_LLVM_LANE_PC_AMD, DW_AT_LLVM_LANES,
+    DW_AT_LLVM_LANES_AMD, DW_CC_LLVM_DEVICE_KERNEL, Policy,
+};
+
+use crate::emit::Section;
+use crate::emit::addr::Addresses;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Loc, Module, Stack, VariableId};
+use crate::op::Expr;
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lowered {
+    /// The debug sections, with relocations.
+    pub sections: Vec<Section>,
+    /// What the consumer could not be told, by variable and pc.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A location that was left out, for the consumer cannot be told of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Whose location.
+    pub variable: VariableId,
+    /// The pcs, in bytes from the start of the function; `None` for a variable that does not move.
+    pub pcs: Option<Range<u64>>,
+    /// Why.
+    pub why: Error,
+}
+
+impl core::fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "left out: {}", self.why)
+    }
+}
+
+/// Writes the module's debug sections for a consumer.
+///
+/// The bytes depend on the arguments and nothing else.
+///
+/// # Errors
+/// [`ErrorKind::CannotSay`] with [`Policy::Strict`]; [`ErrorKind::TooLarge`] where a section does not fit
+/// the 32-bit DWARF format.
+pub fn lower(module: &Module, consumer: &Consumer, policy: Policy) -> Result<Lowered> {
+    dies::Dies::new(module, consumer, policy).write()
+}
+
+/// The expression of one location, for a user who writes the rest of the DWARF by other means.
+///
+/// * `bits` – the size of what is there, if it is known.
+/// * `stack` – the stack frame of the function, for stack slots.
+///
+/// # Errors
+/// The errors of [`VariableBuilder::live`](crate::build::VariableBuilder::live) and
+/// [`ErrorKind::CannotSay`]. A location that refers to a symbol, a variable or a procedure has no
+/// expression by itself: [`ErrorKind::BadArgument`].
+pub fn lower_loc(
+    loc: &Loc,
+    bits: Option<u64>,
+    target: &crate::target::Target,
+    stack: Stack,
+    consumer: &Consumer,
+) -> Result<Expr> {
+    let mut builder = crate::build::Builder::new(target.clone());
+    let unit = builder.unit("");
+    let procedure = builder.procedure(unit, loc)?;
+    let module = builder.finish()?;
+    let mut out = Vec::new();
+    let mut addresses = Addresses::default();
+    let mut lowering = loc::Lowering::new(&module, consumer);
+    let loc = module.procedures[procedure].loc;
+    let entries = &NoEntries;
+    lowering.lower(
+        loc,
+        bits,
+        false,
+        &mut loc::Sink { out: &mut out, addresses: &mut addresses, entries, stack },
+    )?;
+    if !lowering.pending.is_empty() || !addresses.is_empty() {
+        return Err(Error::bad_argument("the location refers to what it cannot name without a module"));
+    }
+    Ok(Expr::raw(out))
+}
+
+/// No entry has a name.
+struct NoEntries;
+
+impl loc::Entries for NoEntries {
+    fn entity(&self, _: crate::model::Entity) -> Option<crate::emit::info::EntryRef> {
+        None
+    }
+
+    fn unsigned(&self, _: u32) -> Option<u64> {
+        None
+    }
+}
+
+/// Whether the error says that the consumer cannot be told.
+fn cannot_be_told(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::CannotSay { .. })
+}
