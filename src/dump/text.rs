@@ -41,7 +41,7 @@ pub struct DumpOptions {
 /// read (a list, a line program) is printed as the error in angle brackets.
 pub fn dump(object: &Object<'_>, dwarf: &Dwarf<'_>, target: Option<&Target>, options: DumpOptions) -> String {
     let mut out = String::new();
-    let mut dump = Dump { object, dwarf, target, verbose: options.verbose, out: &mut out };
+    let mut dump = Dump { object, dwarf, target, verbose: options.verbose, program: None, out: &mut out };
     // Writing to a string does not fail.
     let _ = dump.all();
     out
@@ -57,6 +57,8 @@ struct Dump<'a, 'd> {
     dwarf: &'a Dwarf<'d>,
     target: Option<&'a Target>,
     verbose: bool,
+    /// The line program of the unit, which knows the names of files.
+    program: Option<LineProgram<'d>>,
     out: &'a mut String,
 }
 
@@ -92,13 +94,20 @@ impl<'a, 'd> Dump<'a, 'd> {
         }
         self.at(unit.offset)?;
         self.out.push('\n');
+        let (program, error) = match self.dwarf.lines(unit) {
+            Ok(program) => (program, None),
+            Err(error) => (None, Some(error)),
+        };
+        self.program = program;
         for entry in self.dwarf.entries_of(unit) {
             self.entry(unit, entry)?;
         }
-        match self.dwarf.lines(unit) {
-            Ok(Some(program)) => self.lines(&program),
-            Ok(None) => Ok(()),
-            Err(error) => writeln!(self.out, "lines: <{error}>"),
+        if let Some(program) = self.program.take() {
+            self.lines(&program)?;
+        }
+        match error {
+            Some(error) => writeln!(self.out, "lines: <{error}>"),
+            None => Ok(()),
         }
     }
 
@@ -134,9 +143,9 @@ impl<'a, 'd> Dump<'a, 'd> {
 
     fn value(&mut self, unit: &'a Unit<'d>, depth: usize, attribute: &Attribute<'d>) -> fmt::Result {
         match attribute.value {
-            Value::Unsigned(number) => self.number(unit, attribute.name, number),
+            Value::Unsigned(number) => self.number(attribute.name, number),
             Value::Signed(number) => match u64::try_from(number) {
-                Ok(number) => self.number(unit, attribute.name, number),
+                Ok(number) => self.number(attribute.name, number),
                 Err(_) => write!(self.out, "{number}"),
             },
             Value::Wide(number) => write!(self.out, "{number:#x}"),
@@ -176,7 +185,7 @@ impl<'a, 'd> Dump<'a, 'd> {
         Ok(())
     }
 
-    fn number(&mut self, unit: &Unit<'d>, name: DwAt, number: u64) -> fmt::Result {
+    fn number(&mut self, name: DwAt, number: u64) -> fmt::Result {
         if let Some(name) = names::constant(name, number) {
             self.out.push_str(&name);
             return Ok(());
@@ -191,8 +200,7 @@ impl<'a, 'd> Dump<'a, 'd> {
         }
         let detail = match name {
             dw::DW_AT_decl_file | dw::DW_AT_call_file => {
-                let file = self.dwarf.lines(unit).ok().flatten();
-                file.and_then(|program| Some(format!("{:?}", program.path(number)?)))
+                self.program.as_ref().and_then(|program| Some(format!("{:?}", program.path(number)?)))
             }
             // DW_AT_LLVM_address_space.
             DwAt(0x3e10) => {
