@@ -65,6 +65,9 @@ struct Dump<'a, 'd> {
 impl<'a, 'd> Dump<'a, 'd> {
     fn all(&mut self) -> fmt::Result {
         let dwarf = self.dwarf;
+        if dwarf.units().is_empty() {
+            self.out.push_str("no units\n");
+        }
         for (index, unit) in dwarf.units().iter().enumerate() {
             if index != 0 {
                 self.out.push('\n');

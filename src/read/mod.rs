@@ -32,6 +32,7 @@
 mod cursor;
 mod dwarf;
 mod elf;
+mod elf_header;
 mod entry;
 mod line;
 mod line_rows;

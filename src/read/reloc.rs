@@ -4,7 +4,8 @@
 //! would be read as if it were right.
 
 use super::cursor::Cursor;
-use super::elf::{AMDGPU, File, Section, Symbol, Undefined, X86_64};
+use super::elf::{AMDGPU, Section, Symbol, Undefined, X86_64};
+use super::elf_header::File;
 use crate::error::{Error, ErrorKind, Result};
 
 const SHT_RELA: u32 = 4;
