@@ -30,9 +30,25 @@ use super::{
 use crate::error::{Error, Result};
 use crate::target::Target;
 
-/// Prints the operations of an expression. Never fails: what cannot be decoded is printed as such.
+/// How deep expressions in expressions are printed. Two levels have a meaning; bytes can have any number.
+const DEEPEST: u8 = 16;
+
+/// Prints the operations of an expression. Never fails: what cannot be decoded is printed as such, and so
+/// is an expression within more than 16 others.
 pub fn print(bytes: &[u8], encoding: Encoding, target: Option<&Target>) -> String {
+    print_within(bytes, encoding, target, 0)
+}
+
+fn print_within(bytes: &[u8], encoding: Encoding, target: Option<&Target>, depth: u8) -> String {
     let mut out = String::new();
+    if depth > DEEPEST {
+        out.push_str("<nested too deeply;");
+        for byte in bytes {
+            let _ = write!(out, " {byte:02x}");
+        }
+        out.push('>');
+        return out;
+    }
     let decoded: Vec<_> = Decoder::new(bytes, encoding).map_while(Result::ok).collect();
     let end = decoded.len();
     let mut labels: Vec<usize> = Vec::new();
@@ -53,7 +69,7 @@ pub fn print(bytes: &[u8], encoding: Encoding, target: Option<&Target>) -> Strin
             Some(number) => {
                 let _ = write!(out, "{} L{number}", one.op.row().text);
             }
-            None => print_one(&mut out, one, encoding, target),
+            None => print_one(&mut out, one, encoding, target, depth),
         }
     }
     let mut rest = Decoder::new(bytes, encoding);
@@ -78,10 +94,10 @@ fn branch_target(decoded: &[Decoded<'_>], index: usize, end: usize) -> Option<us
     (to == end || decoded.binary_search_by_key(&to, |one| one.offset).is_ok()).then_some(to)
 }
 
-fn print_one(out: &mut String, one: &Decoded<'_>, encoding: Encoding, target: Option<&Target>) {
+fn print_one(out: &mut String, one: &Decoded<'_>, encoding: Encoding, target: Option<&Target>, depth: u8) {
     let code = one.spelling.code();
     let family = Compact::of(code).filter(|family| family.name == one.op.name());
-    let mut printer = Printer { out, encoding, target };
+    let mut printer = Printer { out, encoding, target, depth };
     match family.map(|family| (family, family.form)) {
         Some((family, Form::InOpcode)) => {
             let number = code - family.first;
@@ -132,6 +148,8 @@ struct Printer<'o, 't> {
     out: &'o mut String,
     encoding: Encoding,
     target: Option<&'t Target>,
+    /// How many expressions this one is in.
+    depth: u8,
 }
 
 impl Printer<'_, '_> {
@@ -205,7 +223,7 @@ macro_rules! print_operand {
         $p.block($value)
     };
     ($p:ident, Expression, $value:ident) => {{
-        let inner = print($value, $p.encoding, $p.target);
+        let inner = print_within($value, $p.encoding, $p.target, $p.depth + 1);
         let _ = write!($p.out, " ({inner})");
     }};
     ($p:ident, Encoded, $value:ident) => {{
