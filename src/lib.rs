@@ -1,10 +1,12 @@
 //! The debug-info back end of a GPU compiler.
 pub mod build;
+pub mod dump;
 pub mod emit;
 pub mod error;
 pub mod lower;
 pub mod model;
 pub mod op;
+pub mod read;
 pub mod target;
 
 pub use error::{Error, Result};
