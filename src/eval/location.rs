@@ -212,6 +212,20 @@ impl Location {
         Storage::Implicit(ImplicitBits::new(bytes, bytes.len() as u64 * 8)).into()
     }
 
+    /// A complete composite of parts, each a location and its size in bits.
+    ///
+    /// # Errors
+    /// Ill-formed if a part needs more bits than its storage has; an evaluation error if there are more than
+    /// 65 536 parts on all levels.
+    pub fn composite(parts: impl IntoIterator<Item = (Self, u128)>) -> Result<Self, Fault> {
+        let mut composite = Composite::empty();
+        for (location, bits) in parts {
+            composite.push(location, bits, memory_bits(64), 1 << 16)?;
+        }
+        composite.complete();
+        Ok(composite.into())
+    }
+
     /// The places, one or more.
     pub fn places(&self) -> impl Iterator<Item = &SingleLocation> + Clone {
         core::iter::once(&self.first).chain(&self.rest)
@@ -253,7 +267,7 @@ impl Location {
             SingleLocation {
                 storage: Storage::Memory { space: SpaceId::DEFAULT, lane: None, .. },
                 offset,
-            } if offset % 8 == 0 => u64::try_from(offset / 8).ok(),
+            } if offset.is_multiple_of(8) => u64::try_from(offset / 8).ok(),
             _ => None,
         }
     }
@@ -261,14 +275,22 @@ impl Location {
     /// The composite that is being built, if this is one.
     pub(super) fn incomplete(&mut self) -> Option<&mut Composite> {
         // Nothing else refers to an incomplete composite, for it cannot be copied: this does not clone.
-        if self.is_incomplete() { self.composite() } else { None }
+        if self.is_incomplete() { self.composite_mut() } else { None }
     }
 
     /// The composite at this location, if that is all of it, to be added to.
-    pub(super) fn composite(&mut self) -> Option<&mut Composite> {
+    pub(super) fn composite_mut(&mut self) -> Option<&mut Composite> {
         match (&mut self.first.storage, self.rest.is_empty()) {
             (Storage::Composite(composite), true) => Some(Arc::make_mut(composite)),
             _ => None,
+        }
+    }
+
+    /// How many parts the composite at this location has, 0 if it is none.
+    pub(super) fn parts(&self) -> usize {
+        match self.single().map(|place| &place.storage) {
+            Some(Storage::Composite(composite)) => composite.parts.len(),
+            _ => 0,
         }
     }
 

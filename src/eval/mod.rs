@@ -159,13 +159,15 @@ pub struct Limits {
     pub steps: u64,
     /// Expressions within expressions.
     pub depth: u32,
+    /// Elements on the stack.
+    pub stack: u32,
     /// Parts of a composite, on all levels.
     pub parts: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { steps: 1_000_000, depth: 64, parts: 1 << 16 }
+        Self { steps: 1_000_000, depth: 64, stack: 4096, parts: 1 << 16 }
     }
 }
 
@@ -274,8 +276,25 @@ impl Evaluator {
         I: IntoIterator<Item = &'e ListEntry<'e>>,
         I::IntoIter: Clone,
     {
-        let context = Context { kind: Kind::Location, ..*context };
-        self.run(machine, &context, None, |run| run.list(entries.into_iter()))
+        self.run(machine, context, None, |run| run.list(entries.into_iter()))
+    }
+
+    /// As [`list`](Self::list), and `trace` is told of every operation after it.
+    ///
+    /// # Errors
+    /// As [`list`](Self::list).
+    pub fn list_traced<'e, I>(
+        &mut self,
+        entries: I,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+        trace: &mut dyn FnMut(Step<'_>),
+    ) -> Result<Location, Fault>
+    where
+        I: IntoIterator<Item = &'e ListEntry<'e>>,
+        I::IntoIter: Clone,
+    {
+        self.run(machine, context, Some(trace), |run| run.list(entries.into_iter()))
     }
 
     fn run<T>(

@@ -177,7 +177,10 @@ impl Run<'_, '_> {
             }
 
             // Implicit locations, A.2.5.4.4.5.
-            Op::ImplicitValue { bytes } => self.push(Location::implicit(bytes)),
+            Op::ImplicitValue { bytes } => {
+                self.charge(bytes.len() as u64 / 64)?;
+                self.push(Location::implicit(bytes));
+            }
             Op::StackValue {} => self.stack_value()?,
             Op::ImplicitPointer { entry, by } => self.implicit_pointer(0, entry, by)?,
             Op::AspaceImplicitPointer { entry, by } => {
@@ -186,8 +189,8 @@ impl Run<'_, '_> {
             }
 
             // Composites, A.2.5.4.4.6.
-            Op::Piece { bytes } => self.piece(u128::from(bytes) * 8, 0)?,
-            Op::BitPiece { bits, offset } => self.piece(bits.into(), offset)?,
+            Op::Piece { bytes } => self.piece(u128::from(bytes) * 8, None)?,
+            Op::BitPiece { bits, offset } => self.piece(bits.into(), Some(offset))?,
             Op::PieceEnd {} => self.piece_end()?,
             Op::Extend { bits, count } => self.extend(bits, count)?,
             Op::SelectBitPiece { bits, count } => self.select_bit_piece(bits, count)?,
@@ -227,6 +230,7 @@ impl Run<'_, '_> {
         let picked = picked.ok_or_else(|| ill_formed(format!("the stack has no element {index}")))?;
         if let Element::Location(location) = &picked {
             super::stack::complete(location)?;
+            self.charge(location.places().count() as u64 / 4)?;
         }
         self.push(picked);
         Ok(())
@@ -329,7 +333,7 @@ impl Run<'_, '_> {
                 let bits = value.ty().size();
                 let storage = value.with_bytes(|bytes| match self.machine.is_big_endian() {
                     false => Ok(ImplicitBits::new(bytes, bits)),
-                    true if bits % 8 == 0 => {
+                    true if bits.is_multiple_of(8) => {
                         let reversed: Vec<_> = bytes.iter().rev().copied().collect();
                         Ok(ImplicitBits::new(&reversed, bits))
                     }

@@ -162,7 +162,9 @@ fn read_place(
             "{bits} bits from bit {from} on are read in a storage of {size} bits: {place}"
         )));
     }
-    if machine.is_big_endian() && (from % 8 != 0 || at % 8 != 0 || bits % 8 != 0) {
+    if machine.is_big_endian()
+        && (!from.is_multiple_of(8) || !at.is_multiple_of(8) || !bits.is_multiple_of(8))
+    {
         return Err(unsupported("bits that are no whole bytes, on a big-endian machine"));
     }
     match &place.storage {
@@ -222,7 +224,7 @@ fn in_chunks(
         return Ok(());
     }
     let skip = (from % 8) as usize;
-    if skip == 0 && at % 8 == 0 && bits % 8 == 0 {
+    if skip == 0 && at.is_multiple_of(8) && bits.is_multiple_of(8) {
         return read(from / 8, &mut into[at / 8..(at + bits) / 8]);
     }
     let mut chunk = [0u8; 65];
@@ -239,7 +241,7 @@ fn in_chunks(
 
 /// Copies `bits` bits, counted from the least significant of the first byte.
 pub(super) fn copy_bits(into: &mut [u8], at: usize, from: &[u8], skip: usize, bits: usize) {
-    if at % 8 == 0 && skip % 8 == 0 && bits % 8 == 0 {
+    if at.is_multiple_of(8) && skip.is_multiple_of(8) && bits.is_multiple_of(8) {
         let (at, skip, bytes) = (at / 8, skip / 8, bits / 8);
         into[at..at + bytes].copy_from_slice(&from[skip..skip + bytes]);
         return;
@@ -255,7 +257,7 @@ fn fill(mask: &mut [u8], at: usize, bits: usize, set: bool) {
     let mut bit = at;
     let end = at + bits;
     while bit < end {
-        if bit % 8 == 0 && end - bit >= 8 {
+        if bit.is_multiple_of(8) && end - bit >= 8 {
             mask[bit / 8] = if set { 0xff } else { 0 };
             bit += 8;
         } else {

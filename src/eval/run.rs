@@ -92,6 +92,9 @@ impl<'r, 't> Run<'r, 't> {
                 let to = self.branch(expr, decoder.offset(), by, &mut branches).map_err(place)?;
                 decoder.seek(to);
             }
+            if self.stack.len() > self.limits.stack as usize {
+                return Err(place(error(format!("more than {} elements on the stack", self.limits.stack))));
+            }
             self.last_register = match op {
                 Op::RegX { reg } => Some(reg),
                 // What was called may have ended with one.
@@ -178,12 +181,12 @@ impl<'r, 't> Run<'r, 't> {
 
     pub fn pop_location(&mut self) -> Result<Location, Fault> {
         let element = self.pop()?;
-        self.to_location(element)
+        self.location_of(element)
     }
 
     /// The element as a location: a value of the generic type is an address in the default space, an implicit
     /// pointer value into it is what it points to (A.2.5.4.4.3).
-    pub fn to_location(&mut self, element: Element) -> Result<Location, Fault> {
+    pub fn location_of(&mut self, element: Element) -> Result<Location, Fault> {
         let value = match element {
             Element::Location(location) => {
                 complete(&location)?;
@@ -237,17 +240,17 @@ impl<'r, 't> Run<'r, 't> {
             return Ok(Element::Location(Location::undefined()));
         }
         let mut top = self.pop()?;
-        if let Element::Location(location) = &mut top {
-            if let Some(composite) = location.incomplete() {
-                composite.complete();
-            }
+        if let Element::Location(location) = &mut top
+            && let Some(composite) = location.incomplete()
+        {
+            composite.complete();
         }
         Ok(top)
     }
 
     pub fn finish_location(&mut self) -> Result<Location, Fault> {
         let top = self.finish_any()?;
-        self.to_location(top)
+        self.location_of(top)
     }
 
     pub fn finish_value(&mut self) -> Result<Value, Fault> {
@@ -345,16 +348,19 @@ impl<'r, 't> Run<'r, 't> {
     pub fn frame_base(&mut self) -> Result<Location, Fault> {
         let body = self.machine.frame_base(self.scope.frame);
         let scope = Scope { is_frame_base: true, ..self.scope };
+        self.last_register = None;
         let base = self.body(scope, body)?.ok_or_else(|| error("there is no frame base"))?;
+        // In an outer frame the register can be saved in memory, but it is what the frame base is in, not
+        // the frame base.
+        if let Some(reg) = self.last_register {
+            return self.register_address(0, reg, 0);
+        }
         match base.single().map(|place| &place.storage) {
             Some(Storage::Memory { .. }) => Ok(base),
             Some(Storage::Register { .. }) => {
                 let address = self.read_unsigned(&base, self.address_bits(SpaceId::DEFAULT)?)?;
                 self.memory(0, address)
             }
-            // Of a variable that is not there the rest of the expression may still be good for something,
-            // but a frame that is not there cannot be the base of anything.
-            Some(Storage::Undefined) => Err(error("the frame base is undefined")),
             _ => Err(ill_formed(format!("the frame base is no single place in memory, but {base}"))),
         }
     }

@@ -74,11 +74,11 @@ fn write_place(
     let skip = (place.offset % 8) as usize;
     let first = place.offset / 8;
     let big_endian = machine.is_big_endian();
-    if big_endian && (skip != 0 || at % 8 != 0 || bits % 8 != 0) {
+    if big_endian && (skip != 0 || !at.is_multiple_of(8) || !bits.is_multiple_of(8)) {
         return Err(unsupported("bits that are no whole bytes, on a big-endian machine"));
     }
     let mut now = vec![0; (skip + bits).div_ceil(8)];
-    let is_whole = skip == 0 && bits % 8 == 0;
+    let is_whole = skip == 0 && bits.is_multiple_of(8);
     let done = match place.storage {
         Storage::Memory { space, lane, .. } => {
             let address = first as u64;

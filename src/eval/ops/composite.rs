@@ -1,13 +1,13 @@
 //! Composites (A.2.5.4.4.6, and the pieces of DWARF 6).
 
 use super::super::fault::{Fault, error, ill_formed, unsupported};
-use super::super::location::{Composite, Location, Storage};
+use super::super::location::{Composite, Location, SingleLocation, Storage};
 use super::super::run::Run;
 use super::super::stack::{Element, pointer_misused};
 
 impl Run<'_, '_> {
     /// Adds a part of `bits` bits to the composite that is being built, or starts one.
-    pub(super) fn piece(&mut self, bits: u128, offset: u64) -> Result<(), Fault> {
+    pub(super) fn piece(&mut self, bits: u128, offset: Option<u64>) -> Result<(), Fault> {
         if self.is_draft() {
             return self.draft_piece(bits, offset);
         }
@@ -17,7 +17,7 @@ impl Run<'_, '_> {
             Some(Element::Location(top)) if top.is_incomplete() => Location::undefined(),
             Some(_) => self.pop_location()?,
         };
-        let part = part.moved(offset.into())?;
+        let part = moved(part, offset)?;
         let has_base =
             !is_empty && matches!(self.peek(0), Some(Element::Location(top)) if top.is_incomplete());
         if !has_base {
@@ -28,7 +28,7 @@ impl Run<'_, '_> {
 
     /// The rules of DWARF 6: there are no incomplete composites. A piece is added to the composite below its
     /// location; the other cases are only there for expressions of DWARF 5.
-    fn draft_piece(&mut self, bits: u128, offset: u64) -> Result<(), Fault> {
+    fn draft_piece(&mut self, bits: u128, offset: Option<u64>) -> Result<(), Fault> {
         let is_composite = |element: Option<&Element>| {
             matches!(element, Some(Element::Location(location))
                 if matches!(location.single().map(|place| &place.storage), Some(Storage::Composite(_))))
@@ -49,7 +49,7 @@ impl Run<'_, '_> {
                 part
             }
         };
-        let part = part.moved(offset.into())?;
+        let part = moved(part, offset)?;
         self.append(part, bits)
     }
 
@@ -69,7 +69,12 @@ impl Run<'_, '_> {
         let (max_bits, max_parts) = (self.largest_storage(), self.limits.parts);
         let mut top = self.pop()?;
         if let Element::Location(location) = &mut top {
-            let composite = location.composite().ok_or_else(|| ill_formed("a piece needs a composite"))?;
+            if self.is_draft() {
+                // Such a composite can have copies, which stay as they are.
+                self.charge(location.parts() as u64 / 4)?;
+            }
+            let composite =
+                location.composite_mut().ok_or_else(|| ill_formed("a piece needs a composite"))?;
             composite.push(part, bits, max_bits, max_parts)?;
         }
         self.push(top);
@@ -103,7 +108,7 @@ impl Run<'_, '_> {
         if bits == 0 || count == 0 {
             return Err(ill_formed(format!("a location is extended to {count} parts of {bits} bits")));
         }
-        self.charge_parts(count)?;
+        self.charge_parts(count.saturating_mul(location.places().count() as u64))?;
         self.push_parts((0..count).map(|_| Ok((location.clone(), bits.into()))))
     }
 
@@ -153,12 +158,16 @@ impl Run<'_, '_> {
         let offset = self.pop_signed()?;
         let over = self.pop_location()?;
         let base = self.pop_location()?;
-        if self.is_draft() {
-            return Err(unsupported("overlays by the rules of DWARF 6"));
-        }
-        let in_bits = |number: i128| number.checked_mul(unit).and_then(|bits| u128::try_from(bits).ok());
-        let (Some(size), Some(offset)) = (in_bits(size), in_bits(offset)) else {
+        let in_bits = |number: i128| number.checked_mul(unit).filter(|&bits| bits.unsigned_abs() < 1 << 120);
+        let bits = in_bits(size).and_then(|bits| u128::try_from(bits).ok());
+        let (Some(size), Some(offset)) = (bits, in_bits(offset)) else {
             return Err(ill_formed(format!("an overlay of size {size} at {offset}")));
+        };
+        if self.is_draft() {
+            return self.draft_overlay(base, over, offset, size);
+        }
+        let Ok(offset) = u128::try_from(offset) else {
+            return Err(ill_formed(format!("an overlay at bit {offset} of its base")));
         };
         if size == 0 {
             self.push(base);
@@ -166,9 +175,12 @@ impl Run<'_, '_> {
         }
         // Undefined storage has no size; as base it is as large as storage can be.
         let remaining = base.remaining().unwrap_or_else(|| self.largest_storage());
-        let end = offset.checked_add(size).filter(|&end| end <= remaining).ok_or_else(|| {
-            ill_formed(format!("an overlay of {size} bits at bit {offset} of a base that has {remaining}"))
-        })?;
+        let end = offset + size;
+        if end > remaining {
+            return Err(ill_formed(format!(
+                "an overlay of {size} bits at bit {offset} of a base that has {remaining}"
+            )));
+        }
         if size == remaining {
             self.push(over);
             return Ok(());
@@ -177,8 +189,49 @@ impl Run<'_, '_> {
             0 => None,
             rest => Some((base.clone().moved(end as i128)?, rest)),
         };
-        let before = (offset > 0).then(|| (base, offset));
+        let before = (offset > 0).then_some((base, offset));
         let parts = [before, Some((over, size)), rest];
         self.push_parts(parts.into_iter().flatten().map(Ok))
+    }
+
+    /// The rules of the proposal for DWARF 6: the whole storage of the base stays, also what is before the base
+    /// location, and undefined bits are added to it where it is too short.
+    fn draft_overlay(
+        &mut self,
+        base: Location,
+        over: Location,
+        offset: i128,
+        size: u128,
+    ) -> Result<(), Fault> {
+        let Some(place) = base.single().cloned() else {
+            return Err(unsupported("an overlay over several places, by the rules of DWARF 6"));
+        };
+        let start = place.offset.checked_add_signed(offset).ok_or_else(|| {
+            ill_formed(format!("an overlay at bit {offset} of a base at bit {} of its storage", place.offset))
+        })?;
+        if size == 0 {
+            self.push(base);
+            return Ok(());
+        }
+        let from = place.offset;
+        let all = place.storage.size().unwrap_or_else(|| self.largest_storage());
+        let at = |offset| Location::from(SingleLocation { storage: place.storage.clone(), offset });
+        let end = start + size;
+        let parts = [
+            (at(0), start.min(all)),
+            (Location::undefined(), start.saturating_sub(all)),
+            (over, size),
+            (at(end), all.saturating_sub(end)),
+        ];
+        self.push_parts(parts.into_iter().filter(|(_, bits)| *bits > 0).map(Ok))?;
+        self.move_top(i128::try_from(from).ok())
+    }
+}
+
+/// The location, further on if the operation says so.
+fn moved(location: Location, bits: Option<u64>) -> Result<Location, Fault> {
+    match bits {
+        Some(bits) => location.moved(bits.into()),
+        None => Ok(location),
     }
 }

@@ -100,13 +100,24 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Pushes the location in a space at an address that is in a register, `by` bytes further.
     pub(super) fn breg(&mut self, space: u128, reg: Reg, by: i64) -> Result<(), Fault> {
+        let location = self.register_address(space, reg, by)?;
+        self.push(location);
+        Ok(())
+    }
+
+    /// The location in a space at an address that is in a register, `by` bytes further.
+    pub(in super::super) fn register_address(
+        &self,
+        space: u128,
+        reg: Reg,
+        by: i64,
+    ) -> Result<Location, Fault> {
         let location = self.register(reg)?;
         let known = u32::try_from(space)
             .map_err(|_| ill_formed(format!("the target has no address space {space:#x}")))?;
         let address = self.read_unsigned(&location, self.address_bits(SpaceId(known))?)?;
-        self.push_memory(space, address.wrapping_add(by as u128))
+        self.memory(space, address.wrapping_add(by as u128))
     }
 
     // Values at locations.
@@ -131,8 +142,8 @@ impl Run<'_, '_> {
         let mut small = [0u8; 8];
         let mut large = Vec::new();
         let bytes = match bits {
-            ..=64 => &mut small[..bits.div_ceil(8) as usize],
-            ..=MAX_VALUE_BITS => {
+            0..=64 => &mut small[..bits.div_ceil(8) as usize],
+            65..=MAX_VALUE_BITS => {
                 large.resize(bits.div_ceil(8) as usize, 0);
                 &mut large[..]
             }
@@ -145,7 +156,7 @@ impl Run<'_, '_> {
     /// The value that bytes in memory order stand for.
     fn value_of_bytes(&self, ty: BaseType, bytes: &mut [u8]) -> Result<Value, Fault> {
         if self.machine.is_big_endian() {
-            if ty.size() % 8 != 0 {
+            if !ty.size().is_multiple_of(8) {
                 return Err(unsupported("bits that are no whole bytes, on a big-endian machine"));
             }
             bytes.reverse();
