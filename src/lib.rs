@@ -3,6 +3,7 @@ pub mod build;
 pub mod dump;
 pub mod emit;
 pub mod error;
+pub mod eval;
 pub mod lower;
 pub mod model;
 pub mod op;
