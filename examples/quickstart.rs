@@ -29,6 +29,8 @@ fn main() -> eitri::Result<()> {
     let written = lower(&module, &Consumer::llvm(), Policy::Strict)?;
     let code = Code::text(vec![0; 0x40]).with_function("saxpy", 0, 0x40);
     let object = new_object(module.target(), &code, &written.sections)?;
+    let report = eitri::check(&module, &Consumer::llvm(), &written.left_out, &object)?;
+    println!("{report}");
     write_file(std::path::Path::new("target/saxpy.o"), &object)?;
     Ok(())
 }

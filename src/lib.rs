@@ -1,5 +1,6 @@
 //! The debug-info back end of a GPU compiler.
 pub mod build;
+pub mod check;
 pub mod dump;
 pub mod emit;
 pub mod error;
@@ -10,4 +11,5 @@ pub mod op;
 pub mod read;
 pub mod target;
 
+pub use check::check;
 pub use error::{Error, Result};

@@ -15,6 +15,7 @@ mod tree;
 mod types;
 
 pub use denote::{Contents, Span, Storage};
+pub(crate) use denote::NoMeaning;
 pub use frame::Stack;
 pub use ids::{
     ExprId, FileId, FunctionId, LocId, ProcedureId, ScopeId, StringId, TypeId, UnitId, VariableId,
