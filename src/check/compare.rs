@@ -90,8 +90,18 @@ impl<'a, 'o> Compare<'a, 'o> {
             let Some(root) = dwarf.root(found) else { continue };
             self.report.entries += 1;
             let text = |id: Option<crate::model::StringId>| id.map(|id| module.string(id).to_owned());
-            self.same(&at, "DW_AT_comp_dir", &text(unit.directory), &found.comp_dir.as_deref().map(Into::into));
-            self.same(&at, "DW_AT_producer", &text(unit.producer), &found.producer.as_deref().map(Into::into));
+            self.same(
+                &at,
+                "DW_AT_comp_dir",
+                &text(unit.directory),
+                &found.comp_dir.as_deref().map(Into::into),
+            );
+            self.same(
+                &at,
+                "DW_AT_producer",
+                &text(unit.producer),
+                &found.producer.as_deref().map(Into::into),
+            );
             self.same(&at, "DW_AT_language", &unit.language.map(u64::from), &found.language);
             self.code_of_unit(id, root, &at);
             self.scope(unit.scope, root, None);
@@ -140,7 +150,13 @@ impl<'a, 'o> Compare<'a, 'o> {
     }
 
     /// Compares what an attribute says.
-    pub(super) fn same<T: PartialEq + core::fmt::Debug>(&mut self, at: &At, what: &str, expected: &T, found: &T) {
+    pub(super) fn same<T: PartialEq + core::fmt::Debug>(
+        &mut self,
+        at: &At,
+        what: &str,
+        expected: &T,
+        found: &T,
+    ) {
         if expected != found {
             let (expected, found) = (format!("{what} {expected:?}"), format!("{found:?}"));
             self.find(Kind::Attribute, at.clone(), expected, found);

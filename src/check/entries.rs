@@ -16,7 +16,8 @@ impl<'a, 'o> Compare<'a, 'o> {
     pub(super) fn scope(&mut self, scope: ScopeId, entry: Entry<'a, 'o>, function: Option<FunctionId>) {
         let module = self.module;
         let is_abstract = function.is_none() && module.function_of(scope).is_some();
-        let mut children: Vec<Entry<'a, 'o>> = entry.children().filter(|child| is_compared(child.tag())).collect();
+        let mut children: Vec<Entry<'a, 'o>> =
+            entry.children().filter(|child| is_compared(child.tag())).collect();
         for (id, variable) in module.variables().filter(|(_, variable)| variable.scope == scope) {
             let name = self.name_of(id);
             let tag = variable_tag(variable.kind);
@@ -80,7 +81,9 @@ impl<'a, 'o> Compare<'a, 'o> {
             let name = Some(module.string(module.function(callee).name));
             let origin = found.reference(gimli::DW_AT_abstract_origin);
             self.same(&at, "the function", &name, &origin.and_then(|origin| origin.name()).as_deref());
-            let is_inlined = origin.and_then(|origin| origin.number(gimli::DW_AT_inline)).is_some_and(|inline| inline & 1 == 1);
+            let is_inlined = origin
+                .and_then(|origin| origin.number(gimli::DW_AT_inline))
+                .is_some_and(|inline| inline & 1 == 1);
             self.same(&at, "an origin that was inlined", &true, &is_inlined);
             let names = [gimli::DW_AT_call_file, gimli::DW_AT_call_line, gimli::DW_AT_call_column];
             self.source_line(found, &at, Some(call), names);
@@ -99,9 +102,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         let is_placed = |child: &Entry<'_, '_>| {
             child.attr(gimli::DW_AT_low_pc).is_some() || child.attr(gimli::DW_AT_ranges).is_some()
         };
-        let is_inlined = module.scopes().any(|(_, scope)| {
-            matches!(scope.kind, ScopeKind::Inlined { function, .. } if function == id)
-        });
+        let is_inlined = module
+            .scopes()
+            .any(|(_, scope)| matches!(scope.kind, ScopeKind::Inlined { function, .. } if function == id));
         if is_inlined || data.address.is_none() {
             match take(children, |child| is(child) && !is_placed(child)) {
                 Some(found) => {
@@ -121,7 +124,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.report.entries += 1;
         self.function_attributes(id, found, &at);
         match self.address(id) {
-            Some(start) => self.code(found, core::slice::from_ref(&(start..start.wrapping_add(data.bytes))), &at),
+            Some(start) => {
+                self.code(found, core::slice::from_ref(&(start..start.wrapping_add(data.bytes))), &at)
+            }
             None => self.find(Kind::Code, at.clone(), "a symbol for its code", "none in the object"),
         }
         if let Some(attribute) = self.consumer.lanes {
@@ -143,7 +148,13 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.ty(data.returns, entry.ty(), at);
     }
 
-    fn variable(&mut self, id: VariableId, entry: Entry<'a, 'o>, function: Option<FunctionId>, is_abstract: bool) {
+    fn variable(
+        &mut self,
+        id: VariableId,
+        entry: Entry<'a, 'o>,
+        function: Option<FunctionId>,
+        is_abstract: bool,
+    ) {
         let variable = self.module.variable(id);
         let at = self.module.at_variable(id, None);
         self.report.entries += 1;

@@ -35,7 +35,9 @@ impl<'a, 'o> Compare<'a, 'o> {
                 continue;
             }
             // The function's own sequence: the first row at its start is not the end of the one before.
-            let first = found.iter().position(|row| row.address == start.wrapping_add(rows[0].pc) && !row.end_sequence);
+            let first = found
+                .iter()
+                .position(|row| row.address == start.wrapping_add(rows[0].pc) && !row.end_sequence);
             let sequence = &found[first.unwrap_or(found.len())..];
             for (index, row) in rows.iter().enumerate() {
                 self.report.rows += 1;
@@ -47,7 +49,10 @@ impl<'a, 'o> Compare<'a, 'o> {
                     u64::from(row.discriminator),
                     [row.is_stmt, row.is_prologue_end, row.is_epilogue_begin],
                 );
-                let found = sequence.get(index).filter(|row| !row.end_sequence).map(|row| self::row(&program, row, start));
+                let found = sequence
+                    .get(index)
+                    .filter(|row| !row.end_sequence)
+                    .map(|row| self::row(&program, row, start));
                 if found.as_ref() != Some(&expected) {
                     let pcs = Some(row.pc..row.pc + 1);
                     let at = At { pcs, ..module.at_scope(function.scope) };
@@ -58,7 +63,8 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
             let end = sequence.get(rows.len()).filter(|row| row.end_sequence).map(|row| row.address);
             if end != Some(start.wrapping_add(function.bytes)) {
-                let expected = format!("the end of the sequence at {:#x}", start.wrapping_add(function.bytes));
+                let expected =
+                    format!("the end of the sequence at {:#x}", start.wrapping_add(function.bytes));
                 self.find(Kind::Line, module.at_scope(function.scope), expected, format!("{end:x?}"));
             }
         }

@@ -20,7 +20,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         let module = self.module;
         let start = function.map(|function| self.address(function).unwrap_or(0));
         let size = function.map_or(1, |function| module.function(function).bytes);
-        let mut bounds: Vec<u64> = module.live(id).iter().flat_map(|live| [live.pcs().start, live.pcs().end]).collect();
+        let mut bounds: Vec<u64> =
+            module.live(id).iter().flat_map(|live| [live.pcs().start, live.pcs().end]).collect();
         if let (Some(start), Some(entries)) = (start, self.lists.get(&entry.offset())) {
             let found: Vec<(u64, u64)> = entries.iter().filter_map(|entry| entry.bounds).collect();
             for &(first, end) in &found {
@@ -44,9 +45,11 @@ impl<'a, 'o> Compare<'a, 'o> {
                         Err(Unproven::LeftOut) => {}
                         // One finding says enough of a variable at a pc.
                         Err(Unproven::Different(finding)) => {
-                            let is_known = self.report.findings.last().is_some_and(|last| {
-                                last.at == finding.at && last.kind == finding.kind
-                            });
+                            let is_known = self
+                                .report
+                                .findings
+                                .last()
+                                .is_some_and(|last| last.at == finding.at && last.kind == finding.kind);
                             if !is_known {
                                 self.report.findings.push(*finding);
                             }
@@ -109,9 +112,9 @@ impl<'a, 'o> Compare<'a, 'o> {
     }
 
     fn may_be_left_out(&self, id: VariableId, witness: Witness) -> bool {
-        self.left_out.iter().any(|one| {
-            one.variable == id && one.pcs.as_ref().is_none_or(|pcs| pcs.contains(&witness.pc))
-        })
+        self.left_out
+            .iter()
+            .any(|one| one.variable == id && one.pcs.as_ref().is_none_or(|pcs| pcs.contains(&witness.pc)))
     }
 
     /// What the model says.
@@ -125,7 +128,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         let module = self.module;
         let symbol = |name: &str| self.object.symbol_address(name);
         let contents = Stopped { fill: witness.fill, lane: Some(witness.lane), symbol: &symbol };
-        let live = module.live(id).iter().filter(|live| live.pcs().contains(&witness.pc)).map(|live| live.loc);
+        let live =
+            module.live(id).iter().filter(|live| live.pcs().contains(&witness.pc)).map(|live| live.loc);
         let places: Vec<LocId> = module.always(id).into_iter().chain(live).collect();
         let denoted: Result<Vec<Vec<Span>>, NoMeaning> =
             places.iter().map(|&loc| module.denote(function, loc, bits, &contents)).collect();
@@ -297,13 +301,15 @@ fn told(step: &eval::Step<'_>, context: &Context<'_>, target: &Target) -> String
 /// Spans as text.
 fn show(spans: &[eval::Span]) -> String {
     let places = |span: &eval::Span| {
-        let places: Vec<String> = span.places.iter().map(|place| Location::from(place.clone()).to_string()).collect();
+        let places: Vec<String> =
+            span.places.iter().map(|place| Location::from(place.clone()).to_string()).collect();
         places.join(" | ")
     };
     match spans {
         [span] => places(span),
         _ => {
-            let parts: Vec<String> = spans.iter().map(|span| format!("{}/{}", places(span), span.bits)).collect();
+            let parts: Vec<String> =
+                spans.iter().map(|span| format!("{}/{}", places(span), span.bits)).collect();
             format!("[{}]", parts.join(", "))
         }
     }

@@ -113,7 +113,12 @@ impl fmt::Display for Report {
             writeln!(f, "unproven: {at}: a raw expression has no meaning but its own")?;
         }
         let Self { findings, unproven, left_out, locations, entries, rows } = self;
-        write!(f, "{} findings, {} unproven, {left_out} left out; compared: ", findings.len(), unproven.len())?;
+        write!(
+            f,
+            "{} findings, {} unproven, {left_out} left out; compared: ",
+            findings.len(),
+            unproven.len()
+        )?;
         write!(f, "{entries} entries, {rows} line rows, {locations} locations")
     }
 }

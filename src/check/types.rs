@@ -62,7 +62,11 @@ impl<'a, 'o> Compare<'a, 'o> {
         equal("the name", &named, &&*entry.name().unwrap_or_default())?;
         let is_sized = matches!(
             ty.kind,
-            TypeKind::Base { .. } | TypeKind::Struct(_) | TypeKind::Union(_) | TypeKind::Enum { .. } | TypeKind::Vector { .. }
+            TypeKind::Base { .. }
+                | TypeKind::Struct(_)
+                | TypeKind::Union(_)
+                | TypeKind::Enum { .. }
+                | TypeKind::Vector { .. }
         );
         if is_sized {
             let bytes = ty.bits.map(|bits| bits.div_ceil(8));
@@ -110,7 +114,9 @@ impl<'a, 'o> Compare<'a, 'o> {
                 equal("enumerators", &expected, &found)?;
                 self.same_type(Some(*of), entry.ty(), seen)
             }
-            TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => self.same_type(*of, entry.ty(), seen),
+            TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => {
+                self.same_type(*of, entry.ty(), seen)
+            }
             TypeKind::Subroutine { returns, parameters } => {
                 let found: Vec<_> =
                     entry.children().filter(|child| child.tag() == gimli::DW_TAG_formal_parameter).collect();
@@ -134,7 +140,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         for (member, found) in composite.members.iter().zip(found) {
             let name = member.name.map_or("", |name| self.module.string(name));
             equal("the name of a member", &name, &&*found.name().unwrap_or_default())?;
-            let byte_offset = || found.number(gimli::DW_AT_data_member_location).unwrap_or(0).saturating_mul(8);
+            let byte_offset =
+                || found.number(gimli::DW_AT_data_member_location).unwrap_or(0).saturating_mul(8);
             let offset = found.number(gimli::DW_AT_data_bit_offset).unwrap_or_else(byte_offset);
             equal(&format!("`{name}` at bit"), &member.offset_bits, &offset)?;
             equal(&format!("`{name}` of bits"), &member.bits, &found.number(gimli::DW_AT_bit_size))?;
@@ -144,7 +151,11 @@ impl<'a, 'o> Compare<'a, 'o> {
     }
 }
 
-fn equal<T: PartialEq + core::fmt::Debug>(what: &str, expected: &T, found: &T) -> Result<(), (String, String)> {
+fn equal<T: PartialEq + core::fmt::Debug>(
+    what: &str,
+    expected: &T,
+    found: &T,
+) -> Result<(), (String, String)> {
     if expected == found { Ok(()) } else { Err((format!("{what} {expected:?}"), format!("{found:?}"))) }
 }
 

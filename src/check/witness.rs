@@ -110,4 +110,3 @@ fn number(from: u128, bits: u32, byte: impl Fn(u128) -> Option<u8>) -> Option<u6
     }
     Some((value >> skip) as u64 & (u64::MAX >> (64 - bits)))
 }
-

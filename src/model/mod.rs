@@ -14,8 +14,8 @@ mod scopes;
 mod tree;
 mod types;
 
-pub use denote::{Contents, Span, Storage};
 pub(crate) use denote::NoMeaning;
+pub use denote::{Contents, Span, Storage};
 pub use frame::Stack;
 pub use ids::{
     ExprId, FileId, FunctionId, LocId, ProcedureId, ScopeId, StringId, TypeId, UnitId, VariableId,
