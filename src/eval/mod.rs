@@ -167,7 +167,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { steps: 1_000_000, depth: 64, stack: 4096, parts: 1 << 16 }
+        Self { steps: 1_000_000, depth: 32, stack: 4096, parts: 1 << 16 }
     }
 }
 

@@ -53,8 +53,9 @@ impl Run<'_, '_> {
         self.append(part, bits)
     }
 
-    pub(super) fn composite(&mut self) {
+    pub(super) fn composite(&mut self) -> Result<(), Fault> {
         self.push_draft_composite();
+        Ok(())
     }
 
     /// Composites of DWARF 6 are always complete, and can always grow.

@@ -53,7 +53,7 @@ impl Run<'_, '_> {
     }
 
     /// Pushes the location at an address in a space. The address can be an implicit pointer into that space.
-    pub(super) fn form_address(&mut self, space: u128, address: Element) -> Result<(), Fault> {
+    fn form_address(&mut self, space: u128, address: Element) -> Result<(), Fault> {
         let address = address.into_value(self.scope.encoding.address_bytes)?;
         match address.as_pointer() {
             Some(pointer) if u128::from(pointer.space.0) == space => {
@@ -67,6 +67,13 @@ impl Run<'_, '_> {
             ))),
             None => self.push_memory(space, integral(&address)?),
         }
+    }
+
+    /// As [`form_address`](Self::form_address), from a space on top of the address.
+    pub(super) fn form_aspace_address(&mut self) -> Result<(), Fault> {
+        let (_, space) = self.pop_integral()?;
+        let address = self.pop()?;
+        self.form_address(space, address)
     }
 
     /// As [`form_address`](Self::form_address), from an address on top of its space.
@@ -104,6 +111,11 @@ impl Run<'_, '_> {
         let location = self.register_address(space, reg, by)?;
         self.push(location);
         Ok(())
+    }
+
+    pub(super) fn aspace_breg(&mut self, reg: Reg, by: i64) -> Result<(), Fault> {
+        let (_, space) = self.pop_integral()?;
+        self.breg(space, reg, by)
     }
 
     /// The location in a space at an address that is in a register, `by` bytes further.
@@ -235,6 +247,11 @@ impl Run<'_, '_> {
         let pointer = ImplicitPointer { entry, by, space, bits };
         self.push(Location::from(Storage::ImplicitPointer(pointer)));
         Ok(())
+    }
+
+    pub(super) fn aspace_implicit_pointer(&mut self, entry: u64, by: i64) -> Result<(), Fault> {
+        let (_, space) = self.pop_integral()?;
+        self.implicit_pointer(space, entry, by)
     }
 
     /// Where an implicit pointer points: the location of its entry, in the context that asks.
