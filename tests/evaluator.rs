@@ -649,6 +649,16 @@ fn limits_end_an_evaluation() {
 }
 
 #[test]
+fn composites_in_composites_have_an_end() {
+    let nested = |levels: usize| format!("reg0; piece 4{}", "; piece_end; piece 4".repeat(levels));
+    // On a composite that is complete, `piece` starts another, of which it is a part.
+    let deep = location(&nested(99));
+    assert_eq!(spans(&deep, 32).unwrap().len(), 1);
+    assert_eq!(read_bits(&deep, 32, &machine()).unwrap().bytes, [0xa0, 0xa1, 0xa2, 0xa3]);
+    locations(&[(&nested(100), "evaluation error")]);
+}
+
+#[test]
 fn lanes_and_spaces() {
     lanes(&[
         ("regx v0; push_lane; lit4; mul; offset", "reg:1536+96"),

@@ -107,6 +107,27 @@ impl Run<'_, '_> {
         Ok(())
     }
 
+    /// The frame base of the current frame (A.3.3.5).
+    fn frame_base(&mut self) -> Result<Location, Fault> {
+        let body = self.machine.frame_base(self.scope.frame);
+        let scope = self.scope.of_frame_base();
+        self.last_register = None;
+        let base = self.body(scope, body)?.ok_or_else(|| error("there is no frame base"))?;
+        // In an outer frame the register can be saved in memory, but it is what the frame base is in, not
+        // the frame base.
+        if let Some(reg) = self.last_register {
+            return self.register_address(0, reg, 0);
+        }
+        match base.single().map(|place| &place.storage) {
+            Some(Storage::Memory { .. }) => Ok(base),
+            Some(Storage::Register { .. }) => {
+                let address = self.read_unsigned(&base, self.address_bits(SpaceId::DEFAULT)?)?;
+                self.memory(0, address)
+            }
+            _ => Err(ill_formed(format!("the frame base is no single place in memory, but {base}"))),
+        }
+    }
+
     pub(super) fn breg(&mut self, space: u128, reg: Reg, by: i64) -> Result<(), Fault> {
         let location = self.register_address(space, reg, by)?;
         self.push(location);
