@@ -8,7 +8,7 @@
 //! ```sh
 //! cargo run --example attach [FOLDER]
 //! # Where the source is:
-//! cd examples/data && llvm-objdump-19 -S ../../target/eitri-examples/uspill.debug.so
+//! cd examples/data && llvm-objdump-19 -S ../../target/examples/uspill.debug.so
 //! ```
 
 use std::error::Error;
@@ -33,24 +33,26 @@ const OBJECT: &[u8] = include_bytes!("data/uspill.o");
 const SHOWN: &[&str] = &["s4", "s9", "s18", "s19", "s20", "s21", "s22", "s23", "s25", "s26", "acc", "n"];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::env::args_os().nth(1).map_or_else(|| "target/eitri-examples".into(), PathBuf::from);
+    let folder = std::env::args_os().nth(1).map_or_else(|| "target/examples".into(), PathBuf::from);
     std::fs::create_dir_all(&folder)?;
 
     let module = describe(&Target::amdgpu(Gfx::GFX1030, Wave::W32)?)?;
-    let written = lower(&module, &Consumer::llvm(), Policy::Strict)?;
+    let consumer = Consumer::llvm();
+    let written = lower(&module, &consumer, Policy::Strict)?;
     let object = elf::attach(OBJECT, module.target(), &written.sections)?;
-    prove(&module, &object)?;
 
     SCALARS.iter().filter(|scalar| SHOWN.contains(&scalar.name)).for_each(show);
     let path = folder.join("uspill.debug.o");
     elf::write_file(&path, &object)?;
     println!("{}: {} bytes, {} of them LLVM's", path.display(), object.len(), OBJECT.len());
-    link(&folder, &path)
-}
-
-/// Where what was written is read back and compared with what was described.
-fn prove(_module: &Module, _object: &[u8]) -> eitri::Result<()> {
-    Ok(())
+    let report = eitri::check(&module, &consumer, &written.left_out, &object)?;
+    println!("{report}");
+    let linked = link(&folder, &path)?;
+    if let Some(linked) = linked {
+        // The linker moved the code: what is read must have moved with it.
+        println!("linked: {}", eitri::check(&module, &consumer, &written.left_out, &linked)?);
+    }
+    if report.is_clean() { Ok(()) } else { Err("the object does not mean what was described".into()) }
 }
 
 /// The unit, its types, the kernel with its variables, and the line table.
@@ -168,10 +170,10 @@ fn show(scalar: &Scalar) {
 }
 
 /// Links both objects and compares what a loader sees of them.
-fn link(folder: &Path, debug: &Path) -> Result<(), Box<dyn Error>> {
+fn link(folder: &Path, debug: &Path) -> Result<Option<Vec<u8>>, Box<dyn Error>> {
     let plain = folder.join("uspill.o");
     elf::write_file(&plain, OBJECT)?;
-    let mut loaded = Vec::new();
+    let (mut loaded, mut last) = (Vec::new(), None);
     for object in [&*plain, debug] {
         let linked = object.with_extension("so");
         let linker = Command::new("ld.lld-19").arg("-shared").arg(object).arg("-o").arg(&linked).status();
@@ -180,19 +182,20 @@ fn link(folder: &Path, debug: &Path) -> Result<(), Box<dyn Error>> {
             Ok(status) => return Err(format!("ld.lld-19: {status}").into()),
             Err(error) => {
                 println!("not linked: ld.lld-19: {error}");
-                return Ok(());
+                return Ok(None);
             }
         }
         let bytes = std::fs::read(&linked)?;
         println!("{}: {} bytes", linked.display(), bytes.len());
-        loaded.push(segments(bytes)?);
+        loaded.push(segments(bytes.clone())?);
+        last = Some(bytes);
     }
     if loaded[0] != loaded[1] {
         return Err("debug information has changed what is loaded".into());
     }
     let bytes: usize = loaded[0].iter().map(|(_, bytes)| bytes.len()).sum();
     println!("loaded segments: {}, {bytes} bytes, the same with and without", loaded[0].len());
-    Ok(())
+    Ok(last)
 }
 
 /// The loaded segments of a linked object: addresses and bytes.

@@ -9,14 +9,13 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use eitri::emit::elf::{Code, new_object, write_file};
-use eitri::emit::{Relocation, RelocationTarget, Section};
+use eitri::emit::{GimliBuffer, from_gimli};
 use eitri::lower::{Consumer, lower_loc};
 use eitri::model::{Loc, Stack};
 use eitri::op::{Expr, GimliTarget, Op, Slot, text};
 use eitri::target::{Gfx, Target, Wave};
 use gimli::write::{
-    Address, AttributeValue, DwarfUnit, EndianVec, Expression, Location, LocationList, RelocateWriter,
-    Sections, UnitEntryId,
+    Address, AttributeValue, DwarfUnit, Expression, Location, LocationList, Sections, UnitEntryId,
 };
 
 /// The function that is described, by the number that gimli's addresses have for it.
@@ -25,13 +24,13 @@ const SAXPY: Address = Address::Symbol { symbol: 0, addend: 0 };
 const CODE_BYTES: u64 = 0x40;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::env::args_os().nth(1).map_or_else(|| "target/eitri-examples".into(), PathBuf::from);
+    let folder = std::env::args_os().nth(1).map_or_else(|| "target/examples".into(), PathBuf::from);
     std::fs::create_dir_all(&folder)?;
     let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
     let (v3, v40, s4) = (gpu.vgpr(3)?, gpu.vgpr(40)?, gpu.sgpr(4)?);
     let consumer = Consumer::llvm();
     let encoding = consumer.encoding(gpu.address_bytes());
-    let frame = Stack { base: None, scaling: gpu.scaling() };
+    let frame = Stack::kernel(&gpu);
     let place = |loc| lower_loc(&loc, Some(32), &gpu, frame, &consumer);
     let text = |expr: &Expr| text::print(expr.bytes(), encoding, Some(&gpu));
 
@@ -81,14 +80,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let scale = scale.to_gimli(encoding, |Slot(index)| GimliTarget::Entry(types[index as usize]))?;
     variable(&mut dwarf, saxpy, "scale", float, AttributeValue::Exprloc(scale));
 
-    let mut sections =
-        Sections::new(Buffer { bytes: EndianVec::new(gimli::LittleEndian), relocations: Vec::new() });
+    let mut sections = Sections::new(GimliBuffer::new());
     dwarf.write(&mut sections)?;
     // s_nop 0, and at the end s_endpgm.
     let mut code = [0x00, 0x00, 0x80, 0xbf].repeat(CODE_BYTES as usize / 4);
     code.splice(CODE_BYTES as usize - 4.., [0x00, 0x00, 0x81, 0xbf]);
     let code = Code::text(code).with_function(SYMBOLS[0], 0, CODE_BYTES);
-    let object = new_object(&gpu, &code, &finish(&sections))?;
+    let object = new_object(&gpu, &code, &from_gimli(&sections, |symbol| SYMBOLS[symbol].into()))?;
     let path = folder.join("own_dwarf.o");
     write_file(&path, &object)?;
     println!("{}: {} bytes", path.display(), object.len());
@@ -114,53 +112,4 @@ fn variable(dwarf: &mut DwarfUnit, of: UnitEntryId, name: &str, ty: UnitEntryId,
 
 fn set_name(dwarf: &mut DwarfUnit, entry: UnitEntryId, name: &str) {
     dwarf.unit.get_mut(entry).set(gimli::DW_AT_name, AttributeValue::String(name.into()));
-}
-
-/// A section as gimli writes it: bytes, and what the linker has to fill in.
-#[derive(Debug, Clone)]
-struct Buffer {
-    bytes: EndianVec<gimli::LittleEndian>,
-    relocations: Vec<gimli::write::Relocation>,
-}
-
-impl RelocateWriter for Buffer {
-    type Writer = EndianVec<gimli::LittleEndian>;
-
-    fn writer(&self) -> &Self::Writer {
-        &self.bytes
-    }
-
-    fn writer_mut(&mut self) -> &mut Self::Writer {
-        &mut self.bytes
-    }
-
-    fn relocate(&mut self, relocation: gimli::write::Relocation) {
-        self.relocations.push(relocation);
-    }
-}
-
-/// gimli's sections, as an object takes them.
-fn finish(sections: &Sections<Buffer>) -> Vec<Section> {
-    let mut all = Vec::new();
-    let Ok(()) = sections.for_each(|id, buffer| {
-        let mut relocations: Vec<Relocation> = buffer.relocations.iter().map(relocation).collect();
-        // gimli goes back to what it could not know yet.
-        relocations.sort_by_key(|relocation| relocation.offset);
-        let bytes = buffer.bytes.slice().to_vec();
-        let is_strings = matches!(id, gimli::SectionId::DebugStr | gimli::SectionId::DebugLineStr);
-        if !bytes.is_empty() {
-            all.push(Section { name: id.name(), bytes, relocations, is_strings });
-        }
-        Ok::<(), std::convert::Infallible>(())
-    });
-    all
-}
-
-fn relocation(from: &gimli::write::Relocation) -> Relocation {
-    let target = match from.target {
-        gimli::write::RelocationTarget::Symbol(index) => RelocationTarget::Symbol(SYMBOLS[index].into()),
-        gimli::write::RelocationTarget::Section(id) => RelocationTarget::Section(id.name()),
-    };
-    // As an addend, a negative number is one modulo 2^64.
-    Relocation { offset: from.offset as u64, bytes: from.size, target, addend: from.addend as u64 }
 }

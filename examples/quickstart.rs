@@ -50,12 +50,13 @@ fn main() -> eitri::Result<()> {
     let object = new_object(module.target(), &code, &written.sections)?;
 
     let report = eitri::check(&module, &consumer, &written.left_out, &object)?;
-    print!("{}{report}\n", eitri::dump::print(&object, Some(module.target()))?);
+    println!("{}{report}", eitri::dump::print(&object, Some(module.target()))?);
     assert!(report.is_clean());
 
     let folder = PathBuf::from(std::env::args().nth(1).unwrap_or("target/examples".into()));
+    let path = folder.join("scale.o");
     std::fs::create_dir_all(&folder)?;
-    write_file(&folder.join("scale.o"), &object)?;
-    println!("{}", folder.join("scale.o").display());
+    write_file(&path, &object)?;
+    println!("{}", path.display());
     Ok(())
 }

@@ -125,10 +125,17 @@ impl Builder {
     /// A location that others share by [`Loc::call`](crate::model::Loc::call).
     ///
     /// # Errors
-    /// As [`VariableBuilder::live`].
+    /// As [`VariableBuilder::live`]; [`ErrorKind::BadArgument`] if there is a stack slot in it, for a
+    /// procedure has no stack frame.
     pub fn procedure(&mut self, unit: UnitId, loc: &crate::model::Loc) -> Result<ProcedureId> {
         let at = self.unit_at(unit)?;
-        loc::check(&self.module, loc, None, "the procedure").map_err(|error| error.or_at(at))?;
+        let has_slot = loc.nodes().any(|node| matches!(node, crate::model::Node::StackSlot(_)));
+        let result = if has_slot {
+            Err(Error::bad_argument("a procedure has no stack frame, so it has no stack slots"))
+        } else {
+            loc::check(&self.module, loc, None, "the procedure")
+        };
+        result.map_err(|error| error.or_at(at))?;
         let loc = self.module.locs.push(loc);
         Ok(self.module.procedures.push(crate::model::Procedure { unit, loc }))
     }

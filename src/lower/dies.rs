@@ -400,7 +400,7 @@ impl<'m> Dies<'m> {
     }
 
     fn procedure(&mut self, id: ProcedureId) -> Result<()> {
-        let stack = Stack { base: None, scaling: self.module.target.scaling() };
+        let stack = Stack::kernel(&self.module.target);
         let mut out = Vec::new();
         let mut sink = Sink { out: &mut out, addresses: &mut self.addresses, entries: &self.entries, stack };
         let result = self.lowering.lower(self.module.procedures[id].loc, None, true, &mut sink);
@@ -467,6 +467,8 @@ impl<'m> Dies<'m> {
                 self.name(Some(*name));
                 self.info.end_entry();
             }
+            // Of a function that was inlined, the abstract instance has it already.
+            ScopeKind::Function(_) if instance.is_some_and(|instance| instance.has_abstract) => return Ok(()),
             ScopeKind::Function(function) => return self.function(*function, is_one),
             ScopeKind::Block => {
                 self.info.begin_entry(gimli::DW_TAG_lexical_block, has_children, None);
@@ -647,7 +649,7 @@ impl<'m> Dies<'m> {
         let module = self.module;
         let variable = &module.variables[id];
         let bits = module.types[variable.ty].bits;
-        let no_frame = Stack { base: None, scaling: module.target.scaling() };
+        let no_frame = Stack::kernel(&module.target);
         let stack = instance.map_or(no_frame, |instance| instance.stack);
         let (loc, pcs) = match (variable.always, module.live(id), instance) {
             (Some(loc), ..) => (loc, None),
