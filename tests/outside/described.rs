@@ -176,7 +176,7 @@ fn gpu_variables(others: Others) -> Vec<Described> {
             "DW_OP_regx SGPR9, DW_OP_bit_piece 0x5 0x3, DW_OP_regx SGPR10, DW_OP_bit_piece 0x1b 0x0",
         )]),
         variable("fixed", "int", vec![standard(
-            0x08..0x30, Loc::memory(SpaceId::DEFAULT, Val::address(others.table, 8)), "DW_OP_addrx 0x3",
+            0x08..0x30, Loc::memory(SpaceId::DEFAULT, Val::address(others.table, 8)), "DW_OP_addrx table+0x8",
         )]),
         variable("to_seven", "int_pointer", vec![unread(
             0x08..0x30, Loc::pointer_to(others.constant, 4), "<decoding error>",
@@ -185,7 +185,7 @@ fn gpu_variables(others: Others) -> Vec<Described> {
             0x00..0x08, Loc::kernel_argument(s(6), s(7), 16),
             "DW_OP_regval_type SGPR6 \"unsigned_32\", DW_OP_convert 0x0, \
              DW_OP_regval_type SGPR7 \"unsigned_32\", DW_OP_convert 0x0, \
-             DW_OP_lit32, DW_OP_shl, DW_OP_or, DW_OP_plus_uconst 0x10",
+             DW_OP_constu 0x20, DW_OP_shl, DW_OP_or, DW_OP_plus_uconst 0x10",
         )]),
         variable("lanes", "float", vec![vendors_only(0x08..0x40, Loc::per_lane(v(3)))]),
         variable("spilled", "float", vec![
@@ -225,7 +225,7 @@ fn cpu_variables(others: Others) -> Vec<Described> {
             "DW_OP_reg0 RAX, DW_OP_bit_piece 0x5 0x3, DW_OP_reg3 RBX, DW_OP_bit_piece 0x1b 0x0",
         )]),
         variable("fixed", "int", vec![standard(
-            0x08..0x30, Loc::memory(SpaceId::DEFAULT, Val::address(others.table, 8)), "DW_OP_addrx 0x3",
+            0x08..0x30, Loc::memory(SpaceId::DEFAULT, Val::address(others.table, 8)), "DW_OP_addrx table+0x8",
         )]),
         variable("to_seven", "int_pointer", vec![unread(
             0x08..0x30, Loc::pointer_to(others.constant, 4), "<decoding error>",
@@ -233,7 +233,7 @@ fn cpu_variables(others: Others) -> Vec<Described> {
         variable("sum", "int", vec![standard(
             0x00..0x40, Loc::value(Val::register(r("r8")).add(Val::register(r("r9")).mul(Val::constant(3))).plus(-5)),
             "DW_OP_breg8 R8+0, DW_OP_breg9 R9+0, DW_OP_lit3, DW_OP_mul, DW_OP_plus, \
-             DW_OP_const1s -5, DW_OP_plus, DW_OP_stack_value",
+             DW_OP_consts -5, DW_OP_plus, DW_OP_stack_value",
         )]),
         variable("element", "int", vec![standard(
             0x00..0x20, Loc::memory(SpaceId::DEFAULT, at(r("rsp"), 24).read(64).plus(400)),
@@ -362,7 +362,7 @@ fn types(m: &mut Builder, unit: UnitId, machine: Machine) -> eitri::Result<Types
     let nameless = m.structure(unit, None, 8)?;
     m.member(nameless, "", number, 0)?.member(nameless, "tag", int, 4)?;
     m.structure(unit, Some("empty"), 0)?;
-    m.enumeration(unit, Some("color"), int, &[("red", 0), ("green", -1), ("blue", 1 << 40)])?;
+    m.enumeration(unit, Some("color"), int, &[("red", 0), ("green", -1), ("blue", 1 << 20)])?;
     m.enumeration(unit, None, int, &[])?;
 
     let count = m.typedef(unit, "count", Some(int))?;
