@@ -130,14 +130,18 @@ impl Builder {
     pub fn procedure(&mut self, unit: UnitId, loc: &crate::model::Loc) -> Result<ProcedureId> {
         let at = self.unit_at(unit)?;
         let has_slot = loc.nodes().any(|node| matches!(node, crate::model::Node::StackSlot(_)));
-        let result = if has_slot {
-            Err(Error::bad_argument("a procedure has no stack frame, so it has no stack slots"))
-        } else {
-            loc::check(&self.module, loc, None, "the procedure")
-        };
-        result.map_err(|error| error.or_at(at))?;
-        let loc = self.module.locs.push(loc);
+        if has_slot {
+            let what = "a procedure has no stack frame, so it has no stack slots";
+            return Err(Error::bad_argument(what).or_at(at));
+        }
+        let loc = self.loc(loc).map_err(|error| error.or_at(at))?;
         Ok(self.module.procedures.push(crate::model::Procedure { unit, loc }))
+    }
+
+    /// A location by itself.
+    pub(crate) fn loc(&mut self, loc: &crate::model::Loc) -> Result<crate::model::LocId> {
+        loc::check(&self.module, loc, None, "the location")?;
+        Ok(self.module.locs.push(loc))
     }
 
     /// A row of a function's line table. Rows may come in any order.

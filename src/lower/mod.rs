@@ -78,13 +78,11 @@ pub fn lower_loc(
     consumer: &Consumer,
 ) -> Result<Expr> {
     let mut builder = crate::build::Builder::new(target.clone());
-    let unit = builder.unit("");
-    let procedure = builder.procedure(unit, loc)?;
+    let loc = builder.loc(loc)?;
     let module = builder.finish()?;
     let mut out = Vec::new();
     let mut addresses = Addresses::default();
     let mut lowering = loc::Lowering::new(&module, consumer);
-    let loc = module.procedures[procedure].loc;
     let entries = &NoEntries;
     lowering.lower(
         loc,
