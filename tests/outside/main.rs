@@ -3,7 +3,7 @@
 //! Nothing in here asks the reader of this crate. Each test runs a program that is installed or says that
 //! it is not: see [`common`].
 
-#[path = "../common/mod.rs"]
+#[path = "../common/tools.rs"]
 mod common;
 mod debugger;
 mod described;

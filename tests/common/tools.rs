@@ -105,8 +105,6 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        if std::env::var_os("KEEP").is_none() {
-            let _ = std::fs::remove_dir_all(&self.0);
-        }
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
