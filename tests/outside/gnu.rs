@@ -2,7 +2,7 @@
 //!
 //! They print plain DWARF 5; what they know of vendor operations is less than LLVM does.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use eitri::lower::Consumer;
 
@@ -28,7 +28,7 @@ fn objects(folder: &Folder, places: fn(&Place) -> bool) -> Vec<(Machine, bool, P
 }
 
 /// What a program prints of each kind of debug information, if it has no complaints.
-fn read(tool: Tool, kinds: &[&str], path: &PathBuf) -> Option<String> {
+fn read(tool: Tool, kinds: &[&str], path: &Path) -> Option<String> {
     let mut all = String::new();
     for kind in kinds {
         let kind = format!("--debug-dump={kind}");
