@@ -10,7 +10,7 @@ use crate::emit::addr::{ADDR_BASE, AddressKey, Addresses};
 use crate::emit::info::{EntryRef, Info, Pending};
 use crate::emit::lists::Lists;
 use crate::emit::strings::Strings;
-use crate::emit::{Relocation, Section};
+use crate::emit::{Relocation, RelocationTarget, Section};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
     Address, Entity, Function, FunctionId, Module, Node, ProcedureId, ScopeId, ScopeKind, SourceLine, Stack,
@@ -232,7 +232,11 @@ impl<'m> Dies<'m> {
         let module = self.module;
         let address_bytes = module.target.address_bytes();
         let name = |symbol| module.string(crate::model::StringId::from_u32(symbol)).to_owned().into();
-        let (addr, addr_relocations) = self.addresses.finish(address_bytes, name).unwrap_or_default();
+        // A unit that could have had an address names the table before that is known.
+        let is_addr = |target: &RelocationTarget| *target == RelocationTarget::Section(".debug_addr");
+        let has_addr = self.info.relocations.iter().any(|relocation| is_addr(&relocation.target));
+        let (addr, addr_relocations) =
+            if has_addr { self.addresses.finish(address_bytes, name) } else { Default::default() };
         let plain = |name, bytes, relocations| Section { name, bytes, relocations, is_strings: false };
         let strings = |name, strings: Strings| Section {
             name,
