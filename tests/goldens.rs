@@ -126,7 +126,8 @@ fn row(context: &Context, location: &str, consumer: &Consumer) -> String {
                 assert_eq!(alone.bytes(), bytes, "{location}: alone and in a module");
             }
             if hidden.is_empty() {
-                let parsed = text::parse(&printed, encoding, Some(&context.target)).expect("reads as printed");
+                let parsed =
+                    text::parse(&printed, encoding, Some(&context.target)).expect("reads as printed");
                 assert_eq!(parsed.bytes(), bytes, "{location}: text and bytes");
             }
             let bytes = bytes.iter().enumerate().map(|(at, byte)| match hidden.contains(&at) {
@@ -147,7 +148,11 @@ fn row(context: &Context, location: &str, consumer: &Consumer) -> String {
 }
 
 /// The expression of variable `v`; and the offsets of the entries it may refer to, with their names.
-fn expression(lowered: &Lowered, location: &str, procedure: Option<&String>) -> (Vec<u8>, Vec<(u64, String)>) {
+fn expression(
+    lowered: &Lowered,
+    location: &str,
+    procedure: Option<&String>,
+) -> (Vec<u8>, Vec<(u64, String)>) {
     assert_eq!(lowered.left_out, []);
     let linked = common::link(&lowered.sections, |name| {
         let symbol = SYMBOLS.iter().find(|(known, _)| *known == name).expect("a symbol of the row");
