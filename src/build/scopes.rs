@@ -265,9 +265,12 @@ impl FunctionBuilder<'_> {
     /// What it returns. Without this, nothing.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`].
+    /// [`ErrorKind::UnknownId`] where the type is not there, or another unit's.
     pub fn returns(&mut self, ty: TypeId) -> Result<&mut Self> {
-        known(self.builder.module.types.is_valid(ty), || ty.to_string())?;
+        let (module, scope) = (&self.builder.module, self.builder.module.functions[self.id].scope);
+        let is_there = module.types.get(ty).is_some_and(|ty| ty.unit == module.scopes[scope].unit);
+        known(is_there, || format!("{ty} of this unit"))
+            .map_err(|error| error.or_at(module.at_scope(scope)))?;
         self.data().returns = Some(ty);
         Ok(self)
     }
