@@ -72,7 +72,7 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
                 let mut total = 0u64;
                 for _ in 0..count {
                     let part = pop(&mut places).after.unwrap_or(0);
-                    total = total.checked_add(part).ok_or_else(|| too_large("the parts"))?;
+                    total = total.checked_add(part).ok_or_else(|| too_large("a row of parts"))?;
                 }
                 room(some(total, "a location of no parts")?)
             }
@@ -93,7 +93,7 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
                 }
                 for _ in 0..2 {
                     // Each element is where it would be if all were from this place.
-                    fits("the elements", pop(&mut places), total)?;
+                    fits("a row of elements", pop(&mut places), total)?;
                 }
                 room(total)
             }
@@ -121,7 +121,7 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
             Node::Undefined => UNKNOWN,
             Node::Address(symbol, _) => {
                 let is_there = (symbol.0.as_u32() as usize) < module.strings.len();
-                super::known(is_there, || format!("{symbol:?}"))?;
+                super::known(is_there, || format!("the symbol {}", symbol.0))?;
                 continue;
             }
             Node::Read(bits) => {
@@ -217,7 +217,7 @@ fn fits(what: &str, place: Room, needs: u64) -> Result<()> {
 }
 
 fn elements(bits: u64, count: u64) -> Result<u64> {
-    let total = bits.checked_mul(count).ok_or_else(|| too_large("the elements"))?;
+    let total = bits.checked_mul(count).ok_or_else(|| too_large("a row of elements"))?;
     some(total, "a vector of no elements, or of elements without bits,")
 }
 
@@ -234,5 +234,5 @@ fn some(bits: u64, what: &str) -> Result<u64> {
 }
 
 fn too_large(what: &str) -> Error {
-    Error::bad_argument(format!("{what} is further than 2^63 bits"))
+    Error::bad_argument(format!("{what} goes further than 2^63 bits"))
 }

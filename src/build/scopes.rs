@@ -195,11 +195,12 @@ impl Builder {
         call: SourceLine,
     ) -> Result<ScopeId> {
         let parent = parent.scope(&self.module)?;
-        let callee = self.known_function(function)?.scope;
+        let at = || self.module.at_scope(parent);
+        let callee = self.known_function(function).map_err(|error| error.or_at(at()))?.scope;
         let (unit, of) = (self.module.scopes[parent].unit, self.module.scopes[callee].unit);
-        known(of == unit, || format!("{function} of this unit"))?;
+        known(of == unit, || format!("{function} of this unit")).map_err(|error| error.or_at(at()))?;
         let is_there = self.module.files.get(call.file).is_some_and(|file| file.unit == unit);
-        known(is_there, || format!("{} of this unit", call.file))?;
+        known(is_there, || format!("{} of this unit", call.file)).map_err(|error| error.or_at(at()))?;
         let scope = self.code_scope(parent, ScopeKind::Inlined { function, call }, pcs)?;
         self.module.functions[function].is_inlined = true;
         Ok(scope)
