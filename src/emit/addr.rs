@@ -33,15 +33,12 @@ impl Addresses {
         self.known.is_empty()
     }
 
-    /// The section, if there is an address.
+    /// The section.
     pub(crate) fn finish(
         self,
         address_bytes: u8,
         mut name: impl FnMut(u32) -> Cow<'static, str>,
-    ) -> Option<(Vec<u8>, Vec<Relocation>)> {
-        if self.known.is_empty() {
-            return None;
-        }
+    ) -> (Vec<u8>, Vec<Relocation>) {
         let mut out = Vec::new();
         let mut relocations = Vec::new();
         let length = 4 + self.known.len() * usize::from(address_bytes);
@@ -60,6 +57,6 @@ impl Addresses {
             };
             out.extend_from_slice(&field.to_le_bytes()[..address_bytes.into()]);
         }
-        Some((out, relocations))
+        (out, relocations)
     }
 }

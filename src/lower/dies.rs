@@ -10,7 +10,7 @@ use crate::emit::addr::{ADDR_BASE, AddressKey, Addresses};
 use crate::emit::info::{EntryRef, Info, Pending};
 use crate::emit::lists::Lists;
 use crate::emit::strings::Strings;
-use crate::emit::{Relocation, Section};
+use crate::emit::{Relocation, RelocationTarget, Section};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
     Address, Entity, Function, FunctionId, Module, Node, ProcedureId, ScopeId, ScopeKind, SourceLine, Stack,
@@ -232,7 +232,11 @@ impl<'m> Dies<'m> {
         let module = self.module;
         let address_bytes = module.target.address_bytes();
         let name = |symbol| module.string(crate::model::StringId::from_u32(symbol)).to_owned().into();
-        let (addr, addr_relocations) = self.addresses.finish(address_bytes, name).unwrap_or_default();
+        // A unit that could have had an address names the table before that is known.
+        let is_addr = |target: &RelocationTarget| *target == RelocationTarget::Section(".debug_addr");
+        let has_addr = self.info.relocations.iter().any(|relocation| is_addr(&relocation.target));
+        let (addr, addr_relocations) =
+            if has_addr { self.addresses.finish(address_bytes, name) } else { Default::default() };
         let plain = |name, bytes, relocations| Section { name, bytes, relocations, is_strings: false };
         let strings = |name, strings: Strings| Section {
             name,
@@ -381,16 +385,18 @@ impl<'m> Dies<'m> {
             return;
         }
         let mut sizes: Vec<u32> = Vec::new();
-        for (_, variable) in module.variables.iter().filter(|(_, v)| module.scopes[v.scope].unit == unit) {
-            let live =
-                module.live.get(variable.live.start as usize..variable.live.end as usize).unwrap_or(&[]);
-            for loc in live.iter().map(|live| live.loc).chain(variable.always) {
-                for node in module.nodes(loc) {
-                    let (Node::ReadRegister(reg) | Node::Register(reg)) = node else { continue };
-                    sizes.extend(module.target.register(reg).map(|register| register.bits));
-                }
+        let mut used_by = |loc| {
+            for node in module.nodes(loc) {
+                let (Node::ReadRegister(reg) | Node::Register(reg)) = node else { continue };
+                sizes.extend(module.target.register(reg).map(|register| register.bits));
             }
+        };
+        for (id, variable) in module.variables.iter().filter(|(_, v)| module.scopes[v.scope].unit == unit) {
+            module.live(id).iter().map(|live| live.loc).chain(variable.always).for_each(&mut used_by);
         }
+        // What procedures say is written in place of calls to them.
+        let procedures = module.procedures.values().filter(|procedure| procedure.unit == unit);
+        procedures.for_each(|procedure| used_by(procedure.loc));
         sizes.retain(|&bits| bits < address_bits);
         sizes.sort_unstable();
         sizes.dedup();
