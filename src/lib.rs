@@ -1,4 +1,7 @@
 //! The debug-info back end of a GPU compiler.
+
+#![forbid(unsafe_code)]
+
 pub mod build;
 pub mod emit;
 pub mod error;
