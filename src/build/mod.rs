@@ -129,7 +129,7 @@ impl Builder {
     pub fn procedure(&mut self, unit: UnitId, loc: &crate::model::Loc) -> Result<ProcedureId> {
         let at = self.unit_at(unit)?;
         loc::check(&self.module, loc, None, "the procedure").map_err(|error| error.or_at(at))?;
-        let loc = self.module.locs.push(loc);
+        let loc = self.module.locs.push(loc.bytes());
         Ok(self.module.procedures.push(crate::model::Procedure { unit, loc }))
     }
 

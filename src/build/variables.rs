@@ -190,7 +190,7 @@ impl VariableBuilder<'_> {
             result => result,
         };
         match result {
-            Ok(()) => Ok(self.builder.module.locs.push(loc)),
+            Ok(()) => Ok(self.builder.module.locs.push(loc.bytes())),
             Err(error) => Err(self.error(error, pcs.cloned())),
         }
     }

@@ -10,7 +10,7 @@ use super::flatten::{Leaf, flatten};
 use crate::emit::addr::{AddressKey, Addresses};
 use crate::emit::info::{EntryRef, Pending, RefForm};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Entity, LocId, Module, Node, Stack, Symbol, Tree, VariableId};
+use crate::model::{Entity, LocId, Module, Node, Nodes, Stack, Symbol, Tree, VariableId};
 use crate::op::{Encoder, Encoding, FixupKind, Reg};
 use crate::target::{Register, Scaling, SpaceId};
 
@@ -58,7 +58,11 @@ impl<'m> Lowering<'m> {
         is_called: bool,
         sink: &mut Sink<'_>,
     ) -> Result<()> {
-        let root = self.tree.read(self.module.nodes(loc)).ok_or_else(malformed)?;
+        let nodes = self.module.nodes(loc);
+        if bits != Some(0) && self.straight(nodes.clone(), sink.out) {
+            return Ok(());
+        }
+        let root = self.tree.read(nodes).ok_or_else(malformed)?;
         let mut one = One {
             module: self.module,
             consumer: self.consumer,
@@ -85,6 +89,101 @@ impl<'m> Lowering<'m> {
             _ => error,
         })
     }
+}
+
+impl Lowering<'_> {
+    /// Appends the expression of a location whose operations come in the order of its nodes, as most do:
+    /// that needs no tree. Gives false, and appends nothing, where an operation depends on more than the
+    /// node and the one that follows.
+    fn straight(&self, mut nodes: Nodes<'_>, out: &mut Vec<u8>) -> bool {
+        let start = out.len();
+        let target = &self.module.target;
+        let mut encoder = Encoder::new(out, self.encoding);
+        let mut next = nodes.next();
+        let is_written = loop {
+            let Some(node) = next else { break true };
+            next = nodes.next();
+            match node {
+                Node::Register(reg) if next.is_none() => {
+                    encoder.regx(reg);
+                }
+                Node::ReadRegister(reg) => {
+                    let bits = target.register(reg).map(|register| register.bits);
+                    if bits != Some(u32::from(target.address_bytes()) * 8) {
+                        break false;
+                    }
+                    let mut by = 0i64;
+                    while let Some(Node::Plus(more)) = next
+                        && let Some(sum) = by.checked_add(more)
+                    {
+                        by = sum;
+                        next = nodes.next();
+                    }
+                    encoder.bregx(reg, by);
+                }
+                // A number is an address in the default space, with no operation to say so.
+                Node::Memory(SpaceId::DEFAULT) => match next {
+                    None => {}
+                    Some(Node::Read(bits)) if bits == u32::from(target.address_bytes()) * 8 => {
+                        encoder.deref();
+                        next = nodes.next();
+                    }
+                    _ => break false,
+                },
+                Node::Value if next.is_none() => {
+                    encoder.stack_value();
+                }
+                Node::Const(value) => {
+                    encoder.constu(value);
+                }
+                Node::Plus(by) => plus(&mut encoder, by),
+                node => {
+                    if !arithmetic(&mut encoder, node) {
+                        break false;
+                    }
+                }
+            }
+        };
+        if !is_written {
+            out.truncate(start);
+        }
+        is_written
+    }
+}
+
+/// Adds a constant to the number on top.
+#[inline]
+fn plus(encoder: &mut Encoder<'_>, by: i64) {
+    match by {
+        0 => {}
+        1.. => {
+            encoder.plus_uconst(by as u64);
+        }
+        _ => {
+            encoder.consts(by).plus();
+        }
+    }
+}
+
+/// Writes the operation of arithmetic on the numbers on top, each of which is one in every dialect.
+/// Whether the node is arithmetic.
+#[inline]
+fn arithmetic(encoder: &mut Encoder<'_>, node: Node<'_>) -> bool {
+    match node {
+        Node::Add => encoder.plus(),
+        Node::Sub => encoder.minus(),
+        Node::Mul => encoder.mul(),
+        Node::And => encoder.and(),
+        Node::Or => encoder.or(),
+        Node::Xor => encoder.xor(),
+        Node::Shl => encoder.shl(),
+        Node::Shr => encoder.shr(),
+        Node::Shra => encoder.shra(),
+        Node::Neg => encoder.neg(),
+        Node::Not => encoder.not(),
+        _ => return false,
+    };
+    true
 }
 
 impl Consumer {
@@ -128,18 +227,8 @@ impl One<'_, '_> {
         self.module.target.space(space).map(|space| space.address_bits).ok_or_else(malformed)
     }
 
-    /// Adds a constant to the number on top.
-    #[inline]
     fn plus(&mut self, by: i64) {
-        match by {
-            0 => {}
-            1.. => {
-                self.encoder.plus_uconst(by as u64);
-            }
-            _ => {
-                self.encoder.consts(by).plus();
-            }
-        }
+        plus(&mut self.encoder, by);
     }
 
     // Locations on the stack.
@@ -409,31 +498,17 @@ impl One<'_, '_> {
                 self.val(self.tree.last(at))?;
                 self.plus(by);
             }
-            Node::Neg => {
-                self.val(self.tree.last(at))?;
-                self.encoder.neg();
-            }
-            Node::Not => {
-                self.val(self.tree.last(at))?;
-                self.encoder.not();
-            }
             node => {
-                let (first, second) = self.tree.two(at);
-                self.val(first)?;
-                self.val(second)?;
-                let e = &mut self.encoder;
-                match node {
-                    Node::Add => e.plus(),
-                    Node::Sub => e.minus(),
-                    Node::Mul => e.mul(),
-                    Node::And => e.and(),
-                    Node::Or => e.or(),
-                    Node::Xor => e.xor(),
-                    Node::Shl => e.shl(),
-                    Node::Shr => e.shr(),
-                    Node::Shra => e.shra(),
-                    _ => return Err(malformed()),
-                };
+                if let Node::Neg | Node::Not = node {
+                    self.val(self.tree.last(at))?;
+                } else {
+                    let (first, second) = self.tree.two(at);
+                    self.val(first)?;
+                    self.val(second)?;
+                }
+                if !arithmetic(&mut self.encoder, node) {
+                    return Err(malformed());
+                }
             }
         }
         Ok(())
