@@ -98,56 +98,47 @@ impl Lowering<'_> {
     fn straight(&self, mut nodes: Nodes<'_>, out: &mut Vec<u8>) -> bool {
         let start = out.len();
         let target = &self.module.target;
+        let address_bits = u32::from(target.address_bytes()) * 8;
         let mut encoder = Encoder::new(out, self.encoding);
-        let mut next = nodes.next();
-        let is_written = loop {
-            let Some(node) = next else { break true };
-            next = nodes.next();
+        while let Some(node) = nodes.next() {
             match node {
-                Node::Register(reg) if next.is_none() => {
+                Node::Register(reg) if nodes.is_empty() => {
                     encoder.regx(reg);
                 }
-                Node::ReadRegister(reg) => {
-                    let bits = target.register(reg).map(|register| register.bits);
-                    if bits != Some(u32::from(target.address_bytes()) * 8) {
-                        break false;
+                Node::ReadRegister(reg)
+                    if target.register(reg).is_some_and(|register| register.bits == address_bits) =>
+                {
+                    // A sum that does not fit is for the tree.
+                    let mut by = Some(0i64);
+                    while let Some(more) = nodes.next_plus() {
+                        by = by.and_then(|by| by.checked_add(more));
                     }
-                    let mut by = 0i64;
-                    while let Some(Node::Plus(more)) = next
-                        && let Some(sum) = by.checked_add(more)
-                    {
-                        by = sum;
-                        next = nodes.next();
-                    }
+                    let Some(by) = by else {
+                        out.truncate(start);
+                        return false;
+                    };
                     encoder.bregx(reg, by);
                 }
-                // A number is an address in the default space, with no operation to say so.
-                Node::Memory(SpaceId::DEFAULT) => match next {
-                    None => {}
-                    Some(Node::Read(bits)) if bits == u32::from(target.address_bytes()) * 8 => {
-                        encoder.deref();
-                        next = nodes.next();
-                    }
-                    _ => break false,
-                },
-                Node::Value if next.is_none() => {
+                // A number is an address in the default space: no operation says so.
+                Node::Memory(SpaceId::DEFAULT) if nodes.is_empty() => {}
+                Node::Memory(SpaceId::DEFAULT) if nodes.next_read(address_bits).is_some() => {
+                    encoder.deref();
+                }
+                Node::Value if nodes.is_empty() => {
                     encoder.stack_value();
                 }
                 Node::Const(value) => {
                     encoder.constu(value);
                 }
                 Node::Plus(by) => plus(&mut encoder, by),
-                node => {
-                    if !arithmetic(&mut encoder, node) {
-                        break false;
-                    }
+                node if arithmetic(&mut encoder, node) => {}
+                _ => {
+                    out.truncate(start);
+                    return false;
                 }
             }
-        };
-        if !is_written {
-            out.truncate(start);
         }
-        is_written
+        true
     }
 }
 

@@ -24,6 +24,8 @@ const FEW: usize = 46;
 
 /// Bytes of a number, by the two high bits of its tag.
 const SIZES: [usize; 4] = [0, 1, 2, 8];
+/// The bits of such a number.
+const MASKS: [u64; 4] = [0, 0xff, 0xffff, u64::MAX];
 
 /// Nodes in postfix order.
 #[derive(Clone)]
@@ -250,30 +252,50 @@ impl<'a> Nodes<'a> {
     /// A tag, and the number that it says follows.
     #[inline]
     fn number(&mut self) -> Option<(u8, u64)> {
-        let Some([tag, number @ ..]) = self.bytes.first_chunk::<9>() else {
-            return self.last_number();
+        let [tag, number @ ..] = match self.bytes.first_chunk::<9>() {
+            Some(all) => *all,
+            None => padded(self.bytes),
         };
-        let size = SIZES[usize::from(tag >> 6)];
-        self.skip(1 + size)?;
-        Some((tag & 0x3f, cut(*number, size)))
-    }
-
-    /// The same where fewer bytes follow.
-    #[inline(never)]
-    fn last_number(&mut self) -> Option<(u8, u64)> {
-        let (tag, rest) = self.bytes.split_first()?;
-        let size = SIZES[usize::from(tag >> 6)];
-        let mut number = [0; 8];
-        number[..size].copy_from_slice(rest.get(..size)?);
-        self.skip(1 + size)?;
-        Some((tag & 0x3f, cut(number, size)))
+        let size = usize::from(tag >> 6);
+        self.skip(1 + SIZES[size])?;
+        Some((tag & 0x3f, u64::from_le_bytes(number) & MASKS[size]))
     }
 
     #[inline]
     fn skip(&mut self, bytes: usize) -> Option<()> {
         self.bytes = self.bytes.get(bytes..)?;
-        self.left = self.left.checked_sub(bytes)?;
+        self.left = self.left.saturating_sub(bytes);
         Some(())
+    }
+
+    /// Whether there are no more.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Takes the next node if it adds a constant.
+    #[inline]
+    pub(crate) fn next_plus(&mut self) -> Option<i64> {
+        self.next_number(Tag::Plus).map(unfold)
+    }
+
+    /// Takes the next node if it reads so many bits.
+    #[inline]
+    pub(crate) fn next_read(&mut self, bits: u32) -> Option<()> {
+        let mut rest = self.clone();
+        let read = rest.next_number(Tag::Read)?;
+        (read == bits.into()).then(|| *self = rest)
+    }
+
+    /// Takes the next node if it has the tag.
+    #[inline]
+    fn next_number(&mut self, tag: Tag) -> Option<u64> {
+        let has = self.bytes.first().filter(|_| self.left > 0)?;
+        if has & 0x3f != tag as u8 {
+            return None;
+        }
+        self.number().map(|(_, number)| number)
     }
 
     #[inline]
@@ -282,18 +304,19 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// A number of so many bytes.
-#[inline]
-fn cut(number: [u8; 8], size: usize) -> u64 {
-    const MASKS: [u64; 9] = [0, 0xff, 0xffff, 0, 0, 0, 0, 0, u64::MAX];
-    u64::from_le_bytes(number) & MASKS[size]
+/// The last bytes, and zeros. Not inlined, so that the rest stays small.
+#[inline(never)]
+fn padded(bytes: &[u8]) -> [u8; 9] {
+    let mut all = [0; 9];
+    all[..bytes.len()].copy_from_slice(bytes);
+    all
 }
 
 impl<'a> Iterator for Nodes<'a> {
     type Item = Node<'a>;
 
     /// The next node. The bytes were written by this module: what cannot be read ends them.
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Node<'a>> {
         if self.left == 0 {
             return None;
