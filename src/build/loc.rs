@@ -124,6 +124,7 @@ pub(super) fn check(module: &Module, loc: &Loc, bits: Option<u64>, what: &str) -
     }
 }
 
+#[inline]
 pub(super) fn register(module: &Module, reg: Reg) -> Result<Register> {
     let missing = || ErrorKind::UnknownRegister(format!("{} ({})", reg.0, module.target.name())).into();
     module.target.register(reg).ok_or_else(missing)
@@ -137,6 +138,7 @@ fn vector(module: &Module, reg: Reg) -> Result<Register> {
     Err(Error::bad_argument(format!("register {} has no lanes", register.name())))
 }
 
+#[inline]
 pub(super) fn space(module: &Module, id: SpaceId) -> Result<()> {
     match module.target.space(id) {
         Some(_) => Ok(()),
@@ -173,6 +175,7 @@ fn elements(bits: u64, count: u64) -> Result<u64> {
     some(total, "a vector of no elements, or of elements without bits,")
 }
 
+#[inline]
 fn number(what: &str, bits: u32) -> Result<()> {
     match bits {
         0 => Err(Error::bad_argument(format!("{what} has no bits"))),

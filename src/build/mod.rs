@@ -128,8 +128,9 @@ impl Builder {
     /// As [`VariableBuilder::live`].
     pub fn procedure(&mut self, unit: UnitId, loc: &crate::model::Loc) -> Result<ProcedureId> {
         let at = self.unit_at(unit)?;
-        loc::check(&self.module, loc, None, "the procedure").map_err(|error| error.or_at(at))?;
-        let loc = self.module.locs.push(loc.bytes());
+        let loc = loc::check(&self.module, loc, None, "the procedure")
+            .and_then(|()| self.module.locs.push(loc))
+            .map_err(|error| error.or_at(at))?;
         Ok(self.module.procedures.push(crate::model::Procedure { unit, loc }))
     }
 

@@ -389,8 +389,9 @@ impl Loc {
         self.0.nodes()
     }
 
-    pub(crate) fn bytes(&self) -> &[u8] {
-        self.0.bytes()
+    #[inline]
+    pub(super) fn postfix(&self) -> &Postfix {
+        &self.0
     }
 
     #[inline(always)]

@@ -15,8 +15,9 @@
 use core::fmt;
 
 use super::ids::{ExprId, LocId, ProcedureId, StringId, VariableId};
-use super::loc::{Node, Symbol};
-use crate::op::{Reg, read_uleb, write_uleb};
+use super::loc::{Loc, Node, Symbol};
+use crate::error::{Error, ErrorKind, Result};
+use crate::op::Reg;
 use crate::target::SpaceId;
 
 /// How many bytes are held in place: more than most locations need.
@@ -30,20 +31,21 @@ const MASKS: [u64; 4] = [0, 0xff, 0xffff, u64::MAX];
 /// Nodes in postfix order.
 #[derive(Clone)]
 pub(super) enum Postfix {
-    Few { len: u8, bytes: [u8; FEW] },
+    /// How many bytes they have, and the bytes: as they are in the [`Pool`].
+    Few([u8; 1 + FEW]),
     Many(Vec<u8>),
 }
 
 impl Postfix {
     #[inline]
     pub(super) const fn new() -> Self {
-        Self::Few { len: 0, bytes: [0; FEW] }
+        Self::Few([0; 1 + FEW])
     }
 
     #[inline]
-    pub(super) fn bytes(&self) -> &[u8] {
+    fn bytes(&self) -> &[u8] {
         match self {
-            Self::Few { len, bytes } => &bytes[..usize::from(*len)],
+            Self::Few([len, bytes @ ..]) => bytes.get(..usize::from(*len)).unwrap_or_default(),
             Self::Many(bytes) => bytes,
         }
     }
@@ -51,8 +53,8 @@ impl Postfix {
     #[inline]
     pub(super) fn nodes(&self) -> Nodes<'_> {
         match self {
-            Self::Few { len, bytes } => Nodes { bytes, left: usize::from(*len) },
-            Self::Many(bytes) => Nodes { bytes, left: bytes.len() },
+            Self::Few([len, bytes @ ..]) => Nodes::new(bytes, usize::from(*len)),
+            Self::Many(bytes) => Nodes::new(bytes, bytes.len()),
         }
     }
 
@@ -64,7 +66,7 @@ impl Postfix {
 
     #[inline]
     fn extend(&mut self, more: &[u8]) {
-        if let Self::Few { len, bytes } = self
+        if let Self::Few([len, bytes @ ..]) = self
             && let Some(room) = bytes.get_mut(usize::from(*len)..usize::from(*len) + more.len())
         {
             room.copy_from_slice(more);
@@ -133,7 +135,7 @@ impl Postfix {
     fn number(&mut self, tag: Tag, number: u64) {
         let size = usize::from(number > 0) + usize::from(number > 0xff) + usize::from(number > 0xffff);
         let tag = tag as u8 | (size as u8) << 6;
-        if let Self::Few { len, bytes } = self
+        if let Self::Few([len, bytes @ ..]) = self
             && let Some(room) = bytes.get_mut(usize::from(*len)..usize::from(*len) + 9)
         {
             room[0] = tag;
@@ -153,12 +155,12 @@ impl Postfix {
 
     /// The bytes, of which there may be any number.
     fn many(&mut self) -> &mut Vec<u8> {
-        if let Self::Few { .. } = self {
+        if let Self::Few(_) = self {
             *self = Self::Many(self.bytes().to_vec());
         }
         match self {
             Self::Many(bytes) => bytes,
-            Self::Few { .. } => unreachable!("there are many"),
+            Self::Few(_) => unreachable!("there are many"),
         }
     }
 }
@@ -236,10 +238,10 @@ tags!(
 /// The nodes of a location, operands before the node that takes them.
 #[derive(Clone)]
 pub struct Nodes<'a> {
-    /// From the next node on. What follows the last one does not matter, but lets it be read like the rest.
+    /// From the next node on.
     bytes: &'a [u8],
-    /// How many bytes the nodes have.
-    left: usize,
+    /// How many of them come after the last node. They do not matter, but let it be read like the others.
+    beyond: usize,
 }
 
 impl fmt::Debug for Nodes<'_> {
@@ -249,29 +251,33 @@ impl fmt::Debug for Nodes<'_> {
 }
 
 impl<'a> Nodes<'a> {
+    /// The nodes in the first `len` bytes.
+    #[inline]
+    fn new(bytes: &'a [u8], len: usize) -> Self {
+        Self { bytes, beyond: bytes.len().saturating_sub(len) }
+    }
+
     /// A tag, and the number that it says follows.
     #[inline]
     fn number(&mut self) -> Option<(u8, u64)> {
-        let [tag, number @ ..] = match self.bytes.first_chunk::<9>() {
-            Some(all) => *all,
+        let (tag, number) = match self.bytes.first_chunk::<9>() {
+            Some([tag, number @ ..]) => (*tag, u64::from_le_bytes(*number)),
             None => padded(self.bytes),
         };
         let size = usize::from(tag >> 6);
-        self.skip(1 + SIZES[size])?;
-        Some((tag & 0x3f, u64::from_le_bytes(number) & MASKS[size]))
+        self.bytes = self.bytes.get(1 + SIZES[size]..)?;
+        Some((tag & 0x3f, number & MASKS[size]))
     }
 
     #[inline]
-    fn skip(&mut self, bytes: usize) -> Option<()> {
-        self.bytes = self.bytes.get(bytes..)?;
-        self.left = self.left.saturating_sub(bytes);
-        Some(())
+    fn second(&mut self) -> Option<u64> {
+        self.number().map(|(_, number)| number)
     }
 
     /// Whether there are no more.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.left == 0
+        self.bytes.len() <= self.beyond
     }
 
     /// Takes the next node if it adds a constant.
@@ -291,25 +297,21 @@ impl<'a> Nodes<'a> {
     /// Takes the next node if it has the tag.
     #[inline]
     fn next_number(&mut self, tag: Tag) -> Option<u64> {
-        let has = self.bytes.first().filter(|_| self.left > 0)?;
-        if has & 0x3f != tag as u8 {
+        if self.is_empty() || self.bytes.first()? & 0x3f != tag as u8 {
             return None;
         }
-        self.number().map(|(_, number)| number)
-    }
-
-    #[inline]
-    fn second(&mut self) -> Option<u64> {
-        self.number().map(|(_, number)| number)
+        self.second()
     }
 }
 
-/// The last bytes, and zeros. Not inlined, so that the rest stays small.
+/// The first byte, and the number in those that follow, of which there are not enough. Not inlined, so that
+/// the rest stays small.
 #[inline(never)]
-fn padded(bytes: &[u8]) -> [u8; 9] {
+fn padded(bytes: &[u8]) -> (u8, u64) {
     let mut all = [0; 9];
     all[..bytes.len()].copy_from_slice(bytes);
-    all
+    let [tag, number @ ..] = all;
+    (tag, u64::from_le_bytes(number))
 }
 
 impl<'a> Iterator for Nodes<'a> {
@@ -318,7 +320,7 @@ impl<'a> Iterator for Nodes<'a> {
     /// The next node. The bytes were written by this module: what cannot be read ends them.
     #[inline(always)]
     fn next(&mut self) -> Option<Node<'a>> {
-        if self.left == 0 {
+        if self.is_empty() {
             return None;
         }
         let (tag, number) = self.number()?;
@@ -338,8 +340,8 @@ impl<'a> Iterator for Nodes<'a> {
             Tag::Select => Node::Select { bits: number, count: self.second()? },
             Tag::Extend => Node::Extend { bits: number, count: self.second()? },
             Tag::Implicit => {
-                let bytes = self.bytes.get(..number as usize)?;
-                self.skip(bytes.len())?;
+                let (bytes, rest) = self.bytes.split_at_checked(number as usize)?;
+                self.bytes = rest;
                 Node::Implicit(bytes)
             }
             Tag::Value => Node::Value,
@@ -368,30 +370,53 @@ impl<'a> Iterator for Nodes<'a> {
     }
 }
 
-/// Every location of a module, in one pool of bytes.
+/// Every location of a module, in one pool of bytes: each as its length and its nodes. A length of more
+/// than [`FEW`] bytes is a byte of ones and four bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Pool {
     bytes: Vec<u8>,
 }
 
 impl Pool {
-    /// Appends the nodes of a location, as [`Loc::bytes`](super::Loc::bytes) gives them.
+    /// Adds a location.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] if the pool would have more than 4 GiB.
     #[inline]
-    pub(crate) fn push(&mut self, nodes: &[u8]) -> LocId {
-        let id = LocId(self.bytes.len() as u32);
-        write_uleb(&mut self.bytes, nodes.len() as u64);
-        self.bytes.extend_from_slice(nodes);
-        id
+    pub(crate) fn push(&mut self, loc: &Loc) -> Result<LocId> {
+        let start = self.bytes.len();
+        match loc.postfix() {
+            Postfix::Few(all) => {
+                // All of it and then less: a copy of a constant size.
+                self.bytes.extend_from_slice(all);
+                self.bytes.truncate(start + 1 + usize::from(all[0]));
+            }
+            Postfix::Many(nodes) => {
+                self.bytes.push(u8::MAX);
+                self.bytes.extend_from_slice(&(nodes.len() as u32).to_le_bytes());
+                self.bytes.extend_from_slice(nodes);
+            }
+        }
+        if self.bytes.len() > u32::MAX as usize {
+            self.bytes.truncate(start);
+            return Err(full());
+        }
+        Ok(LocId(start as u32))
     }
 
     #[inline]
     pub(crate) fn nodes(&self, id: LocId) -> Nodes<'_> {
-        let (left, start) = read_uleb(&self.bytes, id.0 as usize).unwrap_or_default();
-        Nodes { bytes: self.bytes.get(start..).unwrap_or_default(), left: left as usize }
+        match self.bytes.get(id.0 as usize..) {
+            Some([u8::MAX, a, b, c, d, nodes @ ..]) => {
+                Nodes::new(nodes, u32::from_le_bytes([*a, *b, *c, *d]) as usize)
+            }
+            Some([len, nodes @ ..]) => Nodes::new(nodes, usize::from(*len)),
+            _ => Nodes::new(&[], 0),
+        }
     }
+}
 
-    /// Bytes in the pool: it holds less than 4 GiB.
-    pub(crate) fn len(&self) -> usize {
-        self.bytes.len()
-    }
+#[cold]
+fn full() -> Error {
+    ErrorKind::TooLarge("the locations of a module take 4 GiB".into()).into()
 }
