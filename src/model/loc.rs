@@ -21,8 +21,8 @@
 //! # Ok::<(), eitri::Error>(())
 //! ```
 //!
-//! A tree is held as the [bytes](super::postfix) of its nodes in postfix order, about as many as the DWARF
-//! expression will have: a node's operands stand before it, so that trees are joined by joining bytes.
+//! A tree is held as the [words](super::postfix) of its nodes in postfix order, four bytes for most nodes: a
+//! node's operands stand before it, so that trees are joined by joining words.
 
 use super::ids::{ExprId, ProcedureId, StringId, VariableId};
 use super::postfix::{Nodes, Postfix};
@@ -466,7 +466,7 @@ impl Val {
     /// A constant added.
     #[inline]
     pub fn plus(self, value: i64) -> Self {
-        if value == 0 { self } else { self.then(Node::Plus(value)) }
+        self.then(Node::Plus(value))
     }
 
     binary! {

@@ -1,16 +1,17 @@
-//! The nodes of a location as bytes, in postfix order.
+//! The nodes of a location as words, in postfix order.
 //!
-//! A node is its tag and the number that it holds. The two high bits of the tag's byte say how many bytes
-//! the number has, so that a node is written and read without a loop and without a branch for each size,
-//! which with numbers of all sizes would be mispredicted:
+//! A node is its tag and the number that it holds, in one word of 32 bits:
 //!
 //! ```text
-//! ┌── size ─┬── tag ──┐
-//! │ 2 bits  │ 6 bits  │ number: 0, 1, 2 or 8 bytes, lowest first │ second number, likewise │ …
+//! bit   0        6    7                         32
+//!       ├── tag ─┼────┼── number ───────────────┤
+//!                  └─ the number is in the next two words, low and high
 //! ```
 //!
-//! The number 0 has no bytes, and so has the one of a node without number. Signed numbers have their sign
-//! in bit 0.
+//! A second number has a word of its own, with no tag. Signed numbers have their sign in bit 0. The bytes
+//! of constants are by themselves, in the order of their nodes. Words rather than bytes, for a tree is put
+//! together, checked and lowered word by word, with no branch for the size of a number: that would often be
+//! mispredicted, and where each node is would not be known when the calls that make it are compiled.
 
 use core::fmt;
 
@@ -20,59 +21,63 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::op::Reg;
 use crate::target::SpaceId;
 
-/// How many bytes are held in place: more than most locations need.
-const FEW: usize = 46;
+/// How many words are held in place: more than most locations need.
+const FEW: usize = 13;
 
-/// Bytes of a number, by the two high bits of its tag.
-const SIZES: [usize; 4] = [0, 1, 2, 8];
-/// The bits of such a number.
-const MASKS: [u64; 4] = [0, 0xff, 0xffff, u64::MAX];
+/// Says that the number is in the next two words.
+const WIDE: u32 = 1 << 6;
+/// How far up the number is.
+const NUMBER: u32 = 7;
 
 /// Nodes in postfix order.
 #[derive(Clone)]
-pub(super) enum Postfix {
-    /// How many bytes they have, and the bytes: as they are in the [`Pool`].
-    Few([u8; 1 + FEW]),
-    Many(Vec<u8>),
+pub(super) struct Postfix {
+    few: [u32; FEW],
+    len: u32,
+    more: Option<Box<More>>,
+}
+
+/// What is not held in place.
+#[derive(Clone, Default)]
+struct More {
+    /// All words, when there is one that is not in place.
+    words: Vec<u32>,
+    /// The bytes of constants.
+    implicit: Vec<u8>,
 }
 
 impl Postfix {
     #[inline]
     pub(super) const fn new() -> Self {
-        Self::Few([0; 1 + FEW])
-    }
-
-    #[inline]
-    fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Few([len, bytes @ ..]) => bytes.get(..usize::from(*len)).unwrap_or_default(),
-            Self::Many(bytes) => bytes,
-        }
+        Self { few: [0; FEW], len: 0, more: None }
     }
 
     #[inline]
     pub(super) fn nodes(&self) -> Nodes<'_> {
-        match self {
-            Self::Few([len, bytes @ ..]) => Nodes::new(bytes, usize::from(*len)),
-            Self::Many(bytes) => Nodes::new(bytes, bytes.len()),
+        match &self.more {
+            None => Nodes { words: self.few.get(..self.len as usize).unwrap_or_default(), implicit: &[] },
+            Some(more) => Nodes { words: &more.words, implicit: &more.implicit },
         }
     }
 
     /// Appends the nodes of another.
     #[inline]
     pub(super) fn append(&mut self, other: &Self) {
-        self.extend(other.bytes());
-    }
-
-    #[inline]
-    fn extend(&mut self, more: &[u8]) {
-        if let Self::Few([len, bytes @ ..]) = self
-            && let Some(room) = bytes.get_mut(usize::from(*len)..usize::from(*len) + more.len())
+        let Nodes { words, implicit } = other.nodes();
+        let end = self.len as usize + words.len();
+        if self.more.is_none()
+            && implicit.is_empty()
+            && let Some(room) = self.few.get_mut(self.len as usize..end)
         {
-            room.copy_from_slice(more);
-            *len += more.len() as u8;
+            // Of so few words a loop is shorter than a call.
+            for (to, from) in room.iter_mut().zip(words) {
+                *to = *from;
+            }
+            self.len = end as u32;
         } else {
-            self.many().extend_from_slice(more);
+            let more = self.more();
+            more.words.extend_from_slice(words);
+            more.implicit.extend_from_slice(implicit);
         }
     }
 
@@ -96,7 +101,7 @@ impl Postfix {
             Node::Extend { bits, count } => self.numbers(Tag::Extend, bits, count),
             Node::Implicit(bytes) => {
                 self.number(Tag::Implicit, bytes.len() as u64);
-                self.extend(bytes);
+                self.more().implicit.extend_from_slice(bytes);
             }
             Node::Value => self.number(Tag::Value, 0),
             Node::PointerTo(variable, by) => {
@@ -125,49 +130,46 @@ impl Postfix {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn numbers(&mut self, tag: Tag, first: u64, second: u64) {
         self.number(tag, first);
         self.number(Tag::Register, second);
     }
 
-    #[inline]
+    #[inline(always)]
     fn number(&mut self, tag: Tag, number: u64) {
-        let size = usize::from(number > 0) + usize::from(number > 0xff) + usize::from(number > 0xffff);
-        let tag = tag as u8 | (size as u8) << 6;
-        if let Self::Few([len, bytes @ ..]) = self
-            && let Some(room) = bytes.get_mut(usize::from(*len)..usize::from(*len) + 9)
+        if number >> (32 - NUMBER) == 0
+            && self.more.is_none()
+            && let Some(word) = self.few.get_mut(self.len as usize)
         {
-            room[0] = tag;
-            room[1..].copy_from_slice(&number.to_le_bytes());
-            *len += 1 + SIZES[size] as u8;
+            *word = tag as u32 | (number as u32) << NUMBER;
+            self.len += 1;
         } else {
-            self.spill(tag, &number.to_le_bytes()[..SIZES[size]]);
+            self.spill(tag, number);
+        }
+    }
+
+    /// Appends what there is no room for in place.
+    #[cold]
+    fn spill(&mut self, tag: Tag, number: u64) {
+        let words = &mut self.more().words;
+        if number >> (32 - NUMBER) == 0 {
+            words.push(tag as u32 | (number as u32) << NUMBER);
+        } else {
+            words.extend_from_slice(&[tag as u32 | WIDE, number as u32, (number >> 32) as u32]);
         }
     }
 
     #[cold]
-    fn spill(&mut self, tag: u8, number: &[u8]) {
-        let bytes = self.many();
-        bytes.push(tag);
-        bytes.extend_from_slice(number);
-    }
-
-    /// The bytes, of which there may be any number.
-    fn many(&mut self) -> &mut Vec<u8> {
-        if let Self::Few(_) = self {
-            *self = Self::Many(self.bytes().to_vec());
-        }
-        match self {
-            Self::Many(bytes) => bytes,
-            Self::Few(_) => unreachable!("there are many"),
-        }
+    fn more(&mut self) -> &mut More {
+        let words = self.few.get(..self.len as usize).unwrap_or_default();
+        self.more.get_or_insert_with(|| Box::new(More { words: words.to_vec(), implicit: Vec::new() }))
     }
 }
 
 impl PartialEq for Postfix {
     fn eq(&self, other: &Self) -> bool {
-        self.bytes() == other.bytes()
+        self.nodes().eq(other.nodes())
     }
 }
 
@@ -238,10 +240,9 @@ tags!(
 /// The nodes of a location, operands before the node that takes them.
 #[derive(Clone)]
 pub struct Nodes<'a> {
-    /// From the next node on.
-    bytes: &'a [u8],
-    /// How many of them come after the last node. They do not matter, but let it be read like the others.
-    beyond: usize,
+    words: &'a [u32],
+    /// The bytes of constants.
+    implicit: &'a [u8],
 }
 
 impl fmt::Debug for Nodes<'_> {
@@ -250,23 +251,19 @@ impl fmt::Debug for Nodes<'_> {
     }
 }
 
-impl<'a> Nodes<'a> {
-    /// The nodes in the first `len` bytes.
+impl Nodes<'_> {
+    /// A tag and the number that is with it.
     #[inline]
-    fn new(bytes: &'a [u8], len: usize) -> Self {
-        Self { bytes, beyond: bytes.len().saturating_sub(len) }
-    }
-
-    /// A tag, and the number that it says follows.
-    #[inline]
-    fn number(&mut self) -> Option<(u8, u64)> {
-        let (tag, number) = match self.bytes.first_chunk::<9>() {
-            Some([tag, number @ ..]) => (*tag, u64::from_le_bytes(*number)),
-            None => padded(self.bytes),
-        };
-        let size = usize::from(tag >> 6);
-        self.bytes = self.bytes.get(1 + SIZES[size]..)?;
-        Some((tag & 0x3f, number & MASKS[size]))
+    fn number(&mut self) -> Option<(u32, u64)> {
+        let (&word, rest) = self.words.split_first()?;
+        self.words = rest;
+        let tag = word % WIDE;
+        if word & WIDE == 0 {
+            return Some((tag, (word >> NUMBER).into()));
+        }
+        let (&[low, high], rest) = rest.split_first_chunk()?;
+        self.words = rest;
+        Some((tag, u64::from(low) | u64::from(high) << 32))
     }
 
     #[inline]
@@ -277,7 +274,7 @@ impl<'a> Nodes<'a> {
     /// Whether there are no more.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.bytes.len() <= self.beyond
+        self.words.is_empty()
     }
 
     /// Takes the next node if it adds a constant.
@@ -297,34 +294,21 @@ impl<'a> Nodes<'a> {
     /// Takes the next node if it has the tag.
     #[inline]
     fn next_number(&mut self, tag: Tag) -> Option<u64> {
-        if self.is_empty() || self.bytes.first()? & 0x3f != tag as u8 {
+        if self.words.first()? % WIDE != tag as u32 {
             return None;
         }
         self.second()
     }
 }
 
-/// The first byte, and the number in those that follow, of which there are not enough. Not inlined, so that
-/// the rest stays small.
-#[inline(never)]
-fn padded(bytes: &[u8]) -> (u8, u64) {
-    let mut all = [0; 9];
-    all[..bytes.len()].copy_from_slice(bytes);
-    let [tag, number @ ..] = all;
-    (tag, u64::from_le_bytes(number))
-}
-
 impl<'a> Iterator for Nodes<'a> {
     type Item = Node<'a>;
 
-    /// The next node. The bytes were written by this module: what cannot be read ends them.
+    /// The next node. The words were written by this module: what cannot be read ends them.
     #[inline(always)]
     fn next(&mut self) -> Option<Node<'a>> {
-        if self.is_empty() {
-            return None;
-        }
         let (tag, number) = self.number()?;
-        Some(match *TAGS.get(usize::from(tag))? {
+        Some(match *TAGS.get(tag as usize)? {
             Tag::Register => Node::Register(Reg(number)),
             Tag::Lane => Node::Lane(Reg(number), self.second()? as u32),
             Tag::PerLane => Node::PerLane(Reg(number)),
@@ -340,8 +324,8 @@ impl<'a> Iterator for Nodes<'a> {
             Tag::Select => Node::Select { bits: number, count: self.second()? },
             Tag::Extend => Node::Extend { bits: number, count: self.second()? },
             Tag::Implicit => {
-                let (bytes, rest) = self.bytes.split_at_checked(number as usize)?;
-                self.bytes = rest;
+                let (bytes, rest) = self.implicit.split_at_checked(usize::try_from(number).ok()?)?;
+                self.implicit = rest;
                 Node::Implicit(bytes)
             }
             Tag::Value => Node::Value,
@@ -370,35 +354,38 @@ impl<'a> Iterator for Nodes<'a> {
     }
 }
 
-/// Every location of a module, in one pool of bytes: each as its length and its nodes. A length of more
-/// than [`FEW`] bytes is a byte of ones and four bytes.
+/// Every location of a module, in one pool: each as the number of its words and the words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Pool {
-    bytes: Vec<u8>,
+    words: Vec<u32>,
+    /// The bytes of constants.
+    implicit: Vec<u8>,
 }
+
+/// Says that before the words stands where the bytes of constants begin.
+const HAS_IMPLICIT: u32 = 1 << 31;
 
 impl Pool {
     /// Adds a location.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] if the pool would have more than 4 GiB.
+    /// [`ErrorKind::TooLarge`] if the pool would have more than 4 Gi words or bytes of constants.
     #[inline]
     pub(crate) fn push(&mut self, loc: &Loc) -> Result<LocId> {
-        let start = self.bytes.len();
-        match loc.postfix() {
-            Postfix::Few(all) => {
-                // All of it and then less: a copy of a constant size.
-                self.bytes.extend_from_slice(all);
-                self.bytes.truncate(start + 1 + usize::from(all[0]));
-            }
-            Postfix::Many(nodes) => {
-                self.bytes.push(u8::MAX);
-                self.bytes.extend_from_slice(&(nodes.len() as u32).to_le_bytes());
-                self.bytes.extend_from_slice(nodes);
-            }
+        let start = self.words.len();
+        let Postfix { few, len, more } = loc.postfix();
+        if let Some(more) = more {
+            self.words
+                .extend_from_slice(&[more.words.len() as u32 | HAS_IMPLICIT, self.implicit.len() as u32]);
+            self.words.extend_from_slice(&more.words);
+            self.implicit.extend_from_slice(&more.implicit);
+        } else {
+            self.words.push(*len);
+            // All of it and then less: a copy of a constant size.
+            self.words.extend_from_slice(few);
+            self.words.truncate(start + 1 + *len as usize);
         }
-        if self.bytes.len() > u32::MAX as usize {
-            self.bytes.truncate(start);
+        if self.words.len().max(self.implicit.len()) > u32::MAX as usize {
             return Err(full());
         }
         Ok(LocId(start as u32))
@@ -406,17 +393,18 @@ impl Pool {
 
     #[inline]
     pub(crate) fn nodes(&self, id: LocId) -> Nodes<'_> {
-        match self.bytes.get(id.0 as usize..) {
-            Some([u8::MAX, a, b, c, d, nodes @ ..]) => {
-                Nodes::new(nodes, u32::from_le_bytes([*a, *b, *c, *d]) as usize)
+        let (words, implicit) = match self.words.get(id.0 as usize..) {
+            Some([len, from, words @ ..]) if len & HAS_IMPLICIT != 0 => {
+                (words.get(..(len ^ HAS_IMPLICIT) as usize), self.implicit.get(*from as usize..))
             }
-            Some([len, nodes @ ..]) => Nodes::new(nodes, usize::from(*len)),
-            _ => Nodes::new(&[], 0),
-        }
+            Some([len, words @ ..]) => (words.get(..*len as usize), None),
+            _ => (None, None),
+        };
+        Nodes { words: words.unwrap_or_default(), implicit: implicit.unwrap_or_default() }
     }
 }
 
 #[cold]
 fn full() -> Error {
-    ErrorKind::TooLarge("the locations of a module take 4 GiB".into()).into()
+    ErrorKind::TooLarge("the locations of a module are too many".into()).into()
 }
