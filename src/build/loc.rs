@@ -27,8 +27,7 @@ fn room(bits: u64) -> Room {
 #[inline]
 pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>, what: &str) -> Result<()> {
     let target = &module.target;
-    // A level takes a byte at least.
-    if loc.bytes().len() > MAX_LEVELS && levels(loc) > MAX_LEVELS {
+    if loc.nodes().at_most() > MAX_LEVELS && levels(loc) > MAX_LEVELS {
         return Err(Error::bad_argument(format!("a location has up to {MAX_LEVELS} levels")));
     }
     // The numbers that the last two nodes are, if they are constants.
@@ -172,6 +171,7 @@ fn entities(module: &Module, unit: UnitId, (expr, entities): (&Expr, &[Entity]))
     Ok(())
 }
 
+#[inline]
 pub(super) fn register(module: &Module, reg: Reg) -> Result<Register> {
     let missing = || ErrorKind::UnknownRegister(format!("{} ({})", reg.0, module.target.name())).into();
     module.target.register(reg).ok_or_else(missing)
@@ -185,6 +185,7 @@ fn vector(module: &Module, reg: Reg) -> Result<Register> {
     Err(Error::bad_argument(format!("register {} has no lanes", register.name())))
 }
 
+#[inline]
 pub(super) fn space(module: &Module, id: SpaceId) -> Result<()> {
     match module.target.space(id) {
         Some(_) => Ok(()),
@@ -221,6 +222,7 @@ fn elements(bits: u64, count: u64) -> Result<u64> {
     some(total, "a vector of no elements, or of elements without bits,")
 }
 
+#[inline]
 fn number(what: &str, bits: u32) -> Result<()> {
     match bits {
         0 => Err(Error::bad_argument(format!("{what} has no bits"))),

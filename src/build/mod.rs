@@ -155,7 +155,7 @@ impl Builder {
     /// A location by itself.
     pub(crate) fn loc(&mut self, unit: UnitId, loc: &crate::model::Loc) -> Result<crate::model::LocId> {
         loc::check(&self.module, unit, loc, None, "the location")?;
-        Ok(self.module.locs.push(loc))
+        self.module.locs.push(loc)
     }
 
     /// A row of a function's line table. Rows may come in any order.

@@ -206,15 +206,11 @@ impl VariableBuilder<'_> {
 
     #[inline]
     fn place(&mut self, loc: &Loc, pcs: Option<&Range<u64>>) -> Result<LocId> {
-        let module = &self.builder.module;
-        let result = match loc::check(module, self.unit, loc, self.bits, "the variable") {
-            Ok(()) if module.locs.len() + loc.bytes().len() + 8 > u32::MAX as usize => {
-                Err(crate::Error::new(ErrorKind::TooLarge("the locations of a module take 4 GiB".into())))
-            }
-            result => result,
-        };
-        match result {
-            Ok(()) => Ok(self.builder.module.locs.push(loc)),
+        let module = &mut self.builder.module;
+        match loc::check(module, self.unit, loc, self.bits, "the variable")
+            .and_then(|()| module.locs.push(loc))
+        {
+            Ok(loc) => Ok(loc),
             Err(error) => Err(self.error(error, pcs.cloned())),
         }
     }
