@@ -10,7 +10,7 @@ use crate::emit::addr::{ADDR_BASE, AddressKey, Addresses};
 use crate::emit::info::{EntryRef, Info, Pending};
 use crate::emit::lists::Lists;
 use crate::emit::strings::Strings;
-use crate::emit::{Relocation, RelocationTarget, Section};
+use crate::emit::{Relocation, Section};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
     Address, Entity, Function, FunctionId, Module, Node, ProcedureId, ScopeId, ScopeKind, SourceLine, Stack,
@@ -33,6 +33,7 @@ pub(super) struct Dies<'m> {
     pub(super) info: Info,
     pub(super) strings: Strings,
     pub(super) line_strings: Strings,
+    /// The addresses of the unit.
     pub(super) addresses: Addresses,
     pub(super) line: Vec<u8>,
     pub(super) line_relocations: Vec<Relocation>,
@@ -47,6 +48,9 @@ pub(super) struct Dies<'m> {
     all_loclists: Vec<u8>,
     all_rnglists: Vec<u8>,
     loclists_relocations: Vec<Relocation>,
+    /// The finished section of addresses.
+    all_addr: Vec<u8>,
+    addr_relocations: Vec<Relocation>,
     /// The number of each file in its unit.
     pub(super) file_indices: Vec<u32>,
     pub(super) unit_start: u64,
@@ -203,6 +207,8 @@ impl<'m> Dies<'m> {
             all_loclists: Vec::new(),
             all_rnglists: Vec::new(),
             loclists_relocations: Vec::new(),
+            all_addr: Vec::new(),
+            addr_relocations: Vec::new(),
             file_indices,
             unit_start: 0,
         }
@@ -229,14 +235,6 @@ impl<'m> Dies<'m> {
         if !self.info.settle_rest() {
             return Err(nowhere());
         }
-        let module = self.module;
-        let address_bytes = module.target.address_bytes();
-        let name = |symbol| module.string(crate::model::StringId::from_u32(symbol)).to_owned().into();
-        // A unit that could have had an address names the table before that is known.
-        let is_addr = |target: &RelocationTarget| *target == RelocationTarget::Section(".debug_addr");
-        let has_addr = self.info.relocations.iter().any(|relocation| is_addr(&relocation.target));
-        let (addr, addr_relocations) =
-            if has_addr { self.addresses.finish(address_bytes, name) } else { Default::default() };
         let plain = |name, bytes, relocations| Section { name, bytes, relocations, is_strings: false };
         let strings = |name, strings: Strings| Section {
             name,
@@ -251,7 +249,7 @@ impl<'m> Dies<'m> {
             plain(".debug_info", self.info.bytes, self.info.relocations),
             plain(".debug_loclists", self.all_loclists, self.loclists_relocations),
             plain(".debug_rnglists", self.all_rnglists, Vec::new()),
-            plain(".debug_addr", addr, addr_relocations),
+            plain(".debug_addr", self.all_addr, self.addr_relocations),
             strings(".debug_str", self.strings),
             plain(".debug_line", self.line, self.line_relocations),
             strings(".debug_line_str", self.line_strings),
@@ -304,8 +302,13 @@ impl<'m> Dies<'m> {
         if has_rows {
             self.info.offset(gimli::DW_AT_stmt_list, ".debug_line", self.line.len() as u64);
         }
-        if !with_code.is_empty() || !self.addresses.is_empty() || variables().next().is_some() {
-            self.info.offset(gimli::DW_AT_addr_base, ".debug_addr", ADDR_BASE);
+        // Whether a location has an address in it is known only when it is written.
+        let has_addresses = !with_code.is_empty()
+            || variables().next().is_some()
+            || module.procedures.values().any(|procedure| procedure.unit == id);
+        if has_addresses {
+            let base = self.all_addr.len() as u64 + ADDR_BASE;
+            self.info.offset(gimli::DW_AT_addr_base, ".debug_addr", base);
         }
         if has_ranges {
             let base = self.all_rnglists.len() as u64 + LISTS_BASE;
@@ -349,7 +352,19 @@ impl<'m> Dies<'m> {
             self.lines(id, &functions);
         }
         self.end_lists(has_loclists, has_ranges);
+        if has_addresses {
+            self.end_addresses();
+        }
         Ok(())
+    }
+
+    /// Ends the table of the unit's addresses.
+    fn end_addresses(&mut self) {
+        let module = self.module;
+        let name = |symbol| module.string(crate::model::StringId::from_u32(symbol)).to_owned().into();
+        let address_bytes = module.target.address_bytes();
+        let addresses = core::mem::take(&mut self.addresses);
+        addresses.finish(address_bytes, name, &mut self.all_addr, &mut self.addr_relocations);
     }
 
     /// Ends the lists of the unit, and fills in what they refer to in it.
