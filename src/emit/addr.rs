@@ -29,10 +29,6 @@ impl Addresses {
         self.known.insert_full(key).0 as u64
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.known.is_empty()
-    }
-
     /// Appends the table to the section.
     pub(crate) fn finish(
         self,

@@ -400,16 +400,18 @@ impl<'m> Dies<'m> {
             return;
         }
         let mut sizes: Vec<u32> = Vec::new();
-        for (_, variable) in module.variables.iter().filter(|(_, v)| module.scopes[v.scope].unit == unit) {
-            let live =
-                module.live.get(variable.live.start as usize..variable.live.end as usize).unwrap_or(&[]);
-            for loc in live.iter().map(|live| live.loc).chain(variable.always) {
-                for node in module.nodes(loc) {
-                    let (Node::ReadRegister(reg) | Node::Register(reg)) = node else { continue };
-                    sizes.extend(module.target.register(reg).map(|register| register.bits));
-                }
+        let mut used_by = |loc| {
+            for node in module.nodes(loc) {
+                let (Node::ReadRegister(reg) | Node::Register(reg)) = node else { continue };
+                sizes.extend(module.target.register(reg).map(|register| register.bits));
             }
+        };
+        for (id, variable) in module.variables.iter().filter(|(_, v)| module.scopes[v.scope].unit == unit) {
+            module.live(id).iter().map(|live| live.loc).chain(variable.always).for_each(&mut used_by);
         }
+        // What procedures say is written in place of calls to them.
+        let procedures = module.procedures.values().filter(|procedure| procedure.unit == unit);
+        procedures.for_each(|procedure| used_by(procedure.loc));
         sizes.retain(|&bits| bits < address_bits);
         sizes.sort_unstable();
         sizes.dedup();

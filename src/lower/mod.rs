@@ -21,7 +21,7 @@ pub use consumer::{
 use crate::emit::Section;
 use crate::emit::addr::Addresses;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Loc, Module, Stack, VariableId};
+use crate::model::{Loc, Module, Node, Stack, VariableId};
 use crate::op::Expr;
 
 /// What was written.
@@ -77,8 +77,17 @@ pub fn lower_loc(
     stack: Stack,
     consumer: &Consumer,
 ) -> Result<Expr> {
+    let refers =
+        |node| matches!(node, Node::Address(..) | Node::PointerTo(..) | Node::Call(_) | Node::Expr(_));
+    if loc.nodes().any(refers) {
+        return Err(Error::bad_argument("the location refers to what it cannot name without a module"));
+    }
+    if let Some(reg) = stack.base.filter(|&reg| target.register(reg).is_none()) {
+        return Err(ErrorKind::UnknownRegister(format!("{} ({})", reg.0, target.name())).into());
+    }
     let mut builder = crate::build::Builder::new(target.clone());
-    let loc = builder.loc(loc)?;
+    let unit = builder.unit("");
+    let loc = builder.loc(unit, loc)?;
     let module = builder.finish()?;
     let mut out = Vec::new();
     let mut addresses = Addresses::default();
@@ -90,9 +99,6 @@ pub fn lower_loc(
         false,
         &mut loc::Sink { out: &mut out, addresses: &mut addresses, entries, stack },
     )?;
-    if !lowering.pending.is_empty() || !addresses.is_empty() {
-        return Err(Error::bad_argument("the location refers to what it cannot name without a module"));
-    }
     Ok(Expr::raw(out))
 }
 
