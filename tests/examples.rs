@@ -1,5 +1,7 @@
 //! The examples run, and what they write does not depend on when or where.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -70,4 +72,36 @@ fn examples_run_and_write_the_same_bytes_twice() {
         }
         assert!(!first.1.is_empty(), "{name} writes nothing");
     }
+}
+
+#[test]
+fn objects_of_examples_say_what_was_reviewed() {
+    let objects = [("quickstart", "scale.o"), ("attach", "uspill.debug.o"), ("own_dwarf", "own_dwarf.o")];
+    let with_object: Vec<&str> = objects.iter().map(|(name, _)| *name).collect();
+    assert!(names().iter().all(|name| with_object.contains(&name.as_str())), "each example has a golden");
+    for (name, object) in objects {
+        let (_, files) = run(name, 3);
+        let target = eitri::target::Target::named("amdgpu-gfx1030-wave32").expect("a target");
+        let text = eitri::dump::print(&files[object], Some(&target)).expect("an object that can be read");
+        common::check_golden(&format!("examples/{name}.txt"), &text);
+    }
+}
+
+#[test]
+fn the_readme_shows_the_quickstart_and_what_it_prints() {
+    let file = |path: &str| {
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path))
+            .expect("a file of the project")
+    };
+    let readme = file("README.md");
+    // What stands in the fence after a comment.
+    let after = |comment: &str| {
+        let (_, rest) = readme.split_once(comment).expect("the comment is in the README");
+        let (_, rest) = rest.split_once("```").expect("a fence");
+        let (_, rest) = rest.split_once('\n').expect("its first line");
+        rest.split_once("```").expect("the end of the fence").0.to_owned()
+    };
+    assert_eq!(after("<!-- examples/quickstart.rs -->"), file("examples/quickstart.rs"));
+    let (printed, _) = run("quickstart", 4);
+    assert_eq!(after("<!-- what it prints -->"), printed.replace("FOLDER", "target/examples"));
 }

@@ -167,7 +167,7 @@ fn gpu_variables(others: Others) -> Vec<Described> {
         variable("bytes", "int", vec![standard(
             0x08..0x30, Loc::implicit(&[1, 2, 3, 4]), "DW_OP_implicit_value 0x4 0x01 0x02 0x03 0x04",
         )]),
-        variable("half", "long", vec![vendors(
+        variable("half", "long", vec![standard(
             0x08..0x30, Loc::parts([(Loc::register(s(8)), 32), (Loc::undefined(), 32)]),
             "DW_OP_regx SGPR8, DW_OP_piece 0x4, DW_OP_piece 0x4",
         )]),
@@ -216,7 +216,7 @@ fn cpu_variables(others: Others) -> Vec<Described> {
         variable("bytes", "int", vec![standard(
             0x08..0x30, Loc::implicit(&[1, 2, 3, 4]), "DW_OP_implicit_value 0x4 0x01 0x02 0x03 0x04",
         )]),
-        variable("half", "long", vec![vendors(
+        variable("half", "long", vec![standard(
             0x08..0x30, Loc::parts([(Loc::register(r("rax")), 32), (Loc::undefined(), 32)]),
             "DW_OP_reg0 RAX, DW_OP_piece 0x4, DW_OP_piece 0x4",
         )]),
@@ -233,7 +233,7 @@ fn cpu_variables(others: Others) -> Vec<Described> {
         variable("sum", "int", vec![standard(
             0x00..0x40, Loc::value(Val::register(r("r8")).add(Val::register(r("r9")).mul(Val::constant(3))).plus(-5)),
             "DW_OP_breg8 R8+0, DW_OP_breg9 R9+0, DW_OP_lit3, DW_OP_mul, DW_OP_plus, \
-             DW_OP_consts -5, DW_OP_plus, DW_OP_stack_value",
+             DW_OP_lit5, DW_OP_minus, DW_OP_stack_value",
         )]),
         variable("element", "int", vec![standard(
             0x00..0x20, Loc::memory(SpaceId::DEFAULT, at(r("rsp"), 24).read(64).plus(400)),
