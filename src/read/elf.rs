@@ -122,16 +122,33 @@ impl<'d> Object<'d> {
     /// sections, several debug sections of one name (type units in section groups), and relocations in
     /// debug sections of a type that is not an absolute address.
     pub fn read(bytes: &'d [u8]) -> Result<Self> {
+        Self::read_moved(bytes, |_| 0)
+    }
+
+    /// The same for a relocatable object as it would be if other objects came before it: its debug sections
+    /// begin with so many zero bytes that are not in the file.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(crate) fn read_moved(bytes: &'d [u8], by: impl Fn(&str) -> u64) -> Result<Self> {
         let header = Header::read(bytes)?;
         let mut sections = header.sections(bytes)?;
         if header.is_relocatable {
             place_sections(&mut sections)?;
+            for section in sections.iter_mut().filter(|section| section.is_debug()) {
+                section.address = by(&section.name);
+            }
         }
         let (table, symbols) = header.symbols(&sections)?;
-        let undefined = match header.is_relocatable {
-            true => reloc::apply(&mut sections, &symbols, table, &header.file())?,
-            false => Vec::new(),
-        };
+        let mut undefined = Vec::new();
+        if header.is_relocatable {
+            undefined = reloc::apply(&mut sections, &symbols, table, &header.file())?;
+            for section in sections.iter_mut().filter(|section| section.is_debug() && section.address > 0) {
+                let moved = vec![0; section.address as usize];
+                section.data = [moved, section.data.to_vec()].concat().into();
+                section.address = 0;
+            }
+        }
         let mut by_name: Vec<u32> =
             (0..symbols.len() as u32).filter(|&index| !symbols[index as usize].name.is_empty()).collect();
         by_name.sort_by_key(|&index| {
