@@ -236,7 +236,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         match self.module.function(function).address? {
             Address::Constant(address) => Some(address),
             Address::Symbol(symbol, by) => {
-                Some(self.object.symbol_address(self.module.symbol_name(symbol))?.wrapping_add(by))
+                Some(self.object.symbol(self.module.symbol_name(symbol))?.address.wrapping_add(by))
             }
         }
     }

@@ -58,7 +58,7 @@ use crate::error::{At, Error, Result};
 use crate::lower::{Consumer, LeftOut};
 use crate::model::Module;
 use crate::op::Dialect;
-use crate::read::{Dwarf, Object};
+use crate::read::{Dwarf, MOVED, Object, Placing};
 
 /// Compares an object with the module that it was written from.
 ///
@@ -75,9 +75,9 @@ pub fn check(module: &Module, consumer: &Consumer, left_out: &[LeftOut], bytes: 
         other => other,
     };
     // A number that the linker should fill in and is not told of can be right by luck, where it is 0. So
-    // what is compared is the object with its debug sections moved.
+    // what is compared is the object as if it were linked behind others.
     Dwarf::read_as(&object, dialect, consumer.draft)?;
-    let object = Object::read_moved(bytes, moved)?;
+    let object = Object::read_placed(bytes, Placing::Linked)?;
     let dwarf = match Dwarf::read_as(&object, dialect, consumer.draft) {
         Ok(dwarf) => dwarf,
         Err(error) => {
@@ -95,18 +95,12 @@ pub fn check(module: &Module, consumer: &Consumer, left_out: &[LeftOut], bytes: 
     Ok(compare::Compare::new(module, consumer, left_out, &object, &dwarf).run())
 }
 
-/// By how many bytes a debug section is moved. Nothing is 0 bytes from the start of `.debug_info` that
-/// anything could refer to.
-fn moved(section: &str) -> u64 {
-    if section == ".debug_info" { 0 } else { 64 }
-}
-
 /// The error with the offset that the section has in the file.
 fn placed(error: &Error) -> Error {
     let at = error.at();
     match (&at.section, at.offset) {
-        (Some(section), Some(offset)) if section.starts_with(".debug_") => {
-            let offset = Some(offset.saturating_sub(moved(section)));
+        (Some(section), Some(offset)) if section.starts_with(".debug_") && section != ".debug_info" => {
+            let offset = Some(offset.saturating_sub(MOVED));
             Error::new(error.kind().clone()).or_at(At { offset, ..at.clone() })
         }
         _ => error.clone(),

@@ -22,7 +22,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         asked: &Asked,
     ) -> Result<Vec<Spans>, NoMeaning> {
         let module = self.module;
-        let symbol = |name: &str| self.object.symbol_address(name);
+        let symbol = |name: &str| Some(self.object.symbol(name)?.address);
         let lane = (module.target.lanes() > 1).then_some(witness.lane);
         let contents = Stopped { fill: witness.fill, lane, symbol: &symbol, asked };
         // Sorted, and of those that begin at or before the pc only the last ones, which begin together, can

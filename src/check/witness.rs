@@ -58,7 +58,7 @@ impl Fill {
     pub fn register_byte(self, reg: Reg, at: u32) -> u8 {
         match self {
             Self::Spelled => spell(reg.0.wrapping_mul(0x1_0001).wrapping_add(1 << 40), at.into()),
-            Self::Small if at.is_multiple_of(4) => (spell(reg.0, u64::from(at) / 4) & 7) as u8,
+            Self::Small if at.is_multiple_of(4) => spell(reg.0, u64::from(at) / 4) & 7,
             Self::Small | Self::Zeros => 0,
             Self::Ones => 0xff,
         }
