@@ -1,5 +1,7 @@
 //! The command: arguments and exit codes only.
 
+#![forbid(unsafe_code)]
+
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;

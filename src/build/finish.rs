@@ -3,19 +3,23 @@
 use super::Builder;
 use super::variables::takes_parameters;
 use crate::error::{At, Error, ErrorKind, Result};
-use crate::model::{FunctionId, Module, TypeId, TypeKind, VariableKind};
+use crate::model::{Address, FunctionId, Module, ScopeId, SourceLine, TypeId, TypeKind, VariableKind};
 
 impl Builder {
     /// The module.
     ///
     /// # Errors
-    /// [`ErrorKind::OverlappingRanges`] where a variable has two; [`ErrorKind::CyclicType`]; [`ErrorKind::BadArgument`] where a parameter is in no function, a
-    /// variable is both always at one place and at others by pc, one by pc is in no function, or only some
-    /// files of a unit have an MD5 sum.
+    /// [`ErrorKind::OverlappingRanges`] where a variable has two; [`ErrorKind::CyclicType`];
+    /// [`ErrorKind::UnknownId`] where something is declared in a file of another unit, or a function's symbol
+    /// is not there; [`ErrorKind::BadArgument`] where a parameter is in no function, a variable is both always
+    /// at one place and at others by pc, one by pc is in no function, only some files of a unit have an MD5
+    /// sum, a function with rows does not end where an instruction could, or a name contains a zero byte.
     pub fn finish(mut self) -> Result<Module> {
         self.sort_live();
         self.sort_rows();
         let module = self.module;
+        check_strings(&module)?;
+        check_functions(&module)?;
         check_live(&module)?;
         check_variables(&module)?;
         check_files(&module)?;
@@ -56,6 +60,41 @@ impl Builder {
     }
 }
 
+fn check_strings(module: &Module) -> Result<()> {
+    match module.strings.iter().find(|text| text.contains('\0')) {
+        None => Ok(()),
+        Some(text) => {
+            Err(Error::bad_argument(format!("the name `{}` contains a zero byte", text.escape_debug())))
+        }
+    }
+}
+
+fn check_functions(module: &Module) -> Result<()> {
+    for function in module.functions.values() {
+        let at = || module.at_scope(function.scope);
+        if let Some(Address::Symbol(symbol, _)) = function.address {
+            let is_there = (symbol.0.as_u32() as usize) < module.strings.len();
+            super::known(is_there, || format!("the symbol {}", symbol.0))
+                .map_err(|error| error.or_at(at()))?;
+        }
+        check_line(module, function.line, function.scope).map_err(|error| error.or_at(at()))?;
+        // Otherwise the end of its rows could not be said.
+        let step = u64::from(module.target.min_instruction_bytes());
+        if !function.rows.is_empty() && !function.bytes.is_multiple_of(step) {
+            let what = format!("{:#x} bytes of code are no multiple of {step}", function.bytes);
+            return Err(Error::bad_argument(what).or_at(at()));
+        }
+    }
+    Ok(())
+}
+
+/// Where something is declared: in a file of its unit.
+fn check_line(module: &Module, line: Option<SourceLine>, scope: ScopeId) -> Result<()> {
+    let Some(SourceLine { file, .. }) = line else { return Ok(()) };
+    let is_there = module.files.get(file).is_some_and(|of| of.unit == module.scopes[scope].unit);
+    super::known(is_there, || format!("{file} of this unit"))
+}
+
 fn check_live(module: &Module) -> Result<()> {
     for pair in module.live.windows(2) {
         let [first, second] = pair else { continue };
@@ -70,6 +109,8 @@ fn check_live(module: &Module) -> Result<()> {
 
 fn check_variables(module: &Module) -> Result<()> {
     for (id, variable) in &module.variables {
+        check_line(module, variable.line, variable.scope)
+            .map_err(|error| error.or_at(module.at_variable(id, None)))?;
         let is_live = !variable.live.is_empty();
         let what = if is_live && variable.always.is_some() {
             "a variable that is always at one place has no others by pc"

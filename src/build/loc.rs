@@ -3,8 +3,8 @@
 use smallvec::SmallVec;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Loc, Module, Node};
-use crate::op::Reg;
+use crate::model::{Entity, Loc, Module, Node, UnitId};
+use crate::op::{Expr, FixupKind, Reg};
 use crate::target::{Register, SpaceId};
 
 /// How many bits of the storage lie before and after a place, as far as is known.
@@ -25,11 +25,18 @@ fn room(bits: u64) -> Room {
 ///
 /// One pass over the nodes, with the room of each place on a stack: numbers have none.
 #[inline]
-pub(super) fn check(module: &Module, loc: &Loc, bits: Option<u64>, what: &str) -> Result<()> {
+pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>, what: &str) -> Result<()> {
     let target = &module.target;
+    if loc.nodes().at_most() > MAX_LEVELS && levels(loc) > MAX_LEVELS {
+        return Err(Error::bad_argument(format!("a location has up to {MAX_LEVELS} levels")));
+    }
+    // The numbers that the last two nodes are, if they are constants.
+    let mut constants = [None; 2];
     let mut places: SmallVec<[Room; 8]> = SmallVec::new();
     let pop = |places: &mut SmallVec<[Room; 8]>| places.pop().unwrap_or(UNKNOWN);
     for node in loc.nodes() {
+        let last = constants;
+        constants = [last[1], if let Node::Const(value) = node { Some(value) } else { None }];
         let place = match node {
             Node::Register(reg) => room(register(module, reg)?.bits.into()),
             Node::Lane(reg, lane) => {
@@ -64,13 +71,17 @@ pub(super) fn check(module: &Module, loc: &Loc, bits: Option<u64>, what: &str) -
                 let mut total = 0u64;
                 for _ in 0..count {
                     let part = pop(&mut places).after.unwrap_or(0);
-                    total = total.checked_add(part).ok_or_else(|| too_large("the parts"))?;
+                    total = total.checked_add(part).ok_or_else(|| too_large("a row of parts"))?;
                 }
                 room(some(total, "a location of no parts")?)
             }
             Node::Overlay => {
-                pop(&mut places);
-                pop(&mut places)
+                let (above, below) = (pop(&mut places), pop(&mut places));
+                if let [Some(offset), Some(size)] = last {
+                    fits("what is laid over", above, size)?;
+                    fits("what is laid over", below, offset.saturating_add(size))?;
+                }
+                below
             }
             Node::Select { bits, count } => {
                 let total = elements(bits, count)?;
@@ -81,7 +92,7 @@ pub(super) fn check(module: &Module, loc: &Loc, bits: Option<u64>, what: &str) -
                 }
                 for _ in 0..2 {
                     // Each element is where it would be if all were from this place.
-                    fits("the elements", pop(&mut places), total)?;
+                    fits("a row of elements", pop(&mut places), total)?;
                 }
                 room(total)
             }
@@ -96,15 +107,22 @@ pub(super) fn check(module: &Module, loc: &Loc, bits: Option<u64>, what: &str) -
                 room(u64::from(target.address_bytes()) * 8)
             }
             Node::Call(procedure) => {
-                super::known(module.procedures.is_valid(procedure), || procedure.to_string())?;
+                let of = module.procedures.get(procedure);
+                super::known(of.is_some_and(|of| of.unit == unit), || format!("{procedure} of this unit"))?;
                 UNKNOWN
             }
             Node::Expr(expr) => {
                 let is_there = (expr.as_u32() as usize) < module.exprs.len();
                 super::known(is_there, || expr.to_string())?;
+                entities(module, unit, module.expr(expr))?;
                 UNKNOWN
             }
             Node::Undefined => UNKNOWN,
+            Node::Address(symbol, _) => {
+                let is_there = (symbol.0.as_u32() as usize) < module.strings.len();
+                super::known(is_there, || format!("the symbol {}", symbol.0))?;
+                continue;
+            }
             Node::Read(bits) => {
                 number("a number that is read", bits)?;
                 fits("a number that is read", pop(&mut places), bits.into())?;
@@ -124,6 +142,36 @@ pub(super) fn check(module: &Module, loc: &Loc, bits: Option<u64>, what: &str) -
     }
 }
 
+/// How many levels of nodes a location may have: what is done with it takes a level of calls for each.
+const MAX_LEVELS: usize = 128;
+
+#[cold]
+fn levels(loc: &Loc) -> usize {
+    let mut levels: Vec<usize> = Vec::new();
+    for node in loc.nodes() {
+        let operands = levels.split_off(levels.len().saturating_sub(node.arity()));
+        levels.push(1 + operands.into_iter().max().unwrap_or(0));
+    }
+    levels.pop().unwrap_or(0)
+}
+
+/// What an expression refers to by an offset in the unit has to be in the unit.
+fn entities(module: &Module, unit: UnitId, (expr, entities): (&Expr, &[Entity])) -> Result<()> {
+    for fixup in expr.fixups() {
+        let (FixupKind::Entry { .. } | FixupKind::Type { .. }) = fixup.kind else { continue };
+        let entity = entities[fixup.slot.0 as usize];
+        let of = match entity {
+            Entity::Variable(id) => module.scopes[module.variables[id].scope].unit,
+            Entity::Type(id) => module.types[id].unit,
+            Entity::Procedure(id) => module.procedures[id].unit,
+            Entity::Symbol(..) => continue,
+        };
+        super::known(of == unit, || format!("{entity:?} of this unit"))?;
+    }
+    Ok(())
+}
+
+#[inline]
 pub(super) fn register(module: &Module, reg: Reg) -> Result<Register> {
     let missing = || ErrorKind::UnknownRegister(format!("{} ({})", reg.0, module.target.name())).into();
     module.target.register(reg).ok_or_else(missing)
@@ -137,6 +185,7 @@ fn vector(module: &Module, reg: Reg) -> Result<Register> {
     Err(Error::bad_argument(format!("register {} has no lanes", register.name())))
 }
 
+#[inline]
 pub(super) fn space(module: &Module, id: SpaceId) -> Result<()> {
     match module.target.space(id) {
         Some(_) => Ok(()),
@@ -169,10 +218,11 @@ fn fits(what: &str, place: Room, needs: u64) -> Result<()> {
 }
 
 fn elements(bits: u64, count: u64) -> Result<u64> {
-    let total = bits.checked_mul(count).ok_or_else(|| too_large("the elements"))?;
+    let total = bits.checked_mul(count).ok_or_else(|| too_large("a row of elements"))?;
     some(total, "a vector of no elements, or of elements without bits,")
 }
 
+#[inline]
 fn number(what: &str, bits: u32) -> Result<()> {
     match bits {
         0 => Err(Error::bad_argument(format!("{what} has no bits"))),
@@ -186,5 +236,5 @@ fn some(bits: u64, what: &str) -> Result<u64> {
 }
 
 fn too_large(what: &str) -> Error {
-    Error::bad_argument(format!("{what} is further than 2^63 bits"))
+    Error::bad_argument(format!("{what} goes further than 2^63 bits"))
 }

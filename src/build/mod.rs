@@ -53,7 +53,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{
     Entity, ExprId, FileId, Module, Pool, ProcedureId, Row, StringId, Symbol, Type, TypeId, UnitId,
 };
-use crate::op::Expr;
+use crate::op::{Expr, FixupKind};
 use crate::target::Target;
 
 /// Builds a [`Module`].
@@ -104,7 +104,8 @@ impl Builder {
     /// `entities[n]`.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where an entity is not there, or a slot has none.
+    /// [`ErrorKind::UnknownId`] where an entity is not there, or a slot has none;
+    /// [`ErrorKind::BadArgument`] where a slot's entity is not what the operation refers to.
     pub fn expr(&mut self, expr: Expr, entities: &[Entity]) -> Result<ExprId> {
         for entity in entities {
             let is_there = match *entity {
@@ -116,7 +117,20 @@ impl Builder {
             known(is_there, || format!("{entity:?}"))?;
         }
         for fixup in expr.fixups() {
-            known((fixup.slot.0 as usize) < entities.len(), || format!("slot {}", fixup.slot.0))?;
+            let slot = fixup.slot.0;
+            let Some(entity) = entities.get(slot as usize) else {
+                return Err(ErrorKind::UnknownId(format!("slot {slot}")).into());
+            };
+            let fits = match fixup.kind {
+                FixupKind::Type { .. } => matches!(entity, Entity::Type(_)),
+                FixupKind::Address => matches!(entity, Entity::Symbol(..)),
+                FixupKind::Entry { .. } | FixupKind::EntrySection => !matches!(entity, Entity::Symbol(..)),
+            };
+            if !fits {
+                return Err(Error::bad_argument(format!(
+                    "slot {slot} stands for {entity:?}, and the operation does not refer to such"
+                )));
+            }
         }
         let (index, _) = self.module.exprs.insert_full((expr, entities.to_vec()));
         Ok(ExprId::from_u32(index as u32))
@@ -125,26 +139,42 @@ impl Builder {
     /// A location that others share by [`Loc::call`](crate::model::Loc::call).
     ///
     /// # Errors
-    /// As [`VariableBuilder::live`].
+    /// As [`VariableBuilder::live`]; [`ErrorKind::BadArgument`] if there is a stack slot in it, for a
+    /// procedure has no stack frame.
     pub fn procedure(&mut self, unit: UnitId, loc: &crate::model::Loc) -> Result<ProcedureId> {
         let at = self.unit_at(unit)?;
-        loc::check(&self.module, loc, None, "the procedure").map_err(|error| error.or_at(at))?;
-        let loc = self.module.locs.push(loc);
+        let has_slot = loc.nodes().any(|node| matches!(node, crate::model::Node::StackSlot(_)));
+        if has_slot {
+            let what = "a procedure has no stack frame, so it has no stack slots";
+            return Err(Error::bad_argument(what).or_at(at));
+        }
+        let loc = self.loc(unit, loc).map_err(|error| error.or_at(at))?;
         Ok(self.module.procedures.push(crate::model::Procedure { unit, loc }))
+    }
+
+    /// A location by itself.
+    pub(crate) fn loc(&mut self, unit: UnitId, loc: &crate::model::Loc) -> Result<crate::model::LocId> {
+        loc::check(&self.module, unit, loc, None, "the location")?;
+        self.module.locs.push(loc)
     }
 
     /// A row of a function's line table. Rows may come in any order.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the function or file is not there, or the file is another unit's;
-    /// [`ErrorKind::OutsideFunction`] where the pc is.
+    /// [`ErrorKind::OutsideFunction`] where the pc is; [`ErrorKind::BadArgument`] where the pc is no multiple
+    /// of the target's shortest instruction.
     pub fn row(&mut self, function: crate::model::FunctionId, row: Row) -> Result<()> {
         let scope = self.known_function(function)?.scope;
         let bytes = self.module.functions[function].bytes;
         let unit = self.module.scopes[scope].unit;
         let is_there = self.module.files.get(row.file).is_some_and(|file| file.unit == unit);
+        let step = u64::from(self.module.target.min_instruction_bytes());
         let result = if row.pc >= bytes {
             Err(Error::new(ErrorKind::OutsideFunction { size: bytes }))
+        } else if !row.pc.is_multiple_of(step) {
+            let what = format!("an instruction begins at a multiple of {step} bytes");
+            Err(Error::bad_argument(what))
         } else {
             known(is_there, || format!("{} of this unit", row.file))
         };

@@ -165,7 +165,7 @@ impl Builder {
             bytes: 0,
             is_external: false,
             is_kernel: false,
-            stack: Stack { base: None, scaling: self.module.target.scaling() },
+            stack: Stack::kernel(&self.module.target),
             rows: 0..0,
             is_inlined: false,
         });
@@ -195,11 +195,12 @@ impl Builder {
         call: SourceLine,
     ) -> Result<ScopeId> {
         let parent = parent.scope(&self.module)?;
-        let callee = self.known_function(function)?.scope;
+        let at = || self.module.at_scope(parent);
+        let callee = self.known_function(function).map_err(|error| error.or_at(at()))?.scope;
         let (unit, of) = (self.module.scopes[parent].unit, self.module.scopes[callee].unit);
-        known(of == unit, || format!("{function} of this unit"))?;
+        known(of == unit, || format!("{function} of this unit")).map_err(|error| error.or_at(at()))?;
         let is_there = self.module.files.get(call.file).is_some_and(|file| file.unit == unit);
-        known(is_there, || format!("{} of this unit", call.file))?;
+        known(is_there, || format!("{} of this unit", call.file)).map_err(|error| error.or_at(at()))?;
         let scope = self.code_scope(parent, ScopeKind::Inlined { function, call }, pcs)?;
         self.module.functions[function].is_inlined = true;
         Ok(scope)
@@ -265,9 +266,12 @@ impl FunctionBuilder<'_> {
     /// What it returns. Without this, nothing.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`].
+    /// [`ErrorKind::UnknownId`] where the type is not there, or another unit's.
     pub fn returns(&mut self, ty: TypeId) -> Result<&mut Self> {
-        known(self.builder.module.types.is_valid(ty), || ty.to_string())?;
+        let (module, scope) = (&self.builder.module, self.builder.module.functions[self.id].scope);
+        let is_there = module.types.get(ty).is_some_and(|ty| ty.unit == module.scopes[scope].unit);
+        known(is_there, || format!("{ty} of this unit"))
+            .map_err(|error| error.or_at(module.at_scope(scope)))?;
         self.data().returns = Some(ty);
         Ok(self)
     }

@@ -12,9 +12,9 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] if it has no bits.
     pub fn base_type(&mut self, unit: UnitId, name: &str, encoding: Encoding, bits: u64) -> Result<TypeId> {
-        self.unit_at(unit)?;
+        let at = self.unit_at(unit)?;
         if bits == 0 {
-            return Err(Error::bad_argument(format!("type `{name}` has no bits")));
+            return Err(Error::bad_argument(format!("type `{name}` has no bits")).or_at(at));
         }
         let name = self.string(name);
         Ok(self.intern(unit, TypeKind::Base { name, encoding }, Some(bits)))
@@ -120,9 +120,8 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`], also where `of` is no structure or union; [`ErrorKind::DoesNotFit`].
     pub fn member(&mut self, of: TypeId, name: &str, ty: TypeId, offset: u64) -> Result<&mut Self> {
-        let offset_bits =
-            offset.checked_mul(8).ok_or_else(|| Error::bad_argument("the offset is too large"))?;
-        self.add_member(of, name, ty, offset_bits, None)
+        // No structure is as large as the largest number of bits.
+        self.add_member(of, name, ty, offset.saturating_mul(8), None)
     }
 
     /// Adds a bit field: `bits` bits from bit `offset_bits`, counted from the first bit of the structure.
@@ -165,9 +164,12 @@ impl Builder {
         bytes: u64,
         kind: impl FnOnce(Composite) -> TypeKind,
     ) -> Result<TypeId> {
-        self.unit_at(unit)?;
+        let at = self.unit_at(unit)?;
+        let Some(bits) = bytes.checked_mul(8).map(Some) else {
+            let what = format!("type `{}` has more than 2^61 bytes", name.unwrap_or_default());
+            return Err(Error::bad_argument(what).or_at(at));
+        };
         let name = name.map(|name| self.string(name));
-        let bits = Some(bytes.checked_mul(8).ok_or_else(|| Error::bad_argument("the type is too large"))?);
         let kind = kind(Composite { name, members: Vec::new() });
         Ok(self.module.types.push(Type { unit, kind, bits }))
     }
@@ -190,8 +192,11 @@ impl Builder {
         let does_not_fit = |needs, has| {
             Err(Error::new(ErrorKind::DoesNotFit { what: what(), needs, has }).or_at(at.clone()))
         };
+        if bits == Some(0) {
+            return Err(Error::bad_argument(format!("{} has no bits", what())).or_at(at.clone()));
+        }
         if let (Some(bits), Some(of_type)) = (bits, of_type)
-            && (bits > of_type || bits == 0)
+            && bits > of_type
         {
             return does_not_fit(bits, of_type);
         }
@@ -220,10 +225,12 @@ impl Builder {
     }
 
     fn known_types(&self, unit: UnitId, types: impl IntoIterator<Item = TypeId>) -> Result<()> {
-        self.unit_at(unit)?;
+        known(self.module.units.is_valid(unit), || unit.to_string())?;
         for ty in types {
-            let is_there = self.module.types.get(ty).is_some_and(|ty| ty.unit == unit);
-            known(is_there, || format!("{ty} of this unit"))?;
+            if self.module.types.get(ty).is_none_or(|ty| ty.unit != unit) {
+                let error = Error::new(ErrorKind::UnknownId(format!("{ty} of this unit")));
+                return Err(error.or_at(self.unit_at(unit)?));
+            }
         }
         Ok(())
     }

@@ -6,7 +6,8 @@ use super::scopes::InScope;
 use super::{Builder, loc};
 use crate::error::{ErrorKind, Result};
 use crate::model::{
-    FileId, Live, Loc, LocId, ScopeKind, SourceLine, TypeId, Variable, VariableId, VariableKind,
+    FileId, FunctionId, Live, Loc, LocId, ScopeId, ScopeKind, SourceLine, TypeId, UnitId, Variable,
+    VariableId, VariableKind,
 };
 
 /// Describes a variable. Made by [`Builder::variable`] and its sisters.
@@ -14,6 +15,7 @@ use crate::model::{
 pub struct VariableBuilder<'b> {
     builder: &'b mut Builder,
     id: VariableId,
+    unit: UnitId,
     /// The size of its type, if it has one.
     bits: Option<u64>,
     /// Bytes of the function's code.
@@ -57,17 +59,39 @@ impl Builder {
     /// inlined call, or of a block in it.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the scope or the variable is not there.
+    /// [`ErrorKind::UnknownId`] where the scope or the variable is not there; [`ErrorKind::BadArgument`] where
+    /// it is not the inlined function's.
     pub fn inlined_variable(
         &mut self,
         scope: impl InScope,
         origin: VariableId,
     ) -> Result<VariableBuilder<'_>> {
+        let scope = scope.scope(&self.module)?;
         let Some(of) = self.module.variables.get(origin) else {
             return Err(ErrorKind::UnknownId(origin.to_string()).into());
         };
         let (ty, kind) = (of.ty, of.kind);
+        let inlined = self.inlined_into(scope);
+        if inlined.is_none() || inlined != self.module.function_of(of.scope) {
+            let what = "the variable is not one of the function that is inlined here";
+            return Err(crate::Error::bad_argument(what).or_at(crate::error::At {
+                variable: self.module.at_variable(origin, None).variable,
+                ..self.module.at_scope(scope)
+            }));
+        }
         self.new_variable(scope, None, ty, kind, Some(origin))
+    }
+
+    /// The function whose inlined code the scope is in.
+    fn inlined_into(&self, mut scope: ScopeId) -> Option<FunctionId> {
+        loop {
+            let data = &self.module.scopes[scope];
+            match data.kind {
+                ScopeKind::Inlined { function, .. } => return Some(function),
+                ScopeKind::Block => scope = data.parent?,
+                _ => return None,
+            }
+        }
     }
 
     fn new_variable(
@@ -101,7 +125,7 @@ impl Builder {
         });
         let function = self.module.function_of(scope);
         let code_bytes = function.map_or(u64::MAX, |function| self.module.functions[function].bytes);
-        Ok(VariableBuilder { builder: self, id, bits, code_bytes })
+        Ok(VariableBuilder { builder: self, id, unit, bits, code_bytes })
     }
 }
 
@@ -182,15 +206,11 @@ impl VariableBuilder<'_> {
 
     #[inline]
     fn place(&mut self, loc: &Loc, pcs: Option<&Range<u64>>) -> Result<LocId> {
-        let module = &self.builder.module;
-        let result = match loc::check(module, loc, self.bits, "the variable") {
-            Ok(()) if module.locs.len() + loc.bytes().len() + 8 > u32::MAX as usize => {
-                Err(crate::Error::new(ErrorKind::TooLarge("the locations of a module take 4 GiB".into())))
-            }
-            result => result,
-        };
-        match result {
-            Ok(()) => Ok(self.builder.module.locs.push(loc)),
+        let module = &mut self.builder.module;
+        match loc::check(module, self.unit, loc, self.bits, "the variable")
+            .and_then(|()| module.locs.push(loc))
+        {
+            Ok(loc) => Ok(loc),
             Err(error) => Err(self.error(error, pcs.cloned())),
         }
     }

@@ -13,7 +13,7 @@ pub(crate) struct AddressKey {
     pub(crate) addend: u64,
 }
 
-/// The addresses of an object. All units share one table.
+/// The addresses of a unit. Units could share a table, but there are readers that want one for each.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
     known: IndexSet<AddressKey>,
@@ -29,21 +29,14 @@ impl Addresses {
         self.known.insert_full(key).0 as u64
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.known.is_empty()
-    }
-
-    /// The section, if there is an address.
+    /// Appends the table to the section.
     pub(crate) fn finish(
         self,
         address_bytes: u8,
         mut name: impl FnMut(u32) -> Cow<'static, str>,
-    ) -> Option<(Vec<u8>, Vec<Relocation>)> {
-        if self.known.is_empty() {
-            return None;
-        }
-        let mut out = Vec::new();
-        let mut relocations = Vec::new();
+        out: &mut Vec<u8>,
+        relocations: &mut Vec<Relocation>,
+    ) {
         let length = 4 + self.known.len() * usize::from(address_bytes);
         out.extend_from_slice(&(length as u32).to_le_bytes());
         out.extend_from_slice(&5u16.to_le_bytes());
@@ -60,6 +53,5 @@ impl Addresses {
             };
             out.extend_from_slice(&field.to_le_bytes()[..address_bytes.into()]);
         }
-        Some((out, relocations))
     }
 }

@@ -14,7 +14,7 @@
 //! * A [`Machine`] is a stopped program; [`Snapshot`] is one as plain data. An [`Architecture`] says which
 //!   registers and spaces there are; every [`Target`](crate::target::Target) is one, and so is [`Layout`].
 //! * An [`Evaluator`] runs an expression or a location list in a [`Context`].
-//! * [`read_bits`] reads at the location that came out, [`spans`] says which bits of which storage it names.
+//! * [`read_bits`] reads at the location that came out, [`spans()`] says which bits of which storage it names.
 //!
 //! # What stops an evaluation
 //!
@@ -26,7 +26,7 @@
 //! ```
 //! use eitri::eval::{Context, Evaluator, Snapshot, spans};
 //! use eitri::op::{Dialect, Encoding, text};
-//! use eitri::target::{Gfx, Target, Wave};
+//! use eitri::target::Target;
 //!
 //! // The element of lane 3 of v0, in a wave of 32 lanes.
 //! let target = Target::named("amdgpu-gfx1030-wave32")?;
@@ -40,6 +40,7 @@
 //! ```
 
 mod arith;
+pub mod composite;
 pub mod fault;
 pub mod location;
 pub mod machine;
@@ -52,8 +53,9 @@ pub mod stack;
 pub mod value;
 pub mod write;
 
+pub use composite::{Composite, Part};
 pub use fault::{Class, Fault};
-pub use location::{Composite, ImplicitBits, ImplicitPointer, Location, Part, SingleLocation, Storage};
+pub use location::{ImplicitBits, ImplicitPointer, Location, SingleLocation, Storage};
 pub use machine::{Architecture, Body, Entry, Layout, ListEntry, Machine, SpaceLayout, Unavailable};
 pub use read::{Bits, read_bits, read_pointer};
 pub use snapshot::{Caller, OwnedBody, Snapshot};
@@ -167,7 +169,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { steps: 1_000_000, depth: 64, stack: 4096, parts: 1 << 16 }
+        Self { steps: 1_000_000, depth: 32, stack: 4096, parts: 1 << 16 }
     }
 }
 

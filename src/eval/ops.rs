@@ -10,7 +10,7 @@ use super::fault::{Fault, error, ill_formed, unsupported};
 use super::location::{ImplicitBits, Location, Storage};
 use super::run::Run;
 use super::stack::pointer_misused;
-use super::value::Value;
+use super::value::{BaseType, Value};
 use super::{Element, Where};
 use crate::op::{Name, Op, Reg};
 
@@ -29,185 +29,188 @@ impl Run<'_, '_> {
         if self.place == Where::Cfi && is_not_for_cfi(op.name()) {
             return Err(ill_formed("the operation is not allowed in call frame information"));
         }
-        match *op {
+        // No arm has a `?` or a location of its own: each would take room on the machine's stack, at every
+        // level of calls.
+        let done = match *op {
             // Literals, A.2.5.4.3.1.
-            Op::ConstU { value } => self.push(self.generic(value)),
-            Op::ConstS { value } => self.push(self.generic(value as u64)),
-            Op::Constx { index } => {
-                let bits = self.debug_addr(index)?;
-                self.push(self.generic(bits));
-            }
-            Op::ConstType { ty, bytes } => self.const_type(ty, bytes)?,
+            Op::ConstU { value } => self.push_generic(value),
+            Op::ConstS { value } => self.push_generic(value as u64),
+            Op::Constx { index } => self.constx(index),
+            Op::ConstType { ty, bytes } => self.const_type(ty, bytes),
 
             // The stack, A.2.5.4.1.
-            Op::Drop {} => {
-                self.accessed(1)?;
-                self.pop()?;
-            }
-            Op::Pick { index } => self.pick(index.into())?,
-            Op::Swap {} => self.rotate(2)?,
-            Op::Rot {} => self.rotate(3)?,
+            Op::Drop {} => self.drop_top(),
+            Op::Pick { index } => self.pick(index.into()),
+            Op::Swap {} => self.rotate(2),
+            Op::Rot {} => self.rotate(3),
 
             // Arithmetic and comparison, A.2.5.4.3.2.
-            Op::And {} => self.binary(Binary::And)?,
-            Op::Div {} => self.binary(Binary::Div)?,
-            Op::Minus {} => self.binary(Binary::Minus)?,
-            Op::Mod {} => self.binary(Binary::Mod)?,
-            Op::ModFloor {} => self.binary(Binary::ModFloor)?,
-            Op::Mul {} => self.binary(Binary::Mul)?,
-            Op::Or {} => self.binary(Binary::Or)?,
-            Op::Plus {} => self.binary(Binary::Plus)?,
-            Op::Shl {} => self.binary(Binary::Shl)?,
-            Op::Shr {} => self.binary(Binary::Shr)?,
-            Op::Shra {} => self.binary(Binary::Shra)?,
-            Op::Xor {} => self.binary(Binary::Xor)?,
-            Op::Abs {} => self.unary(Unary::Abs)?,
-            Op::Neg {} => self.unary(Unary::Neg)?,
-            Op::Not {} => self.unary(Unary::Not)?,
-            Op::PlusUconst { value } => self.plus_uconst(value)?,
-            Op::Eq {} => self.compare(Compare::Eq)?,
-            Op::Ge {} => self.compare(Compare::Ge)?,
-            Op::Gt {} => self.compare(Compare::Gt)?,
-            Op::Le {} => self.compare(Compare::Le)?,
-            Op::Lt {} => self.compare(Compare::Lt)?,
-            Op::Ne {} => self.compare(Compare::Ne)?,
+            Op::And {} => self.binary(Binary::And),
+            Op::Div {} => self.binary(Binary::Div),
+            Op::Minus {} => self.binary(Binary::Minus),
+            Op::Mod {} => self.binary(Binary::Mod),
+            Op::ModFloor {} => self.binary(Binary::ModFloor),
+            Op::Mul {} => self.binary(Binary::Mul),
+            Op::Or {} => self.binary(Binary::Or),
+            Op::Plus {} => self.binary(Binary::Plus),
+            Op::Shl {} => self.binary(Binary::Shl),
+            Op::Shr {} => self.binary(Binary::Shr),
+            Op::Shra {} => self.binary(Binary::Shra),
+            Op::Xor {} => self.binary(Binary::Xor),
+            Op::Abs {} => self.unary(Unary::Abs),
+            Op::Neg {} => self.unary(Unary::Neg),
+            Op::Not {} => self.unary(Unary::Not),
+            Op::PlusUconst { value } => self.plus_uconst(value),
+            Op::Eq {} => self.compare(Compare::Eq),
+            Op::Ge {} => self.compare(Compare::Ge),
+            Op::Gt {} => self.compare(Compare::Gt),
+            Op::Le {} => self.compare(Compare::Le),
+            Op::Lt {} => self.compare(Compare::Lt),
+            Op::Ne {} => self.compare(Compare::Ne),
 
             // Types, A.2.5.4.3.3.
-            Op::Convert { ty } => {
-                let ty = self.type_or_generic(ty)?;
-                let value = self.pop_value()?;
-                self.push(convert(&value, ty)?);
-            }
-            Op::Reinterpret { ty } => {
-                let ty = self.type_or_generic(ty)?;
-                let value = self.pop_value()?;
-                self.push(reinterpret(&value, ty)?);
-            }
+            Op::Convert { ty } => self.change_type(ty, convert),
+            Op::Reinterpret { ty } => self.change_type(ty, reinterpret),
 
             // Control flow, A.2.5.4.2.
-            Op::Nop {} => {}
+            Op::Nop {} => Ok(()),
             Op::Skip { by } => return Ok(Next::Branch(by)),
-            Op::Bra { by } => {
-                if self.pop_condition()? {
-                    return Ok(Next::Branch(by));
-                }
-            }
-            Op::Call2 { entry } | Op::Call4 { entry } => {
-                self.call_entry(self.scope.unit.checked_add(entry))?
-            }
-            Op::CallRef { entry } => self.call_entry(Some(entry))?,
-            Op::EntryValue { expr } => self.entry_value(expr)?,
+            Op::Bra { by } => return self.bra(by),
+            Op::Call2 { entry } | Op::Call4 { entry } => self.call_entry(self.scope.unit.checked_add(entry)),
+            Op::CallRef { entry } => self.call_entry(Some(entry)),
+            Op::EntryValue { expr } => self.entry_value(expr),
 
             // What stands somewhere, A.2.5.4.3.4.
-            Op::Deref {} => self.deref(None)?,
-            Op::DerefSize { bytes } => self.deref(Some(bytes))?,
-            Op::DerefType { bytes, ty } => self.deref_type(bytes, ty)?,
-            Op::Xderef {} => {
-                self.form_xderef_address()?;
-                self.deref(None)?;
-            }
-            Op::XderefSize { bytes } => {
-                self.form_xderef_address()?;
-                self.deref(Some(bytes))?;
-            }
+            Op::Deref {} => self.deref(None),
+            Op::DerefSize { bytes } => self.deref(Some(bytes)),
+            Op::DerefType { bytes, ty } => self.deref_type(bytes, ty),
+            Op::Xderef {} => self.form_xderef_address().and_then(|()| self.deref(None)),
+            Op::XderefSize { bytes } => self.form_xderef_address().and_then(|()| self.deref(Some(bytes))),
             Op::XderefType { bytes, ty } => {
-                self.form_xderef_address()?;
-                self.deref_type(bytes, ty)?;
+                self.form_xderef_address().and_then(|()| self.deref_type(bytes, ty))
             }
-            Op::RegvalType { reg, ty } => self.regval_type(reg, ty)?,
-            Op::PushLane {} => {
-                let (lane, lanes) = (self.machine.lane(), self.machine.lanes());
-                self.push_index("lane", lane, lanes)?;
-            }
+            Op::RegvalType { reg, ty } => self.regval_type(reg, ty),
+            Op::PushLane {} => self.push_index("lane", self.machine.lane(), self.machine.lanes()),
             Op::PushIteration {} => {
-                let (iteration, iterations) = (self.machine.iteration(), self.machine.iterations());
-                self.push_index("iteration", iteration, iterations)?;
+                self.push_index("iteration", self.machine.iteration(), self.machine.iterations())
             }
 
             // Locations in general, A.2.5.4.4.1.
-            Op::PushObjectAddress {} => {
-                let object = if self.scope.has_object { self.machine.object() } else { None };
-                self.push(object.ok_or_else(|| error("there is no current object"))?);
-            }
-            Op::Offset {} => {
-                let by = self.pop_signed()?;
-                self.move_top(by.checked_mul(8))?;
-            }
-            Op::OffsetUconst { bytes } => self.move_top(Some(i128::from(bytes) * 8))?,
-            Op::BitOffset {} => {
-                let by = self.pop_signed()?;
-                self.move_top(Some(by))?;
-            }
-            Op::CallFrameEntryReg { reg } => self.call_frame_entry_reg(reg)?,
-            Op::Undefined {} => self.push(Location::undefined()),
+            Op::PushObjectAddress {} => self.push_object(),
+            Op::Offset {} => self.offset(8),
+            Op::OffsetUconst { bytes } => self.move_top(Some(i128::from(bytes) * 8)),
+            Op::BitOffset {} => self.offset(1),
+            Op::CallFrameEntryReg { reg } => self.call_frame_entry_reg(reg),
+            Op::Undefined {} => self.push_location(Ok(Location::undefined())),
 
             // Memory, A.2.5.4.4.3.
-            Op::Addr { address } => self.push_memory(0, address.into())?,
-            Op::Addrx { index } => {
-                let address = self.debug_addr(index)?;
-                self.push_memory(0, address.into())?;
-            }
-            Op::GnuEncodedAddr { address } => self.encoded_addr(address)?,
-            Op::FormTlsAddress {} => self.form_tls_address()?,
-            Op::CallFrameCfa {} => {
-                let cfa = self.machine.cfa(self.scope.frame);
-                self.push(cfa.ok_or_else(|| error("the canonical frame address is not known"))?);
-            }
-            Op::FbReg { by } => self.fbreg(by)?,
-            Op::BregX { reg, by } => self.breg(0, reg, by)?,
-            Op::AspaceBregX { reg, by } => {
-                let (_, space) = self.pop_integral()?;
-                self.breg(space, reg, by)?;
-            }
-            Op::FormAspaceAddress {} => {
-                let (_, space) = self.pop_integral()?;
-                let address = self.pop()?;
-                self.form_address(space, address)?;
-            }
-            Op::Mem {} => {
-                let address = self.pop()?;
-                let (_, space) = self.pop_integral()?;
-                self.form_address(space, address)?;
-            }
+            Op::Addr { address } => self.push_memory(0, address.into()),
+            Op::Addrx { index } => self.addrx(index),
+            Op::GnuEncodedAddr { address } => self.encoded_addr(address),
+            Op::FormTlsAddress {} => self.form_tls_address(),
+            Op::CallFrameCfa {} => self.push_cfa(),
+            Op::FbReg { by } => self.fbreg(by),
+            Op::BregX { reg, by } => self.breg(0, reg, by),
+            Op::AspaceBregX { reg, by } => self.aspace_breg(reg, by),
+            Op::FormAspaceAddress {} => self.form_aspace_address(),
+            // The same, from an address on top of its space.
+            Op::Mem {} => self.form_xderef_address(),
 
             // Registers, A.2.5.4.4.4.
-            Op::RegX { reg } => {
-                let location = self.register(reg)?;
-                self.push(location);
-            }
+            Op::RegX { reg } => self.push_location(self.register(reg)),
 
             // Implicit locations, A.2.5.4.4.5.
-            Op::ImplicitValue { bytes } => {
-                self.charge(bytes.len() as u64 / 64)?;
-                self.push(Location::implicit(bytes));
-            }
-            Op::StackValue {} => self.stack_value()?,
-            Op::ImplicitPointer { entry, by } => self.implicit_pointer(0, entry, by)?,
-            Op::AspaceImplicitPointer { entry, by } => {
-                let (_, space) = self.pop_integral()?;
-                self.implicit_pointer(space, entry, by)?;
-            }
+            Op::ImplicitValue { bytes } => self.implicit_value(bytes),
+            Op::StackValue {} => self.stack_value(),
+            Op::ImplicitPointer { entry, by } => self.implicit_pointer(0, entry, by),
+            Op::AspaceImplicitPointer { entry, by } => self.aspace_implicit_pointer(entry, by),
 
             // Composites, A.2.5.4.4.6.
-            Op::Piece { bytes } => self.piece(u128::from(bytes) * 8, None)?,
-            Op::BitPiece { bits, offset } => self.piece(bits.into(), Some(offset))?,
-            Op::PieceEnd {} => self.piece_end()?,
-            Op::Extend { bits, count } => self.extend(bits, count)?,
-            Op::SelectBitPiece { bits, count } => self.select_bit_piece(bits, count)?,
-            Op::Overlay {} => self.overlay(8)?,
-            Op::BitOverlay {} => self.overlay(1)?,
+            Op::Piece { bytes } => self.piece(u128::from(bytes) * 8, None),
+            Op::BitPiece { bits, offset } => self.piece(bits.into(), Some(offset)),
+            Op::PieceEnd {} => self.piece_end(),
+            Op::Extend { bits, count } => self.extend(bits, count),
+            Op::SelectBitPiece { bits, count } => self.select_bit_piece(bits, count),
+            Op::Overlay {} => self.overlay(8),
+            Op::BitOverlay {} => self.overlay(1),
             Op::Composite {} => self.composite(),
 
             // "Uninitialised" says something of the variable, and does nothing to the stack.
-            Op::GnuUninit {} => {}
-            Op::GnuParameterRef { .. } => return Err(unsupported("DW_OP_GNU_parameter_ref")),
-            Op::GnuVariableValue { .. } => return Err(unsupported("DW_OP_GNU_variable_value")),
-            Op::NvidiaMux { .. } => return Err(unsupported("DW_OP_LLVM_NVIDIA_mux")),
-            Op::Extended { .. } | Op::UserExtended { .. } => {
-                return Err(ill_formed("an extended operation that is not known"));
+            Op::GnuUninit {} => Ok(()),
+            Op::GnuParameterRef { .. } | Op::GnuVariableValue { .. } | Op::NvidiaMux { .. } => {
+                not_supported(op.name())
             }
+            Op::Extended { .. } | Op::UserExtended { .. } => not_known(),
+        };
+        done.map(|()| Next::On)
+    }
+
+    fn push_generic(&mut self, bits: u64) -> Result<(), Fault> {
+        self.push(self.generic(bits));
+        Ok(())
+    }
+
+    fn push_location(&mut self, location: Result<Location, Fault>) -> Result<(), Fault> {
+        self.push(location?);
+        Ok(())
+    }
+
+    fn constx(&mut self, index: u64) -> Result<(), Fault> {
+        let bits = self.debug_addr(index)?;
+        self.push_generic(bits)
+    }
+
+    fn addrx(&mut self, index: u64) -> Result<(), Fault> {
+        let address = self.debug_addr(index)?;
+        self.push_memory(0, address.into())
+    }
+
+    fn drop_top(&mut self) -> Result<(), Fault> {
+        self.accessed(1)?;
+        self.pop().map(drop)
+    }
+
+    fn change_type(
+        &mut self,
+        ty: u64,
+        change: fn(&Value, BaseType) -> Result<Value, Fault>,
+    ) -> Result<(), Fault> {
+        let ty = self.type_or_generic(ty)?;
+        let value = self.pop_value()?;
+        self.push(change(&value, ty)?);
+        Ok(())
+    }
+
+    fn push_object(&mut self) -> Result<(), Fault> {
+        let object = if self.scope.has_object { self.machine.object() } else { None };
+        self.push(object.ok_or_else(|| error("there is no current object"))?);
+        Ok(())
+    }
+
+    fn push_cfa(&mut self) -> Result<(), Fault> {
+        let cfa = self.machine.cfa(self.scope.frame);
+        self.push(cfa.ok_or_else(|| error("the canonical frame address is not known"))?);
+        Ok(())
+    }
+
+    fn implicit_value(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        self.charge(bytes.len() as u64 / 64)?;
+        self.push(Location::implicit(bytes));
+        Ok(())
+    }
+
+    fn bra(&mut self, by: i16) -> Result<Next, Fault> {
+        let value = self.pop_value()?;
+        if value.as_pointer().is_some() {
+            return Err(pointer_misused());
         }
-        Ok(Next::On)
+        Ok(if value.is_zero() { Next::On } else { Next::Branch(by) })
+    }
+
+    /// Moves a location by a number that is counted in units of `unit` bits.
+    fn offset(&mut self, unit: i128) -> Result<(), Fault> {
+        let by = self.pop_signed()?;
+        self.move_top(by.checked_mul(unit))
     }
 
     fn debug_addr(&self, index: u64) -> Result<u64, Fault> {
@@ -274,14 +277,6 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    fn pop_condition(&mut self) -> Result<bool, Fault> {
-        let value = self.pop_value()?;
-        if value.as_pointer().is_some() {
-            return Err(pointer_misused());
-        }
-        Ok(!value.is_zero())
-    }
-
     fn push_index(&mut self, what: &str, index: Option<u64>, count: u64) -> Result<(), Fault> {
         let index = index.ok_or_else(|| error(format!("there is no current {what}")))?;
         if index >= count {
@@ -291,7 +286,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    fn move_top(&mut self, bits: Option<i128>) -> Result<(), Fault> {
+    pub(super) fn move_top(&mut self, bits: Option<i128>) -> Result<(), Fault> {
         let location = self.pop_location()?;
         let bits = bits.ok_or_else(|| error("an offset that no storage is large enough for"))?;
         self.push(location.moved(bits)?);
@@ -345,6 +340,16 @@ impl Run<'_, '_> {
         self.push(location);
         Ok(())
     }
+}
+
+#[cold]
+fn not_supported(name: Name) -> Result<(), Fault> {
+    Err(unsupported(format!("the operation `{}`", name.row().text)))
+}
+
+#[cold]
+fn not_known() -> Result<(), Fault> {
+    Err(ill_formed("an extended operation that is not known"))
 }
 
 /// Operations that need a compilation unit, an object, a lane or the frame itself (A.6.4.2).

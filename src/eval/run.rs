@@ -1,7 +1,7 @@
 //! One evaluation: the stack, the loop over operations, and expressions within expressions.
 
 use super::fault::{Fault, error, ill_formed};
-use super::location::{Location, Storage, memory_bits};
+use super::location::{Location, memory_bits};
 use super::machine::{Architecture, Body, Entry, ListEntry, Machine};
 use super::ops::Next;
 use super::stack::{Element, complete, integral};
@@ -343,30 +343,14 @@ impl<'r, 't> Run<'r, 't> {
             None => location,
         })
     }
-
-    /// The frame base of the current frame (A.3.3.5).
-    pub fn frame_base(&mut self) -> Result<Location, Fault> {
-        let body = self.machine.frame_base(self.scope.frame);
-        let scope = Scope { is_frame_base: true, ..self.scope };
-        self.last_register = None;
-        let base = self.body(scope, body)?.ok_or_else(|| error("there is no frame base"))?;
-        // In an outer frame the register can be saved in memory, but it is what the frame base is in, not
-        // the frame base.
-        if let Some(reg) = self.last_register {
-            return self.register_address(0, reg, 0);
-        }
-        match base.single().map(|place| &place.storage) {
-            Some(Storage::Memory { .. }) => Ok(base),
-            Some(Storage::Register { .. }) => {
-                let address = self.read_unsigned(&base, self.address_bits(SpaceId::DEFAULT)?)?;
-                self.memory(0, address)
-            }
-            _ => Err(ill_formed(format!("the frame base is no single place in memory, but {base}"))),
-        }
-    }
 }
 
 impl Scope {
+    /// The same, in a frame base.
+    pub fn of_frame_base(self) -> Self {
+        Self { is_frame_base: true, ..self }
+    }
+
     /// The same, in another frame.
     pub fn in_frame(self, frame: u32) -> Self {
         Self { frame, ..self }

@@ -1,7 +1,7 @@
 //! Values: a base type and a literal.
 //!
 //! A value of up to 64 bits is held in place; wider ones (vectors of a whole wave, 128-bit integers) are on
-//! the heap. Arithmetic is in [`arith`](super::arith).
+//! the heap.
 
 use super::location::ImplicitPointer;
 

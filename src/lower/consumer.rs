@@ -18,8 +18,8 @@ use crate::op::{Dialect, DraftCodes, Encoding};
 /// ```
 /// use eitri::lower::Consumer;
 ///
-/// let mine = Consumer { address_space: Some(gimli::DW_AT_address_class), ..Consumer::llvm() };
-/// # let _ = mine;
+/// let mut mine = Consumer::llvm();
+/// mine.address_space = Some(gimli::DW_AT_address_class);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

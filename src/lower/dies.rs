@@ -33,6 +33,7 @@ pub(super) struct Dies<'m> {
     pub(super) info: Info,
     pub(super) strings: Strings,
     pub(super) line_strings: Strings,
+    /// The addresses of the unit.
     pub(super) addresses: Addresses,
     pub(super) line: Vec<u8>,
     pub(super) line_relocations: Vec<Relocation>,
@@ -47,6 +48,9 @@ pub(super) struct Dies<'m> {
     all_loclists: Vec<u8>,
     all_rnglists: Vec<u8>,
     loclists_relocations: Vec<Relocation>,
+    /// The finished section of addresses.
+    all_addr: Vec<u8>,
+    addr_relocations: Vec<Relocation>,
     /// The number of each file in its unit.
     pub(super) file_indices: Vec<u32>,
     pub(super) unit_start: u64,
@@ -203,6 +207,8 @@ impl<'m> Dies<'m> {
             all_loclists: Vec::new(),
             all_rnglists: Vec::new(),
             loclists_relocations: Vec::new(),
+            all_addr: Vec::new(),
+            addr_relocations: Vec::new(),
             file_indices,
             unit_start: 0,
         }
@@ -229,10 +235,6 @@ impl<'m> Dies<'m> {
         if !self.info.settle_rest() {
             return Err(nowhere());
         }
-        let module = self.module;
-        let address_bytes = module.target.address_bytes();
-        let name = |symbol| module.string(crate::model::StringId::from_u32(symbol)).to_owned().into();
-        let (addr, addr_relocations) = self.addresses.finish(address_bytes, name).unwrap_or_default();
         let plain = |name, bytes, relocations| Section { name, bytes, relocations, is_strings: false };
         let strings = |name, strings: Strings| Section {
             name,
@@ -247,7 +249,7 @@ impl<'m> Dies<'m> {
             plain(".debug_info", self.info.bytes, self.info.relocations),
             plain(".debug_loclists", self.all_loclists, self.loclists_relocations),
             plain(".debug_rnglists", self.all_rnglists, Vec::new()),
-            plain(".debug_addr", addr, addr_relocations),
+            plain(".debug_addr", self.all_addr, self.addr_relocations),
             strings(".debug_str", self.strings),
             plain(".debug_line", self.line, self.line_relocations),
             strings(".debug_line_str", self.line_strings),
@@ -300,8 +302,13 @@ impl<'m> Dies<'m> {
         if has_rows {
             self.info.offset(gimli::DW_AT_stmt_list, ".debug_line", self.line.len() as u64);
         }
-        if !with_code.is_empty() || !self.addresses.is_empty() || variables().next().is_some() {
-            self.info.offset(gimli::DW_AT_addr_base, ".debug_addr", ADDR_BASE);
+        // Whether a location has an address in it is known only when it is written.
+        let has_addresses = !with_code.is_empty()
+            || variables().next().is_some()
+            || module.procedures.values().any(|procedure| procedure.unit == id);
+        if has_addresses {
+            let base = self.all_addr.len() as u64 + ADDR_BASE;
+            self.info.offset(gimli::DW_AT_addr_base, ".debug_addr", base);
         }
         if has_ranges {
             let base = self.all_rnglists.len() as u64 + LISTS_BASE;
@@ -345,7 +352,19 @@ impl<'m> Dies<'m> {
             self.lines(id, &functions);
         }
         self.end_lists(has_loclists, has_ranges);
+        if has_addresses {
+            self.end_addresses();
+        }
         Ok(())
+    }
+
+    /// Ends the table of the unit's addresses.
+    fn end_addresses(&mut self) {
+        let module = self.module;
+        let name = |symbol| module.string(crate::model::StringId::from_u32(symbol)).to_owned().into();
+        let address_bytes = module.target.address_bytes();
+        let addresses = core::mem::take(&mut self.addresses);
+        addresses.finish(address_bytes, name, &mut self.all_addr, &mut self.addr_relocations);
     }
 
     /// Ends the lists of the unit, and fills in what they refer to in it.
@@ -381,16 +400,18 @@ impl<'m> Dies<'m> {
             return;
         }
         let mut sizes: Vec<u32> = Vec::new();
-        for (_, variable) in module.variables.iter().filter(|(_, v)| module.scopes[v.scope].unit == unit) {
-            let live =
-                module.live.get(variable.live.start as usize..variable.live.end as usize).unwrap_or(&[]);
-            for loc in live.iter().map(|live| live.loc).chain(variable.always) {
-                for node in module.nodes(loc) {
-                    let (Node::ReadRegister(reg) | Node::Register(reg)) = node else { continue };
-                    sizes.extend(module.target.register(reg).map(|register| register.bits));
-                }
+        let mut used_by = |loc| {
+            for node in module.nodes(loc) {
+                let (Node::ReadRegister(reg) | Node::Register(reg)) = node else { continue };
+                sizes.extend(module.target.register(reg).map(|register| register.bits));
             }
+        };
+        for (id, variable) in module.variables.iter().filter(|(_, v)| module.scopes[v.scope].unit == unit) {
+            module.live(id).iter().map(|live| live.loc).chain(variable.always).for_each(&mut used_by);
         }
+        // What procedures say is written in place of calls to them.
+        let procedures = module.procedures.values().filter(|procedure| procedure.unit == unit);
+        procedures.for_each(|procedure| used_by(procedure.loc));
         sizes.retain(|&bits| bits < address_bits);
         sizes.sort_unstable();
         sizes.dedup();
@@ -400,7 +421,7 @@ impl<'m> Dies<'m> {
     }
 
     fn procedure(&mut self, id: ProcedureId) -> Result<()> {
-        let stack = Stack { base: None, scaling: self.module.target.scaling() };
+        let stack = Stack::kernel(&self.module.target);
         let mut out = Vec::new();
         let mut sink = Sink { out: &mut out, addresses: &mut self.addresses, entries: &self.entries, stack };
         let result = self.lowering.lower(self.module.procedures[id].loc, None, true, &mut sink);
@@ -467,6 +488,8 @@ impl<'m> Dies<'m> {
                 self.name(Some(*name));
                 self.info.end_entry();
             }
+            // Of a function that was inlined, the abstract instance has it already.
+            ScopeKind::Function(_) if instance.is_some_and(|instance| instance.has_abstract) => return Ok(()),
             ScopeKind::Function(function) => return self.function(*function, is_one),
             ScopeKind::Block => {
                 self.info.begin_entry(gimli::DW_TAG_lexical_block, has_children, None);
@@ -647,7 +670,7 @@ impl<'m> Dies<'m> {
         let module = self.module;
         let variable = &module.variables[id];
         let bits = module.types[variable.ty].bits;
-        let no_frame = Stack { base: None, scaling: module.target.scaling() };
+        let no_frame = Stack::kernel(&module.target);
         let stack = instance.map_or(no_frame, |instance| instance.stack);
         let (loc, pcs) = match (variable.always, module.live(id), instance) {
             (Some(loc), ..) => (loc, None),

@@ -10,9 +10,9 @@ use super::flatten::{Leaf, flatten};
 use crate::emit::addr::{AddressKey, Addresses};
 use crate::emit::info::{EntryRef, Pending, RefForm};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Entity, LocId, Module, Node, Stack, Symbol, Tree, VariableId};
+use crate::model::{Entity, LocId, Module, Node, Nodes, ProcedureId, Stack, Symbol, Tree, VariableId};
 use crate::op::{Encoder, Encoding, FixupKind, Reg};
-use crate::target::{Register, Scaling, SpaceId};
+use crate::target::{Per, Register, Scaling, SpaceId};
 
 /// Names of entries for what locations refer to.
 pub(super) trait Entries {
@@ -58,7 +58,11 @@ impl<'m> Lowering<'m> {
         is_called: bool,
         sink: &mut Sink<'_>,
     ) -> Result<()> {
-        let root = self.tree.read(self.module.nodes(loc)).ok_or_else(malformed)?;
+        let nodes = self.module.nodes(loc);
+        if bits != Some(0) && self.straight(nodes.clone(), sink.out) {
+            return Ok(());
+        }
+        let root = self.tree.read(nodes).ok_or_else(malformed)?;
         let mut one = One {
             module: self.module,
             consumer: self.consumer,
@@ -74,7 +78,7 @@ impl<'m> Lowering<'m> {
             match one.tree.node(root) {
                 // An empty expression is a location that is nowhere.
                 Node::Undefined if !is_called => {}
-                Node::Parts(_) | Node::Overlay => one.parts(root, bits, !is_called)?,
+                _ if one.is_composite(root) => one.parts(root, bits, !is_called)?,
                 _ => one.loc(root)?,
             }
         } else {
@@ -85,6 +89,92 @@ impl<'m> Lowering<'m> {
             _ => error,
         })
     }
+}
+
+impl Lowering<'_> {
+    /// Appends the expression of a location whose operations come in the order of its nodes, as most do:
+    /// that needs no tree. Gives false, and appends nothing, where an operation depends on more than the
+    /// node and the one that follows.
+    fn straight(&self, mut nodes: Nodes<'_>, out: &mut Vec<u8>) -> bool {
+        let start = out.len();
+        let target = &self.module.target;
+        let address_bits = u32::from(target.address_bytes()) * 8;
+        let mut encoder = Encoder::new(out, self.encoding);
+        while let Some(node) = nodes.next() {
+            match node {
+                Node::Register(reg) if nodes.is_empty() => {
+                    encoder.regx(reg);
+                }
+                Node::ReadRegister(reg)
+                    if target.register(reg).is_some_and(|register| register.bits == address_bits) =>
+                {
+                    // A sum that does not fit is for the tree.
+                    let mut by = Some(0i64);
+                    while let Some(more) = nodes.next_plus() {
+                        by = by.and_then(|by| by.checked_add(more));
+                    }
+                    let Some(by) = by else {
+                        out.truncate(start);
+                        return false;
+                    };
+                    encoder.bregx(reg, by);
+                }
+                // A number is an address in the default space: no operation says so.
+                Node::Memory(SpaceId::DEFAULT) if nodes.is_empty() => {}
+                Node::Memory(SpaceId::DEFAULT) if nodes.next_read(address_bits).is_some() => {
+                    encoder.deref();
+                }
+                Node::Value if nodes.is_empty() => {
+                    encoder.stack_value();
+                }
+                Node::Const(value) => {
+                    encoder.constu(value);
+                }
+                Node::Plus(by) => plus(&mut encoder, by),
+                node if arithmetic(&mut encoder, node) => {}
+                _ => {
+                    out.truncate(start);
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}
+
+/// Adds a constant to the number on top.
+#[inline]
+fn plus(encoder: &mut Encoder<'_>, by: i64) {
+    match by {
+        0 => {}
+        1.. => {
+            encoder.plus_uconst(by as u64);
+        }
+        _ => {
+            encoder.constu(by.unsigned_abs()).minus();
+        }
+    }
+}
+
+/// Writes the operation of arithmetic on the numbers on top, each of which is one in every dialect.
+/// Whether the node is arithmetic.
+#[inline]
+fn arithmetic(encoder: &mut Encoder<'_>, node: Node<'_>) -> bool {
+    match node {
+        Node::Add => encoder.plus(),
+        Node::Sub => encoder.minus(),
+        Node::Mul => encoder.mul(),
+        Node::And => encoder.and(),
+        Node::Or => encoder.or(),
+        Node::Xor => encoder.xor(),
+        Node::Shl => encoder.shl(),
+        Node::Shr => encoder.shr(),
+        Node::Shra => encoder.shra(),
+        Node::Neg => encoder.neg(),
+        Node::Not => encoder.not(),
+        _ => return false,
+    };
+    true
 }
 
 impl Consumer {
@@ -119,7 +209,19 @@ struct One<'l, 'm> {
 
 type At = usize;
 
-impl One<'_, '_> {
+/// How many procedures may be written in place of calls to them, each in the one before.
+const MAX_DEPTH: u32 = 16;
+
+/// More parts than any location has that a compiler makes.
+const MAX_PARTS: usize = 4096;
+
+/// Whether so many bits are whole bytes, or the bytes that they are in are there, by the size of what they
+/// are read from.
+fn has_bytes(has: Option<u64>, bits: u32) -> bool {
+    bits.is_multiple_of(8) || has.is_some_and(|has| has >= 8 * u64::from(bits.div_ceil(8)))
+}
+
+impl<'m> One<'_, 'm> {
     fn register(&self, reg: Reg) -> Result<Register> {
         self.module.target.register(reg).ok_or_else(malformed)
     }
@@ -128,57 +230,105 @@ impl One<'_, '_> {
         self.module.target.space(space).map(|space| space.address_bits).ok_or_else(malformed)
     }
 
-    /// Adds a constant to the number on top.
-    #[inline]
     fn plus(&mut self, by: i64) {
-        match by {
-            0 => {}
-            1.. => {
-                self.encoder.plus_uconst(by as u64);
-            }
-            _ => {
-                self.encoder.consts(by).plus();
-            }
-        }
+        plus(&mut self.encoder, by);
     }
 
     // Locations on the stack.
 
     /// Writes operations that leave the location on top of the stack.
     fn loc(&mut self, at: At) -> Result<()> {
+        self.loc_from(at, 0)
+    }
+
+    /// The same, so many bits further on. Where the location has an offset or an address anyway, they are
+    /// added to that.
+    fn loc_from(&mut self, at: At, from: i64) -> Result<()> {
+        let bytes = (from % 8 == 0).then_some(from / 8);
+        match (self.tree.node(at), bytes) {
+            (Node::Offset(_) | Node::BitOffset(_), _) => {
+                let (place, by) = self.moved_by(at);
+                return match by.checked_add(from) {
+                    Some(from) => self.loc_from(place, from),
+                    None => Err(malformed()),
+                };
+            }
+            (Node::Lane(reg, lane), _) => {
+                self.encoder.regx(reg);
+                self.go_on(self.lane_bit(reg, lane)? + from);
+            }
+            (Node::PerLane(reg), Some(by)) => {
+                let bytes = self.register(reg)?.lane_bits() / 8;
+                self.encoder.regx(reg).push_lane().constu(bytes.into()).mul();
+                self.plus(by);
+                self.encoder.offset();
+            }
+            (Node::StackSlot(offset), Some(by)) => {
+                self.stack_slot(offset.checked_add(by).ok_or_else(malformed)?)?;
+            }
+            (Node::Memory(space), Some(by)) => self.memory(space, self.tree.last(at), by)?,
+            _ => {
+                self.place(at)?;
+                self.go_on(from);
+            }
+        }
+        Ok(())
+    }
+
+    /// Offsets by constants, added up: what they are from, and the bits.
+    fn moved_by(&self, mut at: At) -> (At, i64) {
+        let mut bits = 0i64;
+        loop {
+            let by = match self.tree.node(at) {
+                Node::Offset(by) => by.checked_mul(8),
+                Node::BitOffset(by) => Some(by),
+                _ => return (at, bits),
+            };
+            match by.and_then(|by| bits.checked_add(by)) {
+                Some(sum) => bits = sum,
+                None => return (at, bits),
+            }
+            at = self.tree.last(at);
+        }
+    }
+
+    /// The first bit of a lane.
+    fn lane_bit(&self, reg: Reg, lane: u32) -> Result<i64> {
+        Ok(i64::from(lane) * i64::from(self.register(reg)?.lane_bits()))
+    }
+
+    /// Moves the location on top by bits.
+    fn go_on(&mut self, bits: i64) {
+        match bits {
+            0 => {}
+            1.. if bits % 8 == 0 => {
+                self.encoder.offset_uconst(bits as u64 / 8);
+            }
+            _ if bits % 8 == 0 => {
+                self.encoder.consts(bits / 8).offset();
+            }
+            _ => self.bit_offset(bits),
+        }
+    }
+
+    fn place(&mut self, at: At) -> Result<()> {
         match self.tree.node(at) {
             Node::Register(reg) => {
                 self.encoder.regx(reg);
             }
-            Node::Lane(reg, lane) => {
-                let bytes = u64::from(lane) * u64::from(self.register(reg)?.lane_bits() / 8);
-                self.encoder.regx(reg);
-                if bytes > 0 {
-                    self.encoder.offset_uconst(bytes);
-                }
-            }
-            Node::PerLane(reg) => {
-                let bytes = self.register(reg)?.lane_bits() / 8;
-                self.encoder.regx(reg).push_lane().constu(bytes.into()).mul().offset();
-            }
-            Node::StackSlot(offset) => self.stack_slot(offset)?,
-            Node::Memory(space) => self.memory(space, self.tree.last(at))?,
-            Node::Offset(bytes) => {
-                self.loc(self.tree.last(at))?;
-                match bytes {
-                    0.. => self.encoder.offset_uconst(bytes as u64),
-                    _ => self.encoder.consts(bytes).offset(),
-                };
-            }
-            Node::BitOffset(bits) => {
-                self.loc(self.tree.last(at))?;
-                self.bit_offset(bits);
+            Node::Lane(..) | Node::PerLane(_) | Node::StackSlot(_) | Node::Memory(_) => {
+                return self.loc_from(at, 0);
             }
             Node::OffsetBy => {
                 let (loc, by) = self.tree.two(at);
                 self.loc(loc)?;
-                self.val(by)?;
-                self.encoder.offset();
+                match self.tree.constant(by) {
+                    Some(bytes) if bytes <= i64::MAX as u64 / 8 => self.go_on(bytes as i64 * 8),
+                    _ => {
+                        self.val(by)?;
+                        self.encoder.offset();
+                    }
+                }
             }
             Node::BitOffsetBy => {
                 let (loc, by) = self.tree.two(at);
@@ -241,6 +391,7 @@ impl One<'_, '_> {
     }
 
     fn pointer_to(&mut self, variable: VariableId, by: i64) -> Result<()> {
+        self.has_place(variable)?;
         let entry = self.entries.entity(Entity::Variable(variable)).ok_or_else(nameless)?;
         let at = self.encoder.position() + 1;
         self.encoder.implicit_pointer(0, by);
@@ -248,11 +399,26 @@ impl One<'_, '_> {
         Ok(())
     }
 
+    /// Refuses a variable that has no entry with a place: it is of a function without code.
+    fn has_place(&self, variable: VariableId) -> Result<()> {
+        let scope = self.module.variables.get(variable).ok_or_else(malformed)?.scope;
+        match self.module.function_of(scope) {
+            Some(function) if self.module.functions[function].address.is_none() => {
+                Err(self.consumer.cannot_say("a variable of a function that has no code"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// A stack slot, in the asking lane's private memory. The register's own count is brought to a lane's.
     fn stack_slot(&mut self, offset: i64) -> Result<()> {
         let space = SpaceId::PRIVATE_LANE;
         let Some(reg) = self.stack.base else {
-            self.encoder.constu(offset as u64 & 0xffff_ffff);
+            // The address is cut to the bits that the space has.
+            match offset {
+                0.. => self.encoder.constu(offset as u64),
+                _ => self.encoder.consts(offset),
+            };
             self.encoder.constu(space.0.into()).form_aspace_address();
             return Ok(());
         };
@@ -270,12 +436,14 @@ impl One<'_, '_> {
         Ok(())
     }
 
-    fn memory(&mut self, space: SpaceId, address: At) -> Result<()> {
+    /// Memory at an address, `more` bytes further on.
+    fn memory(&mut self, space: SpaceId, address: At, more: i64) -> Result<()> {
         if space == SpaceId::DEFAULT {
             // A number is converted to a location in the default space where one is needed.
-            return self.val(address);
+            return self.val_plus(address, more);
         }
         if let Some((reg, by)) = self.register_plus(address)
+            && let Some(by) = by.checked_add(more)
             && self.register(reg)?.bits >= self.space_bits(space)?
         {
             self.encoder.constu(space.0.into()).aspace_bregx(reg, by);
@@ -283,11 +451,19 @@ impl One<'_, '_> {
         }
         match self.tree.node(address) {
             // The linker knows it, but the loader does not move it.
-            Node::Address(symbol, by) => self.symbol(symbol, by, false),
-            _ => self.val(address)?,
+            Node::Address(symbol, by) => {
+                self.symbol(symbol, by, false);
+                self.plus(more);
+            }
+            _ => self.val_plus(address, more)?,
         }
         self.encoder.constu(space.0.into()).form_aspace_address();
         Ok(())
+    }
+
+    /// Whether a location is one of parts, or of bits of some.
+    fn is_composite(&self, at: At) -> bool {
+        matches!(self.tree.node(self.moved_by(at).0), Node::Parts(_) | Node::Overlay)
     }
 
     /// Parts that follow each other. A composite is complete at the end of the expression; where more
@@ -299,27 +475,87 @@ impl One<'_, '_> {
         match leaves[..] {
             _ if flat.is_none() => return self.composite_operation(at),
             [Leaf { at: same, .. }] if same == at => return self.composite_operation(at),
-            [Leaf { at, from, .. }] => {
-                self.loc(at)?;
-                if from != 0 {
-                    self.bit_offset(from);
-                }
-                return Ok(());
-            }
+            [Leaf { at, from, .. }] => return self.loc_from(at, from),
             _ => {}
         }
-        for leaf in leaves {
-            if self.has_open_composite(leaf.at) {
-                // Its own parts would be taken for more parts of this one.
-                return Err(self.consumer.cannot_say("parts of a part that are chosen at run time"));
-            }
-            self.loc(leaf.at)?;
-            self.piece(leaf);
-        }
+        // What is evaluated by itself begins with an empty stack.
+        self.pieces(&leaves, !is_end, false)?;
         if !is_end {
             self.encoder.piece_end();
         }
         Ok(())
+    }
+
+    /// Parts, one by one. `is_below` says that there may be something else on the stack; `is_open`, that
+    /// it is a composite to which these are added.
+    fn pieces(&mut self, leaves: &[Leaf], is_below: bool, mut is_open: bool) -> Result<()> {
+        for &leaf in leaves {
+            let Leaf { at, from, bits } = leaf;
+            let first = match self.tree.node(at) {
+                // Without an operation, a part is nowhere.
+                Node::Undefined if is_open || !is_below => 0,
+                Node::Lane(reg, lane) => {
+                    self.encoder.regx(reg);
+                    self.lane_bit(reg, lane)? + from
+                }
+                Node::Call(procedure) if is_open && self.has_open_composite(at) => {
+                    self.parts_in_place(procedure, leaf)?;
+                    continue;
+                }
+                // Its own parts would be taken for more parts of this one.
+                _ if is_open && self.has_open_composite(at) => {
+                    return Err(self.consumer.cannot_say("parts of a part that are chosen at run time"));
+                }
+                Node::Memory(_) | Node::StackSlot(_) if from % 8 == 0 => {
+                    self.loc_from(at, from)?;
+                    0
+                }
+                _ => {
+                    self.loc(at)?;
+                    from
+                }
+            };
+            self.piece(first, bits);
+            is_open = true;
+        }
+        Ok(())
+    }
+
+    /// A procedure's parts, as parts of the composite that is being put together.
+    fn parts_in_place(&mut self, procedure: ProcedureId, Leaf { from, bits, .. }: Leaf) -> Result<()> {
+        let (tree, root) = self.procedure(procedure)?;
+        let mut inner = self.inside(&tree)?;
+        let mut leaves = Vec::new();
+        let flat = flatten(&tree, root, from, bits, &mut leaves);
+        flat.ok_or_else(|| inner.consumer.cannot_say("parts that are outside of each other"))?;
+        inner.pieces(&leaves, true, true)?;
+        inner.encoder.finish()
+    }
+
+    /// What a procedure says, and its root.
+    fn procedure(&self, procedure: ProcedureId) -> Result<(Tree<'m>, At)> {
+        let mut tree = Tree::default();
+        let loc = self.module.procedures.get(procedure).ok_or_else(malformed)?.loc;
+        let root = tree.read(self.module.nodes(loc)).ok_or_else(malformed)?;
+        Ok((tree, root))
+    }
+
+    /// The same for another tree, that of a procedure written in place of a call to it.
+    fn inside<'i>(&'i mut self, tree: &'i Tree<'m>) -> Result<One<'i, 'm>> {
+        if self.depth == MAX_DEPTH {
+            return Err(self.consumer.cannot_say("procedures that call each other so deep"));
+        }
+        Ok(One {
+            module: self.module,
+            consumer: self.consumer,
+            tree,
+            encoder: self.encoder.again(),
+            addresses: &mut *self.addresses,
+            entries: self.entries,
+            stack: self.stack,
+            pending: &mut *self.pending,
+            depth: self.depth + 1,
+        })
     }
 
     /// An overlay whose place is known only at run time.
@@ -330,7 +566,7 @@ impl One<'_, '_> {
         }
     }
 
-    fn piece(&mut self, Leaf { from, bits, .. }: Leaf) {
+    fn piece(&mut self, from: i64, bits: u64) {
         if from == 0 && bits.is_multiple_of(8) {
             self.encoder.piece(bits / 8);
         } else {
@@ -343,12 +579,17 @@ impl One<'_, '_> {
 
     /// The size of a location that has one.
     fn bits(&self, at: At) -> Option<u64> {
-        match self.tree.node(at) {
+        self.bits_of(self.tree, at)
+    }
+
+    fn bits_of(&self, tree: &Tree<'m>, at: At) -> Option<u64> {
+        let bits = |at: At| self.bits_of(tree, at);
+        match tree.node(at) {
             Node::Parts(_) => {
-                self.tree.operands(at).iter().try_fold(0u64, |sum, &part| sum.checked_add(self.bits(part)?))
+                tree.operands(at).iter().try_fold(0u64, |sum, &part| sum.checked_add(bits(part)?))
             }
             Node::Part(bits) => Some(bits),
-            Node::Overlay => self.bits(self.tree.operands(at)[0]),
+            Node::Overlay => bits(tree.operands(at)[0]),
             Node::Extend { bits, count } | Node::Select { bits, count } => bits.checked_mul(count),
             Node::Register(reg) => Some(self.module.target.register(reg)?.bits.into()),
             Node::Lane(reg, _) | Node::PerLane(reg) => {
@@ -356,20 +597,26 @@ impl One<'_, '_> {
             }
             Node::Implicit(bytes) => Some(8 * bytes.len() as u64),
             Node::Value | Node::PointerTo(..) => Some(u64::from(self.module.target.address_bytes()) * 8),
-            Node::Offset(by) => self.bits(self.tree.last(at))?.checked_sub_signed(by.checked_mul(8)?),
-            Node::BitOffset(by) => self.bits(self.tree.last(at))?.checked_sub_signed(by),
+            Node::Offset(by) => bits(tree.last(at))?.checked_sub_signed(by.checked_mul(8)?),
+            Node::BitOffset(by) => bits(tree.last(at))?.checked_sub_signed(by),
             _ => None,
         }
     }
 
     /// Whether the expression of a location puts parts together one by one.
     fn has_open_composite(&self, at: At) -> bool {
-        match self.tree.node(at) {
-            Node::Parts(_) => true,
-            Node::Expr(_) => true,
-            Node::Read(bits) if !bits.is_multiple_of(8) => true,
-            Node::Overlay => false,
-            _ => self.tree.operands(at).iter().any(|&operand| self.has_open_composite(operand)),
+        self.opens_composite(self.tree, at, self.depth)
+    }
+
+    fn opens_composite(&self, tree: &Tree<'m>, at: At, depth: u32) -> bool {
+        match tree.node(at) {
+            Node::Parts(_) | Node::Overlay | Node::Expr(_) => true,
+            Node::Read(bits) if !has_bytes(self.bits_of(tree, tree.last(at)), bits) => true,
+            Node::Call(procedure) => match self.procedure(procedure) {
+                Ok((tree, root)) => depth == MAX_DEPTH || self.opens_composite(&tree, root, depth + 1),
+                Err(_) => true,
+            },
+            _ => tree.operands(at).iter().any(|&operand| self.opens_composite(tree, operand, depth)),
         }
     }
 
@@ -387,6 +634,26 @@ impl One<'_, '_> {
         }
     }
 
+    /// A number with a constant added.
+    fn val_plus(&mut self, at: At, by: i64) -> Result<()> {
+        match self.tree.node(at) {
+            Node::Const(value) => {
+                self.encoder.constu(value.wrapping_add_signed(by));
+            }
+            Node::Plus(first) if let Some(by) = first.checked_add(by) => {
+                return self.val_plus(self.tree.last(at), by);
+            }
+            Node::ReadRegister(reg) if self.register(reg)?.bits == self.address_bits() => {
+                self.encoder.bregx(reg, by);
+            }
+            _ => {
+                self.val(at)?;
+                self.plus(by);
+            }
+        }
+        Ok(())
+    }
+
     /// Writes operations that leave the number on top of the stack.
     fn val(&mut self, at: At) -> Result<()> {
         if let Some((reg, by)) = self.register_plus(at)
@@ -402,6 +669,7 @@ impl One<'_, '_> {
             Node::Address(symbol, by) => self.symbol(symbol, by, true),
             Node::Read(bits) => self.read(self.tree.last(at), bits)?,
             Node::ReadRegister(reg) => self.read_register(reg)?,
+            Node::LaneIndex if !self.consumer.has_locations_on_the_stack() => return Err(self.not_plain(at)),
             Node::LaneIndex => {
                 self.encoder.push_lane();
             }
@@ -409,31 +677,17 @@ impl One<'_, '_> {
                 self.val(self.tree.last(at))?;
                 self.plus(by);
             }
-            Node::Neg => {
-                self.val(self.tree.last(at))?;
-                self.encoder.neg();
-            }
-            Node::Not => {
-                self.val(self.tree.last(at))?;
-                self.encoder.not();
-            }
             node => {
-                let (first, second) = self.tree.two(at);
-                self.val(first)?;
-                self.val(second)?;
-                let e = &mut self.encoder;
-                match node {
-                    Node::Add => e.plus(),
-                    Node::Sub => e.minus(),
-                    Node::Mul => e.mul(),
-                    Node::And => e.and(),
-                    Node::Or => e.or(),
-                    Node::Xor => e.xor(),
-                    Node::Shl => e.shl(),
-                    Node::Shr => e.shr(),
-                    Node::Shra => e.shra(),
-                    _ => return Err(malformed()),
-                };
+                if let Node::Neg | Node::Not = node {
+                    self.val(self.tree.last(at))?;
+                } else {
+                    let (first, second) = self.tree.two(at);
+                    self.val(first)?;
+                    self.val(second)?;
+                }
+                if !arithmetic(&mut self.encoder, node) {
+                    return Err(malformed());
+                }
             }
         }
         Ok(())
@@ -477,12 +731,17 @@ impl One<'_, '_> {
         }
         self.loc(at)?;
         let bytes = bits.div_ceil(8);
-        if !bits.is_multiple_of(8) {
+        let is_whole = bits.is_multiple_of(8);
+        let has_more = has_bytes(self.bits(at), bits);
+        if !has_more {
             // No more than these bits: those behind them may not exist.
             self.encoder.bit_piece(bits.into(), 0).constu(0).stack_value();
             self.encoder.bit_piece((8 * bytes - bits).into(), 0).piece_end();
         }
         self.deref(bytes);
+        if has_more && !is_whole {
+            self.encoder.constu(u64::MAX >> (64 - bits)).and();
+        }
         Ok(())
     }
 
@@ -511,6 +770,9 @@ impl One<'_, '_> {
                     return Err(self.consumer.cannot_say("an address in a raw expression: use `addrx`"));
                 }
             };
+            if let Entity::Variable(variable) = entity {
+                self.has_place(variable)?;
+            }
             let what = || Error::bad_argument(format!("slot {} stands for no entry", fixup.slot.0));
             let entry = self.entries.entity(entity).ok_or_else(what)?;
             self.pending.push(Pending { at, form, entry });
@@ -554,6 +816,9 @@ impl One<'_, '_> {
             match self.tree.node(leaf.at) {
                 Node::Extend { bits, count } => {
                     for _ in 0..count {
+                        if out.len() >= MAX_PARTS {
+                            return Err(self.consumer.cannot_say("so many parts"));
+                        }
                         self.plain_leaves(self.tree.last(leaf.at), 0, bits, out)?;
                     }
                 }
@@ -607,8 +872,7 @@ impl One<'_, '_> {
                 not_before(first + from)
             }
             Node::Memory(SpaceId::DEFAULT) => {
-                self.val(self.tree.last(at))?;
-                self.plus(from.div_euclid(8));
+                self.val_plus(self.tree.last(at), from.div_euclid(8))?;
                 Ok(from.rem_euclid(8) as u64)
             }
             Node::OffsetBy => {
@@ -641,22 +905,10 @@ impl One<'_, '_> {
     }
 
     /// DWARF 5 calls leave values, not locations, so what the procedure says is written in its place.
-    fn procedure_in_place(&mut self, procedure: crate::model::ProcedureId, leaf: Leaf) -> Result<u64> {
-        let mut tree = Tree::default();
-        let root =
-            tree.read(self.module.nodes(self.module.procedures[procedure].loc)).ok_or_else(malformed)?;
+    fn procedure_in_place(&mut self, procedure: ProcedureId, leaf: Leaf) -> Result<u64> {
+        let (tree, root) = self.procedure(procedure)?;
+        let mut inner = self.inside(&tree)?;
         let mut leaves = Vec::new();
-        let mut inner = One {
-            module: self.module,
-            consumer: self.consumer,
-            tree: &tree,
-            encoder: self.encoder.again(),
-            addresses: &mut *self.addresses,
-            entries: self.entries,
-            stack: self.stack,
-            pending: &mut *self.pending,
-            depth: self.depth + 1,
-        };
         inner.plain_leaves(root, leaf.from, leaf.bits.max(1), &mut leaves)?;
         match leaves[..] {
             [one] => {
@@ -672,9 +924,13 @@ impl One<'_, '_> {
     fn plain_address(&mut self, at: At) -> Result<()> {
         match self.tree.node(at) {
             Node::Memory(SpaceId::DEFAULT) => self.val(self.tree.last(at)),
-            Node::Offset(by) => {
-                self.plain_address(self.tree.last(at))?;
-                self.plus(by);
+            Node::Offset(_) | Node::BitOffset(_) => {
+                let (place, bits) = self.moved_by(at);
+                if bits % 8 != 0 || place == at {
+                    return Err(self.consumer.cannot_say("bits at an offset known at run time"));
+                }
+                self.plain_address(place)?;
+                self.plus(bits / 8);
                 Ok(())
             }
             Node::OffsetBy => {
@@ -684,7 +940,8 @@ impl One<'_, '_> {
                 self.encoder.plus();
                 Ok(())
             }
-            _ => Err(self.not_plain(at)),
+            Node::Memory(_) | Node::StackSlot(_) | Node::PerLane(_) => Err(self.not_plain(at)),
+            _ => Err(self.consumer.cannot_say("an offset known at run time into what is not in memory")),
         }
     }
 
@@ -692,11 +949,12 @@ impl One<'_, '_> {
     fn not_plain(&self, at: At) -> Error {
         let what = match self.tree.node(at) {
             Node::PerLane(_) => "one lane of a register, chosen by who asks".into(),
-            Node::StackSlot(_) => "private memory of a lane".into(),
+            Node::StackSlot(_) => "memory in space private_lane".into(),
             Node::Memory(space) => match self.module.target.space(space) {
                 Some(space) => format!("memory in space {}", space.name),
                 None => "memory in a space".into(),
             },
+            Node::Expr(_) => "a part of what a raw expression says".into(),
             Node::OffsetBy | Node::BitOffsetBy => "an offset known at run time".into(),
             Node::Overlay => "an overlay whose place is known at run time".into(),
             Node::LaneIndex => "the lane that asks".into(),
@@ -727,6 +985,11 @@ impl One<'_, '_> {
         Ok(())
     }
 
+    /// Whether each lane has its own memory of the space: which is meant, plain DWARF 5 does not know.
+    fn is_of_lanes(&self, space: SpaceId) -> bool {
+        self.module.target.space(space).is_some_and(|space| space.per == Per::Lane)
+    }
+
     /// Writes a number that has the part in it; gives the part's first bit and how many bits of the number
     /// may be set.
     fn plain_read_leaf(&mut self, Leaf { at, from, bits }: Leaf) -> Result<(u64, u64)> {
@@ -735,6 +998,7 @@ impl One<'_, '_> {
                 self.read_register(reg)?;
                 Ok((from as u64, self.register(reg)?.bits.into()))
             }
+            Node::Memory(space) if self.is_of_lanes(space) => Err(self.not_plain(at)),
             Node::Memory(space) => {
                 let (first, bytes) =
                     (from.rem_euclid(8) as u64, (from.rem_euclid(8) as u64 + bits).div_ceil(8));

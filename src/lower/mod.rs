@@ -21,7 +21,7 @@ pub use consumer::{
 use crate::emit::Section;
 use crate::emit::addr::Addresses;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Loc, Module, Stack, VariableId};
+use crate::model::{Loc, Module, Node, Stack, VariableId};
 use crate::op::Expr;
 
 /// What was written.
@@ -77,14 +77,21 @@ pub fn lower_loc(
     stack: Stack,
     consumer: &Consumer,
 ) -> Result<Expr> {
+    let refers =
+        |node| matches!(node, Node::Address(..) | Node::PointerTo(..) | Node::Call(_) | Node::Expr(_));
+    if loc.nodes().any(refers) {
+        return Err(Error::bad_argument("the location refers to what it cannot name without a module"));
+    }
+    if let Some(reg) = stack.base.filter(|&reg| target.register(reg).is_none()) {
+        return Err(ErrorKind::UnknownRegister(format!("{} ({})", reg.0, target.name())).into());
+    }
     let mut builder = crate::build::Builder::new(target.clone());
     let unit = builder.unit("");
-    let procedure = builder.procedure(unit, loc)?;
+    let loc = builder.loc(unit, loc)?;
     let module = builder.finish()?;
     let mut out = Vec::new();
     let mut addresses = Addresses::default();
     let mut lowering = loc::Lowering::new(&module, consumer);
-    let loc = module.procedures[procedure].loc;
     let entries = &NoEntries;
     lowering.lower(
         loc,
@@ -92,9 +99,6 @@ pub fn lower_loc(
         false,
         &mut loc::Sink { out: &mut out, addresses: &mut addresses, entries, stack },
     )?;
-    if !lowering.pending.is_empty() || !addresses.is_empty() {
-        return Err(Error::bad_argument("the location refers to what it cannot name without a module"));
-    }
     Ok(Expr::raw(out))
 }
 

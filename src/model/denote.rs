@@ -122,7 +122,7 @@ impl Module {
     ) -> Result<Vec<Span>, NoMeaning> {
         let stack = match function {
             Some(function) => self.functions[function].stack,
-            None => Stack { base: None, scaling: self.target.scaling() },
+            None => Stack::kernel(&self.target),
         };
         let mut spans = Vec::new();
         self.slice_of(loc, stack, contents, 0, 0, bits, &mut spans)?;

@@ -10,6 +10,7 @@ mod ids;
 mod lines;
 mod live;
 mod loc;
+mod postfix;
 mod scopes;
 mod tree;
 mod types;
@@ -22,8 +23,9 @@ pub use ids::{
 };
 pub use lines::Row;
 pub use live::Live;
-pub(crate) use loc::Pool;
-pub use loc::{Half, Loc, Node, Nodes, Symbol, Val};
+pub use loc::{Half, Loc, Node, Symbol, Val};
+pub use postfix::Nodes;
+pub(crate) use postfix::Pool;
 pub use scopes::{
     Address, File, Function, Procedure, Scope, ScopeKind, SourceLine, Unit, Variable, VariableKind,
 };

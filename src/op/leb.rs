@@ -3,6 +3,13 @@
 /// Appends an unsigned LEB128 number.
 #[inline]
 pub(crate) fn write_uleb(out: &mut Vec<u8>, mut value: u64) {
+    if value < 1 << 14 {
+        // One or two bytes, with no branch that depends on which: it would often be mispredicted.
+        let more = value >= 0x80;
+        out.extend_from_slice(&[value as u8 & 0x7f | u8::from(more) << 7, (value >> 7) as u8]);
+        out.truncate(out.len() - usize::from(!more));
+        return;
+    }
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;
@@ -13,6 +20,12 @@ pub(crate) fn write_uleb(out: &mut Vec<u8>, mut value: u64) {
 /// Appends a signed LEB128 number.
 #[inline]
 pub(crate) fn write_sleb(out: &mut Vec<u8>, mut value: i64) {
+    if (-0x2000..0x2000).contains(&value) {
+        let more = !(-0x40..0x40).contains(&value);
+        out.extend_from_slice(&[value as u8 & 0x7f | u8::from(more) << 7, (value >> 7) as u8 & 0x7f]);
+        out.truncate(out.len() - usize::from(!more));
+        return;
+    }
     while !(-0x40..0x40).contains(&value) {
         out.push(value as u8 | 0x80);
         value >>= 7;

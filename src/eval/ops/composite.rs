@@ -1,7 +1,8 @@
 //! Composites (A.2.5.4.4.6, and the pieces of DWARF 6).
 
+use super::super::composite::Composite;
 use super::super::fault::{Fault, error, ill_formed, unsupported};
-use super::super::location::{Composite, Location, SingleLocation, Storage};
+use super::super::location::{Location, SingleLocation, Storage};
 use super::super::run::Run;
 use super::super::stack::{Element, pointer_misused};
 
@@ -53,8 +54,9 @@ impl Run<'_, '_> {
         self.append(part, bits)
     }
 
-    pub(super) fn composite(&mut self) {
+    pub(super) fn composite(&mut self) -> Result<(), Fault> {
         self.push_draft_composite();
+        Ok(())
     }
 
     /// Composites of DWARF 6 are always complete, and can always grow.
@@ -233,5 +235,59 @@ fn moved(location: Location, bits: Option<u64>) -> Result<Location, Fault> {
     match bits {
         Some(bits) => location.moved(bits.into()),
         None => Ok(location),
+    }
+}
+
+/// What no dialect has a number for yet cannot be met in an expression, but has a meaning.
+#[cfg(test)]
+mod tests {
+    use super::super::super::{Context, Element, Fault, Limits, Location, Snapshot, Value};
+    use super::Run;
+    use crate::op::{Dialect, Encoding, Op, Reg};
+    use crate::target::{SpaceId, Target};
+
+    fn after(initial: Vec<Element>, op: &Op<'_>) -> Result<String, Fault> {
+        let target = Target::named("amdgpu-gfx1030-wave32").map_err(|_| super::ill_formed("target"))?;
+        let context = Context::new(Encoding::new(8, Dialect::Llvm), &target);
+        let machine = Snapshot { iteration: Some(2), iterations: Some(4), ..Snapshot::default() };
+        let mut stack = initial;
+        let mut run = Run::new(&mut stack, Limits::default(), &machine, &context, None);
+        run.operation(op)?;
+        Ok(run.pop()?.to_string())
+    }
+
+    fn overlay(base: Location, over: Location, offset: u64, size: u64, op: &Op<'_>) -> String {
+        let number = |number| Element::Value(Value::generic(number, 8));
+        let initial = vec![base.into(), over.into(), number(offset), number(size)];
+        after(initial, op).unwrap_or_else(|fault| fault.class.to_string())
+    }
+
+    #[test]
+    fn overlays_of_the_extension() {
+        let scalar = || Location::register(Reg(32), 32);
+        let other = || Location::register(Reg(33), 32);
+        let bytes = |offset, size| overlay(scalar(), other(), offset, size, &Op::Overlay {});
+        assert_eq!(bytes(1, 2), "[reg:32/8, reg:33/16, reg:32+24/8]");
+        assert_eq!(bytes(0, 2), "[reg:33/16, reg:32+16/16]");
+        assert_eq!(bytes(2, 2), "[reg:32/16, reg:33/16]");
+        assert_eq!(bytes(0, 4), "reg:33");
+        assert_eq!(bytes(3, 0), "reg:32");
+        assert_eq!(bytes(3, 2), "ill-formed", "beyond the base");
+        assert_eq!(bytes(u64::MAX, 2), "ill-formed", "-1");
+        assert_eq!(overlay(scalar(), other(), 3, 5, &Op::BitOverlay {}), "[reg:32/3, reg:33/5, reg:32+8/24]");
+        let wide = Location::register(Reg(1536), 1024);
+        assert_eq!(overlay(wide, other(), 0, 5, &Op::Overlay {}), "ill-formed", "beyond what is laid over");
+        let moved = scalar().moved(16).unwrap_or_else(|_| Location::undefined());
+        assert_eq!(overlay(moved, other(), 1, 1, &Op::Overlay {}), "[reg:32+16/8, reg:33/8]");
+    }
+
+    #[test]
+    fn operations_without_a_number() {
+        assert_eq!(after(vec![], &Op::PushIteration {}), Ok("0x2".to_string()));
+        let space = Element::Value(Value::generic(3, 8));
+        let pointer = Op::AspaceImplicitPointer { entry: 0x40, by: -4 };
+        assert_eq!(after(vec![space], &pointer), Ok("implptr:0x40:-4".to_string()));
+        let space = Element::Location(Location::memory(SpaceId::DEFAULT, 64, 99));
+        assert!(after(vec![space], &pointer).is_err_and(|fault| fault.rule.contains("no address space")));
     }
 }

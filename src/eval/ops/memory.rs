@@ -53,7 +53,7 @@ impl Run<'_, '_> {
     }
 
     /// Pushes the location at an address in a space. The address can be an implicit pointer into that space.
-    pub(super) fn form_address(&mut self, space: u128, address: Element) -> Result<(), Fault> {
+    fn form_address(&mut self, space: u128, address: Element) -> Result<(), Fault> {
         let address = address.into_value(self.scope.encoding.address_bytes)?;
         match address.as_pointer() {
             Some(pointer) if u128::from(pointer.space.0) == space => {
@@ -67,6 +67,13 @@ impl Run<'_, '_> {
             ))),
             None => self.push_memory(space, integral(&address)?),
         }
+    }
+
+    /// As [`form_address`](Self::form_address), from a space on top of the address.
+    pub(super) fn form_aspace_address(&mut self) -> Result<(), Fault> {
+        let (_, space) = self.pop_integral()?;
+        let address = self.pop()?;
+        self.form_address(space, address)
     }
 
     /// As [`form_address`](Self::form_address), from an address on top of its space.
@@ -100,10 +107,36 @@ impl Run<'_, '_> {
         Ok(())
     }
 
+    /// The frame base of the current frame (A.3.3.5).
+    fn frame_base(&mut self) -> Result<Location, Fault> {
+        let body = self.machine.frame_base(self.scope.frame);
+        let scope = self.scope.of_frame_base();
+        self.last_register = None;
+        let base = self.body(scope, body)?.ok_or_else(|| error("there is no frame base"))?;
+        // In an outer frame the register can be saved in memory, but it is what the frame base is in, not
+        // the frame base.
+        if let Some(reg) = self.last_register {
+            return self.register_address(0, reg, 0);
+        }
+        match base.single().map(|place| &place.storage) {
+            Some(Storage::Memory { .. }) => Ok(base),
+            Some(Storage::Register { .. }) => {
+                let address = self.read_unsigned(&base, self.address_bits(SpaceId::DEFAULT)?)?;
+                self.memory(0, address)
+            }
+            _ => Err(ill_formed(format!("the frame base is no single place in memory, but {base}"))),
+        }
+    }
+
     pub(super) fn breg(&mut self, space: u128, reg: Reg, by: i64) -> Result<(), Fault> {
         let location = self.register_address(space, reg, by)?;
         self.push(location);
         Ok(())
+    }
+
+    pub(super) fn aspace_breg(&mut self, reg: Reg, by: i64) -> Result<(), Fault> {
+        let (_, space) = self.pop_integral()?;
+        self.breg(space, reg, by)
     }
 
     /// The location in a space at an address that is in a register, `by` bytes further.
@@ -235,6 +268,11 @@ impl Run<'_, '_> {
         let pointer = ImplicitPointer { entry, by, space, bits };
         self.push(Location::from(Storage::ImplicitPointer(pointer)));
         Ok(())
+    }
+
+    pub(super) fn aspace_implicit_pointer(&mut self, entry: u64, by: i64) -> Result<(), Fault> {
+        let (_, space) = self.pop_integral()?;
+        self.implicit_pointer(space, entry, by)
     }
 
     /// Where an implicit pointer points: the location of its entry, in the context that asks.

@@ -1,0 +1,78 @@
+//! What several tests share: golden files, and reading sections back as a linker and a debugger would.
+
+#![allow(dead_code, reason = "each test uses a part")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use eitri::emit::{RelocationTarget, Section};
+use gimli::{EndianSlice, LittleEndian};
+
+/// What reads sections that were written.
+pub type Slice<'a> = EndianSlice<'a, LittleEndian>;
+
+/// Whether golden files are to be rewritten instead of compared.
+pub fn bless() -> bool {
+    std::env::var_os("EITRI_BLESS").is_some_and(|value| value == "1")
+}
+
+/// The file `goldens/{path}`.
+pub fn golden(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("goldens").join(path)
+}
+
+/// Compares a text with the golden file `goldens/{path}`, or writes it there if `EITRI_BLESS=1`.
+pub fn check_golden(path: &str, text: &str) {
+    let file = golden(path);
+    let expected = std::fs::read_to_string(&file).unwrap_or_default();
+    if expected == text {
+        return;
+    }
+    if bless() {
+        std::fs::create_dir_all(file.parent().expect("is in a folder")).expect("the folder is made");
+        return std::fs::write(&file, text).expect("the golden file is written");
+    }
+    let same = expected.lines().zip(text.lines()).take_while(|(old, new)| old == new).count();
+    let line = |text: &str| text.lines().nth(same).unwrap_or("(end of file)").to_owned();
+    panic!(
+        "goldens/{path}, line {}:\n  golden: {}\n  now:    {}\n\
+         If what is there now is right, EITRI_BLESS=1 rewrites the file.",
+        same + 1,
+        line(&expected),
+        line(text)
+    );
+}
+
+/// The sections with their relocations applied, as if linked: symbols are at the addresses that `address`
+/// gives, debug sections begin where they begin.
+pub fn link(sections: &[Section], address: impl Fn(&str) -> u64) -> BTreeMap<&'static str, Vec<u8>> {
+    let mut linked = BTreeMap::new();
+    for section in sections {
+        let mut bytes = section.bytes.clone();
+        let mut end = 0;
+        for relocation in &section.relocations {
+            assert!(relocation.offset >= end, "{}: relocations ascend and do not overlap", section.name);
+            end = relocation.offset + u64::from(relocation.bytes);
+            let value = match &relocation.target {
+                RelocationTarget::Section(name) => {
+                    assert!(sections.iter().any(|section| section.name == *name), "{name} is there");
+                    relocation.addend
+                }
+                RelocationTarget::Symbol(name) => address(name).wrapping_add(relocation.addend),
+            };
+            let field = &mut bytes[relocation.offset as usize..end as usize];
+            assert!(field.iter().all(|&byte| byte == 0), "{}: bytes to relocate are 0", section.name);
+            field.copy_from_slice(&value.to_le_bytes()[..field.len()]);
+        }
+        assert!(linked.insert(section.name, bytes).is_none(), "one {}", section.name);
+    }
+    linked
+}
+
+/// A reader of linked sections.
+pub fn reader<'a>(linked: &'a BTreeMap<&'static str, Vec<u8>>) -> gimli::Dwarf<Slice<'a>> {
+    let section = |id: gimli::SectionId| {
+        Ok::<_, gimli::Error>(Slice::new(linked.get(id.name()).map_or(&[], Vec::as_slice), LittleEndian))
+    };
+    gimli::Dwarf::load(section).expect("nothing fails")
+}

@@ -1,0 +1,453 @@
+//! What a caller does wrong is an error that names the place, and never a panic.
+//!
+//! `goldens/errors/errors.txt` has the exact text of each error that describing and lowering can give.
+
+mod common;
+
+use common::check_golden;
+use eitri::Result;
+use eitri::build::Builder;
+use eitri::error::{Error, ErrorKind};
+use eitri::lower::{Consumer, Policy, lower, lower_loc};
+use eitri::model::{
+    Address, Encoding, Entity, FunctionId, Loc, Module, ProcedureId, Qualifier, Row, SourceLine, Stack,
+    Symbol, TypeId, UnitId, Val, VariableId,
+};
+use eitri::op::{Dialect, Expr, Op, Reg, Slot};
+use eitri::target::{Gfx, Scaling, SpaceId, Target, Wave};
+
+fn gpu() -> Target {
+    Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("gfx1030 runs waves of 32")
+}
+
+/// A module with one function of 0x180 bytes, and another unit with a function of its own.
+struct Start {
+    m: Builder,
+    unit: UnitId,
+    int: TypeId,
+    saxpy: FunctionId,
+    other: UnitId,
+    other_int: TypeId,
+    other_function: FunctionId,
+}
+
+fn start() -> Start {
+    let mut m = Builder::new(gpu());
+    let unit = m.unit("saxpy.cl");
+    let int = m.base_type(unit, "int", Encoding::Signed, 32).expect("a type");
+    let saxpy = m.function(unit, "saxpy").expect("a function").code("saxpy", 0x180).id();
+    let other = m.unit("other.cl");
+    let other_int = m.base_type(other, "int", Encoding::Signed, 32).expect("a type");
+    let other_function = m.function(other, "g").expect("a function").code("g", 0x40).id();
+    Start { m, unit, int, saxpy, other, other_int, other_function }
+}
+
+/// Symbols, types, variables and so on of a larger module: none of the small one's has these numbers.
+struct Foreign {
+    unit: UnitId,
+    function: FunctionId,
+    ty: TypeId,
+    variable: VariableId,
+    procedure: ProcedureId,
+    symbol: Symbol,
+    row: Row,
+    line: SourceLine,
+    expr: Loc,
+}
+
+fn foreign() -> Foreign {
+    let mut m = Builder::new(gpu());
+    let mut last = None;
+    for index in 0..40 {
+        let unit = m.unit(&format!("foreign{index}.cl"));
+        let ty = m.base_type(unit, "int", Encoding::Signed, 32).expect("a type");
+        let function = m.function(unit, "f").expect("a function").code("f", 0x40).id();
+        let variable = m.variable(function, "v", ty).expect("a variable").id();
+        let procedure = m.procedure(unit, &Loc::undefined()).expect("a procedure");
+        let symbol = m.symbol(&format!("symbol{index}"));
+        let file = m.primary_file(unit).expect("a file");
+        let expr = Loc::expr(m.expr(Expr::raw([index]), &[]).expect("an expression"));
+        let (row, line) = (Row::new(0, file, 1), SourceLine { file, line: 1, column: 0 });
+        last = Some(Foreign { unit, function, ty, variable, procedure, symbol, row, line, expr });
+    }
+    last.expect("there are some")
+}
+
+/// The error of a location of variable `n` in `saxpy`.
+fn of_loc(make: impl FnOnce(&mut Start, &Foreign) -> Result<Loc>) -> Result<()> {
+    let mut start = start();
+    let loc = make(&mut start, &foreign())?;
+    start.m.variable(start.saxpy, "n", start.int)?.live(0x24..0x180, loc).map(drop)
+}
+
+/// The error of describing something.
+fn of(make: impl FnOnce(&mut Start, &Foreign) -> Result<()>) -> Result<()> {
+    make(&mut start(), &foreign())
+}
+
+/// The error of ending a module.
+fn of_end(make: impl FnOnce(&mut Start, &Foreign) -> Result<()>) -> Result<()> {
+    let mut start = start();
+    make(&mut start, &foreign()).expect("no error before the end");
+    start.m.finish().map(drop)
+}
+
+/// The error of writing a module for a reader of plain DWARF 5.
+fn of_lower(make: impl FnOnce(&mut Start) -> Result<()>) -> Result<()> {
+    let mut start = start();
+    make(&mut start).expect("no error before the end");
+    let module = start.m.finish().expect("no error at the end");
+    lower(&module, &Consumer::dwarf5(), Policy::Strict).map(drop)
+}
+
+fn v(n: u16) -> Reg {
+    gpu().vgpr(n).expect("a register")
+}
+
+fn s(n: u16) -> Reg {
+    gpu().sgpr(n).expect("a register")
+}
+
+type Case = (&'static str, fn() -> Result<()>);
+
+/// What is done, and the call that fails.
+#[rustfmt::skip]
+const CASES: &[Case] = &[
+    ("register 5000", || of_loc(|_, _| Ok(Loc::register(Reg(5000))))),
+    ("a register of the other wave size", || of_loc(|_, _| Ok(Loc::per_lane(Reg(2560))))),
+    ("register of u64::MAX", || of_loc(|_, _| Ok(Loc::value(Val::register(Reg(u64::MAX)))))),
+    ("lane 32 of 32", || of_loc(|_, _| Ok(Loc::lane(v(40), 32)))),
+    ("lane 70 of 32", || of_loc(|_, _| Ok(Loc::lane(v(40), 70)))),
+    ("a lane of a scalar register", || of_loc(|_, _| Ok(Loc::lane(s(4), 0)))),
+    ("each lane of a scalar register", || of_loc(|_, _| Ok(Loc::per_lane(s(4))))),
+    ("memory in space 4", || of_loc(|_, _| Ok(Loc::memory(SpaceId(4), Val::constant(0))))),
+    ("a larger variable than its storage", || of(|a, _| {
+        let long = a.m.base_type(a.unit, "long", Encoding::Signed, 64)?;
+        a.m.variable(a.saxpy, "n", long)?.live(0..4, Loc::register(s(4))).map(drop)
+    })),
+    ("a larger variable than a lane", || of(|a, _| {
+        let long = a.m.base_type(a.unit, "long", Encoding::Signed, 64)?;
+        a.m.variable(a.saxpy, "n", long)?.live(0..4, Loc::lane(v(4), 0)).map(drop)
+    })),
+    ("a part beyond its storage", || of_loc(|_, _| Ok(Loc::parts([(Loc::register(s(4)), 33)])))),
+    ("a part beyond its storage, further on", || of_loc(|_, _| Ok(Loc::parts([(Loc::register(s(4)).offset(1), 32)])))),
+    ("fewer parts than bits", || of_loc(|_, _| Ok(Loc::parts([(Loc::register(s(4)), 16)])))),
+    ("no parts", || of_loc(|_, _| Ok(Loc::parts([])))),
+    ("a part without bits", || of_loc(|_, _| Ok(Loc::parts([(Loc::undefined(), 0), (Loc::register(s(4)), 32)])))),
+    ("parts of 2^64 bits", || of_loc(|_, _| Ok(Loc::parts([(Loc::undefined(), u64::MAX), (Loc::undefined(), 1)])))),
+    ("an offset behind the register", || of_loc(|_, _| Ok(Loc::register(s(4)).offset(4)))),
+    ("an offset before the register", || of_loc(|_, _| Ok(Loc::register(s(4)).offset(-1)))),
+    ("a bit behind the register", || of_loc(|_, _| Ok(Loc::register(s(4)).bit_offset(32)))),
+    ("an offset of 2^63 bytes", || of_loc(|_, _| Ok(Loc::register(s(4)).offset(i64::MIN)))),
+    ("what is laid over is too small", || of_loc(|_, _| Ok(Loc::register(v(4)).overlay(Loc::register(s(4)), Val::constant(0), Val::constant(33))))),
+    ("what is laid over goes past the end", || of_loc(|_, _| Ok(Loc::register(s(4)).overlay(Loc::register(s(5)), Val::constant(8), Val::constant(32))))),
+    ("elements beyond their storage", || of_loc(|_, _| Ok(Loc::select(Val::constant(1), Loc::register(s(4)), Loc::register(v(4)), 32, 2)))),
+    ("more elements than a mask has bits", || of_loc(|_, _| Ok(Loc::select(Val::constant(1), Loc::undefined(), Loc::undefined(), 32, 65)))),
+    ("elements without bits", || of_loc(|_, _| Ok(Loc::undefined().extend(0, 32)))),
+    ("elements of 2^64 bits", || of_loc(|_, _| Ok(Loc::undefined().extend(1 << 32, 1 << 32)))),
+    ("an element beyond its storage", || of_loc(|_, _| Ok(Loc::register(s(4)).extend(64, 2)))),
+    ("a constant of fewer bytes than the variable", || of_loc(|_, _| Ok(Loc::implicit(&[1, 2])))),
+    ("a number of more than 64 bits", || of_loc(|_, _| Ok(Loc::value(Loc::register(v(4)).read(65))))),
+    ("a number of no bits", || of_loc(|_, _| Ok(Loc::value(Loc::register(v(4)).read(0))))),
+    ("a vector register as a number", || of_loc(|_, _| Ok(Loc::value(Val::register(v(4)))))),
+    ("a location of 200 levels", || of_loc(|_, _| Ok(Loc::value((0..200).fold(Val::constant(1), |val, _| val.not()))))),
+    ("a pointer to a foreign variable", || of_loc(|_, f| Ok(Loc::pointer_to(f.variable, 0)))),
+    ("a call to a foreign procedure", || of_loc(|_, f| Ok(Loc::call(f.procedure)))),
+    ("a call to another unit's procedure", || of_loc(|a, _| Ok(Loc::call(a.m.procedure(a.other, &Loc::undefined())?)))),
+    ("a foreign expression", || of_loc(|_, f| Ok(f.expr.clone()))),
+    ("the address of a foreign symbol", || of_loc(|_, f| Ok(Loc::local_symbol(f.symbol)))),
+    ("an expression with another unit's type", || of_loc(|a, _| {
+        let mut e = Expr::build(Consumer::llvm().encoding(8));
+        e.refer(Op::Convert { ty: 0 }, Slot(0));
+        Ok(Loc::expr(a.m.expr(e.finish()?, &[Entity::Type(a.other_int)])?))
+    })),
+    ("an expression without its entity", || of_loc(|a, _| {
+        let mut e = Expr::build(Consumer::llvm().encoding(8));
+        e.refer(Op::Call4 { entry: 0 }, Slot(1));
+        Ok(Loc::expr(a.m.expr(e.finish()?, &[Entity::Type(a.int)])?))
+    })),
+    ("an expression with a symbol for a type", || of_loc(|a, _| {
+        let mut e = Expr::build(Consumer::llvm().encoding(8));
+        e.refer(Op::Convert { ty: 0 }, Slot(0));
+        let symbol = a.m.symbol("table");
+        Ok(Loc::expr(a.m.expr(e.finish()?, &[Entity::Symbol(symbol, 0)])?))
+    })),
+    ("an expression with a foreign variable", || of(|a, f| a.m.expr(Expr::raw([]), &[Entity::Variable(f.variable)]).map(drop))),
+
+    ("an empty range", || of(|a, _| a.m.variable(a.saxpy, "n", a.int)?.live(8..8, Loc::undefined()).map(drop))),
+    #[allow(clippy::reversed_empty_ranges, reason = "that is the mistake")]
+    ("a reversed range", || of(|a, _| a.m.variable(a.saxpy, "n", a.int)?.live(8..4, Loc::undefined()).map(drop))),
+    ("a range beyond the function", || of(|a, _| a.m.variable(a.saxpy, "n", a.int)?.live(8..0x181, Loc::undefined()).map(drop))),
+    ("a range in a global variable's", || of_end(|a, _| a.m.variable(a.unit, "n", a.int)?.live(0..4, Loc::undefined()).map(drop))),
+    ("a range beyond 4 GiB", || of(|a, _| a.m.variable(a.unit, "n", a.int)?.live(0..1 << 32, Loc::undefined()).map(drop))),
+    ("no place", || of(|a, _| a.m.variable(a.saxpy, "n", a.int)?.live_in(0..4, &[]).map(drop))),
+    ("overlapping ranges", || of_end(|a, _| {
+        a.m.variable(a.saxpy, "n", a.int)?.live(8..16, Loc::undefined())?.live(0..12, Loc::undefined()).map(drop)
+    })),
+    ("a range in a range", || of_end(|a, _| {
+        a.m.variable(a.saxpy, "n", a.int)?.live(0..16, Loc::undefined())?.live(4..8, Loc::undefined())?.live(12..20, Loc::undefined()).map(drop)
+    })),
+    ("always and by pc", || of_end(|a, _| {
+        a.m.variable(a.saxpy, "n", a.int)?.live(8..16, Loc::undefined())?.always(Loc::undefined()).map(drop)
+    })),
+    ("a parameter of a unit", || of_end(|a, _| a.m.parameter(a.unit, "n", a.int).map(drop))),
+    ("a parameter of a block", || of_end(|a, _| {
+        let block = a.m.block(a.saxpy, &[])?;
+        a.m.parameter(block, "n", a.int).map(drop)
+    })),
+    ("a constant that is too small", || of(|a, _| a.m.constant(a.saxpy, "n", a.int, &[1]).map(drop))),
+
+    ("a variable of another unit's type", || of(|a, _| a.m.variable(a.saxpy, "n", a.other_int).map(drop))),
+    ("a variable of a foreign type", || of(|a, f| a.m.variable(a.saxpy, "n", f.ty).map(drop))),
+    ("a variable in a foreign function", || of(|a, f| a.m.variable(f.function, "n", a.int).map(drop))),
+    ("a variable in a foreign unit", || of(|a, f| a.m.variable(f.unit, "n", a.int).map(drop))),
+    ("a function in a foreign unit", || of(|a, f| a.m.function(f.unit, "f").map(drop))),
+    ("a function that returns another unit's type", || of(|a, _| a.m.function(a.unit, "f")?.returns(a.other_int).map(drop))),
+    ("a function that returns a foreign type", || of(|a, f| a.m.function(a.unit, "f")?.returns(f.ty).map(drop))),
+    ("a function declared in another unit's file", || of_end(|a, _| {
+        let file = a.m.primary_file(a.other)?;
+        a.m.function(a.unit, "f")?.declared(file, 1);
+        Ok(())
+    })),
+    ("a variable declared in a foreign file", || of_end(|a, f| {
+        a.m.variable(a.saxpy, "n", a.int)?.declared(f.line.file, 1);
+        Ok(())
+    })),
+    ("a function at a foreign symbol", || of_end(|a, f| {
+        a.m.function(a.unit, "f")?.address(Address::Symbol(f.symbol, 0), 4);
+        Ok(())
+    })),
+    ("an unknown stack base", || of(|a, _| a.m.function(a.unit, "f")?.stack_base(Reg(5000)).map(drop))),
+    ("an empty block", || of(|a, _| a.m.block(a.saxpy, &[0..4, 8..8]).map(drop))),
+    ("a block outside of the function", || of(|a, _| a.m.block(a.saxpy, &[0..4, 8..0x184]).map(drop))),
+    ("a block in a unit", || of(|a, _| a.m.block(a.unit, &[0..4]).map(drop))),
+    ("an inlined function of another unit", || of(|a, _| {
+        let call = SourceLine { file: a.m.primary_file(a.unit)?, line: 1, column: 0 };
+        a.m.inlined(a.saxpy, a.other_function, &[0..4], call).map(drop)
+    })),
+    ("a foreign inlined function", || of(|a, f| {
+        let call = SourceLine { file: a.m.primary_file(a.unit)?, line: 1, column: 0 };
+        a.m.inlined(a.saxpy, f.function, &[0..4], call).map(drop)
+    })),
+    ("a call in a foreign file", || of(|a, f| {
+        let inner = a.m.function(a.unit, "inner")?.id();
+        a.m.inlined(a.saxpy, inner, &[0..4], f.line).map(drop)
+    })),
+    ("an instance of a foreign variable", || of(|a, f| a.m.inlined_variable(a.saxpy, f.variable).map(drop))),
+    ("an instance of a variable that is not inlined", || of(|a, _| {
+        let n = a.m.variable(a.saxpy, "n", a.int)?.id();
+        let inner = a.m.function(a.unit, "inner")?.id();
+        let call = SourceLine { file: a.m.primary_file(a.unit)?, line: 1, column: 0 };
+        let scope = a.m.inlined(a.saxpy, inner, &[0..4], call)?;
+        a.m.inlined_variable(scope, n).map(drop)
+    })),
+    ("an instance outside of an inlined call", || of(|a, _| {
+        let n = a.m.variable(a.saxpy, "n", a.int)?.id();
+        a.m.inlined_variable(a.saxpy, n).map(drop)
+    })),
+
+    ("a row outside of the function", || of(|a, _| {
+        let file = a.m.primary_file(a.unit)?;
+        a.m.row(a.saxpy, Row::new(0x180, file, 1))
+    })),
+    ("a row of a foreign function", || of(|a, f| a.m.row(f.function, f.row))),
+    ("a row of a foreign file", || of(|a, f| a.m.row(a.saxpy, f.row))),
+    ("a row of another unit's file", || of(|a, _| {
+        let file = a.m.primary_file(a.other)?;
+        a.m.row(a.saxpy, Row::new(0, file, 1))
+    })),
+    ("a row inside of an instruction", || of(|a, _| {
+        let file = a.m.primary_file(a.unit)?;
+        a.m.row(a.saxpy, Row::new(6, file, 1))
+    })),
+    ("a function that ends inside of an instruction", || of_end(|a, _| {
+        let odd = a.m.function(a.unit, "odd")?.code("odd", 0x3e).id();
+        let file = a.m.primary_file(a.unit)?;
+        a.m.row(odd, Row::new(0, file, 1))
+    })),
+    ("files with and without a sum", || of_end(|a, _| {
+        let file = a.m.file(a.unit, "a.h", Some("include"))?;
+        a.m.file_md5(file, [1; 16])
+    })),
+    ("a sum of a foreign file", || of(|a, f| a.m.file_md5(f.line.file, [1; 16]))),
+    ("a file of a foreign unit", || of(|a, f| a.m.file(f.unit, "a.h", None).map(drop))),
+    ("the primary file of a foreign unit", || of(|a, f| a.m.primary_file(f.unit).map(drop))),
+    ("a foreign unit", || of(|a, f| a.m.describe_unit(f.unit).map(drop))),
+    ("a namespace in a foreign unit", || of(|a, f| a.m.namespace(f.unit, "n").map(drop))),
+    ("a procedure of a foreign unit", || of(|a, f| a.m.procedure(f.unit, &Loc::undefined()).map(drop))),
+    ("a procedure with a wrong lane", || of(|a, _| a.m.procedure(a.unit, &Loc::lane(v(4), 32)).map(drop))),
+
+    ("a type without bits", || of(|a, _| a.m.base_type(a.unit, "void", Encoding::Unsigned, 0).map(drop))),
+    ("a type of a foreign unit", || of(|a, f| a.m.base_type(f.unit, "int", Encoding::Signed, 32).map(drop))),
+    ("a pointer to another unit's type", || of(|a, _| a.m.pointer(a.unit, Some(a.other_int)).map(drop))),
+    ("a pointer into space 4", || of(|a, _| a.m.pointer_into(a.unit, None, SpaceId(4)).map(drop))),
+    ("an array of a foreign type", || of(|a, f| a.m.array(a.unit, f.ty, &[Some(4)]).map(drop))),
+    ("a vector of another unit's type", || of(|a, _| a.m.vector(a.unit, a.other_int, 4).map(drop))),
+    ("another name for a foreign type", || of(|a, f| a.m.typedef(a.unit, "t", Some(f.ty)).map(drop))),
+    ("a constant foreign type", || of(|a, f| a.m.qualified(a.unit, Qualifier::Const, Some(f.ty)).map(drop))),
+    ("a function of a foreign type", || of(|a, f| a.m.subroutine(a.unit, None, &[a.int, f.ty]).map(drop))),
+    ("an enumeration of a foreign type", || of(|a, f| a.m.enumeration(a.unit, None, f.ty, &[]).map(drop))),
+    ("a member of another unit's type", || of(|a, _| {
+        let point = a.m.structure(a.unit, Some("point"), 8)?;
+        a.m.member(point, "x", a.other_int, 0).map(drop)
+    })),
+    ("a member of no structure", || of(|a, _| a.m.member(a.int, "x", a.int, 0).map(drop))),
+    ("a member of a foreign structure", || of(|a, f| a.m.member(f.ty, "x", a.int, 0).map(drop))),
+    ("a member beyond the structure", || of(|a, _| {
+        let point = a.m.structure(a.unit, Some("point"), 8)?;
+        a.m.member(point, "x", a.int, 5).map(drop)
+    })),
+    ("a member at 2^61 bytes", || of(|a, _| {
+        let point = a.m.structure(a.unit, Some("point"), 8)?;
+        a.m.member(point, "x", a.int, 1 << 61).map(drop)
+    })),
+    ("a structure of 2^61 bytes", || of(|a, _| a.m.structure(a.unit, Some("point"), 1 << 61).map(drop))),
+    ("a bit field that is larger than its type", || of(|a, _| {
+        let flags = a.m.structure(a.unit, Some("flags"), 8)?;
+        a.m.bit_field(flags, "mode", a.int, 0, 33).map(drop)
+    })),
+    ("a bit field beyond the structure", || of(|a, _| {
+        let flags = a.m.structure(a.unit, Some("flags"), 4)?;
+        a.m.bit_field(flags, "mode", a.int, 28, 5).map(drop)
+    })),
+    ("a bit field without bits", || of(|a, _| {
+        let flags = a.m.structure(a.unit, Some("flags"), 4)?;
+        a.m.bit_field(flags, "mode", a.int, 0, 0).map(drop)
+    })),
+    ("a structure in itself", || of_end(|a, _| {
+        let node = a.m.structure(a.unit, Some("node"), 8)?;
+        a.m.member(node, "next", node, 0).map(drop)
+    })),
+    ("a structure in an array of itself", || of_end(|a, _| {
+        let node = a.m.structure(a.unit, Some("node"), 8)?;
+        let nodes = a.m.array(a.unit, node, &[None])?;
+        a.m.member(node, "next", nodes, 0).map(drop)
+    })),
+    ("a structure in a name for itself", || of_end(|a, _| {
+        let node = a.m.structure(a.unit, Some("node"), 8)?;
+        let name = a.m.typedef(a.unit, "node_t", Some(node))?;
+        a.m.member(node, "next", name, 0).map(drop)
+    })),
+    ("a structure in a constant of itself", || of_end(|a, _| {
+        let node = a.m.structure(a.unit, None, 8)?;
+        let constant = a.m.qualified(a.unit, Qualifier::Const, Some(node))?;
+        a.m.member(node, "next", constant, 0).map(drop)
+    })),
+    ("two structures in each other", || of_end(|a, _| {
+        let (one, two) = (a.m.structure(a.unit, Some("one"), 8)?, a.m.union(a.unit, Some("two"), 8)?);
+        a.m.member(one, "two", two, 0)?;
+        a.m.member(two, "one", one, 0).map(drop)
+    })),
+    ("a name with a zero byte", || of_end(|a, _| a.m.variable(a.saxpy, "n\0m", a.int).map(drop))),
+
+    ("the asking lane, in plain DWARF 5", || of_lower(|a| a.m.variable(a.saxpy, "n", a.int)?.live(0x10..0x40, Loc::per_lane(v(3))).map(drop))),
+    ("the same for a whole function", || of_lower(|a| a.m.variable(a.saxpy, "n", a.int)?.live(0..0x180, Loc::per_lane(v(3))).map(drop))),
+    ("the same for a global variable", || of_lower(|a| a.m.variable(a.unit, "n", a.int)?.always(Loc::local(16)).map(drop))),
+    ("a pointer to what has no entry", || of_lower(|a| {
+        let inner = a.m.function(a.unit, "inner")?.id();
+        let n = a.m.variable(inner, "n", a.int)?.id();
+        let pointer = a.m.pointer(a.unit, Some(a.int))?;
+        a.m.variable(a.saxpy, "p", pointer)?.live(0x10..0x40, Loc::pointer_to(n, 0)).map(drop)
+    })),
+    ("a million parts, in plain DWARF 5", || of_lower(|a| {
+        let char = a.m.base_type(a.unit, "char", Encoding::SignedChar, 8)?;
+        let array = a.m.array(a.unit, char, &[Some(1_000_000)])?;
+        a.m.variable(a.saxpy, "a", array)?.live(0x10..0x40, Loc::register(s(4)).extend(8, 1_000_000)).map(drop)
+    })),
+    ("a location that needs a module, alone", || {
+        let mut a = start();
+        let symbol = a.m.symbol("table");
+        let stack = Stack { base: None, scaling: Scaling::Lane };
+        lower_loc(&Loc::global_symbol(symbol), None, &gpu(), stack, &Consumer::llvm()).map(drop)
+    }),
+    ("a wrong location, alone", || {
+        let stack = Stack { base: None, scaling: Scaling::Lane };
+        lower_loc(&Loc::lane(v(4), 99), None, &gpu(), stack, &Consumer::llvm()).map(drop)
+    }),
+    ("a stack base that is no register, alone", || {
+        let stack = Stack { base: Some(Reg(5000)), scaling: Scaling::Lane };
+        lower_loc(&Loc::stack_slot(0), None, &gpu(), stack, &Consumer::llvm()).map(drop)
+    }),
+    ("an operation without a number", || {
+        let mut consumer = Consumer::llvm();
+        (consumer.dialect, consumer.name) = (Dialect::Dwarf6, "my reader");
+        let stack = Stack { base: None, scaling: Scaling::Lane };
+        lower_loc(&Loc::stack_slot(0), None, &gpu(), stack, &consumer).map(drop)
+    }),
+];
+
+#[test]
+fn every_error_names_its_place() {
+    let mut text = String::from(
+        "# What is done wrong, and the error. See tests/errors.rs; `EITRI_BLESS=1 cargo test --test errors`\n\
+         # rewrites this.\n",
+    );
+    for (name, make) in CASES {
+        let error = make().expect_err(name);
+        text.push_str(&format!("{name} | {error}\n"));
+    }
+    check_golden("errors/errors.txt", &text);
+}
+
+#[test]
+fn pointers_may_go_in_circles() -> Result<()> {
+    let mut a = start();
+    let node = a.m.structure(a.unit, Some("node"), 8)?;
+    let pointer = a.m.pointer(a.unit, Some(node))?;
+    a.m.member(node, "next", pointer, 0)?;
+    a.m.finish().map(drop)
+}
+
+/// A module of which plain DWARF 5 can be told a part.
+fn partly() -> Result<Module> {
+    let mut a = start();
+    a.m.variable(a.saxpy, "x", a.int)?.live(0x08..0x40, Loc::per_lane(v(3)))?;
+    a.m.variable(a.saxpy, "n", a.int)?
+        .live(0x00..0x24, Loc::register(s(4)))?
+        .live_in(0x24..0x40, &[Loc::local(64), Loc::lane(v(40), 7)])?
+        .live(0x40..0x180, Loc::stack_slot(16))?;
+    a.m.variable(a.unit, "table", a.int)?.always(Loc::local(0))?;
+    a.m.finish()
+}
+
+#[test]
+fn what_is_left_out_is_listed() -> Result<()> {
+    let module = partly()?;
+    let lowered = lower(&module, &Consumer::dwarf5(), Policy::Partial)?;
+    let lines: Vec<String> = lowered.left_out.iter().map(ToString::to_string).collect();
+    let expected = [
+        "left out: unit `saxpy.cl`, variable `table`: DWARF 5 cannot be told of memory in space local",
+        "left out: unit `saxpy.cl`, function `saxpy`, variable `x`, pc 0x8..0x40: \
+         DWARF 5 cannot be told of one lane of a register, chosen by who asks",
+        "left out: unit `saxpy.cl`, function `saxpy`, variable `n`, pc 0x24..0x40: \
+         DWARF 5 cannot be told of memory in space local",
+        "left out: unit `saxpy.cl`, function `saxpy`, variable `n`, pc 0x40..0x180: \
+         DWARF 5 cannot be told of memory in space private_lane",
+    ];
+    assert_eq!(lines, expected);
+    for left_out in &lowered.left_out {
+        let name = module.variable(left_out.variable).name.map(|name| module.string(name));
+        assert_eq!(left_out.why.at().variable.as_deref(), name);
+        assert_eq!(left_out.why.at().pcs, left_out.pcs);
+    }
+    // The same, in order, is an error under the other policy; and nothing is left out for who can be told.
+    let error = lower(&module, &Consumer::dwarf5(), Policy::Strict).expect_err("cannot be told");
+    assert_eq!(error, lowered.left_out[0].why);
+    for consumer in [Consumer::llvm(), Consumer::rocgdb(), Consumer::rocgdb_legacy()] {
+        assert_eq!(lower(&module, &consumer, Policy::Strict)?.left_out, []);
+    }
+    Ok(())
+}
+
+#[test]
+fn an_error_says_where_as_data_too() {
+    let mut a = start();
+    let mut n = a.m.variable(a.saxpy, "n", a.int).expect("a variable");
+    let error: Error = n.live(0x24..0x180, Loc::lane(v(40), 70)).expect_err("no such lane");
+    assert_eq!(*error.kind(), ErrorKind::LaneOutOfWave { lane: 70, wave: 32 });
+    let at = error.at();
+    assert_eq!(
+        (at.unit.as_deref(), at.function.as_deref(), at.variable.as_deref(), at.pcs.clone()),
+        (Some("saxpy.cl"), Some("saxpy"), Some("n"), Some(0x24..0x180))
+    );
+}
