@@ -1,7 +1,8 @@
 //! A stopped program for the evaluator: registers and memory as [witnesses](super::witness) have them, and
 //! the object's own debug information.
 
-use std::collections::BTreeMap;
+use core::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::witness::Fill;
 use crate::eval::{BaseType, Body, Entry, ListEntry, Machine, TypeEncoding, Unavailable};
@@ -12,6 +13,24 @@ use crate::target::{SpaceId, Target};
 /// The location lists of all entries that have one, by offset of the entry.
 pub(super) type Lists<'o> = BTreeMap<u64, Vec<ListEntry<'o>>>;
 
+/// What was asked of a machine. What was not asked has no part in the answer.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    /// The lane that asks.
+    pub(super) lane: Cell<bool>,
+    /// The contents of a register or of memory.
+    pub(super) contents: Cell<bool>,
+    /// Entries, by offset.
+    pub(super) entries: RefCell<BTreeSet<u64>>,
+}
+
+impl Asked {
+    pub(super) fn clear(&self) {
+        self.lane.set(false);
+        self.contents.set(false);
+    }
+}
+
 pub(super) struct Stopped<'a, 'o> {
     pub(super) target: &'a Target,
     pub(super) dwarf: &'a Dwarf<'o>,
@@ -21,16 +40,20 @@ pub(super) struct Stopped<'a, 'o> {
     /// As many as the function's entry says; 1 where it does not.
     pub(super) lanes: u64,
     pub(super) pc: Option<u64>,
+    pub(super) asked: &'a Asked,
 }
 
 impl Stopped<'_, '_> {
     fn unit(&self, offset: u64) -> Option<&crate::read::Unit<'_>> {
-        self.dwarf.units().iter().find(|unit| unit.offset == offset)
+        let units = self.dwarf.units();
+        let index = units.binary_search_by_key(&offset, |unit| unit.offset).ok()?;
+        Some(&units[index])
     }
 }
 
 impl Machine for Stopped<'_, '_> {
     fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
+        self.asked.contents.set(true);
         if frame != 0 || self.target.register(reg).is_none() {
             return Err(Unavailable);
         }
@@ -47,6 +70,7 @@ impl Machine for Stopped<'_, '_> {
         address: u64,
         into: &mut [u8],
     ) -> Result<(), Unavailable> {
+        self.asked.contents.set(true);
         for (index, byte) in into.iter_mut().enumerate() {
             *byte = self.fill.memory_byte(space, lane, address.wrapping_add(index as u64));
         }
@@ -54,6 +78,7 @@ impl Machine for Stopped<'_, '_> {
     }
 
     fn lane(&self) -> Option<u64> {
+        self.asked.lane.set(true);
         self.lane.map(Into::into)
     }
 
@@ -91,6 +116,7 @@ impl Machine for Stopped<'_, '_> {
 
     fn entry(&self, offset: u64) -> Option<Entry<'_>> {
         let entry = self.dwarf.entry_at(offset)?;
+        self.asked.entries.borrow_mut().insert(offset);
         let body = match entry.attr(gimli::DW_AT_location) {
             Some(Value::Expr(expr)) => Body::Expression(expr),
             Some(Value::LocList(_)) => Body::List(self.lists.get(&offset)?),

@@ -39,22 +39,26 @@
 //! # Ok::<(), eitri::Error>(())
 //! ```
 
+mod attributes;
 mod compare;
 mod entries;
+mod index;
 mod lines;
 mod locations;
 mod machine;
+mod places;
+mod plain;
 mod report;
 mod types;
 pub mod witness;
 
 pub use report::{Finding, Kind, Report};
 
-use crate::error::Result;
+use crate::error::{At, Error, Result};
 use crate::lower::{Consumer, LeftOut};
 use crate::model::Module;
 use crate::op::Dialect;
-use crate::read::{Dwarf, Object};
+use crate::read::{Dwarf, MOVED, Object, Placing};
 
 /// Compares an object with the module that it was written from.
 ///
@@ -65,13 +69,40 @@ use crate::read::{Dwarf, Object};
 /// Only if the bytes cannot be read. Everything else is a finding of the report.
 pub fn check(module: &Module, consumer: &Consumer, left_out: &[LeftOut], bytes: &[u8]) -> Result<Report> {
     let object = Object::read(bytes)?;
-    // Operations of the vendor's are known whoever reads: whether they may be there is for `entries` to say.
+    // Operations of the vendor's are known whoever reads: whether they may be there is for `plain` to say.
     let dialect = match consumer.dialect {
         Dialect::Dwarf5 => Dialect::Llvm,
         other => other,
     };
-    let dwarf = Dwarf::read_as(&object, dialect, consumer.draft)?;
-    let mut compare = compare::Compare::new(module, consumer, left_out, &object, &dwarf)?;
-    compare.units();
-    Ok(compare.finish())
+    // A number that the linker should fill in and is not told of can be right by luck, where it is 0. So
+    // what is compared is the object as if it were linked behind others.
+    Dwarf::read_as(&object, dialect, consumer.draft)?;
+    let object = Object::read_placed(bytes, Placing::Linked)?;
+    let dwarf = match Dwarf::read_as(&object, dialect, consumer.draft) {
+        Ok(dwarf) => dwarf,
+        Err(error) => {
+            let finding = Finding {
+                kind: Kind::Unreadable,
+                at: error.at().clone(),
+                lane: None,
+                expected: "something that can be read when it is linked".into(),
+                found: placed(&error).to_string(),
+                trace: Vec::new(),
+            };
+            return Ok(Report { findings: vec![finding], left_out: left_out.len(), ..Report::default() });
+        }
+    };
+    Ok(compare::Compare::new(module, consumer, left_out, &object, &dwarf).run())
+}
+
+/// The error with the offset that the section has in the file.
+fn placed(error: &Error) -> Error {
+    let at = error.at();
+    match (&at.section, at.offset) {
+        (Some(section), Some(offset)) if section.starts_with(".debug_") && section != ".debug_info" => {
+            let offset = Some(offset.saturating_sub(MOVED));
+            Error::new(error.kind().clone()).or_at(At { offset, ..at.clone() })
+        }
+        _ => error.clone(),
+    }
 }

@@ -15,7 +15,8 @@ pub struct Report {
     pub unproven: Vec<(VariableId, At)>,
     /// What the consumer could not be told, and was not.
     pub left_out: usize,
-    /// How many locations were compared: variables × pcs × lanes × contents of the machine.
+    /// How many locations were compared: variables × pcs, × lanes and contents of the machine where the
+    /// location depends on them.
     pub locations: u64,
     /// How many entries were compared.
     pub entries: u64,

@@ -1,12 +1,17 @@
 //! Where a mistake shows: pcs, lanes and contents of the machine that are worth trying.
 //!
 //! * Pcs: the first and the last byte of each range, of the module's and of the object's, and the byte on
-//!   either side.
-//! * Lanes: 0, 15, 16, 31, 32 and the last: a stride, an offset held in a signed byte, a half of a wave.
+//!   either side. Between two bounds nothing depends on the pc.
+//! * Lanes: 0, 1, 15, 16, 31, 32 and the last: a stride, an offset held in a signed byte, a half of a wave.
 //! * Contents: one in which every byte of every register and of memory spells where it is, so that a wrong
-//!   place cannot look right by luck; and one in which every register holds a small number, so that
-//!   places at run-time offsets lie inside of their storages.
+//!   place cannot look right by luck; one in which every dword holds a small number, so that places at
+//!   run-time offsets lie inside of their storages; and all bits 0 and all bits 1, for sums that carry and
+//!   numbers that have a sign in one of the two.
+//!
+//! A location that asks for no lane is compared in one lane, and one that reads nothing with one content:
+//! it is the same in all others.
 
+use super::machine::Asked;
 use crate::model::Contents;
 use crate::op::Reg;
 use crate::target::{SpaceId, Target};
@@ -14,7 +19,7 @@ use crate::target::{SpaceId, Target};
 /// The lanes to try, on a target with waves of so many; 0 alone where code does not run in waves.
 pub fn lanes(target: &Target) -> Vec<u32> {
     let count = target.lanes();
-    let mut lanes = vec![0, 15, 16, 31, 32, count - 1];
+    let mut lanes = vec![0, 1, 15, 16, 31, 32, count - 1];
     lanes.retain(|&lane| lane < count);
     lanes.sort_unstable();
     lanes.dedup();
@@ -23,7 +28,7 @@ pub fn lanes(target: &Target) -> Vec<u32> {
 
 /// The pcs to try in a function of `size` bytes, given the bounds of ranges.
 pub fn pcs(bounds: impl IntoIterator<Item = u64>, size: u64) -> Vec<u64> {
-    let either_side = |bound: u64| [bound.wrapping_sub(1), bound, bound.saturating_add(1)];
+    let either_side = |bound: u64| [bound.wrapping_sub(1), bound];
     let ends = [0, size.wrapping_sub(1)];
     let mut pcs: Vec<u64> = bounds.into_iter().flat_map(either_side).chain(ends).collect();
     pcs.retain(|&pc| pc < size);
@@ -39,18 +44,23 @@ pub enum Fill {
     Spelled,
     /// Every dword of a register holds a number from 0 to 7.
     Small,
+    /// All bits are 0.
+    Zeros,
+    /// All bits are 1.
+    Ones,
 }
 
 impl Fill {
     /// Every content to try.
-    pub const ALL: [Self; 2] = [Self::Spelled, Self::Small];
+    pub const ALL: [Self; 4] = [Self::Spelled, Self::Small, Self::Zeros, Self::Ones];
 
     /// Byte `at` of a register, the least significant being 0.
     pub fn register_byte(self, reg: Reg, at: u32) -> u8 {
         match self {
             Self::Spelled => spell(reg.0.wrapping_mul(0x1_0001).wrapping_add(1 << 40), at.into()),
             Self::Small if at.is_multiple_of(4) => spell(reg.0, u64::from(at) / 4) & 7,
-            Self::Small => 0,
+            Self::Small | Self::Zeros => 0,
+            Self::Ones => 0xff,
         }
     }
 
@@ -60,7 +70,8 @@ impl Fill {
         match self {
             Self::Spelled => spell(storage, address),
             Self::Small if address.is_multiple_of(8) => spell(storage, address) & 7,
-            Self::Small => 0,
+            Self::Small | Self::Zeros => 0,
+            Self::Ones => 0xff,
         }
     }
 }
@@ -80,19 +91,23 @@ pub(super) struct Stopped<'a> {
     pub(super) fill: Fill,
     pub(super) lane: Option<u32>,
     pub(super) symbol: &'a dyn Fn(&str) -> Option<u64>,
+    pub(super) asked: &'a Asked,
 }
 
 impl Contents for Stopped<'_> {
     fn register(&self, reg: Reg, from: u64, bits: u32) -> Option<u64> {
+        self.asked.contents.set(true);
         let byte = |at: u64| u32::try_from(at).ok().map(|at| self.fill.register_byte(reg, at));
         number(from.into(), bits, |at| byte(at as u64))
     }
 
     fn memory(&self, space: SpaceId, lane: Option<u32>, from: u128, bits: u32) -> Option<u64> {
+        self.asked.contents.set(true);
         number(from, bits, |at| Some(self.fill.memory_byte(space, lane, at as u64)))
     }
 
     fn lane(&self) -> Option<u32> {
+        self.asked.lane.set(true);
         self.lane
     }
 

@@ -199,11 +199,24 @@ impl Module {
         }
     }
 
+    /// The variable itself, or what it is an instance of, and so on: the one that was declared.
+    pub(crate) fn first_origin(&self, mut id: VariableId) -> VariableId {
+        // An origin was there before its instance, so that this ends.
+        while let Some(origin) = self.variables[id].origin {
+            id = origin;
+        }
+        id
+    }
+
+    /// The name of a variable, which an instance has from what it is an instance of.
+    pub(crate) fn name_of(&self, id: VariableId) -> Option<&str> {
+        self.variables[self.first_origin(id)].name.map(|name| self.string(name))
+    }
+
     /// The place of a variable, for an error or a finding.
     pub(crate) fn at_variable(&self, id: VariableId, pcs: Option<Range<u64>>) -> At {
-        let variable = &self.variables[id];
-        let name = variable.name.or_else(|| self.variables[variable.origin?].name);
-        At { variable: name.map(|name| self.string(name).into()), pcs, ..self.at_scope(variable.scope) }
+        let variable = self.name_of(id).map(Into::into);
+        At { variable, pcs, ..self.at_scope(self.variables[id].scope) }
     }
 
     /// The place of a scope, for an error or a finding.

@@ -19,6 +19,22 @@ pub(super) const AMDGPU: u16 = 224;
 
 const SHF_ALLOC: u64 = 2;
 
+/// How a relocatable object is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Placing {
+    /// Debug sections begin at 0, and symbols that other objects define have address 0.
+    AsIs,
+    /// As if it were linked behind others: all debug sections but `.debug_info` begin with [`MOVED`] zero
+    /// bytes that are not in the file, and symbols that it does not define have addresses.
+    Linked,
+}
+
+/// By how many bytes debug sections are moved, where they are.
+pub(crate) const MOVED: u64 = 64;
+
+/// The address of the first symbol that the file does not define, where those have one.
+const UNPLACED: u64 = 0x6000_0000;
+
 /// An ELF file.
 #[derive(Debug, Clone)]
 pub struct Object<'d> {
@@ -122,16 +138,41 @@ impl<'d> Object<'d> {
     /// sections, several debug sections of one name (type units in section groups), and relocations in
     /// debug sections of a type that is not an absolute address.
     pub fn read(bytes: &'d [u8]) -> Result<Self> {
+        Self::read_placed(bytes, Placing::AsIs)
+    }
+
+    /// The same with made up places, in a relocatable object, for what the linker has still to place.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(crate) fn read_placed(bytes: &'d [u8], placing: Placing) -> Result<Self> {
         let header = Header::read(bytes)?;
         let mut sections = header.sections(bytes)?;
+        let moves = |section: &Section<'_>| section.is_debug() && section.name != ".debug_info";
         if header.is_relocatable {
             place_sections(&mut sections)?;
         }
-        let (table, symbols) = header.symbols(&sections)?;
-        let undefined = match header.is_relocatable {
-            true => reloc::apply(&mut sections, &symbols, table, &header.file())?,
-            false => Vec::new(),
-        };
+        let is_moved = header.is_relocatable && placing == Placing::Linked;
+        if is_moved {
+            sections.iter_mut().filter(|section| moves(section)).for_each(|section| section.address = MOVED);
+        }
+        let (table, mut symbols) = header.symbols(&sections)?;
+        if is_moved {
+            let unplaced = symbols.iter_mut().filter(|symbol| !symbol.is_defined && !symbol.name.is_empty());
+            for (symbol, index) in unplaced.zip(0..) {
+                symbol.address = UNPLACED + 0x1000 * (index % 0x1_0000);
+            }
+        }
+        let mut undefined = Vec::new();
+        if header.is_relocatable {
+            undefined = reloc::apply(&mut sections, &symbols, table, &header.file())?;
+        }
+        if is_moved {
+            for section in sections.iter_mut().filter(|section| moves(section)) {
+                section.data = [&[0; MOVED as usize][..], &section.data].concat().into();
+                section.address = 0;
+            }
+        }
         let mut by_name: Vec<u32> =
             (0..symbols.len() as u32).filter(|&index| !symbols[index as usize].name.is_empty()).collect();
         by_name.sort_by_key(|&index| {
