@@ -1,6 +1,7 @@
 //! Abbreviations, found as they come.
 
 use gimli::{DwAt, DwForm, DwTag};
+use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
 use crate::op::write_uleb;
@@ -10,7 +11,7 @@ use crate::op::write_uleb;
 #[derive(Debug, Default)]
 pub(crate) struct Abbreviations {
     /// Each as the bytes that follow its code.
-    known: IndexSet<Box<[u8]>>,
+    known: IndexSet<Box<[u8]>, DefaultHashBuilder>,
     /// The one that is being described.
     current: Vec<u8>,
 }

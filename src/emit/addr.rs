@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
 use super::section::{Relocation, RelocationTarget};
@@ -16,7 +17,7 @@ pub(crate) struct AddressKey {
 /// The addresses of an object. All units share one table.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
-    known: IndexSet<AddressKey>,
+    known: IndexSet<AddressKey, DefaultHashBuilder>,
 }
 
 /// Bytes of the header, after which index 0 stands.

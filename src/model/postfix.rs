@@ -398,6 +398,12 @@ impl Pool {
         Ok(LocId(start as u32))
     }
 
+    /// Gives back room for more.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.words.shrink_to_fit();
+        self.implicit.shrink_to_fit();
+    }
+
     #[inline]
     pub(crate) fn nodes(&self, id: LocId) -> Nodes<'_> {
         let (words, implicit) = match self.words.get(id.0 as usize..) {
