@@ -199,10 +199,22 @@ fn unfold(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
+/// Tags, in the order of [`Node`]'s variants: a tag becomes a node without a table.
 macro_rules! tags { ($($tag:ident),*) => {
     #[derive(Clone, Copy)]
     enum Tag { $($tag),* }
-    const TAGS: &[Tag] = &[$(Tag::$tag),*];
+
+    impl Tag {
+        #[inline(always)]
+        #[allow(non_upper_case_globals, reason = "the names of the tags")]
+        fn new(number: u32) -> Option<Self> {
+            $(const $tag: u32 = Tag::$tag as u32;)*
+            match number {
+                $($tag => Some(Self::$tag),)*
+                _ => None,
+            }
+        }
+    }
 } }
 tags!(
     Register,
@@ -315,7 +327,7 @@ impl<'a> Iterator for Nodes<'a> {
     #[inline(always)]
     fn next(&mut self) -> Option<Node<'a>> {
         let (tag, number) = self.number()?;
-        Some(match *TAGS.get(tag as usize)? {
+        Some(match Tag::new(tag)? {
             Tag::Register => Node::Register(Reg(number)),
             Tag::Lane => Node::Lane(Reg(number), self.second()? as u32),
             Tag::PerLane => Node::PerLane(Reg(number)),
