@@ -14,6 +14,8 @@ pub(crate) struct Abbreviations {
     known: IndexSet<Box<[u8]>, DefaultHashBuilder>,
     /// The one that is being described.
     current: Vec<u8>,
+    /// The index of the one that was asked for last: entries of one kind often follow each other.
+    last: usize,
 }
 
 impl Abbreviations {
@@ -38,11 +40,13 @@ impl Abbreviations {
 
     /// The code of the described entry.
     pub(crate) fn code(&mut self) -> u64 {
-        let index = match self.known.get_index_of(self.current.as_slice()) {
-            Some(index) => index,
-            None => self.known.insert_full(self.current.as_slice().into()).0,
-        };
-        index as u64 + 1
+        if self.known.get_index(self.last).is_none_or(|last| **last != *self.current) {
+            self.last = match self.known.get_index_of(self.current.as_slice()) {
+                Some(index) => index,
+                None => self.known.insert_full(self.current.as_slice().into()).0,
+            };
+        }
+        self.last as u64 + 1
     }
 
     /// The section.

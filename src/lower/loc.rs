@@ -143,7 +143,7 @@ impl Lowering<'_> {
 }
 
 /// Adds a constant to the number on top.
-#[inline]
+#[inline(always)]
 fn plus(encoder: &mut Encoder<'_>, by: i64) {
     match by {
         0 => {}

@@ -109,7 +109,7 @@ impl Encoder<'_> {
 
     /// Appends a constant of the generic type as `lit0…lit31`, `const1u…const8u` or `constu`,
     /// whichever is shortest.
-    #[inline]
+    #[inline(always)]
     pub fn constu(&mut self, value: u64) -> &mut Self {
         let (code, bytes) = match value {
             0..32 => (0x30 + value as u8, 0),
@@ -161,7 +161,7 @@ impl Encoder<'_> {
     }
 
     /// Appends the memory location at a register's contents plus bytes, as `breg0…breg31` or `bregx`.
-    #[inline]
+    #[inline(always)]
     pub fn bregx(&mut self, reg: Reg, by: i64) -> &mut Self {
         if reg.0 < 32 {
             write_byte_sleb(self.out, 0x70 + reg.0 as u8, by);
