@@ -16,6 +16,27 @@ struct Room {
 
 const UNKNOWN: Room = Room { before: u64::MAX, after: None };
 
+/// A stack of which the top is held by itself: most locations have one place at a time.
+#[derive(Default)]
+struct Places {
+    top: Option<Room>,
+    below: SmallVec<[Room; 8]>,
+}
+
+impl Places {
+    #[inline]
+    fn push(&mut self, place: Room) {
+        if let Some(old) = self.top.replace(place) {
+            self.below.push(old);
+        }
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Room {
+        self.top.take().or_else(|| self.below.pop()).unwrap_or(UNKNOWN)
+    }
+}
+
 fn room(bits: u64) -> Room {
     Room { before: 0, after: Some(bits) }
 }
@@ -32,8 +53,7 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
     }
     // The numbers that the last two nodes are, if they are constants.
     let mut constants = [None; 2];
-    let mut places: SmallVec<[Room; 8]> = SmallVec::new();
-    let pop = |places: &mut SmallVec<[Room; 8]>| places.pop().unwrap_or(UNKNOWN);
+    let mut places = Places::default();
     for node in loc.nodes() {
         let last = constants;
         constants = [last[1], if let Node::Const(value) = node { Some(value) } else { None }];
@@ -57,26 +77,26 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
                 space(module, id)?;
                 UNKNOWN
             }
-            Node::Offset(bytes) => moved(pop(&mut places), bytes.checked_mul(8), "the offset")?,
-            Node::BitOffset(bits) => moved(pop(&mut places), Some(bits), "the offset")?,
+            Node::Offset(bytes) => moved(places.pop(), bytes.checked_mul(8), "the offset")?,
+            Node::BitOffset(bits) => moved(places.pop(), Some(bits), "the offset")?,
             Node::OffsetBy | Node::BitOffsetBy => {
-                pop(&mut places);
+                places.pop();
                 UNKNOWN
             }
             Node::Part(bits) => {
-                fits("a part", pop(&mut places), some(bits, "a part")?)?;
+                fits("a part", places.pop(), some(bits, "a part")?)?;
                 room(bits)
             }
             Node::Parts(count) => {
                 let mut total = 0u64;
                 for _ in 0..count {
-                    let part = pop(&mut places).after.unwrap_or(0);
+                    let part = places.pop().after.unwrap_or(0);
                     total = total.checked_add(part).ok_or_else(|| too_large("a row of parts"))?;
                 }
                 room(some(total, "a location of no parts")?)
             }
             Node::Overlay => {
-                let (above, below) = (pop(&mut places), pop(&mut places));
+                let (above, below) = (places.pop(), places.pop());
                 if let [Some(offset), Some(size)] = last {
                     fits("what is laid over", above, size)?;
                     fits("what is laid over", below, offset.saturating_add(size))?;
@@ -92,12 +112,12 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
                 }
                 for _ in 0..2 {
                     // Each element is where it would be if all were from this place.
-                    fits("a row of elements", pop(&mut places), total)?;
+                    fits("a row of elements", places.pop(), total)?;
                 }
                 room(total)
             }
             Node::Extend { bits, count } => {
-                fits("an element", pop(&mut places), bits)?;
+                fits("an element", places.pop(), bits)?;
                 room(elements(bits, count)?)
             }
             Node::Implicit(bytes) => room(8 * bytes.len() as u64),
@@ -125,7 +145,7 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
             }
             Node::Read(bits) => {
                 number("a number that is read", bits)?;
-                fits("a number that is read", pop(&mut places), bits.into())?;
+                fits("a number that is read", places.pop(), bits.into())?;
                 continue;
             }
             Node::ReadRegister(reg) => {
@@ -137,7 +157,7 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
         places.push(place);
     }
     match bits {
-        Some(bits) => fits(what, pop(&mut places), bits),
+        Some(bits) => fits(what, places.pop(), bits),
         None => Ok(()),
     }
 }

@@ -47,7 +47,8 @@ mod variables;
 pub use scopes::{FunctionBuilder, InScope, UnitBuilder};
 pub use variables::VariableBuilder;
 
-use indexmap::{IndexMap, IndexSet};
+use hashbrown::DefaultHashBuilder;
+use indexmap::IndexMap;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{
@@ -61,11 +62,11 @@ use crate::target::Target;
 pub struct Builder {
     module: Module,
     /// Types that are the same if they look the same.
-    interned: IndexMap<Type, TypeId>,
+    interned: IndexMap<Type, TypeId, DefaultHashBuilder>,
     /// The function of each row.
     row_functions: Vec<crate::model::FunctionId>,
     /// Files by unit, directory and name.
-    files: IndexMap<(UnitId, Option<StringId>, StringId), FileId>,
+    files: IndexMap<(UnitId, Option<StringId>, StringId), FileId, DefaultHashBuilder>,
 }
 
 impl Builder {
@@ -73,8 +74,8 @@ impl Builder {
     pub fn new(target: Target) -> Self {
         let module = Module {
             target,
-            strings: IndexSet::new(),
-            exprs: IndexSet::new(),
+            strings: Default::default(),
+            exprs: Default::default(),
             units: Default::default(),
             files: Default::default(),
             types: Default::default(),
@@ -87,7 +88,7 @@ impl Builder {
             rows: Vec::new(),
             ranges: Vec::new(),
         };
-        Self { module, interned: IndexMap::new(), row_functions: Vec::new(), files: IndexMap::new() }
+        Self { module, interned: Default::default(), row_functions: Vec::new(), files: Default::default() }
     }
 
     /// The target.

@@ -200,8 +200,8 @@ impl<'m> Dies<'m> {
             addresses: Addresses::default(),
             line: Vec::new(),
             line_relocations: Vec::new(),
-            loclists: Lists::new(),
-            rnglists: Lists::new(),
+            loclists: Lists::new(0),
+            rnglists: Lists::new(0),
             list_pending: Vec::new(),
             earlier_pending: 0,
             all_loclists: Vec::new(),
@@ -280,7 +280,9 @@ impl<'m> Dies<'m> {
             .collect();
         let variables =
             || module.variables.values().filter(|variable| module.scopes[variable.scope].unit == id);
-        let has_loclists = variables().any(|variable| !variable.live.is_empty());
+        let loclists = variables().filter(|variable| !variable.live.is_empty()).count();
+        let has_loclists = loclists > 0;
+        self.loclists = Lists::new(loclists);
         let has_rows = with_code.iter().any(|(_, function)| !function.rows.is_empty());
         let has_ranges = with_code.len() > 1
             || module.scopes.values().any(|scope| scope.unit == id && !scope.ranges.is_empty());
@@ -370,7 +372,7 @@ impl<'m> Dies<'m> {
     /// Ends the lists of the unit, and fills in what they refer to in it.
     fn end_lists(&mut self, has_loclists: bool, has_ranges: bool) {
         let address_bytes = self.module.target.address_bytes();
-        let loclists = core::mem::replace(&mut self.loclists, Lists::new());
+        let loclists = core::mem::replace(&mut self.loclists, Lists::new(0));
         if has_loclists {
             let moved = loclists.finish(&mut self.all_loclists, address_bytes);
             let mut pending = core::mem::take(&mut self.list_pending);
@@ -385,7 +387,7 @@ impl<'m> Dies<'m> {
             self.list_pending = pending;
             self.earlier_pending = self.list_pending.len();
         }
-        let rnglists = core::mem::replace(&mut self.rnglists, Lists::new());
+        let rnglists = core::mem::replace(&mut self.rnglists, Lists::new(0));
         if has_ranges {
             rnglists.finish(&mut self.all_rnglists, address_bytes);
         }

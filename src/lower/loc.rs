@@ -143,7 +143,7 @@ impl Lowering<'_> {
 }
 
 /// Adds a constant to the number on top.
-#[inline]
+#[inline(always)]
 fn plus(encoder: &mut Encoder<'_>, by: i64) {
     match by {
         0 => {}
@@ -158,7 +158,7 @@ fn plus(encoder: &mut Encoder<'_>, by: i64) {
 
 /// Writes the operation of arithmetic on the numbers on top, each of which is one in every dialect.
 /// Whether the node is arithmetic.
-#[inline]
+#[inline(always)]
 fn arithmetic(encoder: &mut Encoder<'_>, node: Node<'_>) -> bool {
     match node {
         Node::Add => encoder.plus(),

@@ -315,7 +315,7 @@ impl Loc {
         let mut all = Self(Postfix::new());
         let mut count = 0;
         for (part, bits) in parts {
-            all.0.append(&part.0);
+            all.0.append(part.0);
             all = all.then(Node::Part(bits));
             count += 1;
         }
@@ -407,7 +407,7 @@ impl Loc {
 
     #[inline]
     fn with(mut self, operand: Val) -> Self {
-        self.0.append(&operand.0);
+        self.0.append(operand.0);
         self
     }
 }
@@ -427,7 +427,7 @@ macro_rules! binary { ($($(#[$doc:meta])* $method:ident $node:ident;)*) => { $(
     #[allow(clippy::should_implement_trait, reason = "operators would suggest numbers, not descriptions")]
     #[inline]
     pub fn $method(mut self, other: Self) -> Self {
-        self.0.append(&other.0);
+        self.0.append(other.0);
         self.then(Node::$node)
     }
 )* } }

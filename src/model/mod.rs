@@ -35,6 +35,7 @@ pub use types::{Composite, Encoding, Member, Qualifier, Type, TypeKind};
 use core::ops::Range;
 
 use cranelift_entity::PrimaryMap;
+use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
 use crate::error::At;
@@ -45,8 +46,8 @@ use crate::target::Target;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Module {
     pub(crate) target: Target,
-    pub(crate) strings: IndexSet<Box<str>>,
-    pub(crate) exprs: IndexSet<(Expr, Vec<Entity>)>,
+    pub(crate) strings: IndexSet<Box<str>, DefaultHashBuilder>,
+    pub(crate) exprs: IndexSet<(Expr, Vec<Entity>), DefaultHashBuilder>,
     pub(crate) units: PrimaryMap<UnitId, Unit>,
     pub(crate) files: PrimaryMap<FileId, File>,
     pub(crate) types: PrimaryMap<TypeId, Type>,

@@ -43,9 +43,8 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
         if !report.is_clean() {
             return Err(format!("{} for {}:\n{report}", module.target().name(), consumer.name));
         }
-        let locations = |variable| {
-            module.live(variable).iter().map(|live| live.loc).chain(module.always(variable))
-        };
+        let locations =
+            |variable| module.live(variable).iter().map(|live| live.loc).chain(module.always(variable));
         for (variable, at) in &report.unproven {
             let is_raw = |node: Node<'_>| matches!(node, Node::Expr(_) | Node::Call(_));
             if !locations(*variable).any(|loc| module.nodes(loc).any(is_raw)) {
