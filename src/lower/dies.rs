@@ -281,7 +281,14 @@ impl<'m> Dies<'m> {
         let variables =
             || module.variables.values().filter(|variable| module.scopes[variable.scope].unit == id);
         let has_loclists = variables().any(|variable| !variable.live.is_empty());
-        let has_rows = with_code.iter().any(|(_, function)| !function.rows.is_empty());
+        // The names of files are in the line program: what is declared in one needs it, rows or not.
+        let has_lines = with_code.iter().any(|(_, function)| !function.rows.is_empty())
+            || functions.iter().any(|&id| module.functions[id].line.is_some())
+            || variables().any(|variable| variable.line.is_some())
+            || module
+                .scopes
+                .values()
+                .any(|scope| scope.unit == id && matches!(scope.kind, ScopeKind::Inlined { .. }));
         let has_ranges = with_code.len() > 1
             || module.scopes.values().any(|scope| scope.unit == id && !scope.ranges.is_empty());
 
@@ -299,7 +306,7 @@ impl<'m> Dies<'m> {
         if let Some(directory) = unit.directory {
             self.text(gimli::DW_AT_comp_dir, directory);
         }
-        if has_rows {
+        if has_lines {
             self.info.offset(gimli::DW_AT_stmt_list, ".debug_line", self.line.len() as u64);
         }
         // Whether a location has an address in it is known only when it is written.
@@ -348,7 +355,7 @@ impl<'m> Dies<'m> {
         self.info.end_children();
         self.info.end_unit();
 
-        if has_rows {
+        if has_lines {
             self.lines(id, &functions);
         }
         self.end_lists(has_loclists, has_ranges);
