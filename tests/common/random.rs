@@ -1,0 +1,496 @@
+//! Modules of every shape, made from a list of choices: a shorter list, and smaller numbers in it, make a
+//! smaller module, so that what fails can be made small.
+
+#![allow(dead_code, reason = "each test uses a part")]
+
+use std::ops::Range;
+
+use eitri::build::{Builder, InScope};
+use eitri::lower::Consumer;
+use eitri::model::{
+    Encoding, Entity, FileId, FunctionId, Half, Loc, Module, ProcedureId, Qualifier, Row, ScopeId,
+    SourceLine, Symbol, TypeId, UnitId, Val, VariableId,
+};
+use eitri::op::{Expr, Op, Reg, Slot};
+use eitri::target::{Gfx, Scaling, SpaceId, Target, Wave};
+use proptest::prelude::*;
+
+/// Targets that differ in wave size, in how the stack pointer counts, and in having lanes at all.
+pub fn targets() -> [Target; 5] {
+    let gpu = |gfx, wave| Target::amdgpu(gfx, wave).expect("the processor runs such waves");
+    [
+        gpu(Gfx::GFX1030, Wave::W32),
+        gpu(Gfx::GFX900, Wave::W64),
+        gpu(Gfx::GFX1100, Wave::W32),
+        gpu(Gfx::GFX90A, Wave::W64),
+        Target::x86_64(),
+    ]
+}
+
+pub fn consumers() -> [Consumer; 4] {
+    [Consumer::llvm(), Consumer::rocgdb(), Consumer::rocgdb_legacy(), Consumer::dwarf5()]
+}
+
+/// The same choices on every run: as good as random, for tests that look at more than one module.
+pub fn fixed_choices(seed: u64, count: usize) -> Vec<u16> {
+    let mut state = seed;
+    let mut next = || {
+        // SplitMix64.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) as u16
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+pub fn choices(count: usize) -> impl Strategy<Value = Vec<u16>> {
+    prop::collection::vec(any::<u16>(), 0..count)
+}
+
+/// Choices, one after the other; 0 when they are used up.
+pub struct Choices<'c>(pub std::slice::Iter<'c, u16>);
+
+impl<'c> Choices<'c> {
+    pub fn new(choices: &'c [u16]) -> Self {
+        Self(choices.iter())
+    }
+
+    pub fn word(&mut self) -> u16 {
+        self.0.next().copied().unwrap_or(0)
+    }
+
+    /// A number below `count`.
+    pub fn below(&mut self, count: usize) -> usize {
+        usize::from(self.word()) % count.max(1)
+    }
+
+    pub fn one<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())]
+    }
+
+    pub fn maybe(&mut self) -> bool {
+        self.word() % 2 == 1
+    }
+
+    /// A number of any size.
+    pub fn number(&mut self) -> u64 {
+        let word = u64::from(self.word());
+        match word % 6 {
+            0..=2 => word / 6,
+            3 => word << 8,
+            4 => word << 40,
+            _ => u64::MAX - word,
+        }
+    }
+}
+
+/// What is described, and what later calls can refer to.
+struct Making<'c> {
+    c: Choices<'c>,
+    m: Builder,
+    target: Target,
+    unit: UnitId,
+    files: Vec<FileId>,
+    types: Vec<(TypeId, u64)>,
+    procedures: Vec<(ProcedureId, u64)>,
+    variables: Vec<VariableId>,
+    symbol: Symbol,
+    names: u32,
+}
+
+/// A module in which every call was right.
+pub fn module(choices: &[u16], target: &Target) -> Module {
+    let mut m = Builder::new(target.clone());
+    let symbol = m.symbol("table");
+    let unit = m.unit("0.cl");
+    let mut making = Making {
+        c: Choices::new(choices),
+        m,
+        target: target.clone(),
+        unit,
+        files: Vec::new(),
+        types: Vec::new(),
+        procedures: Vec::new(),
+        variables: Vec::new(),
+        symbol,
+        names: 0,
+    };
+    for index in 0..1 + making.c.below(3) {
+        if index > 0 {
+            making.unit = making.m.unit(&format!("{index}.cl"));
+        }
+        making.unit();
+    }
+    making.m.finish().expect("every call was right")
+}
+
+impl Making<'_> {
+    fn name(&mut self, prefix: &str) -> String {
+        self.names += 1;
+        format!("{prefix}{}", self.names)
+    }
+
+    fn unit(&mut self) {
+        let unit = self.unit;
+        self.files = vec![self.m.primary_file(unit).expect("the file")];
+        self.types.clear();
+        self.procedures.clear();
+        if self.c.maybe() {
+            self.m.describe_unit(unit).expect("the unit").directory("/src").producer("cc").language(0x15);
+            self.files.push(self.m.file(unit, "a.h", Some("include")).expect("a file"));
+        }
+        self.some_types();
+        for _ in 0..self.c.below(3) {
+            let bits = 8 * (1 + self.c.below(8) as u64);
+            let loc = self.loc(bits, 2);
+            self.procedures.push((self.m.procedure(unit, &loc).expect("a procedure"), bits));
+        }
+        let mut functions = Vec::new();
+        for _ in 0..self.c.below(4) {
+            functions.push(self.function(&functions));
+        }
+        if self.c.maybe() {
+            let name = self.name("n");
+            let namespace = self.m.namespace(unit, &name).expect("a namespace");
+            self.variable(namespace, None);
+        }
+        for _ in 0..self.c.below(2) {
+            self.variable(unit, None);
+        }
+    }
+
+    fn some_types(&mut self) {
+        let (m, unit) = (&mut self.m, self.unit);
+        let int = m.base_type(unit, "int", Encoding::Signed, 32).expect("a type");
+        self.types.push((int, 32));
+        for _ in 0..self.c.below(8) {
+            let (of, bits) = self.c.one(&self.types);
+            let name = self.name("t");
+            let m = &mut self.m;
+            let ty = match self.c.below(9) {
+                0 => {
+                    let bits = self.c.one(&[1, 8, 16, 24, 64]);
+                    (m.base_type(unit, &name, Encoding::Unsigned, bits), bits)
+                }
+                1 => {
+                    let space = self.c.one(self.target.spaces());
+                    (m.pointer_into(unit, Some(of), space.id), space.address_bits.into())
+                }
+                2 => {
+                    let count = 1 + self.c.below(4) as u64;
+                    (m.array(unit, of, &[Some(count), Some(2)]), 2 * bits * count)
+                }
+                3 => (m.vector(unit, of, 3), 4 * bits),
+                4 => (m.typedef(unit, &name, Some(of)), bits),
+                5 => (m.qualified(unit, Qualifier::Const, Some(of)), bits),
+                6 => (m.enumeration(unit, Some(&name), int, &[("A", -1), ("B", 1 << 40)]), 32),
+                7 => {
+                    let bytes = bits.div_ceil(8) + 12;
+                    let ty = m.structure(unit, Some(&name), bytes).expect("a structure");
+                    let to_itself = m.pointer(unit, Some(ty)).expect("a pointer");
+                    m.member(ty, "next", to_itself, 0)
+                        .and_then(|m| m.member(ty, "", of, 8))
+                        .expect("members");
+                    (m.bit_field(ty, "field", int, 8 * bytes - 32, 5).map(|_| ty), 8 * bytes)
+                }
+                _ => {
+                    let ty = m.union(unit, None, bits.div_ceil(8)).expect("a union");
+                    (m.member(ty, "a", of, 0).map(|_| ty), 8 * bits.div_ceil(8))
+                }
+            };
+            let ty = (ty.0.expect("a type"), ty.1);
+            if ty.1 <= 1024 {
+                self.types.push(ty);
+            }
+        }
+    }
+
+    fn function(&mut self, others: &[FunctionId]) -> FunctionId {
+        let (name, returns) = (self.name("f"), self.c.one(&self.types).0);
+        let bytes = 4 * (1 + self.c.below(64) as u64);
+        let base = self.scalar();
+        let (has_code, has_base, is_kernel) = (self.c.below(4) > 0, self.c.maybe(), self.c.maybe());
+        let scaling = self.c.one(&[Scaling::Lane, Scaling::Wave]);
+        let mut function = self.m.function(self.unit, &name).expect("a function");
+        function.declared(self.files[0], 7);
+        if has_code {
+            function.code(&name, bytes);
+        }
+        if is_kernel {
+            function.kernel();
+        } else {
+            function.returns(returns).expect("a type");
+        }
+        if has_base {
+            function.stack_base(base).expect("a register").scaling(scaling);
+        }
+        let id = function.id();
+        let code = has_code.then_some(0..bytes);
+        for _ in 0..self.c.below(3) {
+            self.declare(id, code.clone(), true);
+        }
+        self.scope(id, code.clone(), others, 2);
+        if has_code {
+            for _ in 0..self.c.below(8) {
+                let pc = 4 * self.c.below(bytes as usize / 4) as u64;
+                let mut row = Row::new(pc, self.c.one(&self.files), u32::from(self.c.word()))
+                    .column(self.c.below(90) as u32)
+                    .discriminator(self.c.below(3) as u32);
+                row.is_stmt = self.c.maybe();
+                row.is_prologue_end = self.c.maybe();
+                row.is_epilogue_begin = self.c.maybe();
+                self.m.row(id, row).expect("a row");
+            }
+        }
+        id
+    }
+
+    fn scope(
+        &mut self,
+        scope: impl InScope + Copy,
+        code: Option<Range<u64>>,
+        others: &[FunctionId],
+        depth: usize,
+    ) {
+        for _ in 0..self.c.below(4) {
+            self.variable(scope, code.clone());
+        }
+        if depth == 0 {
+            return;
+        }
+        for _ in 0..self.c.below(3) {
+            let ranges: Vec<Range<u64>> = match &code {
+                Some(code) => self.ranges(code.clone()).collect(),
+                None => Vec::new(),
+            };
+            let inner: ScopeId = if self.c.maybe() && !others.is_empty() {
+                let callee = self.c.one(others);
+                let call = SourceLine { file: self.c.one(&self.files), line: 9, column: 3 };
+                self.m.inlined(scope, callee, &ranges, call).expect("an inlined call")
+            } else {
+                self.m.block(scope, &ranges).expect("a block")
+            };
+            self.scope(inner, code.clone(), others, depth - 1);
+        }
+    }
+
+    /// Ranges that do not overlap.
+    fn ranges(&mut self, code: Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
+        let mut bounds: Vec<u64> = (0..2 * self.c.below(4))
+            .map(|_| code.start + self.c.below((code.end - code.start) as usize + 1) as u64)
+            .collect();
+        bounds.sort_unstable();
+        bounds.dedup();
+        bounds.chunks_exact(2).map(|pair| pair[0]..pair[1]).collect::<Vec<_>>().into_iter()
+    }
+
+    fn variable(&mut self, scope: impl InScope + Copy, code: Option<Range<u64>>) {
+        if self.c.below(9) == 1 {
+            let (name, (ty, bits)) = (self.name("c"), self.c.one(&self.types));
+            let value = vec![0x5a; bits.div_ceil(8) as usize];
+            self.m.constant(scope, &name, ty, &value).expect("a constant");
+            return;
+        }
+        self.declare(scope, code, false);
+    }
+
+    /// A variable or parameter and its places.
+    fn declare(&mut self, scope: impl InScope, code: Option<Range<u64>>, is_parameter: bool) {
+        let (name, (ty, bits)) = (self.name("v"), self.c.one(&self.types));
+        let ranges: Vec<_> = code.map(|code| self.ranges(code).collect()).unwrap_or_default();
+        let locs: Vec<Vec<Loc>> = ranges
+            .iter()
+            .map(|_| {
+                let count = 1 + self.c.below(5) / 4;
+                (0..count).map(|_| self.loc(bits, 3)).collect()
+            })
+            .collect();
+        let always = (ranges.is_empty() && self.c.maybe()).then(|| self.loc(bits, 3));
+        let (is_external, is_artificial) = (self.c.maybe(), self.c.maybe());
+        let variable =
+            if is_parameter { self.m.parameter(scope, &name, ty) } else { self.m.variable(scope, &name, ty) };
+        let mut variable = variable.expect("a variable");
+        variable.declared(self.files[0], 8);
+        if is_external {
+            variable.external();
+        }
+        if is_artificial {
+            variable.artificial();
+        }
+        for (pcs, locs) in ranges.into_iter().zip(&locs) {
+            variable.live_in(pcs, locs).expect("places");
+        }
+        if let Some(loc) = always {
+            variable.always(loc).expect("a place");
+        }
+        let id = variable.id();
+        self.variables.push(id);
+    }
+
+    fn is_gpu(&self) -> bool {
+        self.target.lanes() > 1
+    }
+
+    /// A register of at most 64 bits.
+    fn scalar(&mut self) -> Reg {
+        let small: Vec<Reg> = self.target.registers().filter(|r| r.bits <= 64).map(|r| r.reg).collect();
+        self.c.one(&small)
+    }
+
+    fn vector(&mut self) -> Reg {
+        let n = self.c.below(256) as u16;
+        self.target.vgpr(n).expect("a vector register")
+    }
+
+    /// A location that has room for so many bits.
+    fn loc(&mut self, bits: u64, depth: u32) -> Loc {
+        let leaf = depth == 0;
+        loop {
+            return match self.c.below(if leaf { 12 } else { 21 }) {
+                0 => {
+                    let large: Vec<Reg> = self
+                        .target
+                        .registers()
+                        .filter(|r| u64::from(r.bits) >= bits)
+                        .map(|r| r.reg)
+                        .collect();
+                    if large.is_empty() {
+                        // What the choices end with has to end.
+                        return Loc::undefined();
+                    }
+                    Loc::register(self.c.one(&large))
+                }
+                1 if self.is_gpu() => {
+                    let count = bits.div_ceil(32);
+                    let lanes: Vec<_> = (0..count)
+                        .map(|_| (self.vector(), self.c.below(self.target.lanes() as usize) as u32))
+                        .collect();
+                    match lanes[..] {
+                        [(reg, lane)] => Loc::lane(reg, lane),
+                        _ => Loc::lanes(lanes),
+                    }
+                }
+                2 if self.is_gpu() => match bits {
+                    0..=16 => Loc::per_lane_half(self.vector(), Half::High),
+                    17..=32 => Loc::per_lane(self.vector()),
+                    _ => {
+                        Loc::per_lane_over((0..bits.div_ceil(32)).map(|_| self.vector()).collect::<Vec<_>>())
+                    }
+                },
+                3 if self.is_gpu() => Loc::stack_slot(self.c.number() as i64 >> 20),
+                4 => Loc::memory(self.c.one(self.target.spaces()).id, self.val(depth)),
+                5 => Loc::memory(SpaceId::DEFAULT, Val::address(self.symbol, self.c.below(3) as i64)),
+                6 if self.is_gpu() => Loc::local_symbol(self.symbol),
+                7 => Loc::implicit(&vec![self.c.word() as u8; bits.div_ceil(8) as usize]),
+                8 if bits <= 64 => Loc::value(self.val(depth)),
+                9 if bits <= 64 && !self.variables.is_empty() => {
+                    Loc::pointer_to(self.c.one(&self.variables), self.c.below(9) as i64 - 4)
+                }
+                10 => match self.procedures.iter().find(|(_, has)| *has >= bits) {
+                    Some(&(procedure, _)) => Loc::call(procedure),
+                    None => continue,
+                },
+                11 => Loc::undefined(),
+                12 => {
+                    let by = self.c.below(5) as u64;
+                    self.loc(bits + 8 * by, depth - 1).offset(by as i64)
+                }
+                13 => {
+                    let by = self.c.below(40) as u64;
+                    self.loc(bits + by, depth - 1).bit_offset(by as i64)
+                }
+                14 => self.loc(bits, depth - 1).offset_by(self.val(depth - 1)),
+                15 => self.loc(bits, depth - 1).bit_offset_by(self.val(depth - 1)),
+                16 => {
+                    let mut parts = Vec::new();
+                    let mut left = bits;
+                    while left > 0 {
+                        let size =
+                            if parts.len() == 3 { left } else { 1 + self.c.below(left as usize) as u64 };
+                        parts.push((self.loc(size, depth - 1), size));
+                        left -= size;
+                    }
+                    Loc::parts(parts)
+                }
+                17 => {
+                    let offset = self.c.below(bits as usize) as u64;
+                    let size = 1 + self.c.below((bits - offset) as usize) as u64;
+                    let (below, above) = (self.loc(bits, depth - 1), self.loc(size, depth - 1));
+                    let known = self.c.below(4) > 0;
+                    let at = if known { Val::constant(offset) } else { Val::register(self.scalar()) };
+                    below.overlay(above, at, Val::constant(size))
+                }
+                18 => {
+                    let count = 1 + self.c.below(64) as u64;
+                    let size = bits.div_ceil(count);
+                    let mask = if self.c.maybe() { self.val(depth - 1) } else { Val::constant(0x5555) };
+                    let (zero, one) = (self.loc(size * count, depth - 1), self.loc(size * count, depth - 1));
+                    Loc::select(mask, zero, one, size, count)
+                }
+                19 => {
+                    let count = 1 + self.c.below(8) as u64;
+                    let size = bits.div_ceil(count);
+                    self.loc(size, depth - 1).extend(size, count)
+                }
+                20 => self.raw(),
+                _ => continue,
+            };
+        }
+    }
+
+    /// A raw expression, one that refers to something or not.
+    fn raw(&mut self) -> Loc {
+        let mut e = Expr::build(Consumer::dwarf5().encoding(self.target.address_bytes()));
+        let mut entities = Vec::new();
+        match self.c.below(3) {
+            0 => drop(e.ops().call_frame_cfa()),
+            1 => {
+                e.ops().constu(0);
+                e.refer(Op::Convert { ty: 0 }, Slot(0));
+                entities.push(Entity::Type(self.types[0].0));
+            }
+            _ => match self.procedures.first() {
+                Some(&(procedure, _)) => {
+                    e.refer(Op::Call4 { entry: 0 }, Slot(0));
+                    entities.push(Entity::Procedure(procedure));
+                }
+                None => drop(e.ops().call_frame_cfa()),
+            },
+        }
+        let expr = e.finish().expect("an expression");
+        Loc::expr(self.m.expr(expr, &entities).expect("an expression"))
+    }
+
+    fn val(&mut self, depth: u32) -> Val {
+        match self.c.below(if depth == 0 { 4 } else { 17 }) {
+            0 => Val::constant(self.c.number()),
+            1 => Val::register(self.scalar()),
+            2 => Val::address(self.symbol, self.c.below(9) as i64),
+            3 if self.is_gpu() => Val::lane_index(),
+            3 => Val::constant(3),
+            4 => {
+                let bits = 1 + self.c.below(64) as u32;
+                self.loc(bits.into(), depth - 1).read(bits)
+            }
+            5 => self.val(depth - 1).plus(self.c.number() as i64),
+            6 => self.val(depth - 1).neg(),
+            7 => self.val(depth - 1).not(),
+            kind => {
+                let (first, second) = (self.val(depth - 1), self.val(depth - 1));
+                match kind {
+                    8 => first.add(second),
+                    9 => first.sub(second),
+                    10 => first.mul(second),
+                    11 => first.and(second),
+                    12 => first.or(second),
+                    13 => first.xor(second),
+                    14 => first.shl(second),
+                    15 => first.shr(second),
+                    _ => first.shra(second),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Whatever a compiler describes can be written for every consumer, and other people's readers can read it.
+
+mod common;
+#[path = "common/random.rs"]
+mod random;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use common::Slice;
+use eitri::error::ErrorKind;
+use eitri::lower::{Consumer, Lowered, Policy, lower};
+use eitri::model::{Module, Row};
+use eitri::op::{Decoder, Encoding};
+use gimli::{AttributeValue, DebuggingInformationEntry, Dwarf, Unit};
+use proptest::prelude::*;
+use random::{choices, consumers, fixed_choices, module, targets};
+
+/// Symbols are this far apart: further than any function is long.
+const APART: u64 = 0x1_0000;
+
+/// An address for a symbol, told apart from others by the number in its name.
+fn address(symbol: &str) -> u64 {
+    let digits = symbol.trim_start_matches(|char: char| !char.is_ascii_digit());
+    APART * (1 + digits.parse::<u64>().unwrap_or(0))
+}
+
+/// What a reader finds.
+#[derive(Default)]
+struct Found {
+    /// Pc ranges of the locations of each variable, from the start of the function.
+    live: BTreeMap<String, Vec<(u64, u64)>>,
+    /// How many entries have one location.
+    expressions: usize,
+}
+
+/// Walks through everything there is.
+fn walk(module: &Module, lowered: &Lowered, encoding: Encoding) -> Result<Found, gimli::Error> {
+    let linked = common::link(&lowered.sections, address);
+    let dwarf = common::reader(&linked);
+    let mut found = Found::default();
+    let mut headers = dwarf.units();
+    let mut count = 0;
+    while let Some(header) = headers.next()? {
+        count += 1;
+        let unit = dwarf.unit(header)?;
+        let mut entries = unit.entries();
+        while let Some(entry) = entries.next_dfs()? {
+            walk_entry(&dwarf, &unit, entry, encoding, &mut found)?;
+        }
+        if let Some(program) = unit.line_program.clone() {
+            let mut rows = program.rows();
+            while rows.next_row()?.is_some() {}
+        }
+    }
+    assert_eq!(count, module.units().count());
+    Ok(found)
+}
+
+fn walk_entry<'a>(
+    dwarf: &Dwarf<Slice<'a>>,
+    unit: &Unit<Slice<'a>>,
+    entry: &DebuggingInformationEntry<Slice<'a>>,
+    encoding: Encoding,
+    found: &mut Found,
+) -> Result<(), gimli::Error> {
+    for attribute in entry.attrs() {
+        match attribute.value() {
+            AttributeValue::Exprloc(expression) => {
+                decodes(expression.0.slice(), encoding);
+                found.expressions += 1;
+            }
+            AttributeValue::UnitRef(offset) => drop(unit.entry(offset)?),
+            AttributeValue::LocationListsRef(_) | AttributeValue::DebugLocListsIndex(_) => {
+                let mut locations = dwarf.attr_locations(unit, attribute.value())?.expect("a list");
+                while let Some(location) = locations.next()? {
+                    decodes(location.data.0.slice(), encoding);
+                    let name = name(dwarf, unit, entry)?.expect("a variable with places by pc has a name");
+                    let (begin, end) = (location.range.begin % APART, location.range.end % APART);
+                    found.live.entry(name).or_default().push((begin, end));
+                }
+            }
+            AttributeValue::DebugStrRef(_) => drop(dwarf.attr_string(unit, attribute.value())?),
+            _ => {}
+        }
+    }
+    let mut ranges = dwarf.die_ranges(unit, entry)?;
+    while let Some(range) = ranges.next()? {
+        assert!(range.begin < range.end);
+    }
+    Ok(())
+}
+
+fn name<'a>(
+    dwarf: &Dwarf<Slice<'a>>,
+    unit: &Unit<Slice<'a>>,
+    entry: &DebuggingInformationEntry<Slice<'a>>,
+) -> Result<Option<String>, gimli::Error> {
+    if let Some(AttributeValue::UnitRef(origin)) = entry.attr_value(gimli::DW_AT_abstract_origin) {
+        return name(dwarf, unit, &unit.entry(origin)?);
+    }
+    let Some(text) = entry.attr_value(gimli::DW_AT_name) else { return Ok(None) };
+    Ok(Some(dwarf.attr_string(unit, text)?.to_string_lossy().into_owned()))
+}
+
+fn decodes(bytes: &[u8], encoding: Encoding) {
+    for operation in Decoder::new(bytes, encoding) {
+        operation.unwrap_or_else(|error| panic!("{error} in {bytes:02x?}"));
+    }
+}
+
+/// The pc ranges that a reader should find.
+fn expected(module: &Module, lowered: &Lowered) -> BTreeMap<String, Vec<(u64, u64)>> {
+    let mut all = BTreeMap::<String, Vec<(u64, u64)>>::new();
+    for (id, variable) in module.variables() {
+        let name = module.string(variable.name.expect("they all have one"));
+        let mut pcs: Vec<_> = module.live(id).iter().map(|live| (live.pcs().start, live.pcs().end)).collect();
+        for left_out in lowered.left_out.iter().filter(|left_out| left_out.variable == id) {
+            let Some(out) = &left_out.pcs else { continue };
+            let at = pcs.iter().position(|&pcs| pcs == (out.start, out.end)).expect("was left out of these");
+            pcs.remove(at);
+        }
+        let function = module.function_of(variable.scope).map(|function| module.function(function));
+        // One place for the whole function is no list.
+        let is_list = module.live(id).len() > 1
+            || function.is_none_or(|function| pcs.first().is_some_and(|&pcs| pcs != (0, function.bytes)));
+        if is_list && !pcs.is_empty() {
+            all.insert(name.to_owned(), pcs);
+        }
+    }
+    all
+}
+
+/// The line table of each function as a reader has it.
+fn rows(lowered: &Lowered) -> Result<BTreeMap<u64, Vec<gimli::LineRow>>, gimli::Error> {
+    let linked = common::link(&lowered.sections, address);
+    let dwarf = common::reader(&linked);
+    let mut all = BTreeMap::<u64, Vec<gimli::LineRow>>::new();
+    let mut headers = dwarf.units();
+    while let Some(header) = headers.next()? {
+        let Some(program) = dwarf.unit(header)?.line_program else { continue };
+        let (program, sequences) = program.sequences()?;
+        for sequence in sequences {
+            let mut rows = program.resume_from(&sequence);
+            let found = all.entry(sequence.start / APART).or_default();
+            while let Some((_, row)) = rows.next_row()? {
+                found.push(*row);
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Every kind of node is in some module, and so are lists with several places, and expressions: otherwise
+/// the properties say nothing of them.
+#[test]
+fn the_modules_have_everything() {
+    let mut nodes = BTreeSet::new();
+    let (mut lists, mut expressions, mut left_out) = (0, 0, 0);
+    for seed in 0..400 {
+        let target = &targets()[seed as usize % 5];
+        let module = module(&fixed_choices(seed, 600), target);
+        let live = module.variables().flat_map(|(id, _)| module.live(id).iter().map(|live| live.loc));
+        let always = module.variables().filter_map(|(id, _)| module.always(id));
+        for loc in live.chain(always) {
+            let debug = module.nodes(loc).map(|node| format!("{node:?}"));
+            nodes.extend(debug.map(|text| text.split(['(', ' ']).next().unwrap_or_default().to_owned()));
+        }
+        let lowered = lower(&module, &Consumer::llvm(), Policy::Partial).expect("is written");
+        let found = walk(&module, &lowered, Consumer::llvm().encoding(8)).expect("gimli reads it");
+        lists += found.live.values().filter(|pcs| pcs.len() > 1).count();
+        expressions += found.expressions;
+        left_out += lowered.left_out.len();
+    }
+    let all = "Add Address And BitOffset BitOffsetBy Call Const Expr Extend Implicit Lane LaneIndex Memory Mul \
+               Neg Not Offset OffsetBy Or Overlay Part Parts PerLane Plus PointerTo Read ReadRegister \
+               Register Select Shl Shr Shra StackSlot Sub Undefined Value Xor";
+    assert_eq!(nodes.into_iter().collect::<Vec<_>>().join(" "), all);
+    assert!(lists > 200 && expressions > 400 && left_out > 20, "{lists} {expressions} {left_out}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_module_is_written_and_read(choices in choices(600), target in 0..5usize) {
+        let target = &targets()[target];
+        let module = module(&choices, target);
+        for consumer in consumers() {
+            let lowered = lower(&module, &consumer, Policy::Partial).expect("what cannot be told is left out");
+            for left_out in &lowered.left_out {
+                prop_assert!(matches!(left_out.why.kind(), ErrorKind::CannotSay { .. }), "{}", left_out);
+            }
+            match lower(&module, &consumer, Policy::Strict) {
+                Ok(strict) => prop_assert!(strict == lowered && lowered.left_out.is_empty()),
+                Err(error) => prop_assert_eq!(&error, &lowered.left_out[0].why),
+            }
+            let encoding = consumer.encoding(target.address_bytes());
+            let found = walk(&module, &lowered, encoding).expect("gimli reads it");
+            prop_assert_eq!(found.live, expected(&module, &lowered), "{}", consumer.name);
+        }
+    }
+
+    #[test]
+    fn rows_are_read_as_they_were_described(choices in choices(300), target in 0..5usize) {
+        let module = module(&choices, &targets()[target]);
+        let lowered = lower(&module, &Consumer::llvm(), Policy::Partial).expect("is written");
+        let mut found = rows(&lowered).expect("gimli reads it");
+        for (id, function) in module.functions() {
+            let described = module.rows(id);
+            if described.is_empty() {
+                continue;
+            }
+            let start = address(module.string(function.name));
+            let mut read = found.remove(&(start / APART)).expect("its rows");
+            let end = read.pop().expect("an end");
+            prop_assert!(end.end_sequence() && end.address() == start + function.bytes);
+            prop_assert_eq!(read.len(), described.len());
+            for (read, row) in read.iter().zip(described) {
+                let Row { pc, line, column, discriminator, is_stmt, is_prologue_end, is_epilogue_begin, .. } = *row;
+                prop_assert_eq!(read.address(), start + pc);
+                prop_assert_eq!(read.line().map_or(0, |line| line.get()), u64::from(line));
+                let found = match read.column() {
+                    gimli::ColumnType::LeftEdge => 0,
+                    gimli::ColumnType::Column(column) => column.get(),
+                };
+                prop_assert_eq!(found, u64::from(column));
+                prop_assert_eq!(read.discriminator(), u64::from(discriminator));
+                prop_assert_eq!(
+                    (read.is_stmt(), read.prologue_end(), read.epilogue_begin()),
+                    (is_stmt, is_prologue_end, is_epilogue_begin)
+                );
+            }
+        }
+        prop_assert!(found.is_empty());
+    }
+}
