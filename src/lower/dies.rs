@@ -1,6 +1,7 @@
 //! Entries of units, scopes and variables: DWARF 5 chapters 3 and 4.
 
 use core::ops::Range;
+use std::collections::BTreeSet;
 
 use super::consumer::Consumer;
 use super::lists::Base;
@@ -64,6 +65,8 @@ pub(super) struct Numbers {
     procedures: u32,
     /// Unsigned base types of the unit that expressions use: bits and offset in the unit.
     pub(super) unsigned: Vec<(u32, u64)>,
+    /// Procedures whose entries say nothing.
+    untold: BTreeSet<ProcedureId>,
 }
 
 impl Numbers {
@@ -106,6 +109,10 @@ impl Entries for Numbers {
 
     fn unsigned(&self, bits: u32) -> Option<u64> {
         self.unsigned.iter().find(|&&(has, _)| has == bits).map(|&(_, offset)| offset)
+    }
+
+    fn is_told(&self, procedure: ProcedureId) -> bool {
+        !self.untold.contains(&procedure)
     }
 }
 
@@ -178,6 +185,7 @@ impl<'m> Dies<'m> {
             functions: module.functions.len() as u32,
             procedures: module.procedures.len() as u32,
             unsigned: Vec::new(),
+            untold: BTreeSet::new(),
         };
         let mut next_of_unit = vec![0u32; module.units.len()];
         let file_indices = module.files.values().map(|file| {
@@ -442,6 +450,8 @@ impl<'m> Dies<'m> {
         self.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, Some(self.entries.procedure(id)));
         if said {
             self.exprloc(gimli::DW_AT_location, &out, pending);
+        } else {
+            self.entries.untold.insert(id);
         }
         self.info.end_entry();
         Ok(())

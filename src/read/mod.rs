@@ -42,8 +42,8 @@ mod sections;
 mod value;
 
 pub use dwarf::{Dwarf, Unit};
-pub use elf::{Object, Section, Symbol, SymbolKind, Undefined};
 pub(crate) use elf::{MOVED, Placing};
+pub use elf::{Object, Section, Symbol, SymbolKind, Undefined};
 pub use entry::Entry;
 pub use line::{LineFile, LineProgram};
 pub use line_rows::{LineRow, LineRows};

@@ -97,7 +97,8 @@ impl Maker<'_, '_> {
         }
         self.files = vec![self.m.primary_file(unit).unwrap()];
         for _ in 0..self.c.below(3) {
-            let (name, directory) = (self.c.of(&["a.h", "b.h"]), self.c.of(&[None, Some("inc"), Some("/src")]));
+            let (name, directory) =
+                (self.c.of(&["a.h", "b.h"]), self.c.of(&[None, Some("inc"), Some("/src")]));
             self.files.push(self.m.file(unit, name, directory).unwrap());
         }
         if self.c.is(4) {
@@ -172,7 +173,8 @@ impl Maker<'_, '_> {
                 (self.m.pointer_into(unit, to, space.id).unwrap(), space.address_bits.into())
             }
             2 if is_small => {
-                let counts = self.c.of(&[&[Some(3)][..], &[Some(2), Some(2)], &[None], &[Some(2), None], &[]]);
+                let counts =
+                    self.c.of(&[&[Some(3)][..], &[Some(2), Some(2)], &[None], &[Some(2), None], &[]]);
                 let count: Option<u64> = counts.iter().copied().product();
                 (self.m.array(unit, of, counts).unwrap(), count.map_or(8, |count| count * bits))
             }
