@@ -136,6 +136,9 @@ impl<'a, 'o> Compare<'a, 'o> {
             Err(why) => {
                 return match found {
                     Err(_) => Verdict::Same,
+                    Ok(found) if is_nowhere(&found) && self.left_out_at(place.id, witness.pc) > 0 => {
+                        Verdict::LeftOut
+                    }
                     Ok(found) => {
                         self.different(Kind::Location, place, witness, why.to_string(), show(&found))
                     }

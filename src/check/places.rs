@@ -136,6 +136,8 @@ impl<'a, 'o> Compare<'a, 'o> {
 /// Several places at once as spans of all of them; nowhere, if there are none.
 pub(super) fn merged(places: &[Spans], bits: u64) -> Spans {
     match places {
+        // What has no bits is nowhere, wherever it is.
+        _ if bits == 0 => return Vec::new(),
         [] => return vec![eval::Span { bits: bits.into(), places: vec![nowhere()] }],
         [one] => return one.clone(),
         _ => {}

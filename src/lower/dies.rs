@@ -1,6 +1,7 @@
 //! Entries of units, scopes and variables: DWARF 5 chapters 3 and 4.
 
 use core::ops::Range;
+use std::collections::BTreeSet;
 
 use super::consumer::Consumer;
 use super::lists::Base;
@@ -69,6 +70,8 @@ pub(super) struct Numbers {
     procedures: u32,
     /// Unsigned base types of the unit that expressions use: bits and offset in the unit.
     pub(super) unsigned: Vec<(u32, u64)>,
+    /// Procedures whose entries say nothing.
+    untold: BTreeSet<ProcedureId>,
 }
 
 impl Numbers {
@@ -111,6 +114,10 @@ impl Entries for Numbers {
 
     fn unsigned(&self, bits: u32) -> Option<u64> {
         self.unsigned.iter().find(|&&(has, _)| has == bits).map(|&(_, offset)| offset)
+    }
+
+    fn is_told(&self, procedure: ProcedureId) -> bool {
+        !self.untold.contains(&procedure)
     }
 }
 
@@ -183,6 +190,7 @@ impl<'m> Dies<'m> {
             functions: module.functions.len() as u32,
             procedures: module.procedures.len() as u32,
             unsigned: Vec::new(),
+            untold: BTreeSet::new(),
         };
         let mut next_of_unit = vec![0u32; module.units.len()];
         let file_indices = module.files.values().map(|file| {
@@ -290,7 +298,14 @@ impl<'m> Dies<'m> {
             .fold((0, 0), |(lists, entries), variable| (lists + 1, entries + variable.live.len()));
         let has_loclists = loclists > 0;
         self.loclists = Lists::new(loclists, LIST_BYTES * loclists + ENTRY_BYTES * entries);
-        let has_rows = with_code.iter().any(|(_, function)| !function.rows.is_empty());
+        // The names of files are in the line program: what is declared in one needs it, rows or not.
+        let has_lines = with_code.iter().any(|(_, function)| !function.rows.is_empty())
+            || functions.iter().any(|&id| module.functions[id].line.is_some())
+            || variables().any(|variable| variable.line.is_some())
+            || module
+                .scopes
+                .values()
+                .any(|scope| scope.unit == id && matches!(scope.kind, ScopeKind::Inlined { .. }));
         let has_ranges = with_code.len() > 1
             || module.scopes.values().any(|scope| scope.unit == id && !scope.ranges.is_empty());
 
@@ -308,7 +323,7 @@ impl<'m> Dies<'m> {
         if let Some(directory) = unit.directory {
             self.text(gimli::DW_AT_comp_dir, directory);
         }
-        if has_rows {
+        if has_lines {
             self.info.offset(gimli::DW_AT_stmt_list, ".debug_line", self.line.len() as u64);
         }
         // Whether a location has an address in it is known only when it is written.
@@ -357,7 +372,7 @@ impl<'m> Dies<'m> {
         self.info.end_children();
         self.info.end_unit();
 
-        if has_rows {
+        if has_lines {
             self.lines(id, &functions);
         }
         self.end_lists(has_loclists, has_ranges);
@@ -444,6 +459,8 @@ impl<'m> Dies<'m> {
         self.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, Some(self.entries.procedure(id)));
         if said {
             self.exprloc(gimli::DW_AT_location, &out, pending);
+        } else {
+            self.entries.untold.insert(id);
         }
         self.info.end_entry();
         Ok(())

@@ -20,6 +20,8 @@ pub(super) trait Entries {
     fn entity(&self, entity: Entity) -> Option<EntryRef>;
     /// An unsigned base type of so many bits, and its offset in the unit.
     fn unsigned(&self, bits: u32) -> Option<u64>;
+    /// Whether the entry of a procedure has an expression.
+    fn is_told(&self, procedure: ProcedureId) -> bool;
 }
 
 /// Lowers locations, one after the other.
@@ -368,6 +370,16 @@ impl<'m> One<'_, 'm> {
             }
             Node::PointerTo(variable, by) => self.pointer_to(variable, by)?,
             Node::Call(procedure) => {
+                if !self.entries.is_told(procedure) {
+                    return Err(self.consumer.cannot_say("what the procedure says, which it cannot be told"));
+                }
+                if self.stack.base.is_some() && self.has_stack_slot(procedure, 0) {
+                    // The procedure's entry is no function's: it does not know the base.
+                    let (tree, root) = self.procedure(procedure)?;
+                    let mut inner = self.inside(&tree)?;
+                    inner.loc(root)?;
+                    return inner.encoder.finish();
+                }
                 let entry = self.entries.entity(Entity::Procedure(procedure)).ok_or_else(nameless)?;
                 let at = self.encoder.position() + 1;
                 self.encoder.call4(0);
@@ -540,6 +552,16 @@ impl<'m> One<'_, 'm> {
         Ok((tree, root))
     }
 
+    /// Whether what a procedure says depends on the stack frame of who calls it.
+    fn has_stack_slot(&self, procedure: ProcedureId, depth: u32) -> bool {
+        let Some(procedure) = self.module.procedures.get(procedure) else { return false };
+        self.module.nodes(procedure.loc).any(|node| match node {
+            Node::StackSlot(_) => true,
+            Node::Call(inner) => depth == MAX_DEPTH || self.has_stack_slot(inner, depth + 1),
+            _ => false,
+        })
+    }
+
     /// The same for another tree, that of a procedure written in place of a call to it.
     fn inside<'i>(&'i mut self, tree: &'i Tree<'m>) -> Result<One<'i, 'm>> {
         if self.depth == MAX_DEPTH {
@@ -561,7 +583,7 @@ impl<'m> One<'_, 'm> {
     /// An overlay whose place is known only at run time.
     fn composite_operation(&mut self, at: At) -> Result<()> {
         match self.tree.node(at) {
-            Node::Overlay => self.loc(at),
+            Node::Overlay | Node::Offset(_) | Node::BitOffset(_) => self.loc(at),
             _ => Err(self.consumer.cannot_say("parts that are outside of each other")),
         }
     }
@@ -855,7 +877,15 @@ impl<'m> One<'_, 'm> {
         if matches!(self.tree.node(at), Node::Undefined) {
             return Ok(());
         }
-        self.simple_part(Leaf { at, from, bits }).map(drop)
+        match self.simple_part(Leaf { at, from, bits })? {
+            0 => {}
+            // A procedure in place can begin anywhere.
+            _ if bits == 0 => return Err(self.consumer.cannot_say("a part of something that has no size")),
+            from => {
+                self.encoder.bit_piece(bits, from);
+            }
+        }
+        Ok(())
     }
 
     /// Writes where a part is, and gives the bit of it where the part begins.
@@ -909,7 +939,12 @@ impl<'m> One<'_, 'm> {
         let (tree, root) = self.procedure(procedure)?;
         let mut inner = self.inside(&tree)?;
         let mut leaves = Vec::new();
-        inner.plain_leaves(root, leaf.from, leaf.bits.max(1), &mut leaves)?;
+        // Where it is not said how many bits are wanted, they are all that the procedure says.
+        let all = || inner.bits(root)?.checked_sub(u64::try_from(leaf.from).ok()?);
+        match if leaf.bits == 0 { all() } else { Some(leaf.bits) } {
+            Some(bits) => inner.plain_leaves(root, leaf.from, bits, &mut leaves)?,
+            None => leaves.push(Leaf { at: root, ..leaf }),
+        }
         match leaves[..] {
             [one] => {
                 let from = inner.simple_part(Leaf { bits: leaf.bits, ..one })?;

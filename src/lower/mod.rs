@@ -113,6 +113,10 @@ impl loc::Entries for NoEntries {
     fn unsigned(&self, _: u32) -> Option<u64> {
         None
     }
+
+    fn is_told(&self, _: crate::model::ProcedureId) -> bool {
+        true
+    }
 }
 
 /// Whether the error says that the consumer cannot be told.

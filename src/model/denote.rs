@@ -33,7 +33,7 @@
 use core::fmt;
 
 use super::ids::{FunctionId, LocId, VariableId};
-use super::loc::{Node, Symbol};
+use super::loc::{Node, Sort, Symbol};
 use super::tree::{At, Tree};
 use super::{Module, Stack};
 use crate::op::Reg;
@@ -160,33 +160,41 @@ struct Denote<'m> {
 }
 
 impl Denote<'_> {
-    /// Looks at each place on the way to the location's bits.
+    /// Looks at each place and number on the way to the location's bits.
     fn is_whole(&self, root: At) -> Result<(), NoMeaning> {
         let mut ignored = Vec::new();
-        for at in 0..=root {
-            let node = self.tree.node(at);
-            let bits = match node {
-                Node::Offset(_) | Node::BitOffset(_) | Node::OffsetBy | Node::BitOffsetBy => 1,
-                Node::Part(bits) => bits,
-                Node::Extend { bits, count } | Node::Select { bits, count } => bits.saturating_mul(count),
-                Node::Overlay => {
-                    let operands = self.tree.operands(at);
-                    let [below, above, offset, size] = operands[..] else { return Err(NoMeaning::Malformed) };
-                    let (offset, size) = (self.number(offset)?, self.number(size)?);
-                    // What covers nothing can be anywhere, but has to be somewhere.
-                    self.slice(above, 0, size.max(1), &mut ignored)?;
-                    self.slice(below, 0, offset.saturating_add(size).max(1), &mut ignored)?;
-                    continue;
-                }
-                _ => continue,
+        for at in 0..root {
+            let looked = match self.tree.node(at) {
+                node if node.sorts().0 == Sort::Val => self.number(at).map(drop),
+                Node::Part(bits) => self.slice(at, 0, bits, &mut ignored),
+                _ => self.slice(at, 0, 1, &mut ignored),
             };
-            match self.slice(at, 0, bits, &mut ignored) {
-                Err(NoMeaning::Raw) | Ok(()) => {}
-                Err(why) => return Err(NoMeaning::Outside(why.to_string())),
-            }
+            let looked = looked.and_then(|()| self.operands_reach(at, &mut ignored));
+            outside(looked)?;
             ignored.clear();
         }
-        Ok(())
+        outside(self.operands_reach(root, &mut ignored))
+    }
+
+    /// Looks whether the operands of a node have the bits that it takes of them.
+    fn operands_reach(&self, at: At, ignored: &mut Vec<Span>) -> Result<(), NoMeaning> {
+        match self.tree.node(at) {
+            Node::Extend { bits, count } | Node::Select { bits, count } => {
+                self.slice(at, 0, bits.saturating_mul(count), ignored)
+            }
+            Node::Overlay => {
+                let operands = self.tree.operands(at);
+                let [below, above, offset, size] = operands[..] else { return Err(NoMeaning::Malformed) };
+                let (offset, size) = (self.number(offset)?, self.number(size)?);
+                self.slice(above, 0, size, ignored)?;
+                self.slice(below, 0, offset.saturating_add(size), ignored)
+            }
+            // A place is in its storage: just behind the end there is none.
+            Node::Offset(_) | Node::BitOffset(_) | Node::OffsetBy | Node::BitOffsetBy => {
+                self.slice(at, 0, 1, ignored)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn slice(&self, at: At, from: i128, bits: u64, out: &mut Vec<Span>) -> Result<(), NoMeaning> {
@@ -431,6 +439,14 @@ impl Denote<'_> {
             done += bits;
         }
         Ok(value)
+    }
+}
+
+/// The same, but what is wrong with a part of a location makes the whole mean nothing.
+fn outside(looked: Result<(), NoMeaning>) -> Result<(), NoMeaning> {
+    match looked {
+        Ok(()) | Err(NoMeaning::Raw) => Ok(()),
+        Err(why) => Err(NoMeaning::Outside(why.to_string())),
     }
 }
 

@@ -10,7 +10,7 @@ mod modules;
 use choices::Choices;
 use eitri::emit::elf::new_object;
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::Node;
+use eitri::model::{Module, Node, VariableId};
 use eitri::target::{Gfx, Target, Wave};
 use proptest::prelude::*;
 
@@ -41,7 +41,9 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
         let report =
             eitri::check(module, &consumer, &written.left_out, &object).map_err(|e| e.to_string())?;
         if !report.is_clean() {
-            return Err(format!("{} for {}:\n{report}", module.target().name(), consumer.name));
+            let all: Vec<_> = module.variables().map(|(id, _)| nodes(module, id)).collect();
+            let (target, consumer) = (module.target().name(), consumer.name);
+            return Err(format!("{target} for {consumer}:\n{report}\n{}", all.concat()));
         }
         let locations =
             |variable| module.live(variable).iter().map(|live| live.loc).chain(module.always(variable));
@@ -53,17 +55,33 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
         }
         for left_out in &written.left_out {
             if consumer.name != "DWARF 5" && !may_be_left_out(&left_out.why.to_string()) {
-                return Err(format!("{}: {left_out}", consumer.name));
+                return Err(format!("{}: {left_out}\n{}", consumer.name, nodes(module, left_out.variable)));
             }
         }
     }
     Ok(())
 }
 
+/// Where a variable is, for a message.
+fn nodes(module: &Module, variable: VariableId) -> String {
+    let live = module.live(variable).iter().map(|live| (Some(live.pcs()), live.loc));
+    let all = live.chain(module.always(variable).map(|loc| (None, loc)));
+    let bits = module.ty(module.variable(variable).ty).bits();
+    all.map(|(pcs, loc)| {
+        let nodes: Vec<_> = module.nodes(loc).collect();
+        format!("{variable} of {bits:?} bits at {pcs:x?}: {nodes:?}\n")
+    })
+    .collect()
+}
+
 /// What a consumer that has locations on its stack still cannot be told.
 fn may_be_left_out(why: &str) -> bool {
     // Pieces that are put together inside of a part would be taken for more parts of the whole.
-    let known = ["parts of a part that are chosen at run time", "bit_overlay"];
+    let known = [
+        "parts of a part that are chosen at run time",
+        "bit_overlay",
+        "what the procedure says, which it cannot be told",
+    ];
     known.iter().any(|known| why.contains(known))
 }
 

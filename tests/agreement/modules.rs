@@ -336,8 +336,8 @@ impl Maker<'_, '_> {
 
     fn rows(&mut self, function: FunctionId, bytes: u64) {
         for _ in 0..self.c.below(8) {
-            // Now and then between two instructions.
-            let pc = 4 * self.c.between(0, bytes / 4 - 1) + if self.c.is(16) { 1 } else { 0 };
+            let is_odd = self.m.target().min_instruction_bytes() == 1 && self.c.is(2);
+            let pc = 4 * self.c.between(0, bytes / 4 - 1) + u64::from(is_odd);
             let mut row = Row::new(pc, self.c.of(&self.files), self.c.between(0, 500) as u32);
             row.column = self.c.below(100) as u32;
             row.discriminator = self.c.of(&[0, 0, 1, 9]);
