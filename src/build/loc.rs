@@ -69,9 +69,9 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
                 room(register.lane_bits().into())
             }
             Node::PerLane(reg) => room(vector(module, reg)?.lane_bits().into()),
-            Node::StackSlot(_) => {
+            Node::StackAddress(_) => {
                 space(module, SpaceId::PRIVATE_LANE)?;
-                UNKNOWN
+                continue;
             }
             Node::Memory(id) => {
                 space(module, id)?;

@@ -140,15 +140,9 @@ impl Builder {
     /// A location that others share by [`Loc::call`](crate::model::Loc::call).
     ///
     /// # Errors
-    /// As [`VariableBuilder::live`]; [`ErrorKind::BadArgument`] if there is a stack slot in it, for a
-    /// procedure has no stack frame.
+    /// As [`VariableBuilder::live`].
     pub fn procedure(&mut self, unit: UnitId, loc: &crate::model::Loc) -> Result<ProcedureId> {
         let at = self.unit_at(unit)?;
-        let has_slot = loc.nodes().any(|node| matches!(node, crate::model::Node::StackSlot(_)));
-        if has_slot {
-            let what = "a procedure has no stack frame, so it has no stack slots";
-            return Err(Error::bad_argument(what).or_at(at));
-        }
         let loc = self.loc(unit, loc).map_err(|error| error.or_at(at))?;
         Ok(self.module.procedures.push(crate::model::Procedure { unit, loc }))
     }

@@ -5,7 +5,6 @@
 
 mod consumer;
 mod dies;
-mod flatten;
 mod lines;
 mod lists;
 mod loc;

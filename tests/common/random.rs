@@ -145,10 +145,7 @@ impl Making<'_> {
         for _ in 0..self.c.below(3) {
             let bits = 8 * (1 + self.c.below(8) as u64);
             let loc = self.loc(bits, 2);
-            // One with a stack slot is no procedure's.
-            if !loc.nodes().any(|node| matches!(node, eitri::model::Node::StackSlot(_))) {
-                self.procedures.push((self.m.procedure(unit, &loc).expect("a procedure"), bits));
-            }
+            self.procedures.push((self.m.procedure(unit, &loc).expect("a procedure"), bits));
         }
         let mut functions = Vec::new();
         for _ in 0..self.c.below(4) {
