@@ -1,10 +1,22 @@
-//! The debug-info back end of a GPU compiler.
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![deny(missing_docs, missing_debug_implementations)]
+
 pub mod build;
+pub mod check;
+pub mod dump;
 pub mod emit;
 pub mod error;
+pub mod eval;
 pub mod lower;
 pub mod model;
 pub mod op;
+pub mod read;
 pub mod target;
 
+#[doc(no_inline)]
+pub use check::check;
 pub use error::{Error, Result};
+
+// The crates whose types appear in signatures, in the versions that match.
+pub use gimli;

@@ -1,2 +1,81 @@
 //! The command: arguments and exit codes only.
-fn main() {}
+
+#![forbid(unsafe_code)]
+
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use eitri::dump::{DumpOptions, dump};
+use eitri::read::{Dwarf, Object};
+use eitri::target::Target;
+
+/// Debug information of GPU code.
+///
+/// Exit codes: 0, or 2 where the input or the arguments cannot be used.
+#[derive(Parser)]
+#[command(name = "eitri")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Print what the debug sections of an object file say.
+    Dump {
+        /// The object file; `-` is standard input.
+        file: PathBuf,
+        /// Also print section offsets, forms and encodings.
+        #[arg(short, long)]
+        verbose: bool,
+        /// Name registers as this target does, `amdgpu-gfx1030-wave32` for one. What the file says is used
+        /// if this is not given.
+        #[arg(long, value_name = "NAME")]
+        target: Option<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let Arguments { command } = Arguments::parse();
+    let Command::Dump { file, .. } = &command;
+    let file = file.display().to_string();
+    match run(command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("eitri: {file}: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(command: Command) -> eitri::Result<()> {
+    match command {
+        Command::Dump { file, verbose, target } => {
+            let target = target.as_deref().map(Target::named).transpose()?;
+            let bytes = input(&file)?;
+            let object = Object::read(&bytes)?;
+            let dwarf = Dwarf::read(&object)?;
+            let target = target.or_else(|| object.target(None));
+            print(&dump(&object, &dwarf, target.as_ref(), DumpOptions { verbose }))
+        }
+    }
+}
+
+fn input(file: &PathBuf) -> eitri::Result<Vec<u8>> {
+    if file.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes)?;
+        return Ok(bytes);
+    }
+    Ok(std::fs::read(file)?)
+}
+
+/// Writes to standard output. That nobody reads it to the end is no error.
+fn print(text: &str) -> eitri::Result<()> {
+    match io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => Ok(result?),
+    }
+}

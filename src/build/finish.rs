@@ -17,7 +17,11 @@ impl Builder {
     pub fn finish(mut self) -> Result<Module> {
         self.sort_live();
         self.sort_rows();
-        let module = self.module;
+        let mut module = self.module;
+        module.locs.shrink_to_fit();
+        module.live.shrink_to_fit();
+        module.rows.shrink_to_fit();
+        module.variables.shrink_to_fit();
         check_strings(&module)?;
         check_functions(&module)?;
         check_live(&module)?;

@@ -16,6 +16,27 @@ struct Room {
 
 const UNKNOWN: Room = Room { before: u64::MAX, after: None };
 
+/// A stack of which the top is held by itself: most locations have one place at a time.
+#[derive(Default)]
+struct Places {
+    top: Option<Room>,
+    below: SmallVec<[Room; 8]>,
+}
+
+impl Places {
+    #[inline]
+    fn push(&mut self, place: Room) {
+        if let Some(old) = self.top.replace(place) {
+            self.below.push(old);
+        }
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Room {
+        self.top.take().or_else(|| self.below.pop()).unwrap_or(UNKNOWN)
+    }
+}
+
 fn room(bits: u64) -> Room {
     Room { before: 0, after: Some(bits) }
 }
@@ -27,14 +48,12 @@ fn room(bits: u64) -> Room {
 #[inline]
 pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>, what: &str) -> Result<()> {
     let target = &module.target;
-    // A level takes a byte at least.
-    if loc.bytes().len() > MAX_LEVELS && levels(loc) > MAX_LEVELS {
+    if loc.nodes().at_most() > MAX_LEVELS && levels(loc) > MAX_LEVELS {
         return Err(Error::bad_argument(format!("a location has up to {MAX_LEVELS} levels")));
     }
     // The numbers that the last two nodes are, if they are constants.
     let mut constants = [None; 2];
-    let mut places: SmallVec<[Room; 8]> = SmallVec::new();
-    let pop = |places: &mut SmallVec<[Room; 8]>| places.pop().unwrap_or(UNKNOWN);
+    let mut places = Places::default();
     for node in loc.nodes() {
         let last = constants;
         constants = [last[1], if let Node::Const(value) = node { Some(value) } else { None }];
@@ -58,26 +77,26 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
                 space(module, id)?;
                 UNKNOWN
             }
-            Node::Offset(bytes) => moved(pop(&mut places), bytes.checked_mul(8), "the offset")?,
-            Node::BitOffset(bits) => moved(pop(&mut places), Some(bits), "the offset")?,
+            Node::Offset(bytes) => moved(places.pop(), bytes.checked_mul(8), "the offset")?,
+            Node::BitOffset(bits) => moved(places.pop(), Some(bits), "the offset")?,
             Node::OffsetBy | Node::BitOffsetBy => {
-                pop(&mut places);
+                places.pop();
                 UNKNOWN
             }
             Node::Part(bits) => {
-                fits("a part", pop(&mut places), some(bits, "a part")?)?;
+                fits("a part", places.pop(), some(bits, "a part")?)?;
                 room(bits)
             }
             Node::Parts(count) => {
                 let mut total = 0u64;
                 for _ in 0..count {
-                    let part = pop(&mut places).after.unwrap_or(0);
+                    let part = places.pop().after.unwrap_or(0);
                     total = total.checked_add(part).ok_or_else(|| too_large("a row of parts"))?;
                 }
                 room(some(total, "a location of no parts")?)
             }
             Node::Overlay => {
-                let (above, below) = (pop(&mut places), pop(&mut places));
+                let (above, below) = (places.pop(), places.pop());
                 if let [Some(offset), Some(size)] = last {
                     fits("what is laid over", above, size)?;
                     fits("what is laid over", below, offset.saturating_add(size))?;
@@ -93,12 +112,12 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
                 }
                 for _ in 0..2 {
                     // Each element is where it would be if all were from this place.
-                    fits("a row of elements", pop(&mut places), total)?;
+                    fits("a row of elements", places.pop(), total)?;
                 }
                 room(total)
             }
             Node::Extend { bits, count } => {
-                fits("an element", pop(&mut places), bits)?;
+                fits("an element", places.pop(), bits)?;
                 room(elements(bits, count)?)
             }
             Node::Implicit(bytes) => room(8 * bytes.len() as u64),
@@ -126,7 +145,7 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
             }
             Node::Read(bits) => {
                 number("a number that is read", bits)?;
-                fits("a number that is read", pop(&mut places), bits.into())?;
+                fits("a number that is read", places.pop(), bits.into())?;
                 continue;
             }
             Node::ReadRegister(reg) => {
@@ -138,7 +157,7 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
         places.push(place);
     }
     match bits {
-        Some(bits) => fits(what, pop(&mut places), bits),
+        Some(bits) => fits(what, places.pop(), bits),
         None => Ok(()),
     }
 }
@@ -172,6 +191,7 @@ fn entities(module: &Module, unit: UnitId, (expr, entities): (&Expr, &[Entity]))
     Ok(())
 }
 
+#[inline]
 pub(super) fn register(module: &Module, reg: Reg) -> Result<Register> {
     let missing = || ErrorKind::UnknownRegister(format!("{} ({})", reg.0, module.target.name())).into();
     module.target.register(reg).ok_or_else(missing)
@@ -185,6 +205,7 @@ fn vector(module: &Module, reg: Reg) -> Result<Register> {
     Err(Error::bad_argument(format!("register {} has no lanes", register.name())))
 }
 
+#[inline]
 pub(super) fn space(module: &Module, id: SpaceId) -> Result<()> {
     match module.target.space(id) {
         Some(_) => Ok(()),
@@ -221,6 +242,7 @@ fn elements(bits: u64, count: u64) -> Result<u64> {
     some(total, "a vector of no elements, or of elements without bits,")
 }
 
+#[inline]
 fn number(what: &str, bits: u32) -> Result<()> {
     match bits {
         0 => Err(Error::bad_argument(format!("{what} has no bits"))),

@@ -47,7 +47,8 @@ mod variables;
 pub use scopes::{FunctionBuilder, InScope, UnitBuilder};
 pub use variables::VariableBuilder;
 
-use indexmap::{IndexMap, IndexSet};
+use hashbrown::DefaultHashBuilder;
+use indexmap::IndexMap;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{
@@ -61,11 +62,11 @@ use crate::target::Target;
 pub struct Builder {
     module: Module,
     /// Types that are the same if they look the same.
-    interned: IndexMap<Type, TypeId>,
+    interned: IndexMap<Type, TypeId, DefaultHashBuilder>,
     /// The function of each row.
     row_functions: Vec<crate::model::FunctionId>,
     /// Files by unit, directory and name.
-    files: IndexMap<(UnitId, Option<StringId>, StringId), FileId>,
+    files: IndexMap<(UnitId, Option<StringId>, StringId), FileId, DefaultHashBuilder>,
 }
 
 impl Builder {
@@ -73,8 +74,8 @@ impl Builder {
     pub fn new(target: Target) -> Self {
         let module = Module {
             target,
-            strings: IndexSet::new(),
-            exprs: IndexSet::new(),
+            strings: Default::default(),
+            exprs: Default::default(),
             units: Default::default(),
             files: Default::default(),
             types: Default::default(),
@@ -87,7 +88,7 @@ impl Builder {
             rows: Vec::new(),
             ranges: Vec::new(),
         };
-        Self { module, interned: IndexMap::new(), row_functions: Vec::new(), files: IndexMap::new() }
+        Self { module, interned: Default::default(), row_functions: Vec::new(), files: Default::default() }
     }
 
     /// The target.
@@ -139,12 +140,23 @@ impl Builder {
     /// A location that others share by [`Loc::call`](crate::model::Loc::call).
     ///
     /// # Errors
-    /// As [`VariableBuilder::live`].
+    /// As [`VariableBuilder::live`]; [`ErrorKind::BadArgument`] if there is a stack slot in it, for a
+    /// procedure has no stack frame.
     pub fn procedure(&mut self, unit: UnitId, loc: &crate::model::Loc) -> Result<ProcedureId> {
         let at = self.unit_at(unit)?;
-        loc::check(&self.module, unit, loc, None, "the procedure").map_err(|error| error.or_at(at))?;
-        let loc = self.module.locs.push(loc);
+        let has_slot = loc.nodes().any(|node| matches!(node, crate::model::Node::StackSlot(_)));
+        if has_slot {
+            let what = "a procedure has no stack frame, so it has no stack slots";
+            return Err(Error::bad_argument(what).or_at(at));
+        }
+        let loc = self.loc(unit, loc).map_err(|error| error.or_at(at))?;
         Ok(self.module.procedures.push(crate::model::Procedure { unit, loc }))
+    }
+
+    /// A location by itself.
+    pub(crate) fn loc(&mut self, unit: UnitId, loc: &crate::model::Loc) -> Result<crate::model::LocId> {
+        loc::check(&self.module, unit, loc, None, "the location")?;
+        self.module.locs.push(loc)
     }
 
     /// A row of a function's line table. Rows may come in any order.

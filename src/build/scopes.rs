@@ -165,7 +165,7 @@ impl Builder {
             bytes: 0,
             is_external: false,
             is_kernel: false,
-            stack: Stack { base: None, scaling: self.module.target.scaling() },
+            stack: Stack::kernel(&self.module.target),
             rows: 0..0,
             is_inlined: false,
         });

@@ -166,7 +166,9 @@ impl VariableBuilder<'_> {
     /// the storage has bits from there on. [`Builder::finish`] refuses ranges that overlap.
     #[inline]
     pub fn live(&mut self, pcs: Range<u64>, loc: Loc) -> Result<&mut Self> {
-        self.live_in(pcs, core::slice::from_ref(&loc))
+        let (start, end) = self.range(&pcs)?;
+        self.live_at(&pcs, start, end, &loc)?;
+        Ok(self)
     }
 
     /// The same, in several places at once: each holds the variable's value.
@@ -174,24 +176,36 @@ impl VariableBuilder<'_> {
     /// # Errors
     /// As [`live`](Self::live); and if there is no place.
     pub fn live_in(&mut self, pcs: Range<u64>, locs: &[Loc]) -> Result<&mut Self> {
-        if pcs.start >= pcs.end {
-            return Err(self.error(ErrorKind::EmptyRange.into(), Some(pcs)));
-        }
-        // A function has less than 4 GiB.
-        let (true, Ok(start), Ok(end)) =
-            (pcs.end <= self.code_bytes, u32::try_from(pcs.start), u32::try_from(pcs.end))
-        else {
-            let size = self.code_bytes.min(u32::MAX.into());
-            return Err(self.error(ErrorKind::OutsideFunction { size }.into(), Some(pcs)));
-        };
+        let (start, end) = self.range(&pcs)?;
         if locs.is_empty() {
             return Err(self.error(crate::Error::bad_argument("a variable without a place"), Some(pcs)));
         }
         for loc in locs {
-            let loc = self.place(loc, Some(&pcs))?;
-            self.builder.module.live.push(Live { variable: self.id, start, end, loc });
+            self.live_at(&pcs, start, end, loc)?;
         }
         Ok(self)
+    }
+
+    /// The pcs as they are kept, if they are the function's.
+    #[inline]
+    fn range(&self, pcs: &Range<u64>) -> Result<(u32, u32)> {
+        if pcs.start >= pcs.end {
+            return Err(self.error(ErrorKind::EmptyRange.into(), Some(pcs.clone())));
+        }
+        // A function has less than 4 GiB.
+        match (pcs.end <= self.code_bytes, u32::try_from(pcs.start), u32::try_from(pcs.end)) {
+            (true, Ok(start), Ok(end)) => Ok((start, end)),
+            _ => {
+                let size = self.code_bytes.min(u32::MAX.into());
+                Err(self.error(ErrorKind::OutsideFunction { size }.into(), Some(pcs.clone())))
+            }
+        }
+    }
+
+    fn live_at(&mut self, pcs: &Range<u64>, start: u32, end: u32, loc: &Loc) -> Result<()> {
+        let loc = self.place(loc, Some(pcs))?;
+        self.builder.module.live.push(Live { variable: self.id, start, end, loc });
+        Ok(())
     }
 
     /// Where the variable is whenever it is in scope: for what does not move.
@@ -206,15 +220,11 @@ impl VariableBuilder<'_> {
 
     #[inline]
     fn place(&mut self, loc: &Loc, pcs: Option<&Range<u64>>) -> Result<LocId> {
-        let module = &self.builder.module;
-        let result = match loc::check(module, self.unit, loc, self.bits, "the variable") {
-            Ok(()) if module.locs.len() + loc.bytes().len() + 8 > u32::MAX as usize => {
-                Err(crate::Error::new(ErrorKind::TooLarge("the locations of a module take 4 GiB".into())))
-            }
-            result => result,
-        };
-        match result {
-            Ok(()) => Ok(self.builder.module.locs.push(loc)),
+        let module = &mut self.builder.module;
+        match loc::check(module, self.unit, loc, self.bits, "the variable")
+            .and_then(|()| module.locs.push(loc))
+        {
+            Ok(loc) => Ok(loc),
             Err(error) => Err(self.error(error, pcs.cloned())),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
 use super::section::{Relocation, RelocationTarget};
@@ -13,10 +14,10 @@ pub(crate) struct AddressKey {
     pub(crate) addend: u64,
 }
 
-/// The addresses of an object. All units share one table.
+/// The addresses of a unit. Units could share a table, but there are readers that want one for each.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
-    known: IndexSet<AddressKey>,
+    known: IndexSet<AddressKey, DefaultHashBuilder>,
 }
 
 /// Bytes of the header, after which index 0 stands.
@@ -29,18 +30,14 @@ impl Addresses {
         self.known.insert_full(key).0 as u64
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.known.is_empty()
-    }
-
-    /// The section.
+    /// Appends the table to the section.
     pub(crate) fn finish(
         self,
         address_bytes: u8,
         mut name: impl FnMut(u32) -> Cow<'static, str>,
-    ) -> (Vec<u8>, Vec<Relocation>) {
-        let mut out = Vec::new();
-        let mut relocations = Vec::new();
+        out: &mut Vec<u8>,
+        relocations: &mut Vec<Relocation>,
+    ) {
         let length = 4 + self.known.len() * usize::from(address_bytes);
         out.extend_from_slice(&(length as u32).to_le_bytes());
         out.extend_from_slice(&5u16.to_le_bytes());
@@ -57,6 +54,5 @@ impl Addresses {
             };
             out.extend_from_slice(&field.to_le_bytes()[..address_bytes.into()]);
         }
-        (out, relocations)
     }
 }

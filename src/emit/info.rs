@@ -95,8 +95,11 @@ impl Info {
         if offset == 0 {
             return false;
         }
-        // Entries of other units are referred to from the start of the section only.
-        let in_unit = u64::from(offset).saturating_sub(self.unit as u64);
+        // Of an entry of an earlier unit there is none.
+        let in_unit = u64::from(offset).wrapping_sub(self.unit as u64);
+        if pending.form != RefForm::Section && in_unit > u64::from(offset) {
+            return false;
+        }
         let (bytes, relocations) = match other {
             Some((bytes, relocations)) => (bytes, relocations),
             None => (self.bytes.as_mut_slice(), &mut self.relocations),

@@ -18,11 +18,12 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    pub(crate) fn new() -> Self {
+    /// Room for so many lists: what is known of lists need not be hashed again when there are more.
+    pub(crate) fn new(count: usize) -> Self {
         Self {
             bytes: Vec::new(),
-            starts: Vec::new(),
-            seen: HashTable::new(),
+            starts: Vec::with_capacity(count),
+            seen: HashTable::with_capacity(count),
             hasher: DefaultHashBuilder::default(),
         }
     }

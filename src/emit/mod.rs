@@ -6,10 +6,12 @@
 pub(crate) mod abbrev;
 pub(crate) mod addr;
 pub mod elf;
+mod gimli;
 pub(crate) mod info;
 pub(crate) mod line;
 pub(crate) mod lists;
 mod section;
 pub(crate) mod strings;
 
+pub use gimli::{GimliBuffer, from_gimli};
 pub use section::{Relocation, RelocationTarget, Section};

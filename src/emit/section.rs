@@ -24,7 +24,7 @@ pub struct Relocation {
     pub bytes: u8,
     /// Whose address or offset it is.
     pub target: RelocationTarget,
-    /// Bytes to add.
+    /// Bytes to add, modulo 2⁶⁴: a negative number is its complement.
     pub addend: u64,
 }
 

@@ -10,7 +10,7 @@ use crate::emit::addr::{ADDR_BASE, AddressKey, Addresses};
 use crate::emit::info::{EntryRef, Info, Pending};
 use crate::emit::lists::Lists;
 use crate::emit::strings::Strings;
-use crate::emit::{Relocation, RelocationTarget, Section};
+use crate::emit::{Relocation, Section};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
     Address, Entity, Function, FunctionId, Module, Node, ProcedureId, ScopeId, ScopeKind, SourceLine, Stack,
@@ -33,6 +33,7 @@ pub(super) struct Dies<'m> {
     pub(super) info: Info,
     pub(super) strings: Strings,
     pub(super) line_strings: Strings,
+    /// The addresses of the unit.
     pub(super) addresses: Addresses,
     pub(super) line: Vec<u8>,
     pub(super) line_relocations: Vec<Relocation>,
@@ -47,6 +48,9 @@ pub(super) struct Dies<'m> {
     all_loclists: Vec<u8>,
     all_rnglists: Vec<u8>,
     loclists_relocations: Vec<Relocation>,
+    /// The finished section of addresses.
+    all_addr: Vec<u8>,
+    addr_relocations: Vec<Relocation>,
     /// The number of each file in its unit.
     pub(super) file_indices: Vec<u32>,
     pub(super) unit_start: u64,
@@ -196,13 +200,15 @@ impl<'m> Dies<'m> {
             addresses: Addresses::default(),
             line: Vec::new(),
             line_relocations: Vec::new(),
-            loclists: Lists::new(),
-            rnglists: Lists::new(),
+            loclists: Lists::new(0),
+            rnglists: Lists::new(0),
             list_pending: Vec::new(),
             earlier_pending: 0,
             all_loclists: Vec::new(),
             all_rnglists: Vec::new(),
             loclists_relocations: Vec::new(),
+            all_addr: Vec::new(),
+            addr_relocations: Vec::new(),
             file_indices,
             unit_start: 0,
         }
@@ -229,14 +235,6 @@ impl<'m> Dies<'m> {
         if !self.info.settle_rest() {
             return Err(nowhere());
         }
-        let module = self.module;
-        let address_bytes = module.target.address_bytes();
-        let name = |symbol| module.string(crate::model::StringId::from_u32(symbol)).to_owned().into();
-        // A unit that could have had an address names the table before that is known.
-        let is_addr = |target: &RelocationTarget| *target == RelocationTarget::Section(".debug_addr");
-        let has_addr = self.info.relocations.iter().any(|relocation| is_addr(&relocation.target));
-        let (addr, addr_relocations) =
-            if has_addr { self.addresses.finish(address_bytes, name) } else { Default::default() };
         let plain = |name, bytes, relocations| Section { name, bytes, relocations, is_strings: false };
         let strings = |name, strings: Strings| Section {
             name,
@@ -251,7 +249,7 @@ impl<'m> Dies<'m> {
             plain(".debug_info", self.info.bytes, self.info.relocations),
             plain(".debug_loclists", self.all_loclists, self.loclists_relocations),
             plain(".debug_rnglists", self.all_rnglists, Vec::new()),
-            plain(".debug_addr", addr, addr_relocations),
+            plain(".debug_addr", self.all_addr, self.addr_relocations),
             strings(".debug_str", self.strings),
             plain(".debug_line", self.line, self.line_relocations),
             strings(".debug_line_str", self.line_strings),
@@ -282,7 +280,9 @@ impl<'m> Dies<'m> {
             .collect();
         let variables =
             || module.variables.values().filter(|variable| module.scopes[variable.scope].unit == id);
-        let has_loclists = variables().any(|variable| !variable.live.is_empty());
+        let loclists = variables().filter(|variable| !variable.live.is_empty()).count();
+        let has_loclists = loclists > 0;
+        self.loclists = Lists::new(loclists);
         let has_rows = with_code.iter().any(|(_, function)| !function.rows.is_empty());
         let has_ranges = with_code.len() > 1
             || module.scopes.values().any(|scope| scope.unit == id && !scope.ranges.is_empty());
@@ -304,8 +304,13 @@ impl<'m> Dies<'m> {
         if has_rows {
             self.info.offset(gimli::DW_AT_stmt_list, ".debug_line", self.line.len() as u64);
         }
-        if !with_code.is_empty() || !self.addresses.is_empty() || variables().next().is_some() {
-            self.info.offset(gimli::DW_AT_addr_base, ".debug_addr", ADDR_BASE);
+        // Whether a location has an address in it is known only when it is written.
+        let has_addresses = !with_code.is_empty()
+            || variables().next().is_some()
+            || module.procedures.values().any(|procedure| procedure.unit == id);
+        if has_addresses {
+            let base = self.all_addr.len() as u64 + ADDR_BASE;
+            self.info.offset(gimli::DW_AT_addr_base, ".debug_addr", base);
         }
         if has_ranges {
             let base = self.all_rnglists.len() as u64 + LISTS_BASE;
@@ -349,13 +354,25 @@ impl<'m> Dies<'m> {
             self.lines(id, &functions);
         }
         self.end_lists(has_loclists, has_ranges);
+        if has_addresses {
+            self.end_addresses();
+        }
         Ok(())
+    }
+
+    /// Ends the table of the unit's addresses.
+    fn end_addresses(&mut self) {
+        let module = self.module;
+        let name = |symbol| module.string(crate::model::StringId::from_u32(symbol)).to_owned().into();
+        let address_bytes = module.target.address_bytes();
+        let addresses = core::mem::take(&mut self.addresses);
+        addresses.finish(address_bytes, name, &mut self.all_addr, &mut self.addr_relocations);
     }
 
     /// Ends the lists of the unit, and fills in what they refer to in it.
     fn end_lists(&mut self, has_loclists: bool, has_ranges: bool) {
         let address_bytes = self.module.target.address_bytes();
-        let loclists = core::mem::replace(&mut self.loclists, Lists::new());
+        let loclists = core::mem::replace(&mut self.loclists, Lists::new(0));
         if has_loclists {
             let moved = loclists.finish(&mut self.all_loclists, address_bytes);
             let mut pending = core::mem::take(&mut self.list_pending);
@@ -370,7 +387,7 @@ impl<'m> Dies<'m> {
             self.list_pending = pending;
             self.earlier_pending = self.list_pending.len();
         }
-        let rnglists = core::mem::replace(&mut self.rnglists, Lists::new());
+        let rnglists = core::mem::replace(&mut self.rnglists, Lists::new(0));
         if has_ranges {
             rnglists.finish(&mut self.all_rnglists, address_bytes);
         }
@@ -406,7 +423,7 @@ impl<'m> Dies<'m> {
     }
 
     fn procedure(&mut self, id: ProcedureId) -> Result<()> {
-        let stack = Stack { base: None, scaling: self.module.target.scaling() };
+        let stack = Stack::kernel(&self.module.target);
         let mut out = Vec::new();
         let mut sink = Sink { out: &mut out, addresses: &mut self.addresses, entries: &self.entries, stack };
         let result = self.lowering.lower(self.module.procedures[id].loc, None, true, &mut sink);
@@ -473,6 +490,8 @@ impl<'m> Dies<'m> {
                 self.name(Some(*name));
                 self.info.end_entry();
             }
+            // Of a function that was inlined, the abstract instance has it already.
+            ScopeKind::Function(_) if instance.is_some_and(|instance| instance.has_abstract) => return Ok(()),
             ScopeKind::Function(function) => return self.function(*function, is_one),
             ScopeKind::Block => {
                 self.info.begin_entry(gimli::DW_TAG_lexical_block, has_children, None);
@@ -653,7 +672,7 @@ impl<'m> Dies<'m> {
         let module = self.module;
         let variable = &module.variables[id];
         let bits = module.types[variable.ty].bits;
-        let no_frame = Stack { base: None, scaling: module.target.scaling() };
+        let no_frame = Stack::kernel(&module.target);
         let stack = instance.map_or(no_frame, |instance| instance.stack);
         let (loc, pcs) = match (variable.always, module.live(id), instance) {
             (Some(loc), ..) => (loc, None),

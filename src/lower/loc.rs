@@ -10,7 +10,7 @@ use super::flatten::{Leaf, flatten};
 use crate::emit::addr::{AddressKey, Addresses};
 use crate::emit::info::{EntryRef, Pending, RefForm};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Entity, LocId, Module, Node, ProcedureId, Stack, Symbol, Tree, VariableId};
+use crate::model::{Entity, LocId, Module, Node, Nodes, ProcedureId, Stack, Symbol, Tree, VariableId};
 use crate::op::{Encoder, Encoding, FixupKind, Reg};
 use crate::target::{Per, Register, Scaling, SpaceId};
 
@@ -58,7 +58,11 @@ impl<'m> Lowering<'m> {
         is_called: bool,
         sink: &mut Sink<'_>,
     ) -> Result<()> {
-        let root = self.tree.read(self.module.nodes(loc)).ok_or_else(malformed)?;
+        let nodes = self.module.nodes(loc);
+        if bits != Some(0) && self.straight(nodes.clone(), sink.out) {
+            return Ok(());
+        }
+        let root = self.tree.read(nodes).ok_or_else(malformed)?;
         let mut one = One {
             module: self.module,
             consumer: self.consumer,
@@ -85,6 +89,92 @@ impl<'m> Lowering<'m> {
             _ => error,
         })
     }
+}
+
+impl Lowering<'_> {
+    /// Appends the expression of a location whose operations come in the order of its nodes, as most do:
+    /// that needs no tree. Gives false, and appends nothing, where an operation depends on more than the
+    /// node and the one that follows.
+    fn straight(&self, mut nodes: Nodes<'_>, out: &mut Vec<u8>) -> bool {
+        let start = out.len();
+        let target = &self.module.target;
+        let address_bits = u32::from(target.address_bytes()) * 8;
+        let mut encoder = Encoder::new(out, self.encoding);
+        while let Some(node) = nodes.next() {
+            match node {
+                Node::Register(reg) if nodes.is_empty() => {
+                    encoder.regx(reg);
+                }
+                Node::ReadRegister(reg)
+                    if target.register(reg).is_some_and(|register| register.bits == address_bits) =>
+                {
+                    // A sum that does not fit is for the tree.
+                    let mut by = Some(0i64);
+                    while let Some(more) = nodes.next_plus() {
+                        by = by.and_then(|by| by.checked_add(more));
+                    }
+                    let Some(by) = by else {
+                        out.truncate(start);
+                        return false;
+                    };
+                    encoder.bregx(reg, by);
+                }
+                // A number is an address in the default space: no operation says so.
+                Node::Memory(SpaceId::DEFAULT) if nodes.is_empty() => {}
+                Node::Memory(SpaceId::DEFAULT) if nodes.next_read(address_bits).is_some() => {
+                    encoder.deref();
+                }
+                Node::Value if nodes.is_empty() => {
+                    encoder.stack_value();
+                }
+                Node::Const(value) => {
+                    encoder.constu(value);
+                }
+                Node::Plus(by) => plus(&mut encoder, by),
+                node if arithmetic(&mut encoder, node) => {}
+                _ => {
+                    out.truncate(start);
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}
+
+/// Adds a constant to the number on top.
+#[inline(always)]
+fn plus(encoder: &mut Encoder<'_>, by: i64) {
+    match by {
+        0 => {}
+        1.. => {
+            encoder.plus_uconst(by as u64);
+        }
+        _ => {
+            encoder.constu(by.unsigned_abs()).minus();
+        }
+    }
+}
+
+/// Writes the operation of arithmetic on the numbers on top, each of which is one in every dialect.
+/// Whether the node is arithmetic.
+#[inline(always)]
+fn arithmetic(encoder: &mut Encoder<'_>, node: Node<'_>) -> bool {
+    match node {
+        Node::Add => encoder.plus(),
+        Node::Sub => encoder.minus(),
+        Node::Mul => encoder.mul(),
+        Node::And => encoder.and(),
+        Node::Or => encoder.or(),
+        Node::Xor => encoder.xor(),
+        Node::Shl => encoder.shl(),
+        Node::Shr => encoder.shr(),
+        Node::Shra => encoder.shra(),
+        Node::Neg => encoder.neg(),
+        Node::Not => encoder.not(),
+        _ => return false,
+    };
+    true
 }
 
 impl Consumer {
@@ -140,18 +230,8 @@ impl<'m> One<'_, 'm> {
         self.module.target.space(space).map(|space| space.address_bits).ok_or_else(malformed)
     }
 
-    /// Adds a constant to the number on top.
-    #[inline]
     fn plus(&mut self, by: i64) {
-        match by {
-            0 => {}
-            1.. => {
-                self.encoder.plus_uconst(by as u64);
-            }
-            _ => {
-                self.encoder.constu(by.unsigned_abs()).minus();
-            }
-        }
+        plus(&mut self.encoder, by);
     }
 
     // Locations on the stack.
@@ -597,31 +677,17 @@ impl<'m> One<'_, 'm> {
                 self.val(self.tree.last(at))?;
                 self.plus(by);
             }
-            Node::Neg => {
-                self.val(self.tree.last(at))?;
-                self.encoder.neg();
-            }
-            Node::Not => {
-                self.val(self.tree.last(at))?;
-                self.encoder.not();
-            }
             node => {
-                let (first, second) = self.tree.two(at);
-                self.val(first)?;
-                self.val(second)?;
-                let e = &mut self.encoder;
-                match node {
-                    Node::Add => e.plus(),
-                    Node::Sub => e.minus(),
-                    Node::Mul => e.mul(),
-                    Node::And => e.and(),
-                    Node::Or => e.or(),
-                    Node::Xor => e.xor(),
-                    Node::Shl => e.shl(),
-                    Node::Shr => e.shr(),
-                    Node::Shra => e.shra(),
-                    _ => return Err(malformed()),
-                };
+                if let Node::Neg | Node::Not = node {
+                    self.val(self.tree.last(at))?;
+                } else {
+                    let (first, second) = self.tree.two(at);
+                    self.val(first)?;
+                    self.val(second)?;
+                }
+                if !arithmetic(&mut self.encoder, node) {
+                    return Err(malformed());
+                }
             }
         }
         Ok(())

@@ -87,13 +87,11 @@ pub fn lower_loc(
     }
     let mut builder = crate::build::Builder::new(target.clone());
     let unit = builder.unit("");
-    // The unit has no name to give.
-    let procedure = builder.procedure(unit, loc).map_err(|error| Error::new(error.kind().clone()))?;
+    let loc = builder.loc(unit, loc)?;
     let module = builder.finish()?;
     let mut out = Vec::new();
     let mut addresses = Addresses::default();
     let mut lowering = loc::Lowering::new(&module, consumer);
-    let loc = module.procedures[procedure].loc;
     let entries = &NoEntries;
     lowering.lower(
         loc,

@@ -24,6 +24,11 @@
 //! | `call(p)` | the slice of what procedure `p` says |
 //! | `undefined()` | bits of nothing |
 //! | `expr(e)` | is not said here |
+//!
+//! A location means something only as a whole: each place that an offset leads to is in its storage, each
+//! part has the bits that are asked of it, each number can be found. What is outside of that means nothing,
+//! though the bits that are asked for were elsewhere. [`Builder`](crate::build::Builder) refuses what is
+//! outside at any time; this is about offsets that are known at run time.
 
 use core::fmt;
 
@@ -117,7 +122,7 @@ impl Module {
     ) -> Result<Vec<Span>, NoMeaning> {
         let stack = match function {
             Some(function) => self.functions[function].stack,
-            None => Stack { base: None, scaling: self.target.scaling() },
+            None => Stack::kernel(&self.target),
         };
         let mut spans = Vec::new();
         self.slice_of(loc, stack, contents, 0, 0, bits, &mut spans)?;
@@ -140,7 +145,9 @@ impl Module {
         }
         let mut tree = Tree::default();
         let root = tree.read(self.nodes(loc)).ok_or(NoMeaning::Malformed)?;
-        Denote { module: self, tree, stack, contents, depth }.slice(root, from, bits, spans)
+        let denote = Denote { module: self, tree, stack, contents, depth };
+        denote.is_whole(root)?;
+        denote.slice(root, from, bits, spans)
     }
 }
 
@@ -153,6 +160,35 @@ struct Denote<'m> {
 }
 
 impl Denote<'_> {
+    /// Looks at each place on the way to the location's bits.
+    fn is_whole(&self, root: At) -> Result<(), NoMeaning> {
+        let mut ignored = Vec::new();
+        for at in 0..=root {
+            let node = self.tree.node(at);
+            let bits = match node {
+                Node::Offset(_) | Node::BitOffset(_) | Node::OffsetBy | Node::BitOffsetBy => 1,
+                Node::Part(bits) => bits,
+                Node::Extend { bits, count } | Node::Select { bits, count } => bits.saturating_mul(count),
+                Node::Overlay => {
+                    let operands = self.tree.operands(at);
+                    let [below, above, offset, size] = operands[..] else { return Err(NoMeaning::Malformed) };
+                    let (offset, size) = (self.number(offset)?, self.number(size)?);
+                    // What covers nothing can be anywhere, but has to be somewhere.
+                    self.slice(above, 0, size.max(1), &mut ignored)?;
+                    self.slice(below, 0, offset.saturating_add(size).max(1), &mut ignored)?;
+                    continue;
+                }
+                _ => continue,
+            };
+            match self.slice(at, 0, bits, &mut ignored) {
+                Err(NoMeaning::Raw) | Ok(()) => {}
+                Err(why) => return Err(NoMeaning::Outside(why.to_string())),
+            }
+            ignored.clear();
+        }
+        Ok(())
+    }
+
     fn slice(&self, at: At, from: i128, bits: u64, out: &mut Vec<Span>) -> Result<(), NoMeaning> {
         let tree = &self.tree;
         match tree.node(at) {

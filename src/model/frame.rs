@@ -17,3 +17,10 @@ pub struct Stack {
     /// How the register counts.
     pub scaling: Scaling,
 }
+
+impl Stack {
+    /// A stack frame that begins at address 0 of private memory: a kernel's.
+    pub fn kernel(target: &crate::target::Target) -> Self {
+        Self { base: None, scaling: target.scaling() }
+    }
+}

@@ -21,27 +21,23 @@
 //! # Ok::<(), eitri::Error>(())
 //! ```
 //!
-//! A tree is held as the bytes of its nodes in postfix order, about as many as the DWARF expression will
-//! have: a node's operands stand before it, so that trees are joined by joining bytes.
+//! A tree is held as the [words](super::postfix) of its nodes in postfix order, four bytes for most nodes: a
+//! node's operands stand before it, so that trees are joined by joining words.
 
-use smallvec::SmallVec;
-
-use super::ids::{ExprId, LocId, ProcedureId, StringId, VariableId};
-use crate::op::{Reg, read_sleb, read_uleb, write_uleb};
+use super::ids::{ExprId, ProcedureId, StringId, VariableId};
+use super::postfix::{Nodes, Postfix};
+use crate::op::Reg;
 use crate::target::SpaceId;
 
 /// Where a value is: a place in some storage, and the bits from there on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
-pub struct Loc(Tree);
+pub struct Loc(Postfix);
 
 /// A number of 64 bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
-pub struct Val(Tree);
-
-/// Nodes in postfix order.
-type Tree = SmallVec<[u8; 40]>;
+pub struct Val(Postfix);
 
 /// A symbol of the object: a function or a variable that the linker knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -203,6 +199,7 @@ impl Node<'_> {
 
 impl Loc {
     /// A whole register: a scalar, or all lanes of a vector register.
+    #[inline]
     pub fn register(reg: Reg) -> Self {
         Self::leaf(Node::Register(reg))
     }
@@ -210,12 +207,14 @@ impl Loc {
     /// Lane `lane`, counted from 0, of a vector register: one value for the whole wave.
     ///
     /// Which lane asks does not matter. 32 bits; wider values are given with [`lanes`](Self::lanes).
+    #[inline]
     pub fn lane(reg: Reg, lane: u32) -> Self {
         Self::leaf(Node::Lane(reg, lane))
     }
 
     /// One value for each lane: in the asking lane of a vector register. 32 bits; wider values are given
     /// with [`per_lane_over`](Self::per_lane_over).
+    #[inline]
     pub fn per_lane(reg: Reg) -> Self {
         Self::leaf(Node::PerLane(reg))
     }
@@ -227,6 +226,7 @@ impl Loc {
     }
 
     /// One value of 16 bits for each lane, in half of its dword.
+    #[inline]
     pub fn per_lane_half(reg: Reg, half: Half) -> Self {
         match half {
             Half::Low => Self::per_lane(reg),
@@ -250,62 +250,72 @@ impl Loc {
     ///
     /// Which register holds the base, and whether it counts the bytes of one lane or of the wave, is a
     /// fact of the function, not of the slot: see [`Stack`](super::Stack).
+    #[inline]
     pub fn stack_slot(offset: i64) -> Self {
         Self::leaf(Node::StackSlot(offset))
     }
 
     /// Memory in a space, at an address in bytes. An address with more bits than the space has is cut.
+    #[inline]
     pub fn memory(space: SpaceId, address: Val) -> Self {
         Self(address.0).then(Node::Memory(space))
     }
 
     /// Local memory (LDS) at an offset in bytes from where the work-group's begins.
+    #[inline]
     pub fn local(offset: u32) -> Self {
         Self::memory(SpaceId::LOCAL, Val::constant(offset.into()))
     }
 
     /// Local memory (LDS) at the address that the linker gives a symbol.
+    #[inline]
     pub fn local_symbol(symbol: Symbol) -> Self {
         Self::memory(SpaceId::LOCAL, Val::address(symbol, 0))
     }
 
     /// Global memory at the address of a symbol.
+    #[inline]
     pub fn global_symbol(symbol: Symbol) -> Self {
         Self::memory(SpaceId::DEFAULT, Val::address(symbol, 0))
     }
 
     /// Global memory at `offset` bytes from a pointer held in two scalar registers, low and high: an
     /// argument of a kernel.
+    #[inline]
     pub fn kernel_argument(low: Reg, high: Reg, offset: i64) -> Self {
         Self::memory(SpaceId::DEFAULT, Val::pair(low, high).plus(offset))
     }
 
     /// The same storage, `bytes` further on; back, where negative.
+    #[inline]
     pub fn offset(self, bytes: i64) -> Self {
         if bytes == 0 { self } else { self.then(Node::Offset(bytes)) }
     }
 
     /// The same storage, `bits` further on; back, where negative.
+    #[inline]
     pub fn bit_offset(self, bits: i64) -> Self {
         if bits == 0 { self } else { self.then(Node::BitOffset(bits)) }
     }
 
     /// The same storage, a number of bytes further on, taken as signed.
+    #[inline]
     pub fn offset_by(self, bytes: Val) -> Self {
         self.with(bytes).then(Node::OffsetBy)
     }
 
     /// The same storage, a number of bits further on, taken as signed.
+    #[inline]
     pub fn bit_offset_by(self, bits: Val) -> Self {
         self.with(bits).then(Node::BitOffsetBy)
     }
 
     /// Parts that follow each other, the first in the lowest bits: of each, so many bits.
     pub fn parts(parts: impl IntoIterator<Item = (Self, u64)>) -> Self {
-        let mut all = Self(Tree::new());
+        let mut all = Self(Postfix::new());
         let mut count = 0;
         for (part, bits) in parts {
-            all.0.extend_from_slice(&part.0);
+            all.0.append(part.0);
             all = all.then(Node::Part(bits));
             count += 1;
         }
@@ -319,74 +329,85 @@ impl Loc {
 
     /// `count` elements of `bits` bits each: element *n* is the *n*th of `one` where bit *n* of `mask` is
     /// 1, and the *n*th of `zero` where it is 0.
+    #[inline]
     pub fn select(mask: Val, zero: Self, one: Self, bits: u64, count: u64) -> Self {
         zero.with(Val(one.0)).with(mask).then(Node::Select { bits, count })
     }
 
     /// The first `bits` bits of this place, `count` times over.
+    #[inline]
     pub fn extend(self, bits: u64, count: u64) -> Self {
         self.then(Node::Extend { bits, count })
     }
 
     /// No place, but these bytes, the lowest first: a constant.
+    #[inline]
     pub fn implicit(bytes: &[u8]) -> Self {
         Self::leaf(Node::Implicit(bytes))
     }
 
     /// No place, but a number, of which as many low bits are taken as are needed.
+    #[inline]
     pub fn value(value: Val) -> Self {
         Self(value.0).then(Node::Value)
     }
 
     /// No place, but a pointer to a variable that may itself be in no memory, plus bytes.
+    #[inline]
     pub fn pointer_to(variable: VariableId, offset: i64) -> Self {
         Self::leaf(Node::PointerTo(variable, offset))
     }
 
     /// Where the procedure says.
+    #[inline]
     pub fn call(procedure: ProcedureId) -> Self {
         Self::leaf(Node::Call(procedure))
     }
 
     /// Nowhere: the bits do not exist any more.
+    #[inline]
     pub fn undefined() -> Self {
         Self::leaf(Node::Undefined)
     }
 
     /// Where a DWARF expression says, for what this tree cannot. Such a location has no meaning of its
     /// own, so it cannot be checked: the report lists it as unproven.
+    #[inline]
     pub fn expr(expr: ExprId) -> Self {
         Self::leaf(Node::Expr(expr))
     }
 
     /// The number in the first `bits` bits, 1 to 64, unsigned.
+    #[inline]
     pub fn read(self, bits: u32) -> Val {
         Val(self.then(Node::Read(bits)).0)
     }
 
     /// The nodes, operands before the node that takes them.
+    #[inline]
     pub fn nodes(&self) -> Nodes<'_> {
-        Nodes { bytes: &self.0 }
+        self.0.nodes()
     }
 
-    pub(crate) fn bytes(&self) -> &[u8] {
+    #[inline]
+    pub(super) fn postfix(&self) -> &Postfix {
         &self.0
     }
 
-    #[inline]
+    #[inline(always)]
     fn leaf(node: Node<'_>) -> Self {
-        Self(Tree::new()).then(node)
+        Self(Postfix::new()).then(node)
     }
 
-    #[inline]
+    #[inline(always)]
     fn then(mut self, node: Node<'_>) -> Self {
-        write(&mut self.0, node);
+        self.0.push(node);
         self
     }
 
     #[inline]
     fn with(mut self, operand: Val) -> Self {
-        self.0.extend_from_slice(&operand.0);
+        self.0.append(operand.0);
         self
     }
 }
@@ -404,41 +425,48 @@ pub enum Half {
 macro_rules! binary { ($($(#[$doc:meta])* $method:ident $node:ident;)*) => { $(
     $(#[$doc])*
     #[allow(clippy::should_implement_trait, reason = "operators would suggest numbers, not descriptions")]
+    #[inline]
     pub fn $method(mut self, other: Self) -> Self {
-        self.0.extend_from_slice(&other.0);
+        self.0.append(other.0);
         self.then(Node::$node)
     }
 )* } }
 
 impl Val {
     /// A constant.
+    #[inline]
     pub fn constant(value: u64) -> Self {
         Self::leaf(Node::Const(value))
     }
 
     /// The address of a symbol, plus bytes.
+    #[inline]
     pub fn address(symbol: Symbol, offset: i64) -> Self {
         Self::leaf(Node::Address(symbol, offset))
     }
 
     /// What a whole register of at most 64 bits holds, unsigned.
+    #[inline]
     pub fn register(reg: Reg) -> Self {
         Self::leaf(Node::ReadRegister(reg))
     }
 
     /// What two scalar registers of 32 bits hold, low and high.
+    #[inline]
     pub fn pair(low: Reg, high: Reg) -> Self {
         Self::register(low).or(Self::register(high).shl(Self::constant(32)))
     }
 
     /// The asking lane, counted from 0.
+    #[inline]
     pub fn lane_index() -> Self {
         Self::leaf(Node::LaneIndex)
     }
 
     /// A constant added.
+    #[inline]
     pub fn plus(self, value: i64) -> Self {
-        if value == 0 { self } else { self.then(Node::Plus(value)) }
+        self.then(Node::Plus(value))
     }
 
     binary! {
@@ -464,256 +492,26 @@ impl Val {
 
     /// The negative.
     #[allow(clippy::should_implement_trait, reason = "operators would suggest numbers, not descriptions")]
+    #[inline]
     pub fn neg(self) -> Self {
         self.then(Node::Neg)
     }
 
     /// The bitwise complement.
     #[allow(clippy::should_implement_trait, reason = "operators would suggest numbers, not descriptions")]
+    #[inline]
     pub fn not(self) -> Self {
         self.then(Node::Not)
     }
 
-    #[inline]
+    #[inline(always)]
     fn leaf(node: Node<'_>) -> Self {
-        Self(Tree::new()).then(node)
+        Self(Postfix::new()).then(node)
     }
 
-    #[inline]
+    #[inline(always)]
     fn then(mut self, node: Node<'_>) -> Self {
-        write(&mut self.0, node);
+        self.0.push(node);
         self
-    }
-}
-
-/// Writes a node: a tag and its numbers as LEB128.
-#[inline]
-fn write(out: &mut Tree, node: Node<'_>) {
-    macro_rules! tagged {
-        ($tag:expr $(, $kind:ident $value:expr)*) => {{
-            out.push($tag as u8);
-            $($kind(out, $value);)*
-        }};
-    }
-    match node {
-        Node::Register(reg) => tagged!(Tag::Register, uleb reg.0),
-        Node::Lane(reg, lane) => tagged!(Tag::Lane, uleb reg.0, uleb lane.into()),
-        Node::PerLane(reg) => tagged!(Tag::PerLane, uleb reg.0),
-        Node::StackSlot(offset) => tagged!(Tag::StackSlot, sleb offset),
-        Node::Memory(space) => tagged!(Tag::Memory, uleb space.0.into()),
-        Node::Offset(bytes) => tagged!(Tag::Offset, sleb bytes),
-        Node::BitOffset(bits) => tagged!(Tag::BitOffset, sleb bits),
-        Node::OffsetBy => tagged!(Tag::OffsetBy),
-        Node::BitOffsetBy => tagged!(Tag::BitOffsetBy),
-        Node::Part(bits) => tagged!(Tag::Part, uleb bits),
-        Node::Parts(count) => tagged!(Tag::Parts, uleb count),
-        Node::Overlay => tagged!(Tag::Overlay),
-        Node::Select { bits, count } => tagged!(Tag::Select, uleb bits, uleb count),
-        Node::Extend { bits, count } => tagged!(Tag::Extend, uleb bits, uleb count),
-        Node::Implicit(bytes) => {
-            tagged!(Tag::Implicit, uleb bytes.len() as u64);
-            out.extend_from_slice(bytes);
-        }
-        Node::Value => tagged!(Tag::Value),
-        Node::PointerTo(variable, by) => tagged!(Tag::PointerTo, uleb variable.as_u32().into(), sleb by),
-        Node::Call(procedure) => tagged!(Tag::Call, uleb procedure.as_u32().into()),
-        Node::Undefined => tagged!(Tag::Undefined),
-        Node::Expr(expr) => tagged!(Tag::Expr, uleb expr.as_u32().into()),
-        Node::Const(value) => tagged!(Tag::Const, uleb value),
-        Node::Address(symbol, by) => tagged!(Tag::Address, uleb symbol.0.as_u32().into(), sleb by),
-        Node::Read(bits) => tagged!(Tag::Read, uleb bits.into()),
-        Node::ReadRegister(reg) => tagged!(Tag::ReadRegister, uleb reg.0),
-        Node::LaneIndex => tagged!(Tag::LaneIndex),
-        Node::Plus(value) => tagged!(Tag::Plus, sleb value),
-        Node::Add => tagged!(Tag::Add),
-        Node::Sub => tagged!(Tag::Sub),
-        Node::Mul => tagged!(Tag::Mul),
-        Node::And => tagged!(Tag::And),
-        Node::Or => tagged!(Tag::Or),
-        Node::Xor => tagged!(Tag::Xor),
-        Node::Shl => tagged!(Tag::Shl),
-        Node::Shr => tagged!(Tag::Shr),
-        Node::Shra => tagged!(Tag::Shra),
-        Node::Neg => tagged!(Tag::Neg),
-        Node::Not => tagged!(Tag::Not),
-    }
-}
-
-#[inline]
-fn uleb(out: &mut Tree, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-#[inline]
-fn sleb(out: &mut Tree, mut value: i64) {
-    while !(-0x40..0x40).contains(&value) {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8 & 0x7f);
-}
-
-macro_rules! tags { ($($tag:ident),*) => {
-    #[derive(Clone, Copy)]
-    enum Tag { $($tag),* }
-    const TAGS: &[Tag] = &[$(Tag::$tag),*];
-} }
-tags!(
-    Register,
-    Lane,
-    PerLane,
-    StackSlot,
-    Memory,
-    Offset,
-    BitOffset,
-    OffsetBy,
-    BitOffsetBy,
-    Part,
-    Parts,
-    Overlay,
-    Select,
-    Extend,
-    Implicit,
-    Value,
-    PointerTo,
-    Call,
-    Undefined,
-    Expr,
-    Const,
-    Address,
-    Read,
-    ReadRegister,
-    LaneIndex,
-    Plus,
-    Add,
-    Sub,
-    Mul,
-    And,
-    Or,
-    Xor,
-    Shl,
-    Shr,
-    Shra,
-    Neg,
-    Not
-);
-
-/// The nodes of a location, operands before the node that takes them.
-#[derive(Debug, Clone)]
-pub struct Nodes<'a> {
-    bytes: &'a [u8],
-}
-
-impl<'a> Nodes<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes }
-    }
-
-    #[inline]
-    fn uleb(&mut self) -> Option<u64> {
-        let (value, at) = read_uleb(self.bytes, 0)?;
-        self.bytes = &self.bytes[at..];
-        Some(value)
-    }
-
-    #[inline]
-    fn sleb(&mut self) -> Option<i64> {
-        let (value, at) = read_sleb(self.bytes, 0)?;
-        self.bytes = &self.bytes[at..];
-        Some(value)
-    }
-
-    #[inline]
-    fn index(&mut self) -> Option<u32> {
-        u32::try_from(self.uleb()?).ok()
-    }
-}
-
-impl<'a> Iterator for Nodes<'a> {
-    type Item = Node<'a>;
-
-    /// The next node. The bytes were written by this module: what cannot be read ends them.
-    #[inline]
-    fn next(&mut self) -> Option<Node<'a>> {
-        let (&tag, rest) = self.bytes.split_first()?;
-        self.bytes = rest;
-        Some(match *TAGS.get(usize::from(tag))? {
-            Tag::Register => Node::Register(Reg(self.uleb()?)),
-            Tag::Lane => Node::Lane(Reg(self.uleb()?), self.index()?),
-            Tag::PerLane => Node::PerLane(Reg(self.uleb()?)),
-            Tag::StackSlot => Node::StackSlot(self.sleb()?),
-            Tag::Memory => Node::Memory(SpaceId(self.index()?)),
-            Tag::Offset => Node::Offset(self.sleb()?),
-            Tag::BitOffset => Node::BitOffset(self.sleb()?),
-            Tag::OffsetBy => Node::OffsetBy,
-            Tag::BitOffsetBy => Node::BitOffsetBy,
-            Tag::Part => Node::Part(self.uleb()?),
-            Tag::Parts => Node::Parts(self.uleb()?),
-            Tag::Overlay => Node::Overlay,
-            Tag::Select => Node::Select { bits: self.uleb()?, count: self.uleb()? },
-            Tag::Extend => Node::Extend { bits: self.uleb()?, count: self.uleb()? },
-            Tag::Implicit => {
-                let len = usize::try_from(self.uleb()?).ok()?;
-                let (bytes, rest) = self.bytes.split_at_checked(len)?;
-                self.bytes = rest;
-                Node::Implicit(bytes)
-            }
-            Tag::Value => Node::Value,
-            Tag::PointerTo => Node::PointerTo(VariableId::from_u32(self.index()?), self.sleb()?),
-            Tag::Call => Node::Call(ProcedureId::from_u32(self.index()?)),
-            Tag::Undefined => Node::Undefined,
-            Tag::Expr => Node::Expr(ExprId::from_u32(self.index()?)),
-            Tag::Const => Node::Const(self.uleb()?),
-            Tag::Address => Node::Address(Symbol(StringId::from_u32(self.index()?)), self.sleb()?),
-            Tag::Read => Node::Read(self.index()?),
-            Tag::ReadRegister => Node::ReadRegister(Reg(self.uleb()?)),
-            Tag::LaneIndex => Node::LaneIndex,
-            Tag::Plus => Node::Plus(self.sleb()?),
-            Tag::Add => Node::Add,
-            Tag::Sub => Node::Sub,
-            Tag::Mul => Node::Mul,
-            Tag::And => Node::And,
-            Tag::Or => Node::Or,
-            Tag::Xor => Node::Xor,
-            Tag::Shl => Node::Shl,
-            Tag::Shr => Node::Shr,
-            Tag::Shra => Node::Shra,
-            Tag::Neg => Node::Neg,
-            Tag::Not => Node::Not,
-        })
-    }
-}
-
-/// Every location of a module, in one pool of bytes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Pool {
-    bytes: Vec<u8>,
-}
-
-impl Pool {
-    #[inline]
-    pub(crate) fn push(&mut self, loc: &Loc) -> LocId {
-        let id = LocId(self.bytes.len() as u32);
-        write_uleb(&mut self.bytes, loc.0.len() as u64);
-        self.bytes.extend_from_slice(&loc.0);
-        id
-    }
-
-    #[inline]
-    pub(crate) fn nodes(&self, id: LocId) -> Nodes<'_> {
-        let at = id.0 as usize;
-        match read_uleb(&self.bytes, at) {
-            Some((len, start)) => Nodes::new(self.bytes.get(start..start + len as usize).unwrap_or(&[])),
-            None => Nodes::new(&[]),
-        }
-    }
-
-    /// Bytes in the pool: it holds less than 4 GiB.
-    pub(crate) fn len(&self) -> usize {
-        self.bytes.len()
     }
 }

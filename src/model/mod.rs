@@ -10,10 +10,12 @@ mod ids;
 mod lines;
 mod live;
 mod loc;
+mod postfix;
 mod scopes;
 mod tree;
 mod types;
 
+pub(crate) use denote::NoMeaning;
 pub use denote::{Contents, Span, Storage};
 pub use frame::Stack;
 pub use ids::{
@@ -21,8 +23,9 @@ pub use ids::{
 };
 pub use lines::Row;
 pub use live::Live;
-pub(crate) use loc::Pool;
-pub use loc::{Half, Loc, Node, Nodes, Symbol, Val};
+pub use loc::{Half, Loc, Node, Symbol, Val};
+pub use postfix::Nodes;
+pub(crate) use postfix::Pool;
 pub use scopes::{
     Address, File, Function, Procedure, Scope, ScopeKind, SourceLine, Unit, Variable, VariableKind,
 };
@@ -32,6 +35,7 @@ pub use types::{Composite, Encoding, Member, Qualifier, Type, TypeKind};
 use core::ops::Range;
 
 use cranelift_entity::PrimaryMap;
+use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
 use crate::error::At;
@@ -42,8 +46,8 @@ use crate::target::Target;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Module {
     pub(crate) target: Target,
-    pub(crate) strings: IndexSet<Box<str>>,
-    pub(crate) exprs: IndexSet<(Expr, Vec<Entity>)>,
+    pub(crate) strings: IndexSet<Box<str>, DefaultHashBuilder>,
+    pub(crate) exprs: IndexSet<(Expr, Vec<Entity>), DefaultHashBuilder>,
     pub(crate) units: PrimaryMap<UnitId, Unit>,
     pub(crate) files: PrimaryMap<FileId, File>,
     pub(crate) types: PrimaryMap<TypeId, Type>,
@@ -196,11 +200,24 @@ impl Module {
         }
     }
 
+    /// The variable itself, or what it is an instance of, and so on: the one that was declared.
+    pub(crate) fn first_origin(&self, mut id: VariableId) -> VariableId {
+        // An origin was there before its instance, so that this ends.
+        while let Some(origin) = self.variables[id].origin {
+            id = origin;
+        }
+        id
+    }
+
+    /// The name of a variable, which an instance has from what it is an instance of.
+    pub(crate) fn name_of(&self, id: VariableId) -> Option<&str> {
+        self.variables[self.first_origin(id)].name.map(|name| self.string(name))
+    }
+
     /// The place of a variable, for an error or a finding.
     pub(crate) fn at_variable(&self, id: VariableId, pcs: Option<Range<u64>>) -> At {
-        let variable = &self.variables[id];
-        let name = variable.name.or_else(|| self.variables[variable.origin?].name);
-        At { variable: name.map(|name| self.string(name).into()), pcs, ..self.at_scope(variable.scope) }
+        let variable = self.name_of(id).map(Into::into);
+        At { variable, pcs, ..self.at_scope(self.variables[id].scope) }
     }
 
     /// The place of a scope, for an error or a finding.

@@ -2,7 +2,8 @@
 
 use smallvec::SmallVec;
 
-use super::loc::{Node, Nodes, Sort};
+use super::loc::{Node, Sort};
+use super::postfix::Nodes;
 
 /// A location as a tree. Reusable: [`read`](Tree::read) replaces what was there.
 #[derive(Debug, Default)]

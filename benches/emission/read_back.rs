@@ -1,0 +1,190 @@
+//! What was written, read back: the facts, however they are encoded.
+
+use std::fmt::Debug;
+
+use eitri::emit::{RelocationTarget, Section};
+use gimli::read::{
+    AttributeValue, DebuggingInformationEntry, Dwarf, EndianRcSlice, Operation, Reader as _, Unit,
+};
+use gimli::{DwAt, LittleEndian, UnitOffset};
+
+type Reader = EndianRcSlice<LittleEndian>;
+type Entry = DebuggingInformationEntry<Reader>;
+
+/// Everything that is compared.
+pub struct Facts {
+    structures: Vec<Structure>,
+    functions: Vec<Function>,
+    rows: Vec<Row>,
+}
+
+/// A structure's name and size, and each member's name, type and offset.
+type Structure = (String, u64, Vec<(String, String, u64)>);
+
+struct Function {
+    name: String,
+    code: (u64, u64),
+    variables: Vec<Variable>,
+}
+
+/// Name, type, line of declaration and places.
+type Variable = (String, String, u64, Vec<Live>);
+
+/// Addresses and operations; no addresses where the variable does not move.
+type Live = (Option<(u64, u64)>, Vec<Operation<Reader>>);
+
+/// Address, file, line, column, whether it begins a statement, whether it ends a sequence.
+type Row = (u64, String, u64, u64, bool, bool);
+
+/// Reads the first unit.
+pub fn read(sections: Vec<Section>) -> Facts {
+    let mut sections = sections;
+    sections.iter_mut().for_each(relocate);
+    let section = |id: gimli::SectionId| -> Result<Reader, gimli::Error> {
+        let found = sections.iter().find(|section| section.name == id.name());
+        Ok(Reader::new(found.map_or(&[][..], |section| &section.bytes).into(), LittleEndian))
+    };
+    let dwarf = Dwarf::load(section).expect("sections");
+    let header = dwarf.units().next().expect("a unit's header").expect("a unit");
+    let unit = dwarf.unit(header).expect("a unit");
+    let unit = One { dwarf: &dwarf, unit: &unit };
+    unit.facts().expect("entries")
+}
+
+/// Fills in what a linker would: each section is the only one of its name.
+fn relocate(section: &mut Section) {
+    for relocation in &section.relocations {
+        let RelocationTarget::Section(_) = relocation.target else { panic!("there are no symbols") };
+        let (at, bytes) = (relocation.offset as usize, usize::from(relocation.bytes));
+        section.bytes[at..at + bytes].copy_from_slice(&relocation.addend.to_le_bytes()[..bytes]);
+    }
+}
+
+/// Panics where the two are different.
+pub fn assert_same((a, ours): (&str, &Facts), (b, theirs): (&str, &Facts)) {
+    let names = (a, b);
+    same(names, "structures", &ours.structures, &theirs.structures);
+    same(names, "rows", &ours.rows, &theirs.rows);
+    assert_eq!(ours.functions.len(), theirs.functions.len(), "functions of {a} and {b}");
+    for (ours, theirs) in ours.functions.iter().zip(&theirs.functions) {
+        same(names, "functions", &[(&ours.name, ours.code)], &[(&theirs.name, theirs.code)]);
+        let what = format!("variables of {}", ours.name);
+        same(names, &what, &ours.variables, &theirs.variables);
+    }
+}
+
+fn same<T: PartialEq + Debug>((a, b): (&str, &str), what: &str, ours: &[T], theirs: &[T]) {
+    assert_eq!(ours.len(), theirs.len(), "{what}: how many {a} and {b} have");
+    for (ours, theirs) in ours.iter().zip(theirs) {
+        assert!(ours == theirs, "{what} differ\n{a}: {ours:#?}\n{b}: {theirs:#?}");
+    }
+}
+
+struct One<'d> {
+    dwarf: &'d Dwarf<Reader>,
+    unit: &'d Unit<Reader>,
+}
+
+impl One<'_> {
+    fn facts(&self) -> gimli::Result<Facts> {
+        let mut facts = Facts { structures: Vec::new(), functions: Vec::new(), rows: self.rows()? };
+        let mut tree = self.unit.entries_tree(None)?;
+        let mut entries = tree.root()?.children();
+        while let Some(node) = entries.next()? {
+            let entry = node.entry();
+            match entry.tag() {
+                gimli::DW_TAG_structure_type => {
+                    let (name, bytes) = (self.name(entry)?, number(entry, gimli::DW_AT_byte_size));
+                    let mut members = Vec::new();
+                    let mut children = node.children();
+                    while let Some(child) = children.next()? {
+                        let member = child.entry();
+                        let offset = number(member, gimli::DW_AT_data_member_location);
+                        members.push((self.name(member)?, self.ty(member)?, offset));
+                    }
+                    facts.structures.push((name, bytes, members));
+                }
+                gimli::DW_TAG_subprogram => {
+                    let range = self.dwarf.die_ranges(self.unit, entry)?.next()?.expect("code");
+                    let (name, code) = (self.name(entry)?, (range.begin, range.end));
+                    let mut variables = Vec::new();
+                    let mut children = node.children();
+                    while let Some(child) = children.next()? {
+                        variables.push(self.variable(child.entry())?);
+                    }
+                    facts.functions.push(Function { name, code, variables });
+                }
+                _ => {}
+            }
+        }
+        Ok(facts)
+    }
+
+    fn variable(&self, entry: &Entry) -> gimli::Result<Variable> {
+        let location = entry.attr_value(gimli::DW_AT_location).expect("a location");
+        let operations = |expression: gimli::Expression<Reader>| {
+            let mut operations = Vec::new();
+            let mut iter = expression.operations(self.unit.encoding());
+            while let Some(operation) = iter.next()? {
+                operations.push(operation);
+            }
+            Ok::<_, gimli::Error>(operations)
+        };
+        let mut live = Vec::new();
+        if let AttributeValue::Exprloc(expression) = location {
+            live.push((None, operations(expression)?));
+        } else {
+            let mut list = self.dwarf.attr_locations(self.unit, location)?.expect("a location list");
+            while let Some(one) = list.next()? {
+                live.push((Some((one.range.begin, one.range.end)), operations(one.data)?));
+            }
+        }
+        Ok((self.name(entry)?, self.ty(entry)?, number(entry, gimli::DW_AT_decl_line), live))
+    }
+
+    fn rows(&self) -> gimli::Result<Vec<Row>> {
+        let program = self.unit.line_program.clone().expect("a line program");
+        let mut rows = Vec::new();
+        let mut iter = program.rows();
+        while let Some((header, row)) = iter.next_row()? {
+            let file = row.file(header).expect("a file").path_name();
+            rows.push((
+                row.address(),
+                self.dwarf.attr_string(self.unit, file)?.to_string_lossy()?.into_owned(),
+                row.line().map_or(0, |line| line.get()),
+                match row.column() {
+                    gimli::ColumnType::LeftEdge => 0,
+                    gimli::ColumnType::Column(column) => column.get(),
+                },
+                row.is_stmt(),
+                row.end_sequence(),
+            ));
+        }
+        Ok(rows)
+    }
+
+    fn name(&self, entry: &Entry) -> gimli::Result<String> {
+        let name = entry.attr_value(gimli::DW_AT_name).expect("a name");
+        Ok(self.dwarf.attr_string(self.unit, name)?.to_string_lossy()?.into_owned())
+    }
+
+    /// The type of an entry, as it would be written.
+    fn ty(&self, entry: &Entry) -> gimli::Result<String> {
+        let Some(AttributeValue::UnitRef(at)) = entry.attr_value(gimli::DW_AT_type) else {
+            panic!("no type");
+        };
+        self.type_at(at)
+    }
+
+    fn type_at(&self, at: UnitOffset) -> gimli::Result<String> {
+        let entry = self.unit.entry(at)?;
+        match entry.tag() {
+            gimli::DW_TAG_pointer_type => Ok(format!("{} *", self.ty(&entry)?)),
+            _ => self.name(&entry),
+        }
+    }
+}
+
+fn number(entry: &Entry, at: DwAt) -> u64 {
+    entry.attr_value(at).and_then(|value| value.udata_value()).expect("a number")
+}

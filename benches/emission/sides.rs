@@ -1,0 +1,190 @@
+//! The same content, told to each side in its own words.
+
+use std::convert::Infallible;
+
+use eitri::build::Builder;
+use eitri::emit::Section;
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{self, Address, Encoding, Loc, Val};
+use eitri::op::Reg;
+use eitri::target::{SpaceId, Target};
+use gimli::write::{self, AttributeValue, Expression, Location, LocationList};
+
+use crate::content::{CODE_BYTES, Content, Place};
+
+const UNIT: &str = "kernels.cl";
+const DIRECTORY: &str = "/src";
+const PRODUCER: &str = "a compiler";
+/// Names, offsets and sizes in bytes of a structure's members.
+const MEMBERS: [(&str, u64); 3] = [("value", 0), ("count", 8), ("next", 16)];
+const STRUCTURE_BYTES: u64 = 24;
+
+/// By eitri.
+pub fn eitri(content: &Content, consumer: &Consumer) -> Vec<Section> {
+    let lowered = describe(content).and_then(|module| lower(&module, consumer, Policy::Strict));
+    lowered.expect("the content can be said").sections
+}
+
+fn describe(content: &Content) -> eitri::Result<model::Module> {
+    let mut m = Builder::new(Target::x86_64());
+    let unit = m.unit(UNIT);
+    m.describe_unit(unit)?.directory(DIRECTORY).producer(PRODUCER).language(gimli::DW_LANG_OpenCL.0);
+    let file = m.primary_file(unit)?;
+    let long = m.base_type(unit, "long", Encoding::Signed, 64)?;
+    let mut pointers = Vec::new();
+    for name in content.structures() {
+        let structure = m.structure(unit, Some(name), STRUCTURE_BYTES)?;
+        let pointer = m.pointer(unit, Some(structure))?;
+        for ((name, offset), ty) in MEMBERS.into_iter().zip([long, long, pointer]) {
+            m.member(structure, name, ty, offset)?;
+        }
+        pointers.push(pointer);
+    }
+    let memory = |Place { register, offset }| {
+        Loc::memory(SpaceId::DEFAULT, Val::register(Reg(register.into())).plus(offset))
+    };
+    for function in content.functions() {
+        let id = m
+            .function(unit, function.name)?
+            .address(Address::Constant(function.address), CODE_BYTES)
+            .external()
+            .id();
+        for variable in function.variables() {
+            let mut described = m.variable(id, variable.name, pointers[variable.structure])?;
+            described.declared(file, variable.line);
+            if !variable.has_ranges() {
+                described.always(memory(variable.home))?;
+            }
+            for entry in variable.ranges() {
+                let number = memory(entry.at).read(64).plus(entry.add as i64).xor(Val::constant(entry.flip));
+                described.live(entry.start..entry.end, Loc::value(number))?;
+            }
+        }
+        for row in function.rows() {
+            m.row(id, model::Row::new(row.pc, file, row.line).column(row.column))?;
+        }
+    }
+    m.finish()
+}
+
+/// By `gimli::write`, with typed operations. Its sections refer to each other without relocations.
+pub fn gimli(content: &Content) -> Vec<Section> {
+    let encoding = gimli::Encoding { format: gimli::Format::Dwarf32, version: 5, address_size: 8 };
+    let mut dwarf = write::DwarfUnit::new(encoding);
+    let directory = write::LineString::new(DIRECTORY, encoding, &mut dwarf.line_strings);
+    let file = write::LineString::new(UNIT, encoding, &mut dwarf.line_strings);
+    let mut program = write::LineProgram::new(
+        encoding,
+        gimli::LineEncoding::default(),
+        directory,
+        None,
+        file.clone(),
+        None,
+    );
+    let file = program.add_file(file, program.default_directory(), None);
+
+    let root = dwarf.unit.root();
+    let producer = dwarf.strings.add(PRODUCER);
+    let name = dwarf.strings.add(UNIT);
+    let directory = dwarf.strings.add(DIRECTORY);
+    let entry = dwarf.unit.get_mut(root);
+    entry.set(gimli::DW_AT_producer, AttributeValue::StringRef(producer));
+    entry.set(gimli::DW_AT_language, AttributeValue::Language(gimli::DW_LANG_OpenCL));
+    entry.set(gimli::DW_AT_name, AttributeValue::StringRef(name));
+    entry.set(gimli::DW_AT_comp_dir, AttributeValue::StringRef(directory));
+
+    let long = dwarf.unit.add(root, gimli::DW_TAG_base_type);
+    let name = dwarf.strings.add("long");
+    let entry = dwarf.unit.get_mut(long);
+    entry.set(gimli::DW_AT_name, AttributeValue::StringRef(name));
+    entry.set(gimli::DW_AT_encoding, AttributeValue::Encoding(gimli::DW_ATE_signed));
+    entry.set(gimli::DW_AT_byte_size, AttributeValue::Data1(8));
+    let mut pointers = Vec::new();
+    for name in content.structures() {
+        let structure = dwarf.unit.add(root, gimli::DW_TAG_structure_type);
+        let name = dwarf.strings.add(name);
+        let entry = dwarf.unit.get_mut(structure);
+        entry.set(gimli::DW_AT_name, AttributeValue::StringRef(name));
+        entry.set(gimli::DW_AT_byte_size, AttributeValue::Data1(STRUCTURE_BYTES as u8));
+        let pointer = dwarf.unit.add(root, gimli::DW_TAG_pointer_type);
+        dwarf.unit.get_mut(pointer).set(gimli::DW_AT_type, AttributeValue::UnitRef(structure));
+        for ((name, offset), ty) in MEMBERS.into_iter().zip([long, long, pointer]) {
+            let member = dwarf.unit.add(structure, gimli::DW_TAG_member);
+            let name = dwarf.strings.add(name);
+            let entry = dwarf.unit.get_mut(member);
+            entry.set(gimli::DW_AT_name, AttributeValue::StringRef(name));
+            entry.set(gimli::DW_AT_type, AttributeValue::UnitRef(ty));
+            entry.set(gimli::DW_AT_data_member_location, AttributeValue::Data1(offset as u8));
+        }
+        pointers.push(pointer);
+    }
+    let mut all = write::RangeList(Vec::new());
+    for function in content.functions() {
+        let address = write::Address::Constant(function.address);
+        all.0.push(write::Range::StartLength { begin: address, length: CODE_BYTES });
+        let id = dwarf.unit.add(root, gimli::DW_TAG_subprogram);
+        let name = dwarf.strings.add(function.name);
+        let entry = dwarf.unit.get_mut(id);
+        entry.set(gimli::DW_AT_name, AttributeValue::StringRef(name));
+        entry.set(gimli::DW_AT_prototyped, AttributeValue::FlagPresent);
+        entry.set(gimli::DW_AT_external, AttributeValue::FlagPresent);
+        entry.set(gimli::DW_AT_low_pc, AttributeValue::Address(address));
+        entry.set(gimli::DW_AT_high_pc, AttributeValue::Data2(CODE_BYTES as u16));
+        for variable in function.variables() {
+            let place = if variable.has_ranges() {
+                let mut list = Vec::new();
+                list.push(Location::BaseAddress { address });
+                for entry in variable.ranges() {
+                    let mut data = memory(entry.at);
+                    data.op_deref();
+                    data.op_plus_uconst(entry.add);
+                    data.op_constu(entry.flip);
+                    data.op(gimli::DW_OP_xor);
+                    data.op(gimli::DW_OP_stack_value);
+                    list.push(Location::OffsetPair { begin: entry.start, end: entry.end, data });
+                }
+                AttributeValue::LocationListRef(dwarf.unit.locations.add(LocationList(list)))
+            } else {
+                AttributeValue::Exprloc(memory(variable.home))
+            };
+            let child = dwarf.unit.add(id, gimli::DW_TAG_variable);
+            let name = dwarf.strings.add(variable.name);
+            let entry = dwarf.unit.get_mut(child);
+            entry.set(gimli::DW_AT_name, AttributeValue::StringRef(name));
+            entry.set(gimli::DW_AT_decl_file, AttributeValue::FileIndex(Some(file)));
+            entry.set(gimli::DW_AT_decl_line, AttributeValue::Data2(variable.line as u16));
+            entry.set(gimli::DW_AT_type, AttributeValue::UnitRef(pointers[variable.structure]));
+            entry.set(gimli::DW_AT_location, place);
+        }
+        program.begin_sequence(Some(address));
+        for row in function.rows() {
+            let next = program.row();
+            next.address_offset = row.pc;
+            next.file = file;
+            next.line = row.line.into();
+            next.column = row.column.into();
+            program.generate_row();
+        }
+        program.end_sequence(CODE_BYTES);
+    }
+    let all = dwarf.unit.ranges.add(all);
+    dwarf.unit.get_mut(root).set(gimli::DW_AT_ranges, AttributeValue::RangeListRef(all));
+    dwarf.unit.line_program = program;
+
+    let mut sections = write::Sections::new(write::EndianVec::new(gimli::LittleEndian));
+    dwarf.write(&mut sections).expect("the content can be said");
+    let mut written = Vec::new();
+    let each: Result<(), Infallible> = sections.for_each_mut(|id, section| {
+        let (name, bytes) = (id.name(), section.take());
+        written.push(Section { name, bytes, relocations: Vec::new(), is_strings: false });
+        Ok(())
+    });
+    each.expect("never fails");
+    written
+}
+
+fn memory(Place { register, offset }: Place) -> Expression {
+    let mut expression = Expression::new();
+    expression.op_breg(gimli::Register(register), offset);
+    expression
+}

@@ -1,0 +1,209 @@
+//! Debug information for a code object that somebody else compiled.
+//!
+//! `data/uspill.o` is what LLVM made of `data/k14_spill.cl` without `-g`. Its kernel `uspill` has more
+//! scalars than scalar registers, so they take turns in lanes of a vector register; with `-g`, LLVM
+//! locates none of them. `data/uspill.rs` is what a compiler knows of them once it has allocated
+//! registers. Here that becomes sections of the object.
+//!
+//! ```sh
+//! cargo run --example attach [FOLDER]
+//! # Where the source is:
+//! cd examples/data && llvm-objdump-19 -S ../../target/examples/uspill.debug.so
+//! ```
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use eitri::build::{Builder, VariableBuilder};
+use eitri::emit::elf;
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{Encoding, FileId, FunctionId, Loc, Module, Qualifier, Row, TypeId};
+use eitri::target::{Gfx, Target, Wave};
+use object::{Object, ObjectSegment};
+
+#[path = "data/uspill.rs"]
+mod uspill;
+use uspill::{CODE_BYTES, LINES, Place, SCALARS, Scalar, VCC_HI, VCC_LO, WAVE_SIZE};
+
+/// LLVM's object, without debug information.
+const OBJECT: &[u8] = include_bytes!("data/uspill.o");
+
+/// The variables that are printed: they visit lanes.
+const SHOWN: &[&str] = &["s4", "s9", "s18", "s19", "s20", "s21", "s22", "s23", "s25", "s26", "acc", "n"];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = std::env::args_os().nth(1).map_or_else(|| "target/examples".into(), PathBuf::from);
+    std::fs::create_dir_all(&folder)?;
+
+    let module = describe(&Target::amdgpu(Gfx::GFX1030, Wave::W32)?)?;
+    let consumer = Consumer::llvm();
+    let written = lower(&module, &consumer, Policy::Strict)?;
+    let object = elf::attach(OBJECT, module.target(), &written.sections)?;
+
+    SCALARS.iter().filter(|scalar| SHOWN.contains(&scalar.name)).for_each(show);
+    let path = folder.join("uspill.debug.o");
+    elf::write_file(&path, &object)?;
+    println!("{}: {} bytes, {} of them LLVM's", path.display(), object.len(), OBJECT.len());
+    let report = eitri::check(&module, &consumer, &written.left_out, &object)?;
+    println!("{report}");
+    let linked = link(&folder, &path)?;
+    if let Some(linked) = linked {
+        // The linker moved the code: what is read must have moved with it.
+        println!("linked: {}", eitri::check(&module, &consumer, &written.left_out, &linked)?);
+    }
+    if report.is_clean() { Ok(()) } else { Err("the object does not mean what was described".into()) }
+}
+
+/// The unit, its types, the kernel with its variables, and the line table.
+fn describe(gpu: &Target) -> eitri::Result<Module> {
+    assert_eq!(gpu.lanes(), WAVE_SIZE.into(), "the table is of waves of this size");
+    let mut m = Builder::new(gpu.clone());
+    let unit = m.unit("k14_spill.cl");
+    let file = m.primary_file(unit)?;
+    // The directory is relative: the object is the same wherever it is made, and whoever reads it next to
+    // the source finds the source.
+    m.describe_unit(unit)?.directory(".").producer("clang 19.1.7; eitri").language(gimli::DW_LANG_OpenCL.0);
+
+    let global = gpu.space_named("global")?.id;
+    let int = m.base_type(unit, "int", Encoding::Signed, 32)?;
+    let const_int = m.qualified(unit, Qualifier::Const, Some(int))?;
+    let u = m.pointer_into(unit, Some(const_int), global)?;
+    let out = m.pointer_into(unit, Some(int), global)?;
+
+    let kernel = m.function(unit, "uspill")?.code("uspill", CODE_BYTES).kernel().declared(file, 3).id();
+    parameters(&mut m, gpu, kernel, file, [u, out, int])?;
+    // From behind the branch around it to the jump back.
+    let loop_pcs = 0x1b4..0x398;
+    let body = m.block(kernel, &[loop_pcs])?;
+    for scalar in SCALARS.iter().filter(|scalar| scalar.name != "n") {
+        let variable = match scalar.name {
+            "i" => m.variable(body, "i", int)?,
+            name => m.variable(kernel, name, int)?,
+        };
+        stays(variable, gpu, file, scalar)?;
+    }
+    for row in LINES {
+        let row = Row {
+            is_stmt: row.is_stmt,
+            is_prologue_end: row.prologue_end,
+            ..Row::new(row.pc, file, row.line).column(row.column.into())
+        };
+        m.row(kernel, row)?;
+    }
+    m.finish()
+}
+
+/// The parameters: in memory as long as something points there, then in registers and lanes.
+///
+/// The kernel descriptor, `uspill.kd`, says at byte 56 what is in registers on entry: of 0x040b, bit 0
+/// (private segment buffer) takes s0 to s3, bit 1 (dispatch pointer) s4 and s5, bit 3 (pointer to the
+/// arguments) s6 and s7. The object's metadata puts the arguments at bytes 0, 8 and 16, and the code loads
+/// them from there: 0x010 s_load_dwordx4 s[8:11], s[6:7], null; 0x018 s_load_dword s0, s[6:7], 0x10.
+/// No instruction stores to an argument, and 0x088 s_mov_b64 s[6:7], s[10:11] overwrites the pointer.
+fn parameters(
+    m: &mut Builder,
+    gpu: &Target,
+    kernel: FunctionId,
+    file: FileId,
+    [u, out, n]: [TypeId; 3],
+) -> eitri::Result<()> {
+    let (low, high, v1) = (gpu.sgpr(6)?, gpu.sgpr(7)?, gpu.vgpr(1)?);
+    let argument = |offset| Loc::kernel_argument(low, high, offset);
+    let pair = |low, high| Ok::<_, eitri::Error>(Loc::over([gpu.sgpr(low)?, gpu.sgpr(high)?]));
+
+    // s[4:5] from 0x024 s_mov_b64 s[4:5], s[8:9]; in the loop s5 is gone from 0x1d4 v_readlane_b32 s5, v1, 2
+    // on, around it s4 from 0x3f0 s_mov_b32 s4, s16 on.
+    m.parameter(kernel, "u", u)?
+        .declared(file, 3)
+        .live(0x000..0x08c, argument(0))?
+        .live(0x08c..0x1dc, pair(4, 5)?)?
+        .live(0x3e4..0x3f4, pair(4, 5)?)?;
+    // s[10:11] from 0x020 s_waitcnt lgkmcnt(0); the lanes from 0x190 v_writelane_b32 v1, s10, 11 and
+    // 0x198 v_writelane_b32 v1, s11, 12, and nothing else is written to them.
+    m.parameter(kernel, "out", out)?
+        .declared(file, 3)
+        .live(0x000..0x08c, argument(8))?
+        .live(0x08c..0x1a0, pair(10, 11)?)?
+        .live(0x1a0..CODE_BYTES, Loc::lanes([(v1, 11), (v1, 12)]))?;
+    let mut parameter = m.parameter(kernel, "n", n)?;
+    parameter.live(0x000..0x024, argument(16))?;
+    let loaded = SCALARS.iter().find(|scalar| scalar.name == "n").expect("the table has n");
+    stays(parameter, gpu, file, loaded)
+}
+
+/// Where a variable is, by the table.
+fn stays(mut variable: VariableBuilder<'_>, gpu: &Target, file: FileId, of: &Scalar) -> eitri::Result<()> {
+    variable.declared(file, of.line);
+    for stay in of.stays {
+        let places: Vec<Loc> = stay.places.iter().map(|&at| place(gpu, at)).collect::<Result<_, _>>()?;
+        variable.live_in(stay.start..stay.end, &places)?;
+    }
+    Ok(())
+}
+
+/// A place of the table.
+fn place(gpu: &Target, at: Place) -> eitri::Result<Loc> {
+    Ok(match at {
+        // In waves of 32 lanes `vcc` is the low half; the high one has no number, but the whole has.
+        Place::Sgpr(VCC_LO) => Loc::register(gpu.register_named("vcc")?),
+        Place::Sgpr(VCC_HI) => Loc::register(gpu.register_named("vcc_64")?).offset(4),
+        Place::Sgpr(number) => Loc::register(gpu.sgpr(number)?),
+        Place::Lane { vgpr, lane } => Loc::lane(gpu.vgpr(vgpr)?, lane.into()),
+    })
+}
+
+/// Prints where a variable is, and what makes that true and ends it.
+fn show(scalar: &Scalar) {
+    println!("{}", scalar.name);
+    for stay in scalar.stays {
+        let places = stay.places.iter().map(|at| match *at {
+            Place::Sgpr(VCC_LO) => "vcc_lo".into(),
+            Place::Sgpr(VCC_HI) => "vcc_hi".into(),
+            Place::Sgpr(number) => format!("s{number}"),
+            Place::Lane { vgpr, lane } => format!("v{vgpr} lane {lane}"),
+        });
+        let places = places.collect::<Vec<_>>().join(", ");
+        println!("  {:#05x}..{:#05x}  {places:<18}  {}", stay.start, stay.end, stay.because);
+    }
+    println!();
+}
+
+/// Links both objects and compares what a loader sees of them.
+fn link(folder: &Path, debug: &Path) -> Result<Option<Vec<u8>>, Box<dyn Error>> {
+    let plain = folder.join("uspill.o");
+    elf::write_file(&plain, OBJECT)?;
+    let (mut loaded, mut last) = (Vec::new(), None);
+    for object in [&*plain, debug] {
+        let linked = object.with_extension("so");
+        let linker = Command::new("ld.lld-19").arg("-shared").arg(object).arg("-o").arg(&linked).status();
+        match linker {
+            Ok(status) if status.success() => {}
+            Ok(status) => return Err(format!("ld.lld-19: {status}").into()),
+            Err(error) => {
+                println!("not linked: ld.lld-19: {error}");
+                return Ok(None);
+            }
+        }
+        let bytes = std::fs::read(&linked)?;
+        println!("{}: {} bytes", linked.display(), bytes.len());
+        loaded.push(segments(bytes.clone())?);
+        last = Some(bytes);
+    }
+    if loaded[0] != loaded[1] {
+        return Err("debug information has changed what is loaded".into());
+    }
+    let bytes: usize = loaded[0].iter().map(|(_, bytes)| bytes.len()).sum();
+    println!("loaded segments: {}, {bytes} bytes, the same with and without", loaded[0].len());
+    Ok(last)
+}
+
+/// The loaded segments of a linked object: addresses and bytes.
+fn segments(mut linked: Vec<u8>) -> Result<Vec<(u64, Vec<u8>)>, object::Error> {
+    // The ELF header is loaded too. What it says of section headers (e_shoff; e_shentsize, e_shnum and
+    // e_shstrndx) means nothing to a loader, and is another number where there are more sections.
+    linked[40..48].fill(0);
+    linked[58..64].fill(0);
+    let file = object::File::parse(&*linked)?;
+    file.segments().map(|segment| Ok((segment.address(), segment.data()?.to_vec()))).collect()
+}

@@ -1,0 +1,139 @@
+//! Which attributes an entry has, and what those say that many kinds of entries have.
+//!
+//! An attribute that the module does not ask for can change what an entry means: a lower bound, a byte
+//! order, a declaration. So each kind of entry has a list of those it may have, and no other.
+
+use gimli::{DwAt, DwTag, constants as dw};
+
+use super::compare::Compare;
+use super::report::Kind;
+use crate::error::At;
+use crate::model::{File, FileId, Module, SourceLine};
+use crate::read::{Entry, LineProgram, Value};
+
+/// Expected and found.
+pub(super) type Difference = (String, String);
+
+/// Of a unit's entry.
+pub(super) const UNIT: &[DwAt] = &[
+    dw::DW_AT_producer,
+    dw::DW_AT_language,
+    dw::DW_AT_name,
+    dw::DW_AT_comp_dir,
+    dw::DW_AT_stmt_list,
+    dw::DW_AT_addr_base,
+    dw::DW_AT_str_offsets_base,
+    dw::DW_AT_rnglists_base,
+    dw::DW_AT_loclists_base,
+    dw::DW_AT_low_pc,
+    dw::DW_AT_high_pc,
+    dw::DW_AT_ranges,
+];
+/// Of anything that is declared somewhere.
+const DECLARED: &[DwAt] = &[
+    dw::DW_AT_name,
+    dw::DW_AT_decl_file,
+    dw::DW_AT_decl_line,
+    dw::DW_AT_decl_column,
+    dw::DW_AT_type,
+    dw::DW_AT_external,
+];
+const FUNCTION: &[DwAt] = &[dw::DW_AT_linkage_name, dw::DW_AT_prototyped];
+/// Of what has code.
+const CODE: &[DwAt] = &[dw::DW_AT_low_pc, dw::DW_AT_high_pc, dw::DW_AT_ranges];
+const CALL: &[DwAt] =
+    &[dw::DW_AT_abstract_origin, dw::DW_AT_call_file, dw::DW_AT_call_line, dw::DW_AT_call_column];
+const PLACE: &[DwAt] = &[dw::DW_AT_location, dw::DW_AT_const_value];
+
+/// The attributes that an entry of a scope or variable may have. `is_abstract` says that it is in an
+/// abstract instance, which has no code and no places; `lanes` is the consumer's attribute of that name.
+fn allowed(tag: DwTag, is_abstract: bool, lanes: Option<DwAt>, name: DwAt) -> bool {
+    let is_in = |lists: &[&[DwAt]]| lists.iter().any(|list| list.contains(&name));
+    match tag {
+        dw::DW_TAG_namespace => name == dw::DW_AT_name,
+        dw::DW_TAG_subprogram if is_abstract => is_in(&[DECLARED, FUNCTION, &[dw::DW_AT_inline]]),
+        dw::DW_TAG_subprogram => {
+            let more = [dw::DW_AT_abstract_origin, dw::DW_AT_calling_convention];
+            is_in(&[DECLARED, FUNCTION, CODE, &more]) || lanes == Some(name)
+        }
+        dw::DW_TAG_lexical_block => !is_abstract && is_in(&[CODE]),
+        dw::DW_TAG_inlined_subroutine => is_in(&[CALL]) || !is_abstract && is_in(&[CODE]),
+        _ => {
+            let more = [dw::DW_AT_artificial, dw::DW_AT_abstract_origin];
+            is_in(&[DECLARED, &more]) || !is_abstract && is_in(&[PLACE])
+        }
+    }
+}
+
+impl<'a, 'o> Compare<'a, 'o> {
+    /// Looks for attributes that an entry of a scope or variable should not have.
+    pub(super) fn attributes(&mut self, entry: Entry<'a, 'o>, is_abstract: bool, at: &At) {
+        let lanes = self.consumer.lanes;
+        let is_allowed = |name| allowed(entry.tag(), is_abstract, lanes, name);
+        if let Err((expected, found)) = only(entry, is_allowed) {
+            self.find(Kind::Attribute, at.clone(), expected, found);
+        }
+    }
+
+    /// Compares where in the source something is declared.
+    pub(super) fn declared(&mut self, entry: Entry<'a, 'o>, at: &At, line: Option<SourceLine>) {
+        let names = [dw::DW_AT_decl_file, dw::DW_AT_decl_line, dw::DW_AT_decl_column];
+        self.source_line(entry, at, line, names);
+    }
+
+    /// Compares a place in the source, given by three attributes.
+    pub(super) fn source_line(
+        &mut self,
+        entry: Entry<'a, 'o>,
+        at: &At,
+        line: Option<SourceLine>,
+        names: [DwAt; 3],
+    ) {
+        let module = self.module;
+        let number = |name| entry.inherited(name).and_then(Value::unsigned);
+        let [file, row, column] = names.map(number);
+        let Some(line) = line else {
+            let is_there = names.iter().any(|&name| entry.inherited(name).is_some());
+            return self.same(at, "a place in the source", &false, &is_there);
+        };
+        self.same(at, "the line", &Some(u64::from(line.line)), &row);
+        self.same(at, "the column", &u64::from(line.column), &column.unwrap_or(0));
+        let found = self.program.as_ref().zip(file).and_then(|(program, file)| source(program, file));
+        let expected = described(module, line.file);
+        if found.as_ref() != Some(&expected) {
+            self.find(Kind::Attribute, at.clone(), format!("the file {expected:?}"), format!("{found:?}"));
+        }
+    }
+}
+
+/// A source file: directory, name, MD5 sum.
+pub(super) type Source = (String, String, Option<[u8; 16]>);
+
+/// A file as the module has it.
+pub(super) fn described(module: &Module, id: FileId) -> Source {
+    let File { unit, name, directory, md5 } = module.file(id);
+    let directory = directory.or(module.unit(*unit).directory);
+    let directory = directory.map_or("", |directory| module.string(directory));
+    (directory.into(), module.string(*name).into(), *md5)
+}
+
+/// A file as a line program has it.
+pub(super) fn source(program: &LineProgram<'_>, file: u64) -> Option<Source> {
+    let file = program.file(file)?;
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    Some((text(program.directory(file.directory).unwrap_or_default()), text(file.path), file.md5))
+}
+
+/// An error unless all attributes of an entry are allowed, and each is there once.
+pub(super) fn only(entry: Entry<'_, '_>, is_allowed: impl Fn(DwAt) -> bool) -> Result<(), Difference> {
+    let attributes = entry.attributes();
+    for (index, attribute) in attributes.iter().enumerate() {
+        let name = attribute.name;
+        let is_again = attributes[..index].iter().any(|other| other.name == name);
+        if is_again || !is_allowed(name) {
+            let expected = if is_again { format!("{name} once") } else { format!("no {name}") };
+            return Err((expected, format!("{:?}", attribute.value)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,291 @@
+//! The comparison as a whole: units first, and what is found on the way.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
+
+use cranelift_entity::SecondaryMap;
+use gimli::constants as dw;
+
+use super::attributes::{self, only};
+use super::index::Index;
+use super::machine::Lists;
+use super::report::{Finding, Kind, Report};
+use crate::error::{At, Error};
+use crate::eval;
+use crate::lower::{Consumer, LeftOut};
+use crate::model::{Address, FunctionId, Module, TypeId, Unit, UnitId, VariableId};
+use crate::read::{Dwarf, Entry, LineProgram, Object, Value};
+
+pub(super) struct Compare<'a, 'o> {
+    pub(super) module: &'a Module,
+    pub(super) consumer: &'a Consumer,
+    pub(super) object: &'a Object<'a>,
+    pub(super) dwarf: &'a Dwarf<'o>,
+    pub(super) index: Rc<Index>,
+    pub(super) left_out: BTreeMap<VariableId, Vec<&'a LeftOut>>,
+    pub(super) lists: Lists<'o>,
+    pub(super) report: Report,
+    /// The entries that say where variables are, for pointers to them.
+    pub(super) variables: SecondaryMap<VariableId, Option<u64>>,
+    /// The entries that instances of functions and variables refer to.
+    pub(super) function_origins: SecondaryMap<FunctionId, Option<u64>>,
+    pub(super) variable_origins: SecondaryMap<VariableId, Option<u64>>,
+    /// Instances, to compare when all origins are known.
+    pub(super) instances: Vec<Instance>,
+    /// Locations to compare, when all entries are known.
+    pub(super) places: Vec<(VariableId, Entry<'a, 'o>, Option<FunctionId>)>,
+    /// Types and entries that were found to be the same.
+    pub(super) types: BTreeSet<(TypeId, u64)>,
+    /// The entries of these.
+    pub(super) type_entries: BTreeSet<u64>,
+    /// The line program of the unit that is being compared.
+    pub(super) program: Option<LineProgram<'o>>,
+    pub(super) evaluator: eval::Evaluator,
+}
+
+/// An entry that is an instance of another one.
+pub(super) struct Instance {
+    pub(super) at: At,
+    pub(super) of: Origin,
+    /// The entry that it refers to.
+    pub(super) found: Option<u64>,
+}
+
+/// What an entry is an instance of.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Origin {
+    Nothing,
+    Function(FunctionId),
+    Variable(VariableId),
+}
+
+impl<'a, 'o> Compare<'a, 'o> {
+    pub(super) fn new(
+        module: &'a Module,
+        consumer: &'a Consumer,
+        left_out: &'a [LeftOut],
+        object: &'a Object<'a>,
+        dwarf: &'a Dwarf<'o>,
+    ) -> Self {
+        let mut by_variable = BTreeMap::<_, Vec<_>>::new();
+        for one in left_out {
+            by_variable.entry(one.variable).or_default().push(one);
+        }
+        let mut compare = Self {
+            module,
+            consumer,
+            object,
+            dwarf,
+            index: Rc::new(Index::new(module)),
+            left_out: by_variable,
+            lists: Lists::new(),
+            report: Report { left_out: left_out.len(), ..Report::default() },
+            variables: SecondaryMap::new(),
+            function_origins: SecondaryMap::new(),
+            variable_origins: SecondaryMap::new(),
+            instances: Vec::new(),
+            places: Vec::new(),
+            types: BTreeSet::new(),
+            type_entries: BTreeSet::new(),
+            program: None,
+            evaluator: eval::Evaluator::new(),
+        };
+        compare.read_lists();
+        compare
+    }
+
+    /// Reads the location lists of all entries.
+    fn read_lists(&mut self) {
+        for entry in self.dwarf.entries() {
+            if !matches!(entry.attr(dw::DW_AT_location), Some(Value::LocList(_))) {
+                continue;
+            }
+            match entry.locations(dw::DW_AT_location) {
+                Ok(found) => {
+                    let found = found.unwrap_or_default().into_iter().map(|one| eval::ListEntry {
+                        bounds: (!one.is_default()).then_some((one.start, one.end)),
+                        expr: one.expr.into(),
+                    });
+                    self.lists.insert(entry.offset(), found.collect());
+                }
+                Err(error) => self.unreadable(&error, entry.place()),
+            }
+        }
+    }
+
+    /// Compares everything.
+    pub(super) fn run(mut self) -> Report {
+        self.header();
+        self.units();
+        self.origins();
+        for (variable, entry, function) in core::mem::take(&mut self.places) {
+            self.location(variable, entry, function);
+        }
+        self.report
+    }
+
+    /// The object is for the module's target.
+    fn header(&mut self) {
+        let target = &self.module.target;
+        self.same(&At::default(), "ELF machine", &target.elf().machine, &self.object.machine());
+        let name = |gfx: Option<crate::target::Gfx>| gfx.map(crate::target::Gfx::name);
+        self.same(&At::default(), "processor", &name(target.gfx()), &name(self.object.gfx()));
+    }
+
+    /// Every unit of the module; a unit is known by its name, and of several with one name by its place.
+    fn units(&mut self) {
+        let (module, dwarf) = (self.module, self.dwarf);
+        let mut by_name = BTreeMap::<_, VecDeque<_>>::new();
+        for unit in dwarf.units() {
+            by_name.entry(unit.name.as_deref().unwrap_or("")).or_default().push_back(unit);
+        }
+        for (id, unit) in module.units() {
+            let name = module.string(unit.name);
+            let at = module.at_scope(unit.scope);
+            let found = by_name.get_mut(name).and_then(|units| units.pop_front());
+            let root = found.and_then(|found| Some((found, dwarf.root(found)?)));
+            match root {
+                Some((found, root)) => self.unit(id, unit, found, root, &at),
+                None => self.find(Kind::MissingEntry, at, format!("a unit `{name}`"), "none"),
+            }
+        }
+        let mut rest: Vec<_> = by_name.into_values().flatten().collect();
+        rest.sort_by_key(|unit| unit.offset);
+        for unit in rest {
+            let name = unit.name.as_deref().map(String::from);
+            let what = format!("a unit `{}`", name.as_deref().unwrap_or_default());
+            self.find(Kind::UnexpectedEntry, At { unit: name, ..At::default() }, "no more", what);
+        }
+    }
+
+    fn unit(
+        &mut self,
+        id: UnitId,
+        unit: &Unit,
+        found: &'a crate::read::Unit<'o>,
+        root: Entry<'a, 'o>,
+        at: &At,
+    ) {
+        let module = self.module;
+        self.report.entries += 1;
+        let text = |id: Option<crate::model::StringId>| id.map(|id| module.string(id).to_owned());
+        let own = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(String::from);
+        self.same(at, "a unit's tag", &dw::DW_TAG_compile_unit, &root.tag());
+        self.same(at, "DW_AT_comp_dir", &text(unit.directory), &own(&found.comp_dir));
+        self.same(at, "DW_AT_producer", &text(unit.producer), &own(&found.producer));
+        self.same(at, "DW_AT_language", &unit.language.map(u64::from), &found.language);
+        let address_bytes = module.target.address_bytes();
+        self.same(at, "bytes of an address", &address_bytes, &found.encoding.address_bytes);
+        if let Err((expected, found)) = only(root, |name| attributes::UNIT.contains(&name)) {
+            self.find(Kind::Attribute, at.clone(), expected, found);
+        }
+        self.program = match self.dwarf.lines(found) {
+            Ok(program) => program,
+            Err(error) => {
+                self.unreadable(&error, at.clone());
+                None
+            }
+        };
+        self.code_of_unit(id, root, at);
+        self.scope(unit.scope, root, None);
+        self.rest_of_types(id, root);
+        self.procedures(id, root, at);
+        self.lines(id, at);
+    }
+
+    /// A unit's code is that of its functions.
+    fn code_of_unit(&mut self, id: UnitId, root: Entry<'a, 'o>, at: &At) {
+        let found = match root.ranges() {
+            Ok(ranges) => ranges,
+            Err(error) => return self.unreadable(&error, at.clone()),
+        };
+        let functions = &self.index.functions[id];
+        let code = functions.iter().filter_map(|&function| {
+            let start = self.address(function)?;
+            Some(start..start.wrapping_add(self.module.function(function).bytes))
+        });
+        let expected = joined(code.collect());
+        let found = joined(found);
+        if expected != found {
+            self.find(Kind::Code, at.clone(), hex(&expected), hex(&found));
+        }
+    }
+
+    /// Instances are of what they should be.
+    fn origins(&mut self) {
+        for Instance { at, of, found } in core::mem::take(&mut self.instances) {
+            let expected = match of {
+                Origin::Nothing => None,
+                Origin::Function(id) => self.function_origins[id],
+                Origin::Variable(id) => self.variable_origins[id],
+            };
+            if expected != found {
+                let text = |offset: Option<u64>| {
+                    let entry = self.dwarf.entry_at(offset?)?;
+                    Some(format!("{} `{}` at {:#x}", entry.tag(), entry.name()?, entry.offset()))
+                };
+                let text = |offset| text(offset).unwrap_or_else(|| "nothing".into());
+                let expected = format!("an instance of {}", text(expected));
+                self.find(Kind::Attribute, at, expected, text(found));
+            }
+        }
+    }
+
+    /// The address of a function's code in the object.
+    pub(super) fn address(&self, function: FunctionId) -> Option<u64> {
+        match self.module.function(function).address? {
+            Address::Constant(address) => Some(address),
+            Address::Symbol(symbol, by) => {
+                Some(self.object.symbol(self.module.symbol_name(symbol))?.address.wrapping_add(by))
+            }
+        }
+    }
+
+    /// Notes a difference.
+    #[cold]
+    pub(super) fn find(&mut self, kind: Kind, at: At, expected: impl Into<String>, found: impl Into<String>) {
+        let (expected, found) = (expected.into(), found.into());
+        self.report.findings.push(Finding { kind, at, lane: None, expected, found, trace: Vec::new() });
+    }
+
+    /// Notes something that could not be read.
+    #[cold]
+    pub(super) fn unreadable(&mut self, error: &Error, at: At) {
+        self.find(Kind::Unreadable, at, "something that can be read", super::placed(error).to_string());
+    }
+
+    /// Compares what an attribute says.
+    pub(super) fn same<T: PartialEq + core::fmt::Debug>(
+        &mut self,
+        at: &At,
+        what: &str,
+        expected: &T,
+        found: &T,
+    ) {
+        if expected != found {
+            let (expected, found) = (format!("{what} {expected:?}"), format!("{found:?}"));
+            self.find(Kind::Attribute, at.clone(), expected, found);
+        }
+    }
+}
+
+/// The same pcs in order, those that touch or overlap as one range.
+fn joined(mut ranges: Vec<core::ops::Range<u64>>) -> Vec<core::ops::Range<u64>> {
+    ranges.sort_unstable_by_key(|range| (range.start, range.end));
+    let mut all: Vec<core::ops::Range<u64>> = Vec::new();
+    for range in ranges {
+        match all.last_mut() {
+            Some(last) if range.start <= last.end && range.start <= range.end => {
+                last.end = last.end.max(range.end);
+            }
+            _ => all.push(range),
+        }
+    }
+    all
+}
+
+/// Ranges as text.
+pub(super) fn hex(ranges: &[core::ops::Range<u64>]) -> String {
+    let ranges: Vec<_> = ranges.iter().map(|range| format!("{:#x}..{:#x}", range.start, range.end)).collect();
+    if ranges.is_empty() { "no code".into() } else { ranges.join(", ") }
+}

@@ -1,0 +1,129 @@
+//! Line rows.
+
+use core::ops::Range;
+use std::collections::{BTreeMap, VecDeque};
+
+use super::attributes::{Source, described, source};
+use super::compare::Compare;
+use super::report::Kind;
+use crate::error::At;
+use crate::model::{self, FunctionId, UnitId};
+use crate::read::{LineProgram, LineRow};
+
+impl<'a, 'o> Compare<'a, 'o> {
+    /// Compares the rows of every function of a unit, and where its sequence ends. A function's sequence is
+    /// the one that begins where its rows do.
+    pub(super) fn lines(&mut self, id: UnitId, at: &At) {
+        let module = self.module;
+        let program = self.program.take();
+        let mut found: Vec<LineRow> = Vec::new();
+        for row in program.iter().flat_map(LineProgram::rows) {
+            match row {
+                Ok(row) => found.push(row),
+                Err(error) => return self.unreadable(&error, at.clone()),
+            }
+        }
+        let mut sequences = sequences(&found);
+        for &id in &std::rc::Rc::clone(&self.index).functions[id] {
+            let function = module.function(id);
+            let (rows, Some(start)) = (module.rows(id), self.address(id)) else { continue };
+            let Some(first) = rows.first() else { continue };
+            let sequence = sequences.get_mut(&start.wrapping_add(first.pc)).and_then(VecDeque::pop_front);
+            let sequence = &found[sequence.unwrap_or_default()];
+            self.sequence(id, program.as_ref(), sequence, start);
+            let end = sequence.last().filter(|row| row.end_sequence).map(|row| row.address);
+            if end != Some(start.wrapping_add(function.bytes)) {
+                let expected = format!("the end of the rows at {:#x}", start.wrapping_add(function.bytes));
+                self.find(Kind::Line, module.at_scope(function.scope), expected, format!("{end:x?}"));
+            }
+        }
+        let mut rest: Vec<_> = sequences.into_values().flatten().collect();
+        rest.sort_unstable_by_key(|range| range.start);
+        for range in rest {
+            let what = format!("{} rows from {:#x} on", range.len(), found[range.start].address);
+            self.find(Kind::Line, at.clone(), "no more rows", what);
+        }
+    }
+
+    /// Compares the rows of a function. Of those that differ, the first is a finding.
+    fn sequence(
+        &mut self,
+        id: FunctionId,
+        program: Option<&LineProgram<'_>>,
+        sequence: &[LineRow],
+        start: u64,
+    ) {
+        let module = self.module;
+        let rows = module.rows(id);
+        let found: Vec<_> = sequence.iter().filter(|row| !row.end_sequence).collect();
+        for index in 0..rows.len().max(found.len()) {
+            self.report.rows += 1;
+            let expected = rows.get(index).map(|row| expected(module, row));
+            let found = found.get(index).map(|row| self::found(program, row, start));
+            if expected == found {
+                continue;
+            }
+            let pc = expected.as_ref().or(found.as_ref()).map_or(0, |row| row.pc);
+            let at = At { pcs: Some(pc..pc.saturating_add(1)), ..module.at_scope(module.function(id).scope) };
+            let text = |row: Option<Row>| row.map_or_else(|| "no row".into(), |row| format!("{row:?}"));
+            return self.find(Kind::Line, at, text(expected), text(found));
+        }
+    }
+}
+
+/// What a row says.
+#[derive(Debug, PartialEq)]
+#[allow(dead_code, reason = "compared and printed as a whole")]
+struct Row {
+    pc: u64,
+    file: Option<Source>,
+    line: u64,
+    column: u64,
+    discriminator: u64,
+    is_stmt: bool,
+    is_prologue_end: bool,
+    is_epilogue_begin: bool,
+    /// What the module has no word for: instruction set, operation, basic block.
+    other: (u64, u64, bool),
+}
+
+fn expected(module: &model::Module, row: &model::Row) -> Row {
+    Row {
+        pc: row.pc,
+        file: Some(described(module, row.file)),
+        line: row.line.into(),
+        column: row.column.into(),
+        discriminator: row.discriminator.into(),
+        is_stmt: row.is_stmt,
+        is_prologue_end: row.is_prologue_end,
+        is_epilogue_begin: row.is_epilogue_begin,
+        other: (0, 0, false),
+    }
+}
+
+fn found(program: Option<&LineProgram<'_>>, row: &LineRow, start: u64) -> Row {
+    Row {
+        pc: row.address.wrapping_sub(start),
+        file: program.and_then(|program| source(program, row.file)),
+        line: row.line,
+        column: row.column,
+        discriminator: row.discriminator,
+        is_stmt: row.is_stmt,
+        is_prologue_end: row.prologue_end,
+        is_epilogue_begin: row.epilogue_begin,
+        other: (row.isa, row.op_index, row.basic_block),
+    }
+}
+
+/// The sequences by the address that they begin at, as ranges of the rows: each up to the row that ends it.
+fn sequences(rows: &[LineRow]) -> BTreeMap<u64, VecDeque<Range<usize>>> {
+    let mut all = BTreeMap::<_, VecDeque<_>>::new();
+    let mut start = 0;
+    for (index, row) in rows.iter().enumerate() {
+        if row.end_sequence || index + 1 == rows.len() {
+            all.entry(rows[start].address).or_default().push_back(start..index + 1);
+            start = index + 1;
+        }
+    }
+    all
+}

@@ -1,0 +1,203 @@
+//! Where variables are, at every witness: what the model denotes against what the evaluator finds.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::compare::Compare;
+use super::machine::Asked;
+use super::places::{Spans, is_nowhere, merged, show};
+use super::report::{Finding, Kind};
+use super::witness::{self, Fill};
+use crate::error::At;
+use crate::eval;
+use crate::model::{FunctionId, NoMeaning, VariableId};
+use crate::read::Entry;
+
+/// Where and when it is asked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Witness {
+    /// Bytes from the start of the function.
+    pub(super) pc: u64,
+    /// The address of the function; `None` outside of one.
+    pub(super) start: Option<u64>,
+    pub(super) lane: u32,
+    pub(super) fill: Fill,
+}
+
+/// A variable and its entry.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a, 'o> {
+    pub(super) id: VariableId,
+    pub(super) entry: Entry<'a, 'o>,
+    pub(super) function: Option<FunctionId>,
+    /// How many bits are compared.
+    pub(super) bits: u64,
+}
+
+/// What a witness says.
+enum Verdict {
+    Same,
+    /// The model says nothing: where a location leaves its storage, anything may be found.
+    Nothing,
+    /// The model says it with a raw expression.
+    Raw,
+    /// The consumer could not be told.
+    LeftOut,
+    Different(Box<Finding>),
+}
+
+impl<'a, 'o> Compare<'a, 'o> {
+    /// Compares a variable's location at every witness.
+    pub(super) fn location(&mut self, id: VariableId, entry: Entry<'a, 'o>, function: Option<FunctionId>) {
+        let module = self.module;
+        let start = function.map(|function| self.address(function).unwrap_or(0));
+        let size = function.map_or(1, |function| module.function(function).bytes);
+        // Of something without a size, the first byte is compared.
+        let bits = module.ty(module.variable(id).ty).bits().unwrap_or(8);
+        let place = Place { id, entry, function, bits };
+        self.plain_form(place);
+        let mut bounds: Vec<u64> =
+            module.live(id).iter().flat_map(|live| [live.pcs().start, live.pcs().end]).collect();
+        if let Some(start) = start {
+            bounds.extend(self.bounds(entry.offset(), start));
+            self.bad_ranges(place, start, size);
+        }
+        let lanes = witness::lanes(&module.target);
+        let asked = Asked::default();
+        let mut is_unproven = false;
+        let mut pcs = VecDeque::from(witness::pcs(bounds, size));
+        let mut tried = BTreeSet::new();
+        while let Some(pc) = pcs.pop_front() {
+            if !tried.insert(pc) {
+                continue;
+            }
+            asked.clear();
+            // One finding says enough of a variable at a pc.
+            let mut is_different = false;
+            for (index, &lane) in lanes.iter().enumerate() {
+                // What did not ask for the lane is the same in all of them; so for contents.
+                if index > 0 && !asked.lane.get() {
+                    break;
+                }
+                for (index, fill) in Fill::ALL.into_iter().enumerate() {
+                    if index > 0 && !asked.contents.get() {
+                        break;
+                    }
+                    let witness = Witness { pc, start, lane, fill };
+                    match self.at_witness(place, witness, &asked) {
+                        Verdict::Same => self.report.locations += 1,
+                        Verdict::Raw => is_unproven = true,
+                        Verdict::LeftOut | Verdict::Nothing => {}
+                        Verdict::Different(finding) if !is_different => {
+                            is_different = true;
+                            self.report.findings.push(*finding);
+                        }
+                        Verdict::Different(_) => {}
+                    }
+                }
+            }
+            // What it refers to can be somewhere else by pc, too.
+            for entry in asked.entries.take() {
+                let bounds = self.bounds(entry, start.unwrap_or(0));
+                pcs.extend(witness::pcs(bounds, size).into_iter().filter(|pc| !tried.contains(pc)));
+            }
+        }
+        if is_unproven {
+            self.report.unproven.push((id, module.at_variable(id, None)));
+        }
+    }
+
+    /// The bounds of the location list of an entry, from the start of the function.
+    fn bounds(&self, entry: u64, start: u64) -> Vec<u64> {
+        let entries = self.lists.get(&entry).into_iter().flatten().filter_map(|entry| entry.bounds);
+        entries.flat_map(|(first, end)| [first.wrapping_sub(start), end.wrapping_sub(start)]).collect()
+    }
+
+    /// Ranges that are empty, reversed, or outside of the function: no pc shows them.
+    fn bad_ranges(&mut self, place: Place<'a, 'o>, start: u64, size: u64) {
+        let all = self.lists.get(&place.entry.offset()).into_iter().flatten();
+        let is_bad = |&(first, end): &(u64, u64)| {
+            first >= end || first < start || end.wrapping_sub(start) > size || end < start
+        };
+        let bad: Vec<_> = all.filter_map(|entry| entry.bounds).filter(is_bad).collect();
+        for (first, end) in bad {
+            let text = format!("{:#x}..{:#x}", first.wrapping_sub(start), end.wrapping_sub(start));
+            let at = self.module.at_variable(place.id, None);
+            self.find(Kind::Range, at, format!("a range in 0x0..{size:#x}"), text);
+        }
+    }
+
+    fn at_witness(&mut self, place: Place<'a, 'o>, witness: Witness, asked: &Asked) -> Verdict {
+        let found = self.found(place, witness, asked, None);
+        let expected = match self.expected(place, witness, asked) {
+            Ok(expected) => expected,
+            Err(NoMeaning::Raw) => return Verdict::Raw,
+            Err(NoMeaning::Outside(_)) => return Verdict::Nothing,
+            // What the model cannot read, the object cannot either.
+            Err(why) => {
+                return match found {
+                    Err(_) => Verdict::Same,
+                    Ok(found) => {
+                        self.different(Kind::Location, place, witness, why.to_string(), show(&found))
+                    }
+                };
+            }
+        };
+        let left_out = self.left_out_at(place.id, witness.pc);
+        let is_left_out = left_out > 0 && left_out >= expected.len();
+        let whole = merged(&expected, place.bits);
+        match found {
+            Err(None) if is_left_out => Verdict::LeftOut,
+            Err(fault) => {
+                let found = fault.map_or_else(|| "no location".into(), |fault| fault.to_string());
+                self.different(Kind::Evaluation, place, witness, show(&whole), found)
+            }
+            Ok(found) if eval::same(&whole, &found) => Verdict::Same,
+            Ok(found) if is_left_out && is_nowhere(&found) => Verdict::LeftOut,
+            Ok(found) if left_out > 0 && is_rest(&expected, left_out, &found, place.bits) => Verdict::Same,
+            Ok(found) => self.different(Kind::Location, place, witness, show(&whole), show(&found)),
+        }
+    }
+
+    #[cold]
+    fn different(
+        &mut self,
+        kind: Kind,
+        place: Place<'a, 'o>,
+        witness: Witness,
+        expected: String,
+        found: String,
+    ) -> Verdict {
+        // Once more, to tell how it came about.
+        let mut trace = Vec::new();
+        let _ = self.found(place, witness, &Asked::default(), Some(&mut trace));
+        let pcs = witness.start.map(|_| witness.pc..witness.pc + 1);
+        let at = At { pcs, ..self.module.at_variable(place.id, None) };
+        let lane = (self.module.target.lanes() > 1).then_some(witness.lane);
+        Verdict::Different(Box::new(Finding { kind, at, lane, expected, found, trace }))
+    }
+
+    /// How many places of a variable at a pc were left out.
+    fn left_out_at(&self, id: VariableId, pc: u64) -> usize {
+        let all = self.left_out.get(&id).into_iter().flatten();
+        all.filter(|one| one.pcs.as_ref().is_none_or(|pcs| pcs.contains(&pc))).count()
+    }
+}
+
+/// Whether what was found is all places but so many.
+fn is_rest(expected: &[Spans], left_out: usize, found: &[eval::Span], bits: u64) -> bool {
+    // A variable in more places than this is not one that a compiler made.
+    const MAX_PLACES: usize = 12;
+    let count = expected.len();
+    if count > MAX_PLACES || left_out > count {
+        return false;
+    }
+    (0u32..1 << count).filter(|chosen| chosen.count_ones() as usize == count - left_out).any(|chosen| {
+        let rest: Vec<Spans> = expected
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| chosen >> at & 1 == 1)
+            .map(|(_, it)| it.clone())
+            .collect();
+        eval::same(&merged(&rest, bits), found)
+    })
+}

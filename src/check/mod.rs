@@ -1,0 +1,108 @@
+//! Does what was written mean what was described?
+//!
+//! The property, formally. Let *M* be a module and *B* the bytes of an object. For every variable *v* of
+//! *M* of size *n*, every pc *p* of its function, every lane *l* of the wave and every content *c* of the
+//! machine:
+//!
+//! > the spans of the first *n* bits of `denote(v at p, l, c)` are the spans of the first *n* bits of
+//! > `eval(the location of v's entry in B, p, l, c)`: the same bits of the same storages, in every place
+//! > that *v* is in.
+//!
+//! `denote` is [the model's own meaning](crate::model), which knows nothing of DWARF; `eval` is the
+//! [reference evaluator](crate::eval), which reads *B* and knows nothing of *M*. Neither shares code with
+//! what wrote *B*, but for the table of operations.
+//!
+//! Not every *p*, *l* and *c* is tried, but [witnesses](witness): those at which a mistake shows. Beside
+//! locations, everything else that *M* says is looked up in *B*: names, types, scopes and their code, line
+//! rows.
+//!
+//! ```
+//! # use eitri::build::Builder;
+//! # use eitri::emit::elf::{Code, new_object};
+//! # use eitri::lower::{Consumer, Policy, lower};
+//! # use eitri::model::{Encoding, Loc};
+//! # use eitri::target::{Gfx, Target, Wave};
+//! # let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
+//! # let v40 = gpu.vgpr(40)?;
+//! # let mut m = Builder::new(gpu);
+//! # let unit = m.unit("a.cl");
+//! # let int = m.base_type(unit, "int", Encoding::Signed, 32)?;
+//! # let kernel = m.function(unit, "k")?.code("k", 64).id();
+//! # m.variable(kernel, "n", int)?.live(0..64, Loc::lane(v40, 7))?;
+//! # let module = m.finish()?;
+//! let consumer = Consumer::llvm();
+//! let written = lower(&module, &consumer, Policy::Strict)?;
+//! let code = Code::text(vec![0; 64]).with_function("k", 0, 64);
+//! let object = new_object(module.target(), &code, &written.sections)?;
+//! let report = eitri::check(&module, &consumer, &written.left_out, &object)?;
+//! assert!(report.is_clean(), "{report}");
+//! # Ok::<(), eitri::Error>(())
+//! ```
+
+mod attributes;
+mod compare;
+mod entries;
+mod index;
+mod lines;
+mod locations;
+mod machine;
+mod places;
+mod plain;
+mod report;
+mod types;
+pub mod witness;
+
+pub use report::{Finding, Kind, Report};
+
+use crate::error::{At, Error, Result};
+use crate::lower::{Consumer, LeftOut};
+use crate::model::Module;
+use crate::op::Dialect;
+use crate::read::{Dwarf, MOVED, Object, Placing};
+
+/// Compares an object with the module that it was written from.
+///
+/// `left_out` lists what the consumer could not be told, as [`lower`](crate::lower::lower) gave it: there
+/// the object may say nothing. What it says there is compared all the same.
+///
+/// # Errors
+/// Only if the bytes cannot be read. Everything else is a finding of the report.
+pub fn check(module: &Module, consumer: &Consumer, left_out: &[LeftOut], bytes: &[u8]) -> Result<Report> {
+    let object = Object::read(bytes)?;
+    // Operations of the vendor's are known whoever reads: whether they may be there is for `plain` to say.
+    let dialect = match consumer.dialect {
+        Dialect::Dwarf5 => Dialect::Llvm,
+        other => other,
+    };
+    // A number that the linker should fill in and is not told of can be right by luck, where it is 0. So
+    // what is compared is the object as if it were linked behind others.
+    Dwarf::read_as(&object, dialect, consumer.draft)?;
+    let object = Object::read_placed(bytes, Placing::Linked)?;
+    let dwarf = match Dwarf::read_as(&object, dialect, consumer.draft) {
+        Ok(dwarf) => dwarf,
+        Err(error) => {
+            let finding = Finding {
+                kind: Kind::Unreadable,
+                at: error.at().clone(),
+                lane: None,
+                expected: "something that can be read when it is linked".into(),
+                found: placed(&error).to_string(),
+                trace: Vec::new(),
+            };
+            return Ok(Report { findings: vec![finding], left_out: left_out.len(), ..Report::default() });
+        }
+    };
+    Ok(compare::Compare::new(module, consumer, left_out, &object, &dwarf).run())
+}
+
+/// The error with the offset that the section has in the file.
+fn placed(error: &Error) -> Error {
+    let at = error.at();
+    match (&at.section, at.offset) {
+        (Some(section), Some(offset)) if section.starts_with(".debug_") && section != ".debug_info" => {
+            let offset = Some(offset.saturating_sub(MOVED));
+            Error::new(error.kind().clone()).or_at(At { offset, ..at.clone() })
+        }
+        _ => error.clone(),
+    }
+}

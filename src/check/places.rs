@@ -1,0 +1,225 @@
+//! A variable's bits at one witness, by the model and by the object, in the same words.
+
+use super::compare::Compare;
+use super::locations::{Place, Witness};
+use super::machine::{self, Asked};
+use super::witness::Stopped;
+use crate::eval::{self, Context, ImplicitBits, ImplicitPointer, Location, SingleLocation};
+use crate::model::{NoMeaning, Span, Storage};
+use crate::op::{Encoder, text};
+use crate::read::Value;
+use crate::target::{SpaceId, Target};
+
+/// A location by its bits.
+pub(super) type Spans = Vec<eval::Span>;
+
+impl<'a, 'o> Compare<'a, 'o> {
+    /// What the model says: the spans of each place that the variable is in.
+    pub(super) fn expected(
+        &self,
+        place: Place<'a, 'o>,
+        witness: Witness,
+        asked: &Asked,
+    ) -> Result<Vec<Spans>, NoMeaning> {
+        let module = self.module;
+        let symbol = |name: &str| Some(self.object.symbol(name)?.address);
+        let lane = (module.target.lanes() > 1).then_some(witness.lane);
+        let contents = Stopped { fill: witness.fill, lane, symbol: &symbol, asked };
+        // Sorted, and of those that begin at or before the pc only the last ones, which begin together, can
+        // go on there.
+        let live = module.live(place.id);
+        let before = &live[..live.partition_point(|live| live.pcs().start <= witness.pc)];
+        let here = before.iter().rev().take_while(|live| live.pcs().contains(&witness.pc));
+        let places = module.always(place.id).into_iter().chain(here.map(|live| live.loc));
+        let denoted = places.map(|loc| {
+            let spans = module.denote(place.function, loc, place.bits, &contents)?;
+            Ok(spans.iter().map(|span| self.span(span)).collect())
+        });
+        denoted.collect()
+    }
+
+    /// A span of the model as one of the evaluator.
+    fn span(&self, span: &Span) -> eval::Span {
+        let place = self.single(span).unwrap_or_else(nowhere);
+        eval::Span { bits: span.bits.into(), places: vec![place] }
+    }
+
+    fn single(&self, span: &Span) -> Option<SingleLocation> {
+        let target = &self.module.target;
+        let storage = match &span.storage {
+            Storage::Register(reg) => {
+                eval::Storage::Register { reg: *reg, frame: 0, bits: target.register(*reg)?.bits }
+            }
+            Storage::Memory(space, lane) => eval::Storage::Memory {
+                space: *space,
+                address_bits: target.space(*space)?.address_bits,
+                lane: *lane,
+            },
+            Storage::Implicit(bytes) => eval::Storage::Implicit(ImplicitBits::new(bytes, span.bits)),
+            Storage::Pointer(variable, by) => eval::Storage::ImplicitPointer(ImplicitPointer {
+                // No entry is at the start of the section.
+                entry: self.variables[*variable].unwrap_or(0),
+                by: *by,
+                space: SpaceId::DEFAULT,
+                bits: u32::from(target.address_bytes()) * 8,
+            }),
+            Storage::Undefined => return None,
+        };
+        Some(SingleLocation { storage, offset: span.from })
+    }
+
+    /// What the object says. `Err(None)` if it says nothing.
+    pub(super) fn found(
+        &mut self,
+        place: Place<'a, 'o>,
+        witness: Witness,
+        asked: &Asked,
+        trace: Option<&mut Vec<String>>,
+    ) -> Result<Spans, Option<eval::Fault>> {
+        let entry = place.entry;
+        let target = &self.module.target;
+        let unit = entry.unit();
+        let machine = machine::Stopped {
+            target,
+            dwarf: self.dwarf,
+            lists: &self.lists,
+            fill: witness.fill,
+            lane: (target.lanes() > 1).then_some(witness.lane),
+            lanes: self.lanes(place),
+            pc: witness.start.map(|start| start.wrapping_add(witness.pc)),
+            asked,
+        };
+        let context = Context { unit: unit.offset, ..Context::new(unit.encoding, target) };
+        let location = match entry.attr(gimli::DW_AT_location) {
+            Some(Value::Expr(expr)) => match trace {
+                None => self.evaluator.location(expr, &machine, &context).map_err(Some)?,
+                Some(trace) => {
+                    let mut step = |step: eval::Step<'_>| trace.push(told(&step, &context, target));
+                    match self.evaluator.traced(expr, &machine, &context, &mut step).map_err(Some)? {
+                        eval::Element::Location(location) => location,
+                        eval::Element::Value(_) => return Err(None),
+                    }
+                }
+            },
+            Some(Value::LocList(_)) => {
+                let entries = self.lists.get(&entry.offset()).ok_or(None)?;
+                match trace {
+                    None => self.evaluator.list(entries, &machine, &context).map_err(Some)?,
+                    Some(trace) => {
+                        let mut step = |step: eval::Step<'_>| trace.push(told(&step, &context, target));
+                        self.evaluator.list_traced(entries, &machine, &context, &mut step).map_err(Some)?
+                    }
+                }
+            }
+            Some(_) => return Err(None),
+            None => match entry.attr(gimli::DW_AT_const_value) {
+                Some(Value::Block(bytes)) => Location::implicit(bytes),
+                Some(Value::Unsigned(value)) => Location::implicit(&value.to_le_bytes()),
+                Some(Value::Signed(value)) => Location::implicit(&value.to_le_bytes()),
+                Some(_) => return Err(None),
+                None => return Ok(merged(&[], place.bits)),
+            },
+        };
+        eval::spans(&location, place.bits.into()).map_err(Some)
+    }
+
+    /// How many lanes the function's entry says it has. A consumer that is not told of lanes knows them.
+    fn lanes(&self, place: Place<'a, 'o>) -> u64 {
+        let lanes = u64::from(self.module.target.lanes());
+        let (Some(attribute), Some(_)) = (self.consumer.lanes, place.function) else { return lanes };
+        let subprogram = core::iter::successors(Some(place.entry), |entry| entry.parent())
+            .find(|entry| entry.tag() == gimli::DW_TAG_subprogram);
+        subprogram.and_then(|entry| entry.number(attribute)).unwrap_or(1)
+    }
+}
+
+/// Several places at once as spans of all of them; nowhere, if there are none.
+pub(super) fn merged(places: &[Spans], bits: u64) -> Spans {
+    match places {
+        [] => return vec![eval::Span { bits: bits.into(), places: vec![nowhere()] }],
+        [one] => return one.clone(),
+        _ => {}
+    }
+    // Cut where any of the places is cut.
+    let mut cuts: Vec<u128> = Vec::new();
+    for spans in places {
+        let mut at = 0;
+        cuts.extend(spans.iter().map(|span| {
+            at += span.bits;
+            at
+        }));
+    }
+    cuts.sort_unstable();
+    cuts.dedup();
+    let mut from = 0;
+    let mut all = Vec::new();
+    for end in cuts {
+        let mut here: Vec<_> = places.iter().filter_map(|spans| slice(spans, from, end - from)).collect();
+        here.sort_unstable();
+        here.dedup();
+        all.push(eval::Span { bits: end - from, places: here });
+        from = end;
+    }
+    all
+}
+
+/// The place of bits that lie in one of the spans, each of which has one.
+fn slice(spans: &[eval::Span], mut from: u128, bits: u128) -> Option<SingleLocation> {
+    for span in spans {
+        if from >= span.bits {
+            from -= span.bits;
+            continue;
+        }
+        let place = span.places.first()?;
+        return Some(match &place.storage {
+            eval::Storage::Undefined => nowhere(),
+            eval::Storage::Implicit(implicit) => {
+                let bit = |at: u128| implicit.bytes()[(at / 8) as usize] >> (at % 8) & 1;
+                let mut moved = vec![0; bits.div_ceil(8) as usize];
+                for at in 0..bits {
+                    moved[(at / 8) as usize] |= bit(place.offset + from + at) << (at % 8);
+                }
+                let storage = eval::Storage::Implicit(ImplicitBits::new(&moved, bits as u64));
+                SingleLocation { storage, offset: 0 }
+            }
+            storage => SingleLocation { storage: storage.clone(), offset: place.offset + from },
+        });
+    }
+    None
+}
+
+fn nowhere() -> SingleLocation {
+    SingleLocation { storage: eval::Storage::Undefined, offset: 0 }
+}
+
+/// Whether no bit is anywhere.
+pub(super) fn is_nowhere(spans: &[eval::Span]) -> bool {
+    spans.iter().all(|span| span.places.iter().all(|place| place.storage == eval::Storage::Undefined))
+}
+
+/// A step of an evaluation as text: the operation, and the stack after it.
+fn told(step: &eval::Step<'_>, context: &Context<'_>, target: &Target) -> String {
+    let mut bytes = Vec::new();
+    Encoder::new(&mut bytes, context.encoding).op(step.op);
+    let stack: Vec<String> = step.stack.iter().map(ToString::to_string).collect();
+    let op = text::print(&bytes, context.encoding, Some(target));
+    format!("{:#04x} {op} -> {}", step.offset, stack.join(", "))
+}
+
+/// Spans as text.
+pub(super) fn show(spans: &[eval::Span]) -> String {
+    let places = |span: &eval::Span| {
+        let places: Vec<String> =
+            span.places.iter().map(|place| Location::from(place.clone()).to_string()).collect();
+        places.join(" | ")
+    };
+    match spans {
+        [] => "nothing".into(),
+        [span] => places(span),
+        _ => {
+            let parts: Vec<String> =
+                spans.iter().map(|span| format!("{}/{}", places(span), span.bits)).collect();
+            format!("[{}]", parts.join(", "))
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What was found.
+
+use core::fmt;
+
+use crate::error::At;
+use crate::model::VariableId;
+
+/// Everything that was found, in the order of the module.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Differences between the module and the object.
+    pub findings: Vec<Finding>,
+    /// What could not be compared, for the module says it with a raw expression, which has no meaning but
+    /// the one that DWARF gives it.
+    pub unproven: Vec<(VariableId, At)>,
+    /// What the consumer could not be told, and was not.
+    pub left_out: usize,
+    /// How many locations were compared: variables × pcs, × lanes and contents of the machine where the
+    /// location depends on them.
+    pub locations: u64,
+    /// How many entries were compared.
+    pub entries: u64,
+    /// How many line rows were compared.
+    pub rows: u64,
+}
+
+impl Report {
+    /// Whether there is no difference.
+    pub fn is_clean(&self) -> bool {
+        self.findings.is_empty()
+    }
+}
+
+/// A difference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What is different.
+    pub kind: Kind,
+    /// Where in the program.
+    pub at: At,
+    /// The lane that asks, if it matters.
+    pub lane: Option<u32>,
+    /// What the module says.
+    pub expected: String,
+    /// What the object says.
+    pub found: String,
+    /// The evaluation that led there, operation by operation.
+    pub trace: Vec<String>,
+}
+
+/// What is different.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// An entry is missing.
+    MissingEntry,
+    /// There is an entry that the module does not have.
+    UnexpectedEntry,
+    /// An attribute is missing, or has another value.
+    Attribute,
+    /// A type is another.
+    Type,
+    /// The code of a scope is elsewhere.
+    Code,
+    /// A variable is elsewhere.
+    Location,
+    /// A location could not be evaluated.
+    Evaluation,
+    /// A list has an entry that is empty, reversed, or outside of the function.
+    Range,
+    /// A row of the line table is missing or different.
+    Line,
+    /// Something could not be read.
+    Unreadable,
+}
+
+impl Kind {
+    fn text(self) -> &'static str {
+        match self {
+            Self::MissingEntry => "missing entry",
+            Self::UnexpectedEntry => "unexpected entry",
+            Self::Attribute => "attribute",
+            Self::Type => "type",
+            Self::Code => "code",
+            Self::Location => "location",
+            Self::Evaluation => "evaluation",
+            Self::Range => "range",
+            Self::Line => "line",
+            Self::Unreadable => "unreadable",
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind.text(), self.at)?;
+        if let Some(lane) = self.lane {
+            write!(f, ", lane {lane}")?;
+        }
+        write!(f, ": expected {}, found {}", self.expected, self.found)?;
+        for step in &self.trace {
+            write!(f, "\n    {step}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for finding in &self.findings {
+            writeln!(f, "{finding}")?;
+        }
+        for (_, at) in &self.unproven {
+            writeln!(f, "unproven: {at}: a raw expression has no meaning but its own")?;
+        }
+        let Self { findings, unproven, left_out, locations, entries, rows } = self;
+        write!(
+            f,
+            "{} findings, {} unproven, {left_out} left out; compared: ",
+            findings.len(),
+            unproven.len()
+        )?;
+        write!(f, "{entries} entries, {rows} line rows, {locations} locations")
+    }
+}

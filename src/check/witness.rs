@@ -1,0 +1,127 @@
+//! Where a mistake shows: pcs, lanes and contents of the machine that are worth trying.
+//!
+//! * Pcs: the first and the last byte of each range, of the module's and of the object's, and the byte on
+//!   either side. Between two bounds nothing depends on the pc.
+//! * Lanes: 0, 1, 15, 16, 31, 32 and the last: a stride, an offset held in a signed byte, a half of a wave.
+//! * Contents: one in which every byte of every register and of memory spells where it is, so that a wrong
+//!   place cannot look right by luck; one in which every dword holds a small number, so that places at
+//!   run-time offsets lie inside of their storages; and all bits 0 and all bits 1, for sums that carry and
+//!   numbers that have a sign in one of the two.
+//!
+//! A location that asks for no lane is compared in one lane, and one that reads nothing with one content:
+//! it is the same in all others.
+
+use super::machine::Asked;
+use crate::model::Contents;
+use crate::op::Reg;
+use crate::target::{SpaceId, Target};
+
+/// The lanes to try, on a target with waves of so many; 0 alone where code does not run in waves.
+pub fn lanes(target: &Target) -> Vec<u32> {
+    let count = target.lanes();
+    let mut lanes = vec![0, 1, 15, 16, 31, 32, count - 1];
+    lanes.retain(|&lane| lane < count);
+    lanes.sort_unstable();
+    lanes.dedup();
+    lanes
+}
+
+/// The pcs to try in a function of `size` bytes, given the bounds of ranges.
+pub fn pcs(bounds: impl IntoIterator<Item = u64>, size: u64) -> Vec<u64> {
+    let either_side = |bound: u64| [bound.wrapping_sub(1), bound];
+    let ends = [0, size.wrapping_sub(1)];
+    let mut pcs: Vec<u64> = bounds.into_iter().flat_map(either_side).chain(ends).collect();
+    pcs.retain(|&pc| pc < size);
+    pcs.sort_unstable();
+    pcs.dedup();
+    pcs
+}
+
+/// What a machine holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fill {
+    /// Every byte spells its address.
+    Spelled,
+    /// Every dword of a register holds a number from 0 to 7.
+    Small,
+    /// All bits are 0.
+    Zeros,
+    /// All bits are 1.
+    Ones,
+}
+
+impl Fill {
+    /// Every content to try.
+    pub const ALL: [Self; 4] = [Self::Spelled, Self::Small, Self::Zeros, Self::Ones];
+
+    /// Byte `at` of a register, the least significant being 0.
+    pub fn register_byte(self, reg: Reg, at: u32) -> u8 {
+        match self {
+            Self::Spelled => spell(reg.0.wrapping_mul(0x1_0001).wrapping_add(1 << 40), at.into()),
+            Self::Small if at.is_multiple_of(4) => spell(reg.0, u64::from(at) / 4) & 7,
+            Self::Small | Self::Zeros => 0,
+            Self::Ones => 0xff,
+        }
+    }
+
+    /// A byte of memory.
+    pub fn memory_byte(self, space: SpaceId, lane: Option<u32>, address: u64) -> u8 {
+        let storage = u64::from(space.0) << 32 | u64::from(lane.map_or(0, |lane| lane + 1));
+        match self {
+            Self::Spelled => spell(storage, address),
+            Self::Small if address.is_multiple_of(8) => spell(storage, address) & 7,
+            Self::Small | Self::Zeros => 0,
+            Self::Ones => 0xff,
+        }
+    }
+}
+
+/// A byte that says which storage it is in and where: different for neighbours, lanes and storages, with
+/// all bits in use.
+fn spell(storage: u64, at: u64) -> u8 {
+    // SplitMix64's finisher: any bit of the input decides every bit of the output.
+    let mut bits = storage.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ at.wrapping_mul(0xd1b5_4a32_d192_ed03);
+    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (bits ^ bits >> 31) as u8
+}
+
+/// A stopped program for the model's own meaning.
+pub(super) struct Stopped<'a> {
+    pub(super) fill: Fill,
+    pub(super) lane: Option<u32>,
+    pub(super) symbol: &'a dyn Fn(&str) -> Option<u64>,
+    pub(super) asked: &'a Asked,
+}
+
+impl Contents for Stopped<'_> {
+    fn register(&self, reg: Reg, from: u64, bits: u32) -> Option<u64> {
+        self.asked.contents.set(true);
+        let byte = |at: u64| u32::try_from(at).ok().map(|at| self.fill.register_byte(reg, at));
+        number(from.into(), bits, |at| byte(at as u64))
+    }
+
+    fn memory(&self, space: SpaceId, lane: Option<u32>, from: u128, bits: u32) -> Option<u64> {
+        self.asked.contents.set(true);
+        number(from, bits, |at| Some(self.fill.memory_byte(space, lane, at as u64)))
+    }
+
+    fn lane(&self) -> Option<u32> {
+        self.asked.lane.set(true);
+        self.lane
+    }
+
+    fn symbol(&self, name: &str) -> Option<u64> {
+        (self.symbol)(name)
+    }
+}
+
+/// The number in `bits` bits from bit `from` on.
+fn number(from: u128, bits: u32, byte: impl Fn(u128) -> Option<u8>) -> Option<u64> {
+    let mut value = 0u128;
+    let (first, skip) = (from / 8, (from % 8) as u32);
+    for index in 0..(skip + bits).div_ceil(8) {
+        value |= u128::from(byte(first + u128::from(index))?) << (8 * index);
+    }
+    Some((value >> skip) as u64 & (u64::MAX >> (64 - bits)))
+}

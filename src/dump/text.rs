@@ -1,0 +1,390 @@
+//! Units, entries, lists and lines as indented text.
+//!
+//! ```text
+//! unit: DWARF 5, addresses of 8 bytes
+//! DW_TAG_compile_unit
+//!   DW_AT_name: "a.cl"
+//!   DW_TAG_subprogram
+//!     DW_AT_low_pc: 0x10000
+//!     DW_TAG_variable
+//!       DW_AT_type: DW_TAG_pointer_type -> DW_TAG_base_type "float"
+//!       DW_AT_location: list
+//!         [0x10000, 0x10010): regx v3
+//! lines: version 5
+//!   file 1: "a.cl"
+//!   0x10000      1:12:5  stmt prologue_end
+//! ```
+//!
+//! The text is the same as long as the facts are: section offsets are in it only if asked for, and an
+//! entry is referred to by what it is.
+
+use std::fmt::{self, Write};
+
+use gimli::{DwAt, constants as dw};
+
+use super::names;
+use crate::op::{Decoder, Encoding, Op, OperandKind, text};
+use crate::read::{Attribute, Dwarf, Entry, LineProgram, ListKind, Object, Unit, Value};
+use crate::target::{SpaceId, Target};
+
+/// How much the text says.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DumpOptions {
+    /// Also section offsets, forms, and how list entries are encoded. Such a text changes with every
+    /// byte that comes or goes.
+    pub verbose: bool,
+}
+
+/// Everything that the debug sections say, as text.
+///
+/// Registers are printed by name if the target is given; [`Object::target`] often knows it. What cannot be
+/// read (a list, a line program) is printed as the error in angle brackets.
+pub fn dump(object: &Object<'_>, dwarf: &Dwarf<'_>, target: Option<&Target>, options: DumpOptions) -> String {
+    let mut out = String::new();
+    let mut dump = Dump { object, dwarf, target, verbose: options.verbose, program: None, out: &mut out };
+    // Writing to a string does not fail.
+    let _ = dump.all();
+    out
+}
+
+/// Deeper entries are not indented further: a tree can be as deep as the file has bytes.
+const DEEPEST: usize = 32;
+/// How many types are printed from one to the next, and how deep expressions in expressions are followed.
+const MOST_STEPS: usize = 8;
+
+struct Dump<'a, 'd> {
+    object: &'a Object<'a>,
+    dwarf: &'a Dwarf<'d>,
+    target: Option<&'a Target>,
+    verbose: bool,
+    /// The line program of the unit, which knows the names of files.
+    program: Option<LineProgram<'d>>,
+    out: &'a mut String,
+}
+
+impl<'a, 'd> Dump<'a, 'd> {
+    fn all(&mut self) -> fmt::Result {
+        let dwarf = self.dwarf;
+        if dwarf.units().is_empty() {
+            self.out.push_str("no units\n");
+        }
+        for (index, unit) in dwarf.units().iter().enumerate() {
+            if index != 0 {
+                self.out.push('\n');
+            }
+            self.unit(unit)?;
+        }
+        for one in self.object.undefined() {
+            let (section, symbol) =
+                (self.object.sections().get(one.section), self.object.symbols().get(one.symbol));
+            let (Some(section), Some(symbol)) = (section, symbol) else { continue };
+            write!(self.out, "undefined: `{}` in {}", symbol.name, section.name)?;
+            self.at(one.offset)?;
+            self.out.push('\n');
+        }
+        Ok(())
+    }
+
+    fn unit(&mut self, unit: &'a Unit<'d>) -> fmt::Result {
+        let Encoding { version, address_bytes, offset_bytes, .. } = unit.encoding;
+        write!(self.out, "unit: DWARF {version}, addresses of {address_bytes} bytes")?;
+        if offset_bytes == 8 {
+            self.out.push_str(", 64-bit format");
+        }
+        if unit.kind != dw::DW_UT_compile {
+            let kind = unit.kind.static_string().unwrap_or("unknown kind");
+            write!(self.out, ", {kind}")?;
+        }
+        self.at(unit.offset)?;
+        self.out.push('\n');
+        let (program, error) = match self.dwarf.lines(unit) {
+            Ok(program) => (program, None),
+            Err(error) => (None, Some(error)),
+        };
+        self.program = program;
+        for entry in self.dwarf.entries_of(unit) {
+            self.entry(unit, entry)?;
+        }
+        if let Some(program) = self.program.take() {
+            self.lines(&program)?;
+        }
+        match error {
+            Some(error) => writeln!(self.out, "lines: <{error}>"),
+            None => Ok(()),
+        }
+    }
+
+    /// An offset, if offsets are asked for.
+    fn at(&mut self, offset: u64) -> fmt::Result {
+        if self.verbose { write!(self.out, " @{offset:#x}") } else { Ok(()) }
+    }
+
+    fn indent(&mut self, depth: usize) {
+        for _ in 0..depth.min(DEEPEST) {
+            self.out.push_str("  ");
+        }
+    }
+
+    fn entry(&mut self, unit: &'a Unit<'d>, entry: Entry<'a, 'd>) -> fmt::Result {
+        let depth = entry.depth();
+        self.indent(depth);
+        self.out.push_str(&names::tag(entry.tag()));
+        self.at(entry.offset())?;
+        self.out.push('\n');
+        for attribute in entry.attributes() {
+            self.indent(depth + 1);
+            self.out.push_str(&names::attribute(attribute.name, &attribute.value));
+            if self.verbose {
+                write!(self.out, " [{}]", names::form(attribute.form))?;
+            }
+            self.out.push_str(": ");
+            self.value(unit, depth, attribute)?;
+            self.out.push('\n');
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, unit: &'a Unit<'d>, depth: usize, attribute: &Attribute<'d>) -> fmt::Result {
+        match attribute.value {
+            Value::Unsigned(number) => self.number(attribute.name, number),
+            Value::Signed(number) => match u64::try_from(number) {
+                Ok(number) => self.number(attribute.name, number),
+                Err(_) => write!(self.out, "{number}"),
+            },
+            Value::Wide(number) => write!(self.out, "{number:#x}"),
+            Value::Address(address) => write!(self.out, "{address:#x}"),
+            Value::String(bytes) => write!(self.out, "{:?}", String::from_utf8_lossy(bytes)),
+            Value::Reference(offset) => {
+                let text = describe(self.dwarf, offset);
+                self.out.push_str(&text);
+                self.at(offset)
+            }
+            Value::Signature(signature) => write!(self.out, "signature {signature:#018x}"),
+            Value::Expr(expr) => self.expression(unit, expr),
+            Value::LocList(offset) => self.locations(unit, depth, offset),
+            Value::RngList(offset) => self.ranges(unit, depth, offset),
+            Value::LineProgram(offset) | Value::Offset(offset) => {
+                self.out.push_str("offset");
+                self.at(offset)
+            }
+            Value::Flag(flag) => write!(self.out, "{flag}"),
+            Value::Block(bytes) => {
+                self.out.push('{');
+                self.hexadecimal(bytes)?;
+                self.out.push('}');
+                Ok(())
+            }
+            _ => {
+                self.out.push_str("in a supplementary file");
+                Ok(())
+            }
+        }
+    }
+
+    fn hexadecimal(&mut self, bytes: &[u8]) -> fmt::Result {
+        for (index, byte) in bytes.iter().enumerate() {
+            write!(self.out, "{}{byte:02x}", if index == 0 { "" } else { " " })?;
+        }
+        Ok(())
+    }
+
+    fn number(&mut self, name: DwAt, number: u64) -> fmt::Result {
+        if let Some(name) = names::constant(name, number) {
+            self.out.push_str(&name);
+            return Ok(());
+        }
+        match name {
+            dw::DW_AT_high_pc => return write!(self.out, "{number:#x} bytes"),
+            // A number in DWARF 2 and 3 can be an offset by its form: of a macro table, for one.
+            dw::DW_AT_macro_info | dw::DW_AT_macros | dw::DW_AT_GNU_dwo_id => {
+                return write!(self.out, "{number:#x}");
+            }
+            _ => write!(self.out, "{number}")?,
+        }
+        let detail = match name {
+            dw::DW_AT_decl_file | dw::DW_AT_call_file => {
+                self.program.as_ref().and_then(|program| Some(format!("{:?}", program.path(number)?)))
+            }
+            // DW_AT_LLVM_address_space.
+            DwAt(0x3e10) => {
+                let space = u32::try_from(number).ok().map(SpaceId);
+                let space = space.and_then(|space| self.target?.space(space));
+                space.map(|space| space.name.to_string())
+            }
+            _ => None,
+        };
+        match detail {
+            Some(detail) => write!(self.out, " ({detail})"),
+            None => Ok(()),
+        }
+    }
+
+    /// An expression. Entries that it refers to are printed as [`describe`] has them.
+    fn expression(&mut self, unit: &Unit<'d>, bytes: &[u8]) -> fmt::Result {
+        let printed = text::print(bytes, unit.encoding, self.target);
+        if self.verbose {
+            self.out.push_str(&printed);
+            return Ok(());
+        }
+        let mut starts = Vec::new();
+        entry_starts(bytes, unit.encoding, unit.offset, MOST_STEPS, &mut starts);
+        let mut starts = starts.into_iter();
+        let mut rest = &printed[..];
+        while let Some(at) = rest.find("@0x") {
+            let digits = rest[at + 3..].bytes().take_while(u8::is_ascii_hexdigit).count();
+            let end = at + 3 + digits;
+            let offset = u64::from_str_radix(&rest[at + 3..end], 16).ok();
+            let entry = offset.and_then(|offset| Some((offset, starts.next()?)));
+            self.out.push_str(&rest[..at]);
+            match entry {
+                // `convert` to entry 0 is the conversion to the type that has no entry.
+                Some((0, _)) => self.out.push_str("@generic"),
+                Some((offset, start)) => {
+                    write!(self.out, "@({})", describe(self.dwarf, start.saturating_add(offset)))?;
+                }
+                None => self.out.push_str(&rest[at..end]),
+            }
+            rest = &rest[end..];
+        }
+        self.out.push_str(rest);
+        Ok(())
+    }
+
+    fn locations(&mut self, unit: &Unit<'d>, depth: usize, offset: u64) -> fmt::Result {
+        self.out.push_str("list");
+        self.at(offset)?;
+        let list = match self.dwarf.locations(unit, offset) {
+            Ok(list) => list,
+            Err(error) => return write!(self.out, " <{error}>"),
+        };
+        for entry in list {
+            self.out.push('\n');
+            self.indent(depth + 2);
+            match entry {
+                Ok(entry) => {
+                    match entry.is_default() {
+                        true => self.out.push_str("default"),
+                        false => write!(self.out, "[{:#x}, {:#x})", entry.start, entry.end)?,
+                    }
+                    self.encoded(entry.kind, entry.offset)?;
+                    self.out.push_str(": ");
+                    self.expression(unit, entry.expr)?;
+                }
+                Err(error) => write!(self.out, "<{error}>")?,
+            }
+        }
+        Ok(())
+    }
+
+    fn ranges(&mut self, unit: &Unit<'d>, depth: usize, offset: u64) -> fmt::Result {
+        self.out.push_str("list");
+        self.at(offset)?;
+        let list = match self.dwarf.ranges(unit, offset) {
+            Ok(list) => list,
+            Err(error) => return write!(self.out, " <{error}>"),
+        };
+        for entry in list {
+            self.out.push('\n');
+            self.indent(depth + 2);
+            match entry {
+                Ok(entry) => {
+                    write!(self.out, "[{:#x}, {:#x})", entry.start, entry.end)?;
+                    self.encoded(entry.kind, entry.offset)?;
+                }
+                Err(error) => write!(self.out, "<{error}>")?,
+            }
+        }
+        Ok(())
+    }
+
+    /// How a list entry is encoded, if that is asked for.
+    fn encoded(&mut self, kind: ListKind, offset: u64) -> fmt::Result {
+        self.at(offset)?;
+        if self.verbose { write!(self.out, " {kind:x?}") } else { Ok(()) }
+    }
+
+    fn lines(&mut self, program: &LineProgram<'d>) -> fmt::Result {
+        write!(self.out, "lines: version {}", program.version)?;
+        self.at(program.offset)?;
+        self.out.push('\n');
+        let first = u64::from(program.version < 5);
+        for number in first..first + program.files.len() as u64 {
+            let (Some(path), Some(file)) = (program.path(number), program.file(number)) else { continue };
+            write!(self.out, "  file {number}: {path:?}")?;
+            if let Some(digest) = file.md5 {
+                self.out.push_str(" md5 ");
+                digest.iter().try_for_each(|byte| write!(self.out, "{byte:02x}"))?;
+            }
+            self.out.push('\n');
+        }
+        let mut rows = program.rows();
+        while let Some(row) = rows.next() {
+            let row = match row {
+                Ok(row) => row,
+                Err(error) => {
+                    writeln!(self.out, "  <{error}>")?;
+                    continue;
+                }
+            };
+            write!(self.out, "  {:<12}", format!("{:#x}", row.address))?;
+            if program.max_operations > 1 {
+                write!(self.out, ".{}", row.op_index)?;
+            }
+            if row.end_sequence {
+                self.out.push_str(" end");
+            } else {
+                write!(self.out, " {}:{}:{}", row.file, row.line, row.column)?;
+                let flags = [
+                    (row.is_stmt, " stmt"),
+                    (row.basic_block, " basic_block"),
+                    (row.prologue_end, " prologue_end"),
+                    (row.epilogue_begin, " epilogue_begin"),
+                ];
+                flags.iter().filter(|(is_set, _)| *is_set).for_each(|(_, name)| self.out.push_str(name));
+                if row.discriminator != 0 {
+                    write!(self.out, " discriminator {}", row.discriminator)?;
+                }
+                if row.isa != 0 {
+                    write!(self.out, " isa {}", row.isa)?;
+                }
+            }
+            self.at(rows.offset())?;
+            self.out.push('\n');
+        }
+        Ok(())
+    }
+}
+
+/// For each entry that an expression refers to, in order, from where its offset counts.
+fn entry_starts(bytes: &[u8], encoding: Encoding, unit: u64, steps: usize, starts: &mut Vec<u64>) {
+    for one in Decoder::new(bytes, encoding).map_while(Result::ok) {
+        for (_, kind) in one.op.row().operands {
+            match kind {
+                OperandKind::Entry2 | OperandKind::Entry4 | OperandKind::TypeEntry => starts.push(unit),
+                OperandKind::EntrySection => starts.push(0),
+                _ => {}
+            }
+        }
+        if let (Op::EntryValue { expr }, Some(steps)) = (one.op, steps.checked_sub(1)) {
+            entry_starts(expr, encoding, unit, steps, starts);
+        }
+    }
+}
+
+/// An entry by tag and name; without a name, what it is a type of.
+fn describe(dwarf: &Dwarf<'_>, offset: u64) -> String {
+    let Some(mut entry) = dwarf.entry_at(offset) else { return "no entry".into() };
+    let mut out = String::new();
+    for _ in 0..MOST_STEPS {
+        out.push_str(&names::tag(entry.tag()));
+        if let Some(name) = entry.name() {
+            let _ = write!(out, " {name:?}");
+            return out;
+        }
+        let Some(next) = entry.ty() else { return out };
+        out.push_str(" -> ");
+        entry = next;
+    }
+    out.push_str("...");
+    out
+}

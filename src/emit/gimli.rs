@@ -1,0 +1,83 @@
+//! For users who write their DWARF with `gimli::write`: its sections, as an object takes them.
+
+use std::borrow::Cow;
+
+use gimli::write::{EndianVec, RelocateWriter, Sections};
+
+use super::section::{Relocation, RelocationTarget, Section};
+
+/// A section that gimli writes into: bytes, and what a linker has to fill in.
+///
+/// ```
+/// use eitri::emit::{GimliBuffer, from_gimli};
+/// use gimli::write::{Dwarf, Sections};
+///
+/// let mut sections = Sections::new(GimliBuffer::new());
+/// Dwarf::default().write(&mut sections).unwrap();
+/// let sections = from_gimli(&sections, |_symbol| "kernel".into());
+/// assert!(sections.is_empty());
+/// ```
+#[derive(Debug, Clone)]
+pub struct GimliBuffer {
+    bytes: EndianVec<gimli::LittleEndian>,
+    relocations: Vec<gimli::write::Relocation>,
+}
+
+impl GimliBuffer {
+    /// An empty section.
+    pub fn new() -> Self {
+        Self { bytes: EndianVec::new(gimli::LittleEndian), relocations: Vec::new() }
+    }
+}
+
+impl Default for GimliBuffer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl RelocateWriter for GimliBuffer {
+    type Writer = EndianVec<gimli::LittleEndian>;
+
+    fn writer(&self) -> &Self::Writer {
+        &self.bytes
+    }
+
+    fn writer_mut(&mut self) -> &mut Self::Writer {
+        &mut self.bytes
+    }
+
+    fn relocate(&mut self, relocation: gimli::write::Relocation) {
+        self.relocations.push(relocation);
+    }
+}
+
+/// The sections that gimli wrote, but for the empty ones. `symbol` names the symbol of a number in
+/// [`gimli::write::Address::Symbol`].
+pub fn from_gimli(
+    sections: &Sections<GimliBuffer>,
+    symbol: impl Fn(usize) -> Cow<'static, str>,
+) -> Vec<Section> {
+    let mut all = Vec::new();
+    let Ok(()) = sections.for_each(|id, buffer| {
+        let relocation = |from: &gimli::write::Relocation| Relocation {
+            offset: from.offset as u64,
+            bytes: from.size,
+            target: match from.target {
+                gimli::write::RelocationTarget::Symbol(number) => RelocationTarget::Symbol(symbol(number)),
+                gimli::write::RelocationTarget::Section(id) => RelocationTarget::Section(id.name()),
+            },
+            addend: from.addend as u64,
+        };
+        let mut relocations: Vec<Relocation> = buffer.relocations.iter().map(relocation).collect();
+        // gimli goes back to what it could not know yet.
+        relocations.sort_by_key(|relocation| relocation.offset);
+        let bytes = buffer.bytes.slice().to_vec();
+        let is_strings = matches!(id, gimli::SectionId::DebugStr | gimli::SectionId::DebugLineStr);
+        if !bytes.is_empty() {
+            all.push(Section { name: id.name(), bytes, relocations, is_strings });
+        }
+        Ok::<(), core::convert::Infallible>(())
+    });
+    all
+}

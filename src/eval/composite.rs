@@ -1,0 +1,115 @@
+//! Composites: parts of other storages, one after the other.
+
+use std::sync::Arc;
+
+use super::fault::{Fault, error, ill_formed};
+use super::location::{Location, Storage};
+
+/// A part of a composite.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Part {
+    /// Bits from the start of the composite.
+    pub start: u128,
+    /// Its size in bits.
+    pub bits: u128,
+    /// Where its bits are, from the first on.
+    pub location: Location,
+}
+
+/// Parts of other storages, one after the other without gaps.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Composite {
+    parts: Vec<Part>,
+    bits: u128,
+    complete: bool,
+    /// Parts of all levels: what it costs to go through them.
+    weight: u32,
+    /// Levels of composites, 1 if no part is one.
+    depth: u32,
+}
+
+/// Levels of composites in composites that are followed, so that no input can exhaust the machine stack.
+const MAX_DEPTH: u32 = 100;
+
+impl Composite {
+    /// A composite without parts.
+    pub(super) fn empty() -> Self {
+        Self { parts: Vec::new(), bits: 0, complete: false, weight: 0, depth: 1 }
+    }
+
+    /// The parts, in order.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The size in bits: the sum of the parts.
+    pub fn size(&self) -> u128 {
+        self.bits
+    }
+
+    /// Whether no more parts can be added.
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    pub(super) fn complete(&mut self) {
+        self.complete = true;
+    }
+
+    /// Adds a part.
+    ///
+    /// # Errors
+    /// Ill-formed if the part needs more bits than its storage has, or the composite gets larger than
+    /// `max_bits`; an evaluation error if it has more than `max_parts` parts on all levels.
+    pub(super) fn push(
+        &mut self,
+        location: Location,
+        bits: u128,
+        max_bits: u128,
+        max_parts: u32,
+    ) -> Result<(), Fault> {
+        let mut weight = 0u32;
+        for place in location.places() {
+            if place.remaining().is_some_and(|remaining| remaining < bits) {
+                return Err(ill_formed(format!(
+                    "a part of {bits} bits at bit {} needs more bits than its storage has",
+                    place.offset
+                )));
+            }
+            let (inner, depth) = match &place.storage {
+                Storage::Composite(inner) => (inner.weight, inner.depth + 1),
+                _ => (1, 1),
+            };
+            weight = weight.saturating_add(inner.max(1));
+            self.depth = self.depth.max(depth);
+        }
+        let start = self.bits;
+        self.bits = start.checked_add(bits).filter(|&all| all <= max_bits).ok_or_else(|| {
+            ill_formed(format!("a composite of more than the {max_bits} bits of the largest address space"))
+        })?;
+        self.weight = self.weight.saturating_add(weight);
+        if self.weight > max_parts || self.depth > MAX_DEPTH {
+            return Err(error(format!("a composite of more than {max_parts} parts, or {MAX_DEPTH} levels")));
+        }
+        self.parts.push(Part { start, bits, location });
+        Ok(())
+    }
+
+    /// The parts that hold the bits from `offset` on, `bits` of them: for each the location, the bits to skip
+    /// in it, and how many it gives.
+    pub fn slice(&self, offset: u128, bits: u128) -> impl Iterator<Item = (&Location, u128, u128)> {
+        let end = offset.saturating_add(bits);
+        let first = self.parts.partition_point(|part| part.start + part.bits <= offset);
+        self.parts[first..].iter().take_while(move |part| part.start < end).filter_map(move |part| {
+            let from = part.start.max(offset);
+            let to = (part.start + part.bits).min(end);
+            (from < to).then(|| (&part.location, from - part.start, to - from))
+        })
+    }
+}
+
+impl From<Composite> for Location {
+    fn from(composite: Composite) -> Self {
+        Storage::Composite(Arc::new(composite)).into()
+    }
+}

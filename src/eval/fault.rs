@@ -1,0 +1,116 @@
+//! Why an evaluation stopped.
+
+use std::borrow::Cow;
+
+use crate::op::{Decoder, Encoding};
+
+/// What kind of wrong it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Class {
+    /// The expression breaks a rule: whoever wrote it made a mistake, on every machine.
+    IllFormed,
+    /// The expression is fine, but this machine cannot answer: something is not in the context, undefined,
+    /// or cannot be read; or a limit of the evaluator was reached.
+    Evaluation,
+    /// A location was found, but its bytes are not there to be read. Only reading at a *result* says so;
+    /// inside of an expression it is an evaluation error.
+    Unmapped,
+    /// The evaluator does not know how to do this. Nothing is said about the expression.
+    Unsupported,
+}
+
+/// Why an evaluation stopped, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// What kind of wrong it is.
+    pub class: Class,
+    /// The index of the operation in its expression, counted from 0. `None` where no operation is to blame,
+    /// as with the kind of the result.
+    pub operation: Option<usize>,
+    /// Bytes from the start of the expression to the operation.
+    pub offset: Option<usize>,
+    /// The entry whose expression holds the operation, as offset in `.debug_info`, where it was reached by a
+    /// call or through an implicit pointer.
+    pub entry: Option<u64>,
+    /// The rule that was broken, or what is missing.
+    pub rule: Cow<'static, str>,
+}
+
+impl Fault {
+    /// A fault with no place yet.
+    #[cold]
+    pub fn new(class: Class, rule: impl Into<Cow<'static, str>>) -> Self {
+        Self { class, operation: None, offset: None, entry: None, rule: rule.into() }
+    }
+
+    /// Adds the place, unless a place further inside is known.
+    #[cold]
+    pub(super) fn or_at(
+        mut self,
+        expr: &[u8],
+        offset: usize,
+        encoding: Encoding,
+        entry: Option<u64>,
+    ) -> Self {
+        if self.offset.is_none() {
+            let before = |one: &crate::Result<crate::op::Decoded<'_>>| {
+                one.as_ref().is_ok_and(|one| one.offset < offset)
+            };
+            self.operation = Some(Decoder::new(expr, encoding).take_while(before).count());
+            self.offset = Some(offset);
+            self.entry = entry;
+        }
+        self
+    }
+
+    /// The same, as it is to be understood inside of an expression: what cannot be read is an evaluation
+    /// error there.
+    #[cold]
+    pub(super) fn inside(mut self) -> Self {
+        if self.class == Class::Unmapped {
+            self.class = Class::Evaluation;
+        }
+        self
+    }
+}
+
+impl core::error::Error for Fault {}
+
+impl core::fmt::Display for Class {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::IllFormed => "ill-formed",
+            Self::Evaluation => "evaluation error",
+            Self::Unmapped => "unmapped",
+            Self::Unsupported => "unsupported",
+        })
+    }
+}
+
+impl core::fmt::Display for Fault {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        if let Some(entry) = self.entry {
+            write!(f, "entry {entry:#x}, ")?;
+        }
+        if let (Some(operation), Some(offset)) = (self.operation, self.offset) {
+            write!(f, "operation {operation}, offset {offset:#x}: ")?;
+        }
+        write!(f, "{}: {}", self.class, self.rule)
+    }
+}
+
+#[cold]
+pub(super) fn ill_formed(rule: impl Into<Cow<'static, str>>) -> Fault {
+    Fault::new(Class::IllFormed, rule)
+}
+
+#[cold]
+pub(super) fn error(rule: impl Into<Cow<'static, str>>) -> Fault {
+    Fault::new(Class::Evaluation, rule)
+}
+
+#[cold]
+pub(super) fn unsupported(rule: impl Into<Cow<'static, str>>) -> Fault {
+    Fault::new(Class::Unsupported, rule)
+}

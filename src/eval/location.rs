@@ -1,0 +1,349 @@
+//! Locations, as the text has them (A.2.5.3).
+//!
+//! # The model
+//!
+//! * A **storage** is a stream of bits, numbered from 0. It is one of
+//!   - `Memory(space, lane)`: the `8·2^n` bits of an address space of n-bit addresses; of one lane, where each
+//!     lane has a memory of its own;
+//!   - `Register(reg, frame)`: the bits of a register, the least significant first;
+//!   - `Implicit(bits)`: bits that are known and stand nowhere;
+//!   - `ImplicitPointer(entry, by, space)`: the bits of an address that cannot be known, though what stands at
+//!     it is;
+//!   - `Undefined`: no bits, no size, no offset;
+//!   - `Composite(p₀ … pₙ)`: the concatenation of parts, each a location and a number of bits.
+//! * A **single location** is a storage and a bit offset *o*: bit *i* at the location is bit *o + i* of the
+//!   storage.
+//! * A **location** is one or more single locations, its *places*. An object at the location is in all of them
+//!   at once: it can be read at any, and must be written at each.
+//!
+//! ```text
+//! bit of the object  0              32             48
+//!                    ├── v3 + 96 ────┼── s10 ───────┤     one composite of two parts
+//! ```
+//!
+//! The rule to remember: a location is bound when it is made. The lane of a lane's memory, the frame of a
+//! register are in it, and a later change of the context does not move it.
+//!
+//! Equality of two locations over a number of bits is that of their [`spans`](super::spans::spans): bit for bit the
+//! same places.
+
+use std::sync::Arc;
+
+use super::composite::Composite;
+use super::fault::{Fault, error};
+use crate::op::Reg;
+use crate::target::SpaceId;
+
+/// A pointer whose value cannot be known, but what it points to is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ImplicitPointer {
+    /// The entry that describes what is pointed to: its offset in `.debug_info`.
+    pub entry: u64,
+    /// Bytes from its start to where the pointer points.
+    pub by: i64,
+    /// The address space that the pointer points into.
+    pub space: SpaceId,
+    /// Bits of an address of the space: the size of the pointer.
+    pub bits: u32,
+}
+
+/// Bits that are known. Up to 16 bytes are held in place.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ImplicitBits {
+    bits: u64,
+    bytes: Bytes,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Bytes {
+    Inline([u8; 16]),
+    Shared(Arc<[u8]>),
+}
+
+impl ImplicitBits {
+    /// The first `bits` bits of bytes in memory order. Missing ones are 0.
+    pub fn new(bytes: &[u8], bits: u64) -> Self {
+        let len = bits.div_ceil(8) as usize;
+        let given = &bytes[..len.min(bytes.len())];
+        let bytes = if len <= 16 {
+            let mut inline = [0; 16];
+            inline[..given.len()].copy_from_slice(given);
+            Bytes::Inline(inline)
+        } else {
+            Bytes::Shared(given.iter().copied().chain(core::iter::repeat(0)).take(len).collect())
+        };
+        Self { bits, bytes }
+    }
+
+    /// How many bits.
+    pub fn size(&self) -> u64 {
+        self.bits
+    }
+
+    /// The bytes in memory order.
+    pub fn bytes(&self) -> &[u8] {
+        let bytes = match &self.bytes {
+            Bytes::Inline(bytes) => &bytes[..],
+            Bytes::Shared(bytes) => bytes,
+        };
+        &bytes[..self.bits.div_ceil(8) as usize]
+    }
+}
+
+/// What holds the bits of an object.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Storage {
+    /// Nothing: the object is not there. It has no size, and a location in it no offset.
+    Undefined,
+    /// An address space.
+    Memory {
+        /// The space.
+        space: SpaceId,
+        /// Bits of an address of the space.
+        address_bits: u32,
+        /// The lane whose memory it is, in a space where each lane has its own.
+        lane: Option<u32>,
+    },
+    /// A register.
+    Register {
+        /// The register.
+        reg: Reg,
+        /// The frame it was found in, 0 the innermost. A register of an outer frame that is saved somewhere
+        /// is that other place instead.
+        frame: u32,
+        /// Its size in bits.
+        bits: u32,
+    },
+    /// Known bits that stand nowhere. They cannot be written.
+    Implicit(ImplicitBits),
+    /// The bits of a pointer that cannot be known.
+    ImplicitPointer(ImplicitPointer),
+    /// Parts of other storages, one after the other.
+    Composite(Arc<Composite>),
+}
+
+impl Storage {
+    /// Its size in bits; `None` for undefined storage, which has none.
+    pub fn size(&self) -> Option<u128> {
+        Some(match self {
+            Self::Undefined => return None,
+            Self::Memory { address_bits, .. } => memory_bits(*address_bits),
+            Self::Register { bits, .. } => (*bits).into(),
+            Self::Implicit(implicit) => implicit.size().into(),
+            Self::ImplicitPointer(pointer) => pointer.bits.into(),
+            Self::Composite(composite) => composite.size(),
+        })
+    }
+}
+
+/// Bits of the memory that addresses of so many bits reach.
+pub(super) fn memory_bits(address_bits: u32) -> u128 {
+    8 << address_bits.min(64)
+}
+
+/// A storage and a bit offset into it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SingleLocation {
+    /// The storage.
+    pub storage: Storage,
+    /// Bits from the start of the storage; 0 in undefined storage.
+    pub offset: u128,
+}
+
+impl SingleLocation {
+    /// Bits from here to the end of the storage; `None` in undefined storage.
+    pub fn remaining(&self) -> Option<u128> {
+        Some(self.storage.size()?.saturating_sub(self.offset))
+    }
+
+    /// The same, `by` bits further.
+    ///
+    /// # Errors
+    /// An evaluation error if that is outside of the storage (A.2.5.3). In undefined storage nothing moves.
+    pub fn moved(mut self, by: i128) -> Result<Self, Fault> {
+        if let Some(size) = self.storage.size() {
+            let offset = self.offset.checked_add_signed(by).filter(|&offset| offset < size);
+            self.offset = offset.ok_or_else(|| {
+                error(format!("bit {} moved by {by} is outside of a storage of {size} bits", self.offset))
+            })?;
+        }
+        Ok(self)
+    }
+}
+
+/// Where an object is: one or more places.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Location {
+    first: SingleLocation,
+    rest: Box<[SingleLocation]>,
+}
+
+impl From<SingleLocation> for Location {
+    fn from(first: SingleLocation) -> Self {
+        Self { first, rest: Box::default() }
+    }
+}
+
+impl From<Storage> for Location {
+    /// The start of the storage.
+    fn from(storage: Storage) -> Self {
+        SingleLocation { storage, offset: 0 }.into()
+    }
+}
+
+impl Location {
+    /// Nowhere.
+    pub fn undefined() -> Self {
+        Storage::Undefined.into()
+    }
+
+    /// A byte of memory that all lanes share.
+    pub fn memory(space: SpaceId, address_bits: u32, address: u64) -> Self {
+        let storage = Storage::Memory { space, address_bits, lane: None };
+        SingleLocation { storage, offset: u128::from(address) * 8 }.into()
+    }
+
+    /// The start of a register of the innermost frame.
+    pub fn register(reg: Reg, bits: u32) -> Self {
+        Storage::Register { reg, frame: 0, bits }.into()
+    }
+
+    /// Known bytes, in memory order.
+    pub fn implicit(bytes: &[u8]) -> Self {
+        Storage::Implicit(ImplicitBits::new(bytes, bytes.len() as u64 * 8)).into()
+    }
+
+    /// A complete composite of parts, each a location and its size in bits.
+    ///
+    /// # Errors
+    /// Ill-formed if a part needs more bits than its storage has; an evaluation error if there are more than
+    /// 65 536 parts on all levels.
+    pub fn composite(parts: impl IntoIterator<Item = (Self, u128)>) -> Result<Self, Fault> {
+        let mut composite = Composite::empty();
+        for (location, bits) in parts {
+            composite.push(location, bits, memory_bits(64), 1 << 16)?;
+        }
+        composite.complete();
+        Ok(composite.into())
+    }
+
+    /// The places, one or more.
+    pub fn places(&self) -> impl Iterator<Item = &SingleLocation> + Clone {
+        core::iter::once(&self.first).chain(&self.rest)
+    }
+
+    /// The place, if there is only one.
+    pub fn single(&self) -> Option<&SingleLocation> {
+        self.rest.is_empty().then_some(&self.first)
+    }
+
+    /// In all places of both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let more = core::iter::once(other.first).chain(other.rest);
+        Self { first: self.first, rest: self.rest.into_iter().chain(more).collect() }
+    }
+
+    /// The same, every place `by` bits further.
+    ///
+    /// # Errors
+    /// An evaluation error if a place leaves its storage.
+    pub fn moved(self, by: i128) -> Result<Self, Fault> {
+        let first = self.first.moved(by)?;
+        if self.rest.is_empty() {
+            return Ok(first.into());
+        }
+        let rest = self.rest.into_iter().map(|place| place.moved(by)).collect::<Result<_, _>>()?;
+        Ok(Self { first, rest })
+    }
+
+    /// Bits from here to the end of the storage, in the place that has least. `None` if all are undefined.
+    pub fn remaining(&self) -> Option<u128> {
+        self.places().filter_map(SingleLocation::remaining).min()
+    }
+
+    /// The byte address in the default space, if it is one place there that starts on a byte.
+    pub fn default_address(&self) -> Option<u64> {
+        match self.single()? {
+            SingleLocation {
+                storage: Storage::Memory { space: SpaceId::DEFAULT, lane: None, .. },
+                offset,
+            } if offset.is_multiple_of(8) => u64::try_from(offset / 8).ok(),
+            _ => None,
+        }
+    }
+
+    /// The composite that is being built, if this is one.
+    pub(super) fn incomplete(&mut self) -> Option<&mut Composite> {
+        // Nothing else refers to an incomplete composite, for it cannot be copied: this does not clone.
+        if self.is_incomplete() { self.composite_mut() } else { None }
+    }
+
+    /// The composite at this location, if that is all of it, to be added to.
+    pub(super) fn composite_mut(&mut self) -> Option<&mut Composite> {
+        match (&mut self.first.storage, self.rest.is_empty()) {
+            (Storage::Composite(composite), true) => Some(Arc::make_mut(composite)),
+            _ => None,
+        }
+    }
+
+    /// How many parts the composite at this location has, 0 if it is none.
+    pub(super) fn parts(&self) -> usize {
+        match self.single().map(|place| &place.storage) {
+            Some(Storage::Composite(composite)) => composite.parts().len(),
+            _ => 0,
+        }
+    }
+
+    /// Whether it is a composite that is being built.
+    pub fn is_incomplete(&self) -> bool {
+        matches!(self.single(), Some(SingleLocation { storage: Storage::Composite(it), .. }) if !it.is_complete())
+    }
+}
+
+impl core::fmt::Display for SingleLocation {
+    /// As `mem:SPACE:ADDRESS`, `reg:N`, `implicit:BYTES`, `implptr:ENTRY:BY`, `undefined` or
+    /// `[LOCATION/BITS, …]`, with `@LANE` and `+BITS` where they apply.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let mut offset = self.offset;
+        match &self.storage {
+            Storage::Undefined => return f.write_str("undefined"),
+            Storage::Memory { space, lane, .. } => {
+                write!(f, "mem:{}:{:#x}", space.0, offset / 8)?;
+                if let Some(lane) = lane {
+                    write!(f, "@{lane}")?;
+                }
+                offset %= 8;
+            }
+            Storage::Register { reg, frame: 0, .. } => write!(f, "reg:{}", reg.0)?,
+            Storage::Register { reg, frame, .. } => write!(f, "reg:{} of frame {frame}", reg.0)?,
+            Storage::Implicit(implicit) => {
+                f.write_str("implicit:")?;
+                implicit.bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+            }
+            Storage::ImplicitPointer(to) => write!(f, "implptr:{:#x}:{}", to.entry, to.by)?,
+            Storage::Composite(composite) => {
+                f.write_str("[")?;
+                for (index, part) in composite.parts().iter().enumerate() {
+                    let separator = if index == 0 { "" } else { ", " };
+                    match part.location.single() {
+                        Some(place) => write!(f, "{separator}{place}/{}", part.bits)?,
+                        None => write!(f, "{separator}({})/{}", part.location, part.bits)?,
+                    }
+                }
+                f.write_str("]")?;
+            }
+        }
+        if offset != 0 {
+            write!(f, "+{offset}")?;
+        }
+        Ok(())
+    }
+}
+
+impl core::fmt::Display for Location {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.first.fmt(f)?;
+        self.rest.iter().try_for_each(|place| write!(f, " | {place}"))
+    }
+}

@@ -1,0 +1,314 @@
+//! The reference evaluator: what an expression means, step by step.
+//!
+//! It follows the text of "Allow Location Descriptions on the DWARF Expression Stack" (sections A.2.5) and of the
+//! AMDGPU extension built on it, and is written against the text alone: it shares the table of operations with
+//! the rest of the crate, and nothing of what writes expressions.
+//!
+//! ```text
+//!  bytes ──► Decoder ──► ops ──► Element (Value | Location)
+//!                         │ ▲
+//!                         ▼ │
+//!                  Machine, Architecture          read_bits, spans ◄── Location
+//! ```
+//!
+//! * A [`Machine`] is a stopped program; [`Snapshot`] is one as plain data. An [`Architecture`] says which
+//!   registers and spaces there are; every [`Target`](crate::target::Target) is one, and so is [`Layout`].
+//! * An [`Evaluator`] runs an expression or a location list in a [`Context`].
+//! * [`read_bits`] reads at the location that came out, [`spans()`] says which bits of which storage it names.
+//!
+//! # What stops an evaluation
+//!
+//! A [`Fault`] is of one of four [classes](Class). Where the text is silent: an empty stack, an operand cut off,
+//! an unknown operation, register, space or type are ill-formed; a division by zero and bytes that an
+//! operation cannot read are evaluation errors, and so are the limits of the evaluator (steps, depth of calls,
+//! parts of composites). No input makes it panic or run forever.
+//!
+//! ```
+//! use eitri::eval::{Context, Evaluator, Snapshot, spans};
+//! use eitri::op::{Dialect, Encoding, text};
+//! use eitri::target::Target;
+//!
+//! // The element of lane 3 of v0, in a wave of 32 lanes.
+//! let target = Target::named("amdgpu-gfx1030-wave32")?;
+//! let encoding = Encoding::new(8, Dialect::Llvm);
+//! let expr = text::parse("regx v0; push_lane; lit4; mul; offset", encoding, Some(&target))?;
+//! let machine = Snapshot { lane: Some(3), lanes: Some(32), ..Snapshot::default() };
+//! let location = Evaluator::new().location(expr.bytes(), &machine, &Context::new(encoding, &target)).unwrap();
+//! assert_eq!(location.to_string(), "reg:1536+96");
+//! assert_eq!(spans(&location, 32).unwrap().len(), 1);
+//! # Ok::<(), eitri::Error>(())
+//! ```
+
+mod arith;
+pub mod composite;
+pub mod fault;
+pub mod location;
+pub mod machine;
+mod ops;
+pub mod read;
+mod run;
+pub mod snapshot;
+pub mod spans;
+pub mod stack;
+pub mod value;
+pub mod write;
+
+pub use composite::{Composite, Part};
+pub use fault::{Class, Fault};
+pub use location::{ImplicitBits, ImplicitPointer, Location, SingleLocation, Storage};
+pub use machine::{Architecture, Body, Entry, Layout, ListEntry, Machine, SpaceLayout, Unavailable};
+pub use read::{Bits, read_bits, read_pointer};
+pub use snapshot::{Caller, OwnedBody, Snapshot};
+pub use spans::{Span, same, spans};
+pub use stack::Element;
+pub use value::{BaseType, TypeEncoding, Value};
+pub use write::{MachineMut, write_bits};
+
+use crate::op::{Encoding, Op};
+use run::Run;
+
+/// What an evaluation results in.
+pub type Outcome = Element;
+
+/// What kind of result is wanted (A.2.5.1, "current result kind").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Kind {
+    /// A location. An empty stack gives the undefined one.
+    #[default]
+    Location,
+    /// A value.
+    Value,
+    /// Whatever is on top. An empty stack gives the undefined location.
+    Any,
+}
+
+/// Where an expression stands. Call frame information does not allow all operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Where {
+    /// In an attribute or a location list.
+    #[default]
+    Location,
+    /// In call frame information.
+    Cfi,
+}
+
+/// What an evaluation depends on, apart from the machine (A.2.5.1).
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// How operations are encoded, and the size of the generic type.
+    pub encoding: Encoding,
+    /// Which registers and address spaces there are.
+    pub target: &'a dyn Architecture,
+    /// The unit that contains the expression: the offset of its header in `.debug_info`.
+    pub unit: u64,
+    /// The frame, 0 the innermost.
+    pub frame: u32,
+    /// What is on the stack at first, the bottom first.
+    pub initial: &'a [Element],
+    /// What kind of result is wanted.
+    pub kind: Kind,
+    /// Where the expression stands.
+    pub place: Where,
+}
+
+impl core::fmt::Debug for Context<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Context")
+            .field("encoding", &self.encoding)
+            .field("unit", &self.unit)
+            .field("frame", &self.frame)
+            .field("initial", &self.initial)
+            .field("kind", &self.kind)
+            .field("place", &self.place)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Context<'a> {
+    /// A location is wanted, of the first unit, in the innermost frame, with an empty stack.
+    pub fn new(encoding: Encoding, target: &'a dyn Architecture) -> Self {
+        let (kind, place) = (Kind::Location, Where::Location);
+        Self { encoding, target, unit: 0, frame: 0, initial: &[], kind, place }
+    }
+}
+
+/// An operation that was carried out, for [`Evaluator::traced`].
+#[derive(Debug)]
+pub struct Step<'a> {
+    /// How many calls deep, 0 in the expression itself. Expressions that an operation refers to (a frame
+    /// base, an entry that is called or pointed to) count as calls.
+    pub depth: u32,
+    /// Bytes from the start of its expression to the operation.
+    pub offset: usize,
+    /// The operation.
+    pub op: Op<'a>,
+    /// The stack after it, the bottom first.
+    pub stack: &'a [Element],
+}
+
+/// Evaluates expressions, one after the other, with the same stack: a location that is no composite is found
+/// without allocation.
+#[derive(Debug)]
+pub struct Evaluator {
+    stack: Vec<Element>,
+    limits: Limits,
+}
+
+/// How far an evaluation goes. Beyond is an evaluation error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Operations, those of called expressions included; the parts that an operation makes count too.
+    pub steps: u64,
+    /// Expressions within expressions.
+    pub depth: u32,
+    /// Elements on the stack.
+    pub stack: u32,
+    /// Parts of a composite, on all levels.
+    pub parts: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { steps: 1_000_000, depth: 32, stack: 4096, parts: 1 << 16 }
+    }
+}
+
+impl Default for Evaluator {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Evaluator {
+    /// An evaluator with the default [`Limits`].
+    pub fn new() -> Self {
+        Self { stack: Vec::with_capacity(16), limits: Limits::default() }
+    }
+
+    /// The same with other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The same with another limit of steps.
+    #[must_use]
+    pub fn step_limit(mut self, steps: u64) -> Self {
+        self.limits.steps = steps;
+        self
+    }
+
+    /// Evaluates an expression.
+    ///
+    /// # Errors
+    /// A [`Fault`] with the operation that caused it.
+    pub fn evaluate(
+        &mut self,
+        expr: &[u8],
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Outcome, Fault> {
+        self.run(machine, context, None, |run| run.whole(expr, context))
+    }
+
+    /// As [`evaluate`](Self::evaluate), and `trace` is told of every operation after it.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate). Operations before the one that failed were told.
+    pub fn traced(
+        &mut self,
+        expr: &[u8],
+        machine: &dyn Machine,
+        context: &Context<'_>,
+        trace: &mut dyn FnMut(Step<'_>),
+    ) -> Result<Outcome, Fault> {
+        self.run(machine, context, Some(trace), |run| run.whole(expr, context))
+    }
+
+    /// Evaluates an expression to a location, whatever kind the context asks for.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    pub fn location(
+        &mut self,
+        expr: &[u8],
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        let context = Context { kind: Kind::Location, ..*context };
+        self.run(machine, &context, None, |run| {
+            run.start(context.initial);
+            run.expression(expr)?;
+            run.finish_location()
+        })
+    }
+
+    /// Evaluates an expression to a value, whatever kind the context asks for.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    pub fn value(
+        &mut self,
+        expr: &[u8],
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Value, Fault> {
+        let context = Context { kind: Kind::Value, ..*context };
+        self.run(machine, &context, None, |run| {
+            run.start(context.initial);
+            run.expression(expr)?;
+            run.finish_value()
+        })
+    }
+
+    /// Evaluates a location list at the machine's program location (A.2.5.5): the places of all bounded
+    /// entries that hold there; of default entries if there are none; the undefined location if there is none
+    /// of these either. Each entry is evaluated with an empty stack and no object.
+    ///
+    /// # Errors
+    /// An evaluation error if there is no program location; any fault of an expression of an entry that holds.
+    pub fn list<'e, I>(
+        &mut self,
+        entries: I,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault>
+    where
+        I: IntoIterator<Item = &'e ListEntry<'e>>,
+        I::IntoIter: Clone,
+    {
+        self.run(machine, context, None, |run| run.list(entries.into_iter()))
+    }
+
+    /// As [`list`](Self::list), and `trace` is told of every operation after it.
+    ///
+    /// # Errors
+    /// As [`list`](Self::list).
+    pub fn list_traced<'e, I>(
+        &mut self,
+        entries: I,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+        trace: &mut dyn FnMut(Step<'_>),
+    ) -> Result<Location, Fault>
+    where
+        I: IntoIterator<Item = &'e ListEntry<'e>>,
+        I::IntoIter: Clone,
+    {
+        self.run(machine, context, Some(trace), |run| run.list(entries.into_iter()))
+    }
+
+    fn run<T>(
+        &mut self,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+        trace: Option<&mut dyn FnMut(Step<'_>)>,
+        then: impl FnOnce(&mut Run<'_, '_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        self.stack.clear();
+        let result = then(&mut Run::new(&mut self.stack, self.limits, machine, context, trace));
+        self.stack.clear();
+        result
+    }
+}

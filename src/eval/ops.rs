@@ -1,0 +1,382 @@
+//! What each operation does. The match has no default: a new row of the table does not compile until it
+//! has a meaning here.
+
+mod composite;
+mod control;
+mod memory;
+
+use super::arith::{Binary, Compare, Unary, binary, compare, convert, reinterpret, unary};
+use super::fault::{Fault, error, ill_formed, unsupported};
+use super::location::{ImplicitBits, Location, Storage};
+use super::run::Run;
+use super::stack::pointer_misused;
+use super::value::{BaseType, Value};
+use super::{Element, Where};
+use crate::op::{Name, Op, Reg};
+
+/// Where to go on after an operation.
+pub(super) enum Next {
+    /// With the next one.
+    On,
+    /// So many bytes from there.
+    Branch(i16),
+}
+
+impl Run<'_, '_> {
+    /// Carries out one operation.
+    #[inline]
+    pub(super) fn operation(&mut self, op: &Op<'_>) -> Result<Next, Fault> {
+        if self.place == Where::Cfi && is_not_for_cfi(op.name()) {
+            return Err(ill_formed("the operation is not allowed in call frame information"));
+        }
+        // No arm has a `?` or a location of its own: each would take room on the machine's stack, at every
+        // level of calls.
+        let done = match *op {
+            // Literals, A.2.5.4.3.1.
+            Op::ConstU { value } => self.push_generic(value),
+            Op::ConstS { value } => self.push_generic(value as u64),
+            Op::Constx { index } => self.constx(index),
+            Op::ConstType { ty, bytes } => self.const_type(ty, bytes),
+
+            // The stack, A.2.5.4.1.
+            Op::Drop {} => self.drop_top(),
+            Op::Pick { index } => self.pick(index.into()),
+            Op::Swap {} => self.rotate(2),
+            Op::Rot {} => self.rotate(3),
+
+            // Arithmetic and comparison, A.2.5.4.3.2.
+            Op::And {} => self.binary(Binary::And),
+            Op::Div {} => self.binary(Binary::Div),
+            Op::Minus {} => self.binary(Binary::Minus),
+            Op::Mod {} => self.binary(Binary::Mod),
+            Op::ModFloor {} => self.binary(Binary::ModFloor),
+            Op::Mul {} => self.binary(Binary::Mul),
+            Op::Or {} => self.binary(Binary::Or),
+            Op::Plus {} => self.binary(Binary::Plus),
+            Op::Shl {} => self.binary(Binary::Shl),
+            Op::Shr {} => self.binary(Binary::Shr),
+            Op::Shra {} => self.binary(Binary::Shra),
+            Op::Xor {} => self.binary(Binary::Xor),
+            Op::Abs {} => self.unary(Unary::Abs),
+            Op::Neg {} => self.unary(Unary::Neg),
+            Op::Not {} => self.unary(Unary::Not),
+            Op::PlusUconst { value } => self.plus_uconst(value),
+            Op::Eq {} => self.compare(Compare::Eq),
+            Op::Ge {} => self.compare(Compare::Ge),
+            Op::Gt {} => self.compare(Compare::Gt),
+            Op::Le {} => self.compare(Compare::Le),
+            Op::Lt {} => self.compare(Compare::Lt),
+            Op::Ne {} => self.compare(Compare::Ne),
+
+            // Types, A.2.5.4.3.3.
+            Op::Convert { ty } => self.change_type(ty, convert),
+            Op::Reinterpret { ty } => self.change_type(ty, reinterpret),
+
+            // Control flow, A.2.5.4.2.
+            Op::Nop {} => Ok(()),
+            Op::Skip { by } => return Ok(Next::Branch(by)),
+            Op::Bra { by } => return self.bra(by),
+            Op::Call2 { entry } | Op::Call4 { entry } => self.call_entry(self.scope.unit.checked_add(entry)),
+            Op::CallRef { entry } => self.call_entry(Some(entry)),
+            Op::EntryValue { expr } => self.entry_value(expr),
+
+            // What stands somewhere, A.2.5.4.3.4.
+            Op::Deref {} => self.deref(None),
+            Op::DerefSize { bytes } => self.deref(Some(bytes)),
+            Op::DerefType { bytes, ty } => self.deref_type(bytes, ty),
+            Op::Xderef {} => self.form_xderef_address().and_then(|()| self.deref(None)),
+            Op::XderefSize { bytes } => self.form_xderef_address().and_then(|()| self.deref(Some(bytes))),
+            Op::XderefType { bytes, ty } => {
+                self.form_xderef_address().and_then(|()| self.deref_type(bytes, ty))
+            }
+            Op::RegvalType { reg, ty } => self.regval_type(reg, ty),
+            Op::PushLane {} => self.push_index("lane", self.machine.lane(), self.machine.lanes()),
+            Op::PushIteration {} => {
+                self.push_index("iteration", self.machine.iteration(), self.machine.iterations())
+            }
+
+            // Locations in general, A.2.5.4.4.1.
+            Op::PushObjectAddress {} => self.push_object(),
+            Op::Offset {} => self.offset(8),
+            Op::OffsetUconst { bytes } => self.move_top(Some(i128::from(bytes) * 8)),
+            Op::BitOffset {} => self.offset(1),
+            Op::CallFrameEntryReg { reg } => self.call_frame_entry_reg(reg),
+            Op::Undefined {} => self.push_location(Ok(Location::undefined())),
+
+            // Memory, A.2.5.4.4.3.
+            Op::Addr { address } => self.push_memory(0, address.into()),
+            Op::Addrx { index } => self.addrx(index),
+            Op::GnuEncodedAddr { address } => self.encoded_addr(address),
+            Op::FormTlsAddress {} => self.form_tls_address(),
+            Op::CallFrameCfa {} => self.push_cfa(),
+            Op::FbReg { by } => self.fbreg(by),
+            Op::BregX { reg, by } => self.breg(0, reg, by),
+            Op::AspaceBregX { reg, by } => self.aspace_breg(reg, by),
+            Op::FormAspaceAddress {} => self.form_aspace_address(),
+            // The same, from an address on top of its space.
+            Op::Mem {} => self.form_xderef_address(),
+
+            // Registers, A.2.5.4.4.4.
+            Op::RegX { reg } => self.push_location(self.register(reg)),
+
+            // Implicit locations, A.2.5.4.4.5.
+            Op::ImplicitValue { bytes } => self.implicit_value(bytes),
+            Op::StackValue {} => self.stack_value(),
+            Op::ImplicitPointer { entry, by } => self.implicit_pointer(0, entry, by),
+            Op::AspaceImplicitPointer { entry, by } => self.aspace_implicit_pointer(entry, by),
+
+            // Composites, A.2.5.4.4.6.
+            Op::Piece { bytes } => self.piece(u128::from(bytes) * 8, None),
+            Op::BitPiece { bits, offset } => self.piece(bits.into(), Some(offset)),
+            Op::PieceEnd {} => self.piece_end(),
+            Op::Extend { bits, count } => self.extend(bits, count),
+            Op::SelectBitPiece { bits, count } => self.select_bit_piece(bits, count),
+            Op::Overlay {} => self.overlay(8),
+            Op::BitOverlay {} => self.overlay(1),
+            Op::Composite {} => self.composite(),
+
+            // "Uninitialised" says something of the variable, and does nothing to the stack.
+            Op::GnuUninit {} => Ok(()),
+            Op::GnuParameterRef { .. } | Op::GnuVariableValue { .. } | Op::NvidiaMux { .. } => {
+                not_supported(op.name())
+            }
+            Op::Extended { .. } | Op::UserExtended { .. } => not_known(),
+        };
+        done.map(|()| Next::On)
+    }
+
+    fn push_generic(&mut self, bits: u64) -> Result<(), Fault> {
+        self.push(self.generic(bits));
+        Ok(())
+    }
+
+    fn push_location(&mut self, location: Result<Location, Fault>) -> Result<(), Fault> {
+        self.push(location?);
+        Ok(())
+    }
+
+    fn constx(&mut self, index: u64) -> Result<(), Fault> {
+        let bits = self.debug_addr(index)?;
+        self.push_generic(bits)
+    }
+
+    fn addrx(&mut self, index: u64) -> Result<(), Fault> {
+        let address = self.debug_addr(index)?;
+        self.push_memory(0, address.into())
+    }
+
+    fn drop_top(&mut self) -> Result<(), Fault> {
+        self.accessed(1)?;
+        self.pop().map(drop)
+    }
+
+    fn change_type(
+        &mut self,
+        ty: u64,
+        change: fn(&Value, BaseType) -> Result<Value, Fault>,
+    ) -> Result<(), Fault> {
+        let ty = self.type_or_generic(ty)?;
+        let value = self.pop_value()?;
+        self.push(change(&value, ty)?);
+        Ok(())
+    }
+
+    fn push_object(&mut self) -> Result<(), Fault> {
+        let object = if self.scope.has_object { self.machine.object() } else { None };
+        self.push(object.ok_or_else(|| error("there is no current object"))?);
+        Ok(())
+    }
+
+    fn push_cfa(&mut self) -> Result<(), Fault> {
+        let cfa = self.machine.cfa(self.scope.frame);
+        self.push(cfa.ok_or_else(|| error("the canonical frame address is not known"))?);
+        Ok(())
+    }
+
+    fn implicit_value(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        self.charge(bytes.len() as u64 / 64)?;
+        self.push(Location::implicit(bytes));
+        Ok(())
+    }
+
+    fn bra(&mut self, by: i16) -> Result<Next, Fault> {
+        let value = self.pop_value()?;
+        if value.as_pointer().is_some() {
+            return Err(pointer_misused());
+        }
+        Ok(if value.is_zero() { Next::On } else { Next::Branch(by) })
+    }
+
+    /// Moves a location by a number that is counted in units of `unit` bits.
+    fn offset(&mut self, unit: i128) -> Result<(), Fault> {
+        let by = self.pop_signed()?;
+        self.move_top(by.checked_mul(unit))
+    }
+
+    fn debug_addr(&self, index: u64) -> Result<u64, Fault> {
+        let found = self.machine.debug_addr(self.scope.unit, index);
+        found.ok_or_else(|| error(format!(".debug_addr has no address {index}")))
+    }
+
+    /// Checks the top elements that an operation on the stack accesses: none may be an incomplete composite.
+    fn accessed(&self, count: usize) -> Result<(), Fault> {
+        for index in 0..count {
+            if let Some(Element::Location(location)) = self.peek(index) {
+                super::stack::complete(location)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn pick(&mut self, index: usize) -> Result<(), Fault> {
+        let picked = self.peek(index).cloned();
+        let picked = picked.ok_or_else(|| ill_formed(format!("the stack has no element {index}")))?;
+        if let Element::Location(location) = &picked {
+            super::stack::complete(location)?;
+            self.charge(location.places().count() as u64 / 4)?;
+        }
+        self.push(picked);
+        Ok(())
+    }
+
+    /// Makes the top element the last of the `count` topmost.
+    fn rotate(&mut self, count: usize) -> Result<(), Fault> {
+        if self.peek(count - 1).is_none() {
+            return Err(ill_formed(format!("the stack has less than {count} elements")));
+        }
+        self.accessed(count)?;
+        let start = self.stack.len() - count;
+        self.stack[start..].rotate_right(1);
+        Ok(())
+    }
+
+    fn binary(&mut self, op: Binary) -> Result<(), Fault> {
+        let right = self.pop_value()?;
+        let left = self.pop_value()?;
+        self.push(binary(op, &left, &right)?);
+        Ok(())
+    }
+
+    fn unary(&mut self, op: Unary) -> Result<(), Fault> {
+        let value = self.pop_value()?;
+        self.push(unary(op, &value)?);
+        Ok(())
+    }
+
+    fn compare(&mut self, op: Compare) -> Result<(), Fault> {
+        let right = self.pop_value()?;
+        let left = self.pop_value()?;
+        let holds = compare(op, &left, &right)?;
+        self.push(self.generic(holds.into()));
+        Ok(())
+    }
+
+    fn plus_uconst(&mut self, value: u64) -> Result<(), Fault> {
+        let (left, _) = self.pop_integral()?;
+        self.push(binary(Binary::Plus, &left, &Value::new(left.ty(), value))?);
+        Ok(())
+    }
+
+    fn push_index(&mut self, what: &str, index: Option<u64>, count: u64) -> Result<(), Fault> {
+        let index = index.ok_or_else(|| error(format!("there is no current {what}")))?;
+        if index >= count {
+            return Err(ill_formed(format!("{what} {index} is current, of {count}")));
+        }
+        self.push(self.generic(index));
+        Ok(())
+    }
+
+    pub(super) fn move_top(&mut self, bits: Option<i128>) -> Result<(), Fault> {
+        let location = self.pop_location()?;
+        let bits = bits.ok_or_else(|| error("an offset that no storage is large enough for"))?;
+        self.push(location.moved(bits)?);
+        Ok(())
+    }
+
+    /// A register of the current frame.
+    fn register(&self, reg: Reg) -> Result<Location, Fault> {
+        let bits = self.register_bits(reg)?;
+        match self.scope.frame {
+            0 => Ok(Location::register(reg, bits)),
+            frame => self.saved(reg, frame),
+        }
+    }
+
+    fn register_bits(&self, reg: Reg) -> Result<u32, Fault> {
+        let bits = self.target.register_bits(reg);
+        bits.ok_or_else(|| ill_formed(format!("the target has no register {}", reg.0)))
+    }
+
+    fn saved(&self, reg: Reg, frame: u32) -> Result<Location, Fault> {
+        let saved = self.machine.saved(reg, frame);
+        saved.ok_or_else(|| error(format!("frame {frame} is not known")))
+    }
+
+    fn call_frame_entry_reg(&mut self, reg: Reg) -> Result<(), Fault> {
+        self.register_bits(reg)?;
+        // What the caller will find in the register is what it held on entry.
+        let location = self.saved(reg, self.scope.frame.saturating_add(1))?;
+        self.push(location);
+        Ok(())
+    }
+
+    fn stack_value(&mut self) -> Result<(), Fault> {
+        let value = self.pop_value()?;
+        let location = match value.as_pointer() {
+            Some(pointer) => Storage::ImplicitPointer(pointer).into(),
+            None => {
+                let bits = value.ty().size();
+                let storage = value.with_bytes(|bytes| match self.machine.is_big_endian() {
+                    false => Ok(ImplicitBits::new(bytes, bits)),
+                    true if bits.is_multiple_of(8) => {
+                        let reversed: Vec<_> = bytes.iter().rev().copied().collect();
+                        Ok(ImplicitBits::new(&reversed, bits))
+                    }
+                    true => Err(unsupported("bits that are no whole bytes, on a big-endian machine")),
+                })?;
+                Location::from(Storage::Implicit(storage))
+            }
+        };
+        self.push(location);
+        Ok(())
+    }
+}
+
+#[cold]
+fn not_supported(name: Name) -> Result<(), Fault> {
+    Err(unsupported(format!("the operation `{}`", name.row().text)))
+}
+
+#[cold]
+fn not_known() -> Result<(), Fault> {
+    Err(ill_formed("an extended operation that is not known"))
+}
+
+/// Operations that need a compilation unit, an object, a lane or the frame itself (A.6.4.2).
+fn is_not_for_cfi(name: Name) -> bool {
+    use Name as N;
+    matches!(
+        name,
+        N::Addrx
+            | N::Constx
+            | N::Call2
+            | N::Call4
+            | N::CallRef
+            | N::ConstType
+            | N::RegvalType
+            | N::DerefType
+            | N::XderefType
+            | N::Convert
+            | N::Reinterpret
+            | N::ImplicitPointer
+            | N::AspaceImplicitPointer
+            | N::FbReg
+            | N::PushObjectAddress
+            | N::PushLane
+            | N::PushIteration
+            | N::CallFrameCfa
+            | N::EntryValue
+            | N::GnuParameterRef
+            | N::GnuVariableValue
+    )
+}

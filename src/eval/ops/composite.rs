@@ -1,0 +1,293 @@
+//! Composites (A.2.5.4.4.6, and the pieces of DWARF 6).
+
+use super::super::composite::Composite;
+use super::super::fault::{Fault, error, ill_formed, unsupported};
+use super::super::location::{Location, SingleLocation, Storage};
+use super::super::run::Run;
+use super::super::stack::{Element, pointer_misused};
+
+impl Run<'_, '_> {
+    /// Adds a part of `bits` bits to the composite that is being built, or starts one.
+    pub(super) fn piece(&mut self, bits: u128, offset: Option<u64>) -> Result<(), Fault> {
+        if self.is_draft() {
+            return self.draft_piece(bits, offset);
+        }
+        let is_empty = self.peek(0).is_none();
+        let part = match self.peek(0) {
+            None => Location::undefined(),
+            Some(Element::Location(top)) if top.is_incomplete() => Location::undefined(),
+            Some(_) => self.pop_location()?,
+        };
+        let part = moved(part, offset)?;
+        let has_base =
+            !is_empty && matches!(self.peek(0), Some(Element::Location(top)) if top.is_incomplete());
+        if !has_base {
+            self.push(Location::from(Composite::empty()));
+        }
+        self.append(part, bits)
+    }
+
+    /// The rules of DWARF 6: there are no incomplete composites. A piece is added to the composite below its
+    /// location; the other cases are only there for expressions of DWARF 5.
+    fn draft_piece(&mut self, bits: u128, offset: Option<u64>) -> Result<(), Fault> {
+        let is_composite = |element: Option<&Element>| {
+            matches!(element, Some(Element::Location(location))
+                if matches!(location.single().map(|place| &place.storage), Some(Storage::Composite(_))))
+        };
+        let part = match (self.peek(1).is_some(), self.peek(0)) {
+            (true, _) if is_composite(self.peek(1)) => self.pop_location()?,
+            (true, _) => {
+                return Err(ill_formed("a piece needs a composite below its location, and there is another"));
+            }
+            (false, None) => {
+                self.push_draft_composite();
+                Location::undefined()
+            }
+            (false, top) if is_composite(top) => Location::undefined(),
+            (false, _) => {
+                let part = self.pop_location()?;
+                self.push_draft_composite();
+                part
+            }
+        };
+        let part = moved(part, offset)?;
+        self.append(part, bits)
+    }
+
+    pub(super) fn composite(&mut self) -> Result<(), Fault> {
+        self.push_draft_composite();
+        Ok(())
+    }
+
+    /// Composites of DWARF 6 are always complete, and can always grow.
+    fn push_draft_composite(&mut self) {
+        let mut composite = Composite::empty();
+        composite.complete();
+        self.push(Location::from(composite));
+    }
+
+    /// Adds a part to the composite on top of the stack.
+    fn append(&mut self, part: Location, bits: u128) -> Result<(), Fault> {
+        let (max_bits, max_parts) = (self.largest_storage(), self.limits.parts);
+        let mut top = self.pop()?;
+        if let Element::Location(location) = &mut top {
+            if self.is_draft() {
+                // Such a composite can have copies, which stay as they are.
+                self.charge(location.parts() as u64 / 4)?;
+            }
+            let composite =
+                location.composite_mut().ok_or_else(|| ill_formed("a piece needs a composite"))?;
+            composite.push(part, bits, max_bits, max_parts)?;
+        }
+        self.push(top);
+        Ok(())
+    }
+
+    pub(super) fn piece_end(&mut self) -> Result<(), Fault> {
+        let mut top = self.pop()?;
+        match &mut top {
+            Element::Location(location) if location.is_incomplete() => {
+                if let Some(composite) = location.incomplete() {
+                    composite.complete();
+                }
+            }
+            _ => return Err(ill_formed(format!("there is no incomplete composite to end, but {top}"))),
+        }
+        self.push(top);
+        Ok(())
+    }
+
+    /// Counts the parts that are going to be made, against all limits.
+    fn charge_parts(&mut self, count: u64) -> Result<(), Fault> {
+        if count > self.limits.parts.into() {
+            return Err(error(format!("a composite of {count} parts")));
+        }
+        self.charge(count / 4)
+    }
+
+    pub(super) fn extend(&mut self, bits: u64, count: u64) -> Result<(), Fault> {
+        let location = self.pop_location()?;
+        if bits == 0 || count == 0 {
+            return Err(ill_formed(format!("a location is extended to {count} parts of {bits} bits")));
+        }
+        self.charge_parts(count.saturating_mul(location.places().count() as u64))?;
+        self.push_parts((0..count).map(|_| Ok((location.clone(), bits.into()))))
+    }
+
+    pub(super) fn select_bit_piece(&mut self, bits: u64, count: u64) -> Result<(), Fault> {
+        let mask = self.pop_value()?;
+        if mask.as_pointer().is_some() {
+            return Err(pointer_misused());
+        }
+        if !mask.ty().is_integral() {
+            return Err(ill_formed(format!("a mask of integral type is wanted, not {mask}")));
+        }
+        let ones = self.pop_location()?;
+        let zeros = self.pop_location()?;
+        if bits == 0 || count == 0 || mask.ty().size() < count {
+            return Err(ill_formed(format!(
+                "{count} parts of {bits} bits are selected by a mask of {} bits",
+                mask.ty().size()
+            )));
+        }
+        self.charge_parts(count)?;
+        self.push_parts((0..count).map(|index| {
+            let chosen = if mask.bit(index) { &ones } else { &zeros };
+            let by = i128::from(index) * i128::from(bits);
+            Ok((chosen.clone().moved(by)?, bits.into()))
+        }))
+    }
+
+    /// A complete composite of these parts.
+    fn push_parts(
+        &mut self,
+        parts: impl Iterator<Item = Result<(Location, u128), Fault>>,
+    ) -> Result<(), Fault> {
+        let (max_bits, max_parts) = (self.largest_storage(), self.limits.parts);
+        let mut composite = Composite::empty();
+        for part in parts {
+            let (location, bits) = part?;
+            composite.push(location, bits, max_bits, max_parts)?;
+        }
+        composite.complete();
+        self.push(Location::from(composite));
+        Ok(())
+    }
+
+    /// Puts a location over a part of another. Offset and size are counted in units of `unit` bits.
+    pub(super) fn overlay(&mut self, unit: i128) -> Result<(), Fault> {
+        let size = self.pop_signed()?;
+        let offset = self.pop_signed()?;
+        let over = self.pop_location()?;
+        let base = self.pop_location()?;
+        let in_bits = |number: i128| number.checked_mul(unit).filter(|&bits| bits.unsigned_abs() < 1 << 120);
+        let bits = in_bits(size).and_then(|bits| u128::try_from(bits).ok());
+        let (Some(size), Some(offset)) = (bits, in_bits(offset)) else {
+            return Err(ill_formed(format!("an overlay of size {size} at {offset}")));
+        };
+        if self.is_draft() {
+            return self.draft_overlay(base, over, offset, size);
+        }
+        let Ok(offset) = u128::try_from(offset) else {
+            return Err(ill_formed(format!("an overlay at bit {offset} of its base")));
+        };
+        if size == 0 {
+            self.push(base);
+            return Ok(());
+        }
+        // Undefined storage has no size; as base it is as large as storage can be.
+        let remaining = base.remaining().unwrap_or_else(|| self.largest_storage());
+        let end = offset + size;
+        if end > remaining {
+            return Err(ill_formed(format!(
+                "an overlay of {size} bits at bit {offset} of a base that has {remaining}"
+            )));
+        }
+        if size == remaining {
+            self.push(over);
+            return Ok(());
+        }
+        let rest = match remaining - end {
+            0 => None,
+            rest => Some((base.clone().moved(end as i128)?, rest)),
+        };
+        let before = (offset > 0).then_some((base, offset));
+        let parts = [before, Some((over, size)), rest];
+        self.push_parts(parts.into_iter().flatten().map(Ok))
+    }
+
+    /// The rules of the proposal for DWARF 6: the whole storage of the base stays, also what is before the base
+    /// location, and undefined bits are added to it where it is too short.
+    fn draft_overlay(
+        &mut self,
+        base: Location,
+        over: Location,
+        offset: i128,
+        size: u128,
+    ) -> Result<(), Fault> {
+        let Some(place) = base.single().cloned() else {
+            return Err(unsupported("an overlay over several places, by the rules of DWARF 6"));
+        };
+        let start = place.offset.checked_add_signed(offset).ok_or_else(|| {
+            ill_formed(format!("an overlay at bit {offset} of a base at bit {} of its storage", place.offset))
+        })?;
+        if size == 0 {
+            self.push(base);
+            return Ok(());
+        }
+        let from = place.offset;
+        let all = place.storage.size().unwrap_or_else(|| self.largest_storage());
+        let at = |offset| Location::from(SingleLocation { storage: place.storage.clone(), offset });
+        let end = start + size;
+        let parts = [
+            (at(0), start.min(all)),
+            (Location::undefined(), start.saturating_sub(all)),
+            (over, size),
+            (at(end), all.saturating_sub(end)),
+        ];
+        self.push_parts(parts.into_iter().filter(|(_, bits)| *bits > 0).map(Ok))?;
+        self.move_top(i128::try_from(from).ok())
+    }
+}
+
+/// The location, further on if the operation says so.
+fn moved(location: Location, bits: Option<u64>) -> Result<Location, Fault> {
+    match bits {
+        Some(bits) => location.moved(bits.into()),
+        None => Ok(location),
+    }
+}
+
+/// What no dialect has a number for yet cannot be met in an expression, but has a meaning.
+#[cfg(test)]
+mod tests {
+    use super::super::super::{Context, Element, Fault, Limits, Location, Snapshot, Value};
+    use super::Run;
+    use crate::op::{Dialect, Encoding, Op, Reg};
+    use crate::target::{SpaceId, Target};
+
+    fn after(initial: Vec<Element>, op: &Op<'_>) -> Result<String, Fault> {
+        let target = Target::named("amdgpu-gfx1030-wave32").map_err(|_| super::ill_formed("target"))?;
+        let context = Context::new(Encoding::new(8, Dialect::Llvm), &target);
+        let machine = Snapshot { iteration: Some(2), iterations: Some(4), ..Snapshot::default() };
+        let mut stack = initial;
+        let mut run = Run::new(&mut stack, Limits::default(), &machine, &context, None);
+        run.operation(op)?;
+        Ok(run.pop()?.to_string())
+    }
+
+    fn overlay(base: Location, over: Location, offset: u64, size: u64, op: &Op<'_>) -> String {
+        let number = |number| Element::Value(Value::generic(number, 8));
+        let initial = vec![base.into(), over.into(), number(offset), number(size)];
+        after(initial, op).unwrap_or_else(|fault| fault.class.to_string())
+    }
+
+    #[test]
+    fn overlays_of_the_extension() {
+        let scalar = || Location::register(Reg(32), 32);
+        let other = || Location::register(Reg(33), 32);
+        let bytes = |offset, size| overlay(scalar(), other(), offset, size, &Op::Overlay {});
+        assert_eq!(bytes(1, 2), "[reg:32/8, reg:33/16, reg:32+24/8]");
+        assert_eq!(bytes(0, 2), "[reg:33/16, reg:32+16/16]");
+        assert_eq!(bytes(2, 2), "[reg:32/16, reg:33/16]");
+        assert_eq!(bytes(0, 4), "reg:33");
+        assert_eq!(bytes(3, 0), "reg:32");
+        assert_eq!(bytes(3, 2), "ill-formed", "beyond the base");
+        assert_eq!(bytes(u64::MAX, 2), "ill-formed", "-1");
+        assert_eq!(overlay(scalar(), other(), 3, 5, &Op::BitOverlay {}), "[reg:32/3, reg:33/5, reg:32+8/24]");
+        let wide = Location::register(Reg(1536), 1024);
+        assert_eq!(overlay(wide, other(), 0, 5, &Op::Overlay {}), "ill-formed", "beyond what is laid over");
+        let moved = scalar().moved(16).unwrap_or_else(|_| Location::undefined());
+        assert_eq!(overlay(moved, other(), 1, 1, &Op::Overlay {}), "[reg:32+16/8, reg:33/8]");
+    }
+
+    #[test]
+    fn operations_without_a_number() {
+        assert_eq!(after(vec![], &Op::PushIteration {}), Ok("0x2".to_string()));
+        let space = Element::Value(Value::generic(3, 8));
+        let pointer = Op::AspaceImplicitPointer { entry: 0x40, by: -4 };
+        assert_eq!(after(vec![space], &pointer), Ok("implptr:0x40:-4".to_string()));
+        let space = Element::Location(Location::memory(SpaceId::DEFAULT, 64, 99));
+        assert!(after(vec![space], &pointer).is_err_and(|fault| fault.rule.contains("no address space")));
+    }
+}

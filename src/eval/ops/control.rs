@@ -1,0 +1,60 @@
+//! Calls and entry values.
+
+use super::super::Kind;
+use super::super::fault::{Fault, error, ill_formed};
+use super::super::location::Location;
+use super::super::machine::Body;
+use super::super::run::Run;
+use super::super::stack::Element;
+use super::super::value::{BaseType, TypeEncoding};
+
+impl Run<'_, '_> {
+    /// Calls the entry at an offset in `.debug_info`.
+    pub(super) fn call_entry(&mut self, offset: Option<u64>) -> Result<(), Fault> {
+        let found = offset.and_then(|offset| Some((offset, self.machine.entry(offset)?)));
+        let (offset, entry) = found.ok_or_else(|| {
+            ill_formed(format!("a call to {:#x}, where there is no entry", offset.unwrap_or(u64::MAX)))
+        })?;
+        match entry.body {
+            // Not an evaluation of its own: the stack is shared, and no composite is completed after it.
+            Body::Expression(expr) => self.call(expr, offset, &entry)?,
+            Body::List(entries) => {
+                let scope = self.scope.of_entry(offset, &entry);
+                let location = self.apart(scope, |run| run.list(entries.iter()))?;
+                self.push(location);
+            }
+            Body::Constant(bytes) => self.push(Location::implicit(bytes)),
+            Body::Nothing => {}
+        }
+        Ok(())
+    }
+
+    /// Evaluates an expression in the frame that called this one.
+    pub(super) fn entry_value(&mut self, expr: &[u8]) -> Result<(), Fault> {
+        let frame = self.scope.frame.checked_add(1).ok_or_else(|| error("there is no calling frame"))?;
+        let scope = self.scope.in_frame(frame);
+        let (result, register) = self.apart(scope, |run| {
+            run.last_register = None;
+            run.expression(expr)?;
+            let register = run.last_register;
+            Ok((run.finish(Kind::Any)?, register))
+        })?;
+        match (result, register) {
+            (Element::Value(value), _) => self.push(value),
+            (Element::Location(location), Some(register)) => {
+                let bits = self.register_bits(register)?;
+                let generic = self.generic_type();
+                let unsigned = BaseType::new(TypeEncoding::Unsigned, bits);
+                let ty = if u64::from(bits) == generic.size() { generic } else { unsigned };
+                let value = self.read_value(&location, ty)?;
+                self.push(value);
+            }
+            (Element::Location(location), None) => {
+                return Err(ill_formed(format!(
+                    "an entry value is a register or a value, and the expression gives {location}"
+                )));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,299 @@
+//! Addresses, and what stands at locations.
+
+use super::super::fault::{Fault, error, ill_formed, unsupported};
+use super::super::location::{ImplicitPointer, Location, SingleLocation, Storage};
+use super::super::read::{read_exact, read_pointer};
+use super::super::run::Run;
+use super::super::stack::{Element, integral};
+use super::super::value::{BaseType, TypeEncoding, Value};
+use crate::op::{EncodedAddress, Reg};
+use crate::target::{Per, SpaceId};
+
+/// Values are not read beyond this size. A whole vector register of a wave of 64 lanes has 2048 bits.
+const MAX_VALUE_BITS: u64 = 1 << 16;
+
+impl Run<'_, '_> {
+    /// Bits of an address in a space.
+    pub(in super::super) fn address_bits(&self, space: SpaceId) -> Result<u32, Fault> {
+        let layout = self.target.space(space);
+        let layout =
+            layout.ok_or_else(|| ill_formed(format!("the target has no address space {}", space.0)))?;
+        Ok(layout.address_bits.min(64))
+    }
+
+    /// The byte at an address in a space: of the lane in focus now, where each lane has its own. Of the
+    /// address the bits that the space has count.
+    pub(in super::super) fn memory(&self, space: u128, address: u128) -> Result<Location, Fault> {
+        let layout = u32::try_from(space).ok().and_then(|space| self.target.space(SpaceId(space)));
+        let layout =
+            layout.ok_or_else(|| ill_formed(format!("the target has no address space {space:#x}")))?;
+        let address_bits = layout.address_bits.min(64);
+        let lane = match layout.per {
+            Per::Process | Per::Thread => None,
+            Per::Lane => Some(self.current_lane(space)?),
+        };
+        let address = address & (u128::MAX >> (128 - address_bits.max(1)));
+        let storage = Storage::Memory { space: SpaceId(space as u32), address_bits, lane };
+        Ok(SingleLocation { storage, offset: address * 8 }.into())
+    }
+
+    fn current_lane(&self, space: u128) -> Result<u32, Fault> {
+        let lane = self.machine.lane();
+        let lane =
+            lane.ok_or_else(|| error(format!("space {space} needs a current lane, and there is none")))?;
+        let lanes = self.machine.lanes();
+        let in_wave = u32::try_from(lane).ok().filter(|_| lane < lanes);
+        in_wave.ok_or_else(|| ill_formed(format!("lane {lane} is current, of {lanes}")))
+    }
+
+    pub(super) fn push_memory(&mut self, space: u128, address: u128) -> Result<(), Fault> {
+        let location = self.memory(space, address)?;
+        self.push(location);
+        Ok(())
+    }
+
+    /// Pushes the location at an address in a space. The address can be an implicit pointer into that space.
+    fn form_address(&mut self, space: u128, address: Element) -> Result<(), Fault> {
+        let address = address.into_value(self.scope.encoding.address_bytes)?;
+        match address.as_pointer() {
+            Some(pointer) if u128::from(pointer.space.0) == space => {
+                let location = self.pointee(pointer)?;
+                self.push(location);
+                Ok(())
+            }
+            Some(pointer) => Err(error(format!(
+                "an implicit pointer into space {} is used as address in space {space:#x}",
+                pointer.space.0
+            ))),
+            None => self.push_memory(space, integral(&address)?),
+        }
+    }
+
+    /// As [`form_address`](Self::form_address), from a space on top of the address.
+    pub(super) fn form_aspace_address(&mut self) -> Result<(), Fault> {
+        let (_, space) = self.pop_integral()?;
+        let address = self.pop()?;
+        self.form_address(space, address)
+    }
+
+    /// As [`form_address`](Self::form_address), from an address on top of its space.
+    pub(super) fn form_xderef_address(&mut self) -> Result<(), Fault> {
+        let address = self.pop()?;
+        let (_, space) = self.pop_integral()?;
+        self.form_address(space, address)
+    }
+
+    pub(super) fn form_tls_address(&mut self) -> Result<(), Fault> {
+        let (_, offset) = self.pop_integral()?;
+        let base = self.machine.tls();
+        let base = base.ok_or_else(|| error("where thread-local storage starts is not known"))?;
+        self.push_memory(0, u128::from(base).wrapping_add(offset))
+    }
+
+    pub(super) fn encoded_addr(&mut self, address: EncodedAddress) -> Result<(), Fault> {
+        // Of the pointer encodings only those that are not relative to anything make sense without a section.
+        match address.encoding & 0xf0 {
+            0 => self.push_memory(0, address.value.into()),
+            _ => Err(unsupported(format!("pointer encoding {:#04x}", address.encoding))),
+        }
+    }
+
+    pub(super) fn fbreg(&mut self, by: i64) -> Result<(), Fault> {
+        if self.scope.is_frame_base {
+            return Err(ill_formed("a frame base that refers to the frame base"));
+        }
+        let base = self.frame_base()?;
+        self.push(base.moved(i128::from(by) * 8)?);
+        Ok(())
+    }
+
+    /// The frame base of the current frame (A.3.3.5).
+    fn frame_base(&mut self) -> Result<Location, Fault> {
+        let body = self.machine.frame_base(self.scope.frame);
+        let scope = self.scope.of_frame_base();
+        self.last_register = None;
+        let base = self.body(scope, body)?.ok_or_else(|| error("there is no frame base"))?;
+        // In an outer frame the register can be saved in memory, but it is what the frame base is in, not
+        // the frame base.
+        if let Some(reg) = self.last_register {
+            return self.register_address(0, reg, 0);
+        }
+        match base.single().map(|place| &place.storage) {
+            Some(Storage::Memory { .. }) => Ok(base),
+            Some(Storage::Register { .. }) => {
+                let address = self.read_unsigned(&base, self.address_bits(SpaceId::DEFAULT)?)?;
+                self.memory(0, address)
+            }
+            _ => Err(ill_formed(format!("the frame base is no single place in memory, but {base}"))),
+        }
+    }
+
+    pub(super) fn breg(&mut self, space: u128, reg: Reg, by: i64) -> Result<(), Fault> {
+        let location = self.register_address(space, reg, by)?;
+        self.push(location);
+        Ok(())
+    }
+
+    pub(super) fn aspace_breg(&mut self, reg: Reg, by: i64) -> Result<(), Fault> {
+        let (_, space) = self.pop_integral()?;
+        self.breg(space, reg, by)
+    }
+
+    /// The location in a space at an address that is in a register, `by` bytes further.
+    pub(in super::super) fn register_address(
+        &self,
+        space: u128,
+        reg: Reg,
+        by: i64,
+    ) -> Result<Location, Fault> {
+        let location = self.register(reg)?;
+        let known = u32::try_from(space)
+            .map_err(|_| ill_formed(format!("the target has no address space {space:#x}")))?;
+        let address = self.read_unsigned(&location, self.address_bits(SpaceId(known))?)?;
+        self.memory(space, address.wrapping_add(by as u128))
+    }
+
+    // Values at locations.
+
+    /// The number in `bits` bits at a location, at most 64.
+    pub(in super::super) fn read_unsigned(&self, location: &Location, bits: u32) -> Result<u128, Fault> {
+        let value = self.read_value(location, BaseType::new(TypeEncoding::Unsigned, bits))?;
+        // An implicit pointer has an address, but nobody knows it.
+        value.as_u128().ok_or_else(super::super::stack::pointer_misused)
+    }
+
+    /// The value of a type at a location.
+    pub(in super::super) fn read_value(&self, location: &Location, ty: BaseType) -> Result<Value, Fault> {
+        let bits = ty.size();
+        if let Some(pointer) = read_pointer(location, bits)? {
+            let ty = match pointer.space {
+                SpaceId::DEFAULT => self.generic_type(),
+                _ => BaseType::new(TypeEncoding::Unsigned, pointer.bits),
+            };
+            return Ok(Value::pointer(ty, pointer));
+        }
+        let mut small = [0u8; 8];
+        let mut large = Vec::new();
+        let bytes = match bits {
+            0..=64 => &mut small[..bits.div_ceil(8) as usize],
+            65..=MAX_VALUE_BITS => {
+                large.resize(bits.div_ceil(8) as usize, 0);
+                &mut large[..]
+            }
+            _ => return Err(unsupported(format!("a value of {bits} bits"))),
+        };
+        read_exact(location, bits as usize, bytes, self.machine)?;
+        self.value_of_bytes(ty, bytes)
+    }
+
+    /// The value that bytes in memory order stand for.
+    fn value_of_bytes(&self, ty: BaseType, bytes: &mut [u8]) -> Result<Value, Fault> {
+        if self.machine.is_big_endian() {
+            if !ty.size().is_multiple_of(8) {
+                return Err(unsupported("bits that are no whole bytes, on a big-endian machine"));
+            }
+            bytes.reverse();
+        }
+        Ok(Value::from_bytes(ty, bytes))
+    }
+
+    /// Dereferences to the generic type: all of it, or the first `bytes` bytes, the rest being 0.
+    pub(super) fn deref(&mut self, bytes: Option<u8>) -> Result<(), Fault> {
+        let location = self.pop_location()?;
+        let generic = self.generic_type();
+        let all = generic.bits;
+        let bits = bytes.map_or(all, |bytes| u32::from(bytes) * 8);
+        if self.is_draft() && bits > all {
+            return Err(ill_formed(format!("{bits} bits are dereferenced, but an address has {all}")));
+        }
+        let value = if bits < all {
+            let value = self.read_value(&location, BaseType::new(TypeEncoding::Unsigned, bits))?;
+            match value.as_pointer() {
+                Some(pointer) => Value::pointer(generic, pointer),
+                None => Value::new(generic, value.as_u64().unwrap_or(0)),
+            }
+        } else {
+            self.read_value(&location, generic)?
+        };
+        self.push(value);
+        Ok(())
+    }
+
+    pub(super) fn deref_type(&mut self, bytes: u8, ty: u64) -> Result<(), Fault> {
+        let ty = self.base_type(ty)?;
+        same_size(ty, bytes.into())?;
+        let location = self.pop_location()?;
+        let value = self.read_value(&location, ty)?;
+        self.push(value);
+        Ok(())
+    }
+
+    pub(super) fn regval_type(&mut self, reg: Reg, ty: u64) -> Result<(), Fault> {
+        let ty = self.base_type(ty)?;
+        let location = self.register(reg)?;
+        let value = self.read_value(&location, ty)?;
+        self.push(value);
+        Ok(())
+    }
+
+    pub(super) fn const_type(&mut self, ty: u64, bytes: &[u8]) -> Result<(), Fault> {
+        let ty = self.base_type(ty)?;
+        same_size(ty, bytes.len() as u64)?;
+        let mut copy = [0; 256];
+        // The length is one byte in the encoding.
+        let copy = &mut copy[..bytes.len().min(256)];
+        copy.copy_from_slice(&bytes[..copy.len()]);
+        let value = self.value_of_bytes(ty, copy)?;
+        self.push(value);
+        Ok(())
+    }
+
+    /// The base type at an offset in the current unit.
+    pub(super) fn base_type(&self, offset: u64) -> Result<BaseType, Fault> {
+        let found = self.machine.base_type(self.scope.unit, offset);
+        found.ok_or_else(|| ill_formed(format!("there is no base type at {offset:#x} of the unit")))
+    }
+
+    /// The same, 0 being the generic type.
+    pub(super) fn type_or_generic(&self, offset: u64) -> Result<BaseType, Fault> {
+        if offset == 0 { Ok(self.generic_type()) } else { self.base_type(offset) }
+    }
+
+    // Implicit pointers, A.2.5.4.4.5.
+
+    pub(super) fn implicit_pointer(&mut self, space: u128, entry: u64, by: i64) -> Result<(), Fault> {
+        let known = u32::try_from(space).ok().map(SpaceId);
+        let space = known.ok_or_else(|| ill_formed(format!("the target has no address space {space:#x}")))?;
+        let bits = self.address_bits(space)?;
+        let pointer = ImplicitPointer { entry, by, space, bits };
+        self.push(Location::from(Storage::ImplicitPointer(pointer)));
+        Ok(())
+    }
+
+    pub(super) fn aspace_implicit_pointer(&mut self, entry: u64, by: i64) -> Result<(), Fault> {
+        let (_, space) = self.pop_integral()?;
+        self.implicit_pointer(space, entry, by)
+    }
+
+    /// Where an implicit pointer points: the location of its entry, in the context that asks.
+    pub(in super::super) fn pointee(&mut self, pointer: ImplicitPointer) -> Result<Location, Fault> {
+        let offset = pointer.entry;
+        let entry = self.machine.entry(offset);
+        let entry =
+            entry.ok_or_else(|| error(format!("an implicit pointer to {offset:#x}, where no entry is")))?;
+        let scope = self.scope.of_entry(offset, &entry);
+        let location = self.body(scope, entry.body)?;
+        let location = location.ok_or_else(|| {
+            error(format!("an implicit pointer to entry {offset:#x}, which has no location and no value"))
+        })?;
+        location.moved(i128::from(pointer.by) * 8)
+    }
+}
+
+/// Checks the size that an operation gives for a type.
+fn same_size(ty: BaseType, bytes: u64) -> Result<(), Fault> {
+    match ty.size().div_ceil(8) == bytes {
+        true => Ok(()),
+        false => Err(ill_formed(format!("{bytes} bytes are given for a type of {} bits", ty.size()))),
+    }
+}

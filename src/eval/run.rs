@@ -1,0 +1,392 @@
+//! One evaluation: the stack, the loop over operations, and expressions within expressions.
+
+use super::fault::{Fault, error, ill_formed};
+use super::location::{Location, memory_bits};
+use super::machine::{Architecture, Body, Entry, ListEntry, Machine};
+use super::ops::Next;
+use super::stack::{Element, complete, integral};
+use super::value::{BaseType, Value};
+use super::{Context, Kind, Limits, Outcome, Step, Where};
+use crate::op::{Decoder, Dialect, Encoding, Op, Reg};
+use crate::target::SpaceId;
+
+/// The state of one evaluation.
+///
+/// The part of the context that changes on the way into another expression is in `scope`.
+pub(super) struct Run<'r, 't> {
+    pub stack: &'r mut Vec<Element>,
+    pub machine: &'r dyn Machine,
+    pub target: &'r dyn Architecture,
+    pub limits: Limits,
+    pub place: Where,
+    pub scope: Scope,
+    /// The register of the last operation, if that was `DW_OP_reg*`.
+    pub last_register: Option<Reg>,
+    steps: u64,
+    trace: Option<&'t mut dyn FnMut(Step<'_>)>,
+}
+
+/// What another expression can see differently.
+#[derive(Clone, Copy)]
+pub(super) struct Scope {
+    pub encoding: Encoding,
+    pub unit: u64,
+    pub frame: u32,
+    /// Whether there is a current object.
+    pub has_object: bool,
+    /// Whether it is a frame base, which cannot refer to itself.
+    pub is_frame_base: bool,
+    /// Where its part of the stack starts.
+    floor: usize,
+    depth: u32,
+    /// The entry that the expression is of, if it was called or pointed to.
+    entry: Option<u64>,
+}
+
+impl<'r, 't> Run<'r, 't> {
+    pub fn new(
+        stack: &'r mut Vec<Element>,
+        limits: Limits,
+        machine: &'r dyn Machine,
+        context: &Context<'r>,
+        trace: Option<&'t mut dyn FnMut(Step<'_>)>,
+    ) -> Self {
+        let scope = Scope {
+            encoding: context.encoding,
+            unit: context.unit,
+            frame: context.frame,
+            has_object: true,
+            is_frame_base: false,
+            floor: 0,
+            depth: 0,
+            entry: None,
+        };
+        let (target, place) = (context.target, context.place);
+        Self { stack, machine, target, limits, place, scope, last_register: None, steps: 0, trace }
+    }
+
+    /// Evaluates an expression from the initial stack to the result that is wanted.
+    pub fn whole(&mut self, expr: &[u8], context: &Context<'_>) -> Result<Outcome, Fault> {
+        self.start(context.initial);
+        self.expression(expr)?;
+        self.finish(context.kind)
+    }
+
+    pub fn start(&mut self, initial: &[Element]) {
+        self.stack.extend_from_slice(initial);
+    }
+
+    /// Carries out the operations of an expression on the current stack.
+    pub fn expression(&mut self, expr: &[u8]) -> Result<(), Fault> {
+        let encoding = self.scope.encoding;
+        let mut decoder = Decoder::new(expr, encoding);
+        let mut branches = Branches::default();
+        loop {
+            let offset = decoder.offset();
+            let entry = self.scope.entry;
+            let place = |fault: Fault| fault.or_at(expr, offset, encoding, entry);
+            let Some(decoded) = decoder.next() else { return Ok(()) };
+            let op = decoded.map_err(|error| place(ill_formed(error.kind().to_string())))?.op;
+            self.charge(1).map_err(place)?;
+            if let Next::Branch(by) = self.operation(&op).map_err(place)? {
+                let to = self.branch(expr, decoder.offset(), by, &mut branches).map_err(place)?;
+                decoder.seek(to);
+            }
+            if self.stack.len() > self.limits.stack as usize {
+                return Err(place(error(format!("more than {} elements on the stack", self.limits.stack))));
+            }
+            self.last_register = match op {
+                Op::RegX { reg } => Some(reg),
+                // What was called may have ended with one.
+                Op::Call2 { .. } | Op::Call4 { .. } | Op::CallRef { .. } => self.last_register,
+                _ => None,
+            };
+            if let Some(trace) = &mut self.trace {
+                let stack = &self.stack[self.scope.floor..];
+                trace(Step { depth: self.scope.depth, offset, op, stack });
+            }
+        }
+    }
+
+    /// Counts steps.
+    pub fn charge(&mut self, steps: u64) -> Result<(), Fault> {
+        self.steps = self.steps.saturating_add(steps);
+        match self.steps <= self.limits.steps {
+            true => Ok(()),
+            false => Err(error(format!("not done after {} steps", self.limits.steps))),
+        }
+    }
+
+    /// Where a branch goes: the end, or the start of an operation.
+    fn branch(&mut self, expr: &[u8], from: usize, by: i16, known: &mut Branches) -> Result<usize, Fault> {
+        let to = from.checked_add_signed(by.into()).filter(|&to| to <= expr.len()).ok_or_else(|| {
+            ill_formed(format!("a branch by {by} from offset {from:#x} leaves the expression"))
+        })?;
+        if to == expr.len() || known.targets.contains(&Some(to)) {
+            return Ok(to);
+        }
+        let mut decoder = Decoder::new(expr, self.scope.encoding);
+        if to >= from {
+            decoder.seek(from);
+        }
+        let mut skipped = 0;
+        while decoder.offset() < to && decoder.next().is_some_and(|one| one.is_ok()) {
+            skipped += 1;
+        }
+        self.charge(skipped / 8)?;
+        if decoder.offset() != to {
+            return Err(ill_formed(format!("a branch to offset {to:#x}, where no operation starts")));
+        }
+        known.targets[known.next % known.targets.len()] = Some(to);
+        known.next += 1;
+        Ok(to)
+    }
+
+    // The stack.
+
+    pub fn push(&mut self, element: impl Into<Element>) {
+        self.stack.push(element.into());
+    }
+
+    pub fn pop(&mut self) -> Result<Element, Fault> {
+        match self.stack.len() > self.scope.floor {
+            true => self.stack.pop().ok_or_else(underflow),
+            false => Err(underflow()),
+        }
+    }
+
+    /// The element `index` below the top.
+    pub fn peek(&self, index: usize) -> Option<&Element> {
+        let above_floor = &self.stack[self.scope.floor..];
+        above_floor.len().checked_sub(index + 1).map(|at| &above_floor[at])
+    }
+
+    pub fn pop_value(&mut self) -> Result<Value, Fault> {
+        self.pop()?.into_value(self.scope.encoding.address_bytes)
+    }
+
+    pub fn pop_integral(&mut self) -> Result<(Value, u128), Fault> {
+        let value = self.pop_value()?;
+        let number = integral(&value)?;
+        Ok((value, number))
+    }
+
+    /// An integral number that counts forth or back. The generic type, which has no signedness, is taken as
+    /// signed.
+    pub fn pop_signed(&mut self) -> Result<i128, Fault> {
+        let (value, unsigned) = self.pop_integral()?;
+        let signed = value.ty().is_generic() || value.ty().encoding.is_signed();
+        if signed { Ok(value.as_i128().unwrap_or(0)) } else { clamp(unsigned) }
+    }
+
+    pub fn pop_location(&mut self) -> Result<Location, Fault> {
+        let element = self.pop()?;
+        self.location_of(element)
+    }
+
+    /// The element as a location: a value of the generic type is an address in the default space, an implicit
+    /// pointer value into it is what it points to (A.2.5.4.4.3).
+    pub fn location_of(&mut self, element: Element) -> Result<Location, Fault> {
+        let value = match element {
+            Element::Location(location) => {
+                complete(&location)?;
+                return Ok(location);
+            }
+            Element::Value(value) => value,
+        };
+        if let Some(pointer) = value.as_pointer() {
+            if pointer.space != SpaceId::DEFAULT {
+                return Err(super::stack::pointer_misused());
+            }
+            return self.pointee(pointer);
+        }
+        if !value.ty().is_generic() {
+            return Err(ill_formed(format!(
+                "a location is wanted, and only a value of the generic type converts to one, not {value}"
+            )));
+        }
+        self.memory(0, value.as_u128().unwrap_or(0))
+    }
+
+    pub fn generic(&self, bits: u64) -> Value {
+        Value::generic(bits, self.scope.encoding.address_bytes)
+    }
+
+    pub fn generic_type(&self) -> BaseType {
+        BaseType::generic(self.scope.encoding.address_bytes)
+    }
+
+    pub fn is_draft(&self) -> bool {
+        self.scope.encoding.dialect == Dialect::Dwarf6
+    }
+
+    /// The size that no composite exceeds, in bits.
+    pub fn largest_storage(&self) -> u128 {
+        memory_bits(self.target.largest_address_bits())
+    }
+
+    // Results.
+
+    pub fn finish(&mut self, kind: Kind) -> Result<Outcome, Fault> {
+        match kind {
+            Kind::Location => Ok(Element::Location(self.finish_location()?)),
+            Kind::Value => Ok(Element::Value(self.finish_value()?)),
+            Kind::Any => self.finish_any(),
+        }
+    }
+
+    fn finish_any(&mut self) -> Result<Outcome, Fault> {
+        if self.peek(0).is_none() {
+            return Ok(Element::Location(Location::undefined()));
+        }
+        let mut top = self.pop()?;
+        if let Element::Location(location) = &mut top
+            && let Some(composite) = location.incomplete()
+        {
+            composite.complete();
+        }
+        Ok(top)
+    }
+
+    pub fn finish_location(&mut self) -> Result<Location, Fault> {
+        let top = self.finish_any()?;
+        self.location_of(top)
+    }
+
+    pub fn finish_value(&mut self) -> Result<Value, Fault> {
+        if self.peek(0).is_none() {
+            return Err(ill_formed("a value is wanted, and the stack is empty"));
+        }
+        self.finish_any()?.into_value(self.scope.encoding.address_bytes)
+    }
+
+    // Expressions within expressions.
+
+    /// Does something in another scope, one level deeper.
+    fn deeper<T>(
+        &mut self,
+        scope: Scope,
+        then: impl FnOnce(&mut Self) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let outer = self.scope;
+        if outer.depth >= self.limits.depth {
+            return Err(error(format!("expressions within expressions, {} deep", self.limits.depth)));
+        }
+        self.scope = Scope { depth: outer.depth + 1, ..scope };
+        let result = then(self);
+        self.scope = outer;
+        result
+    }
+
+    /// Carries out an expression of another entry on the same stack, as part of this one.
+    pub fn call(&mut self, expr: &[u8], offset: u64, entry: &Entry<'_>) -> Result<(), Fault> {
+        let scope = self.scope.of_entry(offset, entry);
+        self.deeper(scope, |run| run.expression(expr))
+    }
+
+    /// Evaluates something on a stack of its own, without an object.
+    pub fn apart<T>(
+        &mut self,
+        scope: Scope,
+        then: impl FnOnce(&mut Self) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let floor = self.stack.len();
+        let result = self.deeper(Scope { floor, has_object: false, ..scope }, then);
+        self.stack.truncate(floor);
+        result
+    }
+
+    /// Evaluates what an entry says to a location. `None` if it says nothing.
+    pub fn body(&mut self, scope: Scope, body: Body<'_>) -> Result<Option<Location>, Fault> {
+        match body {
+            Body::Expression(expr) => self
+                .apart(scope, |run| {
+                    run.expression(expr)?;
+                    run.finish_location()
+                })
+                .map(Some),
+            Body::List(entries) => self.apart(scope, |run| run.list(entries.iter())).map(Some),
+            Body::Constant(bytes) => Ok(Some(Location::implicit(bytes))),
+            Body::Nothing => Ok(None),
+        }
+    }
+
+    /// Evaluates a location list.
+    pub fn list<'e>(
+        &mut self,
+        entries: impl Iterator<Item = &'e ListEntry<'e>> + Clone,
+    ) -> Result<Location, Fault> {
+        let pc = self.machine.pc(self.scope.frame);
+        let pc = pc.ok_or_else(|| error("a location list needs a program location"))?;
+        let holds =
+            |entry: &&ListEntry<'_>| entry.bounds.is_some_and(|(start, end)| (start..end).contains(&pc));
+        let mut found = None;
+        for entry in entries.clone().filter(holds) {
+            found = Some(self.list_entry(entry, found)?);
+        }
+        if found.is_none() {
+            for entry in entries.filter(|entry| entry.bounds.is_none()) {
+                found = Some(self.list_entry(entry, found)?);
+            }
+        }
+        Ok(found.unwrap_or_else(Location::undefined))
+    }
+
+    fn list_entry(&mut self, entry: &ListEntry<'_>, others: Option<Location>) -> Result<Location, Fault> {
+        self.charge(1)?;
+        let location = self.apart(self.scope, |run| {
+            run.expression(&entry.expr)?;
+            run.finish_location()
+        })?;
+        Ok(match others {
+            Some(others) => others.and(location),
+            None => location,
+        })
+    }
+}
+
+impl Scope {
+    /// The same, in a frame base.
+    pub fn of_frame_base(self) -> Self {
+        Self { is_frame_base: true, ..self }
+    }
+
+    /// The same, in another frame.
+    pub fn in_frame(self, frame: u32) -> Self {
+        Self { frame, ..self }
+    }
+
+    /// The same, in the unit of an entry.
+    pub fn of_entry(self, offset: u64, entry: &Entry<'_>) -> Self {
+        let encoding = entry.encoding.unwrap_or(self.encoding);
+        Self { encoding, unit: entry.unit, entry: Some(offset), ..self }
+    }
+}
+
+/// Branch targets that are known to be good, so that a loop is checked once.
+#[derive(Default)]
+struct Branches {
+    targets: [Option<usize>; 4],
+    next: usize,
+}
+
+impl From<Value> for Element {
+    fn from(value: Value) -> Self {
+        Self::Value(value)
+    }
+}
+
+impl From<Location> for Element {
+    fn from(location: Location) -> Self {
+        Self::Location(location)
+    }
+}
+
+#[cold]
+fn underflow() -> Fault {
+    ill_formed("the stack has too few elements")
+}
+
+fn clamp(unsigned: u128) -> Result<i128, Fault> {
+    i128::try_from(unsigned).map_err(|_| error(format!("the number is too large: {unsigned:#x}")))
+}

@@ -1,0 +1,170 @@
+//! Locations taken apart: which bits of which storage. This is what is compared.
+
+use super::fault::{Fault, error};
+use super::location::{ImplicitBits, Location, SingleLocation, Storage};
+
+/// Consecutive bits of an object, and where they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    /// How many bits.
+    pub bits: u128,
+    /// The places that hold them, in order and without repetition; no storage in it is a composite.
+    pub places: Vec<SingleLocation>,
+}
+
+/// The first `bits` bits at a location as a list of spans, from the first bit on. Composites are resolved,
+/// and where an object is in several places, each span has them all. Neighbours that go on in the same
+/// storages are one span.
+///
+/// # Errors
+/// An evaluation error if a storage ends before that many bits.
+pub fn spans(location: &Location, bits: u128) -> Result<Vec<Span>, Fault> {
+    if bits == 0 {
+        return Ok(Vec::new());
+    }
+    let mut found = cut(location, 0, bits)?;
+    for span in &mut found {
+        span.places.sort_unstable();
+        span.places.dedup();
+    }
+    found.dedup_by(|next, span| {
+        let joins = next.places.len() == span.places.len()
+            && span.places.iter().zip(&next.places).all(|(place, next)| {
+                place.storage == next.storage
+                    && (place.storage == Storage::Undefined || place.offset + span.bits == next.offset)
+            });
+        if joins {
+            span.bits += next.bits;
+        }
+        joins
+    });
+    Ok(found)
+}
+
+/// Whether two lists of spans name the same bits of the same storages. Bits that stand nowhere but are known
+/// are the same if they are equal.
+pub fn same(left: &[Span], right: &[Span]) -> bool {
+    let mut left = Cursor::new(left);
+    let mut right = Cursor::new(right);
+    loop {
+        match (left.left(), right.left()) {
+            (None, None) => return true,
+            (Some(a), Some(b)) => {
+                let bits = a.min(b);
+                if left.take(bits) != right.take(bits) {
+                    return false;
+                }
+            }
+            _ => return false,
+        }
+    }
+}
+
+/// Goes through spans by any number of bits.
+struct Cursor<'a> {
+    spans: &'a [Span],
+    used: u128,
+}
+
+impl<'a> Cursor<'a> {
+    fn new(spans: &'a [Span]) -> Self {
+        Self { spans, used: 0 }
+    }
+
+    fn left(&self) -> Option<u128> {
+        Some(self.spans.first()?.bits - self.used)
+    }
+
+    fn take(&mut self, bits: u128) -> Vec<SingleLocation> {
+        let Some((span, rest)) = self.spans.split_first() else { return Vec::new() };
+        let mut places: Vec<_> = span.places.iter().map(|place| exact(place, self.used, bits)).collect();
+        places.sort_unstable();
+        places.dedup();
+        self.used += bits;
+        if self.used == span.bits {
+            *self = Cursor::new(rest);
+        }
+        places
+    }
+}
+
+/// The place `skip` bits further. Of known bits only those that are meant are left.
+fn exact(place: &SingleLocation, skip: u128, bits: u128) -> SingleLocation {
+    match &place.storage {
+        Storage::Undefined => place.clone(),
+        Storage::Implicit(implicit) => {
+            let from = place.offset + skip;
+            let mut bytes = vec![0; bits.div_ceil(8) as usize];
+            super::read::copy_bits(&mut bytes, 0, implicit.bytes(), from as usize, bits as usize);
+            let storage = Storage::Implicit(ImplicitBits::new(&bytes, bits as u64));
+            SingleLocation { storage, offset: 0 }
+        }
+        storage => SingleLocation { storage: storage.clone(), offset: place.offset + skip },
+    }
+}
+
+fn cut(location: &Location, skip: u128, bits: u128) -> Result<Vec<Span>, Fault> {
+    let mut places = location.places().map(|place| cut_place(place, skip, bits));
+    // A location has at least one place.
+    let first = places.next().unwrap_or_else(|| Ok(Vec::new()))?;
+    places.try_fold(first, |all, next| Ok(overlay(all, next?)))
+}
+
+fn cut_place(place: &SingleLocation, skip: u128, bits: u128) -> Result<Vec<Span>, Fault> {
+    if place.remaining().is_some_and(|remaining| remaining.saturating_sub(skip) < bits) {
+        return Err(error(format!("{bits} bits at {skip} bits from {place} are more than there are")));
+    }
+    match &place.storage {
+        Storage::Composite(composite) => {
+            let mut all = Vec::new();
+            for (part, skip, bits) in composite.slice(place.offset + skip, bits) {
+                all.append(&mut cut(part, skip, bits)?);
+            }
+            Ok(all)
+        }
+        Storage::Undefined => Ok(vec![Span { bits, places: vec![place.clone()] }]),
+        storage => {
+            let place = SingleLocation { storage: storage.clone(), offset: place.offset + skip };
+            Ok(vec![Span { bits, places: vec![place] }])
+        }
+    }
+}
+
+/// The same bits in the places of both lists, which have the same number of bits.
+fn overlay(left: Vec<Span>, right: Vec<Span>) -> Vec<Span> {
+    let mut all = Vec::with_capacity(left.len().max(right.len()));
+    let (mut left_at, mut right_at) = (Cut::new(&left), Cut::new(&right));
+    while let (Some(a), Some(b)) = (left_at.left(), right_at.left()) {
+        let bits = a.min(b);
+        let mut places = Vec::new();
+        left_at.take(bits, &mut places);
+        right_at.take(bits, &mut places);
+        all.push(Span { bits, places });
+    }
+    all
+}
+
+/// As [`Cursor`], but keeps known bits whole, so that neighbours can still be joined.
+struct Cut<'a>(Cursor<'a>);
+
+impl<'a> Cut<'a> {
+    fn new(spans: &'a [Span]) -> Self {
+        Self(Cursor::new(spans))
+    }
+
+    fn left(&self) -> Option<u128> {
+        self.0.left()
+    }
+
+    fn take(&mut self, bits: u128, into: &mut Vec<SingleLocation>) {
+        let Some((span, rest)) = self.0.spans.split_first() else { return };
+        into.extend(span.places.iter().map(|place| match place.storage {
+            Storage::Undefined => place.clone(),
+            _ => SingleLocation { storage: place.storage.clone(), offset: place.offset + self.0.used },
+        }));
+        self.0.used += bits;
+        if self.0.used == span.bits {
+            self.0 = Cursor::new(rest);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What stands on the stack, and the implicit conversions (A.2.5.4.4.3).
+
+use super::fault::{Fault, error, ill_formed};
+use super::location::Location;
+use super::value::Value;
+
+/// An element of the stack; also what an evaluation results in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Element {
+    /// A value.
+    Value(Value),
+    /// A location.
+    Location(Location),
+}
+
+impl Element {
+    /// The value, converted from a location where the text allows: one place in the default address space
+    /// that starts on a byte.
+    ///
+    /// # Errors
+    /// Ill-formed for any other location.
+    pub(super) fn into_value(self, address_bytes: u8) -> Result<Value, Fault> {
+        match self {
+            Self::Value(value) => Ok(value),
+            Self::Location(location) => {
+                complete(&location)?;
+                let address = location.default_address().ok_or_else(|| {
+                    ill_formed(format!(
+                        "a value is wanted, and only one byte of the default address space converts to one, \
+                         not {location}"
+                    ))
+                })?;
+                Ok(Value::generic(address, address_bytes))
+            }
+        }
+    }
+}
+
+impl core::fmt::Display for Element {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Value(value) => value.fmt(f),
+            Self::Location(location) => location.fmt(f),
+        }
+    }
+}
+
+/// Checks that a location is no composite that is still being built.
+///
+/// # Errors
+/// Ill-formed if it is.
+pub(super) fn complete(location: &Location) -> Result<(), Fault> {
+    match location.is_incomplete() {
+        true => Err(ill_formed("an incomplete composite is used where a location is wanted")),
+        false => Ok(()),
+    }
+}
+
+/// The number that an integral value stands for.
+///
+/// # Errors
+/// Ill-formed if the type is not integral, an evaluation error for an implicit pointer value: it can only be
+/// dereferenced or made a location again (A.2.5.4.4.5).
+pub(super) fn integral(value: &Value) -> Result<u128, Fault> {
+    if value.as_pointer().is_some() {
+        return Err(pointer_misused());
+    }
+    if !value.ty().is_integral() {
+        return Err(ill_formed(format!("a value of integral type is wanted, not {value}")));
+    }
+    value.as_u128().ok_or_else(|| error(format!("the number is too large: {value}")))
+}
+
+#[cold]
+pub(super) fn pointer_misused() -> Fault {
+    error("an implicit pointer value cannot be used this way")
+}

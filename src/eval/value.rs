@@ -1,0 +1,243 @@
+//! Values: a base type and a literal.
+//!
+//! A value of up to 64 bits is held in place; wider ones (vectors of a whole wave, 128-bit integers) are on
+//! the heap.
+
+use super::location::ImplicitPointer;
+
+/// What the bits of a base type mean (`DW_ATE_*`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum TypeEncoding {
+    /// The generic type: integral, of the size of an address, of no signedness of its own.
+    Generic,
+    /// `DW_ATE_address`.
+    Address,
+    /// `DW_ATE_boolean`.
+    Boolean,
+    /// `DW_ATE_float`, binary floating point of IEEE 754.
+    Float,
+    /// `DW_ATE_signed`.
+    Signed,
+    /// `DW_ATE_signed_char`.
+    SignedChar,
+    /// `DW_ATE_unsigned`.
+    Unsigned,
+    /// `DW_ATE_unsigned_char`.
+    UnsignedChar,
+    /// `DW_ATE_UTF`.
+    Utf,
+    /// `DW_ATE_UCS`.
+    Ucs,
+    /// `DW_ATE_ASCII`.
+    Ascii,
+    /// Any other, by its number. Its values can be moved about, not calculated with.
+    Other(u8),
+}
+
+impl TypeEncoding {
+    /// The encoding that has this number in DWARF 5, table 7.11.
+    pub const fn from_code(code: u8) -> Self {
+        match code {
+            0x01 => Self::Address,
+            0x02 => Self::Boolean,
+            0x04 => Self::Float,
+            0x05 => Self::Signed,
+            0x06 => Self::SignedChar,
+            0x07 => Self::Unsigned,
+            0x08 => Self::UnsignedChar,
+            0x10 => Self::Utf,
+            0x11 => Self::Ucs,
+            0x12 => Self::Ascii,
+            other => Self::Other(other),
+        }
+    }
+
+    /// Whether the text counts it as integral (A.2.5.2). `DW_ATE_address` is not among them.
+    pub const fn is_integral(self) -> bool {
+        use TypeEncoding::{Boolean, Generic, Signed, SignedChar, Unsigned, UnsignedChar};
+        matches!(self, Generic | Boolean | Signed | SignedChar | Unsigned | UnsignedChar)
+    }
+
+    /// Whether the most significant bit is a sign. The generic type has no signedness: this is false.
+    pub const fn is_signed(self) -> bool {
+        matches!(self, Self::Signed | Self::SignedChar)
+    }
+}
+
+/// A base type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BaseType {
+    /// What the bits mean.
+    pub encoding: TypeEncoding,
+    /// Bits of one element.
+    pub bits: u32,
+    /// How many elements: more than 1 in a vector type (`DW_AT_LLVM_vector_size`), whose first element is in
+    /// the least significant bits.
+    pub elements: u32,
+}
+
+impl BaseType {
+    /// A base type that is no vector.
+    pub const fn new(encoding: TypeEncoding, bits: u32) -> Self {
+        Self { encoding, bits, elements: 1 }
+    }
+
+    /// The generic type, given the bytes of an address in the default space.
+    pub const fn generic(address_bytes: u8) -> Self {
+        Self::new(TypeEncoding::Generic, address_bytes as u32 * 8)
+    }
+
+    /// Bits of a value, of all elements.
+    pub const fn size(self) -> u64 {
+        self.bits as u64 * self.elements as u64
+    }
+
+    /// Whether it is the generic type.
+    pub const fn is_generic(self) -> bool {
+        matches!(self.encoding, TypeEncoding::Generic)
+    }
+
+    /// Whether the text counts it as integral (A.2.5.2).
+    pub const fn is_integral(self) -> bool {
+        self.encoding.is_integral() && self.elements == 1
+    }
+}
+
+/// A value on the stack: a base type and a literal of it (A.2.5.2).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Value {
+    ty: BaseType,
+    literal: Literal,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Literal {
+    /// Up to 64 bits; those above the type's size are 0.
+    Small(u64),
+    /// More than 64 bits, least significant byte first; bits above the type's size are 0.
+    Large(Box<[u8]>),
+    /// What a dereference of an implicit pointer gives: no bits at all.
+    Pointer(ImplicitPointer),
+}
+
+impl Value {
+    /// A value of a type. Bits above the type's size are dropped; a wider type is filled with 0.
+    pub fn new(ty: BaseType, bits: u64) -> Self {
+        match ty.size() {
+            0 => Self { ty, literal: Literal::Small(0) },
+            size @ 1..=64 => Self { ty, literal: Literal::Small(bits & (u64::MAX >> (64 - size))) },
+            _ => Self::from_bytes(ty, &bits.to_le_bytes()),
+        }
+    }
+
+    /// A value of a type, from bytes with the least significant first. Bits above the type's size are
+    /// dropped; missing ones are 0.
+    pub fn from_bytes(ty: BaseType, bytes: &[u8]) -> Self {
+        let size = ty.size();
+        if size <= 64 {
+            let low = bytes.iter().take(8).rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
+            return Self::new(ty, low);
+        }
+        let mut large = vec![0; size.div_ceil(8) as usize].into_boxed_slice();
+        let len = large.len().min(bytes.len());
+        large[..len].copy_from_slice(&bytes[..len]);
+        if let (Some(last), 1..) = (large.last_mut(), size % 8) {
+            *last &= 0xff >> (8 - size % 8);
+        }
+        Self { ty, literal: Literal::Large(large) }
+    }
+
+    /// A value of the generic type.
+    pub fn generic(bits: u64, address_bytes: u8) -> Self {
+        Self::new(BaseType::generic(address_bytes), bits)
+    }
+
+    /// An implicit pointer value.
+    pub fn pointer(ty: BaseType, to: ImplicitPointer) -> Self {
+        Self { ty, literal: Literal::Pointer(to) }
+    }
+
+    /// Its type.
+    pub fn ty(&self) -> BaseType {
+        self.ty
+    }
+
+    /// What it points to, if it is an implicit pointer value. Such a value has no bits.
+    pub fn as_pointer(&self) -> Option<ImplicitPointer> {
+        match self.literal {
+            Literal::Pointer(to) => Some(to),
+            _ => None,
+        }
+    }
+
+    /// Its bits as an unsigned number, if they fit 64.
+    pub fn as_u64(&self) -> Option<u64> {
+        self.as_u128()?.try_into().ok()
+    }
+
+    /// Its bits as an unsigned number, if they fit 128.
+    pub fn as_u128(&self) -> Option<u128> {
+        match &self.literal {
+            Literal::Small(bits) => Some((*bits).into()),
+            Literal::Large(bytes) => {
+                let (low, high) = bytes.split_at(bytes.len().min(16));
+                let number = low.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte));
+                high.iter().all(|&byte| byte == 0).then_some(number)
+            }
+            Literal::Pointer(_) => None,
+        }
+    }
+
+    /// Its bits as a number in two's complement, for types of up to 128 bits.
+    pub fn as_i128(&self) -> Option<i128> {
+        let unused = 128u32.checked_sub(self.ty.size().try_into().ok()?)?;
+        let bits = self.as_u128()? as i128;
+        Some(if unused == 128 { 0 } else { bits << unused >> unused })
+    }
+
+    /// Bit `index`, counted from the least significant.
+    pub fn bit(&self, index: u64) -> bool {
+        match &self.literal {
+            Literal::Small(bits) => index < 64 && bits >> index & 1 == 1,
+            Literal::Large(bytes) => {
+                bytes.get((index / 8) as usize).is_some_and(|byte| byte >> (index % 8) & 1 == 1)
+            }
+            Literal::Pointer(_) => false,
+        }
+    }
+
+    /// Whether all bits are 0.
+    pub fn is_zero(&self) -> bool {
+        self.as_u128() == Some(0)
+    }
+
+    /// Gives its bytes, least significant first, as many as the type needs.
+    pub fn with_bytes<T>(&self, then: impl FnOnce(&[u8]) -> T) -> T {
+        match &self.literal {
+            Literal::Small(bits) => {
+                let bytes = bits.to_le_bytes();
+                then(&bytes[..self.ty.size().div_ceil(8).min(8) as usize])
+            }
+            Literal::Large(bytes) => then(bytes),
+            Literal::Pointer(_) => then(&[]),
+        }
+    }
+}
+
+impl core::fmt::Display for Value {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match &self.literal {
+            Literal::Small(bits) => write!(f, "{bits:#x}")?,
+            Literal::Large(bytes) => {
+                f.write_str("0x")?;
+                bytes.iter().rev().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+            }
+            Literal::Pointer(to) => write!(f, "implptr:{:#x}:{}", to.entry, to.by)?,
+        }
+        match self.ty.encoding {
+            TypeEncoding::Generic => Ok(()),
+            encoding => write!(f, " {encoding:?}/{}", self.ty.bits),
+        }
+    }
+}

@@ -1,0 +1,441 @@
+//! The nodes of a location as words, in postfix order.
+//!
+//! A node is its tag and the number that it holds, in one word of 32 bits:
+//!
+//! ```text
+//! bit   0        6    7                         32
+//!       ├── tag ─┼────┼── number ───────────────┤
+//!                  └─ the number is in the next two words, low and high
+//! ```
+//!
+//! A second number has a word of its own, with no tag. Signed numbers have their sign in bit 0. The bytes
+//! of constants are by themselves, in the order of their nodes. Words rather than bytes, for a tree is put
+//! together, checked and lowered word by word, with no branch for the size of a number: that would often be
+//! mispredicted, and where each node is would not be known when the calls that make it are compiled.
+
+use core::fmt;
+
+use super::ids::{ExprId, LocId, ProcedureId, StringId, VariableId};
+use super::loc::{Loc, Node, Symbol};
+use crate::error::{Error, ErrorKind, Result};
+use crate::op::Reg;
+use crate::target::SpaceId;
+
+/// How many words are held in place: more than most locations need.
+const FEW: usize = 13;
+
+/// Says that the number is in the next two words.
+const WIDE: u32 = 1 << 6;
+/// How far up the number is.
+const NUMBER: u32 = 7;
+
+/// Nodes in postfix order.
+///
+/// What appends to it is inlined, and lends it to nothing that is not: so the words are in registers, and
+/// `len` is known to the compiler, until the tree is complete.
+#[derive(Clone)]
+pub(super) struct Postfix {
+    few: [u32; FEW],
+    /// How many there are; as long as [`more`](Self::more) is `None`, all in place.
+    len: usize,
+    more: Option<Box<More>>,
+}
+
+/// What is not held in place.
+#[derive(Clone, Default)]
+struct More {
+    /// All words, when there is one that is not in place.
+    words: Vec<u32>,
+    /// The bytes of constants.
+    implicit: Vec<u8>,
+}
+
+impl Postfix {
+    #[inline]
+    pub(super) const fn new() -> Self {
+        Self { few: [0; FEW], len: 0, more: None }
+    }
+
+    #[inline]
+    pub(super) fn nodes(&self) -> Nodes<'_> {
+        match &self.more {
+            None => Nodes { words: self.few.get(..self.len).unwrap_or_default(), implicit: &[] },
+            Some(more) => Nodes { words: &more.words, implicit: &more.implicit },
+        }
+    }
+
+    /// Appends the nodes of another.
+    #[inline(always)]
+    pub(super) fn append(&mut self, other: Self) {
+        let end = self.len + other.len;
+        if self.more.is_none() && other.more.is_none() && end <= FEW {
+            for index in 0..other.len {
+                self.few[self.len + index] = other.few[index];
+            }
+        } else {
+            self.more = Some(both(self.few, self.len, self.more.take(), other));
+        }
+        self.len = end;
+    }
+
+    /// Appends a node. Inlined, for where it is called the node is known, and little of this is left.
+    #[inline(always)]
+    pub(super) fn push(&mut self, node: Node<'_>) {
+        match node {
+            Node::Register(reg) => self.number(Tag::Register, reg.0),
+            Node::Lane(reg, lane) => self.numbers(Tag::Lane, reg.0, lane.into()),
+            Node::PerLane(reg) => self.number(Tag::PerLane, reg.0),
+            Node::StackSlot(offset) => self.number(Tag::StackSlot, fold(offset)),
+            Node::Memory(space) => self.number(Tag::Memory, space.0.into()),
+            Node::Offset(bytes) => self.number(Tag::Offset, fold(bytes)),
+            Node::BitOffset(bits) => self.number(Tag::BitOffset, fold(bits)),
+            Node::OffsetBy => self.number(Tag::OffsetBy, 0),
+            Node::BitOffsetBy => self.number(Tag::BitOffsetBy, 0),
+            Node::Part(bits) => self.number(Tag::Part, bits),
+            Node::Parts(count) => self.number(Tag::Parts, count),
+            Node::Overlay => self.number(Tag::Overlay, 0),
+            Node::Select { bits, count } => self.numbers(Tag::Select, bits, count),
+            Node::Extend { bits, count } => self.numbers(Tag::Extend, bits, count),
+            Node::Implicit(bytes) => {
+                self.number(Tag::Implicit, bytes.len() as u64);
+                let mut more = more(self.few, self.len, self.more.take());
+                more.implicit.extend_from_slice(bytes);
+                self.more = Some(more);
+            }
+            Node::Value => self.number(Tag::Value, 0),
+            Node::PointerTo(variable, by) => {
+                self.numbers(Tag::PointerTo, variable.as_u32().into(), fold(by));
+            }
+            Node::Call(procedure) => self.number(Tag::Call, procedure.as_u32().into()),
+            Node::Undefined => self.number(Tag::Undefined, 0),
+            Node::Expr(expr) => self.number(Tag::Expr, expr.as_u32().into()),
+            Node::Const(value) => self.number(Tag::Const, value),
+            Node::Address(symbol, by) => self.numbers(Tag::Address, symbol.0.as_u32().into(), fold(by)),
+            Node::Read(bits) => self.number(Tag::Read, bits.into()),
+            Node::ReadRegister(reg) => self.number(Tag::ReadRegister, reg.0),
+            Node::LaneIndex => self.number(Tag::LaneIndex, 0),
+            Node::Plus(value) => self.number(Tag::Plus, fold(value)),
+            Node::Add => self.number(Tag::Add, 0),
+            Node::Sub => self.number(Tag::Sub, 0),
+            Node::Mul => self.number(Tag::Mul, 0),
+            Node::And => self.number(Tag::And, 0),
+            Node::Or => self.number(Tag::Or, 0),
+            Node::Xor => self.number(Tag::Xor, 0),
+            Node::Shl => self.number(Tag::Shl, 0),
+            Node::Shr => self.number(Tag::Shr, 0),
+            Node::Shra => self.number(Tag::Shra, 0),
+            Node::Neg => self.number(Tag::Neg, 0),
+            Node::Not => self.number(Tag::Not, 0),
+        }
+    }
+
+    #[inline(always)]
+    fn numbers(&mut self, tag: Tag, first: u64, second: u64) {
+        self.number(tag, first);
+        self.number(Tag::Register, second);
+    }
+
+    #[inline(always)]
+    fn number(&mut self, tag: Tag, number: u64) {
+        if number >> (32 - NUMBER) == 0 && self.more.is_none() && self.len < FEW {
+            self.few[self.len] = tag as u32 | (number as u32) << NUMBER;
+        } else {
+            self.more = Some(spilled(self.few, self.len, self.more.take(), tag, number));
+        }
+        self.len += 1;
+    }
+}
+
+/// What is not held in place, with what was.
+#[cold]
+fn more(few: [u32; FEW], len: usize, more: Option<Box<More>>) -> Box<More> {
+    more.unwrap_or_else(|| Box::new(More { words: few[..len].to_vec(), implicit: Vec::new() }))
+}
+
+/// The same, with a node for which there is no room in place.
+#[cold]
+fn spilled(few: [u32; FEW], len: usize, old: Option<Box<More>>, tag: Tag, number: u64) -> Box<More> {
+    let mut more = more(few, len, old);
+    if number >> (32 - NUMBER) == 0 {
+        more.words.push(tag as u32 | (number as u32) << NUMBER);
+    } else {
+        more.words.extend_from_slice(&[tag as u32 | WIDE, number as u32, (number >> 32) as u32]);
+    }
+    more
+}
+
+/// The same, with the nodes of another.
+#[cold]
+fn both(few: [u32; FEW], len: usize, old: Option<Box<More>>, other: Postfix) -> Box<More> {
+    let mut more = more(few, len, old);
+    let Nodes { words, implicit } = other.nodes();
+    more.words.extend_from_slice(words);
+    more.implicit.extend_from_slice(implicit);
+    more
+}
+
+impl PartialEq for Postfix {
+    fn eq(&self, other: &Self) -> bool {
+        self.nodes().eq(other.nodes())
+    }
+}
+
+impl Eq for Postfix {}
+
+impl fmt::Debug for Postfix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.nodes().fmt(f)
+    }
+}
+
+/// The sign in bit 0, so that small numbers have few bits.
+#[inline]
+fn fold(value: i64) -> u64 {
+    (value << 1 ^ value >> 63) as u64
+}
+
+#[inline]
+fn unfold(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}
+
+/// Tags, in the order of [`Node`]'s variants: a tag becomes a node without a table.
+macro_rules! tags { ($($tag:ident),*) => {
+    #[derive(Clone, Copy)]
+    enum Tag { $($tag),* }
+
+    impl Tag {
+        #[inline(always)]
+        #[allow(non_upper_case_globals, reason = "the names of the tags")]
+        fn new(number: u32) -> Option<Self> {
+            $(const $tag: u32 = Tag::$tag as u32;)*
+            match number {
+                $($tag => Some(Self::$tag),)*
+                _ => None,
+            }
+        }
+    }
+} }
+tags!(
+    Register,
+    Lane,
+    PerLane,
+    StackSlot,
+    Memory,
+    Offset,
+    BitOffset,
+    OffsetBy,
+    BitOffsetBy,
+    Part,
+    Parts,
+    Overlay,
+    Select,
+    Extend,
+    Implicit,
+    Value,
+    PointerTo,
+    Call,
+    Undefined,
+    Expr,
+    Const,
+    Address,
+    Read,
+    ReadRegister,
+    LaneIndex,
+    Plus,
+    Add,
+    Sub,
+    Mul,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+    Shra,
+    Neg,
+    Not
+);
+
+/// The nodes of a location, operands before the node that takes them.
+#[derive(Clone)]
+pub struct Nodes<'a> {
+    words: &'a [u32],
+    /// The bytes of constants.
+    implicit: &'a [u8],
+}
+
+impl fmt::Debug for Nodes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
+
+impl Nodes<'_> {
+    /// A tag and the number that is with it.
+    #[inline]
+    fn number(&mut self) -> Option<(u32, u64)> {
+        let (&word, rest) = self.words.split_first()?;
+        self.words = rest;
+        let tag = word % WIDE;
+        if word & WIDE == 0 {
+            return Some((tag, (word >> NUMBER).into()));
+        }
+        let (&[low, high], rest) = rest.split_first_chunk()?;
+        self.words = rest;
+        Some((tag, u64::from(low) | u64::from(high) << 32))
+    }
+
+    #[inline]
+    fn second(&mut self) -> Option<u64> {
+        self.number().map(|(_, number)| number)
+    }
+
+    /// No fewer than there are nodes left.
+    #[inline]
+    pub(crate) fn at_most(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Whether there are no more.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// Takes the next node if it adds a constant.
+    #[inline]
+    pub(crate) fn next_plus(&mut self) -> Option<i64> {
+        self.next_number(Tag::Plus).map(unfold)
+    }
+
+    /// Takes the next node if it reads so many bits.
+    #[inline]
+    pub(crate) fn next_read(&mut self, bits: u32) -> Option<()> {
+        let mut rest = self.clone();
+        let read = rest.next_number(Tag::Read)?;
+        (read == bits.into()).then(|| *self = rest)
+    }
+
+    /// Takes the next node if it has the tag.
+    #[inline]
+    fn next_number(&mut self, tag: Tag) -> Option<u64> {
+        if self.words.first()? % WIDE != tag as u32 {
+            return None;
+        }
+        self.second()
+    }
+}
+
+impl<'a> Iterator for Nodes<'a> {
+    type Item = Node<'a>;
+
+    /// The next node. The words were written by this module: what cannot be read ends them.
+    #[inline(always)]
+    fn next(&mut self) -> Option<Node<'a>> {
+        let (tag, number) = self.number()?;
+        Some(match Tag::new(tag)? {
+            Tag::Register => Node::Register(Reg(number)),
+            Tag::Lane => Node::Lane(Reg(number), self.second()? as u32),
+            Tag::PerLane => Node::PerLane(Reg(number)),
+            Tag::StackSlot => Node::StackSlot(unfold(number)),
+            Tag::Memory => Node::Memory(SpaceId(number as u32)),
+            Tag::Offset => Node::Offset(unfold(number)),
+            Tag::BitOffset => Node::BitOffset(unfold(number)),
+            Tag::OffsetBy => Node::OffsetBy,
+            Tag::BitOffsetBy => Node::BitOffsetBy,
+            Tag::Part => Node::Part(number),
+            Tag::Parts => Node::Parts(number),
+            Tag::Overlay => Node::Overlay,
+            Tag::Select => Node::Select { bits: number, count: self.second()? },
+            Tag::Extend => Node::Extend { bits: number, count: self.second()? },
+            Tag::Implicit => {
+                let (bytes, rest) = self.implicit.split_at_checked(usize::try_from(number).ok()?)?;
+                self.implicit = rest;
+                Node::Implicit(bytes)
+            }
+            Tag::Value => Node::Value,
+            Tag::PointerTo => Node::PointerTo(VariableId::from_u32(number as u32), unfold(self.second()?)),
+            Tag::Call => Node::Call(ProcedureId::from_u32(number as u32)),
+            Tag::Undefined => Node::Undefined,
+            Tag::Expr => Node::Expr(ExprId::from_u32(number as u32)),
+            Tag::Const => Node::Const(number),
+            Tag::Address => Node::Address(Symbol(StringId::from_u32(number as u32)), unfold(self.second()?)),
+            Tag::Read => Node::Read(number as u32),
+            Tag::ReadRegister => Node::ReadRegister(Reg(number)),
+            Tag::LaneIndex => Node::LaneIndex,
+            Tag::Plus => Node::Plus(unfold(number)),
+            Tag::Add => Node::Add,
+            Tag::Sub => Node::Sub,
+            Tag::Mul => Node::Mul,
+            Tag::And => Node::And,
+            Tag::Or => Node::Or,
+            Tag::Xor => Node::Xor,
+            Tag::Shl => Node::Shl,
+            Tag::Shr => Node::Shr,
+            Tag::Shra => Node::Shra,
+            Tag::Neg => Node::Neg,
+            Tag::Not => Node::Not,
+        })
+    }
+}
+
+/// Every location of a module, in one pool: each as the number of its words and the words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Pool {
+    words: Vec<u32>,
+    /// The bytes of constants.
+    implicit: Vec<u8>,
+}
+
+/// Says that before the words stands where the bytes of constants begin.
+const HAS_IMPLICIT: u32 = 1 << 31;
+
+impl Pool {
+    /// Adds a location.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] if the pool would have more than 4 Gi words or bytes of constants.
+    #[inline]
+    pub(crate) fn push(&mut self, loc: &Loc) -> Result<LocId> {
+        let start = self.words.len();
+        let Postfix { few, len, more } = loc.postfix();
+        if let Some(more) = more {
+            self.words
+                .extend_from_slice(&[more.words.len() as u32 | HAS_IMPLICIT, self.implicit.len() as u32]);
+            self.words.extend_from_slice(&more.words);
+            self.implicit.extend_from_slice(&more.implicit);
+        } else {
+            self.words.push(*len as u32);
+            // All of it and then less: a copy of a constant size.
+            self.words.extend_from_slice(few);
+            self.words.truncate(start + 1 + len);
+        }
+        if self.words.len().max(self.implicit.len()) > u32::MAX as usize {
+            return Err(full());
+        }
+        Ok(LocId(start as u32))
+    }
+
+    /// Gives back room for more.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.words.shrink_to_fit();
+        self.implicit.shrink_to_fit();
+    }
+
+    #[inline]
+    pub(crate) fn nodes(&self, id: LocId) -> Nodes<'_> {
+        let (words, implicit) = match self.words.get(id.0 as usize..) {
+            Some([len, from, words @ ..]) if len & HAS_IMPLICIT != 0 => {
+                (words.get(..(len ^ HAS_IMPLICIT) as usize), self.implicit.get(*from as usize..))
+            }
+            Some([len, words @ ..]) => (words.get(..*len as usize), None),
+            _ => (None, None),
+        };
+        Nodes { words: words.unwrap_or_default(), implicit: implicit.unwrap_or_default() }
+    }
+}
+
+#[cold]
+fn full() -> Error {
+    ErrorKind::TooLarge("the locations of a module are too many".into()).into()
+}

@@ -1,0 +1,167 @@
+//! Numbers, strings and blocks out of the bytes of a section.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::op::{read_sleb, read_uleb};
+
+/// A place in a section from which things are read one after another.
+///
+/// Offsets are counted in bytes from the start of the section, also after [`limit`](Self::limit), so that
+/// every error can say where it was met.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cursor<'a> {
+    section: &'static str,
+    bytes: &'a [u8],
+    at: usize,
+    big_endian: bool,
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(section: &'static str, bytes: &'a [u8], big_endian: bool) -> Self {
+        Self { section, bytes, at: 0, big_endian }
+    }
+
+    /// The same cursor somewhere else. `what` is to be found there.
+    pub(crate) fn at(mut self, offset: u64, what: &str) -> Result<Self> {
+        match usize::try_from(offset) {
+            Ok(at) if at <= self.bytes.len() => {
+                self.at = at;
+                Ok(self)
+            }
+            _ => {
+                let size = self.bytes.len();
+                let text = format!("{what}: the offset is outside of the section, which has {size:#x} bytes");
+                Err(self.place(Error::malformed(text), offset))
+            }
+        }
+    }
+
+    /// Reads no further than `len` bytes from here.
+    pub(crate) fn limit(mut self, len: u64, what: &str) -> Result<Self> {
+        let end = usize::try_from(len).ok().and_then(|len| self.at.checked_add(len));
+        self.bytes = end.and_then(|end| self.bytes.get(..end)).ok_or_else(|| self.truncated(what))?;
+        Ok(self)
+    }
+
+    pub(crate) fn offset(&self) -> u64 {
+        self.at as u64
+    }
+
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.at >= self.bytes.len()
+    }
+
+    /// Makes the rest unreadable, so that an iterator ends after an error.
+    pub(crate) fn finish(&mut self) {
+        self.at = self.bytes.len();
+    }
+
+    #[cold]
+    fn place(&self, error: Error, offset: u64) -> Error {
+        match self.section {
+            "" => error.at_offset(offset),
+            section => error.in_section(section).at_offset(offset),
+        }
+    }
+
+    #[cold]
+    pub(crate) fn truncated(&self, what: &str) -> Error {
+        self.place(Error::new(ErrorKind::Truncated(what.into())), self.offset())
+    }
+
+    /// An error at `offset` of the section.
+    #[cold]
+    pub(crate) fn error(&self, kind: ErrorKind, offset: u64) -> Error {
+        self.place(Error::new(kind), offset)
+    }
+
+    pub(crate) fn take(&mut self, len: u64, what: &str) -> Result<&'a [u8]> {
+        let end = usize::try_from(len).ok().and_then(|len| self.at.checked_add(len));
+        match end.and_then(|end| Some((end, self.bytes.get(self.at..end)?))) {
+            Some((end, taken)) => {
+                self.at = end;
+                Ok(taken)
+            }
+            None => Err(self.truncated(what)),
+        }
+    }
+
+    /// A number of 1 to 8 bytes.
+    pub(crate) fn uint(&mut self, len: u8, what: &str) -> Result<u64> {
+        debug_assert!((1..=8).contains(&len));
+        let bytes = self.take(len.into(), what)?;
+        let push = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
+        Ok(match self.big_endian {
+            true => bytes.iter().fold(0, push),
+            false => bytes.iter().rev().fold(0, push),
+        })
+    }
+
+    pub(crate) fn u8(&mut self, what: &str) -> Result<u8> {
+        Ok(self.uint(1, what)? as u8)
+    }
+
+    pub(crate) fn u16(&mut self, what: &str) -> Result<u16> {
+        Ok(self.uint(2, what)? as u16)
+    }
+
+    pub(crate) fn u32(&mut self, what: &str) -> Result<u32> {
+        Ok(self.uint(4, what)? as u32)
+    }
+
+    pub(crate) fn uleb(&mut self, what: &str) -> Result<u64> {
+        match read_uleb(self.bytes, self.at) {
+            Some((value, at)) => {
+                self.at = at;
+                Ok(value)
+            }
+            None => Err(self.bad_leb(what)),
+        }
+    }
+
+    pub(crate) fn sleb(&mut self, what: &str) -> Result<i64> {
+        match read_sleb(self.bytes, self.at) {
+            Some((value, at)) => {
+                self.at = at;
+                Ok(value)
+            }
+            None => Err(self.bad_leb(what)),
+        }
+    }
+
+    #[cold]
+    fn bad_leb(&self, what: &str) -> Error {
+        if self.bytes[self.at.min(self.bytes.len())..].iter().all(|byte| byte & 0x80 != 0) {
+            return self.truncated(what);
+        }
+        let text = format!("{what}: the LEB128 number does not fit 64 bits");
+        self.error(ErrorKind::Malformed(text), self.offset())
+    }
+
+    /// A string up to its zero byte, which is not part of it.
+    pub(crate) fn string(&mut self, what: &str) -> Result<&'a [u8]> {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let Some(len) = rest.iter().position(|&byte| byte == 0) else { return Err(self.truncated(what)) };
+        self.at += len + 1;
+        Ok(&rest[..len])
+    }
+
+    /// A length as DWARF 5 section 7.4 has it, and the bytes of an offset in the format that it chooses.
+    pub(crate) fn initial_length(&mut self, what: &str) -> Result<(u64, u8)> {
+        let start = self.offset();
+        match self.u32(what)? {
+            0xffff_ffff => Ok((self.uint(8, what)?, 8)),
+            len @ 0..0xffff_fff0 => Ok((len.into(), 4)),
+            len => Err(self.error(ErrorKind::Malformed(format!("{what}: reserved length {len:#x}")), start)),
+        }
+    }
+}
+
+/// Whether numbers of this many bytes can be addresses.
+pub(crate) fn is_address_size(bytes: u8) -> bool {
+    matches!(bytes, 1 | 2 | 4 | 8)
+}
+
+/// The largest address.
+pub(crate) fn max_address(bytes: u8) -> u64 {
+    if bytes >= 8 { u64::MAX } else { (1 << (8 * u32::from(bytes))) - 1 }
+}

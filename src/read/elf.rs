@@ -1,0 +1,297 @@
+//! ELF files: sections by name with their relocations applied, and symbols with their addresses.
+//!
+//! In a relocatable object every section starts at address 0, so that pcs of two text sections could not
+//! be told apart. Each section that is loaded therefore gets an address of its own here, the first
+//! 0x10000, the others after it at multiples of 0x1000 and never touching; relocations and symbols use
+//! these. Linked files keep the addresses that they have.
+
+use std::borrow::Cow;
+
+use super::elf_header::{Header, place_sections};
+use super::reloc;
+use crate::error::Result;
+use crate::target::{Gfx, Target, Wave};
+
+/// `EM_X86_64`.
+pub(super) const X86_64: u16 = 62;
+/// `EM_AMDGPU`.
+pub(super) const AMDGPU: u16 = 224;
+
+const SHF_ALLOC: u64 = 2;
+
+/// How a relocatable object is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Placing {
+    /// Debug sections begin at 0, and symbols that other objects define have address 0.
+    AsIs,
+    /// As if it were linked behind others: all debug sections but `.debug_info` begin with [`MOVED`] zero
+    /// bytes that are not in the file, and symbols that it does not define have addresses.
+    Linked,
+}
+
+/// By how many bytes debug sections are moved, where they are.
+pub(crate) const MOVED: u64 = 64;
+
+/// The address of the first symbol that the file does not define, where those have one.
+const UNPLACED: u64 = 0x6000_0000;
+
+/// An ELF file.
+#[derive(Debug, Clone)]
+pub struct Object<'d> {
+    machine: u16,
+    flags: u32,
+    is_relocatable: bool,
+    big_endian: bool,
+    sections: Vec<Section<'d>>,
+    symbols: Vec<Symbol<'d>>,
+    /// Indices of the named symbols, sorted by name; of one name, defined ones first, then in the order of
+    /// the file.
+    by_name: Vec<u32>,
+    undefined: Vec<Undefined>,
+}
+
+/// A section of an ELF file.
+#[derive(Debug, Clone)]
+pub struct Section<'d> {
+    /// Its name.
+    pub name: Cow<'d, str>,
+    /// `sh_type`.
+    pub kind: u32,
+    /// `sh_flags`.
+    pub flags: u64,
+    /// The address of its first byte; 0 if it is not loaded. In a relocatable object this is made up.
+    pub address: u64,
+    /// Its size in bytes when loaded. `data` is empty where the file has no contents for it.
+    pub size: u64,
+    /// Its contents, with relocations applied if it is a debug section of a relocatable object.
+    pub data: Cow<'d, [u8]>,
+    pub(super) link: u32,
+    pub(super) info: u32,
+}
+
+impl Section<'_> {
+    /// Whether it is loaded (`SHF_ALLOC`).
+    pub fn is_loaded(&self) -> bool {
+        self.flags & SHF_ALLOC != 0
+    }
+
+    pub(super) fn is_debug(&self) -> bool {
+        self.name.starts_with(".debug_")
+    }
+}
+
+/// What a symbol names. ELF `st_info`, the low four bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SymbolKind {
+    /// Not stated.
+    None,
+    /// Data.
+    Object,
+    /// Code.
+    Func,
+    /// A section.
+    Section,
+    /// A source file.
+    File,
+    /// A number of another meaning.
+    Other(u8),
+}
+
+/// A symbol of an ELF file.
+#[derive(Debug, Clone)]
+pub struct Symbol<'d> {
+    /// Its name. A section's symbol has the name of the section.
+    pub name: Cow<'d, str>,
+    /// The index of its section in [`Object::sections`]. `None` if it is absolute or not defined.
+    pub section: Option<usize>,
+    /// Its address; 0 if it is not defined.
+    pub address: u64,
+    /// Its size in bytes, 0 where that is not stated.
+    pub size: u64,
+    /// What it names.
+    pub kind: SymbolKind,
+    /// Whether other files see it.
+    pub is_global: bool,
+    /// Whether this file defines it.
+    pub is_defined: bool,
+}
+
+/// A place in a debug section that needs the address of a symbol which the file does not define. It was
+/// filled in as if that address were 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Undefined {
+    /// The index of the section in [`Object::sections`].
+    pub section: usize,
+    /// Bytes from the start of the section.
+    pub offset: u64,
+    /// The index of the symbol in [`Object::symbols`].
+    pub symbol: usize,
+}
+
+impl<'d> Object<'d> {
+    /// Reads an ELF file of either class and byte order, for x86-64 or an AMD GPU.
+    ///
+    /// # Errors
+    /// [`Malformed`](crate::error::ErrorKind::Malformed) or
+    /// [`Truncated`](crate::error::ErrorKind::Truncated) where the file is not
+    /// ELF or is damaged; [`Unsupported`](crate::error::ErrorKind::Unsupported) for other machines, compressed debug
+    /// sections, several debug sections of one name (type units in section groups), and relocations in
+    /// debug sections of a type that is not an absolute address.
+    pub fn read(bytes: &'d [u8]) -> Result<Self> {
+        Self::read_placed(bytes, Placing::AsIs)
+    }
+
+    /// The same with made up places, in a relocatable object, for what the linker has still to place.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(crate) fn read_placed(bytes: &'d [u8], placing: Placing) -> Result<Self> {
+        let header = Header::read(bytes)?;
+        let mut sections = header.sections(bytes)?;
+        let moves = |section: &Section<'_>| section.is_debug() && section.name != ".debug_info";
+        if header.is_relocatable {
+            place_sections(&mut sections)?;
+        }
+        let is_moved = header.is_relocatable && placing == Placing::Linked;
+        if is_moved {
+            sections.iter_mut().filter(|section| moves(section)).for_each(|section| section.address = MOVED);
+        }
+        let (table, mut symbols) = header.symbols(&sections)?;
+        if is_moved {
+            let unplaced = symbols.iter_mut().filter(|symbol| !symbol.is_defined && !symbol.name.is_empty());
+            for (symbol, index) in unplaced.zip(0..) {
+                symbol.address = UNPLACED + 0x1000 * (index % 0x1_0000);
+            }
+        }
+        let mut undefined = Vec::new();
+        if header.is_relocatable {
+            undefined = reloc::apply(&mut sections, &symbols, table, &header.file())?;
+        }
+        if is_moved {
+            for section in sections.iter_mut().filter(|section| moves(section)) {
+                section.data = [&[0; MOVED as usize][..], &section.data].concat().into();
+                section.address = 0;
+            }
+        }
+        let mut by_name: Vec<u32> =
+            (0..symbols.len() as u32).filter(|&index| !symbols[index as usize].name.is_empty()).collect();
+        by_name.sort_by_key(|&index| {
+            let symbol = &symbols[index as usize];
+            (&*symbol.name, !symbol.is_defined)
+        });
+        Ok(Self {
+            machine: header.machine,
+            flags: header.flags,
+            is_relocatable: header.is_relocatable,
+            big_endian: header.big_endian,
+            sections,
+            symbols,
+            by_name,
+            undefined,
+        })
+    }
+
+    /// `e_machine`.
+    pub fn machine(&self) -> u16 {
+        self.machine
+    }
+
+    /// `e_flags`.
+    pub fn flags(&self) -> u32 {
+        self.flags
+    }
+
+    /// Whether the file is still to be linked, and section addresses are made up.
+    pub fn is_relocatable(&self) -> bool {
+        self.is_relocatable
+    }
+
+    /// Whether the most significant byte of a number comes first.
+    pub fn is_big_endian(&self) -> bool {
+        self.big_endian
+    }
+
+    /// Every section. The index is ELF's; section 0 is empty.
+    pub fn sections(&self) -> &[Section<'d>] {
+        &self.sections
+    }
+
+    /// The first section of this name.
+    pub fn section(&self, name: &str) -> Option<&Section<'d>> {
+        self.sections.iter().find(|section| section.name == name)
+    }
+
+    /// The address of the first byte of the first section of this name.
+    pub fn section_address(&self, name: &str) -> Option<u64> {
+        Some(self.section(name)?.address)
+    }
+
+    /// Every symbol, in the order of the file.
+    pub fn symbols(&self) -> &[Symbol<'d>] {
+        &self.symbols
+    }
+
+    /// The symbol of this name; a defined one if there are several.
+    pub fn symbol(&self, name: &str) -> Option<&Symbol<'d>> {
+        let named = |&index: &u32| &*self.symbols[index as usize].name;
+        let first = self.by_name.partition_point(|index| named(index) < name);
+        let index = self.by_name.get(first).filter(|index| named(index) == name)?;
+        Some(&self.symbols[*index as usize])
+    }
+
+    /// The address of the symbol of this name, if the file defines it.
+    pub fn symbol_address(&self, name: &str) -> Option<u64> {
+        self.symbol(name).filter(|symbol| symbol.is_defined).map(|symbol| symbol.address)
+    }
+
+    /// The places in debug sections that need a symbol which the file does not define, by section and
+    /// offset.
+    pub fn undefined(&self) -> &[Undefined] {
+        &self.undefined
+    }
+
+    /// The AMD processor that the flags name. `None` for other machines and processors that are not known.
+    pub fn gfx(&self) -> Option<Gfx> {
+        let mach = |gfx| {
+            let wave = [Wave::W32, Wave::W64].into_iter().find(|&wave| Gfx::runs(gfx, wave))?;
+            Some(Target::amdgpu(gfx, wave).ok()?.elf().flags & 0xff)
+        };
+        (self.machine == AMDGPU)
+            .then(|| Gfx::all().find(|&gfx| mach(gfx) == Some(self.flags & 0xff)))
+            .flatten()
+    }
+
+    /// The wave size that all kernel descriptors of the file agree on: bit 10 of `kernel_code_properties`.
+    /// `None` without kernels, or where they differ.
+    pub fn wave(&self) -> Option<Wave> {
+        let mut found = None;
+        for symbol in self.symbols.iter().filter(|symbol| symbol.name.ends_with(".kd") && symbol.size == 64) {
+            let section = self.sections.get(symbol.section?)?;
+            let start = usize::try_from(symbol.address.checked_sub(section.address)?).ok()?;
+            let properties = section.data.get(start.checked_add(57)?)?;
+            let wave = if properties & 4 != 0 { Wave::W32 } else { Wave::W64 };
+            if *found.get_or_insert(wave) != wave {
+                return None;
+            }
+        }
+        found
+    }
+
+    /// The target that the header names.
+    ///
+    /// The header does not tell the wave size of an AMD processor that runs both: it is `wave`, or else
+    /// what the kernels say ([`wave`](Self::wave)). `None` if that or the processor is not known, or the
+    /// processor does not run such waves.
+    pub fn target(&self, wave: Option<Wave>) -> Option<Target> {
+        if self.machine == X86_64 {
+            return Some(Target::x86_64());
+        }
+        let gfx = self.gfx()?;
+        let only = match (gfx.runs(Wave::W32), gfx.runs(Wave::W64)) {
+            (true, false) => Some(Wave::W32),
+            (false, true) => Some(Wave::W64),
+            _ => None,
+        };
+        Target::amdgpu(gfx, wave.or(only).or_else(|| self.wave())?).ok()
+    }
+}

@@ -1,0 +1,259 @@
+//! The ELF header, and the tables that it leads to. Both classes and byte orders.
+
+use std::borrow::Cow;
+
+use super::cursor::Cursor;
+use super::elf::{AMDGPU, Section, Symbol, SymbolKind, X86_64};
+use crate::error::{Error, ErrorKind, Result};
+
+const ET_REL: u16 = 1;
+const SHT_SYMTAB: u32 = 2;
+const SHT_STRTAB: u32 = 3;
+const SHT_NOBITS: u32 = 8;
+const SHT_DYNSYM: u32 = 11;
+const SHT_SYMTAB_SHNDX: u32 = 18;
+const SHF_COMPRESSED: u64 = 0x800;
+const SHN_LORESERVE: u16 = 0xff00;
+const SHN_ABS: u16 = 0xfff1;
+const SHN_XINDEX: u16 = 0xffff;
+
+/// Where the first loaded section of a relocatable object is put, and what the others are aligned to.
+const FIRST_BASE: u64 = 0x10000;
+const BASE_ALIGN: u64 = 0x1000;
+
+/// The machine, class and byte order that relocations depend on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct File {
+    pub(super) machine: u16,
+    pub(super) is_64: bool,
+    pub(super) big_endian: bool,
+}
+
+/// What is needed of the ELF header.
+pub(super) struct Header {
+    pub(super) machine: u16,
+    pub(super) flags: u32,
+    pub(super) is_relocatable: bool,
+    is_64: bool,
+    pub(super) big_endian: bool,
+    section_table: u64,
+    section_entry: u64,
+    section_count: u16,
+    names: u16,
+}
+
+/// The numbers of a section header.
+struct RawSection {
+    name: u32,
+    kind: u32,
+    flags: u64,
+    address: u64,
+    offset: u64,
+    size: u64,
+    link: u32,
+    info: u32,
+}
+
+impl Header {
+    pub(super) fn read(bytes: &[u8]) -> Result<Self> {
+        if bytes.get(..4) != Some(b"\x7fELF") {
+            return Err(Error::malformed("not an ELF file"));
+        }
+        let ident = |at: usize| bytes.get(at).copied().unwrap_or(0);
+        let (is_64, big_endian) = match (ident(4), ident(5)) {
+            (class @ 1..=2, order @ 1..=2) => (class == 2, order == 2),
+            (class, order) => {
+                let text = format!("ELF class {class} and byte order {order}: each should be 1 or 2");
+                return Err(Error::malformed(text).at_offset(4));
+            }
+        };
+        const WHAT: &str = "the ELF header";
+        let word = if is_64 { 8 } else { 4 };
+        let mut from = Cursor::new("", bytes, big_endian).at(16, WHAT)?;
+        let kind = from.u16(WHAT)?;
+        let machine = from.u16(WHAT)?;
+        if !matches!(machine, X86_64 | AMDGPU) {
+            let text = format!("ELF machine {machine}: only x86-64 (62) and AMD GPUs (224) are read");
+            return Err(Error::new(ErrorKind::Unsupported(text)).at_offset(18));
+        }
+        from.take(4 + 2 * u64::from(word), WHAT)?;
+        let section_table = from.uint(word, WHAT)?;
+        let flags = from.u32(WHAT)?;
+        from.take(6, WHAT)?;
+        let section_entry = from.u16(WHAT)?.into();
+        let section_count = from.u16(WHAT)?;
+        let names = from.u16(WHAT)?;
+        let is_relocatable = kind == ET_REL;
+        Ok(Self {
+            machine,
+            flags,
+            is_relocatable,
+            is_64,
+            big_endian,
+            section_table,
+            section_entry,
+            section_count,
+            names,
+        })
+    }
+
+    pub(super) fn file(&self) -> File {
+        File { machine: self.machine, is_64: self.is_64, big_endian: self.big_endian }
+    }
+
+    fn raw_section(&self, bytes: &[u8], index: u64) -> Result<RawSection> {
+        const WHAT: &str = "the section table";
+        let offset = index.checked_mul(self.section_entry).and_then(|at| at.checked_add(self.section_table));
+        let mut from = Cursor::new("", bytes, self.big_endian).at(offset.unwrap_or(u64::MAX), WHAT)?;
+        let word = if self.is_64 { 8 } else { 4 };
+        Ok(RawSection {
+            name: from.u32(WHAT)?,
+            kind: from.u32(WHAT)?,
+            flags: from.uint(word, WHAT)?,
+            address: from.uint(word, WHAT)?,
+            offset: from.uint(word, WHAT)?,
+            size: from.uint(word, WHAT)?,
+            link: from.u32(WHAT)?,
+            info: from.u32(WHAT)?,
+        })
+    }
+
+    pub(super) fn sections<'d>(&self, bytes: &'d [u8]) -> Result<Vec<Section<'d>>> {
+        if self.section_table == 0 {
+            return Ok(Vec::new());
+        }
+        let needed = if self.is_64 { 64 } else { 40 };
+        if self.section_entry < needed {
+            let text = format!("a section header has {} bytes instead of {needed}", self.section_entry);
+            return Err(Error::malformed(text));
+        }
+        // Numbers that do not fit the header stand in the first section header.
+        let first = self.raw_section(bytes, 0)?;
+        let count = if self.section_count == 0 { first.size } else { self.section_count.into() };
+        let names = if self.names == SHN_XINDEX { first.link.into() } else { u64::from(self.names) };
+        let names =
+            if names == 0 { &[] } else { self.contents(bytes, &self.raw_section(bytes, names)?, "")? };
+        let mut sections = Vec::new();
+        for index in 0..count {
+            let raw = self.raw_section(bytes, index)?;
+            let name = text_at(names, raw.name.into());
+            let data = if index == 0 { &[] } else { self.contents(bytes, &raw, &name)? };
+            let section = Section {
+                kind: raw.kind,
+                flags: raw.flags,
+                address: raw.address,
+                size: raw.size,
+                data: Cow::Borrowed(data),
+                link: raw.link,
+                info: raw.info,
+                name,
+            };
+            let is_compressed = section.flags & SHF_COMPRESSED != 0 && section.is_debug();
+            if is_compressed || section.name.starts_with(".zdebug_") {
+                let text = "the section is compressed, which is not supported";
+                return Err(Error::new(ErrorKind::Unsupported(text.into())).in_section(&section.name));
+            }
+            if section.is_debug() && sections.iter().any(|other: &Section<'_>| other.name == section.name) {
+                let text = "several sections of this name, which is not supported";
+                return Err(Error::new(ErrorKind::Unsupported(text.into())).in_section(&section.name));
+            }
+            sections.push(section);
+        }
+        Ok(sections)
+    }
+
+    fn contents<'d>(&self, bytes: &'d [u8], raw: &RawSection, name: &str) -> Result<&'d [u8]> {
+        if raw.kind == SHT_NOBITS || raw.size == 0 {
+            return Ok(&[]);
+        }
+        let range = usize::try_from(raw.offset).ok().zip(usize::try_from(raw.size).ok());
+        let data = range.and_then(|(start, size)| bytes.get(start..start.checked_add(size)?));
+        data.ok_or_else(|| {
+            let what = format!("the file, before section `{name}` at {:#x}+{:#x} does", raw.offset, raw.size);
+            Error::new(ErrorKind::Truncated(what))
+        })
+    }
+
+    /// The symbols and the section that has them.
+    pub(super) fn symbols<'d>(&self, sections: &[Section<'d>]) -> Result<(Option<usize>, Vec<Symbol<'d>>)> {
+        let find = |kind| sections.iter().position(|section| section.kind == kind);
+        let Some(table) = find(SHT_SYMTAB).or_else(|| find(SHT_DYNSYM)) else {
+            return Ok((None, Vec::new()));
+        };
+        let is_wide = |other: &&Section<'_>| other.kind == SHT_SYMTAB_SHNDX && other.link as usize == table;
+        let wide = sections.iter().find(is_wide).map_or(&[][..], |section| &section.data);
+        let mut wide = Cursor::new("", wide, self.big_endian);
+        let names = sections.get(sections[table].link as usize).filter(|names| names.kind == SHT_STRTAB);
+        // Both are borrowed from the file: relocations are not applied yet.
+        let Cow::Borrowed(names) = names.map_or(Cow::Borrowed(&[][..]), |names| names.data.clone()) else {
+            return Ok((None, Vec::new()));
+        };
+        let mut from = Cursor::new("", &sections[table].data, self.big_endian);
+        let mut symbols = Vec::new();
+        while !from.is_at_end() {
+            const WHAT: &str = "the symbol table";
+            let name = from.u32(WHAT)?;
+            let (info, index, value, size);
+            if self.is_64 {
+                info = from.u8(WHAT)?;
+                from.u8(WHAT)?;
+                index = from.u16(WHAT)?;
+                (value, size) = (from.uint(8, WHAT)?, from.uint(8, WHAT)?);
+            } else {
+                (value, size) = (from.u32(WHAT)?.into(), from.u32(WHAT)?.into());
+                info = from.u8(WHAT)?;
+                from.u8(WHAT)?;
+                index = from.u16(WHAT)?;
+            }
+            let wide_index = if wide.is_at_end() { 0 } else { wide.u32(WHAT)? };
+            let section = match index {
+                0 => None,
+                SHN_XINDEX => Some(wide_index as usize),
+                SHN_LORESERVE.. => None,
+                _ => Some(usize::from(index)),
+            };
+            let section = section.filter(|&section| section < sections.len());
+            let base = section.filter(|_| self.is_relocatable).map_or(0, |section| sections[section].address);
+            let is_defined = section.is_some() || index == SHN_ABS;
+            let kind = match info & 0xf {
+                0 => SymbolKind::None,
+                1 => SymbolKind::Object,
+                2 => SymbolKind::Func,
+                3 => SymbolKind::Section,
+                4 => SymbolKind::File,
+                other => SymbolKind::Other(other),
+            };
+            let name = match (kind, section) {
+                (SymbolKind::Section, Some(section)) if name == 0 => sections[section].name.clone(),
+                _ => text_at(names, name.into()),
+            };
+            let address = if is_defined { base.wrapping_add(value) } else { 0 };
+            let is_global = info >> 4 != 0;
+            symbols.push(Symbol { name, section, address, size, kind, is_global, is_defined });
+        }
+        Ok((Some(table), symbols))
+    }
+}
+
+/// Gives every loaded section an address of its own.
+pub(super) fn place_sections(sections: &mut [Section<'_>]) -> Result<()> {
+    let mut next = FIRST_BASE;
+    for section in sections {
+        section.address = 0;
+        if section.is_loaded() {
+            section.address = next;
+            // One byte is kept free, so that the end of one section is not the start of another.
+            let end = next.checked_add(section.size).and_then(|end| end.checked_add(BASE_ALIGN));
+            next = end.ok_or_else(|| Error::malformed("the size is too large").in_section(&section.name))?
+                & !(BASE_ALIGN - 1);
+        }
+    }
+    Ok(())
+}
+
+/// The string at an offset of a string table; empty if there is none.
+fn text_at(table: &[u8], offset: u64) -> Cow<'_, str> {
+    let from = Cursor::new("", table, false).at(offset, "a name");
+    let bytes = from.and_then(|mut from| from.string("a name")).unwrap_or_default();
+    String::from_utf8_lossy(bytes)
+}

@@ -1,0 +1,218 @@
+//! A view of one entry and what can be asked of it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use gimli::{DwAt, DwTag, constants as dw};
+
+use super::dwarf::{Dwarf, Node, Unit};
+use super::lists::{ListEntry, ListKind};
+use super::value::{Attribute, Value};
+use crate::error::{Error, Result};
+
+/// How many references are followed from one entry to the next: more than any file needs, and an end for
+/// those that go round in circles.
+const MOST_STEPS: usize = 16;
+
+/// A debugging information entry (DIE): a tag, attributes, and entries below it.
+#[derive(Clone, Copy)]
+pub struct Entry<'r, 'o> {
+    pub(super) dwarf: &'r Dwarf<'o>,
+    pub(super) index: u32,
+}
+
+impl<'r, 'o> Entry<'r, 'o> {
+    fn node(self) -> &'r Node {
+        &self.dwarf.nodes[self.index as usize]
+    }
+
+    fn at_index(self, index: u32) -> Self {
+        Self { dwarf: self.dwarf, index }
+    }
+
+    /// What it is an entry of.
+    pub fn dwarf(self) -> &'r Dwarf<'o> {
+        self.dwarf
+    }
+
+    /// Its unit.
+    pub fn unit(self) -> &'r Unit<'o> {
+        &self.dwarf.units[self.node().unit as usize]
+    }
+
+    /// Its place among all [entries](Dwarf::entries), counted from 0.
+    pub fn index(self) -> usize {
+        self.index as usize
+    }
+
+    /// Its offset in `.debug_info`, in bytes.
+    pub fn offset(self) -> u64 {
+        self.node().offset
+    }
+
+    /// Its tag.
+    pub fn tag(self) -> DwTag {
+        self.node().tag
+    }
+
+    /// How many entries it is below; 0 for the first of a unit.
+    pub fn depth(self) -> usize {
+        self.node().depth as usize
+    }
+
+    /// The entry that it is directly below.
+    pub fn parent(self) -> Option<Self> {
+        let parent = self.node().parent;
+        (parent != self.index).then(|| self.at_index(parent))
+    }
+
+    /// The entries directly below it, in order.
+    pub fn children(self) -> impl Iterator<Item = Self> + use<'r, 'o> {
+        let (mut next, end) = (self.index + 1, self.node().end);
+        std::iter::from_fn(move || {
+            let child = (next < end).then(|| self.at_index(next))?;
+            next = child.node().end;
+            Some(child)
+        })
+    }
+
+    /// All entries below it, parents before children.
+    pub fn descendants(self) -> impl Iterator<Item = Self> + use<'r, 'o> {
+        (self.index + 1..self.node().end).map(move |index| self.at_index(index))
+    }
+
+    /// Its attributes, in order.
+    pub fn attributes(self) -> &'r [Attribute<'o>] {
+        let Range { start, end } = self.node().attributes;
+        &self.dwarf.attributes[start as usize..end as usize]
+    }
+
+    /// The value of its first attribute of this name.
+    pub fn attr(self, name: DwAt) -> Option<&'r Value<'o>> {
+        self.attributes().iter().find(|attribute| attribute.name == name).map(|attribute| &attribute.value)
+    }
+
+    /// The number that the attribute has, if it has one that is not negative.
+    pub fn number(self, name: DwAt) -> Option<u64> {
+        self.attr(name)?.unsigned()
+    }
+
+    /// The entry to which the attribute refers.
+    pub fn reference(self, name: DwAt) -> Option<Self> {
+        match self.attr(name)? {
+            Value::Reference(offset) => self.dwarf.entry_at(*offset),
+            _ => None,
+        }
+    }
+
+    /// The attribute of this name, from the entry itself or the one that it is an instance
+    /// (`DW_AT_abstract_origin`) or the definition (`DW_AT_specification`) of, and so on.
+    pub fn inherited(self, name: DwAt) -> Option<&'r Value<'o>> {
+        let mut entry = self;
+        for _ in 0..MOST_STEPS {
+            if let Some(value) = entry.attr(name) {
+                return Some(value);
+            }
+            let origin = entry.reference(dw::DW_AT_abstract_origin);
+            entry = origin.or_else(|| entry.reference(dw::DW_AT_specification))?;
+        }
+        None
+    }
+
+    /// Its name, its own or [inherited](Self::inherited).
+    pub fn name(self) -> Option<Cow<'o, str>> {
+        self.inherited(dw::DW_AT_name)?.text()
+    }
+
+    /// The entry of its type, its own or [inherited](Self::inherited).
+    pub fn ty(self) -> Option<Self> {
+        match self.inherited(dw::DW_AT_type)? {
+            Value::Reference(offset) => self.dwarf.entry_at(*offset),
+            _ => None,
+        }
+    }
+
+    /// The address at which it starts: `DW_AT_low_pc`.
+    pub fn low_pc(self) -> Option<u64> {
+        match self.attr(dw::DW_AT_low_pc)? {
+            Value::Address(address) => Some(*address),
+            _ => None,
+        }
+    }
+
+    /// The pcs of its code: from `DW_AT_low_pc` to `DW_AT_high_pc`, or the ranges of `DW_AT_ranges`, in
+    /// the order of the file. A range can be empty or reversed if the file says so. DWARF 5 section 2.17.
+    ///
+    /// # Errors
+    /// The errors of [`List`](super::List).
+    pub fn ranges(self) -> Result<Vec<Range<u64>>> {
+        if let Some(&Value::RngList(offset)) = self.attr(dw::DW_AT_ranges) {
+            let list = self.dwarf.ranges(self.unit(), offset)?;
+            return list.map(|entry| entry.map(|entry| entry.start..entry.end)).collect();
+        }
+        let Some(low) = self.low_pc() else { return Ok(Vec::new()) };
+        let high = match self.attr(dw::DW_AT_high_pc) {
+            Some(&Value::Address(high)) => high,
+            Some(size) => match size.unsigned() {
+                Some(size) => low.wrapping_add(size),
+                None => return Ok(Vec::new()),
+            },
+            None => return Ok(Vec::new()),
+        };
+        Ok(std::iter::once(low..high).collect())
+    }
+
+    /// Where the attribute says something is: the entries of its location list, or one entry that is valid
+    /// at every pc if it is an expression. `None` if there is no such attribute, or it is a constant.
+    ///
+    /// # Errors
+    /// The errors of [`List`](super::List).
+    pub fn locations(self, name: DwAt) -> Result<Option<Vec<ListEntry<'o>>>> {
+        match self.attr(name) {
+            Some(&Value::LocList(offset)) => {
+                let list = self.dwarf.locations(self.unit(), offset).and_then(Iterator::collect);
+                list.map(Some).map_err(|error: Error| error.or_at(self.place()))
+            }
+            Some(&Value::Expr(expr)) => Ok(Some(Vec::from([ListEntry {
+                offset: self.offset(),
+                kind: ListKind::Default,
+                start: 0,
+                end: 0,
+                expr,
+            }]))),
+            _ => Ok(None),
+        }
+    }
+
+    /// The name of the unit, function and variable that it is or belongs to, for messages.
+    pub fn place(self) -> crate::error::At {
+        let mut at =
+            crate::error::At { unit: self.unit().name.as_deref().map(String::from), ..Default::default() };
+        let mut entry = Some(self);
+        while let Some(one) = entry {
+            let name = || one.name().map(String::from);
+            match one.tag() {
+                dw::DW_TAG_variable | dw::DW_TAG_formal_parameter | dw::DW_TAG_constant => {
+                    at.variable = at.variable.take().or_else(name);
+                }
+                dw::DW_TAG_subprogram => at.function = at.function.take().or_else(name),
+                _ => {}
+            }
+            entry = one.parent();
+        }
+        at
+    }
+}
+
+impl PartialEq for Entry<'_, '_> {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.dwarf, other.dwarf) && self.index == other.index
+    }
+}
+
+impl fmt::Debug for Entry<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Entry({:#x}, {}, {:?})", self.offset(), self.tag(), self.name())
+    }
+}

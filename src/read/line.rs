@@ -1,0 +1,282 @@
+//! Headers of line programs: directories and files. DWARF 5 section 6.2.4; versions 2 to 5.
+
+use std::borrow::Cow;
+
+use gimli::{DwForm, DwLnct, constants as dw};
+
+use super::cursor::{Cursor, is_address_size};
+use super::line_rows::LineRows;
+use super::sections::{Base, Sections};
+use crate::error::{ErrorKind, Result};
+
+/// A line program: what its header says. [`rows`](Self::rows) runs it.
+#[derive(Debug, Clone)]
+pub struct LineProgram<'o> {
+    /// The offset of the header in `.debug_line`, in bytes.
+    pub offset: u64,
+    /// The version, 2 to 5.
+    pub version: u16,
+    /// Bytes of an address; before DWARF 5, those of the unit.
+    pub address_bytes: u8,
+    /// 4 in the 32-bit DWARF format, 8 in the 64-bit one.
+    pub offset_bytes: u8,
+    /// By how many bytes one step of the address goes.
+    pub min_instruction_bytes: u8,
+    /// How many operations an instruction can have; 1 unless the machine is a VLIW one.
+    pub max_operations: u8,
+    /// Whether a row is the start of a statement as long as the program does not say otherwise.
+    pub default_is_stmt: bool,
+    /// The smallest step of the line in a special opcode.
+    pub line_base: i8,
+    /// How many steps of the line special opcodes have.
+    pub line_range: u8,
+    /// The first special opcode.
+    pub opcode_base: u8,
+    /// How many operands the standard opcodes have, opcode 1 first.
+    pub standard_lengths: &'o [u8],
+    /// Directories as the header lists them; see [`directory`](Self::directory) for their numbers.
+    pub directories: Vec<&'o [u8]>,
+    /// Files as the header lists them; see [`file`](Self::file) for their numbers.
+    pub files: Vec<LineFile<'o>>,
+    /// The opcodes.
+    pub(super) program: Cursor<'o>,
+}
+
+/// A source file of a line program.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LineFile<'o> {
+    /// The path, from its directory where it is not absolute.
+    pub path: &'o [u8],
+    /// The number of its [directory](LineProgram::directory).
+    pub directory: u64,
+    /// When it was last changed, 0 where that is not stated.
+    pub modified: u64,
+    /// The size in bytes, 0 where that is not stated.
+    pub size: u64,
+    /// The MD5 digest.
+    pub md5: Option<[u8; 16]>,
+    /// The text (`DW_LNCT_LLVM_source`).
+    pub source: Option<&'o [u8]>,
+}
+
+const WHAT: &str = "the header of a line program";
+
+impl<'o> LineProgram<'o> {
+    /// Reads the header at an offset of `.debug_line`, in bytes. `address_bytes` are those of the unit.
+    /// Strings by index, which nobody is known to use here, need the unit: [`Dwarf::lines`].
+    ///
+    /// # Errors
+    /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed) with the offset;
+    /// [`Unsupported`](ErrorKind::Unsupported) for other versions and forms that are not known.
+    ///
+    /// [`Dwarf::lines`]: super::Dwarf::lines
+    pub fn read(sections: &Sections<'o>, offset: u64, address_bytes: u8) -> Result<Self> {
+        let encoding = crate::op::Encoding::new(address_bytes, crate::op::Dialect::Dwarf5);
+        Self::read_with(sections, offset, Base { offset: None, encoding })
+    }
+
+    pub(super) fn read_with(sections: &Sections<'o>, offset: u64, strings: Base) -> Result<Self> {
+        let mut from = sections.cursor(".debug_line", sections.debug_line).at(offset, "a line program")?;
+        let (len, offset_bytes) = from.initial_length(WHAT)?;
+        let mut from = from.limit(len, "a line program")?;
+        let at = from.offset();
+        let version = from.u16(WHAT)?;
+        if !(2..=5).contains(&version) {
+            let text = format!("version {version} of line programs");
+            return Err(from.error(ErrorKind::Unsupported(text), at));
+        }
+        let mut address_bytes = strings.encoding.address_bytes;
+        if version >= 5 {
+            address_bytes = from.u8(WHAT)?;
+            // The size of a segment selector: nothing has segments.
+            from.u8(WHAT)?;
+        }
+        if !is_address_size(address_bytes) {
+            let text = format!("{WHAT}: addresses of {address_bytes} bytes");
+            return Err(from.error(ErrorKind::Malformed(text), at));
+        }
+        let header_length = from.uint(offset_bytes, WHAT)?;
+        let mut program = from;
+        program.take(header_length, WHAT)?;
+        let mut from = from.limit(header_length, WHAT)?;
+        let min_instruction_bytes = from.u8(WHAT)?;
+        let max_operations = if version >= 4 { from.u8(WHAT)? } else { 1 };
+        let default_is_stmt = from.u8(WHAT)? != 0;
+        let line_base = from.u8(WHAT)? as i8;
+        let line_range = from.u8(WHAT)?;
+        let at = from.offset();
+        let opcode_base = from.u8(WHAT)?;
+        let problem = match (max_operations, line_range, opcode_base) {
+            (0, ..) => Some("no operations in an instruction"),
+            (_, 0, _) => Some("special opcodes with no steps of the line"),
+            (.., 0) => Some("special opcodes start at 0"),
+            _ => None,
+        };
+        if let Some(problem) = problem {
+            return Err(from.error(ErrorKind::Malformed(format!("{WHAT}: {problem}")), at));
+        }
+        let standard_lengths = from.take(u64::from(opcode_base) - 1, WHAT)?;
+        let (directories, files);
+        if version >= 5 {
+            let tables = Tables { sections, strings: Base { encoding: strings.encoding, ..strings } };
+            directories = tables.read(&mut from, offset_bytes)?.iter().map(|entry| entry.path).collect();
+            files = tables.read(&mut from, offset_bytes)?;
+        } else {
+            directories = read_until_empty(&mut from, |_, path| Ok(path))?;
+            files = read_until_empty(&mut from, read_file)?;
+        }
+        Ok(Self {
+            offset,
+            version,
+            address_bytes,
+            offset_bytes,
+            min_instruction_bytes,
+            max_operations,
+            default_is_stmt,
+            line_base,
+            line_range,
+            opcode_base,
+            standard_lengths,
+            directories,
+            files,
+            program,
+        })
+    }
+
+    /// The file of this number. From DWARF 5 they count from 0, before from 1.
+    pub fn file(&self, number: u64) -> Option<&LineFile<'o>> {
+        let index = if self.version >= 5 { number } else { number.checked_sub(1)? };
+        self.files.get(usize::try_from(index).ok()?)
+    }
+
+    /// The directory of this number. 0 is the unit's; before DWARF 5 the header does not have it, and it
+    /// is `None`.
+    pub fn directory(&self, number: u64) -> Option<&'o [u8]> {
+        let index = if self.version >= 5 { number } else { number.checked_sub(1)? };
+        self.directories.get(usize::try_from(index).ok()?).copied()
+    }
+
+    /// The path of the file of this number, with its directory unless that is the unit's, and U+FFFD for
+    /// what is no UTF-8.
+    pub fn path(&self, number: u64) -> Option<Cow<'o, str>> {
+        let file = self.file(number)?;
+        let path = String::from_utf8_lossy(file.path);
+        match self.directory(file.directory).filter(|_| file.directory != 0 && !path.starts_with('/')) {
+            Some(directory) => Some(format!("{}/{path}", String::from_utf8_lossy(directory)).into()),
+            None => Some(path),
+        }
+    }
+
+    /// Runs the program.
+    pub fn rows(&self) -> LineRows<'_, 'o> {
+        LineRows::new(self)
+    }
+}
+
+/// Reads entries that start with a string, up to an empty one. DWARF 4 section 6.2.4.
+fn read_until_empty<'o, T>(
+    from: &mut Cursor<'o>,
+    read: impl Fn(&mut Cursor<'o>, &'o [u8]) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    loop {
+        let first = from.string(WHAT)?;
+        if first.is_empty() {
+            return Ok(all);
+        }
+        all.push(read(from, first)?);
+    }
+}
+
+/// The rest of a file of before DWARF 5.
+pub(super) fn read_file<'o>(from: &mut Cursor<'o>, path: &'o [u8]) -> Result<LineFile<'o>> {
+    Ok(LineFile {
+        path,
+        directory: from.uleb(WHAT)?,
+        modified: from.uleb(WHAT)?,
+        size: from.uleb(WHAT)?,
+        ..LineFile::default()
+    })
+}
+
+/// Reads tables of DWARF 5, which say themselves what their entries have.
+struct Tables<'s, 'o> {
+    sections: &'s Sections<'o>,
+    strings: Base,
+}
+
+/// The value of one part of an entry.
+enum Part<'o> {
+    Number(u64),
+    Bytes(&'o [u8]),
+}
+
+impl<'o> Tables<'_, 'o> {
+    fn read(&self, from: &mut Cursor<'o>, offset_bytes: u8) -> Result<Vec<LineFile<'o>>> {
+        let at = from.offset();
+        let mut format = Vec::new();
+        for _ in 0..from.u8(WHAT)? {
+            // No name or form needs more than 16 bits; a larger one is as unknown as the largest.
+            let mut number = || from.uleb(WHAT).map(|number| u16::try_from(number).unwrap_or(u16::MAX));
+            format.push((DwLnct(number()?), DwForm(number()?)));
+        }
+        let count = from.uleb(WHAT)?;
+        if format.is_empty() && count != 0 {
+            let text = format!("{WHAT}: {count} entries without a format");
+            return Err(from.error(ErrorKind::Malformed(text), at));
+        }
+        let mut all = Vec::new();
+        for _ in 0..count {
+            let mut file = LineFile::default();
+            for &(name, form) in &format {
+                match (name, self.part(from, form, offset_bytes)?) {
+                    (dw::DW_LNCT_path, Part::Bytes(path)) => file.path = path,
+                    (dw::DW_LNCT_directory_index, Part::Number(number)) => file.directory = number,
+                    (dw::DW_LNCT_timestamp, Part::Number(number)) => file.modified = number,
+                    (dw::DW_LNCT_size, Part::Number(number)) => file.size = number,
+                    (dw::DW_LNCT_MD5, Part::Bytes(digest)) => file.md5 = digest.try_into().ok(),
+                    (DwLnct(0x2001), Part::Bytes(source)) => file.source = Some(source),
+                    _ => {}
+                }
+            }
+            all.push(file);
+        }
+        Ok(all)
+    }
+
+    fn part(&self, from: &mut Cursor<'o>, form: DwForm, offset_bytes: u8) -> Result<Part<'o>> {
+        let at = from.offset();
+        let indexed = |index| self.sections.indexed_string(self.strings, index);
+        let bytes = match form {
+            dw::DW_FORM_string => from.string(WHAT)?,
+            dw::DW_FORM_line_strp => self.sections.line_string(from.uint(offset_bytes, WHAT)?)?,
+            dw::DW_FORM_strp => self.sections.string(from.uint(offset_bytes, WHAT)?)?,
+            dw::DW_FORM_strx => indexed(from.uleb(WHAT)?)?,
+            dw::DW_FORM_strx1 => indexed(from.uint(1, WHAT)?)?,
+            dw::DW_FORM_strx2 => indexed(from.uint(2, WHAT)?)?,
+            dw::DW_FORM_strx3 => indexed(from.uint(3, WHAT)?)?,
+            dw::DW_FORM_strx4 => indexed(from.uint(4, WHAT)?)?,
+            dw::DW_FORM_data16 => from.take(16, WHAT)?,
+            dw::DW_FORM_block | dw::DW_FORM_block1 | dw::DW_FORM_block2 | dw::DW_FORM_block4 => {
+                let len = match form {
+                    dw::DW_FORM_block1 => from.uint(1, WHAT)?,
+                    dw::DW_FORM_block2 => from.uint(2, WHAT)?,
+                    dw::DW_FORM_block4 => from.uint(4, WHAT)?,
+                    _ => from.uleb(WHAT)?,
+                };
+                from.take(len, WHAT)?
+            }
+            dw::DW_FORM_udata => return Ok(Part::Number(from.uleb(WHAT)?)),
+            dw::DW_FORM_data1 | dw::DW_FORM_flag => return Ok(Part::Number(from.uint(1, WHAT)?)),
+            dw::DW_FORM_data2 => return Ok(Part::Number(from.uint(2, WHAT)?)),
+            dw::DW_FORM_data4 => return Ok(Part::Number(from.uint(4, WHAT)?)),
+            dw::DW_FORM_data8 => return Ok(Part::Number(from.uint(8, WHAT)?)),
+            dw::DW_FORM_sdata => return Ok(Part::Number(from.sleb(WHAT)? as u64)),
+            _ => {
+                let text = format!("{WHAT}: form {:#x} of a path or file", form.0);
+                return Err(from.error(ErrorKind::Unsupported(text), at));
+            }
+        };
+        Ok(Part::Bytes(bytes))
+    }
+}

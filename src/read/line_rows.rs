@@ -1,0 +1,216 @@
+//! The machine that runs line programs. DWARF 5 sections 6.2.2 and 6.2.5.
+
+use super::cursor::{Cursor, is_address_size, max_address};
+use super::line::{LineFile, LineProgram, read_file};
+use crate::error::{ErrorKind, Result};
+
+/// A row of a line table: from this address to that of the next row of the sequence, code comes from
+/// this place in the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineRow {
+    /// The address of the instruction.
+    pub address: u64,
+    /// Which operation of the instruction; 0 unless the machine is a VLIW one.
+    pub op_index: u64,
+    /// The number of the file, for [`LineProgram::file`].
+    pub file: u64,
+    /// The line, counted from 1; 0 if the code belongs to none.
+    pub line: u64,
+    /// The column, counted from 1; 0 for the whole line.
+    pub column: u64,
+    /// Which instruction set the instruction is of; 0 unless the machine has several.
+    pub isa: u64,
+    /// Which of several blocks of one place in the source.
+    pub discriminator: u64,
+    /// Whether a breakpoint is well placed here.
+    pub is_stmt: bool,
+    /// Whether a basic block starts here.
+    pub basic_block: bool,
+    /// Whether the sequence ends here: the address is the first after it, and the rest means nothing.
+    pub end_sequence: bool,
+    /// Whether a breakpoint on the function is well placed here.
+    pub prologue_end: bool,
+    /// Whether a breakpoint on leaving the function is well placed here.
+    pub epilogue_begin: bool,
+}
+
+/// The rows of a line program, in its order.
+///
+/// # Errors
+/// An opcode that ends after the program is [`Truncated`](ErrorKind::Truncated); an extended one without
+/// number, or with an address of an odd size, [`Malformed`](ErrorKind::Malformed), with the offset. The
+/// iterator ends after an error. Extended opcodes that are not known are skipped.
+#[derive(Debug, Clone)]
+pub struct LineRows<'p, 'o> {
+    program: &'p LineProgram<'o>,
+    from: Cursor<'o>,
+    row: LineRow,
+    offset: u64,
+    defined: Vec<LineFile<'o>>,
+}
+
+const WHAT: &str = "an opcode of a line program";
+
+impl<'p, 'o> LineRows<'p, 'o> {
+    pub(super) fn new(program: &'p LineProgram<'o>) -> Self {
+        let offset = program.program.offset();
+        Self { program, from: program.program, row: start(program), offset, defined: Vec::new() }
+    }
+
+    /// The offset in `.debug_line` of the opcode that made the row given last.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The files that the program itself has defined so far (`DW_LNE_define_file`, before DWARF 5); their
+    /// numbers follow those of the header.
+    pub fn defined_files(&self) -> &[LineFile<'o>] {
+        &self.defined
+    }
+
+    fn read(&mut self) -> Result<Option<LineRow>> {
+        while !self.from.is_at_end() {
+            self.offset = self.from.offset();
+            let opcode = self.from.u8(WHAT)?;
+            let emits = match opcode {
+                0 => self.extended()?,
+                _ if opcode >= self.program.opcode_base => {
+                    self.special(opcode);
+                    true
+                }
+                _ => self.standard(opcode)?,
+            };
+            if emits {
+                let row = self.row;
+                self.row.discriminator = 0;
+                self.row.basic_block = false;
+                self.row.prologue_end = false;
+                self.row.epilogue_begin = false;
+                if row.end_sequence {
+                    self.row = start(self.program);
+                }
+                return Ok(Some(row));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Runs a standard opcode and says whether it makes a row.
+    fn standard(&mut self, opcode: u8) -> Result<bool> {
+        let row = &mut self.row;
+        match opcode {
+            1 => return Ok(true),
+            2 => {
+                let steps = self.from.uleb(WHAT)?;
+                self.advance(steps);
+            }
+            3 => row.line = row.line.wrapping_add(self.from.sleb(WHAT)? as u64),
+            4 => row.file = self.from.uleb(WHAT)?,
+            5 => row.column = self.from.uleb(WHAT)?,
+            6 => row.is_stmt = !row.is_stmt,
+            7 => row.basic_block = true,
+            8 => self.advance(self.steps(255).into()),
+            9 => {
+                let by = self.from.u16(WHAT)?;
+                row.address = row.address.wrapping_add(by.into()) & max_address(self.program.address_bytes);
+                row.op_index = 0;
+            }
+            10 => row.prologue_end = true,
+            11 => row.epilogue_begin = true,
+            12 => row.isa = self.from.uleb(WHAT)?,
+            _ => {
+                let operands = self.program.standard_lengths.get(usize::from(opcode) - 1).copied();
+                for _ in 0..operands.unwrap_or(0) {
+                    self.from.uleb(WHAT)?;
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn extended(&mut self) -> Result<bool> {
+        let len = self.from.uleb(WHAT)?;
+        let mut from = self.from.limit(len, WHAT)?;
+        self.from.take(len, WHAT)?;
+        if from.is_at_end() {
+            let text = "an extended opcode without a number".into();
+            return Err(self.from.error(ErrorKind::Malformed(text), self.offset));
+        }
+        match from.u8(WHAT)? {
+            1 => {
+                self.row.end_sequence = true;
+                return Ok(true);
+            }
+            2 => {
+                let bytes = u8::try_from(len - 1).ok().filter(|&bytes| is_address_size(bytes));
+                let Some(bytes) = bytes else {
+                    let text = format!("an address of {} bytes", len - 1);
+                    return Err(self.from.error(ErrorKind::Malformed(text), self.offset));
+                };
+                self.row.address = from.uint(bytes, WHAT)?;
+                self.row.op_index = 0;
+            }
+            3 if self.program.version < 5 => {
+                let path = from.string(WHAT)?;
+                self.defined.push(read_file(&mut from, path)?);
+            }
+            4 => self.row.discriminator = from.uleb(WHAT)?,
+            _ => {}
+        }
+        Ok(false)
+    }
+
+    fn special(&mut self, opcode: u8) {
+        let by = (opcode - self.program.opcode_base) % self.program.line_range;
+        let by = i64::from(self.program.line_base) + i64::from(by);
+        self.row.line = self.row.line.wrapping_add(by as u64);
+        self.advance(self.steps(opcode).into());
+    }
+
+    /// By how many operations a special opcode advances. `opcode_base` can be no more than 255.
+    fn steps(&self, opcode: u8) -> u8 {
+        (opcode - self.program.opcode_base) / self.program.line_range
+    }
+
+    fn advance(&mut self, operations: u64) {
+        let (unit, most) =
+            (u64::from(self.program.min_instruction_bytes), self.program.max_operations.into());
+        let row = &mut self.row;
+        let instructions = match most {
+            1 => operations,
+            most => {
+                let operations = row.op_index.wrapping_add(operations);
+                row.op_index = operations % most;
+                operations / most
+            }
+        };
+        let by = instructions.wrapping_mul(unit);
+        row.address = row.address.wrapping_add(by) & max_address(self.program.address_bytes);
+    }
+}
+
+/// The machine at the start of a sequence.
+fn start(program: &LineProgram<'_>) -> LineRow {
+    LineRow {
+        address: 0,
+        op_index: 0,
+        file: 1,
+        line: 1,
+        column: 0,
+        isa: 0,
+        discriminator: 0,
+        is_stmt: program.default_is_stmt,
+        basic_block: false,
+        end_sequence: false,
+        prologue_end: false,
+        epilogue_begin: false,
+    }
+}
+
+impl Iterator for LineRows<'_, '_> {
+    type Item = Result<LineRow>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read().inspect_err(|_| self.from.finish()).transpose()
+    }
+}

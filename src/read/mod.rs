@@ -1,0 +1,52 @@
+//! Bytes to facts: what an object file says, whoever wrote it.
+//!
+//! ```text
+//! bytes ─► Object ─► Sections ─► Dwarf ─► Unit, Entry, Value
+//!            │                     ├────► List         where a variable is, by pc
+//!         symbols                  └────► LineProgram  rows of the line table
+//! ```
+//!
+//! Facts are plain and keep the offset at which they stand. What is wrong but readable is kept and left
+//! for the caller to judge: a reversed range, a gap, an overlap. What cannot be read is an
+//! [`Error`](crate::Error) with section and offset; no input makes anything here panic.
+//!
+//! Nothing here knows how this crate *writes* DWARF: a mistake made twice would cancel out. Abbreviations
+//! and the tree of entries are decoded by `gimli`; relocations, strings and addresses by index, location
+//! and range lists and line programs are decoded here.
+//!
+//! ```
+//! # fn main() -> eitri::Result<()> {
+//! # let bytes = include_bytes!("../../examples/data/uspill.o");
+//! use eitri::read::{Dwarf, Object};
+//!
+//! let object = Object::read(bytes)?;
+//! assert_eq!(object.target(None).unwrap().name(), "amdgpu-gfx1030-wave32");
+//! let dwarf = Dwarf::read(&object)?;
+//! for unit in dwarf.units() {
+//!     println!("{:?}: {} entries", unit.name, dwarf.entries_of(unit).count());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod cursor;
+mod dwarf;
+mod elf;
+mod elf_header;
+mod entry;
+mod line;
+mod line_rows;
+mod lists;
+mod reloc;
+mod sections;
+mod value;
+
+pub use dwarf::{Dwarf, Unit};
+pub(crate) use elf::{MOVED, Placing};
+pub use elf::{Object, Section, Symbol, SymbolKind, Undefined};
+pub use entry::Entry;
+pub use line::{LineFile, LineProgram};
+pub use line_rows::{LineRow, LineRows};
+pub use lists::{List, ListEntry, ListFormat, ListKind, RawEntry, RawList};
+pub use sections::Sections;
+pub use value::{Attribute, Value};

@@ -1,0 +1,192 @@
+//! Attributes and their values, freed from their forms. DWARF 5 sections 7.5.4 to 7.5.6.
+
+use std::borrow::Cow;
+
+use gimli::{AttributeValue, DwAt, DwForm, EndianSlice, RunTimeEndian, constants as dw};
+
+use super::dwarf::Unit;
+use super::sections::{Base, Sections};
+use crate::error::Result;
+
+/// What `gimli` reads from.
+pub(super) type Slice<'o> = EndianSlice<'o, RunTimeEndian>;
+
+/// An attribute of an entry.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Attribute<'o> {
+    /// Its name.
+    pub name: DwAt,
+    /// The form that it was written in.
+    pub form: DwForm,
+    /// Its value.
+    pub value: Value<'o>,
+}
+
+/// The value of an attribute. What is behind an index or a string offset is already looked up.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Value<'o> {
+    /// A number without sign, or one whose form does not say (`data1` to `data8`): such a number is as
+    /// many bits wide as the form.
+    Unsigned(u64),
+    /// A number with a sign.
+    Signed(i64),
+    /// A number of 16 bytes, in their order.
+    Wide(u128),
+    /// An address.
+    Address(u64),
+    /// A string, without its zero byte.
+    String(&'o [u8]),
+    /// An entry, by its offset in `.debug_info`.
+    Reference(u64),
+    /// A type in a type unit, by its signature.
+    Signature(u64),
+    /// An expression.
+    Expr(&'o [u8]),
+    /// A location list, by its offset in `.debug_loclists`, or in `.debug_loc` before DWARF 5.
+    LocList(u64),
+    /// A range list, by its offset in `.debug_rnglists`, or in `.debug_ranges` before DWARF 5.
+    RngList(u64),
+    /// A line program, by its offset in `.debug_line`.
+    LineProgram(u64),
+    /// An offset into a section that the attribute's name tells.
+    Offset(u64),
+    /// Yes or no.
+    Flag(bool),
+    /// Bytes.
+    Block(&'o [u8]),
+    /// Something in a supplementary file, which is not read.
+    Other,
+}
+
+impl<'o> Value<'o> {
+    /// The number, if it is one that is not negative.
+    pub fn unsigned(&self) -> Option<u64> {
+        match *self {
+            Self::Unsigned(value) => Some(value),
+            Self::Signed(value) => u64::try_from(value).ok(),
+            _ => None,
+        }
+    }
+
+    /// The string, with U+FFFD for what is no UTF-8.
+    pub fn text(&self) -> Option<Cow<'o, str>> {
+        match *self {
+            Self::String(bytes) => Some(String::from_utf8_lossy(bytes)),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a block of this attribute is an expression in DWARF 2 and 3, which have no form for one.
+fn is_location(name: DwAt) -> bool {
+    matches!(
+        name,
+        dw::DW_AT_location
+            | dw::DW_AT_byte_size
+            | dw::DW_AT_bit_offset
+            | dw::DW_AT_bit_size
+            | dw::DW_AT_string_length
+            | dw::DW_AT_lower_bound
+            | dw::DW_AT_return_addr
+            | dw::DW_AT_bit_stride
+            | dw::DW_AT_upper_bound
+            | dw::DW_AT_count
+            | dw::DW_AT_data_member_location
+            | dw::DW_AT_frame_base
+            | dw::DW_AT_segment
+            | dw::DW_AT_static_link
+            | dw::DW_AT_use_location
+            | dw::DW_AT_vtable_elem_location
+            | dw::DW_AT_allocated
+            | dw::DW_AT_associated
+            | dw::DW_AT_data_location
+            | dw::DW_AT_byte_stride
+            | dw::DW_AT_GNU_call_site_value
+            | dw::DW_AT_GNU_call_site_data_value
+            | dw::DW_AT_GNU_call_site_target
+            | dw::DW_AT_GNU_call_site_target_clobbered
+    )
+}
+
+/// Whether a section offset of this attribute is a location list.
+fn has_loclist(name: DwAt) -> bool {
+    match name {
+        dw::DW_AT_location
+        | dw::DW_AT_string_length
+        | dw::DW_AT_return_addr
+        | dw::DW_AT_data_member_location
+        | dw::DW_AT_frame_base
+        | dw::DW_AT_segment
+        | dw::DW_AT_static_link
+        | dw::DW_AT_use_location
+        | dw::DW_AT_vtable_elem_location => true,
+        // active_lane and lane_pc under the numbers that AMD's documents and debugger give them, and
+        // lane_pc under the registry's. The registry's other attributes of these numbers are no offsets.
+        DwAt(0x3e08 | 0x3e0b | 0x3e12) => true,
+        _ => false,
+    }
+}
+
+/// The value behind a form.
+pub(super) fn resolve<'o>(
+    sections: &Sections<'o>,
+    unit: &Unit<'o>,
+    name: DwAt,
+    raw: AttributeValue<Slice<'o>>,
+) -> Result<Value<'o>> {
+    let base = |offset| Base { offset, encoding: unit.encoding };
+    Ok(match raw {
+        AttributeValue::Addr(address) => Value::Address(address),
+        AttributeValue::DebugAddrIndex(index) => {
+            Value::Address(sections.indexed_address(base(unit.addr_base), index.0 as u64)?)
+        }
+        AttributeValue::Block(block) if unit.encoding.version < 4 && is_location(name) => {
+            Value::Expr(block.slice())
+        }
+        AttributeValue::Block(block) => Value::Block(block.slice()),
+        AttributeValue::Exprloc(expr) => Value::Expr(expr.0.slice()),
+        AttributeValue::Data1(value) => Value::Unsigned(value.into()),
+        AttributeValue::Data2(value) => Value::Unsigned(value.into()),
+        AttributeValue::Data4(value) => Value::Unsigned(value.into()),
+        AttributeValue::Data8(value) | AttributeValue::Udata(value) => Value::Unsigned(value),
+        AttributeValue::Data16(value) => Value::Wide(value),
+        AttributeValue::Sdata(value) => Value::Signed(value),
+        AttributeValue::Flag(value) => Value::Flag(value),
+        AttributeValue::UnitRef(offset) => Value::Reference(unit.offset.saturating_add(offset.0 as u64)),
+        AttributeValue::DebugInfoRef(offset) => Value::Reference(offset.0 as u64),
+        AttributeValue::DebugTypesRef(signature) => Value::Signature(signature.0),
+        AttributeValue::String(string) => Value::String(string.slice()),
+        AttributeValue::DebugStrRef(offset) => Value::String(sections.string(offset.0 as u64)?),
+        AttributeValue::DebugLineStrRef(offset) => Value::String(sections.line_string(offset.0 as u64)?),
+        AttributeValue::DebugStrOffsetsIndex(index) => {
+            Value::String(sections.indexed_string(base(unit.str_offsets_base), index.0 as u64)?)
+        }
+        AttributeValue::DebugLocListsIndex(index) => {
+            let table = sections.cursor(".debug_loclists", sections.debug_loclists);
+            Value::LocList(list_offset(base(unit.loclists_base), table, index.0 as u64)?)
+        }
+        AttributeValue::DebugRngListsIndex(index) => {
+            let table = sections.cursor(".debug_rnglists", sections.debug_rnglists);
+            Value::RngList(list_offset(base(unit.rnglists_base), table, index.0 as u64)?)
+        }
+        AttributeValue::SecOffset(offset) => {
+            let offset = offset as u64;
+            match name {
+                dw::DW_AT_stmt_list => Value::LineProgram(offset),
+                dw::DW_AT_ranges | dw::DW_AT_start_scope => Value::RngList(offset),
+                _ if has_loclist(name) => Value::LocList(offset),
+                _ => Value::Offset(offset),
+            }
+        }
+        _ => Value::Other,
+    })
+}
+
+/// The offset of list `index` of the table at `base`. Its elements count from the start of the table.
+fn list_offset(base: Base, table: super::cursor::Cursor<'_>, index: u64) -> Result<u64> {
+    const WHAT: &str = "a list by index";
+    let bytes = base.encoding.offset_bytes;
+    let offset = base.element(table, index, bytes, WHAT)?.uint(bytes, WHAT)?;
+    Ok(base.offset.unwrap_or(0).saturating_add(offset))
+}

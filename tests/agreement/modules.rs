@@ -1,0 +1,406 @@
+//! Random modules.
+
+use core::ops::Range;
+
+use eitri::build::{Builder, InScope};
+use eitri::emit::elf::{Binding, Code, Place, Symbol, SymbolKind, Visibility};
+use eitri::model::{
+    Address, Encoding, FileId, FunctionId, Module, Qualifier, Row, SourceLine, TypeId, UnitId, VariableId,
+};
+use eitri::op::Expr;
+use eitri::target::{Scaling, Target};
+
+use crate::choices::Choices;
+use crate::locations::Names;
+
+/// A module and the code that it describes.
+pub struct Made {
+    pub module: Module,
+    pub code: Code,
+}
+
+/// Where a variable is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Is {
+    Global,
+    /// Also of one that was inlined: it can be a parameter.
+    OfFunction,
+    OfBlock,
+}
+
+/// What is being made.
+struct Maker<'c, 'n> {
+    c: &'c mut Choices<'n>,
+    m: Builder,
+    names: Names,
+    code: Code,
+    /// Bytes of code.
+    size: u64,
+    // Of the unit:
+    unit: UnitId,
+    files: Vec<FileId>,
+    types: Vec<(TypeId, u64)>,
+    /// Functions with the variables of their bodies.
+    functions: Vec<(FunctionId, Vec<VariableId>)>,
+}
+
+pub fn module(c: &mut Choices<'_>, target: Target) -> Made {
+    let mut m = Builder::new(target);
+    let mut names = Names::new(&mut m);
+    names.exprs.push(m.expr(Expr::raw([0x30]), &[]).unwrap());
+    let unit = m.unit("first.cl");
+    let mut maker = Maker {
+        c,
+        m,
+        names,
+        code: Code::default(),
+        size: 0,
+        unit,
+        files: Vec::new(),
+        types: Vec::new(),
+        functions: Vec::new(),
+    };
+    for index in 0..maker.c.between(1, 3) {
+        if index > 0 {
+            let name = maker.c.of(&["a.cl", "b.cl", "first.cl"]);
+            maker.unit = maker.m.unit(name);
+        }
+        maker.fill_unit();
+    }
+    maker.finish()
+}
+
+impl Maker<'_, '_> {
+    fn finish(mut self) -> Made {
+        let code = Code::text(vec![0; self.size as usize + 64]).with_function("data", self.size + 8, 16);
+        self.code.sections = code.sections;
+        self.code.symbols.extend(code.symbols);
+        self.code.externals.push("elsewhere".into());
+        if self.m.target().lanes() > 1 {
+            self.code.symbols.push(Symbol {
+                name: "lds".into(),
+                place: Place::Local { align: 8 },
+                size: 256,
+                kind: SymbolKind::Object,
+                binding: Binding::Global,
+                visibility: Visibility::Default,
+            });
+        }
+        Made { module: self.m.finish().unwrap(), code: self.code }
+    }
+
+    fn fill_unit(&mut self) {
+        let unit = self.unit;
+        if self.c.is(2) {
+            let mut described = self.m.describe_unit(unit).unwrap();
+            described.directory("/src").producer("a compiler").language(gimli::DW_LANG_OpenCL.0);
+        }
+        self.files = vec![self.m.primary_file(unit).unwrap()];
+        for _ in 0..self.c.below(3) {
+            let (name, directory) =
+                (self.c.of(&["a.h", "b.h"]), self.c.of(&[None, Some("inc"), Some("/src")]));
+            self.files.push(self.m.file(unit, name, directory).unwrap());
+        }
+        if self.c.is(4) {
+            for (at, &file) in self.files.iter().enumerate() {
+                self.m.file_md5(file, [at as u8 + 7; 16]).unwrap();
+            }
+        }
+        self.types.clear();
+        self.functions.clear();
+        self.names.procedures.clear();
+        self.make_types();
+        for _ in 0..self.c.below(3) {
+            let bits = self.c.of(&[32, 64, 96]);
+            let loc = self.names.loc(self.c, bits, 2);
+            if let Ok(procedure) = self.m.procedure(unit, &loc) {
+                self.names.procedures.push((procedure, bits));
+            }
+        }
+        for _ in 0..self.c.below(3) {
+            self.variable(unit, 0, None, Is::Global);
+        }
+        for _ in 0..self.c.between(1, 3) {
+            match self.c.below(4) {
+                3 => {
+                    let name = self.c.of(&["ns", "other"]);
+                    let namespace = self.m.namespace(unit, name).unwrap();
+                    self.variable(namespace, 0, None, Is::Global);
+                    self.function(namespace);
+                }
+                _ => self.function(unit),
+            }
+        }
+    }
+
+    fn make_types(&mut self) {
+        let unit = self.unit;
+        let bases = [
+            ("int", Encoding::Signed, 32),
+            ("float", Encoding::Float, 32),
+            ("long", Encoding::Signed, 64),
+            ("uchar", Encoding::UnsignedChar, 8),
+            ("char", Encoding::SignedChar, 8),
+            ("ushort", Encoding::Unsigned, 16),
+            ("bool", Encoding::Boolean, 8),
+            ("char32", Encoding::Utf, 32),
+            ("addr", Encoding::Address, 64),
+            ("int5", Encoding::Signed, 5),
+            ("int24", Encoding::Signed, 24),
+            ("uint128", Encoding::Unsigned, 128),
+        ];
+        for _ in 0..self.c.between(1, 4) {
+            let (name, encoding, bits) = self.c.of(&bases);
+            let ty = self.m.base_type(unit, name, encoding, bits).unwrap();
+            self.types.push((ty, bits));
+        }
+        for _ in 0..self.c.below(8) {
+            let made = self.make_type();
+            self.types.push(made);
+        }
+    }
+
+    fn make_type(&mut self) -> (TypeId, u64) {
+        let unit = self.unit;
+        let (of, bits) = self.c.of(&self.types);
+        let is_small = bits > 0 && bits <= 64;
+        match self.c.below(11) {
+            0 => (self.m.pointer(unit, Some(of)).unwrap(), 64),
+            1 => {
+                let spaces = self.m.target().spaces();
+                let space = spaces[self.c.below(spaces.len())];
+                let to = Some(of).filter(|_| self.c.is(2));
+                (self.m.pointer_into(unit, to, space.id).unwrap(), space.address_bits.into())
+            }
+            2 if is_small => {
+                let counts =
+                    self.c.of(&[&[Some(3)][..], &[Some(2), Some(2)], &[None], &[Some(2), None], &[]]);
+                let count: Option<u64> = counts.iter().copied().product();
+                (self.m.array(unit, of, counts).unwrap(), count.map_or(8, |count| count * bits))
+            }
+            3 if is_small => {
+                let count = self.c.of(&[2, 3, 4]);
+                (self.m.vector(unit, of, count).unwrap(), bits * if count == 3 { 4 } else { count })
+            }
+            4 | 5 => self.make_composite(),
+            6 => {
+                let name = self.c.of(&[None, Some("mode")]);
+                let values = [("off", 0), ("on", 1), ("all", -1), ("far", i64::MIN)];
+                let count = self.c.below(5);
+                (self.m.enumeration(unit, name, of, &values[..count]).unwrap(), bits)
+            }
+            7 => {
+                let of = Some(of).filter(|_| !self.c.is(4));
+                (self.m.typedef(unit, "name", of).unwrap(), of.map_or(8, |_| bits))
+            }
+            8 => {
+                let all = [Qualifier::Const, Qualifier::Volatile, Qualifier::Restrict, Qualifier::Atomic];
+                let of = Some(of).filter(|_| !self.c.is(4));
+                (self.m.qualified(unit, self.c.of(&all), of).unwrap(), of.map_or(8, |_| bits))
+            }
+            9 => {
+                let parameters: Vec<_> = (0..self.c.below(3)).map(|_| self.c.of(&self.types).0).collect();
+                (self.m.subroutine(unit, Some(of).filter(|_| self.c.is(2)), &parameters).unwrap(), 8)
+            }
+            _ => (of, bits),
+        }
+    }
+
+    fn make_composite(&mut self) -> (TypeId, u64) {
+        let unit = self.unit;
+        let bytes = self.c.of(&[16, 8, 4, 32, 0]);
+        let name = self.c.of(&[Some("s"), None]);
+        let ty = match self.c.below(3) {
+            0 => self.m.union(unit, name, bytes).unwrap(),
+            _ => self.m.structure(unit, name, bytes).unwrap(),
+        };
+        for _ in 0..self.c.below(4) {
+            let name = self.c.of(&["x", "y", ""]);
+            let of = self.c.of(&self.types).0;
+            // What does not fit is refused.
+            let _ = match self.c.below(3) {
+                0 => self.m.member(ty, name, of, self.c.between(0, 12)).map(drop),
+                1 => {
+                    let (at, bits) = (self.c.between(0, 40), self.c.between(1, 8));
+                    self.m.bit_field(ty, name, of, at, bits).map(drop)
+                }
+                _ => {
+                    let pointer = self.m.pointer(unit, Some(ty)).unwrap();
+                    self.m.member(ty, name, pointer, 0).map(drop)
+                }
+            };
+        }
+        (ty, bytes * 8)
+    }
+
+    fn function(&mut self, scope: impl InScope + Copy) {
+        let name = self.c.of(&["f", "g", "kernel"]);
+        let bytes = 4 * self.c.between(1, 40);
+        let is_placed = !self.c.is(4);
+        let (file, line) = (self.c.of(&self.files), self.c.between(0, 300) as u32);
+        let returns = self.c.of(&self.types).0;
+        let symbol = format!("code{}", self.size);
+        let base = match self.m.target().lanes() {
+            1 => self.m.target().register_named("rbp").unwrap(),
+            _ => self.m.target().sgpr(33).unwrap(),
+        };
+        let mut f = self.m.function(scope, name).unwrap();
+        if is_placed && self.c.is(8) {
+            f.address(Address::Constant(0x7000_0000 + self.size), bytes);
+        } else if is_placed {
+            f.code(&symbol, bytes);
+        }
+        if self.c.is(3) {
+            f.linkage_name("_Zf");
+        }
+        if self.c.is(3) {
+            f.returns(returns).unwrap();
+        }
+        if self.c.is(2) {
+            f.declared(file, line);
+        }
+        match self.c.below(4) {
+            0 => {
+                f.kernel();
+            }
+            1 => {
+                f.external();
+            }
+            _ => {}
+        }
+        if self.c.is(2) {
+            f.stack_base(base).unwrap();
+        }
+        if self.c.is(3) {
+            f.scaling(self.c.of(&[Scaling::Lane, Scaling::Wave]));
+        }
+        let id = f.id();
+        let mut variables = Vec::new();
+        if is_placed {
+            self.code = core::mem::take(&mut self.code).with_function(symbol, self.size, bytes);
+            self.size += bytes + 4 * self.c.between(0, 3);
+        }
+        let bytes = if is_placed { bytes } else { 0 };
+        self.body(id, bytes, 2, Is::OfFunction, &mut variables);
+        if is_placed {
+            self.rows(id, bytes);
+        }
+        self.functions.push((id, variables));
+    }
+
+    fn body(
+        &mut self,
+        scope: impl InScope + Copy,
+        bytes: u64,
+        depth: u32,
+        is: Is,
+        all: &mut Vec<VariableId>,
+    ) {
+        for _ in 0..self.c.below(4) {
+            all.extend(self.variable(scope, bytes, None, is));
+        }
+        for _ in 0..if depth > 0 { self.c.below(3) } else { 0 } {
+            let pcs = self.ranges(bytes);
+            if self.functions.is_empty() || self.c.is(2) {
+                let block = self.m.block(scope, &pcs).unwrap();
+                self.body(block, bytes, depth - 1, Is::OfBlock, all);
+                continue;
+            }
+            let (callee, variables) = self.functions[self.c.below(self.functions.len())].clone();
+            let (file, column) = (self.c.of(&self.files), self.c.below(3) as u32);
+            let call = SourceLine { file, line: self.c.between(1, 100) as u32, column };
+            let inlined = self.m.inlined(scope, callee, &pcs, call).unwrap();
+            for variable in variables {
+                if self.c.is(2) {
+                    all.extend(self.variable(inlined, bytes, Some(variable), Is::OfFunction));
+                }
+            }
+            self.body(inlined, bytes, depth - 1, Is::OfFunction, all);
+        }
+    }
+
+    /// Ranges in order that do not touch.
+    fn ranges(&mut self, bytes: u64) -> Vec<Range<u64>> {
+        let mut ranges = Vec::new();
+        let mut at = 0;
+        for _ in 0..self.c.below(4) {
+            let start = at + 4 * self.c.between(0, 3);
+            let end = (start + 4 * self.c.between(1, 12)).min(bytes);
+            if start < end {
+                ranges.push(start..end);
+            }
+            at = end + 4;
+        }
+        ranges
+    }
+
+    fn rows(&mut self, function: FunctionId, bytes: u64) {
+        for _ in 0..self.c.below(8) {
+            // Now and then between two instructions.
+            let pc = 4 * self.c.between(0, bytes / 4 - 1) + if self.c.is(16) { 1 } else { 0 };
+            let mut row = Row::new(pc, self.c.of(&self.files), self.c.between(0, 500) as u32);
+            row.column = self.c.below(100) as u32;
+            row.discriminator = self.c.of(&[0, 0, 1, 9]);
+            row.is_stmt = !self.c.is(3);
+            row.is_prologue_end = self.c.is(3);
+            row.is_epilogue_begin = self.c.is(3);
+            self.m.row(function, row).unwrap();
+        }
+    }
+
+    /// A variable in a scope, of `bytes` bytes of code: 0 where there is none.
+    fn variable(
+        &mut self,
+        scope: impl InScope + Copy,
+        bytes: u64,
+        origin: Option<VariableId>,
+        is: Is,
+    ) -> Option<VariableId> {
+        let (ty, bits) = self.c.of(&self.types);
+        let name = self.c.of(&["x", "y", "z", "x"]);
+        let kind = self.c.below(6);
+        let bits = if bits == 0 { 8 } else { bits };
+        if kind == 5 && origin.is_none() {
+            let value: Vec<u8> = (0..bits.div_ceil(8)).map(|_| self.c.between(0, 255) as u8).collect();
+            return self.m.constant(scope, name, ty, &value).ok();
+        }
+        let is_moving = bytes > 0 && !self.c.is(4);
+        let mut places = Vec::new();
+        for _ in 0..if is_moving { self.c.between(0, 5) } else { self.c.between(0, 1) } {
+            let start = places.last().map_or(0, |(pcs, _): &(Range<u64>, Vec<_>)| pcs.end);
+            let start = start + self.c.of(&[0, 0, 4, 8]);
+            let end = if self.c.is(6) { bytes } else { start + 4 * self.c.between(1, 8) };
+            let count = if self.c.is(6) { self.c.between(1, 3) } else { 1 };
+            let locs = (0..count).map(|_| self.names.loc(self.c, bits, 3)).collect();
+            places.push((start..end, locs));
+        }
+        let (file, line) = (self.c.of(&self.files), self.c.between(1, 300) as u32);
+        let mut v = match (origin, kind) {
+            (Some(origin), _) => self.m.inlined_variable(scope, origin),
+            (None, 0) if is == Is::OfFunction => self.m.parameter(scope, name, ty),
+            _ => self.m.variable(scope, name, ty),
+        }
+        .ok()?;
+        if self.c.is(2) {
+            v.declared(file, line);
+        }
+        if self.c.is(4) {
+            v.artificial();
+        }
+        if self.c.is(4) {
+            v.external();
+        }
+        for (pcs, locs) in places {
+            // What the builder refuses is not there.
+            let _ = match is_moving {
+                true => v.live_in(pcs, &locs).map(drop),
+                false => v.always(locs[0].clone()).map(drop),
+            };
+        }
+        let id = v.id();
+        if bytes > 0 || is == Is::Global {
+            self.names.variables.push(id);
+        }
+        Some(id)
+    }
+}

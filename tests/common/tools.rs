@@ -1,0 +1,114 @@
+//! For tests that run other people's programs.
+//!
+//! A program that is not installed is no failure: the test says which one it is and ends. With
+//! `EITRI_REQUIRE_TOOLS=1` it is one, so that nothing is left out unseen where all of them should be there.
+
+use std::ffi::OsStr;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A program, and the Debian package that it is in.
+#[derive(Debug, Clone, Copy)]
+pub struct Tool {
+    pub name: &'static str,
+    pub package: &'static str,
+}
+
+/// What a program did.
+#[derive(Debug)]
+pub struct Ran {
+    /// The program and its arguments.
+    what: String,
+    pub succeeded: bool,
+    pub out: String,
+    pub errors: String,
+}
+
+impl Tool {
+    pub const fn new(name: &'static str, package: &'static str) -> Self {
+        Self { name, package }
+    }
+
+    /// Runs it; `None` if it is not installed.
+    pub fn run<A: AsRef<OsStr>>(self, arguments: &[A]) -> Option<Ran> {
+        let arguments: Vec<&OsStr> = arguments.iter().map(AsRef::as_ref).collect();
+        let mut command = Command::new(self.name);
+        // Messages are compared, so they are to be in one language.
+        command.args(&arguments).env("LC_ALL", "C").stdin(Stdio::null());
+        match command.output() {
+            Ok(output) => Some(Ran {
+                what: format!("{} {arguments:?}", self.name),
+                succeeded: output.status.success(),
+                out: String::from_utf8_lossy(&output.stdout).into_owned(),
+                errors: String::from_utf8_lossy(&output.stderr).into_owned(),
+            }),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                skip(&format!("{} is not installed (Debian package {})", self.name, self.package));
+                None
+            }
+            Err(error) => panic!("{}: {error}", self.name),
+        }
+    }
+}
+
+impl Ran {
+    /// What was printed, if the program succeeded and had nothing to complain of.
+    pub fn clean(self) -> String {
+        assert!(self.succeeded && self.errors.is_empty(), "{self}");
+        self.out
+    }
+}
+
+impl std::fmt::Display for Ran {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { what, succeeded, out, errors } = self;
+        write!(f, "{what} (succeeded: {succeeded})\n{errors}\n{out}")
+    }
+}
+
+/// A program is missing: the test goes no further.
+fn skip(why: &str) {
+    let required = std::env::var_os("EITRI_REQUIRE_TOOLS");
+    assert!(required.is_none_or(|value| value.is_empty() || value == "0"), "{why}");
+    say(why);
+}
+
+/// Says why the test goes no further.
+pub fn say(why: &str) {
+    let test = std::thread::current();
+    // Not `eprintln`, of which nothing is seen when a test passes.
+    let _ = writeln!(std::io::stderr(), "skipped: {}: {why}", test.name().unwrap_or("test"));
+}
+
+/// A folder that is removed when the test is over.
+#[derive(Debug)]
+pub struct Folder(PathBuf);
+
+impl Folder {
+    pub fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("eitri-test-{}-{count}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a temporary folder");
+        // Debuggers print paths as they are, without the links in them.
+        Self(path.canonicalize().expect("the temporary folder"))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub fn file(&self, name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, contents).expect("a temporary file");
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

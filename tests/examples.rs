@@ -1,0 +1,107 @@
+//! The examples run, and what they write does not depend on when or where.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use pretty_assertions::assert_eq;
+
+/// The names of the examples: each a file of its own.
+fn names() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let files = std::fs::read_dir(folder).expect("the examples").map(|file| file.expect("a file").path());
+    let sources = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    let mut names: Vec<String> =
+        sources.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
+    names.sort();
+    names
+}
+
+/// Where `cargo test` put an example that it built.
+fn program(name: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("the path of this test");
+    let profile = test.ancestors().nth(2).expect("the folder of the profile");
+    let program = profile.join("examples").join(name).with_extension(std::env::consts::EXE_EXTENSION);
+    assert!(
+        program.exists(),
+        "{name} is not built: `cargo test --examples` does that, and so does `cargo test`"
+    );
+    program
+}
+
+/// Runs an example with a folder of its own: gives what it printed, without the folder, and the files.
+fn run(name: &str, turn: u32) -> (String, BTreeMap<String, Vec<u8>>) {
+    let folder = std::env::temp_dir().join(format!("eitri-example-{}-{name}-{turn}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    let output = Command::new(program(name)).arg(&folder).output().expect("the example");
+    let printed = String::from_utf8(output.stdout).expect("text");
+    assert!(output.status.success(), "{name}: {}\n{printed}", String::from_utf8_lossy(&output.stderr));
+
+    let place = folder.to_str().expect("a path");
+    let mut paths = 0;
+    for word in printed.split_whitespace().filter(|word| word.starts_with(place)) {
+        let path = word.trim_end_matches([':', ',', '.']);
+        assert!(Path::new(path).is_file(), "{name} prints {path}, which is not there");
+        paths += 1;
+    }
+    assert!(paths > 0, "{name} does not say what it wrote:\n{printed}");
+
+    let files = std::fs::read_dir(&folder).expect("the folder").map(|file| {
+        let path = file.expect("a file").path();
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        (name, std::fs::read(&path).expect("what was written"))
+    });
+    let files: BTreeMap<String, Vec<u8>> = files.collect();
+    let printed = printed.replace(place, "FOLDER");
+    std::fs::remove_dir_all(&folder).expect("the folder can be removed");
+    (printed, files)
+}
+
+#[test]
+fn examples_run_and_write_the_same_bytes_twice() {
+    let names = names();
+    assert!(names.iter().any(|name| name == "quickstart"));
+    for name in names {
+        let (first, second) = (run(&name, 1), run(&name, 2));
+        assert_eq!(first.0, second.0, "{name}");
+        assert_eq!(first.1.keys().collect::<Vec<_>>(), second.1.keys().collect::<Vec<_>>(), "{name}");
+        for (file, bytes) in &first.1 {
+            assert!(*bytes == second.1[file], "{name}: {file}");
+        }
+        assert!(!first.1.is_empty(), "{name} writes nothing");
+    }
+}
+
+#[test]
+fn objects_of_examples_say_what_was_reviewed() {
+    let objects = [("quickstart", "scale.o"), ("attach", "uspill.debug.o"), ("own_dwarf", "own_dwarf.o")];
+    let with_object: Vec<&str> = objects.iter().map(|(name, _)| *name).collect();
+    assert!(names().iter().all(|name| with_object.contains(&name.as_str())), "each example has a golden");
+    for (name, object) in objects {
+        let (_, files) = run(name, 3);
+        let target = eitri::target::Target::named("amdgpu-gfx1030-wave32").expect("a target");
+        let text = eitri::dump::print(&files[object], Some(&target)).expect("an object that can be read");
+        common::check_golden(&format!("examples/{name}.txt"), &text);
+    }
+}
+
+#[test]
+fn the_readme_shows_the_quickstart_and_what_it_prints() {
+    let file = |path: &str| {
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path))
+            .expect("a file of the project")
+    };
+    let readme = file("README.md");
+    // What stands in the fence after a comment.
+    let after = |comment: &str| {
+        let (_, rest) = readme.split_once(comment).expect("the comment is in the README");
+        let (_, rest) = rest.split_once("```").expect("a fence");
+        let (_, rest) = rest.split_once('\n').expect("its first line");
+        rest.split_once("```").expect("the end of the fence").0.to_owned()
+    };
+    assert_eq!(after("<!-- examples/quickstart.rs -->"), file("examples/quickstart.rs"));
+    let (printed, _) = run("quickstart", 4);
+    assert_eq!(after("<!-- what it prints -->"), printed.replace("FOLDER", "target/examples"));
+}

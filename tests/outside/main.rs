@@ -1,0 +1,27 @@
+//! Second opinions: what other people's programs make of what is written here.
+//!
+//! Nothing in here asks the reader of this crate. Each test runs a program that is installed or says that
+//! it is not: see [`common`].
+
+#[path = "../common/tools.rs"]
+mod common;
+mod debugger;
+mod described;
+mod dump;
+mod facts;
+mod gnu;
+mod link;
+mod source;
+mod verify;
+
+use common::Tool;
+
+const DWARFDUMP: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
+const OBJDUMP: Tool = Tool::new("llvm-objdump-19", "llvm-19");
+const ASSEMBLER: Tool = Tool::new("llvm-mc-19", "llvm-19");
+const LLD: Tool = Tool::new("ld.lld-19", "lld-19");
+const READELF: Tool = Tool::new("readelf", "binutils");
+const EU_READELF: Tool = Tool::new("eu-readelf", "elfutils");
+const LIBDWARF: Tool = Tool::new("dwarfdump", "dwarfdump");
+const GDB: Tool = Tool::new("gdb", "gdb");
+const CC: Tool = Tool::new("cc", "gcc");

@@ -1,0 +1,56 @@
+//! What is read is what the bytes say: compared with what `gimli` reads from the same bytes, which
+//! `gimli`, `object` and, where it is installed, clang have written. And no input makes the reader panic.
+
+mod broken;
+mod compare;
+mod objects;
+mod printed;
+mod random;
+mod written;
+
+use eitri::read::Entry;
+use gimli::{Format, constants as dw};
+
+use compare::compare;
+use written::{Contents, Form, read, sections_of, write};
+
+#[test]
+fn facts_are_those_that_gimli_reads() {
+    for form in Form::all() {
+        let written = write(form, &Contents::of(form.encoding.version), 0x4000, false);
+        let count = compare(sections_of(form, &written));
+        assert_eq!((count.entries, count.rows), (5, 4), "{form:?}");
+        let lists = if form.encoding.version < 5 { 5 } else { 10 };
+        assert_eq!(count.list_entries, lists, "{form:?}");
+        assert!(count.attributes >= 22, "{form:?}: {count:?}");
+    }
+}
+
+#[test]
+fn queries_follow_the_tree() {
+    let form = Form::new(5, Format::Dwarf32, 8, false);
+    let written = write(form, &Contents::of(form.encoding.version), 0x4000, false);
+    let dwarf = read(sections_of(form, &written));
+    let unit = &dwarf.units()[0];
+    assert_eq!((unit.name.as_deref(), unit.low_pc), (Some("a.cl"), Some(0x4000)));
+    let root = dwarf.root(unit).unwrap();
+    let tags = |entries: Vec<Entry<'_, '_>>| entries.iter().map(|entry| entry.tag()).collect::<Vec<_>>();
+    let children = [dw::DW_TAG_base_type, dw::DW_TAG_pointer_type, dw::DW_TAG_subprogram];
+    assert_eq!(tags(root.children().collect()), children);
+    let func = root.children().last().unwrap();
+    assert_eq!(func.name().as_deref(), Some("a kernel"));
+    assert_eq!(func.ranges().unwrap(), [0x4020..0x4030, 0x4012..0x4018, 0x4030..0x4153]);
+    let var = func.children().next().unwrap();
+    assert_eq!(var.parent(), Some(func));
+    assert_eq!(root.descendants().last(), Some(var));
+    assert_eq!(var.ty().and_then(Entry::ty).and_then(Entry::name).as_deref(), Some("float"));
+    let places = var.locations(dw::DW_AT_location).unwrap().unwrap();
+    let bounds: Vec<_> = places.iter().map(|place| (place.start, place.end)).collect();
+    // The empty range and the reversed one are there for a caller to find.
+    let all = [(0x4012, 0x4018), (0x4020, 0x4030), (0x4030, 0x4153), (0x4019, 0x4019), (0x4019, 0x4013)];
+    assert_eq!(bounds, all);
+    assert!(places[0].covers(0x4017) && !places[0].covers(0x4018) && !places[4].covers(0x4014));
+    let frame = func.locations(dw::DW_AT_frame_base).unwrap().unwrap();
+    assert!(frame.len() == 1 && frame[0].is_default());
+    assert_eq!(var.place().to_string(), "unit `a.cl`, function `a kernel`, variable `x`");
+}
