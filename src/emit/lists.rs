@@ -18,10 +18,11 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// Room for so many lists: what is known of lists need not be hashed again when there are more.
-    pub(crate) fn new(count: usize) -> Self {
+    /// Room for so many lists of so many bytes in all: what is there need not be moved or hashed again when
+    /// there is more.
+    pub(crate) fn new(count: usize, bytes: usize) -> Self {
         Self {
-            bytes: Vec::new(),
+            bytes: Vec::with_capacity(bytes),
             starts: Vec::with_capacity(count),
             seen: HashTable::with_capacity(count),
             hasher: DefaultHashBuilder::default(),

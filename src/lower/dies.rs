@@ -20,6 +20,11 @@ use crate::model::{
 /// Bytes of a list section's header, before the table of offsets.
 const LISTS_BASE: u64 = 12;
 
+/// About as many bytes as a list takes besides its entries, and in the table of lists.
+const LIST_BYTES: usize = 8;
+/// About as many bytes as an entry of a list takes.
+const ENTRY_BYTES: usize = 20;
+
 /// Writes entries, and what they refer to in other sections.
 pub(super) struct Dies<'m> {
     pub(super) module: &'m Module,
@@ -200,8 +205,8 @@ impl<'m> Dies<'m> {
             addresses: Addresses::default(),
             line: Vec::new(),
             line_relocations: Vec::new(),
-            loclists: Lists::new(0),
-            rnglists: Lists::new(0),
+            loclists: Lists::new(0, 0),
+            rnglists: Lists::new(0, 0),
             list_pending: Vec::new(),
             earlier_pending: 0,
             all_loclists: Vec::new(),
@@ -280,9 +285,11 @@ impl<'m> Dies<'m> {
             .collect();
         let variables =
             || module.variables.values().filter(|variable| module.scopes[variable.scope].unit == id);
-        let loclists = variables().filter(|variable| !variable.live.is_empty()).count();
+        let (loclists, entries) = variables()
+            .filter(|variable| !variable.live.is_empty())
+            .fold((0, 0), |(lists, entries), variable| (lists + 1, entries + variable.live.len()));
         let has_loclists = loclists > 0;
-        self.loclists = Lists::new(loclists);
+        self.loclists = Lists::new(loclists, LIST_BYTES * loclists + ENTRY_BYTES * entries);
         let has_rows = with_code.iter().any(|(_, function)| !function.rows.is_empty());
         let has_ranges = with_code.len() > 1
             || module.scopes.values().any(|scope| scope.unit == id && !scope.ranges.is_empty());
@@ -372,7 +379,7 @@ impl<'m> Dies<'m> {
     /// Ends the lists of the unit, and fills in what they refer to in it.
     fn end_lists(&mut self, has_loclists: bool, has_ranges: bool) {
         let address_bytes = self.module.target.address_bytes();
-        let loclists = core::mem::replace(&mut self.loclists, Lists::new(0));
+        let loclists = core::mem::replace(&mut self.loclists, Lists::new(0, 0));
         if has_loclists {
             let moved = loclists.finish(&mut self.all_loclists, address_bytes);
             let mut pending = core::mem::take(&mut self.list_pending);
@@ -387,7 +394,7 @@ impl<'m> Dies<'m> {
             self.list_pending = pending;
             self.earlier_pending = self.list_pending.len();
         }
-        let rnglists = core::mem::replace(&mut self.rnglists, Lists::new(0));
+        let rnglists = core::mem::replace(&mut self.rnglists, Lists::new(0, 0));
         if has_ranges {
             rnglists.finish(&mut self.all_rnglists, address_bytes);
         }

@@ -1,8 +1,7 @@
 //! What the compiler knows, in the compiler's words: plain, flat data.
 //!
 //! A [`Module`] is made by [`Builder`](crate::build::Builder), which checks it. Entities are small ids in
-//! arrays; strings, types and raw expressions are stored once; a location is about as many bytes as the
-//! DWARF expression that will describe it.
+//! arrays; strings, types and raw expressions are stored once; a location is a word for each of its nodes.
 
 mod denote;
 mod frame;

@@ -439,3 +439,66 @@ impl Pool {
 fn full() -> Error {
     ErrorKind::TooLarge("the locations of a module are too many".into()).into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Val;
+
+    fn nodes(loc: &Loc) -> (Vec<String>, Vec<String>) {
+        let mut pool = Pool::default();
+        // Something before it, so that nothing starts at 0.
+        pool.push(&Loc::implicit(&[9])).unwrap();
+        let id = pool.push(loc).unwrap();
+        pool.push(&Loc::implicit(&[8, 7])).unwrap();
+        let names = |nodes: Nodes<'_>| nodes.map(|node| format!("{node:?}")).collect();
+        (names(loc.nodes()), names(pool.nodes(id)))
+    }
+
+    #[test]
+    fn numbers_of_all_sizes_come_back() {
+        for shift in 0..64 {
+            for value in [1u64 << shift, (1u64 << shift) - 1, !(1u64 << shift)] {
+                let number = Val::constant(value).plus(value as i64).plus((value as i64).wrapping_neg());
+                let (before, after) = nodes(&Loc::memory(SpaceId(3), number).offset(value as i64));
+                let expected = [
+                    Node::Const(value),
+                    Node::Plus(value as i64),
+                    Node::Plus((value as i64).wrapping_neg()),
+                    Node::Memory(SpaceId(3)),
+                    Node::Offset(value as i64),
+                ];
+                let expected: Vec<String> = expected
+                    .iter()
+                    .filter(|node| **node != Node::Offset(0))
+                    .map(|node| format!("{node:?}"))
+                    .collect();
+                assert_eq!((&before, &after), (&expected, &expected));
+            }
+        }
+    }
+
+    #[test]
+    fn trees_that_are_too_large_to_be_held_in_place_are_joined() {
+        let constant = |byte: u8| (Loc::implicit(&[byte, !byte]), 16);
+        let register = |reg: u64| (Loc::lane(Reg(reg << 40), reg as u32), 32);
+        for count in 0..40u8 {
+            let mut parts = Vec::new();
+            for index in 0..count {
+                parts.push(if index % 3 == 0 { constant(index) } else { register(index.into()) });
+            }
+            let (before, after) = nodes(&Loc::parts(parts));
+            let mut expected = Vec::new();
+            for index in 0..count {
+                let (bytes, reg) = ([index, !index], u64::from(index));
+                let (node, bits) = match index % 3 {
+                    0 => (Node::Implicit(&bytes), 16),
+                    _ => (Node::Lane(Reg(reg << 40), index.into()), 32),
+                };
+                expected.extend([format!("{node:?}"), format!("{:?}", Node::Part(bits))]);
+            }
+            expected.push(format!("{:?}", Node::Parts(count.into())));
+            assert_eq!((&before, &after), (&expected, &expected));
+        }
+    }
+}

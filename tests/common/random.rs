@@ -98,8 +98,6 @@ struct Making<'c> {
     variables: Vec<VariableId>,
     symbol: Symbol,
     names: u32,
-    /// Whether what is described has a stack frame: a procedure has none.
-    has_frame: bool,
 }
 
 /// A module in which every call was right.
@@ -118,7 +116,6 @@ pub fn module(choices: &[u16], target: &Target) -> Module {
         variables: Vec::new(),
         symbol,
         names: 0,
-        has_frame: true,
     };
     for index in 0..1 + making.c.below(3) {
         if index > 0 {
@@ -147,10 +144,11 @@ impl Making<'_> {
         self.some_types();
         for _ in 0..self.c.below(3) {
             let bits = 8 * (1 + self.c.below(8) as u64);
-            self.has_frame = false;
             let loc = self.loc(bits, 2);
-            self.has_frame = true;
-            self.procedures.push((self.m.procedure(unit, &loc).expect("a procedure"), bits));
+            // One with a stack slot is no procedure's.
+            if !loc.nodes().any(|node| matches!(node, eitri::model::Node::StackSlot(_))) {
+                self.procedures.push((self.m.procedure(unit, &loc).expect("a procedure"), bits));
+            }
         }
         let mut functions = Vec::new();
         for _ in 0..self.c.below(4) {
@@ -384,7 +382,7 @@ impl Making<'_> {
                         Loc::per_lane_over((0..bits.div_ceil(32)).map(|_| self.vector()).collect::<Vec<_>>())
                     }
                 },
-                3 if self.is_gpu() && self.has_frame => Loc::stack_slot(self.c.number() as i64 >> 20),
+                3 if self.is_gpu() => Loc::stack_slot(self.c.number() as i64 >> 20),
                 4 => Loc::memory(self.c.one(self.target.spaces()).id, self.val(depth)),
                 5 => Loc::memory(SpaceId::DEFAULT, Val::address(self.symbol, self.c.below(3) as i64)),
                 6 if self.is_gpu() => Loc::local_symbol(self.symbol),
