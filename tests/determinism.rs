@@ -110,7 +110,7 @@ fn an_object_twice() -> Result<()> {
         let lowered = lower(&module, &Consumer::llvm(), Policy::Strict)?;
         let mut code = Code::text(vec![0; 0x100 * 40]);
         for function in 0..40 {
-            code = code.with_function(&format!("f{function}"), 0x100 * function, 0x100);
+            code = code.with_function(format!("f{function}"), 0x100 * function, 0x100);
         }
         new_object(module.target(), &code, &lowered.sections)
     };

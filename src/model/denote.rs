@@ -480,7 +480,7 @@ fn push(out: &mut Vec<Span>, span: Span) {
             _ => span.from == last.from + u128::from(last.bits),
         };
         if goes_on && last.storage == span.storage {
-            last.bits += span.bits;
+            last.bits = last.bits.saturating_add(span.bits);
             return;
         }
     }
