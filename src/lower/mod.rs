@@ -5,10 +5,13 @@
 
 mod consumer;
 mod dies;
+mod entries;
 mod lines;
 mod lists;
 mod loc;
+mod scopes;
 mod types;
+mod variables;
 
 use core::ops::Range;
 
