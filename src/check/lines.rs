@@ -16,6 +16,11 @@ impl<'a, 'o> Compare<'a, 'o> {
     pub(super) fn lines(&mut self, id: UnitId, at: &At) {
         let module = self.module;
         let program = self.program.take();
+        if let Some(program) = &program {
+            // A reader that does not know an opcode skips as many operands.
+            let known = &STANDARD_LENGTHS[..];
+            self.same(at, "operands of opcodes", &known, &program.standard_lengths);
+        }
         let mut found: Vec<LineRow> = Vec::new();
         for row in program.iter().flat_map(LineProgram::rows) {
             match row {
@@ -70,6 +75,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 }
+
+/// How many operands the standard opcodes have: DWARF 5 section 6.2.5.2.
+const STANDARD_LENGTHS: [u8; 12] = [0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1];
 
 /// What a row says.
 #[derive(Debug, PartialEq)]

@@ -42,6 +42,7 @@
 mod attributes;
 mod compare;
 mod entries;
+mod headers;
 mod index;
 mod lines;
 mod locations;
@@ -58,7 +59,7 @@ use crate::error::{At, Error, Result};
 use crate::lower::{Consumer, LeftOut};
 use crate::model::Module;
 use crate::op::Dialect;
-use crate::read::{Dwarf, MOVED, Object, Placing};
+use crate::read::{Dwarf, Object, Placing};
 
 /// Compares an object with the module that it was written from.
 ///
@@ -86,7 +87,7 @@ pub fn check(module: &Module, consumer: &Consumer, left_out: &[LeftOut], bytes: 
                 at: error.at().clone(),
                 lane: None,
                 expected: "something that can be read when it is linked".into(),
-                found: placed(&error).to_string(),
+                found: placed(&object, &error).to_string(),
                 trace: Vec::new(),
             };
             return Ok(Report { findings: vec![finding], left_out: left_out.len(), ..Report::default() });
@@ -96,13 +97,9 @@ pub fn check(module: &Module, consumer: &Consumer, left_out: &[LeftOut], bytes: 
 }
 
 /// The error with the offset that the section has in the file.
-fn placed(error: &Error) -> Error {
+fn placed(object: &Object<'_>, error: &Error) -> Error {
     let at = error.at();
-    match (&at.section, at.offset) {
-        (Some(section), Some(offset)) if section.starts_with(".debug_") && section != ".debug_info" => {
-            let offset = Some(offset.saturating_sub(MOVED));
-            Error::new(error.kind().clone()).or_at(At { offset, ..at.clone() })
-        }
-        _ => error.clone(),
-    }
+    let section = at.section.as_deref().and_then(|name| object.section(name));
+    let offset = at.offset.zip(section).map(|(offset, section)| offset.saturating_sub(section.moved));
+    Error::new(error.kind().clone()).or_at(At { offset: offset.or(at.offset), ..at.clone() })
 }

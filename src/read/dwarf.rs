@@ -58,6 +58,8 @@ pub struct Unit<'o> {
     pub rnglists_base: Option<u64>,
     /// `DW_AT_stmt_list`: the offset of the unit's line program in `.debug_line`.
     pub stmt_list: Option<u64>,
+    /// How many entries have children that do not end before the unit does.
+    pub(crate) unclosed: usize,
     /// Its entries, by index.
     pub(super) entries: Range<u32>,
 }
@@ -282,6 +284,7 @@ impl<'o> Reader<'o> {
             loclists_base: None,
             rnglists_base: None,
             stmt_list: None,
+            unclosed: 0,
             entries: first..first,
         };
         let number = self.dwarf.units.len() as u32;
@@ -337,6 +340,7 @@ impl<'o> Reader<'o> {
             }
         }
         unit.entries.end = self.next_index(span.end)?;
+        unit.unclosed = open.len();
         for parent in open {
             self.dwarf.nodes[parent as usize].end = unit.entries.end;
         }

@@ -24,13 +24,11 @@ const SHF_ALLOC: u64 = 2;
 pub(crate) enum Placing {
     /// Debug sections begin at 0, and symbols that other objects define have address 0.
     AsIs,
-    /// As if it were linked behind others: all debug sections but `.debug_info` begin with [`MOVED`] zero
-    /// bytes that are not in the file, and symbols that it does not define have addresses.
+    /// As if it were linked behind others: all debug sections but `.debug_info` begin with zero bytes that
+    /// are not in the file, each with another number of them, and symbols that it does not define have
+    /// addresses.
     Linked,
 }
-
-/// By how many bytes debug sections are moved, where they are.
-pub(crate) const MOVED: u64 = 64;
 
 /// The address of the first symbol that the file does not define, where those have one.
 const UNPLACED: u64 = 0x6000_0000;
@@ -67,6 +65,8 @@ pub struct Section<'d> {
     pub data: Cow<'d, [u8]>,
     pub(super) link: u32,
     pub(super) info: u32,
+    /// By how many bytes the contents are moved: see [`Placing::Linked`].
+    pub(crate) moved: u64,
 }
 
 impl Section<'_> {
@@ -154,7 +154,10 @@ impl<'d> Object<'d> {
         }
         let is_moved = header.is_relocatable && placing == Placing::Linked;
         if is_moved {
-            sections.iter_mut().filter(|section| moves(section)).for_each(|section| section.address = MOVED);
+            for (section, by) in sections.iter_mut().filter(|section| moves(section)).zip(1..) {
+                section.moved = 0x40 * by;
+                section.address = section.moved;
+            }
         }
         let (table, mut symbols) = header.symbols(&sections)?;
         if is_moved {
@@ -169,7 +172,7 @@ impl<'d> Object<'d> {
         }
         if is_moved {
             for section in sections.iter_mut().filter(|section| moves(section)) {
-                section.data = [&[0; MOVED as usize][..], &section.data].concat().into();
+                section.data = [&vec![0; section.moved as usize][..], &section.data].concat().into();
                 section.address = 0;
             }
         }

@@ -146,6 +146,7 @@ impl Header {
                 data: Cow::Borrowed(data),
                 link: raw.link,
                 info: raw.info,
+                moved: 0,
                 name,
             };
             let is_compressed = section.flags & SHF_COMPRESSED != 0 && section.is_debug();

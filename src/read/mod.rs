@@ -42,7 +42,7 @@ mod sections;
 mod value;
 
 pub use dwarf::{Dwarf, Unit};
-pub(crate) use elf::{MOVED, Placing};
+pub(crate) use elf::Placing;
 pub use elf::{Object, Section, Symbol, SymbolKind, Undefined};
 pub use entry::Entry;
 pub use line::{LineFile, LineProgram};

@@ -1,0 +1,74 @@
+//! The promise: `check` finds each of the mistakes that compilers have shipped.
+//!
+//! A module says the truth; the object is written from another one with a fault in it, or patched. `check`
+//! has to find the fault and name the variable, pc and lane; the object without it is clean.
+
+mod described;
+mod patched;
+mod patches;
+mod places;
+mod spec;
+
+use eitri::check::Kind;
+use eitri::emit::Section;
+use eitri::emit::elf::{Code, new_object};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::Module;
+
+/// What has to be found.
+#[derive(Debug, Clone, Copy)]
+struct Expected {
+    kind: Kind,
+    variable: Option<&'static str>,
+    pc: Option<u64>,
+    lane: Option<u32>,
+}
+
+/// The code that every module here describes: two kernels, one after the other.
+fn code() -> Code {
+    Code::text(vec![0; 0x100])
+        .with_function("k", 0, 0x40)
+        .with_function("other", 0x40, 0x40)
+        .with_function("data", 0xc0, 16)
+}
+
+fn sections(module: &Module, consumer: &Consumer) -> Vec<Section> {
+    lower(module, consumer, Policy::Strict).unwrap().sections
+}
+
+fn object(module: &Module, sections: &[Section]) -> Vec<u8> {
+    new_object(module.target(), &code(), sections).unwrap()
+}
+
+/// What is wrong with how `check` takes the object, if something is.
+fn missed(truth: &Module, consumer: &Consumer, sections: &[Section], fault: &Expected) -> Option<String> {
+    let clean = object(truth, &self::sections(truth, consumer));
+    let report = match eitri::check(truth, consumer, &[], &clean) {
+        Ok(report) => report,
+        Err(error) => return Some(format!("without the fault: {error}")),
+    };
+    if !report.is_clean() || !report.unproven.is_empty() {
+        return Some(format!("without the fault: {report}"));
+    }
+    let report = match eitri::check(truth, consumer, &[], &object(truth, sections)) {
+        Ok(report) => report,
+        Err(error) => return Some(format!("not read: {error}")),
+    };
+    let is_found = report.findings.iter().any(|finding| {
+        let at = &finding.at;
+        finding.kind == fault.kind
+            && fault.variable == at.variable.as_deref()
+            && fault.pc.is_none_or(|pc| at.pcs.as_ref().is_some_and(|pcs| pcs.contains(&pc)))
+            && fault.lane.is_none_or(|lane| finding.lane == Some(lane))
+    });
+    (!is_found).then(|| format!("expected {fault:?}, found {report}"))
+}
+
+/// Panics with all that was missed, and counts what was found.
+fn all_found(name: &str, missed: Vec<(&str, Option<String>)>) {
+    let count = missed.len();
+    let missed: Vec<_> =
+        missed.into_iter().filter_map(|(fault, why)| Some(format!("{fault}: {}", why?))).collect();
+    assert!(missed.is_empty(), "{} of {count} faults missed:\n\n{}", missed.len(), missed.join("\n\n"));
+    println!("{name}: {count} faults seeded, {count} found");
+}

@@ -1,0 +1,184 @@
+//! Where things are in sections that were written, found with `gimli`'s reader of entries.
+
+use core::ops::Range;
+
+use eitri::emit::{RelocationTarget, Section};
+use gimli::{DebugAbbrev, DebugInfo, DwAt, DwTag, EndianSlice, LittleEndian};
+
+/// Sections to be patched.
+#[derive(Clone)]
+pub struct Patches {
+    pub sections: Vec<Section>,
+}
+
+/// An entry: its offset and abbreviation, and its attributes with the places of their values.
+pub struct Found {
+    pub offset: usize,
+    code: u64,
+    tag: DwTag,
+    name: Option<String>,
+    attributes: Vec<(DwAt, Range<usize>)>,
+}
+
+impl Patches {
+    pub fn section(&mut self, name: &str) -> &mut Section {
+        self.sections.iter_mut().find(|section| section.name == name).unwrap()
+    }
+
+    pub fn bytes(&mut self, name: &str) -> &mut Vec<u8> {
+        &mut self.section(name).bytes
+    }
+
+    /// The bytes with the addends of relocations filled in.
+    fn filled(&self, name: &str) -> Vec<u8> {
+        let section = self.sections.iter().find(|section| section.name == name).unwrap();
+        let mut bytes = section.bytes.clone();
+        for relocation in &section.relocations {
+            if matches!(relocation.target, RelocationTarget::Section(_)) {
+                let at = relocation.offset as usize;
+                bytes[at..at + 4].copy_from_slice(&relocation.addend.to_le_bytes()[..4]);
+            }
+        }
+        bytes
+    }
+
+    fn entries(&self) -> Vec<Found> {
+        let info = self.filled(".debug_info");
+        let abbrev = self.filled(".debug_abbrev");
+        let strings = self.filled(".debug_str");
+        let info = DebugInfo::from(EndianSlice::new(&info, LittleEndian));
+        let abbrev = DebugAbbrev::from(EndianSlice::new(&abbrev, LittleEndian));
+        let mut all = Vec::new();
+        // There is one unit, at the start of the section.
+        let unit = info.units().next().unwrap().unwrap();
+        let table = unit.abbreviations(&abbrev).unwrap();
+        let mut entries = unit.entries_raw(&table, None).unwrap();
+        while !entries.is_empty() {
+            let offset = entries.next_offset().0;
+            let Some(abbreviation) = entries.read_abbreviation().unwrap() else { continue };
+            let mut found = Found {
+                offset,
+                code: abbreviation.code(),
+                tag: abbreviation.tag(),
+                name: None,
+                attributes: Vec::new(),
+            };
+            for &spec in abbreviation.attributes() {
+                let from = entries.next_offset().0;
+                let attribute = entries.read_attribute(spec).unwrap();
+                if let (gimli::DW_AT_name, gimli::AttributeValue::DebugStrRef(at)) =
+                    (attribute.name(), attribute.value())
+                {
+                    let text = strings[at.0..].split(|&byte| byte == 0).next().unwrap();
+                    found.name = Some(String::from_utf8(text.to_vec()).unwrap());
+                }
+                found.attributes.push((attribute.name(), from..entries.next_offset().0));
+            }
+            all.push(found);
+        }
+        all
+    }
+
+    /// The entry of a tag and name; without a name, the first of that tag.
+    pub fn entry(&self, tag: DwTag, name: &str) -> Found {
+        let is = |found: &Found| found.tag == tag && (name.is_empty() || found.name.as_deref() == Some(name));
+        self.entries().into_iter().find(is).unwrap()
+    }
+
+    /// The bytes of an attribute's value.
+    pub fn value(&mut self, tag: DwTag, name: &str, at: DwAt) -> &mut [u8] {
+        let found = self.entry(tag, name);
+        let (_, range) = found.attributes.into_iter().find(|(name, _)| *name == at).unwrap();
+        &mut self.bytes(".debug_info")[range]
+    }
+
+    /// Makes an attribute refer to an entry of the first unit.
+    pub fn refer(&mut self, (tag, name, at): (DwTag, &str, DwAt), to: (DwTag, &str)) {
+        let to = self.entry(to.0, to.1).offset as u32;
+        self.value(tag, name, at).copy_from_slice(&to.to_le_bytes());
+    }
+
+    /// Gives an attribute of an entry, and of all that have the same, another name of as many bytes.
+    pub fn rename(&mut self, tag: DwTag, name: &str, from: DwAt, to: DwAt) {
+        let wanted = self.entry(tag, name).code;
+        let at = self.abbreviation(wanted).1[&from];
+        let mut bytes = Vec::new();
+        gimli::leb128::write::unsigned(&mut bytes, to.0.into()).unwrap();
+        self.bytes(".debug_abbrev")[at..at + bytes.len()].copy_from_slice(&bytes);
+    }
+
+    /// Gives an entry, and all that have the same abbreviation, another tag of one byte.
+    pub fn retag(&mut self, tag: DwTag, name: &str, to: DwTag) {
+        let wanted = self.entry(tag, name).code;
+        let at = self.abbreviation(wanted).0;
+        self.bytes(".debug_abbrev")[at] = to.0 as u8;
+    }
+
+    /// The places of an abbreviation's tag and of the names of its attributes.
+    fn abbreviation(&mut self, wanted: u64) -> (usize, std::collections::HashMap<DwAt, usize>) {
+        let bytes = self.bytes(".debug_abbrev").clone();
+        let mut at = 0;
+        let uleb = |at: &mut usize| {
+            let mut rest = &bytes[*at..];
+            let value = gimli::leb128::read::unsigned(&mut EndianSlice::new(rest, LittleEndian)).unwrap();
+            while rest[0] & 0x80 != 0 {
+                rest = &rest[1..];
+                *at += 1;
+            }
+            *at += 1;
+            value
+        };
+        loop {
+            let code = uleb(&mut at);
+            let tag_at = at;
+            uleb(&mut at);
+            at += 1;
+            let mut names = std::collections::HashMap::new();
+            loop {
+                let name_at = at;
+                let (name, form) = (uleb(&mut at), uleb(&mut at));
+                if (name, form) == (0, 0) {
+                    break;
+                }
+                if form == u64::from(gimli::DW_FORM_implicit_const.0) {
+                    uleb(&mut at);
+                }
+                names.insert(DwAt(name as u16), name_at);
+            }
+            if code == wanted {
+                return (tag_at, names);
+            }
+        }
+    }
+
+    /// The place of list `index` of the first unit's table in a section of lists.
+    pub fn list(&mut self, section: &str, index: usize) -> usize {
+        let bytes = self.bytes(section);
+        let entry = 12 + 4 * index;
+        12 + u32::from_le_bytes(bytes[entry..entry + 4].try_into().unwrap()) as usize
+    }
+
+    /// Puts a list behind all others in place of list `index`.
+    pub fn replace_list(&mut self, section: &str, index: usize, list: &[u8]) {
+        let bytes = self.bytes(section);
+        let (entry, at) = (12 + 4 * index, bytes.len() as u32 - 12);
+        bytes[entry..entry + 4].copy_from_slice(&at.to_le_bytes());
+        bytes.extend_from_slice(list);
+        let length = bytes.len() as u32 - 4;
+        bytes[..4].copy_from_slice(&length.to_le_bytes());
+    }
+
+    /// The list index that an entry's location has.
+    pub fn list_index(&mut self, name: &str) -> usize {
+        self.value(gimli::DW_TAG_variable, name, gimli::DW_AT_location)[0].into()
+    }
+
+    /// The place of bytes that are there once.
+    pub fn once(&mut self, section: &str, pattern: &[u8]) -> usize {
+        let bytes = self.bytes(section);
+        let mut all = bytes.windows(pattern.len()).enumerate().filter(|(_, window)| *window == pattern);
+        let (first, more) = (all.next(), all.next());
+        assert!(more.is_none(), "{pattern:x?} is there more than once");
+        first.unwrap().0
+    }
+}
