@@ -51,12 +51,16 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
     if loc.nodes().at_most() > MAX_LEVELS && levels(loc) > MAX_LEVELS {
         return Err(Error::bad_argument(format!("a location has up to {MAX_LEVELS} levels")));
     }
-    // The numbers that the last two nodes are, if they are constants.
-    let mut constants = [None; 2];
+    // The last two constants, and how many of the nodes before this one are constants.
+    let (mut last, mut run) = ([0; 2], 0);
     let mut places = Places::default();
     for node in loc.nodes() {
-        let last = constants;
-        constants = [last[1], if let Node::Const(value) = node { Some(value) } else { None }];
+        if let Node::Const(value) = node {
+            last = [last[1], value];
+            run += 1;
+            continue;
+        }
+        let constants = core::mem::take(&mut run);
         let place = match node {
             Node::Register(reg) => room(register(module, reg)?.bits.into()),
             Node::Lane(reg, lane) => {
@@ -97,7 +101,8 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
             }
             Node::Overlay => {
                 let (above, below) = (places.pop(), places.pop());
-                if let [Some(offset), Some(size)] = last {
+                if constants >= 2 {
+                    let [offset, size] = last;
                     fits("what is laid over", above, size)?;
                     fits("what is laid over", below, offset.saturating_add(size))?;
                 }
