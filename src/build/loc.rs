@@ -127,25 +127,17 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
             }
             Node::Implicit(bytes) => room(8 * bytes.len() as u64),
             Node::Value => room(u64::from(target.address_bytes()) * 8),
-            Node::PointerTo(variable, _) => {
-                super::known(module.variables.is_valid(variable), || variable.to_string())?;
+            Node::PointerTo(..) => {
+                named(module, unit, node)?;
                 room(u64::from(target.address_bytes()) * 8)
             }
-            Node::Call(procedure) => {
-                let of = module.procedures.get(procedure);
-                super::known(of.is_some_and(|of| of.unit == unit), || format!("{procedure} of this unit"))?;
-                UNKNOWN
-            }
-            Node::Expr(expr) => {
-                let is_there = (expr.as_u32() as usize) < module.exprs.len();
-                super::known(is_there, || expr.to_string())?;
-                entities(module, unit, module.expr(expr))?;
+            Node::Call(_) | Node::Expr(_) => {
+                named(module, unit, node)?;
                 UNKNOWN
             }
             Node::Undefined => UNKNOWN,
-            Node::Address(symbol, _) => {
-                let is_there = (symbol.0.as_u32() as usize) < module.strings.len();
-                super::known(is_there, || format!("the symbol {}", symbol.0))?;
+            Node::Address(..) => {
+                named(module, unit, node)?;
                 continue;
             }
             Node::Read(bits) => {
@@ -178,6 +170,31 @@ fn levels(loc: &Loc) -> usize {
         levels.push(1 + operands.into_iter().max().unwrap_or(0));
     }
     levels.pop().unwrap_or(0)
+}
+
+/// What a node names has to be there, and in the unit if it is to be named by an offset in it. A function of
+/// its own, for most locations name nothing.
+#[inline(never)]
+fn named(module: &Module, unit: UnitId, node: Node<'_>) -> Result<()> {
+    match node {
+        Node::PointerTo(variable, _) => {
+            super::known(module.variables.is_valid(variable), || variable.to_string())
+        }
+        Node::Call(procedure) => {
+            let of = module.procedures.get(procedure);
+            super::known(of.is_some_and(|of| of.unit == unit), || format!("{procedure} of this unit"))
+        }
+        Node::Expr(expr) => {
+            let is_there = (expr.as_u32() as usize) < module.exprs.len();
+            super::known(is_there, || expr.to_string())?;
+            entities(module, unit, module.expr(expr))
+        }
+        Node::Address(symbol, _) => {
+            let is_there = (symbol.0.as_u32() as usize) < module.strings.len();
+            super::known(is_there, || format!("the symbol {}", symbol.0))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What an expression refers to by an offset in the unit has to be in the unit.
