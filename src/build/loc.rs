@@ -51,12 +51,16 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
     if loc.nodes().at_most() > MAX_LEVELS && levels(loc) > MAX_LEVELS {
         return Err(Error::bad_argument(format!("a location has up to {MAX_LEVELS} levels")));
     }
-    // The numbers that the last two nodes are, if they are constants.
-    let mut constants = [None; 2];
+    // The last two constants, and how many of the nodes before this one are constants.
+    let (mut last, mut run) = ([0; 2], 0);
     let mut places = Places::default();
     for node in loc.nodes() {
-        let last = constants;
-        constants = [last[1], if let Node::Const(value) = node { Some(value) } else { None }];
+        if let Node::Const(value) = node {
+            last = [last[1], value];
+            run += 1;
+            continue;
+        }
+        let constants = core::mem::take(&mut run);
         let place = match node {
             Node::Register(reg) => room(register(module, reg)?.bits.into()),
             Node::Lane(reg, lane) => {
@@ -97,7 +101,8 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
             }
             Node::Overlay => {
                 let (above, below) = (places.pop(), places.pop());
-                if let [Some(offset), Some(size)] = last {
+                if constants >= 2 {
+                    let [offset, size] = last;
                     fits("what is laid over", above, size)?;
                     fits("what is laid over", below, offset.saturating_add(size))?;
                 }
@@ -122,25 +127,17 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
             }
             Node::Implicit(bytes) => room(8 * bytes.len() as u64),
             Node::Value => room(u64::from(target.address_bytes()) * 8),
-            Node::PointerTo(variable, _) => {
-                super::known(module.variables.is_valid(variable), || variable.to_string())?;
+            Node::PointerTo(..) => {
+                named(module, unit, node)?;
                 room(u64::from(target.address_bytes()) * 8)
             }
-            Node::Call(procedure) => {
-                let of = module.procedures.get(procedure);
-                super::known(of.is_some_and(|of| of.unit == unit), || format!("{procedure} of this unit"))?;
-                UNKNOWN
-            }
-            Node::Expr(expr) => {
-                let is_there = (expr.as_u32() as usize) < module.exprs.len();
-                super::known(is_there, || expr.to_string())?;
-                entities(module, unit, module.expr(expr))?;
+            Node::Call(_) | Node::Expr(_) => {
+                named(module, unit, node)?;
                 UNKNOWN
             }
             Node::Undefined => UNKNOWN,
-            Node::Address(symbol, _) => {
-                let is_there = (symbol.0.as_u32() as usize) < module.strings.len();
-                super::known(is_there, || format!("the symbol {}", symbol.0))?;
+            Node::Address(..) => {
+                named(module, unit, node)?;
                 continue;
             }
             Node::Read(bits) => {
@@ -173,6 +170,31 @@ fn levels(loc: &Loc) -> usize {
         levels.push(1 + operands.into_iter().max().unwrap_or(0));
     }
     levels.pop().unwrap_or(0)
+}
+
+/// What a node names has to be there, and in the unit if it is to be named by an offset in it. A function of
+/// its own, for most locations name nothing.
+#[inline(never)]
+fn named(module: &Module, unit: UnitId, node: Node<'_>) -> Result<()> {
+    match node {
+        Node::PointerTo(variable, _) => {
+            super::known(module.variables.is_valid(variable), || variable.to_string())
+        }
+        Node::Call(procedure) => {
+            let of = module.procedures.get(procedure);
+            super::known(of.is_some_and(|of| of.unit == unit), || format!("{procedure} of this unit"))
+        }
+        Node::Expr(expr) => {
+            let is_there = (expr.as_u32() as usize) < module.exprs.len();
+            super::known(is_there, || expr.to_string())?;
+            entities(module, unit, module.expr(expr))
+        }
+        Node::Address(symbol, _) => {
+            let is_there = (symbol.0.as_u32() as usize) < module.strings.len();
+            super::known(is_there, || format!("the symbol {}", symbol.0))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What an expression refers to by an offset in the unit has to be in the unit.
