@@ -7,7 +7,7 @@ use super::entries::{Children, Numbers};
 use super::loc::{Lowering, Sink};
 use super::{LeftOut, Lowered, Policy};
 use crate::emit::addr::{ADDR_BASE, AddressKey, Addresses};
-use crate::emit::info::{Info, Pending};
+use crate::emit::info::{Info, Pending, RefForm};
 use crate::emit::lists::Lists;
 use crate::emit::strings::Strings;
 use crate::emit::{Relocation, Section};
@@ -146,7 +146,7 @@ impl<'m> Dies<'m> {
         sections.retain(|section| !section.bytes.is_empty());
         for section in &sections {
             if section.bytes.len() > u32::MAX as usize {
-                let what = "the 32-bit DWARF format has sections of up to 4 GiB: use DWARF64";
+                let what = "the 32-bit DWARF format has sections of up to 4 GiB";
                 return Err(Error::new(ErrorKind::TooLarge(what.into())).in_section(section.name));
             }
         }
@@ -246,12 +246,14 @@ impl<'m> Dies<'m> {
         let is_one = with_code.len() == 1;
         self.scope_children(unit.scope, None, is_one)?;
         self.info.end_children();
-        self.info.end_unit();
+        if !self.info.end_unit() {
+            return Err(nowhere());
+        }
 
         if has_lines {
             self.lines(id, &functions);
         }
-        self.end_lists(has_loclists, has_ranges);
+        self.end_lists(has_loclists, has_ranges)?;
         if has_addresses {
             self.end_addresses();
         }
@@ -268,7 +270,7 @@ impl<'m> Dies<'m> {
     }
 
     /// Ends the lists of the unit, and fills in what they refer to in it.
-    pub(super) fn end_lists(&mut self, has_loclists: bool, has_ranges: bool) {
+    pub(super) fn end_lists(&mut self, has_loclists: bool, has_ranges: bool) -> Result<()> {
         let address_bytes = self.module.target.address_bytes();
         let loclists = core::mem::replace(&mut self.loclists, Lists::new(0, 0));
         if has_loclists {
@@ -284,11 +286,15 @@ impl<'m> Dies<'m> {
             });
             self.list_pending = pending;
             self.earlier_pending = self.list_pending.len();
+            if self.list_pending.iter().any(|one| one.form != RefForm::Section) {
+                return Err(nowhere());
+            }
         }
         let rnglists = core::mem::replace(&mut self.rnglists, Lists::new(0, 0));
         if has_ranges {
             rnglists.finish(&mut self.all_rnglists, address_bytes);
         }
+        Ok(())
     }
 
     /// Unsigned types of the sizes of registers whose contents expressions use, where the expression has to
@@ -368,5 +374,7 @@ impl<'m> Dies<'m> {
 
 #[cold]
 fn nowhere() -> Error {
-    Error::bad_argument("a location refers to an entity that has no entry in its unit")
+    Error::bad_argument(
+        "a location refers to an entity that has no entry in its unit, or one further on than its operation reaches",
+    )
 }

@@ -66,6 +66,18 @@ impl<'m> Lowering<'m> {
         if bits != Some(0) && self.straight(nodes.clone(), sink.out) {
             return Ok(());
         }
+        self.by_tree(nodes, bits, is_called, sink)
+    }
+
+    /// The same, where an operation depends on more than the node and the one that follows.
+    #[inline(never)]
+    fn by_tree(
+        &mut self,
+        nodes: Nodes<'m>,
+        bits: Option<u64>,
+        is_called: bool,
+        sink: &mut Sink<'_>,
+    ) -> Result<()> {
         let root = self.tree.read(nodes).ok_or_else(malformed)?;
         let mut one = One {
             module: self.module,
@@ -77,6 +89,7 @@ impl<'m> Lowering<'m> {
             stack: sink.stack,
             pending: &mut self.pending,
             depth: 0,
+            space: SpaceId::DEFAULT,
         };
         if self.consumer.has_locations_on_the_stack() {
             match one.tree.node(root) {
@@ -99,6 +112,7 @@ impl Lowering<'_> {
     /// Appends the expression of a location whose operations come in the order of its nodes, as most do:
     /// that needs no tree. Gives false, and appends nothing, where an operation depends on more than the
     /// node and the one that follows.
+    #[inline]
     fn straight(&self, mut nodes: Nodes<'_>, out: &mut Vec<u8>) -> bool {
         let start = out.len();
         let target = &self.module.target;
@@ -112,15 +126,15 @@ impl Lowering<'_> {
                 Node::ReadRegister(reg)
                     if target.register(reg).is_some_and(|register| register.bits == address_bits) =>
                 {
-                    // A sum that does not fit is for the tree.
-                    let mut by = Some(0i64);
+                    let mut by = 0i64;
                     while let Some(more) = nodes.next_plus() {
-                        by = by.and_then(|by| by.checked_add(more));
+                        let Some(sum) = by.checked_add(more) else {
+                            // For the tree.
+                            out.truncate(start);
+                            return false;
+                        };
+                        by = sum;
                     }
-                    let Some(by) = by else {
-                        out.truncate(start);
-                        return false;
-                    };
                     encoder.bregx(reg, by);
                 }
                 // A number is an address in the default space: no operation says so.
@@ -190,7 +204,7 @@ impl Consumer {
 
 #[cold]
 fn malformed() -> Error {
-    Error::bad_argument("the nodes form no location")
+    Error::bad_argument("the nodes form no location, or its offsets add up to more than 63 bits")
 }
 
 #[cold]
@@ -209,15 +223,14 @@ struct One<'l, 'm> {
     pending: &'l mut Vec<Pending>,
     /// How many procedures are being written in place of calls to them.
     depth: u32,
+    /// The space of which the number that is being written is an address.
+    space: SpaceId,
 }
 
 type At = usize;
 
 /// How many procedures may be written in place of calls to them, each in the one before.
 const MAX_DEPTH: u32 = 16;
-
-/// More parts than any location has that a compiler makes.
-const MAX_PARTS: usize = 4096;
 
 /// Whether so many bits are whole bytes, or the bytes that they are in are there, by the size of what they
 /// are read from.
@@ -313,6 +326,7 @@ impl<'m> One<'_, 'm> {
             stack: self.stack,
             pending: &mut *self.pending,
             depth: self.depth + 1,
+            space: SpaceId::DEFAULT,
         })
     }
 
@@ -342,15 +356,23 @@ impl<'m> One<'_, 'm> {
         }
     }
 
-    /// An address that the linker fills in. One that the loader moves is an address to the consumer, any
-    /// other a constant.
-    fn symbol(&mut self, symbol: Symbol, by: i64, is_loaded: bool) {
+    /// An address that the linker fills in. One in the default space is an address to the consumer too, which
+    /// moves it as the loader does; in another, where nothing is moved, it is a constant.
+    fn symbol(&mut self, symbol: Symbol, by: i64) {
         let index = self.addresses.index(AddressKey { symbol: Some(symbol.0.as_u32()), addend: by as u64 });
-        if is_loaded {
+        if self.space == SpaceId::DEFAULT {
             self.encoder.addrx(index);
         } else {
             self.encoder.constx(index);
         }
+    }
+
+    /// Writes a number that is an address in a space.
+    fn of_space<T>(&mut self, space: SpaceId, write: impl FnOnce(&mut Self) -> T) -> T {
+        let around = core::mem::replace(&mut self.space, space);
+        let written = write(self);
+        self.space = around;
+        written
     }
 
     fn address_bits(&self) -> u32 {

@@ -4,7 +4,7 @@ use super::{At, One, arithmetic, has_bytes, malformed};
 use crate::error::Result;
 use crate::model::Node;
 use crate::op::Reg;
-use crate::target::Scaling;
+use crate::target::{Scaling, SpaceId};
 
 impl One<'_, '_> {
     /// A register of the width of an address, and a constant added to it.
@@ -25,6 +25,7 @@ impl One<'_, '_> {
             Node::Const(value) => {
                 self.encoder.constu(value.wrapping_add_signed(by));
             }
+            Node::Address(symbol, first) if let Some(by) = first.checked_add(by) => self.symbol(symbol, by),
             Node::StackAddress(first) if let Some(by) = first.checked_add(by) => self.stack_address(by)?,
             Node::Plus(first) if let Some(by) = first.checked_add(by) => {
                 return self.val_plus(self.tree.last(at), by);
@@ -52,7 +53,7 @@ impl One<'_, '_> {
             Node::Const(value) => {
                 self.encoder.constu(value);
             }
-            Node::Address(symbol, by) => self.symbol(symbol, by, true),
+            Node::Address(symbol, by) => self.symbol(symbol, by),
             Node::StackAddress(by) => self.stack_address(by)?,
             Node::Read(bits) => self.read(self.tree.last(at), bits)?,
             Node::ReadRegister(reg) => self.read_register(reg)?,
@@ -120,7 +121,7 @@ impl One<'_, '_> {
         if !self.consumer.has_locations_on_the_stack() {
             return self.plain_read(at, bits);
         }
-        self.loc(at)?;
+        self.of_space(SpaceId::DEFAULT, |one| one.loc(at))?;
         let bytes = bits.div_ceil(8);
         let is_whole = bits.is_multiple_of(8);
         let has_more = has_bytes(self.bits(at), bits);

@@ -153,7 +153,7 @@ impl<'m> One<'_, 'm> {
     pub(super) fn memory(&mut self, space: SpaceId, address: At, more: i64) -> Result<()> {
         if space == SpaceId::DEFAULT {
             // A number is converted to a location in the default space where one is needed.
-            return self.val_plus(address, more);
+            return self.of_space(space, |one| one.val_plus(address, more));
         }
         if let Some((reg, by)) = self.base_plus(address)
             && let Some(by) = by.checked_add(more)
@@ -162,14 +162,7 @@ impl<'m> One<'_, 'm> {
             self.encoder.constu(space.0.into()).aspace_bregx(reg, by);
             return Ok(());
         }
-        match self.tree.node(address) {
-            // The linker knows it, but the loader does not move it.
-            Node::Address(symbol, by) => {
-                self.symbol(symbol, by, false);
-                self.plus(more);
-            }
-            _ => self.val_plus(address, more)?,
-        }
+        self.of_space(space, |one| one.val_plus(address, more))?;
         self.encoder.constu(space.0.into()).form_aspace_address();
         Ok(())
     }

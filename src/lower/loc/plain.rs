@@ -1,50 +1,81 @@
 //! Locations in plain DWARF 5, where one is the end of an expression: the tree is [flattened](super::flatten)
 //! into parts, each a register, an address, a constant or a value.
 
-use super::flatten::{Leaf, flatten};
-use super::{At, MAX_PARTS, One, malformed};
+use super::flatten::{Leaf, MAX_PARTS, flatten};
+use super::{At, One, malformed};
 use crate::error::Result;
-use crate::model::{Node, ProcedureId};
+use crate::model::Node;
 use crate::target::{Per, SpaceId};
 
 impl One<'_, '_> {
     /// A whole expression.
     pub(super) fn plain(&mut self, root: At, bits: Option<u64>) -> Result<()> {
-        let size = bits.or_else(|| self.bits(root));
+        self.plain_from(root, 0, bits)
+    }
+
+    /// A whole expression, for what is from some bit of a location on.
+    fn plain_from(&mut self, root: At, from: i64, bits: Option<u64>) -> Result<()> {
+        let rest = || self.bits(root)?.checked_sub(u64::try_from(from).ok()?);
+        let size = bits.or_else(rest);
         let mut leaves = Vec::new();
         if let Some(size) = size {
-            self.plain_leaves(root, 0, size, &mut leaves)?;
+            self.plain_leaves(root, from, size, &mut leaves)?;
         } else {
-            leaves.push(Leaf { at: root, from: 0, bits: 0 });
+            let (at, by) = self.moved_by(root);
+            leaves.push(Leaf { at, from: by.checked_add(from).ok_or_else(malformed)?, bits: 0 });
         }
         match leaves[..] {
-            [Leaf { at, from, bits }] if self.is_simple(at, from) => self.simple(at, from, bits),
-            _ if size.is_none() => Err(self.consumer.cannot_say("a part of something that has no size")),
-            _ => {
-                for leaf in leaves {
-                    let from = self.simple_part(leaf)?;
-                    if from == 0 && leaf.bits.is_multiple_of(8) {
-                        self.encoder.piece(leaf.bits / 8);
-                    } else {
-                        self.encoder.bit_piece(leaf.bits, from);
-                    }
+            [Leaf { at, from, .. }] if let Node::Call(procedure) = self.tree.node(at) => {
+                // A call leaves values, not locations: what the procedure says is written in its place.
+                let (tree, root) = self.procedure(procedure)?;
+                let mut inner = self.inside(&tree)?;
+                inner.plain_from(root, from, size)?;
+                inner.encoder.finish()
+            }
+            [Leaf { at, from, bits }] if self.is_simple(at, from) => {
+                if !matches!(self.tree.node(at), Node::Undefined) {
+                    self.simple_part(Leaf { at, from, bits })?;
                 }
                 Ok(())
             }
+            _ if size.is_none() => Err(self.consumer.cannot_say("a part of something that has no size")),
+            _ => self.plain_pieces(&leaves),
         }
     }
 
-    pub(super) fn plain_leaves(&self, at: At, from: i64, bits: u64, out: &mut Vec<Leaf>) -> Result<()> {
+    /// Parts, one by one.
+    fn plain_pieces(&mut self, leaves: &[Leaf]) -> Result<()> {
+        for &leaf in leaves {
+            if let Node::Call(procedure) = self.tree.node(leaf.at) {
+                let (tree, root) = self.procedure(procedure)?;
+                let mut inner = self.inside(&tree)?;
+                let mut parts = Vec::new();
+                inner.plain_leaves(root, leaf.from, leaf.bits, &mut parts)?;
+                inner.plain_pieces(&parts)?;
+                inner.encoder.finish()?;
+                continue;
+            }
+            let from = self.simple_part(leaf)?;
+            if from == 0 && leaf.bits.is_multiple_of(8) {
+                self.encoder.piece(leaf.bits / 8);
+            } else {
+                self.encoder.bit_piece(leaf.bits, from);
+            }
+        }
+        Ok(())
+    }
+
+    fn plain_leaves(&self, at: At, from: i64, bits: u64, out: &mut Vec<Leaf>) -> Result<()> {
         let mut leaves = Vec::new();
         let outside = || self.consumer.cannot_say("parts that are outside of each other");
         flatten(self.tree, at, from, bits, &mut leaves).ok_or_else(outside)?;
         for leaf in leaves {
+            if out.len() >= MAX_PARTS {
+                return Err(self.consumer.cannot_say("so many parts"));
+            }
             match self.tree.node(leaf.at) {
                 Node::Extend { bits, count } => {
                     for _ in 0..count {
-                        if out.len() >= MAX_PARTS {
-                            return Err(self.consumer.cannot_say("so many parts"));
-                        }
                         self.plain_leaves(self.tree.last(leaf.at), 0, bits, out)?;
                     }
                 }
@@ -69,7 +100,7 @@ impl One<'_, '_> {
     }
 
     /// Whether the location can stand alone, without a part that says where it begins.
-    pub(super) fn is_simple(&self, at: At, from: i64) -> bool {
+    fn is_simple(&self, at: At, from: i64) -> bool {
         match self.tree.node(at) {
             Node::Lane(_, lane) => lane == 0 && from == 0,
             Node::Memory(_) | Node::OffsetBy => from % 8 == 0,
@@ -77,24 +108,12 @@ impl One<'_, '_> {
         }
     }
 
-    pub(super) fn simple(&mut self, at: At, from: i64, bits: u64) -> Result<()> {
-        if matches!(self.tree.node(at), Node::Undefined) {
-            return Ok(());
-        }
-        match self.simple_part(Leaf { at, from, bits })? {
-            0 => {}
-            // A procedure in place can begin anywhere.
-            _ if bits == 0 => return Err(self.consumer.cannot_say("a part of something that has no size")),
-            from => {
-                self.encoder.bit_piece(bits, from);
-            }
-        }
-        Ok(())
-    }
-
     /// Writes where a part is, and gives the bit of it where the part begins.
-    pub(super) fn simple_part(&mut self, Leaf { at, from, bits }: Leaf) -> Result<u64> {
-        let not_before = |from: i64| u64::try_from(from).map_err(|_| malformed());
+    fn simple_part(&mut self, Leaf { at, from, .. }: Leaf) -> Result<u64> {
+        let consumer = self.consumer;
+        let not_before = |from: i64| {
+            u64::try_from(from).map_err(|_| consumer.cannot_say("bits in front of what they would be in"))
+        };
         match self.tree.node(at) {
             Node::Register(reg) => {
                 self.encoder.regx(reg);
@@ -106,7 +125,8 @@ impl One<'_, '_> {
                 not_before(first + from)
             }
             Node::Memory(SpaceId::DEFAULT) => {
-                self.val_plus(self.tree.last(at), from.div_euclid(8))?;
+                let address = self.tree.last(at);
+                self.of_space(SpaceId::DEFAULT, |one| one.val_plus(address, from.div_euclid(8)))?;
                 Ok(from.rem_euclid(8) as u64)
             }
             Node::OffsetBy => {
@@ -133,34 +153,12 @@ impl One<'_, '_> {
             // No operation: a part that is nowhere.
             Node::Undefined => Ok(0),
             Node::Expr(id) if from == 0 => self.expr(id).map(|()| 0),
-            Node::Call(procedure) => self.procedure_in_place(procedure, Leaf { at, from, bits }),
             _ => Err(self.not_plain(at)),
         }
     }
 
-    /// DWARF 5 calls leave values, not locations, so what the procedure says is written in its place.
-    pub(super) fn procedure_in_place(&mut self, procedure: ProcedureId, leaf: Leaf) -> Result<u64> {
-        let (tree, root) = self.procedure(procedure)?;
-        let mut inner = self.inside(&tree)?;
-        let mut leaves = Vec::new();
-        // Where it is not said how many bits are wanted, they are all that the procedure says.
-        let all = || inner.bits(root)?.checked_sub(u64::try_from(leaf.from).ok()?);
-        match if leaf.bits == 0 { all() } else { Some(leaf.bits) } {
-            Some(bits) => inner.plain_leaves(root, leaf.from, bits, &mut leaves)?,
-            None => leaves.push(Leaf { at: root, ..leaf }),
-        }
-        match leaves[..] {
-            [one] => {
-                let from = inner.simple_part(Leaf { bits: leaf.bits, ..one })?;
-                inner.encoder.finish()?;
-                Ok(from)
-            }
-            _ => Err(self.consumer.cannot_say("a procedure that gives parts")),
-        }
-    }
-
     /// The address of a location in the default space.
-    pub(super) fn plain_address(&mut self, at: At) -> Result<()> {
+    fn plain_address(&mut self, at: At) -> Result<()> {
         match self.tree.node(at) {
             Node::Memory(SpaceId::DEFAULT) => self.val(self.tree.last(at)),
             Node::Offset(_) | Node::BitOffset(_) => {
@@ -206,13 +204,13 @@ impl One<'_, '_> {
     }
 
     /// Whether each lane has its own memory of the space: which is meant, plain DWARF 5 does not know.
-    pub(super) fn is_of_lanes(&self, space: SpaceId) -> bool {
+    fn is_of_lanes(&self, space: SpaceId) -> bool {
         self.module.target.space(space).is_some_and(|space| space.per == Per::Lane)
     }
 
     /// Writes a number that has the part in it; gives the part's first bit and how many bits of the number
     /// may be set.
-    pub(super) fn plain_read_leaf(&mut self, Leaf { at, from, bits }: Leaf) -> Result<(u64, u64)> {
+    fn plain_read_leaf(&mut self, Leaf { at, from, bits }: Leaf) -> Result<(u64, u64)> {
         match self.tree.node(at) {
             Node::Register(reg) if self.register(reg)?.bits <= 64 => {
                 self.read_register(reg)?;
@@ -230,8 +228,8 @@ impl One<'_, '_> {
                 if space != SpaceId::DEFAULT {
                     self.encoder.constu(space.0.into());
                 }
-                self.val(self.tree.last(at))?;
-                self.plus(from.div_euclid(8));
+                let address = self.tree.last(at);
+                self.of_space(space, |one| one.val_plus(address, from.div_euclid(8)))?;
                 if space == SpaceId::DEFAULT {
                     self.deref(bytes as u32);
                 } else {
