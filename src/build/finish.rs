@@ -81,6 +81,11 @@ fn check_functions(module: &Module) -> Result<()> {
             super::known(is_there, || format!("the symbol {}", symbol.0))
                 .map_err(|error| error.or_at(at()))?;
         }
+        if let Some(Address::Constant(address)) = function.address
+            && address.checked_add(function.bytes).is_none()
+        {
+            return Err(Error::bad_argument("the code goes past the last address").or_at(at()));
+        }
         check_line(module, function.line, function.scope).map_err(|error| error.or_at(at()))?;
         // Otherwise the end of its rows could not be said.
         let step = u64::from(module.target.min_instruction_bytes());

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Entity, Loc, Module, Node, UnitId};
 use crate::op::{Expr, FixupKind, Reg};
-use crate::target::{Register, SpaceId};
+use crate::target::{Register, SpaceId, Target};
 
 /// How many bits of the storage lie before and after a place, as far as is known.
 #[derive(Debug, Clone, Copy)]
@@ -217,6 +217,17 @@ fn entities(module: &Module, unit: UnitId, (expr, entities): (&Expr, &[Entity]))
 pub(super) fn register(module: &Module, reg: Reg) -> Result<Register> {
     let missing = || ErrorKind::UnknownRegister(format!("{} ({})", reg.0, module.target.name())).into();
     module.target.register(reg).ok_or_else(missing)
+}
+
+/// A scalar register that holds a number.
+pub(crate) fn scalar(target: &Target, reg: Reg) -> Result<()> {
+    let Some(register) = target.register(reg) else {
+        return Err(ErrorKind::UnknownRegister(format!("{} ({})", reg.0, target.name())).into());
+    };
+    if register.is_vector() || register.bits > 64 {
+        return Err(Error::bad_argument(format!("register {} holds no address", register.name())));
+    }
+    Ok(())
 }
 
 fn vector(module: &Module, reg: Reg) -> Result<Register> {

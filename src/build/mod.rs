@@ -44,6 +44,7 @@ mod scopes;
 mod types;
 mod variables;
 
+pub(crate) use loc::scalar;
 pub use scopes::{FunctionBuilder, InScope, UnitBuilder};
 pub use variables::VariableBuilder;
 
@@ -174,7 +175,7 @@ impl Builder {
             known(is_there, || format!("{} of this unit", row.file))
         };
         result.map_err(|error| {
-            let pcs = Some(row.pc..row.pc + 1);
+            let pcs = Some(row.pc..row.pc.saturating_add(1));
             error.or_at(crate::error::At { pcs, ..self.module.at_scope(scope) })
         })?;
         self.module.rows.push(row);

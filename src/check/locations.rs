@@ -52,7 +52,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let start = function.map(|function| self.address(function).unwrap_or(0));
         let size = function.map_or(1, |function| module.function(function).bytes);
         // Of something without a size, the first byte is compared.
-        let bits = module.ty(module.variable(id).ty).bits().unwrap_or(8);
+        let bits = module.ty(module.variable(id).ty).value_bits().unwrap_or(8);
         let place = Place { id, entry, function, bits };
         self.plain_form(place);
         let mut bounds: Vec<u64> =

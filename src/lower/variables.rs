@@ -72,7 +72,7 @@ impl Dies<'_> {
     fn place(&mut self, id: VariableId, instance: Option<Instance>) -> Result<Place> {
         let module = self.module;
         let variable = &module.variables[id];
-        let bits = module.types[variable.ty].bits;
+        let bits = module.types[variable.ty].value_bits;
         let no_frame = Stack::kernel(&module.target);
         let stack = instance.map_or(no_frame, |instance| instance.stack);
         let (loc, pcs) = match (variable.always, module.live(id), instance) {
