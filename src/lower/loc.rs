@@ -373,13 +373,6 @@ impl<'m> One<'_, 'm> {
                 if !self.entries.is_told(procedure) {
                     return Err(self.consumer.cannot_say("what the procedure says, which it cannot be told"));
                 }
-                if self.stack.base.is_some() && self.has_stack_slot(procedure, 0) {
-                    // The procedure's entry is no function's: it does not know the base.
-                    let (tree, root) = self.procedure(procedure)?;
-                    let mut inner = self.inside(&tree)?;
-                    inner.loc(root)?;
-                    return inner.encoder.finish();
-                }
                 let entry = self.entries.entity(Entity::Procedure(procedure)).ok_or_else(nameless)?;
                 let at = self.encoder.position() + 1;
                 self.encoder.call4(0);
@@ -550,16 +543,6 @@ impl<'m> One<'_, 'm> {
         let loc = self.module.procedures.get(procedure).ok_or_else(malformed)?.loc;
         let root = tree.read(self.module.nodes(loc)).ok_or_else(malformed)?;
         Ok((tree, root))
-    }
-
-    /// Whether what a procedure says depends on the stack frame of who calls it.
-    fn has_stack_slot(&self, procedure: ProcedureId, depth: u32) -> bool {
-        let Some(procedure) = self.module.procedures.get(procedure) else { return false };
-        self.module.nodes(procedure.loc).any(|node| match node {
-            Node::StackSlot(_) => true,
-            Node::Call(inner) => depth == MAX_DEPTH || self.has_stack_slot(inner, depth + 1),
-            _ => false,
-        })
     }
 
     /// The same for another tree, that of a procedure written in place of a call to it.

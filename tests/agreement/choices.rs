@@ -15,7 +15,7 @@ impl<'n> Choices<'n> {
     pub fn below(&mut self, count: usize) -> usize {
         let number = self.numbers.get(self.at).copied().unwrap_or(0);
         self.at += 1;
-        usize::from(number) * count >> 16
+        (usize::from(number) * count) >> 16
     }
 
     pub fn between(&mut self, first: u64, last: u64) -> u64 {
