@@ -61,6 +61,10 @@ impl<'a, 'o> Compare<'a, 'o> {
             bounds.extend(self.bounds(entry.offset(), start));
             self.bad_ranges(place, start, size);
         }
+        if bits == 0 {
+            // What has no bits is in every place.
+            return;
+        }
         let lanes = witness::lanes(&module.target);
         let asked = Asked::default();
         let mut is_unproven = false;
@@ -128,25 +132,25 @@ impl<'a, 'o> Compare<'a, 'o> {
 
     fn at_witness(&mut self, place: Place<'a, 'o>, witness: Witness, asked: &Asked) -> Verdict {
         let found = self.found(place, witness, asked, None);
-        let expected = match self.expected(place, witness, asked) {
-            Ok(expected) => expected,
-            Err(NoMeaning::Raw) => return Verdict::Raw,
-            Err(NoMeaning::Outside(_)) => return Verdict::Nothing,
-            // What the model cannot read, the object cannot either.
-            Err(why) => {
-                return match found {
-                    Err(_) => Verdict::Same,
-                    Ok(found) if is_nowhere(&found) && self.left_out_at(place.id, witness.pc) > 0 => {
-                        Verdict::LeftOut
-                    }
+        let mut left_out = self.left_out_at(place.id, witness.pc);
+        let mut expected = Vec::new();
+        for one in self.expected(place, witness, asked) {
+            match one {
+                Ok(spans) => expected.push(spans),
+                Err(NoMeaning::Raw) => return Verdict::Raw,
+                Err(NoMeaning::Outside(_) | NoMeaning::Part(_)) => return Verdict::Nothing,
+                // What the model cannot read, the object cannot either, unless it does not say it.
+                Err(why) => match &found {
+                    Err(_) => return Verdict::Same,
+                    Ok(_) if left_out > 0 => left_out -= 1,
                     Ok(found) => {
-                        self.different(Kind::Location, place, witness, why.to_string(), show(&found))
+                        let found = show(found);
+                        return self.different(Kind::Location, place, witness, why.to_string(), found);
                     }
-                };
+                },
             }
-        };
-        let left_out = self.left_out_at(place.id, witness.pc);
-        let is_left_out = left_out > 0 && left_out >= expected.len();
+        }
+        let is_left_out = left_out >= expected.len() && self.left_out_at(place.id, witness.pc) > 0;
         let whole = merged(&expected, place.bits);
         match found {
             Err(None) if is_left_out => Verdict::LeftOut,

@@ -20,7 +20,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         place: Place<'a, 'o>,
         witness: Witness,
         asked: &Asked,
-    ) -> Result<Vec<Spans>, NoMeaning> {
+    ) -> Vec<Result<Spans, NoMeaning>> {
         let module = self.module;
         let symbol = |name: &str| Some(self.object.symbol(name)?.address);
         let lane = (module.target.lanes() > 1).then_some(witness.lane);
@@ -136,8 +136,6 @@ impl<'a, 'o> Compare<'a, 'o> {
 /// Several places at once as spans of all of them; nowhere, if there are none.
 pub(super) fn merged(places: &[Spans], bits: u64) -> Spans {
     match places {
-        // What has no bits is nowhere, wherever it is.
-        _ if bits == 0 => return Vec::new(),
         [] => return vec![eval::Span { bits: bits.into(), places: vec![nowhere()] }],
         [one] => return one.clone(),
         _ => {}
@@ -203,7 +201,13 @@ pub(super) fn is_nowhere(spans: &[eval::Span]) -> bool {
 fn told(step: &eval::Step<'_>, context: &Context<'_>, target: &Target) -> String {
     let mut bytes = Vec::new();
     Encoder::new(&mut bytes, context.encoding).op(step.op);
-    let stack: Vec<String> = step.stack.iter().map(ToString::to_string).collect();
+    // A composite of many parts tells nobody anything.
+    const MOST: usize = 200;
+    let stack = step.stack.iter().map(|element| match element.to_string() {
+        text if text.len() <= MOST => text,
+        text => text.chars().take(MOST).chain("…".chars()).collect(),
+    });
+    let stack: Vec<String> = stack.collect();
     let op = text::print(&bytes, context.encoding, Some(target));
     format!("{:#04x} {op} -> {}", step.offset, stack.join(", "))
 }

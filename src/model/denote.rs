@@ -83,15 +83,18 @@ pub enum Storage {
 
 /// Why a location means nothing here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum NoMeaning {
+#[non_exhaustive]
+pub enum NoMeaning {
     /// It is a raw expression, whose meaning is not the model's.
     Raw,
     /// It depends on the asking lane, and none asks.
     NoLane,
     /// It depends on something that cannot be read.
     Unreadable(String),
-    /// It goes past the end of its storage.
+    /// It, or something on the way to it, goes past the end of its storage.
     Outside(String),
+    /// Another part of it means nothing.
+    Part(String),
     /// Its nodes form no location.
     Malformed,
 }
@@ -102,18 +105,25 @@ impl fmt::Display for NoMeaning {
             Self::Raw => f.write_str("a raw expression has no meaning of its own"),
             Self::NoLane => f.write_str("it depends on the lane, and no lane asks"),
             Self::Unreadable(what) => write!(f, "{what} cannot be read"),
+            Self::Part(why) => write!(f, "a part of it means nothing: {why}"),
             Self::Outside(what) => write!(f, "it goes past the end of {what}"),
             Self::Malformed => f.write_str("its nodes form no location"),
         }
     }
 }
 
+impl core::error::Error for NoMeaning {}
+
 /// How many procedures may call each other.
 const MAX_DEPTH: u32 = 64;
 
 impl Module {
-    /// The spans of the first `bits` bits of a location, for code of `function`.
-    pub(crate) fn denote(
+    /// The spans of the first `bits` bits of a location, for code of `function`: what the module means,
+    /// whatever is written for it.
+    ///
+    /// # Errors
+    /// Why it means nothing, with these contents.
+    pub fn denote(
         &self,
         function: Option<FunctionId>,
         loc: LocId,
@@ -146,8 +156,8 @@ impl Module {
         let mut tree = Tree::default();
         let root = tree.read(self.nodes(loc)).ok_or(NoMeaning::Malformed)?;
         let denote = Denote { module: self, tree, stack, contents, depth };
-        denote.is_whole(root)?;
-        denote.slice(root, from, bits, spans)
+        denote.slice(root, from, bits, spans)?;
+        denote.is_whole(root)
     }
 }
 
@@ -430,7 +440,11 @@ impl Denote<'_> {
                 Storage::Implicit(bytes) => {
                     Some(bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
                 }
-                Storage::Pointer(..) | Storage::Undefined => None,
+                Storage::Undefined => None,
+                // A consumer may know what it points to, and need no number for that.
+                Storage::Pointer(..) => {
+                    return Err(NoMeaning::Part("a pointer to a variable has no number".into()));
+                }
             };
             let part = part.ok_or_else(|| NoMeaning::Unreadable("what it depends on".into()))?;
             value |= part << done;
@@ -443,8 +457,10 @@ impl Denote<'_> {
 /// The same, but what is wrong with a part of a location makes the whole mean nothing.
 fn outside(looked: Result<(), NoMeaning>) -> Result<(), NoMeaning> {
     match looked {
-        Ok(()) | Err(NoMeaning::Raw) => Ok(()),
-        Err(why) => Err(NoMeaning::Outside(why.to_string())),
+        Ok(()) => Ok(()),
+        // What a raw expression needs of the others is not known either.
+        Err(why @ (NoMeaning::Raw | NoMeaning::Outside(_) | NoMeaning::Part(_))) => Err(why),
+        Err(why) => Err(NoMeaning::Part(why.to_string())),
     }
 }
 

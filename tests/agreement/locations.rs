@@ -85,7 +85,11 @@ impl Names {
                 below.overlay(above, self.small(c), Val::constant(size))
             }
             8 => {
-                let size = c.of(&[1, 8, 12, 32]);
+                // Not bits of bits of bits, which are more parts than the evaluator takes.
+                let size = match deeper {
+                    0 => c.of(&[8, 1, 12, 32]),
+                    _ => bits.div_ceil(c.of(&[4, 1, 2, 8])).max(1),
+                };
                 let count = bits.div_ceil(size).max(1);
                 let (zero, one) = (self.loc(c, size * count, deeper), self.loc(c, size * count, deeper));
                 let mask = if c.is(2) { self.val(c, deeper) } else { Val::constant(c.bits()) };

@@ -53,7 +53,7 @@ fn truth() -> Module {
     m.variable(kernel, "en", e).unwrap();
     m.block(kernel, &[4..8, 0x10..0x20]).unwrap();
     let call = SourceLine { file, line: 9, column: 4 };
-    let inlined = m.inlined(kernel, callee, &[8..0xc], call).unwrap();
+    let inlined = m.inlined(kernel, callee, core::slice::from_ref(&(8..0xc)), call).unwrap();
     m.inlined_variable(inlined, i).unwrap().live(8..0xc, Loc::register(s4)).unwrap();
     for (pc, line) in [(0, 3), (8, 4), (0x30, 7)] {
         m.row(kernel, LineRow::new(pc, file, line).column(2)).unwrap();
