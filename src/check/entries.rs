@@ -12,7 +12,7 @@ use super::compare::{Compare, Instance, Origin, hex};
 use super::report::Kind;
 use crate::error::At;
 use crate::model::{FunctionId, ScopeId, ScopeKind, UnitId, VariableId, VariableKind};
-use crate::read::{Entry, Value};
+use crate::read::{Attribute, Entry, Value};
 
 /// Entries below another one, to be taken by tag and name, and whether they have code.
 struct Children<'a, 'o>(BTreeMap<(u16, Cow<'a, str>, bool), VecDeque<Entry<'a, 'o>>>);
@@ -236,6 +236,29 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.places.push((id, entry, function));
         if entry.attr(dw::DW_AT_location).is_some() && entry.attr(dw::DW_AT_const_value).is_some() {
             self.find(Kind::Attribute, at.clone(), "a location or a value", "both");
+        }
+        self.whole_value(id, entry, at);
+    }
+
+    /// A number in fewer bytes than the type has is taken with a sign by some readers and without by others:
+    /// DWARF 5 section 7.5.5.
+    fn whole_value(&mut self, id: VariableId, entry: Entry<'a, 'o>, at: &At) {
+        let is_value = |attribute: &&Attribute<'_>| attribute.name == dw::DW_AT_const_value;
+        let Some(value) = entry.attributes().iter().find(is_value) else { return };
+        let bits = match value.form {
+            dw::DW_FORM_data1 => 8,
+            dw::DW_FORM_data2 => 16,
+            dw::DW_FORM_data4 => 32,
+            _ => return,
+        };
+        let needs = self.module.ty(self.module.variable(id).ty).bits().unwrap_or(0);
+        if bits < needs {
+            self.find(
+                Kind::Attribute,
+                at.clone(),
+                format!("a value of {needs} bits"),
+                format!("{bits} bits"),
+            );
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use super::compare::Compare;
 use super::machine::Asked;
 use super::places::{Spans, is_nowhere, merged, show};
-use super::report::{Finding, Kind};
+use super::report::{Finding, Kind, Unproven};
 use super::witness::{self, Fill};
 use crate::error::At;
 use crate::eval;
@@ -67,7 +67,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
         let lanes = witness::lanes(&module.target);
         let asked = Asked::default();
-        let mut is_unproven = false;
+        let mut unproven = None;
         let mut pcs = VecDeque::from(witness::pcs(bounds, size));
         let mut tried = BTreeSet::new();
         while let Some(pc) = pcs.pop_front() {
@@ -76,7 +76,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
             asked.clear();
             // One finding says enough of a variable at a pc.
-            let mut is_different = false;
+            let (mut is_different, mut is_proven, mut is_outside) = (false, false, None);
             for (index, &lane) in lanes.iter().enumerate() {
                 // What did not ask for the lane is the same in all of them; so for contents.
                 if index > 0 && !asked.lane.get() {
@@ -88,9 +88,13 @@ impl<'a, 'o> Compare<'a, 'o> {
                     }
                     let witness = Witness { pc, start, lane, fill };
                     match self.at_witness(place, witness, &asked) {
-                        Verdict::Same => self.report.locations += 1,
-                        Verdict::Raw => is_unproven = true,
-                        Verdict::LeftOut | Verdict::Nothing => {}
+                        Verdict::Same => {
+                            self.report.locations += 1;
+                            is_proven = true;
+                        }
+                        Verdict::Raw => unproven = Some((true, pc)),
+                        Verdict::LeftOut => is_proven = true,
+                        Verdict::Nothing => is_outside = Some((false, pc)),
                         Verdict::Different(finding) if !is_different => {
                             is_different = true;
                             self.report.findings.push(*finding);
@@ -99,14 +103,18 @@ impl<'a, 'o> Compare<'a, 'o> {
                     }
                 }
             }
+            if !is_proven && !is_different {
+                unproven = unproven.or(is_outside);
+            }
             // What it refers to can be somewhere else by pc, too.
             for entry in asked.entries.take() {
                 let bounds = self.bounds(entry, start.unwrap_or(0));
                 pcs.extend(witness::pcs(bounds, size).into_iter().filter(|pc| !tried.contains(pc)));
             }
         }
-        if is_unproven {
-            self.report.unproven.push((id, module.at_variable(id, None)));
+        if let Some((is_raw, pc)) = unproven {
+            let at = module.at_variable(id, start.map(|_| pc..pc + 1));
+            self.report.unproven.push(Unproven { variable: id, at, is_raw });
         }
     }
 

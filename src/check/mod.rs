@@ -53,7 +53,7 @@ mod report;
 mod types;
 pub mod witness;
 
-pub use report::{Finding, Kind, Report};
+pub use report::{Finding, Kind, Report, Unproven};
 
 use crate::error::{At, Error, Result};
 use crate::lower::{Consumer, LeftOut};

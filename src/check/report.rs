@@ -10,9 +10,8 @@ use crate::model::VariableId;
 pub struct Report {
     /// Differences between the module and the object.
     pub findings: Vec<Finding>,
-    /// What could not be compared, for the module says it with a raw expression, which has no meaning but
-    /// the one that DWARF gives it.
-    pub unproven: Vec<(VariableId, At)>,
+    /// What could not be compared, a variable at a time.
+    pub unproven: Vec<Unproven>,
     /// What the consumer could not be told, and was not.
     pub left_out: usize,
     /// How many locations were compared: variables × pcs, × lanes and contents of the machine where the
@@ -29,6 +28,18 @@ impl Report {
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
     }
+}
+
+/// Something that could not be compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unproven {
+    /// Whose location.
+    pub variable: VariableId,
+    /// Where in the program.
+    pub at: At,
+    /// Whether the module says it with a raw expression, which has no meaning but the one that DWARF gives
+    /// it. If not, it means nothing in any of the machines that were tried: it is outside of its storage.
+    pub is_raw: bool,
 }
 
 /// A difference.
@@ -110,8 +121,12 @@ impl fmt::Display for Report {
         for finding in &self.findings {
             writeln!(f, "{finding}")?;
         }
-        for (_, at) in &self.unproven {
-            writeln!(f, "unproven: {at}: a raw expression has no meaning but its own")?;
+        for Unproven { at, is_raw, .. } in &self.unproven {
+            let why = match is_raw {
+                true => "a raw expression has no meaning but its own",
+                false => "it means nothing in any of the machines that were tried",
+            };
+            writeln!(f, "unproven: {at}: {why}")?;
         }
         let Self { findings, unproven, left_out, locations, entries, rows } = self;
         write!(
