@@ -207,7 +207,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         let module = self.module;
         let variable = module.variable(id);
         self.report.entries += 1;
-        self.attributes(entry, is_abstract, at);
+        // What does not move is where it is though the function has no code.
+        let has_place = !is_abstract || module.is_placed_without_code(id);
+        self.attributes(entry, !has_place, at);
         if let Some(child) = entry.children().next() {
             self.unexpected(child, at.clone());
         }
@@ -230,6 +232,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         );
         if is_abstract {
             self.variable_origins[id] = Some(entry.offset());
+            if has_place {
+                self.places.push((id, entry, None));
+            }
             return;
         }
         self.variables[id] = Some(entry.offset());
