@@ -192,6 +192,12 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.same(at, "DW_AT_linkage_name", &linkage, &found);
         let is_external = matches!(entry.inherited(dw::DW_AT_external), Some(Value::Flag(true)));
         self.same(at, "DW_AT_external", &data.is_external, &is_external);
+        // A prototype is said of where a function can be without one: C and OpenCL C (DWARF 5, table 7.17).
+        let unit = self.module.scope(data.scope).unit;
+        let language = self.module.unit(unit).language;
+        let has_prototype = matches!(language, Some(0x01 | 0x02 | 0x0c | 0x15 | 0x1d | 0x2c));
+        let found = matches!(entry.inherited(dw::DW_AT_prototyped), Some(Value::Flag(true)));
+        self.same(at, "DW_AT_prototyped", &has_prototype, &found);
         self.declared(entry, at, data.line);
         self.ty(data.returns, entry.ty(), at);
     }
