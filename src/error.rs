@@ -9,7 +9,7 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 /// Something that cannot be described, written, read or evaluated, and where it was met.
 ///
 /// An error is for the caller: a bad argument, bytes that cannot be read, a machine without the
-/// register asked for. A difference that [`check`](crate::check) found in an output is not an error
+/// register asked for. A difference that [`check`](crate::check()) found in an output is not an error
 /// but a finding.
 ///
 /// The message names the unit, function, variable, pc range, operation, section and offset, as far as

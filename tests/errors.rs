@@ -3,6 +3,8 @@
 //! `goldens/errors/errors.txt` has the exact text of each error that describing and lowering can give.
 
 mod common;
+#[path = "common/random.rs"]
+mod random;
 
 use common::check_golden;
 use eitri::Result;
@@ -10,11 +12,13 @@ use eitri::build::Builder;
 use eitri::error::{Error, ErrorKind};
 use eitri::lower::{Consumer, Policy, lower, lower_loc};
 use eitri::model::{
-    Address, Encoding, Entity, FunctionId, Loc, Module, ProcedureId, Qualifier, Row, SourceLine, Stack,
-    Symbol, TypeId, UnitId, Val, VariableId,
+    Address, Encoding, Entity, ExprId, FileId, FunctionId, Loc, Module, ProcedureId, Qualifier, Row, ScopeId,
+    SourceLine, Stack, Symbol, TypeId, UnitId, Val, VariableId,
 };
 use eitri::op::{Dialect, Expr, Op, Reg, Slot};
 use eitri::target::{Gfx, Scaling, SpaceId, Target, Wave};
+use proptest::prelude::*;
+use random::Choices;
 
 fn gpu() -> Target {
     Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("gfx1030 runs waves of 32")
@@ -450,4 +454,182 @@ fn an_error_says_where_as_data_too() {
         (at.unit.as_deref(), at.function.as_deref(), at.variable.as_deref(), at.pcs.clone()),
         (Some("saxpy.cl"), Some("saxpy"), Some("n"), Some(0x24..0x180))
     );
+}
+
+/// The first ids of a module that is not the builder's: some are numbers of entities that it has by then, some
+/// are not.
+struct Ids {
+    units: Vec<UnitId>,
+    functions: Vec<FunctionId>,
+    types: Vec<TypeId>,
+    variables: Vec<VariableId>,
+    procedures: Vec<ProcedureId>,
+    files: Vec<FileId>,
+    scopes: Vec<ScopeId>,
+    symbols: Vec<Symbol>,
+    exprs: Vec<ExprId>,
+}
+
+fn ids() -> Ids {
+    let module = random::module(&random::fixed_choices(11, 2000), &gpu());
+    let mut m = Builder::new(gpu());
+    Ids {
+        units: module.units().map(|(id, _)| id).take(6).collect(),
+        functions: module.functions().map(|(id, _)| id).take(6).collect(),
+        types: module.types().map(|(id, _)| id).take(6).collect(),
+        variables: module.variables().map(|(id, _)| id).take(6).collect(),
+        procedures: module.procedures().map(|(id, _)| id).take(6).collect(),
+        files: module.files().map(|(id, _)| id).take(6).collect(),
+        scopes: module.scopes().map(|(id, _)| id).take(6).collect(),
+        symbols: (0..20).map(|index| m.symbol(&index.to_string())).collect(),
+        exprs: (0..9).map(|index| m.expr(Expr::raw([index]), &[]).expect("an expression")).collect(),
+    }
+}
+
+/// A location of anything, right or wrong.
+fn any_loc(c: &mut Choices<'_>, ids: &Ids, depth: u32) -> Loc {
+    let reg = |c: &mut Choices<'_>| Reg(c.one(&[4, 36, 40, 1539, 1576, 2000, 2563, 3000, 5000, u64::MAX]));
+    let bits = |c: &mut Choices<'_>| c.number() >> c.one(&[0, 3, 10]);
+    if depth == 0 {
+        return match c.below(9) {
+            0 => Loc::register(reg(c)),
+            1 => Loc::lane(reg(c), c.number() as u32),
+            2 => Loc::per_lane(reg(c)),
+            3 => Loc::stack_slot(c.number() as i64),
+            4 => Loc::implicit(&vec![7; c.below(20)]),
+            5 => Loc::pointer_to(c.one(&ids.variables), c.number() as i64),
+            6 => Loc::call(c.one(&ids.procedures)),
+            7 => Loc::expr(c.one(&ids.exprs)),
+            _ => Loc::undefined(),
+        };
+    }
+    let inner = any_loc(c, ids, depth - 1);
+    match c.below(12) {
+        0 => Loc::memory(SpaceId(c.below(9) as u32), any_val(c, ids, depth - 1)),
+        1 => inner.offset(c.number() as i64),
+        2 => inner.bit_offset(c.number() as i64),
+        3 => inner.offset_by(any_val(c, ids, depth - 1)),
+        4 => inner.bit_offset_by(any_val(c, ids, depth - 1)),
+        5 => Loc::parts((0..c.below(4)).map(|_| (inner.clone(), bits(c))).collect::<Vec<_>>()),
+        6 => {
+            let above = any_loc(c, ids, depth - 1);
+            inner.overlay(above, any_val(c, ids, depth - 1), any_val(c, ids, depth - 1))
+        }
+        7 => Loc::select(any_val(c, ids, depth - 1), inner.clone(), inner, bits(c), bits(c)),
+        8 => inner.extend(bits(c), bits(c)),
+        9 => Loc::value(any_val(c, ids, depth - 1)),
+        _ => any_loc(c, ids, 0),
+    }
+}
+
+fn any_val(c: &mut Choices<'_>, ids: &Ids, depth: u32) -> Val {
+    match c.below(if depth == 0 { 4 } else { 7 }) {
+        0 => Val::constant(c.number()),
+        1 => Val::register(Reg(c.number())),
+        2 => Val::address(c.one(&ids.symbols), c.number() as i64),
+        3 => Val::lane_index(),
+        4 => any_loc(c, ids, depth - 1).read(c.number() as u32),
+        5 => any_val(c, ids, depth - 1).plus(c.number() as i64),
+        _ => any_val(c, ids, depth - 1).shl(any_val(c, ids, depth - 1)),
+    }
+}
+
+/// Calls the builder with anything. What it refuses is ignored.
+#[allow(clippy::too_many_lines, reason = "one line for each call")]
+fn throw(c: &mut Choices<'_>, ids: &Ids, m: &mut Builder) -> Result<()> {
+    let pcs = |c: &mut Choices<'_>| {
+        let (start, end) = (c.number() % 0x60, c.number() % 0x60);
+        if c.below(9) == 0 { c.number()..c.number() } else { start..end }
+    };
+    let (unit, function, ty) = (c.one(&ids.units), c.one(&ids.functions), c.one(&ids.types));
+    let (scope, variable, file) = (c.one(&ids.scopes), c.one(&ids.variables), c.one(&ids.files));
+    let name = c.one(&["a", "b", "", "ä", "a\nb"]);
+    let line = SourceLine { file, line: c.number() as u32, column: c.number() as u32 };
+    match c.below(24) {
+        0 => drop(m.unit(name)),
+        1 => drop(m.base_type(unit, name, Encoding::Utf, c.number())?),
+        2 => drop(m.pointer_into(unit, Some(ty), SpaceId(c.below(9) as u32))?),
+        3 => drop(m.array(unit, ty, &[Some(c.number()), None, Some(c.number())])?),
+        4 => drop(m.vector(unit, ty, c.number())?),
+        5 => drop(m.structure(unit, Some(name), c.number())?),
+        6 => drop(m.member(ty, name, c.one(&ids.types), c.number())?),
+        7 => drop(m.bit_field(ty, name, c.one(&ids.types), c.number(), c.number())?),
+        8 => drop(m.enumeration(unit, None, ty, &[(name, i64::MIN)])?),
+        9 => drop(m.subroutine(unit, Some(ty), &[ty, ty])?),
+        10 => drop(m.namespace(scope, name)?),
+        11..14 => {
+            let mut function = m.function(scope, name)?;
+            function.returns(ty)?;
+            if c.below(9) == 0 {
+                function.declared(file, 3);
+            }
+            if c.maybe() {
+                function.code(name, c.number() % 0x80);
+            } else {
+                function.address(Address::Constant(c.number()), c.number());
+            }
+            function.kernel().stack_base(Reg(c.number() % 100))?;
+        }
+        14 => drop(m.block(scope, &[pcs(c), pcs(c)])?),
+        15 => drop(m.inlined(scope, function, &[pcs(c)], line)?),
+        16 => drop(m.inlined_variable(scope, variable)?.live(pcs(c), any_loc(c, ids, 3))?),
+        17 => m.row(function, Row { pc: c.number() % 0x60, ..Row::new(0, file, c.number() as u32) })?,
+        18 => drop(m.procedure(unit, &any_loc(c, ids, 3))?),
+        19 => drop(m.constant(scope, name, ty, &vec![1; c.below(9)])?),
+        20 => drop(m.parameter(function, name, ty)?.live(pcs(c), any_loc(c, ids, 3))?),
+        21 => drop(m.variable(scope, name, ty)?.always(any_loc(c, ids, 3))?),
+        _ => {
+            let mut variable = m.variable(function, name, ty)?;
+            for _ in 0..c.below(4) {
+                variable.live(pcs(c), any_loc(c, ids, 3))?;
+            }
+            if c.below(9) == 0 {
+                variable.declared(file, 4);
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever the builder is called with is taken or refused; what it takes is written, or refused with
+    /// an error that is documented.
+    #[test]
+    fn nothing_panics(choices in random::choices(1200)) {
+        let ids = ids();
+        let mut c = Choices::new(&choices);
+        let mut m = Builder::new(gpu());
+        for index in 0..3 {
+            let unit = m.unit(&index.to_string());
+            m.base_type(unit, "int", Encoding::Signed, 32).expect("a type");
+            m.function(unit, "f").expect("a function").code("f", 0x40);
+        }
+        while c.0.len() > 0 {
+            let _ = throw(&mut c, &ids, &mut m);
+        }
+        let Ok(module) = m.finish() else { return Ok(()) };
+        for consumer in random::consumers() {
+            for policy in [Policy::Partial, Policy::Strict] {
+                match lower(&module, &consumer, policy) {
+                    Ok(_) => {}
+                    Err(error) => prop_assert!(
+                        matches!(error.kind(), ErrorKind::CannotSay { .. } if policy == Policy::Strict),
+                        "{error}"
+                    ),
+                }
+            }
+        }
+    }
+
+    /// Alone, a location of anything is taken or refused.
+    #[test]
+    fn no_location_panics(choices in random::choices(60), base: Option<u16>, bits: Option<u64>) {
+        let loc = any_loc(&mut Choices::new(&choices), &ids(), 4);
+        let stack = Stack { base: base.map(|base| Reg(base.into())), scaling: Scaling::Wave };
+        for consumer in random::consumers() {
+            let _ = lower_loc(&loc, bits, &gpu(), stack, &consumer);
+        }
+    }
 }

@@ -17,7 +17,11 @@ impl Builder {
     pub fn finish(mut self) -> Result<Module> {
         self.sort_live();
         self.sort_rows();
-        let module = self.module;
+        let mut module = self.module;
+        module.locs.shrink_to_fit();
+        module.live.shrink_to_fit();
+        module.rows.shrink_to_fit();
+        module.variables.shrink_to_fit();
         check_strings(&module)?;
         check_functions(&module)?;
         check_live(&module)?;
@@ -76,6 +80,11 @@ fn check_functions(module: &Module) -> Result<()> {
             let is_there = (symbol.0.as_u32() as usize) < module.strings.len();
             super::known(is_there, || format!("the symbol {}", symbol.0))
                 .map_err(|error| error.or_at(at()))?;
+        }
+        if let Some(Address::Constant(address)) = function.address
+            && address.checked_add(function.bytes).is_none()
+        {
+            return Err(Error::bad_argument("the code goes past the last address").or_at(at()));
         }
         check_line(module, function.line, function.scope).map_err(|error| error.or_at(at()))?;
         // Otherwise the end of its rows could not be said.

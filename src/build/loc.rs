@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Entity, Loc, Module, Node, UnitId};
 use crate::op::{Expr, FixupKind, Reg};
-use crate::target::{Register, SpaceId};
+use crate::target::{Register, SpaceId, Target};
 
 /// How many bits of the storage lie before and after a place, as far as is known.
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +15,27 @@ struct Room {
 }
 
 const UNKNOWN: Room = Room { before: u64::MAX, after: None };
+
+/// A stack of which the top is held by itself: most locations have one place at a time.
+#[derive(Default)]
+struct Places {
+    top: Option<Room>,
+    below: SmallVec<[Room; 8]>,
+}
+
+impl Places {
+    #[inline]
+    fn push(&mut self, place: Room) {
+        if let Some(old) = self.top.replace(place) {
+            self.below.push(old);
+        }
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Room {
+        self.top.take().or_else(|| self.below.pop()).unwrap_or(UNKNOWN)
+    }
+}
 
 fn room(bits: u64) -> Room {
     Room { before: 0, after: Some(bits) }
@@ -30,13 +51,16 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
     if loc.nodes().at_most() > MAX_LEVELS && levels(loc) > MAX_LEVELS {
         return Err(Error::bad_argument(format!("a location has up to {MAX_LEVELS} levels")));
     }
-    // The numbers that the last two nodes are, if they are constants.
-    let mut constants = [None; 2];
-    let mut places: SmallVec<[Room; 8]> = SmallVec::new();
-    let pop = |places: &mut SmallVec<[Room; 8]>| places.pop().unwrap_or(UNKNOWN);
+    // The last two constants, and how many of the nodes before this one are constants.
+    let (mut last, mut run) = ([0; 2], 0);
+    let mut places = Places::default();
     for node in loc.nodes() {
-        let last = constants;
-        constants = [last[1], if let Node::Const(value) = node { Some(value) } else { None }];
+        if let Node::Const(value) = node {
+            last = [last[1], value];
+            run += 1;
+            continue;
+        }
+        let constants = core::mem::take(&mut run);
         let place = match node {
             Node::Register(reg) => room(register(module, reg)?.bits.into()),
             Node::Lane(reg, lane) => {
@@ -49,35 +73,36 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
                 room(register.lane_bits().into())
             }
             Node::PerLane(reg) => room(vector(module, reg)?.lane_bits().into()),
-            Node::StackSlot(_) => {
+            Node::StackAddress(_) => {
                 space(module, SpaceId::PRIVATE_LANE)?;
-                UNKNOWN
+                continue;
             }
             Node::Memory(id) => {
                 space(module, id)?;
                 UNKNOWN
             }
-            Node::Offset(bytes) => moved(pop(&mut places), bytes.checked_mul(8), "the offset")?,
-            Node::BitOffset(bits) => moved(pop(&mut places), Some(bits), "the offset")?,
+            Node::Offset(bytes) => moved(places.pop(), bytes.checked_mul(8), "the offset")?,
+            Node::BitOffset(bits) => moved(places.pop(), Some(bits), "the offset")?,
             Node::OffsetBy | Node::BitOffsetBy => {
-                pop(&mut places);
+                places.pop();
                 UNKNOWN
             }
             Node::Part(bits) => {
-                fits("a part", pop(&mut places), some(bits, "a part")?)?;
+                fits("a part", places.pop(), some(bits, "a part")?)?;
                 room(bits)
             }
             Node::Parts(count) => {
                 let mut total = 0u64;
                 for _ in 0..count {
-                    let part = pop(&mut places).after.unwrap_or(0);
+                    let part = places.pop().after.unwrap_or(0);
                     total = total.checked_add(part).ok_or_else(|| too_large("a row of parts"))?;
                 }
                 room(some(total, "a location of no parts")?)
             }
             Node::Overlay => {
-                let (above, below) = (pop(&mut places), pop(&mut places));
-                if let [Some(offset), Some(size)] = last {
+                let (above, below) = (places.pop(), places.pop());
+                if constants >= 2 {
+                    let [offset, size] = last;
                     fits("what is laid over", above, size)?;
                     fits("what is laid over", below, offset.saturating_add(size))?;
                 }
@@ -92,40 +117,32 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
                 }
                 for _ in 0..2 {
                     // Each element is where it would be if all were from this place.
-                    fits("a row of elements", pop(&mut places), total)?;
+                    fits("a row of elements", places.pop(), total)?;
                 }
                 room(total)
             }
             Node::Extend { bits, count } => {
-                fits("an element", pop(&mut places), bits)?;
+                fits("an element", places.pop(), bits)?;
                 room(elements(bits, count)?)
             }
             Node::Implicit(bytes) => room(8 * bytes.len() as u64),
             Node::Value => room(u64::from(target.address_bytes()) * 8),
-            Node::PointerTo(variable, _) => {
-                super::known(module.variables.is_valid(variable), || variable.to_string())?;
+            Node::PointerTo(..) => {
+                named(module, unit, node)?;
                 room(u64::from(target.address_bytes()) * 8)
             }
-            Node::Call(procedure) => {
-                let of = module.procedures.get(procedure);
-                super::known(of.is_some_and(|of| of.unit == unit), || format!("{procedure} of this unit"))?;
-                UNKNOWN
-            }
-            Node::Expr(expr) => {
-                let is_there = (expr.as_u32() as usize) < module.exprs.len();
-                super::known(is_there, || expr.to_string())?;
-                entities(module, unit, module.expr(expr))?;
+            Node::Call(_) | Node::Expr(_) => {
+                named(module, unit, node)?;
                 UNKNOWN
             }
             Node::Undefined => UNKNOWN,
-            Node::Address(symbol, _) => {
-                let is_there = (symbol.0.as_u32() as usize) < module.strings.len();
-                super::known(is_there, || format!("the symbol {}", symbol.0))?;
+            Node::Address(..) => {
+                named(module, unit, node)?;
                 continue;
             }
             Node::Read(bits) => {
                 number("a number that is read", bits)?;
-                fits("a number that is read", pop(&mut places), bits.into())?;
+                fits("a number that is read", places.pop(), bits.into())?;
                 continue;
             }
             Node::ReadRegister(reg) => {
@@ -137,7 +154,7 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
         places.push(place);
     }
     match bits {
-        Some(bits) => fits(what, pop(&mut places), bits),
+        Some(bits) => fits(what, places.pop(), bits),
         None => Ok(()),
     }
 }
@@ -153,6 +170,31 @@ fn levels(loc: &Loc) -> usize {
         levels.push(1 + operands.into_iter().max().unwrap_or(0));
     }
     levels.pop().unwrap_or(0)
+}
+
+/// What a node names has to be there, and in the unit if it is to be named by an offset in it. A function of
+/// its own, for most locations name nothing.
+#[inline(never)]
+fn named(module: &Module, unit: UnitId, node: Node<'_>) -> Result<()> {
+    match node {
+        Node::PointerTo(variable, _) => {
+            super::known(module.variables.is_valid(variable), || variable.to_string())
+        }
+        Node::Call(procedure) => {
+            let of = module.procedures.get(procedure);
+            super::known(of.is_some_and(|of| of.unit == unit), || format!("{procedure} of this unit"))
+        }
+        Node::Expr(expr) => {
+            let is_there = (expr.as_u32() as usize) < module.exprs.len();
+            super::known(is_there, || expr.to_string())?;
+            entities(module, unit, module.expr(expr))
+        }
+        Node::Address(symbol, _) => {
+            let is_there = (symbol.0.as_u32() as usize) < module.strings.len();
+            super::known(is_there, || format!("the symbol {}", symbol.0))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What an expression refers to by an offset in the unit has to be in the unit.
@@ -175,6 +217,17 @@ fn entities(module: &Module, unit: UnitId, (expr, entities): (&Expr, &[Entity]))
 pub(super) fn register(module: &Module, reg: Reg) -> Result<Register> {
     let missing = || ErrorKind::UnknownRegister(format!("{} ({})", reg.0, module.target.name())).into();
     module.target.register(reg).ok_or_else(missing)
+}
+
+/// A scalar register that holds a number.
+pub(crate) fn scalar(target: &Target, reg: Reg) -> Result<()> {
+    let Some(register) = target.register(reg) else {
+        return Err(ErrorKind::UnknownRegister(format!("{} ({})", reg.0, target.name())).into());
+    };
+    if register.is_vector() || register.bits > 64 {
+        return Err(Error::bad_argument(format!("register {} holds no address", register.name())));
+    }
+    Ok(())
 }
 
 fn vector(module: &Module, reg: Reg) -> Result<Register> {

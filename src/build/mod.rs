@@ -44,10 +44,12 @@ mod scopes;
 mod types;
 mod variables;
 
+pub(crate) use loc::scalar;
 pub use scopes::{FunctionBuilder, InScope, UnitBuilder};
 pub use variables::VariableBuilder;
 
-use indexmap::{IndexMap, IndexSet};
+use hashbrown::DefaultHashBuilder;
+use indexmap::IndexMap;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{
@@ -61,11 +63,11 @@ use crate::target::Target;
 pub struct Builder {
     module: Module,
     /// Types that are the same if they look the same.
-    interned: IndexMap<Type, TypeId>,
+    interned: IndexMap<Type, TypeId, DefaultHashBuilder>,
     /// The function of each row.
     row_functions: Vec<crate::model::FunctionId>,
     /// Files by unit, directory and name.
-    files: IndexMap<(UnitId, Option<StringId>, StringId), FileId>,
+    files: IndexMap<(UnitId, Option<StringId>, StringId), FileId, DefaultHashBuilder>,
 }
 
 impl Builder {
@@ -73,8 +75,8 @@ impl Builder {
     pub fn new(target: Target) -> Self {
         let module = Module {
             target,
-            strings: IndexSet::new(),
-            exprs: IndexSet::new(),
+            strings: Default::default(),
+            exprs: Default::default(),
             units: Default::default(),
             files: Default::default(),
             types: Default::default(),
@@ -87,7 +89,7 @@ impl Builder {
             rows: Vec::new(),
             ranges: Vec::new(),
         };
-        Self { module, interned: IndexMap::new(), row_functions: Vec::new(), files: IndexMap::new() }
+        Self { module, interned: Default::default(), row_functions: Vec::new(), files: Default::default() }
     }
 
     /// The target.
@@ -139,15 +141,9 @@ impl Builder {
     /// A location that others share by [`Loc::call`](crate::model::Loc::call).
     ///
     /// # Errors
-    /// As [`VariableBuilder::live`]; [`ErrorKind::BadArgument`] if there is a stack slot in it, for a
-    /// procedure has no stack frame.
+    /// As [`VariableBuilder::live`].
     pub fn procedure(&mut self, unit: UnitId, loc: &crate::model::Loc) -> Result<ProcedureId> {
         let at = self.unit_at(unit)?;
-        let has_slot = loc.nodes().any(|node| matches!(node, crate::model::Node::StackSlot(_)));
-        if has_slot {
-            let what = "a procedure has no stack frame, so it has no stack slots";
-            return Err(Error::bad_argument(what).or_at(at));
-        }
         let loc = self.loc(unit, loc).map_err(|error| error.or_at(at))?;
         Ok(self.module.procedures.push(crate::model::Procedure { unit, loc }))
     }
@@ -179,7 +175,7 @@ impl Builder {
             known(is_there, || format!("{} of this unit", row.file))
         };
         result.map_err(|error| {
-            let pcs = Some(row.pc..row.pc + 1);
+            let pcs = Some(row.pc..row.pc.saturating_add(1));
             error.or_at(crate::error::At { pcs, ..self.module.at_scope(scope) })
         })?;
         self.module.rows.push(row);

@@ -172,6 +172,15 @@ impl Builder {
         Ok(FunctionBuilder { builder: self, id })
     }
 
+    /// Says more of a function.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn describe_function(&mut self, function: FunctionId) -> Result<FunctionBuilder<'_>> {
+        self.known_function(function)?;
+        Ok(FunctionBuilder { builder: self, id: function })
+    }
+
     /// A lexical block: half-open pc ranges in bytes from the start of the function.
     ///
     /// # Errors
@@ -300,10 +309,11 @@ impl FunctionBuilder<'_> {
     /// see [`scaling`](Self::scaling).
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownRegister`].
+    /// [`ErrorKind::UnknownRegister`]; [`ErrorKind::BadArgument`] if it is a vector register, or has more
+    /// than 64 bits.
     pub fn stack_base(&mut self, reg: Reg) -> Result<&mut Self> {
         let scope = self.data().scope;
-        loc::register(&self.builder.module, reg)
+        loc::scalar(&self.builder.module.target, reg)
             .map_err(|error| error.or_at(self.builder.module.at_scope(scope)))?;
         self.data().stack.base = Some(reg);
         Ok(self)

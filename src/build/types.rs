@@ -44,9 +44,10 @@ impl Builder {
     /// known.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`].
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] if an element is not whole bytes.
     pub fn array(&mut self, unit: UnitId, of: TypeId, counts: &[Option<u64>]) -> Result<TypeId> {
         self.known_types(unit, [of])?;
+        self.whole_bytes(of)?;
         let elements = counts.iter().try_fold(1u64, |total, count| total.checked_mul((*count)?));
         let bits = elements.and_then(|elements| elements.checked_mul(self.module.types[of].bits?));
         Ok(self.intern(unit, TypeKind::Array { of, counts: counts.into() }, bits))
@@ -55,12 +56,15 @@ impl Builder {
     /// A vector of `count` elements. One of three takes the room of four, as OpenCL has it.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`].
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] if an element is not whole bytes.
     pub fn vector(&mut self, unit: UnitId, of: TypeId, count: u64) -> Result<TypeId> {
         self.known_types(unit, [of])?;
+        self.whole_bytes(of)?;
         let room = if count == 3 { 4 } else { count };
-        let bits = self.module.types[of].bits.and_then(|bits| bits.checked_mul(room));
-        Ok(self.intern(unit, TypeKind::Vector { of, count }, bits))
+        let bits = |count| self.module.types[of].bits.and_then(|bits| bits.checked_mul(count));
+        let (bits, value_bits) = (bits(room), bits(count));
+        let kind = TypeKind::Vector { of, count };
+        Ok(self.intern_type(Type { unit, kind, bits, value_bits }))
     }
 
     /// Another name for a type; for `void` where it is `None`.
@@ -154,7 +158,12 @@ impl Builder {
         let name = name.map(|name| self.string(name));
         let enumerators = enumerators.iter().map(|&(name, value)| (self.string(name), value)).collect();
         let bits = self.module.types[of].bits;
-        Ok(self.module.types.push(Type { unit, kind: TypeKind::Enum { name, of, enumerators }, bits }))
+        Ok(self.module.types.push(Type {
+            unit,
+            kind: TypeKind::Enum { name, of, enumerators },
+            bits,
+            value_bits: bits,
+        }))
     }
 
     fn composite(
@@ -171,7 +180,7 @@ impl Builder {
         };
         let name = name.map(|name| self.string(name));
         let kind = kind(Composite { name, members: Vec::new() });
-        Ok(self.module.types.push(Type { unit, kind, bits }))
+        Ok(self.module.types.push(Type { unit, kind, bits, value_bits: bits }))
     }
 
     fn add_member(
@@ -215,7 +224,30 @@ impl Builder {
     }
 
     fn intern(&mut self, unit: UnitId, kind: TypeKind, bits: Option<u64>) -> TypeId {
-        let ty = Type { unit, kind, bits };
+        // Another name for a type, or a qualifier of it, has the type's.
+        let value_bits = match kind {
+            TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => {
+                of.and_then(|of| self.module.types[of].value_bits)
+            }
+            _ => bits,
+        };
+        self.intern_type(Type { unit, kind, bits, value_bits })
+    }
+
+    /// Refuses elements that are not whole bytes: one after the other they would be somewhere else than
+    /// DWARF has them.
+    fn whole_bytes(&self, of: TypeId) -> Result<()> {
+        let ty = &self.module.types[of];
+        match ty.bits {
+            Some(bits) if !bits.is_multiple_of(8) => {
+                let at = self.unit_at(ty.unit)?;
+                Err(Error::bad_argument(format!("elements of {bits} bits are not whole bytes")).or_at(at))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn intern_type(&mut self, ty: Type) -> TypeId {
         if let Some(&id) = self.interned.get(&ty) {
             return id;
         }

@@ -6,7 +6,7 @@ use super::scopes::InScope;
 use super::{Builder, loc};
 use crate::error::{ErrorKind, Result};
 use crate::model::{
-    FileId, FunctionId, Live, Loc, LocId, ScopeId, ScopeKind, SourceLine, TypeId, UnitId, Variable,
+    FileId, FunctionId, Live, Loc, LocId, Node, ScopeId, ScopeKind, SourceLine, TypeId, UnitId, Variable,
     VariableId, VariableKind,
 };
 
@@ -39,11 +39,22 @@ impl Builder {
         self.new_variable(scope, Some(name), ty, VariableKind::Parameter, None)
     }
 
+    /// Says more of a variable: where it is at other pcs, for one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn describe_variable(&mut self, variable: VariableId) -> Result<VariableBuilder<'_>> {
+        let missing = || ErrorKind::UnknownId(variable.to_string());
+        let data = self.module.variables.get(variable).ok_or_else(missing)?;
+        let bits = self.module.types[data.ty].value_bits;
+        Ok(self.variable_builder(variable, bits))
+    }
+
     /// A named constant with its value, lowest byte first.
     ///
     /// # Errors
     /// As [`variable`](Self::variable); [`ErrorKind::DoesNotFit`] if there are fewer bytes than the type
-    /// has.
+    /// has, or more.
     pub fn constant(
         &mut self,
         scope: impl InScope,
@@ -52,6 +63,12 @@ impl Builder {
         value: &[u8],
     ) -> Result<VariableId> {
         let mut constant = self.new_variable(scope, Some(name), ty, VariableKind::Constant, None)?;
+        let has = constant.builder.module.types[ty].bits.map(|bits| bits.next_multiple_of(8));
+        let needs = 8 * value.len() as u64;
+        if let Some(has) = has.filter(|&has| has < needs) {
+            let what = "the value".into();
+            return Err(constant.error(ErrorKind::DoesNotFit { what, needs, has }.into(), None));
+        }
         Ok(constant.always(Loc::implicit(value))?.id())
     }
 
@@ -105,7 +122,7 @@ impl Builder {
         let scope = scope.scope(&self.module)?;
         let unit = self.module.scopes[scope].unit;
         let known = self.module.types.get(ty).filter(|ty| ty.unit == unit);
-        let Some(bits) = known.map(|ty| ty.bits) else {
+        let Some(bits) = known.map(|ty| ty.value_bits) else {
             let at = self.module.at_scope(scope);
             let at = crate::error::At { variable: name.map(Into::into), ..at };
             return Err(crate::Error::new(ErrorKind::UnknownId(format!("{ty} of this unit"))).or_at(at));
@@ -123,9 +140,15 @@ impl Builder {
             always: None,
             live: 0..0,
         });
+        Ok(self.variable_builder(id, bits))
+    }
+
+    fn variable_builder(&mut self, id: VariableId, bits: Option<u64>) -> VariableBuilder<'_> {
+        let scope = self.module.variables[id].scope;
+        let unit = self.module.scopes[scope].unit;
         let function = self.module.function_of(scope);
         let code_bytes = function.map_or(u64::MAX, |function| self.module.functions[function].bytes);
-        Ok(VariableBuilder { builder: self, id, unit, bits, code_bytes })
+        VariableBuilder { builder: self, id, unit, bits, code_bytes }
     }
 }
 
@@ -166,32 +189,51 @@ impl VariableBuilder<'_> {
     /// the storage has bits from there on. [`Builder::finish`] refuses ranges that overlap.
     #[inline]
     pub fn live(&mut self, pcs: Range<u64>, loc: Loc) -> Result<&mut Self> {
-        self.live_in(pcs, core::slice::from_ref(&loc))
+        let (start, end) = self.range(&pcs)?;
+        self.live_at(&pcs, start, end, &loc)?;
+        Ok(self)
     }
 
     /// The same, in several places at once: each holds the variable's value.
     ///
     /// # Errors
-    /// As [`live`](Self::live); and if there is no place.
+    /// As [`live`](Self::live); and if there is no place, or one of several is nowhere.
     pub fn live_in(&mut self, pcs: Range<u64>, locs: &[Loc]) -> Result<&mut Self> {
-        if pcs.start >= pcs.end {
-            return Err(self.error(ErrorKind::EmptyRange.into(), Some(pcs)));
-        }
-        // A function has less than 4 GiB.
-        let (true, Ok(start), Ok(end)) =
-            (pcs.end <= self.code_bytes, u32::try_from(pcs.start), u32::try_from(pcs.end))
-        else {
-            let size = self.code_bytes.min(u32::MAX.into());
-            return Err(self.error(ErrorKind::OutsideFunction { size }.into(), Some(pcs)));
-        };
+        let (start, end) = self.range(&pcs)?;
         if locs.is_empty() {
             return Err(self.error(crate::Error::bad_argument("a variable without a place"), Some(pcs)));
         }
+        let is_nowhere = |loc: &Loc| loc.nodes().all(|node| node == Node::Undefined);
+        if locs.len() > 1 && locs.iter().any(is_nowhere) {
+            let what = "of several places of a variable one is nowhere";
+            return Err(self.error(crate::Error::bad_argument(what), Some(pcs)));
+        }
         for loc in locs {
-            let loc = self.place(loc, Some(&pcs))?;
-            self.builder.module.live.push(Live { variable: self.id, start, end, loc });
+            self.live_at(&pcs, start, end, loc)?;
         }
         Ok(self)
+    }
+
+    /// The pcs as they are kept, if they are the function's.
+    #[inline]
+    fn range(&self, pcs: &Range<u64>) -> Result<(u32, u32)> {
+        if pcs.start >= pcs.end {
+            return Err(self.error(ErrorKind::EmptyRange.into(), Some(pcs.clone())));
+        }
+        // A function has less than 4 GiB.
+        match (pcs.end <= self.code_bytes, u32::try_from(pcs.start), u32::try_from(pcs.end)) {
+            (true, Ok(start), Ok(end)) => Ok((start, end)),
+            _ => {
+                let size = self.code_bytes.min(u32::MAX.into());
+                Err(self.error(ErrorKind::OutsideFunction { size }.into(), Some(pcs.clone())))
+            }
+        }
+    }
+
+    fn live_at(&mut self, pcs: &Range<u64>, start: u32, end: u32, loc: &Loc) -> Result<()> {
+        let loc = self.place(loc, Some(pcs))?;
+        self.builder.module.live.push(Live { variable: self.id, start, end, loc });
+        Ok(())
     }
 
     /// Where the variable is whenever it is in scope: for what does not move.

@@ -4,7 +4,7 @@
 //!   either side. Between two bounds nothing depends on the pc.
 //! * Lanes: 0, 1, 15, 16, 31, 32 and the last: a stride, an offset held in a signed byte, a half of a wave.
 //! * Contents: one in which every byte of every register and of memory spells where it is, so that a wrong
-//!   place cannot look right by luck; one in which every dword holds a small number, so that places at
+//!   place cannot look right by luck; one in which every dword holds a number from 1 to 7, so that places at
 //!   run-time offsets lie inside of their storages; and all bits 0 and all bits 1, for sums that carry and
 //!   numbers that have a sign in one of the two.
 //!
@@ -42,7 +42,7 @@ pub fn pcs(bounds: impl IntoIterator<Item = u64>, size: u64) -> Vec<u64> {
 pub enum Fill {
     /// Every byte spells its address.
     Spelled,
-    /// Every dword of a register holds a number from 0 to 7.
+    /// Every dword of a register holds a number from 1 to 7.
     Small,
     /// All bits are 0.
     Zeros,
@@ -58,7 +58,7 @@ impl Fill {
     pub fn register_byte(self, reg: Reg, at: u32) -> u8 {
         match self {
             Self::Spelled => spell(reg.0.wrapping_mul(0x1_0001).wrapping_add(1 << 40), at.into()),
-            Self::Small if at.is_multiple_of(4) => spell(reg.0, u64::from(at) / 4) & 7,
+            Self::Small if at.is_multiple_of(4) => 1 + spell(reg.0, u64::from(at) / 4) % 7,
             Self::Small | Self::Zeros => 0,
             Self::Ones => 0xff,
         }
@@ -69,7 +69,7 @@ impl Fill {
         let storage = u64::from(space.0) << 32 | u64::from(lane.map_or(0, |lane| lane + 1));
         match self {
             Self::Spelled => spell(storage, address),
-            Self::Small if address.is_multiple_of(8) => spell(storage, address) & 7,
+            Self::Small if address.is_multiple_of(8) => 1 + spell(storage, address) % 7,
             Self::Small | Self::Zeros => 0,
             Self::Ones => 0xff,
         }

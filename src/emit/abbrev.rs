@@ -1,6 +1,7 @@
 //! Abbreviations, found as they come.
 
 use gimli::{DwAt, DwForm, DwTag};
+use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
 use crate::op::write_uleb;
@@ -10,9 +11,11 @@ use crate::op::write_uleb;
 #[derive(Debug, Default)]
 pub(crate) struct Abbreviations {
     /// Each as the bytes that follow its code.
-    known: IndexSet<Box<[u8]>>,
+    known: IndexSet<Box<[u8]>, DefaultHashBuilder>,
     /// The one that is being described.
     current: Vec<u8>,
+    /// The index of the one that was asked for last: entries of one kind often follow each other.
+    last: usize,
 }
 
 impl Abbreviations {
@@ -37,11 +40,13 @@ impl Abbreviations {
 
     /// The code of the described entry.
     pub(crate) fn code(&mut self) -> u64 {
-        let index = match self.known.get_index_of(self.current.as_slice()) {
-            Some(index) => index,
-            None => self.known.insert_full(self.current.as_slice().into()).0,
-        };
-        index as u64 + 1
+        if self.known.get_index(self.last).is_none_or(|last| **last != *self.current) {
+            self.last = match self.known.get_index_of(self.current.as_slice()) {
+                Some(index) => index,
+                None => self.known.insert_full(self.current.as_slice().into()).0,
+            };
+        }
+        self.last as u64 + 1
     }
 
     /// The section.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
 use super::section::{Relocation, RelocationTarget};
@@ -16,7 +17,7 @@ pub(crate) struct AddressKey {
 /// The addresses of a unit. Units could share a table, but there are readers that want one for each.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
-    known: IndexSet<AddressKey>,
+    known: IndexSet<AddressKey, DefaultHashBuilder>,
 }
 
 /// Bytes of the header, after which index 0 stands.

@@ -69,13 +69,15 @@ impl Info {
         self.section_offset(".debug_abbrev", 0);
     }
 
-    /// Ends the unit and fills in what stays in it. What could not be filled in is given back.
-    pub(crate) fn end_unit(&mut self) {
+    /// Ends the unit and fills in what refers to its entries. Whether everything could be that counts from
+    /// the start of the unit; references to entries of later units wait.
+    pub(crate) fn end_unit(&mut self) -> bool {
         let length = (self.bytes.len() - self.unit - 4) as u32;
         self.bytes[self.unit..self.unit + 4].copy_from_slice(&length.to_le_bytes());
         let mut pending = core::mem::take(&mut self.pending);
         pending.retain(|pending| !self.settle(pending, None));
         self.pending = pending;
+        self.pending.iter().all(|pending| pending.form == RefForm::Section)
     }
 
     /// Fills in what refers to entries of other units, when all are there. Whether everything could be.
@@ -95,8 +97,18 @@ impl Info {
         if offset == 0 {
             return false;
         }
-        // Entries of other units are referred to from the start of the section only.
-        let in_unit = u64::from(offset).saturating_sub(self.unit as u64);
+        // An entry of an earlier unit has none.
+        let in_unit = u64::from(offset).checked_sub(self.unit as u64);
+        let room = match pending.form {
+            RefForm::Unit(size) => 8 * u32::from(size),
+            RefForm::UnitUleb(size) => 7 * u32::from(size),
+            RefForm::Section => 64,
+        };
+        let in_unit = match in_unit {
+            Some(in_unit) if in_unit.checked_shr(room).unwrap_or(0) == 0 => in_unit,
+            _ if pending.form == RefForm::Section => 0,
+            _ => return false,
+        };
         let (bytes, relocations) = match other {
             Some((bytes, relocations)) => (bytes, relocations),
             None => (self.bytes.as_mut_slice(), &mut self.relocations),

@@ -18,11 +18,13 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    pub(crate) fn new() -> Self {
+    /// Room for so many lists of so many bytes in all: what is there need not be moved or hashed again when
+    /// there is more.
+    pub(crate) fn new(count: usize, bytes: usize) -> Self {
         Self {
-            bytes: Vec::new(),
-            starts: Vec::new(),
-            seen: HashTable::new(),
+            bytes: Vec::with_capacity(bytes),
+            starts: Vec::with_capacity(count),
+            seen: HashTable::with_capacity(count),
             hasher: DefaultHashBuilder::default(),
         }
     }

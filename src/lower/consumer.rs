@@ -34,8 +34,6 @@ pub struct Consumer {
     pub address_space: Option<DwAt>,
     /// The attribute for the number of lanes that a function's code runs in.
     pub lanes: Option<DwAt>,
-    /// The attribute for the pc of each lane.
-    pub lane_pc: Option<DwAt>,
     /// The calling convention of a kernel, `DW_CC_*`.
     pub kernel_convention: Option<u8>,
 }
@@ -44,12 +42,8 @@ pub struct Consumer {
 pub const DW_AT_LLVM_ADDRESS_SPACE: DwAt = DwAt(0x3e10);
 /// `DW_AT_LLVM_lanes`, as LLVM numbers it.
 pub const DW_AT_LLVM_LANES: DwAt = DwAt(0x3e11);
-/// `DW_AT_LLVM_lane_pc`, as LLVM numbers it.
-pub const DW_AT_LLVM_LANE_PC: DwAt = DwAt(0x3e12);
 /// `DW_AT_LLVM_lanes`, as the AMDGPU extension's text numbers it.
 pub const DW_AT_LLVM_LANES_AMD: DwAt = DwAt(0x3e0a);
-/// `DW_AT_LLVM_lane_pc`, as the AMDGPU extension's text and AMD's debugger number it.
-pub const DW_AT_LLVM_LANE_PC_AMD: DwAt = DwAt(0x3e0b);
 /// `DW_CC_LLVM_DeviceKernel`.
 pub const DW_CC_LLVM_DEVICE_KERNEL: u8 = 0xc7;
 
@@ -62,14 +56,13 @@ impl Consumer {
             draft: DraftCodes::NONE,
             address_space: Some(DW_AT_LLVM_ADDRESS_SPACE),
             lanes: Some(DW_AT_LLVM_LANES),
-            lane_pc: Some(DW_AT_LLVM_LANE_PC),
             kernel_convention: Some(DW_CC_LLVM_DEVICE_KERNEL),
         }
     }
 
     /// AMD's debugger of today.
     pub fn rocgdb() -> Self {
-        Self { name: "ROCgdb", lane_pc: Some(DW_AT_LLVM_LANE_PC_AMD), ..Self::llvm() }
+        Self { name: "ROCgdb", ..Self::llvm() }
     }
 
     /// AMD's debuggers from before `DW_OP_LLVM_user`.
@@ -80,7 +73,6 @@ impl Consumer {
             draft: DraftCodes::NONE,
             address_space: Some(gimli::DW_AT_address_class),
             lanes: Some(DW_AT_LLVM_LANES_AMD),
-            lane_pc: Some(DW_AT_LLVM_LANE_PC_AMD),
             kernel_convention: None,
         }
     }
@@ -93,7 +85,6 @@ impl Consumer {
             draft: DraftCodes::NONE,
             address_space: Some(gimli::DW_AT_address_class),
             lanes: None,
-            lane_pc: None,
             kernel_convention: None,
         }
     }

@@ -8,7 +8,7 @@ use super::{LeftOut, Policy, cannot_be_told};
 use crate::emit::info::Pending;
 use crate::error::{Error, Result};
 use crate::model::{LocId, Stack, VariableId};
-use crate::op::{uleb_len, write_uleb};
+use crate::op::{uleb_len, write_byte_uleb, write_uleb};
 
 /// The base address that offsets in a function's lists count from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +39,7 @@ impl Dies<'_> {
         for live in module.live(variable) {
             let entry = self.loclists.bytes.len();
             let out = &mut self.loclists.bytes;
-            out.push(gimli::DW_LLE_offset_pair.0);
-            write_uleb(out, live.start.into());
+            write_byte_uleb(out, gimli::DW_LLE_offset_pair.0, live.start.into());
             write_uleb(out, live.end.into());
             let length = out.len();
             out.push(0);

@@ -5,17 +5,19 @@
 
 mod consumer;
 mod dies;
-mod flatten;
+mod entries;
 mod lines;
 mod lists;
 mod loc;
+mod scopes;
 mod types;
+mod variables;
 
 use core::ops::Range;
 
 pub use consumer::{
-    Consumer, DW_AT_LLVM_ADDRESS_SPACE, DW_AT_LLVM_LANE_PC, DW_AT_LLVM_LANE_PC_AMD, DW_AT_LLVM_LANES,
-    DW_AT_LLVM_LANES_AMD, DW_CC_LLVM_DEVICE_KERNEL, Policy,
+    Consumer, DW_AT_LLVM_ADDRESS_SPACE, DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD, DW_CC_LLVM_DEVICE_KERNEL,
+    Policy,
 };
 
 use crate::emit::Section;
@@ -82,8 +84,8 @@ pub fn lower_loc(
     if loc.nodes().any(refers) {
         return Err(Error::bad_argument("the location refers to what it cannot name without a module"));
     }
-    if let Some(reg) = stack.base.filter(|&reg| target.register(reg).is_none()) {
-        return Err(ErrorKind::UnknownRegister(format!("{} ({})", reg.0, target.name())).into());
+    if let Some(reg) = stack.base {
+        crate::build::scalar(target, reg)?;
     }
     let mut builder = crate::build::Builder::new(target.clone());
     let unit = builder.unit("");

@@ -12,8 +12,8 @@
 //! | `register(r)` | bits `from…` of register `r` |
 //! | `lane(r, k)` | bits `k·w + from…` of `r`, with `w` the bits of a lane |
 //! | `per_lane(r)` | the same with the asking lane for `k` |
-//! | `stack_slot(n)` | bits `8·(base + n) + from…` of the asking lane's private memory, `base` as the function's [`Stack`] says |
 //! | `memory(s, a)` | bits `8·a + from…` of space `s`; the asking lane's, if it is the lanes' own |
+//! | `stack_slot(n)` | the slice of private memory at `stack_address(n)`: the function's base, as its [`Stack`] says, plus `n` |
 //! | `l.offset(n)`, `l.bit_offset(n)` | the slice of `l` from `from + 8·n`, `from + n` |
 //! | `parts(…)` | of each part, in order, what of its bits is in `from…from + bits` |
 //! | `b.overlay(a, o, n)` | of `b` below `o` and from `o + n` on; between them, of `a` from 0 on |
@@ -213,19 +213,6 @@ impl Denote<'_> {
             Node::Register(reg) => self.register(reg, 0, None, from, bits, out),
             Node::Lane(reg, lane) => self.lane(reg, lane, from, bits, out),
             Node::PerLane(reg) => self.lane(reg, self.asking_lane()?, from, bits, out),
-            Node::StackSlot(offset) => {
-                let base = match self.stack.base {
-                    None => 0,
-                    Some(reg) => {
-                        let base = self.read_register(reg)?;
-                        match self.stack.scaling {
-                            Scaling::Lane => base,
-                            Scaling::Wave => base / u64::from(self.module.target.lanes()),
-                        }
-                    }
-                };
-                self.memory(SpaceId::PRIVATE_LANE, base.wrapping_add_signed(offset), from, bits, out)
-            }
             Node::Memory(space) => self.memory(space, self.number(tree.last(at))?, from, bits, out),
             Node::Offset(by) => self.slice(tree.last(at), from + 8 * i128::from(by), bits, out),
             Node::BitOffset(by) => self.slice(tree.last(at), from + i128::from(by), bits, out),
@@ -397,6 +384,7 @@ impl Denote<'_> {
         let value = match tree.node(at) {
             Node::Const(value) => value,
             Node::Address(symbol, by) => self.symbol(symbol)?.wrapping_add_signed(by),
+            Node::StackAddress(by) => self.stack_base()?.wrapping_add_signed(by),
             Node::Read(bits) => self.read(tree.last(at), bits)?,
             Node::ReadRegister(reg) => self.read_register(reg)?,
             Node::LaneIndex => self.asking_lane()?.into(),
@@ -420,6 +408,16 @@ impl Denote<'_> {
     fn symbol(&self, symbol: Symbol) -> Result<u64, NoMeaning> {
         let name = self.module.symbol_name(symbol);
         self.contents.symbol(name).ok_or_else(|| NoMeaning::Unreadable(format!("symbol `{name}`")))
+    }
+
+    /// The base of the stack frame, in bytes of one lane.
+    fn stack_base(&self) -> Result<u64, NoMeaning> {
+        let Some(reg) = self.stack.base else { return Ok(0) };
+        let base = self.read_register(reg)?;
+        Ok(match self.stack.scaling {
+            Scaling::Lane => base,
+            Scaling::Wave => base / u64::from(self.module.target.lanes()),
+        })
     }
 
     fn read_register(&self, reg: Reg) -> Result<u64, NoMeaning> {
@@ -498,7 +496,7 @@ fn push(out: &mut Vec<Span>, span: Span) {
             _ => span.from == last.from + u128::from(last.bits),
         };
         if goes_on && last.storage == span.storage {
-            last.bits += span.bits;
+            last.bits = last.bits.saturating_add(span.bits);
             return;
         }
     }

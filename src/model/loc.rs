@@ -64,8 +64,6 @@ pub enum Node<'a> {
     Lane(Reg, u32),
     /// The asking lane's part of a vector register.
     PerLane(Reg),
-    /// A slot of the function's stack frame in private memory, the asking lane's, at bytes from the base.
-    StackSlot(i64),
     /// Memory in a space at an address.
     Memory(SpaceId),
     /// Bytes further on.
@@ -113,6 +111,9 @@ pub enum Node<'a> {
     Const(u64),
     /// The address of a symbol, plus bytes.
     Address(Symbol, i64),
+    /// The address in private memory, in bytes of one lane, so many from the base of the function's stack
+    /// frame.
+    StackAddress(i64),
     /// The number that the first bits of a place hold, unsigned.
     Read(u32),
     /// The number that a whole register holds, unsigned.
@@ -161,7 +162,6 @@ impl Node<'_> {
             Node::Register(_)
             | Node::Lane(..)
             | Node::PerLane(_)
-            | Node::StackSlot(_)
             | Node::Implicit(_)
             | Node::PointerTo(..)
             | Node::Call(_)
@@ -173,7 +173,11 @@ impl Node<'_> {
             Node::OffsetBy | Node::BitOffsetBy => (Loc, &[Loc, Val]),
             Node::Overlay => (Loc, &[Loc, Loc, Val, Val]),
             Node::Select { .. } => (Loc, &[Loc, Loc, Val]),
-            Node::Const(_) | Node::Address(..) | Node::ReadRegister(_) | Node::LaneIndex => (Val, &[]),
+            Node::Const(_)
+            | Node::Address(..)
+            | Node::StackAddress(_)
+            | Node::ReadRegister(_)
+            | Node::LaneIndex => (Val, &[]),
             Node::Read(_) => (Val, &[Loc]),
             Node::Plus(_) | Node::Neg | Node::Not => (Val, &[Val]),
             Node::Add
@@ -252,7 +256,7 @@ impl Loc {
     /// fact of the function, not of the slot: see [`Stack`](super::Stack).
     #[inline]
     pub fn stack_slot(offset: i64) -> Self {
-        Self::leaf(Node::StackSlot(offset))
+        Self::memory(SpaceId::PRIVATE_LANE, Val::stack_address(offset))
     }
 
     /// Memory in a space, at an address in bytes. An address with more bits than the space has is cut.
@@ -315,7 +319,7 @@ impl Loc {
         let mut all = Self(Postfix::new());
         let mut count = 0;
         for (part, bits) in parts {
-            all.0.append(&part.0);
+            all.0.append(part.0);
             all = all.then(Node::Part(bits));
             count += 1;
         }
@@ -407,7 +411,7 @@ impl Loc {
 
     #[inline]
     fn with(mut self, operand: Val) -> Self {
-        self.0.append(&operand.0);
+        self.0.append(operand.0);
         self
     }
 }
@@ -427,7 +431,7 @@ macro_rules! binary { ($($(#[$doc:meta])* $method:ident $node:ident;)*) => { $(
     #[allow(clippy::should_implement_trait, reason = "operators would suggest numbers, not descriptions")]
     #[inline]
     pub fn $method(mut self, other: Self) -> Self {
-        self.0.append(&other.0);
+        self.0.append(other.0);
         self.then(Node::$node)
     }
 )* } }
@@ -449,6 +453,12 @@ impl Val {
     #[inline]
     pub fn register(reg: Reg) -> Self {
         Self::leaf(Node::ReadRegister(reg))
+    }
+
+    /// The address of a [stack slot](Loc::stack_slot), in bytes of one lane: what a pointer to it holds.
+    #[inline]
+    pub fn stack_address(offset: i64) -> Self {
+        Self::leaf(Node::StackAddress(offset))
     }
 
     /// What two scalar registers of 32 bits hold, low and high.

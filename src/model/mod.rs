@@ -1,8 +1,7 @@
 //! What the compiler knows, in the compiler's words: plain, flat data.
 //!
 //! A [`Module`] is made by [`Builder`](crate::build::Builder), which checks it. Entities are small ids in
-//! arrays; strings, types and raw expressions are stored once; a location is about as many bytes as the
-//! DWARF expression that will describe it.
+//! arrays; strings, types and raw expressions are stored once; a location is a word for each of its nodes.
 
 mod denote;
 mod frame;
@@ -34,6 +33,7 @@ pub use types::{Composite, Encoding, Member, Qualifier, Type, TypeKind};
 use core::ops::Range;
 
 use cranelift_entity::PrimaryMap;
+use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
 use crate::error::At;
@@ -44,8 +44,8 @@ use crate::target::Target;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Module {
     pub(crate) target: Target,
-    pub(crate) strings: IndexSet<Box<str>>,
-    pub(crate) exprs: IndexSet<(Expr, Vec<Entity>)>,
+    pub(crate) strings: IndexSet<Box<str>, DefaultHashBuilder>,
+    pub(crate) exprs: IndexSet<(Expr, Vec<Entity>), DefaultHashBuilder>,
     pub(crate) units: PrimaryMap<UnitId, Unit>,
     pub(crate) files: PrimaryMap<FileId, File>,
     pub(crate) types: PrimaryMap<TypeId, Type>,

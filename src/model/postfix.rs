@@ -30,10 +30,14 @@ const WIDE: u32 = 1 << 6;
 const NUMBER: u32 = 7;
 
 /// Nodes in postfix order.
+///
+/// What appends to it is inlined, and lends it to nothing that is not: so the words are in registers, and
+/// `len` is known to the compiler, until the tree is complete.
 #[derive(Clone)]
 pub(super) struct Postfix {
     few: [u32; FEW],
-    len: u32,
+    /// How many there are; as long as [`more`](Self::more) is `None`, all in place.
+    len: usize,
     more: Option<Box<More>>,
 }
 
@@ -55,30 +59,23 @@ impl Postfix {
     #[inline]
     pub(super) fn nodes(&self) -> Nodes<'_> {
         match &self.more {
-            None => Nodes { words: self.few.get(..self.len as usize).unwrap_or_default(), implicit: &[] },
+            None => Nodes { words: self.few.get(..self.len).unwrap_or_default(), implicit: &[] },
             Some(more) => Nodes { words: &more.words, implicit: &more.implicit },
         }
     }
 
     /// Appends the nodes of another.
-    #[inline]
-    pub(super) fn append(&mut self, other: &Self) {
-        let Nodes { words, implicit } = other.nodes();
-        let end = self.len as usize + words.len();
-        if self.more.is_none()
-            && implicit.is_empty()
-            && let Some(room) = self.few.get_mut(self.len as usize..end)
-        {
-            // Of so few words a loop is shorter than a call.
-            for (to, from) in room.iter_mut().zip(words) {
-                *to = *from;
+    #[inline(always)]
+    pub(super) fn append(&mut self, other: Self) {
+        let end = self.len + other.len;
+        if self.more.is_none() && other.more.is_none() && end <= FEW {
+            for index in 0..other.len {
+                self.few[self.len + index] = other.few[index];
             }
-            self.len = end as u32;
         } else {
-            let more = self.more();
-            more.words.extend_from_slice(words);
-            more.implicit.extend_from_slice(implicit);
+            self.more = Some(both(self.few, self.len, self.more.take(), other));
         }
+        self.len = end;
     }
 
     /// Appends a node. Inlined, for where it is called the node is known, and little of this is left.
@@ -88,7 +85,7 @@ impl Postfix {
             Node::Register(reg) => self.number(Tag::Register, reg.0),
             Node::Lane(reg, lane) => self.numbers(Tag::Lane, reg.0, lane.into()),
             Node::PerLane(reg) => self.number(Tag::PerLane, reg.0),
-            Node::StackSlot(offset) => self.number(Tag::StackSlot, fold(offset)),
+            Node::StackAddress(offset) => self.number(Tag::StackAddress, fold(offset)),
             Node::Memory(space) => self.number(Tag::Memory, space.0.into()),
             Node::Offset(bytes) => self.number(Tag::Offset, fold(bytes)),
             Node::BitOffset(bits) => self.number(Tag::BitOffset, fold(bits)),
@@ -101,7 +98,9 @@ impl Postfix {
             Node::Extend { bits, count } => self.numbers(Tag::Extend, bits, count),
             Node::Implicit(bytes) => {
                 self.number(Tag::Implicit, bytes.len() as u64);
-                self.more().implicit.extend_from_slice(bytes);
+                let mut more = more(self.few, self.len, self.more.take());
+                more.implicit.extend_from_slice(bytes);
+                self.more = Some(more);
             }
             Node::Value => self.number(Tag::Value, 0),
             Node::PointerTo(variable, by) => {
@@ -138,33 +137,41 @@ impl Postfix {
 
     #[inline(always)]
     fn number(&mut self, tag: Tag, number: u64) {
-        if number >> (32 - NUMBER) == 0
-            && self.more.is_none()
-            && let Some(word) = self.few.get_mut(self.len as usize)
-        {
-            *word = tag as u32 | (number as u32) << NUMBER;
-            self.len += 1;
+        if number >> (32 - NUMBER) == 0 && self.more.is_none() && self.len < FEW {
+            self.few[self.len] = tag as u32 | (number as u32) << NUMBER;
         } else {
-            self.spill(tag, number);
+            self.more = Some(spilled(self.few, self.len, self.more.take(), tag, number));
         }
+        self.len += 1;
     }
+}
 
-    /// Appends what there is no room for in place.
-    #[cold]
-    fn spill(&mut self, tag: Tag, number: u64) {
-        let words = &mut self.more().words;
-        if number >> (32 - NUMBER) == 0 {
-            words.push(tag as u32 | (number as u32) << NUMBER);
-        } else {
-            words.extend_from_slice(&[tag as u32 | WIDE, number as u32, (number >> 32) as u32]);
-        }
-    }
+/// What is not held in place, with what was.
+#[cold]
+fn more(few: [u32; FEW], len: usize, more: Option<Box<More>>) -> Box<More> {
+    more.unwrap_or_else(|| Box::new(More { words: few[..len].to_vec(), implicit: Vec::new() }))
+}
 
-    #[cold]
-    fn more(&mut self) -> &mut More {
-        let words = self.few.get(..self.len as usize).unwrap_or_default();
-        self.more.get_or_insert_with(|| Box::new(More { words: words.to_vec(), implicit: Vec::new() }))
+/// The same, with a node for which there is no room in place.
+#[cold]
+fn spilled(few: [u32; FEW], len: usize, old: Option<Box<More>>, tag: Tag, number: u64) -> Box<More> {
+    let mut more = more(few, len, old);
+    if number >> (32 - NUMBER) == 0 {
+        more.words.push(tag as u32 | (number as u32) << NUMBER);
+    } else {
+        more.words.extend_from_slice(&[tag as u32 | WIDE, number as u32, (number >> 32) as u32]);
     }
+    more
+}
+
+/// The same, with the nodes of another.
+#[cold]
+fn both(few: [u32; FEW], len: usize, old: Option<Box<More>>, other: Postfix) -> Box<More> {
+    let mut more = more(few, len, old);
+    let Nodes { words, implicit } = other.nodes();
+    more.words.extend_from_slice(words);
+    more.implicit.extend_from_slice(implicit);
+    more
 }
 
 impl PartialEq for Postfix {
@@ -192,16 +199,28 @@ fn unfold(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
+/// Tags, in the order of [`Node`]'s variants: a tag becomes a node without a table.
 macro_rules! tags { ($($tag:ident),*) => {
     #[derive(Clone, Copy)]
     enum Tag { $($tag),* }
-    const TAGS: &[Tag] = &[$(Tag::$tag),*];
+
+    impl Tag {
+        #[inline(always)]
+        #[allow(non_upper_case_globals, reason = "the names of the tags")]
+        fn new(number: u32) -> Option<Self> {
+            $(const $tag: u32 = Tag::$tag as u32;)*
+            match number {
+                $($tag => Some(Self::$tag),)*
+                _ => None,
+            }
+        }
+    }
 } }
 tags!(
     Register,
     Lane,
     PerLane,
-    StackSlot,
+    StackAddress,
     Memory,
     Offset,
     BitOffset,
@@ -314,11 +333,11 @@ impl<'a> Iterator for Nodes<'a> {
     #[inline(always)]
     fn next(&mut self) -> Option<Node<'a>> {
         let (tag, number) = self.number()?;
-        Some(match *TAGS.get(tag as usize)? {
+        Some(match Tag::new(tag)? {
             Tag::Register => Node::Register(Reg(number)),
             Tag::Lane => Node::Lane(Reg(number), self.second()? as u32),
             Tag::PerLane => Node::PerLane(Reg(number)),
-            Tag::StackSlot => Node::StackSlot(unfold(number)),
+            Tag::StackAddress => Node::StackAddress(unfold(number)),
             Tag::Memory => Node::Memory(SpaceId(number as u32)),
             Tag::Offset => Node::Offset(unfold(number)),
             Tag::BitOffset => Node::BitOffset(unfold(number)),
@@ -386,15 +405,21 @@ impl Pool {
             self.words.extend_from_slice(&more.words);
             self.implicit.extend_from_slice(&more.implicit);
         } else {
-            self.words.push(*len);
+            self.words.push(*len as u32);
             // All of it and then less: a copy of a constant size.
             self.words.extend_from_slice(few);
-            self.words.truncate(start + 1 + *len as usize);
+            self.words.truncate(start + 1 + len);
         }
         if self.words.len().max(self.implicit.len()) > u32::MAX as usize {
             return Err(full());
         }
         Ok(LocId(start as u32))
+    }
+
+    /// Gives back room for more.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.words.shrink_to_fit();
+        self.implicit.shrink_to_fit();
     }
 
     #[inline]
@@ -413,4 +438,67 @@ impl Pool {
 #[cold]
 fn full() -> Error {
     ErrorKind::TooLarge("the locations of a module are too many".into()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Val;
+
+    fn nodes(loc: &Loc) -> (Vec<String>, Vec<String>) {
+        let mut pool = Pool::default();
+        // Something before it, so that nothing starts at 0.
+        pool.push(&Loc::implicit(&[9])).unwrap();
+        let id = pool.push(loc).unwrap();
+        pool.push(&Loc::implicit(&[8, 7])).unwrap();
+        let names = |nodes: Nodes<'_>| nodes.map(|node| format!("{node:?}")).collect();
+        (names(loc.nodes()), names(pool.nodes(id)))
+    }
+
+    #[test]
+    fn numbers_of_all_sizes_come_back() {
+        for shift in 0..64 {
+            for value in [1u64 << shift, (1u64 << shift) - 1, !(1u64 << shift)] {
+                let number = Val::constant(value).plus(value as i64).plus((value as i64).wrapping_neg());
+                let (before, after) = nodes(&Loc::memory(SpaceId(3), number).offset(value as i64));
+                let expected = [
+                    Node::Const(value),
+                    Node::Plus(value as i64),
+                    Node::Plus((value as i64).wrapping_neg()),
+                    Node::Memory(SpaceId(3)),
+                    Node::Offset(value as i64),
+                ];
+                let expected: Vec<String> = expected
+                    .iter()
+                    .filter(|node| **node != Node::Offset(0))
+                    .map(|node| format!("{node:?}"))
+                    .collect();
+                assert_eq!((&before, &after), (&expected, &expected));
+            }
+        }
+    }
+
+    #[test]
+    fn trees_that_are_too_large_to_be_held_in_place_are_joined() {
+        let constant = |byte: u8| (Loc::implicit(&[byte, !byte]), 16);
+        let register = |reg: u64| (Loc::lane(Reg(reg << 40), reg as u32), 32);
+        for count in 0..40u8 {
+            let mut parts = Vec::new();
+            for index in 0..count {
+                parts.push(if index % 3 == 0 { constant(index) } else { register(index.into()) });
+            }
+            let (before, after) = nodes(&Loc::parts(parts));
+            let mut expected = Vec::new();
+            for index in 0..count {
+                let (bytes, reg) = ([index, !index], u64::from(index));
+                let (node, bits) = match index % 3 {
+                    0 => (Node::Implicit(&bytes), 16),
+                    _ => (Node::Lane(Reg(reg << 40), index.into()), 32),
+                };
+                expected.extend([format!("{node:?}"), format!("{:?}", Node::Part(bits))]);
+            }
+            expected.push(format!("{:?}", Node::Parts(count.into())));
+            assert_eq!((&before, &after), (&expected, &expected));
+        }
+    }
 }

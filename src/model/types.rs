@@ -44,6 +44,8 @@ pub struct Type {
     pub(crate) kind: TypeKind,
     /// The size in bits; `None` where it has none (functions, incomplete types).
     pub(crate) bits: Option<u64>,
+    /// As many of them as have a meaning: a vector of three elements has the size of one of four.
+    pub(crate) value_bits: Option<u64>,
 }
 
 /// What a type is.
@@ -149,5 +151,11 @@ impl Type {
     /// The size in bits; `None` where it has none or it is not known.
     pub fn bits(&self) -> Option<u64> {
         self.bits
+    }
+
+    /// The bits that have a meaning, from the first on: all, but of a vector of three elements those of
+    /// three, though it has the size of one of four. So many are in a variable's location.
+    pub fn value_bits(&self) -> Option<u64> {
+        self.value_bits
     }
 }

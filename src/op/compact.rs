@@ -1,7 +1,7 @@
 //! Compact spellings: opcodes that hold an operand, or a fixed-size one, of an operation of the table.
 
 use super::encode::{Failure, Spelled};
-use super::leb::{write_sleb, write_uleb};
+use super::leb::{write_byte_sleb, write_byte_uleb, write_sleb};
 use super::operand::{fits_signed, fits_unsigned};
 use super::{Encoder, Name, Op, Reg};
 
@@ -109,7 +109,7 @@ impl Encoder<'_> {
 
     /// Appends a constant of the generic type as `lit0…lit31`, `const1u…const8u` or `constu`,
     /// whichever is shortest.
-    #[inline]
+    #[inline(always)]
     pub fn constu(&mut self, value: u64) -> &mut Self {
         let (code, bytes) = match value {
             0..32 => (0x30 + value as u8, 0),
@@ -118,8 +118,7 @@ impl Encoder<'_> {
             0x1000_0000..0x1_0000_0000 => (0x0c, 4),
             0x100_0000_0000_0000.. => (0x0e, 8),
             _ => {
-                self.out.push(0x10);
-                write_uleb(self.out, value);
+                write_byte_uleb(self.out, 0x10, value);
                 return self;
             }
         };
@@ -141,10 +140,10 @@ impl Encoder<'_> {
             -0x80_0000_0000_0000..0x80_0000_0000_0000 => (0x11, 0),
             _ => (0x0f, 8),
         };
-        self.out.push(code);
         if bytes == 0 {
-            write_sleb(self.out, value)
+            write_byte_sleb(self.out, code, value)
         } else {
+            self.out.push(code);
             self.fixed(value as u64, bytes)
         }
         self
@@ -156,22 +155,20 @@ impl Encoder<'_> {
         if reg.0 < 32 {
             self.out.push(0x50 + reg.0 as u8);
         } else {
-            self.out.push(0x90);
-            write_uleb(self.out, reg.0);
+            write_byte_uleb(self.out, 0x90, reg.0);
         }
         self
     }
 
     /// Appends the memory location at a register's contents plus bytes, as `breg0…breg31` or `bregx`.
-    #[inline]
+    #[inline(always)]
     pub fn bregx(&mut self, reg: Reg, by: i64) -> &mut Self {
         if reg.0 < 32 {
-            self.out.push(0x70 + reg.0 as u8);
+            write_byte_sleb(self.out, 0x70 + reg.0 as u8, by);
         } else {
-            self.out.push(0x92);
-            write_uleb(self.out, reg.0);
+            write_byte_uleb(self.out, 0x92, reg.0);
+            write_sleb(self.out, by);
         }
-        write_sleb(self.out, by);
         self
     }
 

@@ -1,6 +1,6 @@
 //! Operations to bytes.
 
-use super::leb::{write_sleb, write_uleb};
+use super::leb::{write_byte_uleb, write_sleb, write_uleb};
 use super::operand::{PointerForm, fits_signed, fits_unsigned, operand_type};
 use super::table::{code, for_each_op};
 use super::{Code, Compact, Dialect, EncodedAddress, Encoding, LLVM_USER, Name, Op, Row, Spelling};
@@ -329,6 +329,15 @@ macro_rules! encoder_method {
     (RegX $($rest:tt)*) => {};
     (BregX $($rest:tt)*) => {};
     (Pick $($rest:tt)*) => {};
+    // An opcode of every dialect and one number are appended at once.
+    ($variant:ident $method:ident $text:literal { $field:ident: Uleb } [$std:literal $($codes:tt)*]) => {
+        #[doc = concat!("Appends `DW_OP_", $text, "`.")]
+        #[inline]
+        pub fn $method(&mut self, $field: u64) -> &mut Self {
+            write_byte_uleb(self.out, $std, $field);
+            self
+        }
+    };
     ($variant:ident $method:ident $text:literal { $($field:ident: $kind:ident),* }
      [$std:tt $gnu:tt $user:tt $legacy:tt $six:tt]) => {
         #[doc = concat!("Appends `DW_OP_", $text, "`.")]

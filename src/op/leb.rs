@@ -2,14 +2,36 @@
 
 /// Appends an unsigned LEB128 number.
 #[inline]
-pub(crate) fn write_uleb(out: &mut Vec<u8>, mut value: u64) {
+pub(crate) fn write_uleb(out: &mut Vec<u8>, value: u64) {
+    uleb_after(out, [], value);
+}
+
+/// Appends a byte and an unsigned LEB128 number.
+#[inline]
+pub(crate) fn write_byte_uleb(out: &mut Vec<u8>, byte: u8, value: u64) {
+    uleb_after(out, [byte], value);
+}
+
+/// Appends a signed LEB128 number.
+#[inline]
+pub(crate) fn write_sleb(out: &mut Vec<u8>, value: i64) {
+    sleb_after(out, [], value);
+}
+
+/// Appends a byte and a signed LEB128 number.
+#[inline]
+pub(crate) fn write_byte_sleb(out: &mut Vec<u8>, byte: u8, value: i64) {
+    sleb_after(out, [byte], value);
+}
+
+/// Numbers of one or two bytes, which most are, are written with no branch that depends on which: it would
+/// often be mispredicted.
+#[inline(always)]
+fn uleb_after<const N: usize>(out: &mut Vec<u8>, before: [u8; N], mut value: u64) {
     if value < 1 << 14 {
-        // One or two bytes, with no branch that depends on which: it would often be mispredicted.
-        let more = value >= 0x80;
-        out.extend_from_slice(&[value as u8 & 0x7f | u8::from(more) << 7, (value >> 7) as u8]);
-        out.truncate(out.len() - usize::from(!more));
-        return;
+        return short(out, before, [value as u8, (value >> 7) as u8], value >= 0x80);
     }
+    out.extend_from_slice(&before);
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;
@@ -17,20 +39,30 @@ pub(crate) fn write_uleb(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Appends a signed LEB128 number.
-#[inline]
-pub(crate) fn write_sleb(out: &mut Vec<u8>, mut value: i64) {
+#[inline(always)]
+fn sleb_after<const N: usize>(out: &mut Vec<u8>, before: [u8; N], mut value: i64) {
     if (-0x2000..0x2000).contains(&value) {
-        let more = !(-0x40..0x40).contains(&value);
-        out.extend_from_slice(&[value as u8 & 0x7f | u8::from(more) << 7, (value >> 7) as u8 & 0x7f]);
-        out.truncate(out.len() - usize::from(!more));
-        return;
+        let has_two = !(-0x40..0x40).contains(&value);
+        return short(out, before, [value as u8, (value >> 7) as u8], has_two);
     }
+    out.extend_from_slice(&before);
     while !(-0x40..0x40).contains(&value) {
         out.push(value as u8 | 0x80);
         value >>= 7;
     }
     out.push(value as u8 & 0x7f);
+}
+
+/// Appends a number of one byte or two, in the low seven bits of each.
+#[inline(always)]
+fn short<const N: usize>(out: &mut Vec<u8>, before: [u8; N], [low, high]: [u8; 2], has_two: bool) {
+    let mut all = [0; 4];
+    all[..N].copy_from_slice(&before);
+    all[N] = low & 0x7f | u8::from(has_two) << 7;
+    all[N + 1] = high & 0x7f;
+    let end = out.len() + N + 1 + usize::from(has_two);
+    out.extend_from_slice(&all);
+    out.truncate(end);
 }
 
 /// How many bytes the shortest encoding takes.

@@ -32,7 +32,7 @@ pub use compact::{COMPACT, Compact, Form};
 pub use decode::{Decoded, Decoder, Spelling};
 pub use encode::Encoder;
 pub use expr::{Expr, ExprBuilder, Fixup, FixupKind, GimliTarget, Label, Ops, Slot};
-pub(crate) use leb::{read_sleb, read_uleb, sleb_len, uleb_len, write_sleb, write_uleb};
+pub(crate) use leb::{read_sleb, read_uleb, sleb_len, uleb_len, write_byte_uleb, write_sleb, write_uleb};
 pub use operand::{EncodedAddress, OperandKind, Reg};
 
 use operand::operand_type;

@@ -55,7 +55,7 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
             // is not there.
             let may_be_outside = |node: Node<'_>| {
                 let is_offset = matches!(node, Node::OffsetBy | Node::BitOffsetBy | Node::Overlay);
-                let is_memory = matches!(node, Node::Memory(_) | Node::StackSlot(_) | Node::Call(_));
+                let is_memory = matches!(node, Node::Memory(_) | Node::Call(_));
                 is_offset || is_memory || matches!(node, Node::Read(_))
             };
             let mut all = locations(*variable).flat_map(nodes_of);

@@ -172,13 +172,13 @@ impl Maker<'_, '_> {
                 let to = Some(of).filter(|_| self.c.is(2));
                 (self.m.pointer_into(unit, to, space.id).unwrap(), space.address_bits.into())
             }
-            2 if is_small => {
+            2 if is_small && bits % 8 == 0 => {
                 let counts =
                     self.c.of(&[&[Some(3)][..], &[Some(2), Some(2)], &[None], &[Some(2), None], &[]]);
                 let count: Option<u64> = counts.iter().copied().product();
                 (self.m.array(unit, of, counts).unwrap(), count.map_or(8, |count| count * bits))
             }
-            3 if is_small => {
+            3 if is_small && bits % 8 == 0 => {
                 let count = self.c.of(&[2, 3, 4]);
                 (self.m.vector(unit, of, count).unwrap(), bits * if count == 3 { 4 } else { count })
             }

@@ -178,11 +178,11 @@ impl Making<'_> {
                     let space = self.c.one(self.target.spaces());
                     (m.pointer_into(unit, Some(of), space.id), space.address_bits.into())
                 }
-                2 => {
+                2 if bits % 8 == 0 => {
                     let count = 1 + self.c.below(4) as u64;
                     (m.array(unit, of, &[Some(count), Some(2)]), 2 * bits * count)
                 }
-                3 => (m.vector(unit, of, 3), 4 * bits),
+                3 if bits % 8 == 0 => (m.vector(unit, of, 3), 4 * bits),
                 4 => (m.typedef(unit, &name, Some(of)), bits),
                 5 => (m.qualified(unit, Qualifier::Const, Some(of)), bits),
                 6 => (m.enumeration(unit, Some(&name), int, &[("A", -1), ("B", 1 << 40)]), 32),
@@ -320,6 +320,10 @@ impl Making<'_> {
             variable.artificial();
         }
         for (pcs, locs) in ranges.into_iter().zip(&locs) {
+            // One that is nowhere is not one of several.
+            let is_somewhere = |loc: &&Loc| loc.nodes().any(|node| node != eitri::model::Node::Undefined);
+            let somewhere: Vec<Loc> = locs.iter().filter(is_somewhere).cloned().collect();
+            let locs = if somewhere.is_empty() { &locs[..1] } else { &somewhere };
             variable.live_in(pcs, locs).expect("places");
         }
         if let Some(loc) = always {

@@ -98,6 +98,7 @@ impl Parser<'_> {
             ("register", [reg]) => Val::register(self.reg(reg)),
             ("pair", [low, high]) => Val::pair(self.reg(low), self.reg(high)),
             ("read", [loc, bits]) => self.loc(loc).read(number(bits) as u32),
+            ("stack_address", [offset]) => Val::stack_address(number(offset)),
             ("lane_index", [""]) => Val::lane_index(),
             ("plus", [value, by]) => self.val(value).plus(number(by)),
             ("neg", [value]) => self.val(value).neg(),

@@ -3,8 +3,6 @@
 //! Nothing in here asks the reader of this crate. Each test runs a program that is installed or says that
 //! it is not: see [`common`].
 
-#![allow(clippy::single_range_in_vec_init, reason = "blocks have ranges, and often one")]
-
 #[path = "../common/tools.rs"]
 mod common;
 mod debugger;

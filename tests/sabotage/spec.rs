@@ -194,7 +194,7 @@ impl Spec {
         }
         let global = m.symbol("data");
         m.variable(unit, self.global, int).unwrap().always(Loc::global_symbol(global)).unwrap();
-        m.constant(unit, "c", int, &self.constant).unwrap();
+        m.constant(unit, "c", int, &self.constant[..(bits as usize).div_ceil(8).min(4)]).unwrap();
         let namespace = m.namespace(unit, self.namespace).unwrap();
 
         let mut inlined = [None; 2];

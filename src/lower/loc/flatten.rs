@@ -15,7 +15,7 @@ pub(super) struct Leaf {
 }
 
 /// More parts than any location has that a compiler makes.
-const MAX_PARTS: usize = 4096;
+pub(super) const MAX_PARTS: usize = 4096;
 
 /// Appends the parts of `bits` bits from bit `from` of the location `at`. `None` where they lie outside of
 /// it, or are too many.
@@ -28,6 +28,12 @@ pub(super) fn flatten(tree: &Tree<'_>, at: usize, from: i64, bits: u64, out: &mu
             flatten(tree, tree.last(at), from.checked_add(bytes.checked_mul(8)?)?, bits, out)
         }
         Node::BitOffset(by) => flatten(tree, tree.last(at), from.checked_add(by)?, bits, out),
+        Node::OffsetBy | Node::BitOffsetBy => {
+            let (place, by) = tree.two(at);
+            let Some(by) = tree.constant(by) else { return leaf(at, from, bits, out) };
+            let scale = if matches!(tree.node(at), Node::OffsetBy) { 8 } else { 1 };
+            flatten(tree, place, from.checked_add((by as i64).checked_mul(scale)?)?, bits, out)
+        }
         Node::Part(_) => flatten(tree, tree.last(at), from, bits, out),
         Node::Parts(_) => {
             let parts = tree.operands(at);

@@ -1,0 +1,147 @@
+//! Numbers: the same in every dialect, but for what is read from where.
+
+use super::{At, One, arithmetic, has_bytes, malformed};
+use crate::error::Result;
+use crate::model::Node;
+use crate::op::Reg;
+use crate::target::{Scaling, SpaceId};
+
+impl One<'_, '_> {
+    /// A register of the width of an address, and a constant added to it.
+    pub(super) fn register_plus(&self, at: At) -> Option<(Reg, i64)> {
+        match self.tree.node(at) {
+            Node::ReadRegister(reg) => Some((reg, 0)),
+            Node::Plus(by) => {
+                let (reg, first) = self.register_plus(self.tree.last(at))?;
+                Some((reg, first.checked_add(by)?))
+            }
+            _ => None,
+        }
+    }
+
+    /// A number with a constant added.
+    pub(super) fn val_plus(&mut self, at: At, by: i64) -> Result<()> {
+        match self.tree.node(at) {
+            Node::Const(value) => {
+                self.encoder.constu(value.wrapping_add_signed(by));
+            }
+            Node::Address(symbol, first) if let Some(by) = first.checked_add(by) => self.symbol(symbol, by),
+            Node::StackAddress(first) if let Some(by) = first.checked_add(by) => self.stack_address(by)?,
+            Node::Plus(first) if let Some(by) = first.checked_add(by) => {
+                return self.val_plus(self.tree.last(at), by);
+            }
+            Node::ReadRegister(reg) if self.register(reg)?.bits == self.address_bits() => {
+                self.encoder.bregx(reg, by);
+            }
+            _ => {
+                self.val(at)?;
+                self.plus(by);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes operations that leave the number on top of the stack.
+    pub(super) fn val(&mut self, at: At) -> Result<()> {
+        if let Some((reg, by)) = self.register_plus(at)
+            && self.register(reg)?.bits == self.address_bits()
+        {
+            self.encoder.bregx(reg, by);
+            return Ok(());
+        }
+        match self.tree.node(at) {
+            Node::Const(value) => {
+                self.encoder.constu(value);
+            }
+            Node::Address(symbol, by) => self.symbol(symbol, by),
+            Node::StackAddress(by) => self.stack_address(by)?,
+            Node::Read(bits) => self.read(self.tree.last(at), bits)?,
+            Node::ReadRegister(reg) => self.read_register(reg)?,
+            Node::LaneIndex if !self.consumer.has_locations_on_the_stack() => return Err(self.not_plain(at)),
+            Node::LaneIndex => {
+                self.encoder.push_lane();
+            }
+            Node::Plus(by) => {
+                self.val(self.tree.last(at))?;
+                self.plus(by);
+            }
+            node => {
+                if let Node::Neg | Node::Not = node {
+                    self.val(self.tree.last(at))?;
+                } else {
+                    let (first, second) = self.tree.two(at);
+                    self.val(first)?;
+                    self.val(second)?;
+                }
+                if !arithmetic(&mut self.encoder, node) {
+                    return Err(malformed());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The address of a stack slot in a lane's private memory: the register's own count is brought to a
+    /// lane's.
+    fn stack_address(&mut self, offset: i64) -> Result<()> {
+        let Some(reg) = self.stack.base else {
+            match offset {
+                0.. => self.encoder.constu(offset as u64),
+                _ => self.encoder.consts(offset),
+            };
+            return Ok(());
+        };
+        self.read_register(reg)?;
+        if self.stack.scaling == Scaling::Wave {
+            let lanes = self.module.target.lanes();
+            self.encoder.constu(lanes.trailing_zeros().into()).shr();
+        }
+        self.plus(offset);
+        Ok(())
+    }
+
+    pub(super) fn read_register(&mut self, reg: Reg) -> Result<()> {
+        let bits = self.register(reg)?.bits;
+        if bits == self.address_bits() {
+            self.encoder.bregx(reg, 0);
+        } else if self.consumer.has_locations_on_the_stack() {
+            self.encoder.regx(reg).deref_size((bits / 8) as u8);
+        } else {
+            let Some(ty) = self.entries.unsigned(bits) else {
+                return Err(self
+                    .consumer
+                    .cannot_say(format!("what register {} holds", self.register(reg)?.name())));
+            };
+            self.encoder.regval_type(reg, ty).convert(0);
+        }
+        Ok(())
+    }
+
+    pub(super) fn read(&mut self, at: At, bits: u32) -> Result<()> {
+        if !self.consumer.has_locations_on_the_stack() {
+            return self.plain_read(at, bits);
+        }
+        self.of_space(SpaceId::DEFAULT, |one| one.loc(at))?;
+        let bytes = bits.div_ceil(8);
+        let is_whole = bits.is_multiple_of(8);
+        let has_more = has_bytes(self.bits(at), bits);
+        if !has_more {
+            // No more than these bits: those behind them may not exist.
+            self.encoder.bit_piece(bits.into(), 0).constu(0).stack_value();
+            self.encoder.bit_piece((8 * bytes - bits).into(), 0).piece_end();
+        }
+        self.deref(bytes);
+        if has_more && !is_whole {
+            self.encoder.constu(u64::MAX >> (64 - bits)).and();
+        }
+        Ok(())
+    }
+
+    pub(super) fn deref(&mut self, bytes: u32) {
+        if bytes == self.address_bits() / 8 {
+            self.encoder.deref();
+        } else {
+            self.encoder.deref_size(bytes as u8);
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! Locations where they are stack elements: each node has its operation, and the tree is written in its own
+//! order.
+
+use super::flatten::{Leaf, flatten};
+use super::{At, MAX_DEPTH, One, has_bytes, malformed, nameless};
+use crate::emit::info::{Pending, RefForm};
+use crate::error::Result;
+use crate::model::{Entity, Node, ProcedureId, Stack, Tree};
+use crate::op::Reg;
+use crate::target::{Scaling, SpaceId};
+
+impl<'m> One<'_, 'm> {
+    /// Writes operations that leave the location on top of the stack.
+    pub(super) fn loc(&mut self, at: At) -> Result<()> {
+        self.loc_from(at, 0)
+    }
+
+    /// The same, so many bits further on. Where the location has an offset or an address anyway, they are
+    /// added to that.
+    pub(super) fn loc_from(&mut self, at: At, from: i64) -> Result<()> {
+        let bytes = (from % 8 == 0).then_some(from / 8);
+        match (self.tree.node(at), bytes) {
+            (Node::Offset(_) | Node::BitOffset(_), _) => {
+                let (place, by) = self.moved_by(at);
+                return match by.checked_add(from) {
+                    Some(from) => self.loc_from(place, from),
+                    None => Err(malformed()),
+                };
+            }
+            (Node::Lane(reg, lane), _) => {
+                self.encoder.regx(reg);
+                self.go_on(self.lane_bit(reg, lane)? + from);
+            }
+            (Node::PerLane(reg), Some(by)) => {
+                let bytes = self.register(reg)?.lane_bits() / 8;
+                self.encoder.regx(reg).push_lane().constu(bytes.into()).mul();
+                self.plus(by);
+                self.encoder.offset();
+            }
+            (Node::Memory(space), Some(by)) => self.memory(space, self.tree.last(at), by)?,
+            _ => {
+                self.place(at)?;
+                self.go_on(from);
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves the location on top by bits.
+    pub(super) fn go_on(&mut self, bits: i64) {
+        match bits {
+            0 => {}
+            1.. if bits % 8 == 0 => {
+                self.encoder.offset_uconst(bits as u64 / 8);
+            }
+            _ if bits % 8 == 0 => {
+                self.encoder.consts(bits / 8).offset();
+            }
+            _ => self.bit_offset(bits),
+        }
+    }
+
+    pub(super) fn place(&mut self, at: At) -> Result<()> {
+        match self.tree.node(at) {
+            Node::Register(reg) => {
+                self.encoder.regx(reg);
+            }
+            Node::Lane(..) | Node::PerLane(_) | Node::Memory(_) => {
+                return self.loc_from(at, 0);
+            }
+            Node::OffsetBy => {
+                let (loc, by) = self.tree.two(at);
+                self.loc(loc)?;
+                match self.tree.constant(by) {
+                    Some(bytes) if bytes <= i64::MAX as u64 / 8 => self.go_on(bytes as i64 * 8),
+                    _ => {
+                        self.val(by)?;
+                        self.encoder.offset();
+                    }
+                }
+            }
+            Node::BitOffsetBy => {
+                let (loc, by) = self.tree.two(at);
+                self.loc(loc)?;
+                self.val(by)?;
+                self.encoder.bit_offset();
+            }
+            Node::Parts(_) => self.parts(at, None, false)?,
+            Node::Overlay => {
+                let operands = self.tree.operands(at);
+                for &loc in &operands[..2] {
+                    self.loc(loc)?;
+                }
+                for &val in &operands[2..] {
+                    self.val(val)?;
+                }
+                self.encoder.bit_overlay();
+            }
+            Node::Select { bits, count } => {
+                let operands = self.tree.operands(at);
+                for &loc in &operands[..2] {
+                    self.loc(loc)?;
+                }
+                self.val(operands[2])?;
+                self.encoder.select_bit_piece(bits, count);
+            }
+            Node::Extend { bits, count } => {
+                self.loc(self.tree.last(at))?;
+                self.encoder.extend(bits, count);
+            }
+            Node::Implicit(bytes) => {
+                self.encoder.implicit_value(bytes);
+            }
+            Node::Value => {
+                self.val(self.tree.last(at))?;
+                self.encoder.stack_value();
+            }
+            Node::PointerTo(variable, by) => self.pointer_to(variable, by)?,
+            Node::Call(procedure) => {
+                if !self.entries.is_told(procedure) {
+                    return Err(self.consumer.cannot_say("what the procedure says, which it cannot be told"));
+                }
+                if self.stack.base.is_some() && self.has_stack_slot(procedure, 0) {
+                    // The procedure's entry is no function's: it does not know the base.
+                    let (tree, root) = self.procedure(procedure)?;
+                    let mut inner = self.inside(&tree)?;
+                    inner.loc(root)?;
+                    return inner.encoder.finish();
+                }
+                let entry = self.entries.entity(Entity::Procedure(procedure)).ok_or_else(nameless)?;
+                let at = self.encoder.position() + 1;
+                self.encoder.call4(0);
+                self.pending.push(Pending { at, form: RefForm::Unit(4), entry });
+            }
+            Node::Undefined => {
+                self.encoder.undefined();
+            }
+            Node::Expr(id) => self.expr(id)?,
+            _ => return Err(malformed()),
+        }
+        Ok(())
+    }
+
+    pub(super) fn bit_offset(&mut self, bits: i64) {
+        match bits {
+            0.. => self.encoder.constu(bits as u64),
+            _ => self.encoder.consts(bits),
+        };
+        self.encoder.bit_offset();
+    }
+
+    /// Memory at an address, `more` bytes further on.
+    pub(super) fn memory(&mut self, space: SpaceId, address: At, more: i64) -> Result<()> {
+        if space == SpaceId::DEFAULT {
+            // A number is converted to a location in the default space where one is needed.
+            return self.of_space(space, |one| one.val_plus(address, more));
+        }
+        if let Some((reg, by)) = self.base_plus(address)
+            && let Some(by) = by.checked_add(more)
+            && self.register(reg)?.bits >= self.space_bits(space)?
+        {
+            self.encoder.constu(space.0.into()).aspace_bregx(reg, by);
+            return Ok(());
+        }
+        self.of_space(space, |one| one.val_plus(address, more))?;
+        self.encoder.constu(space.0.into()).form_aspace_address();
+        Ok(())
+    }
+
+    /// A register, or the base of the stack where it counts as an address does, and a constant added.
+    fn base_plus(&self, at: At) -> Option<(Reg, i64)> {
+        match (self.tree.node(at), self.stack) {
+            (Node::StackAddress(by), Stack { base: Some(reg), scaling: Scaling::Lane }) => Some((reg, by)),
+            (Node::Plus(by), _) => {
+                let (reg, first) = self.base_plus(self.tree.last(at))?;
+                Some((reg, first.checked_add(by)?))
+            }
+            _ => self.register_plus(at),
+        }
+    }
+
+    /// Whether a location is one of parts, or of bits of some.
+    pub(super) fn is_composite(&self, at: At) -> bool {
+        matches!(self.tree.node(self.moved_by(at).0), Node::Parts(_) | Node::Overlay)
+    }
+
+    /// Parts that follow each other. A composite is complete at the end of the expression; where more
+    /// follows, an operation completes it.
+    pub(super) fn parts(&mut self, at: At, bits: Option<u64>, is_end: bool) -> Result<()> {
+        let bits = bits.or_else(|| self.bits(at));
+        let mut leaves = Vec::new();
+        let flat = bits.and_then(|bits| flatten(self.tree, at, 0, bits, &mut leaves));
+        match leaves[..] {
+            _ if flat.is_none() => return self.composite_operation(at),
+            [Leaf { at: same, .. }] if same == at => return self.composite_operation(at),
+            [Leaf { at, from, .. }] => return self.loc_from(at, from),
+            _ => {}
+        }
+        // What is evaluated by itself begins with an empty stack.
+        self.pieces(&leaves, !is_end, false)?;
+        if !is_end {
+            self.encoder.piece_end();
+        }
+        Ok(())
+    }
+
+    /// Parts, one by one. `is_below` says that there may be something else on the stack; `is_open`, that
+    /// it is a composite to which these are added.
+    pub(super) fn pieces(&mut self, leaves: &[Leaf], is_below: bool, mut is_open: bool) -> Result<()> {
+        for &leaf in leaves {
+            let Leaf { at, from, bits } = leaf;
+            let first = match self.tree.node(at) {
+                // Without an operation, a part is nowhere.
+                Node::Undefined if is_open || !is_below => 0,
+                Node::Lane(reg, lane) => {
+                    self.encoder.regx(reg);
+                    self.lane_bit(reg, lane)? + from
+                }
+                Node::Call(procedure) if is_open && self.has_open_composite(at) => {
+                    self.parts_in_place(procedure, leaf)?;
+                    continue;
+                }
+                // Its own parts would be taken for more parts of this one.
+                _ if is_open && self.has_open_composite(at) => {
+                    return Err(self.consumer.cannot_say("parts of a part that are chosen at run time"));
+                }
+                Node::Memory(_) if from % 8 == 0 => {
+                    self.loc_from(at, from)?;
+                    0
+                }
+                _ => {
+                    self.loc(at)?;
+                    from
+                }
+            };
+            self.piece(first, bits);
+            is_open = true;
+        }
+        Ok(())
+    }
+
+    /// A procedure's parts, as parts of the composite that is being put together.
+    pub(super) fn parts_in_place(
+        &mut self,
+        procedure: ProcedureId,
+        Leaf { from, bits, .. }: Leaf,
+    ) -> Result<()> {
+        let (tree, root) = self.procedure(procedure)?;
+        let mut inner = self.inside(&tree)?;
+        let mut leaves = Vec::new();
+        let flat = flatten(&tree, root, from, bits, &mut leaves);
+        flat.ok_or_else(|| inner.consumer.cannot_say("parts that are outside of each other"))?;
+        inner.pieces(&leaves, true, true)?;
+        inner.encoder.finish()
+    }
+
+    /// An overlay whose place is known only at run time.
+    pub(super) fn composite_operation(&mut self, at: At) -> Result<()> {
+        match self.tree.node(at) {
+            Node::Overlay | Node::Offset(_) | Node::BitOffset(_) => self.loc(at),
+            _ => Err(self.consumer.cannot_say("parts that are outside of each other")),
+        }
+    }
+
+    pub(super) fn piece(&mut self, from: i64, bits: u64) {
+        if from == 0 && bits.is_multiple_of(8) {
+            self.encoder.piece(bits / 8);
+        } else {
+            if from < 0 {
+                self.bit_offset(from);
+            }
+            self.encoder.bit_piece(bits, from.max(0) as u64);
+        }
+    }
+
+    /// Whether the expression of a location puts parts together one by one.
+    pub(super) fn has_open_composite(&self, at: At) -> bool {
+        self.opens_composite(self.tree, at, self.depth)
+    }
+
+    pub(super) fn opens_composite(&self, tree: &Tree<'m>, at: At, depth: u32) -> bool {
+        match tree.node(at) {
+            Node::Parts(_) | Node::Overlay | Node::Expr(_) => true,
+            Node::Read(bits) if !has_bytes(self.bits_of(tree, tree.last(at)), bits) => true,
+            Node::Call(procedure) => match self.procedure(procedure) {
+                Ok((tree, root)) => depth == MAX_DEPTH || self.opens_composite(&tree, root, depth + 1),
+                Err(_) => true,
+            },
+            _ => tree.operands(at).iter().any(|&operand| self.opens_composite(tree, operand, depth)),
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Locations in plain DWARF 5, where one is the end of an expression: the tree is [flattened](super::flatten)
+//! into parts, each a register, an address, a constant or a value.
+
+use super::flatten::{Leaf, MAX_PARTS, flatten};
+use super::{At, One, malformed};
+use crate::error::Result;
+use crate::model::Node;
+use crate::target::{Per, SpaceId};
+
+impl One<'_, '_> {
+    /// A whole expression.
+    pub(super) fn plain(&mut self, root: At, bits: Option<u64>) -> Result<()> {
+        self.plain_from(root, 0, bits)
+    }
+
+    /// A whole expression, for what is from some bit of a location on.
+    fn plain_from(&mut self, root: At, from: i64, bits: Option<u64>) -> Result<()> {
+        let rest = || self.bits(root)?.checked_sub(u64::try_from(from).ok()?);
+        let size = bits.or_else(rest);
+        let mut leaves = Vec::new();
+        if let Some(size) = size {
+            self.plain_leaves(root, from, size, &mut leaves)?;
+        } else {
+            let (at, by) = self.moved_by(root);
+            leaves.push(Leaf { at, from: by.checked_add(from).ok_or_else(malformed)?, bits: 0 });
+        }
+        match leaves[..] {
+            [Leaf { at, from, .. }] if let Node::Call(procedure) = self.tree.node(at) => {
+                // A call leaves values, not locations: what the procedure says is written in its place.
+                let (tree, root) = self.procedure(procedure)?;
+                let mut inner = self.inside(&tree)?;
+                inner.plain_from(root, from, size)?;
+                inner.encoder.finish()
+            }
+            [Leaf { at, from, bits }] if self.is_simple(at, from) => {
+                if !matches!(self.tree.node(at), Node::Undefined) {
+                    self.simple_part(Leaf { at, from, bits })?;
+                }
+                Ok(())
+            }
+            _ if size.is_none() => Err(self.consumer.cannot_say("a part of something that has no size")),
+            _ => self.plain_pieces(&leaves),
+        }
+    }
+
+    /// Parts, one by one.
+    fn plain_pieces(&mut self, leaves: &[Leaf]) -> Result<()> {
+        for &leaf in leaves {
+            if let Node::Call(procedure) = self.tree.node(leaf.at) {
+                let (tree, root) = self.procedure(procedure)?;
+                let mut inner = self.inside(&tree)?;
+                let mut parts = Vec::new();
+                inner.plain_leaves(root, leaf.from, leaf.bits, &mut parts)?;
+                inner.plain_pieces(&parts)?;
+                inner.encoder.finish()?;
+                continue;
+            }
+            let from = self.simple_part(leaf)?;
+            if from == 0 && leaf.bits.is_multiple_of(8) {
+                self.encoder.piece(leaf.bits / 8);
+            } else {
+                self.encoder.bit_piece(leaf.bits, from);
+            }
+        }
+        Ok(())
+    }
+
+    fn plain_leaves(&self, at: At, from: i64, bits: u64, out: &mut Vec<Leaf>) -> Result<()> {
+        let mut leaves = Vec::new();
+        let outside = || self.consumer.cannot_say("parts that are outside of each other");
+        flatten(self.tree, at, from, bits, &mut leaves).ok_or_else(outside)?;
+        for leaf in leaves {
+            if out.len() >= MAX_PARTS {
+                return Err(self.consumer.cannot_say("so many parts"));
+            }
+            match self.tree.node(leaf.at) {
+                Node::Extend { bits, count } => {
+                    for _ in 0..count {
+                        self.plain_leaves(self.tree.last(leaf.at), 0, bits, out)?;
+                    }
+                }
+                Node::Select { bits, .. } => {
+                    let operands = self.tree.operands(leaf.at);
+                    let mask = self.tree.constant(operands[2]);
+                    let mask = mask.ok_or_else(|| self.consumer.cannot_say("a choice by a mask"))?;
+                    let (mut from, end) = (leaf.from as u64, leaf.from as u64 + leaf.bits);
+                    while from < end {
+                        let element = from / bits;
+                        let here = (bits - from % bits).min(end - from);
+                        let chosen =
+                            if element < 64 && mask >> element & 1 == 1 { operands[1] } else { operands[0] };
+                        self.plain_leaves(chosen, from as i64, here, out)?;
+                        from += here;
+                    }
+                }
+                _ => out.push(leaf),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the location can stand alone, without a part that says where it begins.
+    fn is_simple(&self, at: At, from: i64) -> bool {
+        match self.tree.node(at) {
+            Node::Lane(_, lane) => lane == 0 && from == 0,
+            Node::Memory(_) | Node::OffsetBy => from % 8 == 0,
+            _ => from == 0,
+        }
+    }
+
+    /// Writes where a part is, and gives the bit of it where the part begins.
+    fn simple_part(&mut self, Leaf { at, from, .. }: Leaf) -> Result<u64> {
+        let consumer = self.consumer;
+        let not_before = |from: i64| {
+            u64::try_from(from).map_err(|_| consumer.cannot_say("bits in front of what they would be in"))
+        };
+        match self.tree.node(at) {
+            Node::Register(reg) => {
+                self.encoder.regx(reg);
+                not_before(from)
+            }
+            Node::Lane(reg, lane) => {
+                self.encoder.regx(reg);
+                let first = i64::from(lane) * i64::from(self.register(reg)?.lane_bits());
+                not_before(first + from)
+            }
+            Node::Memory(SpaceId::DEFAULT) => {
+                let address = self.tree.last(at);
+                self.of_space(SpaceId::DEFAULT, |one| one.val_plus(address, from.div_euclid(8)))?;
+                Ok(from.rem_euclid(8) as u64)
+            }
+            Node::OffsetBy => {
+                let (loc, by) = self.tree.two(at);
+                self.plain_address(loc)?;
+                self.val(by)?;
+                self.encoder.plus();
+                self.plus(from.div_euclid(8));
+                Ok(from.rem_euclid(8) as u64)
+            }
+            Node::Implicit(bytes) => {
+                self.encoder.implicit_value(bytes);
+                not_before(from)
+            }
+            Node::Value => {
+                self.val(self.tree.last(at))?;
+                self.encoder.stack_value();
+                not_before(from)
+            }
+            Node::PointerTo(variable, by) if from == 0 => {
+                self.pointer_to(variable, by)?;
+                Ok(0)
+            }
+            // No operation: a part that is nowhere.
+            Node::Undefined => Ok(0),
+            Node::Expr(id) if from == 0 => self.expr(id).map(|()| 0),
+            _ => Err(self.not_plain(at)),
+        }
+    }
+
+    /// The address of a location in the default space.
+    fn plain_address(&mut self, at: At) -> Result<()> {
+        match self.tree.node(at) {
+            Node::Memory(SpaceId::DEFAULT) => self.val(self.tree.last(at)),
+            Node::Offset(_) | Node::BitOffset(_) => {
+                let (place, bits) = self.moved_by(at);
+                if bits % 8 != 0 || place == at {
+                    return Err(self.consumer.cannot_say("bits at an offset known at run time"));
+                }
+                self.plain_address(place)?;
+                self.plus(bits / 8);
+                Ok(())
+            }
+            Node::OffsetBy => {
+                let (loc, by) = self.tree.two(at);
+                self.plain_address(loc)?;
+                self.val(by)?;
+                self.encoder.plus();
+                Ok(())
+            }
+            Node::Memory(_) | Node::PerLane(_) => Err(self.not_plain(at)),
+            _ => Err(self.consumer.cannot_say("an offset known at run time into what is not in memory")),
+        }
+    }
+
+    /// The number in the first bits of a location: each part read by itself, shifted to its place.
+    pub(super) fn plain_read(&mut self, at: At, bits: u32) -> Result<()> {
+        let mut leaves = Vec::new();
+        self.plain_leaves(at, 0, bits.into(), &mut leaves)?;
+        let mut done = 0;
+        for leaf in leaves {
+            let (first, has) = self.plain_read_leaf(leaf)?;
+            if first > 0 {
+                self.encoder.constu(first).shr();
+            }
+            if first + leaf.bits < has {
+                self.encoder.constu(u64::MAX >> (64 - leaf.bits)).and();
+            }
+            if done > 0 {
+                self.encoder.constu(done).shl().or();
+            }
+            done += leaf.bits;
+        }
+        Ok(())
+    }
+
+    /// Whether each lane has its own memory of the space: which is meant, plain DWARF 5 does not know.
+    fn is_of_lanes(&self, space: SpaceId) -> bool {
+        self.module.target.space(space).is_some_and(|space| space.per == Per::Lane)
+    }
+
+    /// Writes a number that has the part in it; gives the part's first bit and how many bits of the number
+    /// may be set.
+    fn plain_read_leaf(&mut self, Leaf { at, from, bits }: Leaf) -> Result<(u64, u64)> {
+        match self.tree.node(at) {
+            Node::Register(reg) if self.register(reg)?.bits <= 64 => {
+                self.read_register(reg)?;
+                Ok((from as u64, self.register(reg)?.bits.into()))
+            }
+            Node::Memory(space) if self.is_of_lanes(space) => Err(self.not_plain(at)),
+            Node::Memory(space) => {
+                let (first, bytes) =
+                    (from.rem_euclid(8) as u64, (from.rem_euclid(8) as u64 + bits).div_ceil(8));
+                if bytes > self.address_bits() as u64 / 8 {
+                    return Err(self
+                        .consumer
+                        .cannot_say("more bytes of memory than an address has, at once"));
+                }
+                if space != SpaceId::DEFAULT {
+                    self.encoder.constu(space.0.into());
+                }
+                let address = self.tree.last(at);
+                self.of_space(space, |one| one.val_plus(address, from.div_euclid(8)))?;
+                if space == SpaceId::DEFAULT {
+                    self.deref(bytes as u32);
+                } else {
+                    self.encoder.xderef_size(bytes as u8);
+                }
+                Ok((first, 8 * bytes))
+            }
+            Node::Implicit(bytes) => {
+                let from = from as usize;
+                let bit = |index: usize| u64::from(bytes[index / 8] >> (index % 8) & 1);
+                let inside = from + bits as usize <= 8 * bytes.len();
+                let value = inside
+                    .then(|| (0..bits as usize).fold(0, |value, index| value | bit(from + index) << index));
+                self.encoder.constu(value.ok_or_else(malformed)?);
+                Ok((0, bits))
+            }
+            Node::Value => {
+                self.val(self.tree.last(at))?;
+                Ok((from as u64, 64))
+            }
+            Node::Lane(reg, _) | Node::Register(reg) => {
+                let name = self.register(reg)?.name();
+                Err(self.consumer.cannot_say(format!("a number in a part of register {name}")))
+            }
+            _ => Err(self.not_plain(at)),
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Entries of functions, blocks, inlined calls and namespaces: DWARF 5 sections 3.3 and 3.5.
+
+use core::ops::Range;
+
+use super::dies::Dies;
+use super::lists::Base;
+use crate::error::Result;
+use crate::model::{Function, FunctionId, ScopeId, ScopeKind, SourceLine, Stack};
+
+/// How a function's entries are written.
+#[derive(Clone, Copy)]
+pub(super) struct Instance {
+    pub(super) base: Base,
+    /// The index of the function's address.
+    address: u64,
+    pub(super) stack: Stack,
+    pub(super) bytes: u64,
+    /// The variables have entries already, of the abstract instance.
+    pub(super) has_abstract: bool,
+}
+
+impl Dies<'_> {
+    /// What is in a scope: variables, then scopes. `instance` is the function that it is in.
+    pub(super) fn scope_children(
+        &mut self,
+        scope: ScopeId,
+        instance: Option<Instance>,
+        is_one: bool,
+    ) -> Result<()> {
+        let mut next = self.children.first_variable(scope);
+        while let Some(variable) = next {
+            self.variable(variable, instance)?;
+            next = self.children.next_variable(variable);
+        }
+        let mut next = self.children.first_scope(scope);
+        while let Some(inner) = next {
+            self.scope(inner, instance, is_one)?;
+            next = self.children.next_scope(inner);
+        }
+        Ok(())
+    }
+
+    pub(super) fn scope(&mut self, id: ScopeId, instance: Option<Instance>, is_one: bool) -> Result<()> {
+        let module = self.module;
+        let has_children = !self.children.is_empty(id);
+        match &module.scopes[id].kind {
+            ScopeKind::Unit => return Ok(()),
+            ScopeKind::Namespace(name) => {
+                self.info.begin_entry(gimli::DW_TAG_namespace, has_children, None);
+                self.name(Some(*name));
+                self.info.end_entry();
+            }
+            // Of a function that was inlined, the abstract instance has it already.
+            ScopeKind::Function(_) if instance.is_some_and(|instance| instance.has_abstract) => return Ok(()),
+            ScopeKind::Function(function) => return self.function(*function, is_one),
+            ScopeKind::Block => {
+                self.info.begin_entry(gimli::DW_TAG_lexical_block, has_children, None);
+                self.scope_range(module.ranges(id), instance);
+                self.info.end_entry();
+            }
+            ScopeKind::Inlined { function, call } => {
+                self.info.begin_entry(gimli::DW_TAG_inlined_subroutine, has_children, None);
+                self.info.reference(gimli::DW_AT_abstract_origin, self.entries.function(*function));
+                self.scope_range(module.ranges(id), instance);
+                self.info
+                    .unsigned(gimli::DW_AT_call_file, self.file_indices[call.file.as_u32() as usize].into());
+                self.info.unsigned(gimli::DW_AT_call_line, call.line.into());
+                if call.column != 0 {
+                    self.info.unsigned(gimli::DW_AT_call_column, call.column.into());
+                }
+                self.info.end_entry();
+            }
+        }
+        if has_children {
+            self.scope_children(id, instance, is_one)?;
+            self.info.end_children();
+        }
+        Ok(())
+    }
+
+    pub(super) fn scope_range(&mut self, ranges: &[Range<u64>], instance: Option<Instance>) {
+        let Some(instance) = instance else { return };
+        match ranges {
+            [] => {}
+            [range] if range.start == 0 => {
+                self.info.index(gimli::DW_AT_low_pc, gimli::DW_FORM_addrx, instance.address);
+                self.info.unsigned(gimli::DW_AT_high_pc, range.end);
+            }
+            _ => {
+                let list = self.range_list(ranges, instance.base);
+                self.info.index(gimli::DW_AT_ranges, gimli::DW_FORM_rnglistx, list);
+            }
+        }
+    }
+
+    /// A function: its abstract instance if it was inlined, and its code if it has some.
+    pub(super) fn function(&mut self, id: FunctionId, is_one: bool) -> Result<()> {
+        let module = self.module;
+        let function = &module.functions[id];
+        let has_children = !self.children.is_empty(function.scope);
+        if function.is_inlined || function.address.is_none() {
+            self.info.begin_entry(gimli::DW_TAG_subprogram, has_children, Some(self.entries.function(id)));
+            self.function_attributes(function);
+            // Inlined, without having to be declared so.
+            let inline = if function.is_inlined { gimli::DW_INL_inlined } else { gimli::DW_INL_not_inlined };
+            self.info.unsigned(gimli::DW_AT_inline, inline.0.into());
+            self.info.end_entry();
+            if has_children {
+                self.scope_children(function.scope, None, is_one)?;
+                self.info.end_children();
+            }
+        }
+        if function.address.is_none() {
+            return Ok(());
+        }
+        let address = self.address(function);
+        let is = (!function.is_inlined).then(|| self.entries.function(id));
+        self.info.begin_entry(gimli::DW_TAG_subprogram, has_children, is);
+        if function.is_inlined {
+            self.info.reference(gimli::DW_AT_abstract_origin, self.entries.function(id));
+        } else {
+            self.function_attributes(function);
+        }
+        self.code_range(function);
+        if let (Some(convention), true) = (self.consumer.kernel_convention, function.is_kernel) {
+            self.info.unsigned(gimli::DW_AT_calling_convention, convention.into());
+        }
+        let lanes = module.target.lanes();
+        if let (Some(attribute), true) = (self.consumer.lanes, lanes > 1) {
+            self.info.unsigned(attribute, lanes.into());
+        }
+        self.info.end_entry();
+        if has_children {
+            let instance = Instance {
+                base: if is_one { Base::Unit } else { Base::Index(address) },
+                address,
+                stack: function.stack,
+                bytes: function.bytes,
+                has_abstract: function.is_inlined,
+            };
+            self.scope_children(function.scope, Some(instance), is_one)?;
+            self.info.end_children();
+        }
+        Ok(())
+    }
+
+    pub(super) fn function_attributes(&mut self, function: &Function) {
+        self.name(Some(function.name));
+        if let Some(name) = function.linkage_name {
+            self.text(gimli::DW_AT_linkage_name, name);
+        }
+        self.declared(function.line);
+        self.info.flag(gimli::DW_AT_prototyped);
+        self.type_of(function.returns);
+        if function.is_external {
+            self.info.flag(gimli::DW_AT_external);
+        }
+    }
+
+    pub(super) fn declared(&mut self, line: Option<SourceLine>) {
+        let Some(SourceLine { file, line, column }) = line else { return };
+        self.info.unsigned(gimli::DW_AT_decl_file, self.file_indices[file.as_u32() as usize].into());
+        self.info.unsigned(gimli::DW_AT_decl_line, line.into());
+        if column != 0 {
+            self.info.unsigned(gimli::DW_AT_decl_column, column.into());
+        }
+    }
+}

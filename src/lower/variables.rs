@@ -1,0 +1,107 @@
+//! Entries of variables: DWARF 5 section 4.1.
+
+use super::dies::Dies;
+use super::scopes::Instance;
+use crate::emit::info::Pending;
+use crate::error::Result;
+use crate::model::{Node, Stack, VariableId, VariableKind};
+
+impl Dies<'_> {
+    pub(super) fn variable(&mut self, id: VariableId, instance: Option<Instance>) -> Result<()> {
+        let module = self.module;
+        let variable = &module.variables[id];
+        let is_global = module.function_of(variable.scope).is_none();
+        // An abstract instance says what the variable is, another where it is.
+        let is_abstract = instance.is_none() && !is_global;
+        let tag = match variable.kind {
+            VariableKind::Variable => gimli::DW_TAG_variable,
+            VariableKind::Parameter => gimli::DW_TAG_formal_parameter,
+            VariableKind::Constant => gimli::DW_TAG_constant,
+        };
+        let origin = match variable.origin {
+            Some(origin) => Some(origin),
+            None => instance.filter(|instance| instance.has_abstract).map(|_| id),
+        };
+        let is = if is_abstract { self.entries.origin(id) } else { self.entries.variable(id) };
+
+        // Where it is comes first, for whether that can be said decides which attributes there are.
+        let place = if is_abstract { Place::None } else { self.place(id, instance)? };
+        self.info.begin_entry(tag, false, Some(is));
+        match origin {
+            Some(origin) => self.info.reference(gimli::DW_AT_abstract_origin, self.entries.origin(origin)),
+            None => {
+                self.name(variable.name);
+                self.declared(variable.line);
+                self.type_of(Some(variable.ty));
+                if variable.is_external {
+                    self.info.flag(gimli::DW_AT_external);
+                }
+                if variable.is_artificial {
+                    self.info.flag(gimli::DW_AT_artificial);
+                }
+            }
+        }
+        match place {
+            Place::None => {}
+            Place::Constant(bytes) => self.const_value(&bytes),
+            Place::Expression(expression, pending) => {
+                self.exprloc(gimli::DW_AT_location, &expression, pending)
+            }
+            Place::List(index) => self.info.index(gimli::DW_AT_location, gimli::DW_FORM_loclistx, index),
+        }
+        self.info.end_entry();
+        Ok(())
+    }
+
+    fn const_value(&mut self, bytes: &[u8]) {
+        let form = match bytes.len() {
+            1 => gimli::DW_FORM_data1,
+            2 => gimli::DW_FORM_data2,
+            4 => gimli::DW_FORM_data4,
+            8 => gimli::DW_FORM_data8,
+            length => {
+                self.info.index(gimli::DW_AT_const_value, gimli::DW_FORM_block, length as u64);
+                self.info.bytes.extend_from_slice(bytes);
+                return;
+            }
+        };
+        self.info.attribute(gimli::DW_AT_const_value, form).extend_from_slice(bytes);
+    }
+
+    /// Where a variable is.
+    fn place(&mut self, id: VariableId, instance: Option<Instance>) -> Result<Place> {
+        let module = self.module;
+        let variable = &module.variables[id];
+        let bits = module.types[variable.ty].value_bits;
+        let no_frame = Stack::kernel(&module.target);
+        let stack = instance.map_or(no_frame, |instance| instance.stack);
+        let (loc, pcs) = match (variable.always, module.live(id), instance) {
+            (Some(loc), ..) => (loc, None),
+            (None, [], _) | (None, _, None) => return Ok(Place::None),
+            // One place for the whole function needs no list.
+            (None, [live], Some(instance)) if live.pcs() == (0..instance.bytes) => {
+                (live.loc, Some(live.pcs()))
+            }
+            (None, _, Some(instance)) => {
+                let list = self.location_list(id, bits, stack, instance.base)?;
+                return Ok(list.map_or(Place::None, Place::List));
+            }
+        };
+        let mut nodes = module.nodes(loc);
+        if let (VariableKind::Constant, Some(Node::Implicit(bytes)), None) =
+            (variable.kind, nodes.next(), nodes.next())
+        {
+            return Ok(Place::Constant(bytes.to_vec()));
+        }
+        let expression = self.expression(id, loc, pcs, bits, stack)?;
+        Ok(expression.map_or(Place::None, |(bytes, pending)| Place::Expression(bytes, pending)))
+    }
+}
+
+/// What an entry says of where its variable is.
+enum Place {
+    None,
+    Constant(Vec<u8>),
+    Expression(Vec<u8>, Vec<Pending>),
+    List(u64),
+}

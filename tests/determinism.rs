@@ -1,0 +1,158 @@
+//! The bytes depend on what was described and nothing else: not on the order of hash tables, the process, or
+//! the order in which places and rows were described.
+
+mod common;
+#[path = "common/random.rs"]
+mod random;
+
+use std::process::Command;
+
+use eitri::Result;
+use eitri::build::Builder;
+use eitri::emit::Section;
+use eitri::emit::elf::{Code, new_object};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{Encoding, Loc, Module, Row, Val};
+use eitri::target::{Gfx, Target, Wave};
+use proptest::prelude::*;
+use random::{consumers, fixed_choices, module, targets};
+
+/// Every section of a module, for every consumer.
+fn written(module: &Module) -> Vec<Section> {
+    let written = consumers().map(|consumer| lower(module, &consumer, Policy::Partial).expect("is written"));
+    written.into_iter().flat_map(|lowered| lowered.sections).collect()
+}
+
+/// A unit with so many names, types, abbreviations, addresses and equal lists that tables of them grow.
+fn large() -> Result<Module> {
+    let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
+    let (v3, s4) = (gpu.vgpr(3)?, gpu.sgpr(4)?);
+    let mut m = Builder::new(gpu);
+    for unit in 0..3 {
+        let unit = m.unit(&format!("{unit}.cl"));
+        let int = m.base_type(unit, "int", Encoding::Signed, 32)?;
+        for function in 0..40 {
+            let name = format!("f{function}");
+            let f = m.function(unit, &name)?.code(&name, 0x100).id();
+            let array = m.array(unit, int, &[Some(function + 1)])?;
+            m.typedef(unit, &format!("array{function}"), Some(array))?;
+            let symbol = m.symbol(&format!("f{}", function * 7 % 40));
+            for index in 0..8 {
+                let name = format!("x{}", index * function % 60);
+                let mut x = m.variable(f, &name, int)?;
+                x.live(0..4 + 4 * (index % 3), Loc::per_lane(v3))?
+                    .live(0x20..0x40, Loc::value(Val::register(s4).plus(index as i64)))?
+                    .live(0x40..0x60, Loc::global_symbol(symbol))?;
+                if index % 2 == 0 {
+                    x.external();
+                }
+                if index % 3 == 0 {
+                    x.artificial();
+                }
+            }
+        }
+    }
+    m.finish()
+}
+
+fn everything() -> Vec<Vec<Section>> {
+    let mut all = vec![written(&large().expect("every call is right"))];
+    for seed in 0..40 {
+        all.push(written(&module(&fixed_choices(seed, 600), &targets()[seed as usize % 5])));
+    }
+    all
+}
+
+/// FNV-1a, so that the number is the same in every process.
+fn hash(all: &[Vec<Section>]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    for section in all.iter().flatten() {
+        for byte in section.name.bytes().chain(section.bytes.iter().copied()) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+        for byte in format!("{:?}", section.relocations).bytes() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+    hash
+}
+
+#[test]
+fn twice_in_a_process() {
+    assert_eq!(everything(), everything());
+}
+
+const CHILD: &str = "EITRI_TEST_HASH";
+
+#[test]
+fn in_several_processes() {
+    if std::env::var_os(CHILD).is_some() {
+        println!("hash {:#x}", hash(&everything()));
+        return;
+    }
+    let this = std::env::current_exe().expect("the test");
+    let expected = format!("hash {:#x}", hash(&everything()));
+    for _ in 0..2 {
+        let child = Command::new(&this)
+            .args(["in_several_processes", "--exact", "--nocapture"])
+            .env(CHILD, "1")
+            .output()
+            .expect("the test runs again");
+        let printed = String::from_utf8_lossy(&child.stdout);
+        assert!(printed.contains(&expected), "expected {expected} in:\n{printed}");
+    }
+}
+
+#[test]
+fn an_object_twice() -> Result<()> {
+    let object = || {
+        let module = large()?;
+        let lowered = lower(&module, &Consumer::llvm(), Policy::Strict)?;
+        let mut code = Code::text(vec![0; 0x100 * 40]);
+        for function in 0..40 {
+            code = code.with_function(format!("f{function}"), 0x100 * function, 0x100);
+        }
+        new_object(module.target(), &code, &lowered.sections)
+    };
+    assert!(object()? == object()?);
+    Ok(())
+}
+
+/// A function with places and rows, described in the given order.
+fn in_order(order: &[usize]) -> Module {
+    let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("a target");
+    let vgpr = |n: usize| gpu.vgpr(n as u16).expect("a register");
+    let mut m = Builder::new(gpu.clone());
+    let symbols: Vec<_> = (0..4).map(|index| m.symbol(&format!("s{index}"))).collect();
+    let unit = m.unit("a.cl");
+    let int = m.base_type(unit, "int", Encoding::Signed, 32).expect("a type");
+    let file = m.primary_file(unit).expect("a file");
+    let f = m.function(unit, "f").expect("a function").code("f", 0x400).id();
+    for name in ["a", "b"] {
+        let mut variable = m.variable(f, name, int).expect("a variable");
+        for &index in order {
+            let loc = match index % 4 {
+                0 => Loc::per_lane(vgpr(index)),
+                1 => Loc::lane(vgpr(index), index as u32 % 32),
+                2 => Loc::global_symbol(symbols[index / 4 % 4]),
+                _ => Loc::stack_slot(4 * index as i64),
+            };
+            let start = 16 * index as u64;
+            variable.live(start..start + 12, loc).expect("a place");
+        }
+    }
+    for &index in order {
+        m.row(f, Row::new(4 * index as u64, file, 3 * index as u32)).expect("a row");
+    }
+    m.finish().expect("every call is right")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn in_any_order(order in Just((0..32).collect::<Vec<usize>>()).prop_shuffle()) {
+        let sorted: Vec<usize> = (0..32).collect();
+        prop_assert_eq!(written(&in_order(&order)), written(&in_order(&sorted)));
+    }
+}

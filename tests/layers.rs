@@ -1,0 +1,134 @@
+//! Who may name whom. What reads and evaluates shares nothing with what writes, so that a mistake in one
+//! is not made up for by the same mistake in the other.
+
+use std::path::{Path, PathBuf};
+
+/// A folder of `src`, and the modules of the crate that nothing in it may name.
+const FORBIDDEN: &[(&str, &[&str])] = &[
+    ("read", &["lower", "emit", "build", "model", "check"]),
+    ("eval", &["lower", "emit", "build", "model", "check"]),
+    ("model", &["lower", "emit", "build", "read", "eval", "check", "dump"]),
+    ("emit", &["lower", "build", "model", "read", "eval", "check", "dump"]),
+    ("build", &["lower", "emit", "read", "eval", "check", "dump"]),
+    ("lower", &["read", "eval", "check", "dump"]),
+    ("op", &["lower", "emit", "build", "model", "read", "eval", "check", "dump"]),
+    ("target", &["lower", "emit", "build", "model", "read", "eval", "check", "dump"]),
+];
+
+/// What the model may have of operations: register numbers, whole expressions, and LEB128.
+const OF_OP: [&str; 8] =
+    ["Reg", "Expr", "read_uleb", "read_sleb", "write_uleb", "write_sleb", "uleb_len", "sleb_len"];
+
+fn sources(under: &str) -> Vec<(PathBuf, String)> {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(under)];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).expect("a source file");
+                files.push((path, code(&text)));
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The text without comments. A comment may name anything.
+fn code(text: &str) -> String {
+    let line = |line: &str| match line.split_once("//") {
+        Some((code, _)) => code.to_owned(),
+        None => line.to_owned(),
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// How the file's module can name the crate by going up: `super::` for `src/read/mod.rs`, twice that for
+/// `src/read/elf.rs`.
+fn crate_from(file: &Path) -> String {
+    let inside = file.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).expect("is in `src`");
+    let levels = inside.components().count() - usize::from(inside.ends_with("mod.rs"));
+    "super::".repeat(levels)
+}
+
+/// The names after each `path::`, those in braces one by one.
+fn names(text: &str, path: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for (at, _) in text.match_indices(path) {
+        // `path` may be the end of a longer name, or path.
+        if text[..at].ends_with(|char: char| char.is_alphanumeric() || char == '_' || char == ':') {
+            continue;
+        }
+        let rest = &text[at + path.len()..];
+        match rest.strip_prefix('{') {
+            None => names.push(rest.to_owned()),
+            Some(list) => {
+                let (mut depth, mut name) = (0, String::new());
+                for char in list.chars() {
+                    match char {
+                        '{' => depth += 1,
+                        '}' if depth == 0 => break,
+                        '}' => depth -= 1,
+                        ',' if depth == 0 => names.push(std::mem::take(&mut name)),
+                        _ if depth == 0 => name.push(char),
+                        _ => {}
+                    }
+                }
+                names.push(name);
+            }
+        }
+    }
+    let word = |name: &String| {
+        name.trim_start().chars().take_while(|char| char.is_alphanumeric() || *char == '_').collect()
+    };
+    names.iter().map(word).collect()
+}
+
+#[test]
+fn layers_name_only_what_is_below() {
+    for (folder, forbidden) in FORBIDDEN {
+        let under = format!("src/{folder}");
+        if !Path::new(env!("CARGO_MANIFEST_DIR")).join(&under).is_dir() {
+            continue;
+        }
+        for (path, text) in sources(&under) {
+            let mut named = names(&text, "crate::");
+            named.extend(names(&text, "eitri::"));
+            named.extend(names(&text, &crate_from(&path)));
+            for name in named {
+                assert!(!forbidden.contains(&&*name), "{}: `{folder}` names `{name}`", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_model_has_of_operations_only_numbers() {
+    for (path, text) in sources("src/model") {
+        for name in names(&text, "crate::op::") {
+            assert!(OF_OP.contains(&&*name), "{}: the model names `op::{name}`", path.display());
+        }
+    }
+}
+
+#[test]
+fn nothing_is_left_to_do() {
+    for (path, text) in sources("src") {
+        for missing in ["todo!", "unimplemented!", "dbg!"] {
+            assert!(!text.contains(missing), "{}: {missing}", path.display());
+        }
+    }
+}
+
+#[test]
+fn names_are_found() {
+    let text = code(
+        "use crate::{a::B, c::{D, e}};\nuse crate::op::{Reg, x}; // crate::z\nother_crate::y; super::f();",
+    );
+    assert_eq!(names(&text, "crate::"), ["a", "c", "op"]);
+    assert_eq!(names(&text, "crate::op::"), ["Reg", "x"]);
+    assert_eq!(names(&text, "super::"), ["f"]);
+}
