@@ -262,7 +262,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             dw::DW_FORM_data4 => 32,
             _ => return,
         };
-        let needs = self.module.ty(self.module.variable(id).ty).bits().unwrap_or(0);
+        let needs = self.module.ty(self.module.variable(id).ty).value_bits().unwrap_or(0);
         if bits < needs {
             self.find(
                 Kind::Attribute,

@@ -51,9 +51,10 @@ impl<'a, 'o> Compare<'a, 'o> {
         let module = self.module;
         let start = function.map(|function| self.address(function).unwrap_or(0));
         let size = function.map_or(1, |function| module.function(function).bytes);
-        // Of something without a size, the first byte is compared.
-        let bits = module.ty(module.variable(id).ty).value_bits().unwrap_or(8);
-        let place = Place { id, entry, function, bits };
+        // Of something without a size, as many bits are compared as there are of these.
+        let value_bits = module.ty(module.variable(id).ty).value_bits();
+        let sizes = value_bits.as_ref().map_or(&[64, 8, 1][..], core::slice::from_ref);
+        let place = Place { id, entry, function, bits: sizes[0] };
         self.plain_form(place);
         let mut bounds: Vec<u64> =
             module.live(id).iter().flat_map(|live| [live.pcs().start, live.pcs().end]).collect();
@@ -61,7 +62,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             bounds.extend(self.bounds(entry.offset(), start));
             self.bad_ranges(place, start, size);
         }
-        if bits == 0 {
+        if value_bits == Some(0) {
             // What has no bits is in every place.
             return;
         }
@@ -87,7 +88,10 @@ impl<'a, 'o> Compare<'a, 'o> {
                         break;
                     }
                     let witness = Witness { pc, start, lane, fill };
-                    match self.at_witness(place, witness, &asked) {
+                    let mut verdicts =
+                        sizes.iter().map(|&bits| self.at_witness(Place { bits, ..place }, witness, &asked));
+                    let verdict = verdicts.find(|verdict| !matches!(verdict, Verdict::Nothing));
+                    match verdict.unwrap_or(Verdict::Nothing) {
                         Verdict::Same => {
                             self.report.locations += 1;
                             is_proven = true;

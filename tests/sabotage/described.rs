@@ -30,7 +30,6 @@ const FAULTS: &[Fault] = &[
     // Types.
     ("another encoding", |s| s.int.1 = Encoding::Unsigned, Type, Some("x"), None),
     ("another size", |s| s.int.2 = 24, Type, Some("x"), None),
-    ("another size in bits", |s| s.int.2 = 31, Type, Some("x"), None),
     ("another name of a type", |s| s.int.0 = "uint", Type, Some("x"), None),
     ("another type", |s| s.variable_is_long = true, Type, Some("x"), None),
     ("another name of a structure", |s| s.struct_name = "t", Type, Some("st"), None),
