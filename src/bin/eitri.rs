@@ -6,9 +6,9 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
-use eitri::dump::{DumpOptions, dump};
-use eitri::read::{Dwarf, Object};
+use clap::{Parser, Subcommand, ValueEnum};
+use eitri::dump::{DumpOptions, print_as};
+use eitri::op;
 use eitri::target::Target;
 
 /// Debug information of GPU code.
@@ -34,7 +34,30 @@ enum Command {
         /// if this is not given.
         #[arg(long, value_name = "NAME")]
         target: Option<String>,
+        /// How vendor operations are encoded: nothing in a file says so.
+        #[arg(long, value_enum, default_value_t = Dialect::Llvm)]
+        dialect: Dialect,
     },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Dialect {
+    /// `DW_OP_LLVM_user` and a sub-operation.
+    Llvm,
+    /// One byte, as older AMD debuggers have them.
+    Legacy,
+    /// None: DWARF 5 alone.
+    Dwarf5,
+}
+
+impl From<Dialect> for op::Dialect {
+    fn from(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::Llvm => Self::Llvm,
+            Dialect::Legacy => Self::Legacy,
+            Dialect::Dwarf5 => Self::Dwarf5,
+        }
+    }
 }
 
 fn main() -> ExitCode {
@@ -52,13 +75,10 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> eitri::Result<()> {
     match command {
-        Command::Dump { file, verbose, target } => {
+        Command::Dump { file, verbose, target, dialect } => {
             let target = target.as_deref().map(Target::named).transpose()?;
             let bytes = input(&file)?;
-            let object = Object::read(&bytes)?;
-            let dwarf = Dwarf::read(&object)?;
-            let target = target.or_else(|| object.target(None));
-            print(&dump(&object, &dwarf, target.as_ref(), DumpOptions { verbose }))
+            print(&print_as(&bytes, target.as_ref(), dialect.into(), DumpOptions { verbose })?)
         }
     }
 }

@@ -1,4 +1,6 @@
-//! The fluent face of [`model`](crate::model): a compiler calls it as it goes, from any pass, in any order.
+//! The fluent face of [`model`](crate::model): a compiler calls it as it goes. A scope comes before what is in
+//! it, and a function's code before what speaks of its pcs; otherwise the order does not matter, and more can
+//! be said later of a unit, function or variable (`describe_…`).
 //!
 //! Adding a thing gives its id, or a builder that ends in `id()`; ids are plain numbers and borrow
 //! nothing. Each call checks what it is told there and then, and an error names the unit, function,

@@ -6,18 +6,33 @@ mod text;
 pub use text::{DumpOptions, dump};
 
 use crate::error::Result;
+use crate::op::{Dialect, DraftCodes};
 use crate::read::{Dwarf, Object};
 use crate::target::Target;
 
 /// The debug sections of an object file as text: [`dump`] of what [`read`](crate::read) finds in it.
 ///
-/// Without a target, the one that the file names is taken.
+/// Without a target, the one that the file names is taken. Expressions are taken to be in the dialect of
+/// LLVM, which has all operations of standard DWARF.
 ///
 /// # Errors
 /// Those of [`Object::read`] and [`Dwarf::read`].
 pub fn print(object: &[u8], target: Option<&Target>) -> Result<String> {
+    print_as(object, target, Dialect::Llvm, DumpOptions::default())
+}
+
+/// The same in another dialect, and with options: nothing in a file names its dialect.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_as(
+    object: &[u8],
+    target: Option<&Target>,
+    dialect: Dialect,
+    options: DumpOptions,
+) -> Result<String> {
     let object = Object::read(object)?;
-    let dwarf = Dwarf::read(&object)?;
+    let dwarf = Dwarf::read_as(&object, dialect, DraftCodes::NONE)?;
     let found = if target.is_none() { object.target(None) } else { None };
-    Ok(dump(&object, &dwarf, target.or(found.as_ref()), DumpOptions::default()))
+    Ok(dump(&object, &dwarf, target.or(found.as_ref()), options))
 }

@@ -1,8 +1,8 @@
 //! The reference evaluator: what an expression means, step by step.
 //!
 //! It follows the text of "Allow Location Descriptions on the DWARF Expression Stack" (sections A.2.5) and of the
-//! AMDGPU extension built on it, and is written against the text alone: it shares the table of operations with
-//! the rest of the crate, and nothing of what writes expressions.
+//! AMDGPU extension built on it. It shares the table of operations with the rest of the crate, and nothing of
+//! what writes expressions.
 //!
 //! ```text
 //!  bytes ──► Decoder ──► ops ──► Element (Value | Location)

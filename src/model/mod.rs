@@ -41,6 +41,10 @@ use crate::op::Expr;
 use crate::target::Target;
 
 /// A described program, checked.
+///
+/// # Panics
+/// Methods that take an id take one of this module; with one of another module that has no entity of that
+/// number they panic.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Module {
     pub(crate) target: Target,
