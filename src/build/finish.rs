@@ -121,6 +121,12 @@ fn check_variables(module: &Module) -> Result<()> {
         check_line(module, variable.line, variable.scope)
             .map_err(|error| error.or_at(module.at_variable(id, None)))?;
         let is_live = !variable.live.is_empty();
+        let code_bytes = module.function_of(variable.scope).map(|function| module.functions[function].bytes);
+        let past = module.live(id).iter().find(|live| code_bytes.is_some_and(|bytes| live.pcs().end > bytes));
+        if let (Some(live), Some(size)) = (past, code_bytes) {
+            let at = module.at_variable(id, Some(live.pcs()));
+            return Err(Error::new(ErrorKind::OutsideFunction { size }).or_at(at));
+        }
         let what = if is_live && variable.always.is_some() {
             "a variable that is always at one place has no others by pc"
         } else if is_live && module.function_of(variable.scope).is_none() {

@@ -185,7 +185,8 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope around it is not there; [`ErrorKind::EmptyRange`];
-    /// [`ErrorKind::OutsideFunction`].
+    /// [`ErrorKind::OutsideFunction`]; [`ErrorKind::BadArgument`] where two ranges overlap, or one is not in
+    /// the code of the scope around.
     pub fn block(&mut self, parent: impl InScope, pcs: &[Range<u64>]) -> Result<ScopeId> {
         self.code_scope(parent, ScopeKind::Block, pcs)
     }
@@ -220,21 +221,42 @@ impl Builder {
         let at = |module: &Module, pcs: Range<u64>| At { pcs: Some(pcs), ..module.at_scope(parent) };
         let size =
             self.module.function_of(parent).map_or(0, |function| self.module.functions[function].bytes);
-        for pcs in pcs {
-            let kind = if pcs.start >= pcs.end {
+        let around = self.ranges_around(parent);
+        for (index, range) in pcs.iter().enumerate() {
+            let is_around = |outer: &Range<u64>| outer.start <= range.start && range.end <= outer.end;
+            let is_met = |other: &&Range<u64>| other.start < range.end && range.start < other.end;
+            let kind = if range.start >= range.end {
                 ErrorKind::EmptyRange
-            } else if pcs.end > size {
+            } else if range.end > size {
                 ErrorKind::OutsideFunction { size }
+            } else if let Some(other) = pcs[..index].iter().find(is_met) {
+                let text =
+                    format!("the range overlaps {:#x}..{:#x} of the same scope", other.start, other.end);
+                ErrorKind::BadArgument(text)
+            } else if !around.is_empty() && !around.iter().any(is_around) {
+                ErrorKind::BadArgument("the range is not in the code of the scope around it".into())
             } else {
                 continue;
             };
-            return Err(crate::Error::new(kind).or_at(at(&self.module, pcs.clone())));
+            return Err(crate::Error::new(kind).or_at(at(&self.module, range.clone())));
         }
         let start = self.module.ranges.len() as u32;
         self.module.ranges.extend(pcs.iter().cloned());
         let scope = self.scope(parent, kind);
         self.module.scopes[scope].ranges = start..self.module.ranges.len() as u32;
         Ok(scope)
+    }
+
+    /// The code of the innermost scope that has some of its own, in the function; none if that is the whole.
+    fn ranges_around(&self, mut scope: ScopeId) -> &[Range<u64>] {
+        loop {
+            let ranges = self.module.ranges(scope);
+            match (&self.module.scopes[scope], ranges) {
+                (Scope { kind: ScopeKind::Function(_), .. } | Scope { parent: None, .. }, _) => return &[],
+                (Scope { parent: Some(parent), .. }, []) => scope = *parent,
+                _ => return ranges,
+            }
+        }
     }
 
     fn scope(&mut self, parent: ScopeId, kind: ScopeKind) -> ScopeId {

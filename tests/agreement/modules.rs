@@ -281,7 +281,7 @@ impl Maker<'_, '_> {
             self.size += bytes + 4 * self.c.between(0, 3);
         }
         let bytes = if is_placed { bytes } else { 0 };
-        self.body(id, bytes, 2, Is::OfFunction, &mut variables);
+        self.body(id, bytes, &[], 2, Is::OfFunction, &mut variables);
         if is_placed {
             self.rows(id, bytes);
         }
@@ -292,6 +292,7 @@ impl Maker<'_, '_> {
         &mut self,
         scope: impl InScope + Copy,
         bytes: u64,
+        within: &[Range<u64>],
         depth: u32,
         is: Is,
         all: &mut Vec<VariableId>,
@@ -300,10 +301,15 @@ impl Maker<'_, '_> {
             all.extend(self.variable(scope, bytes, None, is));
         }
         for _ in 0..if depth > 0 { self.c.below(3) } else { 0 } {
-            let pcs = self.ranges(bytes);
+            // Of the scope around it that has ranges of its own, it has some.
+            let pcs = match within {
+                [] => self.ranges(bytes),
+                _ => within[..self.c.below(within.len() + 1)].to_vec(),
+            };
+            let inside = if pcs.is_empty() { within } else { &pcs };
             if self.functions.is_empty() || self.c.is(2) {
                 let block = self.m.block(scope, &pcs).unwrap();
-                self.body(block, bytes, depth - 1, Is::OfBlock, all);
+                self.body(block, bytes, inside, depth - 1, Is::OfBlock, all);
                 continue;
             }
             let (callee, variables) = self.functions[self.c.below(self.functions.len())].clone();
@@ -315,7 +321,7 @@ impl Maker<'_, '_> {
                     all.extend(self.variable(inlined, bytes, Some(variable), Is::OfFunction));
                 }
             }
-            self.body(inlined, bytes, depth - 1, Is::OfFunction, all);
+            self.body(inlined, bytes, inside, depth - 1, Is::OfFunction, all);
         }
     }
 

@@ -272,7 +272,9 @@ impl Making<'_> {
             } else {
                 self.m.block(scope, &ranges).expect("a block")
             };
-            self.scope(inner, code.clone(), others, depth - 1);
+            // What is in it is in its code.
+            let inside = ranges.first().cloned().or(code.clone());
+            self.scope(inner, inside, others, depth - 1);
         }
     }
 
