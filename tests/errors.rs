@@ -224,6 +224,22 @@ const CASES: &[Case] = &[
     ("an unknown stack base", || of(|a, _| a.m.function(a.unit, "f")?.stack_base(Reg(5000)).map(drop))),
     ("an empty block", || of(|a, _| a.m.block(a.saxpy, &[0..4, 8..8]).map(drop))),
     ("a block outside of the function", || of(|a, _| a.m.block(a.saxpy, &[0..4, 8..0x184]).map(drop))),
+    ("a block that overlaps itself", || of(|a, _| a.m.block(a.saxpy, &[0..8, 4..12]).map(drop))),
+    ("a block outside of the block around it", || of(|a, _| {
+        let block = a.m.block(a.saxpy, &[0..8, 16..24])?;
+        a.m.block(block, &[4..12]).map(drop)
+    })),
+    ("a stack that begins in a vector register", || of(|a, _| {
+        a.m.describe_function(a.saxpy)?.stack_base(v(3)).map(drop)
+    })),
+    ("one of several places is nowhere", || of(|a, _| {
+        a.m.variable(a.saxpy, "n", a.int)?.live_in(0..4, &[Loc::register(s(4)), Loc::undefined()]).map(drop)
+    })),
+    ("a constant that is too large", || of(|a, _| a.m.constant(a.saxpy, "n", a.int, &[0; 5]).map(drop))),
+    ("elements of a bit", || of(|a, _| {
+        let bit = a.m.base_type(a.unit, "bit", Encoding::Boolean, 1)?;
+        a.m.vector(a.unit, bit, 8).map(drop)
+    })),
     ("a block in a unit", || of(|a, _| a.m.block(a.unit, &[0..4]).map(drop))),
     ("an inlined function of another unit", || of(|a, _| {
         let call = SourceLine { file: a.m.primary_file(a.unit)?, line: 1, column: 0 };
