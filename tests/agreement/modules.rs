@@ -10,14 +10,9 @@ use eitri::model::{
 use eitri::op::Expr;
 use eitri::target::{Scaling, Target};
 
+use crate::Made;
 use crate::choices::Choices;
 use crate::locations::Names;
-
-/// A module and the code that it describes.
-pub struct Made {
-    pub module: Module,
-    pub code: Code,
-}
 
 /// Where a variable is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -259,14 +254,11 @@ impl Maker<'_, '_> {
         if self.c.is(2) {
             f.declared(file, line);
         }
-        match self.c.below(4) {
-            0 => {
-                f.kernel();
-            }
-            1 => {
-                f.external();
-            }
-            _ => {}
+        if self.c.is(2) {
+            f.external();
+        }
+        if self.c.is(3) {
+            f.kernel();
         }
         if self.c.is(2) {
             f.stack_base(base).unwrap();
