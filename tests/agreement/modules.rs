@@ -5,7 +5,7 @@ use core::ops::Range;
 use eitri::build::{Builder, InScope};
 use eitri::emit::elf::{Binding, Code, Place, Symbol, SymbolKind, Visibility};
 use eitri::model::{
-    Address, Encoding, FileId, FunctionId, Module, Qualifier, Row, SourceLine, TypeId, UnitId, VariableId,
+    Address, Encoding, FileId, FunctionId, Qualifier, Row, SourceLine, TypeId, UnitId, VariableId,
 };
 use eitri::op::Expr;
 use eitri::target::{Scaling, Target};
