@@ -25,6 +25,7 @@ fn main() -> eitri::Result<()> {
     let mut m = Builder::new(gpu);
     let unit = m.unit("scale.cl");
     let file = m.primary_file(unit)?;
+    m.describe_unit(unit)?.language(eitri::gimli::DW_LANG_OpenCL.0);
     let float = m.base_type(unit, "float", Encoding::Float, 32)?;
     let int = m.base_type(unit, "int", Encoding::Signed, 32)?;
     let flags = m.structure(unit, Some("flags"), 4)?;

@@ -192,6 +192,12 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.same(at, "DW_AT_linkage_name", &linkage, &found);
         let is_external = matches!(entry.inherited(dw::DW_AT_external), Some(Value::Flag(true)));
         self.same(at, "DW_AT_external", &data.is_external, &is_external);
+        // A prototype is said of where a function can be without one: C and OpenCL C (DWARF 5, table 7.17).
+        let unit = self.module.scope(data.scope).unit;
+        let language = self.module.unit(unit).language;
+        let has_prototype = matches!(language, Some(0x01 | 0x02 | 0x0c | 0x15 | 0x1d | 0x2c));
+        let found = matches!(entry.inherited(dw::DW_AT_prototyped), Some(Value::Flag(true)));
+        self.same(at, "DW_AT_prototyped", &has_prototype, &found);
         self.declared(entry, at, data.line);
         self.ty(data.returns, entry.ty(), at);
     }
@@ -207,7 +213,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         let module = self.module;
         let variable = module.variable(id);
         self.report.entries += 1;
-        self.attributes(entry, is_abstract, at);
+        // What does not move is where it is though the function has no code.
+        let has_place = !is_abstract || module.is_placed_without_code(id);
+        self.attributes(entry, !has_place, at);
         if let Some(child) = entry.children().next() {
             self.unexpected(child, at.clone());
         }
@@ -230,6 +238,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         );
         if is_abstract {
             self.variable_origins[id] = Some(entry.offset());
+            if has_place {
+                self.places.push((id, entry, None));
+            }
             return;
         }
         self.variables[id] = Some(entry.offset());

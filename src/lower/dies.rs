@@ -13,6 +13,7 @@ use crate::emit::strings::Strings;
 use crate::emit::{Relocation, Section};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{Address, Function, FunctionId, Module, Node, ProcedureId, ScopeKind, Stack, UnitId};
+use crate::op::Reg;
 
 /// Bytes of a list section's header, before the table of offsets.
 const LISTS_BASE: u64 = 12;
@@ -306,18 +307,29 @@ impl<'m> Dies<'m> {
             return;
         }
         let mut sizes: Vec<u32> = Vec::new();
-        let mut used_by = |loc| {
+        let mut used_by = |loc, base: Option<Reg>| {
+            let has_read = module.nodes(loc).any(|node| matches!(node, Node::Read(_)));
             for node in module.nodes(loc) {
-                let (Node::ReadRegister(reg) | Node::Register(reg)) = node else { continue };
+                let reg = match node {
+                    Node::ReadRegister(reg) => reg,
+                    Node::Register(reg) if has_read => reg,
+                    Node::StackAddress(_) if let Some(base) = base => base,
+                    _ => continue,
+                };
                 sizes.extend(module.target.register(reg).map(|register| register.bits));
             }
         };
         for (id, variable) in module.variables.iter().filter(|(_, v)| module.scopes[v.scope].unit == unit) {
-            module.live(id).iter().map(|live| live.loc).chain(variable.always).for_each(&mut used_by);
+            let function = module.function_of(variable.scope);
+            let base = function.and_then(|function| module.functions[function].stack.base);
+            let locs = module.live(id).iter().map(|live| live.loc).chain(variable.always);
+            locs.for_each(|loc| used_by(loc, base));
         }
-        // What procedures say is written in place of calls to them.
-        let procedures = module.procedures.values().filter(|procedure| procedure.unit == unit);
-        procedures.for_each(|procedure| used_by(procedure.loc));
+        // What procedures say is written in place of calls to them, with the caller's stack.
+        for procedure in module.procedures.values().filter(|procedure| procedure.unit == unit) {
+            let bases = module.functions.values().map(|function| function.stack.base);
+            bases.chain([None]).for_each(|base| used_by(procedure.loc, base));
+        }
         sizes.retain(|&bits| bits < address_bits);
         sizes.sort_unstable();
         sizes.dedup();

@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::dies::Dies;
 use super::lists::Base;
 use crate::error::Result;
-use crate::model::{Function, FunctionId, ScopeId, ScopeKind, SourceLine, Stack};
+use crate::model::{Function, FunctionId, ScopeId, ScopeKind, SourceLine, Stack, UnitId};
 
 /// How a function's entries are written.
 #[derive(Clone, Copy)]
@@ -150,11 +150,27 @@ impl Dies<'_> {
             self.text(gimli::DW_AT_linkage_name, name);
         }
         self.declared(function.line);
-        self.info.flag(gimli::DW_AT_prototyped);
+        if self.has_prototypes(self.module.scopes[function.scope].unit) {
+            self.info.flag(gimli::DW_AT_prototyped);
+        }
         self.type_of(function.returns);
         if function.is_external {
             self.info.flag(gimli::DW_AT_external);
         }
+    }
+
+    /// Whether the unit's language is one in which a function can be declared without a prototype, so that it
+    /// has to be said where it has one: C, and OpenCL C. DWARF 5 section 3.3.1.
+    pub(super) fn has_prototypes(&self, unit: UnitId) -> bool {
+        let languages = [
+            gimli::DW_LANG_C89,
+            gimli::DW_LANG_C,
+            gimli::DW_LANG_C99,
+            gimli::DW_LANG_C11,
+            gimli::DW_LANG_C17,
+            gimli::DW_LANG_OpenCL,
+        ];
+        self.module.units[unit].language.is_some_and(|language| languages.contains(&gimli::DwLang(language)))
     }
 
     pub(super) fn declared(&mut self, line: Option<SourceLine>) {

@@ -93,7 +93,9 @@ impl Dies<'_> {
             TypeKind::Subroutine { returns, parameters } => {
                 self.info.begin_entry(gimli::DW_TAG_subroutine_type, !parameters.is_empty(), is);
                 self.type_of(*returns);
-                self.info.flag(gimli::DW_AT_prototyped);
+                if self.has_prototypes(ty.unit) {
+                    self.info.flag(gimli::DW_AT_prototyped);
+                }
                 self.info.end_entry();
                 for &parameter in parameters {
                     self.info.begin_entry(gimli::DW_TAG_formal_parameter, false, None);

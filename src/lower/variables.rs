@@ -25,7 +25,8 @@ impl Dies<'_> {
         let is = if is_abstract { self.entries.origin(id) } else { self.entries.variable(id) };
 
         // Where it is comes first, for whether that can be said decides which attributes there are.
-        let place = if is_abstract { Place::None } else { self.place(id, instance)? };
+        let has_place = !is_abstract || module.is_placed_without_code(id);
+        let place = if has_place { self.place(id, instance)? } else { Place::None };
         self.info.begin_entry(tag, false, Some(is));
         match origin {
             Some(origin) => self.info.reference(gimli::DW_AT_abstract_origin, self.entries.origin(origin)),

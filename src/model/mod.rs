@@ -171,6 +171,15 @@ impl Module {
         self.variables[id].always
     }
 
+    /// Whether a variable's place is one of the function itself, which has no code: it does not move, and
+    /// there is no code to which it would belong.
+    pub(crate) fn is_placed_without_code(&self, id: VariableId) -> bool {
+        let variable = &self.variables[id];
+        let function = self.function_of(variable.scope);
+        variable.always.is_some()
+            && function.is_some_and(|function| self.functions[function].address.is_none())
+    }
+
     /// The procedures of all units.
     pub fn procedures(&self) -> impl Iterator<Item = (ProcedureId, &Procedure)> {
         self.procedures.iter()

@@ -177,8 +177,10 @@ impl Spec {
             m.member(structure, self.member, int, self.member_offset).unwrap();
         }
         m.bit_field(structure, "f", int, self.field.0, self.field.1).unwrap();
-        let array = m.array(unit, int, &[self.count, self.second_count]).unwrap();
-        let vector = m.vector(unit, int, self.elements).unwrap();
+        // Elements are whole bytes.
+        let element = if bits % 8 == 0 { int } else { long };
+        let array = m.array(unit, element, &[self.count, self.second_count]).unwrap();
+        let vector = m.vector(unit, element, self.elements).unwrap();
         let enumeration = m.enumeration(unit, Some("e"), int, &self.enumerators).unwrap();
         let local = m.pointer_into(unit, Some(structure), self.space).unwrap();
         let takes = vec![int; self.parameters];
