@@ -9,11 +9,17 @@ mod modules;
 
 use choices::Choices;
 use eitri::check::Unproven;
-use eitri::emit::elf::new_object;
+use eitri::emit::elf::{Code, new_object};
 use eitri::lower::{Consumer, LeftOut, Policy, lower};
 use eitri::model::{Module, Node, VariableId};
 use eitri::target::{Gfx, Target, Wave};
 use proptest::prelude::*;
+
+/// A module and the code that it describes.
+struct Made {
+    module: Module,
+    code: Code,
+}
 
 fn targets() -> [Target; 6] {
     [

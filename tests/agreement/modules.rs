@@ -5,19 +5,14 @@ use core::ops::Range;
 use eitri::build::{Builder, InScope};
 use eitri::emit::elf::{Binding, Code, Place, Symbol, SymbolKind, Visibility};
 use eitri::model::{
-    Address, Encoding, FileId, FunctionId, Module, Qualifier, Row, SourceLine, TypeId, UnitId, VariableId,
+    Address, Encoding, FileId, FunctionId, Qualifier, Row, SourceLine, TypeId, UnitId, VariableId,
 };
 use eitri::op::Expr;
 use eitri::target::{Scaling, Target};
 
+use crate::Made;
 use crate::choices::Choices;
 use crate::locations::Names;
-
-/// A module and the code that it describes.
-pub struct Made {
-    pub module: Module,
-    pub code: Code,
-}
 
 /// Where a variable is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -259,14 +254,11 @@ impl Maker<'_, '_> {
         if self.c.is(2) {
             f.declared(file, line);
         }
-        match self.c.below(4) {
-            0 => {
-                f.kernel();
-            }
-            1 => {
-                f.external();
-            }
-            _ => {}
+        if self.c.is(2) {
+            f.external();
+        }
+        if self.c.is(3) {
+            f.kernel();
         }
         if self.c.is(2) {
             f.stack_base(base).unwrap();

@@ -30,14 +30,17 @@
 //! though the bits that are asked for were elsewhere. [`Builder`](crate::build::Builder) refuses what is
 //! outside at any time; this is about offsets that are known at run time.
 
+mod numbers;
+mod whole;
+
 use core::fmt;
 
-use super::ids::{FunctionId, LocId, VariableId};
-use super::loc::{Node, Sort, Symbol};
-use super::tree::{At, Tree};
-use super::{Module, Stack};
+use crate::model::ids::{FunctionId, LocId, VariableId};
+use crate::model::loc::Node;
+use crate::model::tree::{At, Tree};
+use crate::model::{Module, Stack};
 use crate::op::Reg;
-use crate::target::{Per, Scaling, SpaceId};
+use crate::target::{Per, SpaceId};
 
 /// What a stopped program holds, as far as locations depend on it.
 pub trait Contents {
@@ -170,43 +173,6 @@ struct Denote<'m> {
 }
 
 impl Denote<'_> {
-    /// Looks at each place and number on the way to the location's bits.
-    fn is_whole(&self, root: At) -> Result<(), NoMeaning> {
-        let mut ignored = Vec::new();
-        for at in 0..root {
-            let looked = match self.tree.node(at) {
-                node if node.sorts().0 == Sort::Val => self.number(at).map(drop),
-                Node::Part(bits) => self.slice(at, 0, bits, &mut ignored),
-                _ => self.slice(at, 0, 1, &mut ignored),
-            };
-            let looked = looked.and_then(|()| self.operands_reach(at, &mut ignored));
-            outside(looked)?;
-            ignored.clear();
-        }
-        outside(self.operands_reach(root, &mut ignored))
-    }
-
-    /// Looks whether the operands of a node have the bits that it takes of them.
-    fn operands_reach(&self, at: At, ignored: &mut Vec<Span>) -> Result<(), NoMeaning> {
-        match self.tree.node(at) {
-            Node::Extend { bits, count } | Node::Select { bits, count } => {
-                self.slice(at, 0, bits.saturating_mul(count), ignored)
-            }
-            Node::Overlay => {
-                let operands = self.tree.operands(at);
-                let [below, above, offset, size] = operands[..] else { return Err(NoMeaning::Malformed) };
-                let (offset, size) = (self.number(offset)?, self.number(size)?);
-                self.slice(above, 0, size, ignored)?;
-                self.slice(below, 0, offset.saturating_add(size), ignored)
-            }
-            // A place is in its storage: just behind the end there is none.
-            Node::Offset(_) | Node::BitOffset(_) | Node::OffsetBy | Node::BitOffsetBy => {
-                self.slice(at, 0, 1, ignored)
-            }
-            _ => Ok(()),
-        }
-    }
-
     fn slice(&self, at: At, from: i128, bits: u64, out: &mut Vec<Span>) -> Result<(), NoMeaning> {
         let tree = &self.tree;
         match tree.node(at) {
@@ -372,95 +338,6 @@ impl Denote<'_> {
         let from = inside(from + 8 * i128::from(address), bits, size, name)?;
         push(out, Span { storage: Storage::Memory(space.id, lane), from, bits });
         Ok(())
-    }
-
-    fn number(&self, at: At) -> Result<u64, NoMeaning> {
-        let tree = &self.tree;
-        let one = || self.number(tree.last(at));
-        let two = || {
-            let (first, second) = tree.two(at);
-            Ok::<_, NoMeaning>((self.number(first)?, self.number(second)?))
-        };
-        let value = match tree.node(at) {
-            Node::Const(value) => value,
-            Node::Address(symbol, by) => self.symbol(symbol)?.wrapping_add_signed(by),
-            Node::StackAddress(by) => self.stack_base()?.wrapping_add_signed(by),
-            Node::Read(bits) => self.read(tree.last(at), bits)?,
-            Node::ReadRegister(reg) => self.read_register(reg)?,
-            Node::LaneIndex => self.asking_lane()?.into(),
-            Node::Plus(by) => one()?.wrapping_add_signed(by),
-            Node::Neg => one()?.wrapping_neg(),
-            Node::Not => !one()?,
-            Node::Add => two().map(|(a, b)| a.wrapping_add(b))?,
-            Node::Sub => two().map(|(a, b)| a.wrapping_sub(b))?,
-            Node::Mul => two().map(|(a, b)| a.wrapping_mul(b))?,
-            Node::And => two().map(|(a, b)| a & b)?,
-            Node::Or => two().map(|(a, b)| a | b)?,
-            Node::Xor => two().map(|(a, b)| a ^ b)?,
-            Node::Shl => two().map(|(a, b)| if b < 64 { a << b } else { 0 })?,
-            Node::Shr => two().map(|(a, b)| if b < 64 { a >> b } else { 0 })?,
-            Node::Shra => two().map(|(a, b)| (a as i64 >> b.min(63)) as u64)?,
-            _ => return Err(NoMeaning::Malformed),
-        };
-        Ok(value)
-    }
-
-    fn symbol(&self, symbol: Symbol) -> Result<u64, NoMeaning> {
-        let name = self.module.symbol_name(symbol);
-        self.contents.symbol(name).ok_or_else(|| NoMeaning::Unreadable(format!("symbol `{name}`")))
-    }
-
-    /// The base of the stack frame, in bytes of one lane.
-    fn stack_base(&self) -> Result<u64, NoMeaning> {
-        let Some(reg) = self.stack.base else { return Ok(0) };
-        let base = self.read_register(reg)?;
-        Ok(match self.stack.scaling {
-            Scaling::Lane => base,
-            Scaling::Wave => base / u64::from(self.module.target.lanes()),
-        })
-    }
-
-    fn read_register(&self, reg: Reg) -> Result<u64, NoMeaning> {
-        let register = self.module.target.register(reg).ok_or(NoMeaning::Malformed)?;
-        let value = self.contents.register(reg, 0, register.bits.min(64));
-        value.ok_or_else(|| NoMeaning::Unreadable(format!("register {}", register.name())))
-    }
-
-    /// The number in the first bits of a location.
-    fn read(&self, at: At, bits: u32) -> Result<u64, NoMeaning> {
-        let mut spans = Vec::new();
-        self.slice(at, 0, bits.into(), &mut spans)?;
-        let mut value = 0;
-        let mut done = 0;
-        for span in spans {
-            let bits = span.bits as u32;
-            let part = match span.storage {
-                Storage::Register(reg) => self.contents.register(reg, span.from as u64, bits),
-                Storage::Memory(space, lane) => self.contents.memory(space, lane, span.from, bits),
-                Storage::Implicit(bytes) => {
-                    Some(bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
-                }
-                Storage::Undefined => None,
-                // A consumer may know what it points to, and need no number for that.
-                Storage::Pointer(..) => {
-                    return Err(NoMeaning::Part("a pointer to a variable has no number".into()));
-                }
-            };
-            let part = part.ok_or_else(|| NoMeaning::Unreadable("what it depends on".into()))?;
-            value |= part << done;
-            done += bits;
-        }
-        Ok(value)
-    }
-}
-
-/// The same, but what is wrong with a part of a location makes the whole mean nothing.
-fn outside(looked: Result<(), NoMeaning>) -> Result<(), NoMeaning> {
-    match looked {
-        Ok(()) => Ok(()),
-        // What a raw expression needs of the others is not known either.
-        Err(why @ (NoMeaning::Raw | NoMeaning::Outside(_) | NoMeaning::Part(_))) => Err(why),
-        Err(why) => Err(NoMeaning::Part(why.to_string())),
     }
 }
 

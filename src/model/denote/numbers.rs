@@ -1,0 +1,88 @@
+//! Numbers in locations: arithmetic of 64 bits, and what is read from registers, memory and places.
+
+use super::{Denote, NoMeaning, Storage};
+use crate::model::tree::At;
+use crate::model::{Node, Symbol};
+use crate::op::Reg;
+use crate::target::Scaling;
+
+impl Denote<'_> {
+    pub(super) fn number(&self, at: At) -> Result<u64, NoMeaning> {
+        let tree = &self.tree;
+        let one = || self.number(tree.last(at));
+        let two = || {
+            let (first, second) = tree.two(at);
+            Ok::<_, NoMeaning>((self.number(first)?, self.number(second)?))
+        };
+        let value = match tree.node(at) {
+            Node::Const(value) => value,
+            Node::Address(symbol, by) => self.symbol(symbol)?.wrapping_add_signed(by),
+            Node::StackAddress(by) => self.stack_base()?.wrapping_add_signed(by),
+            Node::Read(bits) => self.read(tree.last(at), bits)?,
+            Node::ReadRegister(reg) => self.read_register(reg)?,
+            Node::LaneIndex => self.asking_lane()?.into(),
+            Node::Plus(by) => one()?.wrapping_add_signed(by),
+            Node::Neg => one()?.wrapping_neg(),
+            Node::Not => !one()?,
+            Node::Add => two().map(|(a, b)| a.wrapping_add(b))?,
+            Node::Sub => two().map(|(a, b)| a.wrapping_sub(b))?,
+            Node::Mul => two().map(|(a, b)| a.wrapping_mul(b))?,
+            Node::And => two().map(|(a, b)| a & b)?,
+            Node::Or => two().map(|(a, b)| a | b)?,
+            Node::Xor => two().map(|(a, b)| a ^ b)?,
+            Node::Shl => two().map(|(a, b)| if b < 64 { a << b } else { 0 })?,
+            Node::Shr => two().map(|(a, b)| if b < 64 { a >> b } else { 0 })?,
+            Node::Shra => two().map(|(a, b)| (a as i64 >> b.min(63)) as u64)?,
+            _ => return Err(NoMeaning::Malformed),
+        };
+        Ok(value)
+    }
+
+    fn symbol(&self, symbol: Symbol) -> Result<u64, NoMeaning> {
+        let name = self.module.symbol_name(symbol);
+        self.contents.symbol(name).ok_or_else(|| NoMeaning::Unreadable(format!("symbol `{name}`")))
+    }
+
+    /// The base of the stack frame, in bytes of one lane.
+    fn stack_base(&self) -> Result<u64, NoMeaning> {
+        let Some(reg) = self.stack.base else { return Ok(0) };
+        let base = self.read_register(reg)?;
+        Ok(match self.stack.scaling {
+            Scaling::Lane => base,
+            Scaling::Wave => base / u64::from(self.module.target.lanes()),
+        })
+    }
+
+    fn read_register(&self, reg: Reg) -> Result<u64, NoMeaning> {
+        let register = self.module.target.register(reg).ok_or(NoMeaning::Malformed)?;
+        let value = self.contents.register(reg, 0, register.bits.min(64));
+        value.ok_or_else(|| NoMeaning::Unreadable(format!("register {}", register.name())))
+    }
+
+    /// The number in the first bits of a location.
+    fn read(&self, at: At, bits: u32) -> Result<u64, NoMeaning> {
+        let mut spans = Vec::new();
+        self.slice(at, 0, bits.into(), &mut spans)?;
+        let mut value = 0;
+        let mut done = 0;
+        for span in spans {
+            let bits = span.bits as u32;
+            let part = match span.storage {
+                Storage::Register(reg) => self.contents.register(reg, span.from as u64, bits),
+                Storage::Memory(space, lane) => self.contents.memory(space, lane, span.from, bits),
+                Storage::Implicit(bytes) => {
+                    Some(bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
+                }
+                Storage::Undefined => None,
+                // A consumer may know what it points to, and need no number for that.
+                Storage::Pointer(..) => {
+                    return Err(NoMeaning::Part("a pointer to a variable has no number".into()));
+                }
+            };
+            let part = part.ok_or_else(|| NoMeaning::Unreadable("what it depends on".into()))?;
+            value |= part << done;
+            done += bits;
+        }
+        Ok(value)
+    }
+}
