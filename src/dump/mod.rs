@@ -24,7 +24,7 @@ pub fn print(object: &[u8], target: Option<&Target>) -> Result<String> {
 /// The same in another dialect, and with options: nothing in a file names its dialect.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub fn print_as(
     object: &[u8],
     target: Option<&Target>,
