@@ -23,8 +23,9 @@ use std::fmt::{self, Write};
 use gimli::{DwAt, constants as dw};
 
 use super::names;
+use crate::error::Result;
 use crate::op::{Decoder, Encoding, Op, OperandKind, text};
-use crate::read::{Attribute, Dwarf, Entry, LineProgram, ListKind, Object, Unit, Value};
+use crate::read::{Attribute, Dwarf, Entry, LineProgram, List, ListEntry, ListKind, Object, Unit, Value};
 use crate::target::{SpaceId, Target};
 
 /// How much the text says.
@@ -251,9 +252,29 @@ impl<'a, 'd> Dump<'a, 'd> {
     }
 
     fn locations(&mut self, unit: &Unit<'d>, depth: usize, offset: u64) -> fmt::Result {
+        let list = self.dwarf.locations(unit, offset);
+        self.list(list, depth, offset, |dump, entry| {
+            dump.out.push_str(": ");
+            dump.expression(unit, entry.expr)
+        })
+    }
+
+    fn ranges(&mut self, unit: &Unit<'d>, depth: usize, offset: u64) -> fmt::Result {
+        let list = self.dwarf.ranges(unit, offset);
+        self.list(list, depth, offset, |_, _| Ok(()))
+    }
+
+    /// The entries of a list, and after the bounds of each what `more` writes.
+    fn list(
+        &mut self,
+        list: Result<List<'d>>,
+        depth: usize,
+        offset: u64,
+        more: impl Fn(&mut Self, &ListEntry<'d>) -> fmt::Result,
+    ) -> fmt::Result {
         self.out.push_str("list");
         self.at(offset)?;
-        let list = match self.dwarf.locations(unit, offset) {
+        let list = match list {
             Ok(list) => list,
             Err(error) => return write!(self.out, " <{error}>"),
         };
@@ -267,29 +288,7 @@ impl<'a, 'd> Dump<'a, 'd> {
                         false => write!(self.out, "[{:#x}, {:#x})", entry.start, entry.end)?,
                     }
                     self.encoded(entry.kind, entry.offset)?;
-                    self.out.push_str(": ");
-                    self.expression(unit, entry.expr)?;
-                }
-                Err(error) => write!(self.out, "<{error}>")?,
-            }
-        }
-        Ok(())
-    }
-
-    fn ranges(&mut self, unit: &Unit<'d>, depth: usize, offset: u64) -> fmt::Result {
-        self.out.push_str("list");
-        self.at(offset)?;
-        let list = match self.dwarf.ranges(unit, offset) {
-            Ok(list) => list,
-            Err(error) => return write!(self.out, " <{error}>"),
-        };
-        for entry in list {
-            self.out.push('\n');
-            self.indent(depth + 2);
-            match entry {
-                Ok(entry) => {
-                    write!(self.out, "[{:#x}, {:#x})", entry.start, entry.end)?;
-                    self.encoded(entry.kind, entry.offset)?;
+                    more(self, &entry)?;
                 }
                 Err(error) => write!(self.out, "<{error}>")?,
             }
