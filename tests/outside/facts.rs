@@ -15,7 +15,8 @@ use super::described::{
 use super::dump::{Entry, addresses, entries, lines, symbols};
 use super::link::link;
 
-/// What is listed of each entry, written by hand from what [`described`](super::described) describes.
+/// What is listed of each entry: the form is the tool's, and each line was read against what
+/// [`described`](super::described) describes.
 const LISTING: &str = include_str!("work.txt");
 
 /// The object as it is and linked, each with the addresses that its symbols have.
