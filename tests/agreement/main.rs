@@ -144,3 +144,39 @@ proptest! {
         }
     }
 }
+
+/// A stack slot in a procedure is one of whoever calls it: of a function, whose base is in a register that
+/// may count the wave's bytes, and of a kernel, whose base is 0.
+#[test]
+fn a_procedure_has_the_stack_of_its_caller() -> eitri::Result<()> {
+    use eitri::model::{Loc, Val};
+    for name in ["amdgpu-gfx1030-wave32", "amdgpu-gfx1100-wave64"] {
+        for consumer in [Consumer::llvm(), Consumer::rocgdb_legacy(), Consumer::dwarf5()] {
+            let target = eitri::target::Target::named(name)?;
+            let (s33, s4) = (target.sgpr(33)?, target.sgpr(4)?);
+            let mut m = eitri::build::Builder::new(target);
+            let unit = m.unit("a.cl");
+            let long = m.base_type(unit, "long", eitri::model::Encoding::Signed, 64)?;
+            let parts = Loc::parts([(Loc::stack_slot(8), 32), (Loc::register(s4), 32)]);
+            let places = [m.procedure(unit, &Loc::stack_slot(8))?, m.procedure(unit, &parts)?].map(Loc::call);
+            let function = m.function(unit, "f")?.code("f", 64).stack_base(s33)?.id();
+            let kernel = m.function(unit, "k")?.code("k", 64).kernel().id();
+            for scope in [function, kernel] {
+                for loc in places.iter().cloned().chain([Loc::value(Val::stack_address(8))]) {
+                    m.variable(scope, "x", long)?.live(0..32, loc)?;
+                }
+            }
+            let module = m.finish()?;
+            let written = lower(&module, &consumer, Policy::Partial)?;
+            let code = eitri::emit::elf::Code::text(vec![0; 128]);
+            let code = code.with_function("f", 0, 64).with_function("k", 64, 64);
+            let object = eitri::emit::elf::new_object(module.target(), &code, &written.sections)?;
+            let report = eitri::check(&module, &consumer, &written.left_out, &object)?;
+            assert!(report.is_clean() && report.unproven.is_empty(), "{name}, {}: {report}", consumer.name);
+            // Plain DWARF 5 knows no private memory; numbers it does.
+            let untold = if consumer == Consumer::dwarf5() { 4 } else { 0 };
+            assert_eq!(written.left_out.len(), untold);
+        }
+    }
+    Ok(())
+}
