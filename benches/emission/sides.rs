@@ -176,7 +176,7 @@ pub fn gimli(content: &Content) -> Vec<Section> {
     let mut written = Vec::new();
     let each: Result<(), Infallible> = sections.for_each_mut(|id, section| {
         let (name, bytes) = (id.name(), section.take());
-        written.push(Section { name, bytes, relocations: Vec::new(), is_strings: false });
+        written.push(Section { name, bytes, relocations: Vec::new(), is_strings: false, group: None });
         Ok(())
     });
     each.expect("never fails");

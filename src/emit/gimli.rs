@@ -75,7 +75,7 @@ pub fn from_gimli(
         let bytes = buffer.bytes.slice().to_vec();
         let is_strings = matches!(id, gimli::SectionId::DebugStr | gimli::SectionId::DebugLineStr);
         if !bytes.is_empty() {
-            all.push(Section { name: id.name(), bytes, relocations, is_strings });
+            all.push(Section { name: id.name(), bytes, relocations, is_strings, group: None });
         }
         Ok::<(), core::convert::Infallible>(())
     });

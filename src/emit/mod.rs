@@ -6,6 +6,7 @@
 pub(crate) mod abbrev;
 pub(crate) mod addr;
 pub mod elf;
+pub(crate) mod format;
 mod gimli;
 pub(crate) mod info;
 pub(crate) mod line;

@@ -13,6 +13,9 @@ pub struct Section {
     pub relocations: Vec<Relocation>,
     /// Whether it consists of strings that end with a zero byte, which a linker may merge.
     pub is_strings: bool,
+    /// The group that the section belongs to, by the signature of its type unit: of sections of one group, a
+    /// linker keeps those of one object. `None` for what is always kept.
+    pub group: Option<u64>,
 }
 
 /// A number that is known when the object is linked.

@@ -1,6 +1,6 @@
 //! Who reads the output, and what they can be told.
 
-use gimli::DwAt;
+use gimli::{DwAt, DwForm, Format};
 
 use crate::op::{Dialect, DraftCodes, Encoding};
 
@@ -36,6 +36,34 @@ pub struct Consumer {
     pub lanes: Option<DwAt>,
     /// The calling convention of a kernel, `DW_CC_*`.
     pub kernel_convention: Option<u8>,
+    /// The DWARF version: 2 to 5. What a version before 5 has no name for is written as GNU's tools write it
+    /// there, or as a later version does, which readers of older ones skip.
+    pub version: u16,
+    /// The 32-bit or the 64-bit DWARF format.
+    pub format: Format,
+    /// Tables for looking things up.
+    pub tables: Tables,
+    /// Whether structures, unions and enumerations with a name go to type units, which a linker merges.
+    pub has_type_units: bool,
+    /// Whether units are split: a skeleton in the object, the rest in an object of its own (`.dwo`).
+    pub is_split: bool,
+    /// Expressions of at least so many bytes that come again in a unit are written once, as a procedure that
+    /// is called; `None` for a consumer that cannot call.
+    pub shared_from_bytes: Option<u32>,
+    /// Forms of attributes, where another than the shortest is wanted. One that the version does not have, or
+    /// that cannot hold the attribute's value, does not count.
+    pub forms: Vec<(DwAt, DwForm)>,
+}
+
+/// Tables for looking things up: by name or by address.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tables {
+    /// `.debug_names`, of DWARF 5.
+    pub names: bool,
+    /// `.debug_pubnames` and `.debug_pubtypes`, of DWARF 2 to 4.
+    pub pubs: bool,
+    /// `.debug_aranges`.
+    pub aranges: bool,
 }
 
 /// `DW_AT_LLVM_address_space`.
@@ -57,6 +85,7 @@ impl Consumer {
             address_space: Some(DW_AT_LLVM_ADDRESS_SPACE),
             lanes: Some(DW_AT_LLVM_LANES),
             kernel_convention: Some(DW_CC_LLVM_DEVICE_KERNEL),
+            ..Self::dwarf5()
         }
     }
 
@@ -74,10 +103,11 @@ impl Consumer {
             address_space: Some(gimli::DW_AT_address_class),
             lanes: Some(DW_AT_LLVM_LANES_AMD),
             kernel_convention: None,
+            ..Self::dwarf5()
         }
     }
 
-    /// Whatever reads standard DWARF 5.
+    /// Whatever reads standard DWARF 5, in the 32-bit format. For another version, change the field.
     pub fn dwarf5() -> Self {
         Self {
             name: "DWARF 5",
@@ -86,6 +116,13 @@ impl Consumer {
             address_space: Some(gimli::DW_AT_address_class),
             lanes: None,
             kernel_convention: None,
+            version: 5,
+            format: Format::Dwarf32,
+            tables: Tables::default(),
+            has_type_units: false,
+            is_split: false,
+            shared_from_bytes: None,
+            forms: Vec::new(),
         }
     }
 

@@ -125,12 +125,14 @@ impl<'m> Dies<'m> {
         if !self.info.settle_rest() {
             return Err(nowhere());
         }
-        let plain = |name, bytes, relocations| Section { name, bytes, relocations, is_strings: false };
+        let plain =
+            |name, bytes, relocations| Section { name, bytes, relocations, is_strings: false, group: None };
         let strings = |name, strings: Strings| Section {
             name,
             bytes: strings.bytes,
             relocations: Vec::new(),
             is_strings: true,
+            group: None,
         };
         self.info.relocations.sort_by_key(|relocation| relocation.offset);
         self.loclists_relocations.sort_by_key(|relocation| relocation.offset);

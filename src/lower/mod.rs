@@ -17,7 +17,7 @@ use core::ops::Range;
 
 pub use consumer::{
     Consumer, DW_AT_LLVM_ADDRESS_SPACE, DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD, DW_CC_LLVM_DEVICE_KERNEL,
-    Policy,
+    Policy, Tables,
 };
 
 use crate::emit::Section;

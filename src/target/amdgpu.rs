@@ -258,6 +258,7 @@ pub(super) fn target(gfx: Gfx, wave: Wave) -> Result<Target> {
         lanes: wave.lanes(),
         scaling: processor.scaling,
         min_instruction_bytes: 4,
+        big_endian: false,
         gfx: Some(gfx),
     })
 }

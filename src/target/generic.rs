@@ -1,4 +1,5 @@
-//! x86-64, for everything that is no matter of GPUs. Numbers: System V ABI, AMD64 supplement, figure 3.36.
+//! x86-64 and s390x, for everything that is no matter of GPUs. Numbers: System V ABI, AMD64 supplement, figure
+//! 3.36; ELF ABI of s390x, section 1.6.2 (DWARF register numbers).
 
 use super::{ElfIdentity, Names, Per, Range, Relocations, Scaling, Space, SpaceId, Target};
 
@@ -34,6 +35,42 @@ pub(super) fn x86_64() -> Target {
         lanes: 1,
         scaling: Scaling::Lane,
         min_instruction_bytes: 1,
+        big_endian: false,
+        gfx: None,
+    }
+}
+
+static S390_GENERAL: Range =
+    Range { dwarf: 0, count: 16, names: Names::Numbered { prefix: "r", first: 0 }, bits: 64, lanes: 1 };
+static S390_FLOAT: Range = Range {
+    dwarf: 16,
+    count: 16,
+    names: Names::List(&[
+        "f0", "f2", "f4", "f6", "f1", "f3", "f5", "f7", "f8", "f10", "f12", "f14", "f9", "f11", "f13", "f15",
+    ]),
+    bits: 64,
+    lanes: 1,
+};
+static S390_PSW: Range =
+    Range { dwarf: 64, count: 2, names: Names::List(&["pswm", "pswa"]), bits: 64, lanes: 1 };
+
+pub(super) fn s390x() -> Target {
+    Target {
+        name: "s390x".into(),
+        ranges: vec![&S390_GENERAL, &S390_FLOAT, &S390_PSW],
+        spaces: SPACES,
+        elf: ElfIdentity {
+            machine: 22,
+            flags: 0,
+            os_abi: 0,
+            abi_version: 0,
+            // R_390_32 and R_390_64.
+            relocations: Relocations { abs32: 4, abs64: 22 },
+        },
+        lanes: 1,
+        scaling: Scaling::Lane,
+        min_instruction_bytes: 2,
+        big_endian: true,
         gfx: None,
     }
 }

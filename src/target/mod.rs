@@ -1,7 +1,8 @@
 //! Facts about targets, as data: registers, address spaces, waves, ELF identity.
 //!
-//! [`Target::amdgpu`] is a processor and a wave size; [`Target::x86_64`] is there so that all that is no
-//! matter of GPUs can be tried with ordinary tools. A register, lane or address space that a target does
+//! [`Target::amdgpu`] is a processor and a wave size; [`Target::x86_64`] and
+//! [`Target::s390x`] are there so that all that is no matter of GPUs can be tried with ordinary tools, in both
+//! byte orders. A register, lane or address space that a target does
 //! not have is refused where it is named.
 
 mod amdgpu;
@@ -147,7 +148,7 @@ pub enum Scaling {
     Wave,
 }
 
-/// What a target is. Made by [`Target::amdgpu`] or [`Target::x86_64`].
+/// What a target is. Made by [`Target::amdgpu`], [`Target::x86_64`] or [`Target::s390x`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     name: String,
@@ -157,6 +158,7 @@ pub struct Target {
     lanes: u32,
     scaling: Scaling,
     min_instruction_bytes: u8,
+    big_endian: bool,
     gfx: Option<Gfx>,
 }
 
@@ -174,13 +176,21 @@ impl Target {
         generic::x86_64()
     }
 
-    /// The target of this name: `x86_64`, or like `amdgpu-gfx1030-wave32`.
+    /// s390x (z/Architecture in 64-bit mode) with the DWARF numbers of its ELF ABI: the target with the most
+    /// significant byte first.
+    pub fn s390x() -> Self {
+        generic::s390x()
+    }
+
+    /// The target of this name: `x86_64`, `s390x`, or like `amdgpu-gfx1030-wave32`.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownTarget`].
     pub fn named(name: &str) -> Result<Self> {
-        if name == "x86_64" {
-            return Ok(Self::x86_64());
+        match name {
+            "x86_64" => return Ok(Self::x86_64()),
+            "s390x" => return Ok(Self::s390x()),
+            _ => {}
         }
         let parts = name.strip_prefix("amdgpu-").and_then(|rest| rest.rsplit_once('-'));
         let found = parts.and_then(|(gfx, wave)| {
@@ -221,6 +231,11 @@ impl Target {
     /// Bytes of the shortest instruction: pcs are multiples of it.
     pub fn min_instruction_bytes(&self) -> u8 {
         self.min_instruction_bytes
+    }
+
+    /// Whether the most significant byte of a number comes first.
+    pub fn is_big_endian(&self) -> bool {
+        self.big_endian
     }
 
     /// What an ELF header says.

@@ -51,7 +51,7 @@ fn sections_that_are_there() {
 }
 
 fn section(name: &'static str, size: usize) -> Section {
-    Section { name, bytes: vec![0; size], relocations: vec![], is_strings: false }
+    Section { name, bytes: vec![0; size], relocations: vec![], is_strings: false, group: None }
 }
 
 #[test]

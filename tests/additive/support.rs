@@ -59,7 +59,8 @@ pub fn debug_sections(function: &str, size: u32, other: &str) -> Vec<Section> {
 
     let strings = format!("\0test.cl\0{function}\0").into_bytes();
     let addr = [&[12, 0, 0, 0, 5, 0, 8, 0][..], &[0; 8]].concat();
-    let section = |name, bytes, relocations| Section { name, bytes, relocations, is_strings: false };
+    let section =
+        |name, bytes, relocations| Section { name, bytes, relocations, is_strings: false, group: None };
     vec![
         section(".debug_abbrev", abbrev, vec![]),
         section(
