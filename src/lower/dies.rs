@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::consumer::Consumer;
 use super::entries::{Children, Numbers};
 use super::loc::{Lowering, Sink};
-use super::{LeftOut, Lowered, Policy};
+use super::{LeftOut, Lowered, Policy, Whose};
 use crate::emit::addr::{ADDR_BASE, AddressKey, Addresses};
 use crate::emit::info::{Info, Pending, RefForm};
 use crate::emit::lists::Lists;
@@ -66,6 +66,7 @@ impl<'m> Dies<'m> {
             types: module.types.len() as u32,
             functions: module.functions.len() as u32,
             procedures: module.procedures.len() as u32,
+            variant_parts: module.variant_parts.len() as u32,
             unsigned: Vec::new(),
             untold: BTreeSet::new(),
         };
@@ -181,6 +182,7 @@ impl<'m> Dies<'m> {
         let has_lines = with_code.iter().any(|(_, function)| !function.rows.is_empty())
             || functions.iter().any(|&id| module.functions[id].line.is_some())
             || variables().any(|variable| variable.line.is_some())
+            || module.types.values().any(|ty| ty.unit == id && ty.lines(module).next().is_some())
             || module
                 .scopes
                 .values()
@@ -207,6 +209,7 @@ impl<'m> Dies<'m> {
         }
         // Whether a location has an address in it is known only when it is written.
         let has_addresses = !with_code.is_empty()
+            || module.types.values().any(|ty| ty.unit == id && !ty.locs().is_empty())
             || variables().next().is_some()
             || module.procedures.values().any(|procedure| procedure.unit == id);
         if has_addresses {
@@ -236,17 +239,13 @@ impl<'m> Dies<'m> {
         if !self.consumer.has_locations_on_the_stack() {
             self.hidden_types(id);
         }
-        for (ty, data) in &module.types {
-            if data.unit == id {
-                self.ty(ty);
-            }
-        }
+        let is_one = with_code.len() == 1;
+        self.types(unit.scope, is_one)?;
         for (procedure, data) in &module.procedures {
             if data.unit == id {
                 self.procedure(procedure)?;
             }
         }
-        let is_one = with_code.len() == 1;
         self.scope_children(unit.scope, None, is_one)?;
         self.info.end_children();
         if !self.info.end_unit() {
@@ -326,6 +325,10 @@ impl<'m> Dies<'m> {
             let base = function.and_then(|function| module.functions[function].stack.base);
             let locs = module.live(id).iter().map(|live| live.loc).chain(variable.always);
             locs.for_each(|loc| used_by(loc, base));
+        }
+        for (id, ty) in module.types.iter().filter(|(_, ty)| ty.unit == unit) {
+            let base = self.frame_of(Whose::Type(id)).base;
+            ty.locs().into_iter().for_each(|loc| used_by(loc, base));
         }
         // What procedures say is written in place of calls to them, with the caller's stack.
         for procedure in module.procedures.values().filter(|procedure| procedure.unit == unit) {

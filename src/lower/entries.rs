@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use super::loc::Entries;
 use crate::emit::info::EntryRef;
-use crate::model::{Entity, FunctionId, Module, ProcedureId, ScopeId, TypeId, VariableId};
+use crate::model::{
+    Entity, FunctionId, Module, ProcedureId, ScopeId, ScopeKind, TypeId, VariableId, VariantPartId,
+};
 
 /// The numbers by which entries are known before they have offsets.
 pub(super) struct Numbers {
@@ -12,6 +14,7 @@ pub(super) struct Numbers {
     pub(super) types: u32,
     pub(super) functions: u32,
     pub(super) procedures: u32,
+    pub(super) variant_parts: u32,
     /// Unsigned base types of the unit that expressions use: bits and offset in the unit.
     pub(super) unsigned: Vec<(u32, u64)>,
     /// Procedures whose entries say nothing.
@@ -20,7 +23,7 @@ pub(super) struct Numbers {
 
 impl Numbers {
     pub(super) fn count(&self) -> usize {
-        (2 * self.variables + self.types + self.functions + self.procedures) as usize
+        (2 * self.variables + self.types + self.functions + self.procedures + self.variant_parts) as usize
     }
 
     /// The entry that says where a variable is.
@@ -43,6 +46,11 @@ impl Numbers {
 
     pub(super) fn procedure(&self, id: ProcedureId) -> EntryRef {
         EntryRef(2 * self.variables + self.types + self.functions + id.as_u32())
+    }
+
+    /// The discriminant of a variant part.
+    pub(super) fn discriminant(&self, id: VariantPartId) -> EntryRef {
+        EntryRef(2 * self.variables + self.types + self.functions + self.procedures + id.as_u32())
     }
 }
 
@@ -71,6 +79,8 @@ pub(super) struct Children {
     next_variable: Vec<u32>,
     first_scope: Vec<u32>,
     next_scope: Vec<u32>,
+    first_type: Vec<u32>,
+    next_type: Vec<u32>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -82,13 +92,22 @@ impl Children {
             next_variable: vec![NONE; module.variables.len()],
             first_scope: vec![NONE; module.scopes.len()],
             next_scope: vec![NONE; module.scopes.len()],
+            first_type: vec![NONE; module.scopes.len()],
+            next_type: vec![NONE; module.types.len()],
         };
+        for (id, ty) in module.types.iter().rev() {
+            let first = &mut children.first_type[ty.scope.as_u32() as usize];
+            children.next_type[id.as_u32() as usize] = core::mem::replace(first, id.as_u32());
+        }
         for (id, variable) in module.variables.iter().rev() {
             let first = &mut children.first_variable[variable.scope.as_u32() as usize];
             children.next_variable[id.as_u32() as usize] = core::mem::replace(first, id.as_u32());
         }
         for (id, scope) in module.scopes.iter().rev() {
-            let Some(parent) = scope.parent else { continue };
+            // A type's own scope is written with the type.
+            let Some(parent) = scope.parent.filter(|_| !matches!(scope.kind, ScopeKind::Type(_))) else {
+                continue;
+            };
             let first = &mut children.first_scope[parent.as_u32() as usize];
             children.next_scope[id.as_u32() as usize] = core::mem::replace(first, id.as_u32());
         }
@@ -111,9 +130,19 @@ impl Children {
         some(self.next_scope[scope.as_u32() as usize]).map(ScopeId::from_u32)
     }
 
+    pub(super) fn first_type(&self, scope: ScopeId) -> Option<TypeId> {
+        some(self.first_type[scope.as_u32() as usize]).map(TypeId::from_u32)
+    }
+
+    pub(super) fn next_type(&self, ty: TypeId) -> Option<TypeId> {
+        some(self.next_type[ty.as_u32() as usize]).map(TypeId::from_u32)
+    }
+
     pub(super) fn is_empty(&self, scope: ScopeId) -> bool {
         let index = scope.as_u32() as usize;
-        self.first_variable[index] == NONE && self.first_scope[index] == NONE
+        self.first_variable[index] == NONE
+            && self.first_scope[index] == NONE
+            && self.first_type[index] == NONE
     }
 }
 

@@ -180,8 +180,9 @@ impl Maker<'_, '_> {
             4 | 5 => self.make_composite(),
             6 => {
                 let name = self.c.of(&[None, Some("mode")]);
-                let values = [("off", 0), ("on", 1), ("all", -1), ("far", i64::MIN)];
-                let count = self.c.below(5);
+                let most = (1i128 << (bits.clamp(2, 64) - 1)) - 1;
+                let values = [("off", 0), ("on", i128::from(bits > 1)), ("all", most)];
+                let count = self.c.below(if bits > 1 { 4 } else { 2 });
                 (self.m.enumeration(unit, name, of, &values[..count]).unwrap(), bits)
             }
             7 => {
