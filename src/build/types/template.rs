@@ -50,7 +50,7 @@ impl<'a> Template<'a> {
     }
 
     /// A template, by name (`DW_TAG_GNU_template_template_param`).
-    pub fn template(name: &'a str, template: &'a str) -> Self {
+    pub fn named(name: &'a str, template: &'a str) -> Self {
         Self::new(name, Argument::Template(template))
     }
 
