@@ -750,15 +750,17 @@ fn throw(c: &mut Choices<'_>, ids: &Ids, m: &mut Builder) -> Result<()> {
                 let part = m.variant_part(ty, DataMember::new(name, c.one(&ids.types), c.number()))?;
                 let first = i128::from(c.number() as i64);
                 let variant = m.variant(part, &[VariantValues::Range(first, i128::from(c.number()))])?;
-                drop(m.member(variant, name, ty, c.number())?);
+                m.member(variant, name, ty, c.number())?;
             }
             4 => drop(m.template(ty, Template::value_at(name, c.one(&ids.types), any_loc(c, ids, 3)))?),
             5 => {
                 let extents =
                     [Extent::variable(variable).from(c.number() as i64), Extent::fixed(c.number()).from(1)];
-                drop(m.array_of(unit, ty, &extents, Some(c.number()))?);
+                m.array_of(unit, ty, &extents, Some(c.number()))?;
             }
-            6 => drop(m.definition(scope, variable)?),
+            6 => {
+                m.definition(scope, variable)?;
+            }
             _ => drop(m.static_member(ty, name, c.one(&ids.types))?.always(any_loc(c, ids, 3))?),
         },
         11..14 => {
