@@ -3,20 +3,19 @@
 use super::dies::Dies;
 use crate::emit::RelocationTarget;
 use crate::emit::line::{LineFile, LineProgram, LineState};
-use crate::model::{Address, FunctionId, UnitId};
+use crate::model::{Address, FileId, FunctionId, UnitId};
 
 impl Dies<'_> {
     /// Writes the line program of a unit.
     pub(super) fn lines(&mut self, unit: UnitId, functions: &[FunctionId]) {
         let module = self.module;
         let address_bytes = module.target.address_bytes();
-        let mut line_str = |id: Option<crate::model::StringId>| match id {
-            Some(id) => self.line_strings.offset(id.as_u32() + 1, module.string(id)),
-            None => self.line_strings.offset(0, ""),
-        };
+        // By number until the units are joined: 0 is the empty string.
+        let line_str = |id: Option<crate::model::StringId>| id.map_or(0, |id| id.as_u32() + 1);
         let mut directories = vec![(module.units[unit].directory, line_str(module.units[unit].directory))];
         let mut files = Vec::new();
-        for (_, file) in module.files.iter().filter(|(_, file)| file.unit == unit) {
+        for &file in self.units.files.of(unit) {
+            let file = &module.files[FileId::from_u32(file)];
             let index = match file.directory {
                 None => 0,
                 Some(_) => match directories.iter().skip(1).position(|&(known, _)| known == file.directory) {
@@ -31,8 +30,8 @@ impl Dies<'_> {
         }
         let directories: Vec<u32> = directories.into_iter().map(|(_, offset)| offset).collect();
         let mut program = LineProgram::begin(
-            &mut self.line,
-            &mut self.line_relocations,
+            &mut self.line.bytes,
+            &mut self.line.relocations,
             address_bytes,
             module.target.min_instruction_bytes(),
             &directories,
@@ -54,7 +53,7 @@ impl Dies<'_> {
             }
             for row in rows {
                 let state = LineState {
-                    file: self.file_indices[row.file.as_u32() as usize].into(),
+                    file: self.units.files.place(row.file.as_u32()).into(),
                     line: row.line,
                     column: row.column,
                     discriminator: row.discriminator,

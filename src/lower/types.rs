@@ -13,7 +13,7 @@ impl Dies<'_> {
             TypeKind::Base { name, encoding } => {
                 self.info.begin_entry(gimli::DW_TAG_base_type, false, is);
                 self.name(Some(*name));
-                self.info.unsigned(gimli::DW_AT_encoding, dwarf_encoding(*encoding).0.into());
+                self.info.constant(gimli::DW_AT_encoding, dwarf_encoding(*encoding).0.into());
                 let bits = ty.bits.unwrap_or(0);
                 self.info.unsigned(gimli::DW_AT_byte_size, bits.div_ceil(8));
                 if !bits.is_multiple_of(8) {
@@ -143,13 +143,11 @@ impl Dies<'_> {
 
     /// An unsigned base type that expressions use and the program does not have.
     pub(super) fn hidden_unsigned(&mut self, bits: u32) {
-        let offset = self.info.bytes.len() as u64 - self.unit_start;
-        self.entries.unsigned.push((bits, offset));
         let name = format!("unsigned_{bits}");
         self.info.begin_entry(gimli::DW_TAG_base_type, false, None);
-        let offset = self.strings.offset(self.module.strings.len() as u32 + bits, &name);
-        self.info.string(gimli::DW_AT_name, offset);
-        self.info.unsigned(gimli::DW_AT_encoding, gimli::DW_ATE_unsigned.0.into());
+        self.entries.unsigned.push((bits, self.info.entry_offset()));
+        self.info.string(gimli::DW_AT_name, self.module.strings.len() as u32 + bits, &name);
+        self.info.constant(gimli::DW_AT_encoding, gimli::DW_ATE_unsigned.0.into());
         self.info.unsigned(gimli::DW_AT_byte_size, bits.div_ceil(8).into());
         self.info.end_entry();
     }
@@ -163,8 +161,7 @@ impl Dies<'_> {
 
     /// A string of the module.
     pub(super) fn text(&mut self, at: gimli::DwAt, id: StringId) {
-        let offset = self.strings.offset(id.as_u32(), self.module.string(id));
-        self.info.string(at, offset);
+        self.info.string(at, id.as_u32(), self.module.string(id));
     }
 
     /// The type of an entry; none for `void`.

@@ -48,7 +48,7 @@ impl Dies<'_> {
             Place::Expression(expression, pending) => {
                 self.exprloc(gimli::DW_AT_location, &expression, pending)
             }
-            Place::List(index) => self.info.index(gimli::DW_AT_location, gimli::DW_FORM_loclistx, index),
+            Place::List(index) => self.list(gimli::DW_AT_location, index),
         }
         self.info.end_entry();
         Ok(())
@@ -61,7 +61,7 @@ impl Dies<'_> {
             4 => gimli::DW_FORM_data4,
             8 => gimli::DW_FORM_data8,
             length => {
-                self.info.index(gimli::DW_AT_const_value, gimli::DW_FORM_block, length as u64);
+                self.info.begin_block(gimli::DW_AT_const_value, length);
                 self.info.bytes.extend_from_slice(bytes);
                 return;
             }

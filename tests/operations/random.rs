@@ -1,5 +1,6 @@
 //! Random operations, in every encoding, and random bytes.
 
+use eitri::error::ErrorKind;
 use eitri::op::{
     COMPACT, Code, Compact, Decoder, Dialect, DraftCodes, Encoder, Encoding, Form, LLVM_USER, Name, Op,
     OperandKind, text,
@@ -245,7 +246,21 @@ proptest! {
         prop_assert!(decoder.is_at_end());
         prop_assert_eq!(&respelled(&bytes, encoding).0, &bytes);
 
+        // A version before the one that brought it has GNU's forerunner, or nothing.
+        let row = one.op.row();
+        if row.since > encoding.version && row.gnu == Code::None {
+            let mut none = Vec::new();
+            let mut encoder = Encoder::new(&mut none, encoding);
+            encoder.op(one.op);
+            let error = encoder.finish().unwrap_err();
+            let is_refused = matches!(error.kind(), ErrorKind::CannotSay { .. });
+            prop_assert!(is_refused, "{}", error);
+            return Ok(());
+        }
         let shortest = encoded(one.op, encoding);
+        if row.since > encoding.version {
+            prop_assert_eq!(Some(shortest[0]), row.gnu.get());
+        }
         let mut decoder = Decoder::new(&shortest, encoding);
         prop_assert_eq!(decoder.next().unwrap().unwrap().op, one.op);
         prop_assert!(decoder.is_at_end());
