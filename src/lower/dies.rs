@@ -44,6 +44,8 @@ pub(super) struct Dies<'u> {
     /// Relocations of entries that name lists by offset: the addend is the list's index until the lists are
     /// finished.
     lists_named: Vec<usize>,
+    /// The expression that was written last; what it refers to is in `lowering`.
+    pub(super) expression: Vec<u8>,
     pub(super) line: Part,
 }
 
@@ -71,6 +73,7 @@ impl<'u> Dies<'u> {
             loclists: Lists::new(format, lists, LIST_BYTES * lists + ENTRY_BYTES * list_entries),
             rnglists: Lists::new(format, 0, 0),
             lists_named: Vec::new(),
+            expression: Vec::new(),
             line: Part::default(),
         }
     }
@@ -296,19 +299,22 @@ impl<'u> Dies<'u> {
 
     pub(super) fn procedure(&mut self, id: ProcedureId) -> Result<()> {
         let stack = Stack::kernel(&self.module.target);
-        let mut out = Vec::new();
-        let mut sink = Sink { out: &mut out, addresses: &mut self.addresses, entries: &self.entries, stack };
+        let out = &mut self.expression;
+        out.clear();
+        let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
         let result = self.lowering.lower(self.module.procedures[id].loc, None, true, &mut sink);
-        let pending = core::mem::take(&mut self.lowering.pending);
         let said = match result {
             Ok(()) => true,
             // Calls to it are written in its place, or cannot be said either.
-            Err(error) if super::cannot_be_told(&error) => false,
+            Err(error) if super::cannot_be_told(&error) => {
+                self.lowering.pending.clear();
+                false
+            }
             Err(error) => return Err(error),
         };
         self.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, Some(self.entries.procedure(id)));
         if said {
-            self.exprloc(gimli::DW_AT_location, &out, pending);
+            self.expression_attribute(gimli::DW_AT_location);
         } else {
             self.entries.untold.insert(id);
         }
@@ -316,12 +322,16 @@ impl<'u> Dies<'u> {
         Ok(())
     }
 
-    pub(super) fn exprloc(&mut self, at: gimli::DwAt, expression: &[u8], pending: Vec<Pending>) {
-        self.info.begin_expression(at, expression.len());
-        let (start, module) = (self.info.bytes.len(), self.module);
-        self.info.bytes.extend_from_slice(expression);
-        let pending = pending.into_iter().map(|one| Pending { at: start + one.at, ..one });
-        self.info.pend(pending, |symbol| symbol_name(module, symbol));
+    /// An attribute whose value is the expression that was written last.
+    pub(super) fn expression_attribute(&mut self, at: gimli::DwAt) {
+        self.info.begin_expression(at, self.expression.len());
+        let start = self.info.bytes.len();
+        self.info.bytes.extend_from_slice(&self.expression);
+        if !self.lowering.pending.is_empty() {
+            let module = self.module;
+            let pending = self.lowering.pending.drain(..).map(|one| Pending { at: start + one.at, ..one });
+            self.info.pend(pending, |symbol| symbol_name(module, symbol));
+        }
     }
 
     /// A function's address.

@@ -94,8 +94,8 @@ impl Dies<'_> {
         Ok(Some(lists.end(start, is_settled && is_comparable)))
     }
 
-    /// The expression of a location that does not move, with references counted from its start. `None` if
-    /// it could not be said.
+    /// Writes the expression of a location that does not move, for
+    /// [`expression_attribute`](Self::expression_attribute). Whether it could be said.
     pub(super) fn expression(
         &mut self,
         variable: VariableId,
@@ -103,14 +103,16 @@ impl Dies<'_> {
         pcs: Option<Range<u64>>,
         bits: Option<u64>,
         stack: Stack,
-    ) -> Result<Option<(Vec<u8>, Vec<Pending>)>> {
-        let mut out = Vec::new();
-        let mut sink = Sink { out: &mut out, addresses: &mut self.addresses, entries: &self.entries, stack };
-        let result = self.lowering.lower(loc, bits, false, &mut sink);
-        let pending = core::mem::take(&mut self.lowering.pending);
-        match result {
-            Ok(()) => Ok(Some((out, pending))),
-            Err(error) => self.leave_out(variable, pcs, error).map(|()| None),
+    ) -> Result<bool> {
+        let out = &mut self.expression;
+        out.clear();
+        let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
+        match self.lowering.lower(loc, bits, false, &mut sink) {
+            Ok(()) => Ok(true),
+            Err(error) => {
+                self.lowering.pending.clear();
+                self.leave_out(variable, pcs, error).map(|()| false)
+            }
         }
     }
 
