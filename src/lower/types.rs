@@ -1,7 +1,7 @@
 //! Entries of types: DWARF 5 chapter 5.
 
 use super::dies::Dies;
-use crate::model::{Composite, Encoding, Qualifier, StringId, TypeId, TypeKind};
+use crate::model::{BaseEncoding, Composite, Qualifier, StringId, TypeId, TypeKind};
 use crate::target::SpaceId;
 
 impl Dies<'_> {
@@ -173,15 +173,15 @@ impl Dies<'_> {
 }
 
 /// The number of an encoding.
-fn dwarf_encoding(encoding: Encoding) -> gimli::DwAte {
+fn dwarf_encoding(encoding: BaseEncoding) -> gimli::DwAte {
     match encoding {
-        Encoding::Address => gimli::DW_ATE_address,
-        Encoding::Boolean => gimli::DW_ATE_boolean,
-        Encoding::Float => gimli::DW_ATE_float,
-        Encoding::Signed => gimli::DW_ATE_signed,
-        Encoding::SignedChar => gimli::DW_ATE_signed_char,
-        Encoding::Unsigned => gimli::DW_ATE_unsigned,
-        Encoding::UnsignedChar => gimli::DW_ATE_unsigned_char,
-        Encoding::Utf => gimli::DW_ATE_UTF,
+        BaseEncoding::Address => gimli::DW_ATE_address,
+        BaseEncoding::Boolean => gimli::DW_ATE_boolean,
+        BaseEncoding::Float => gimli::DW_ATE_float,
+        BaseEncoding::Signed => gimli::DW_ATE_signed,
+        BaseEncoding::SignedChar => gimli::DW_ATE_signed_char,
+        BaseEncoding::Unsigned => gimli::DW_ATE_unsigned,
+        BaseEncoding::UnsignedChar => gimli::DW_ATE_unsigned_char,
+        BaseEncoding::Utf => gimli::DW_ATE_UTF,
     }
 }
