@@ -254,7 +254,7 @@ impl<'m> Dies<'m> {
         }
 
         if has_lines {
-            self.lines(id, &functions);
+            self.lines(id, &functions)?;
         }
         self.end_lists(has_loclists, has_ranges)?;
         if has_addresses {
