@@ -290,6 +290,11 @@ const CASES: &[Case] = &[
         a.m.file_md5(file, [1; 16])
     })),
     ("a sum of a foreign file", || of(|a, f| a.m.file_md5(f.line.file, [1; 16]))),
+    ("the text of a foreign file", || of(|a, f| a.m.file_source(f.line.file, "int x;"))),
+    ("a text with a zero byte", || of(|a, _| {
+        let file = a.m.primary_file(a.unit)?;
+        a.m.file_source(file, "int\0x;")
+    })),
     ("a file of a foreign unit", || of(|a, f| a.m.file(f.unit, "a.h", None).map(drop))),
     ("the primary file of a foreign unit", || of(|a, f| a.m.primary_file(f.unit).map(drop))),
     ("a foreign unit", || of(|a, f| a.m.describe_unit(f.unit).map(drop))),

@@ -98,7 +98,7 @@ impl<'u> Dies<'u> {
         self.info.end_children();
 
         if has.lines {
-            self.lines(id, &has.functions);
+            self.lines(id, &has.functions)?;
         }
         let loclists = self.finish_lists(has.loclists, |dies| &mut dies.loclists)?;
         let rnglists = self.finish_lists(has.ranges, |dies| &mut dies.rnglists)?;

@@ -5,6 +5,7 @@ use core::ops::Range;
 use super::dies::Dies;
 use super::lists::Base;
 use crate::emit::addr::AddressKey;
+use crate::emit::line::file_number;
 use crate::error::Result;
 use crate::model::{FileId, Function, FunctionId, ScopeId, ScopeKind, SourceLine, Stack, UnitId};
 
@@ -178,10 +179,9 @@ impl Dies<'_> {
         self.module.units[unit].language.is_some_and(|language| languages.contains(&gimli::DwLang(language)))
     }
 
-    /// The number of a file in the unit's line program. Before DWARF 5 they count from 1.
+    /// The number of a file, in rows and attributes.
     pub(super) fn file_index(&self, file: FileId) -> u64 {
-        let first = if self.info.format.version >= 5 { 0 } else { 1 };
-        u64::from(self.units.files.place(file.as_u32())) + first
+        file_number(self.info.format, self.units.files.place(file.as_u32()).into())
     }
 
     pub(super) fn declared(&mut self, line: Option<SourceLine>) {

@@ -253,7 +253,7 @@ fn says_nothing(section: &str, bytes: &[u8], byte: usize, bit: u32) -> bool {
         }
         // The size of a segment selector; whether rows are statements, where any number but 0 says yes; the
         // number of the directory that the only file is in, where it is that of the unit.
-        ".debug_line" => [7, 14, 0x29, 0x2a].contains(&byte),
+        ".debug_line" => [7, 14, 0x2a, 0x2b].contains(&byte),
         _ => false,
     }
 }
