@@ -24,7 +24,10 @@ impl<'s> Added<'s> {
             if section.name.is_empty() || section.name.contains('\0') {
                 return bad("not a name of a section");
             }
-            if old.contains(section.name.as_bytes()) {
+            // `.zdebug_info` is an old way to say that `.debug_info` is compressed.
+            let compressed = section.name.strip_prefix(".debug_").map(|rest| format!(".zdebug_{rest}"));
+            let is_there = |name: &str| old.contains(name.as_bytes());
+            if is_there(section.name) || compressed.is_some_and(|name| is_there(&name)) {
                 return bad("the object already has a section of this name, which is not replaced");
             }
             if positions.insert((section.name, section.group), index).is_some() {
