@@ -44,8 +44,9 @@ fn gone(image: &Image<'_>) -> Vec<bool> {
         let is_group = section.header.sh_type == elf::SHT_GROUP && members.peek().is_some();
         gone[index] |= is_group && members.all(|member| is_gone(&gone, member));
     }
-    // The null section, whatever it says.
+    // The null section and the table of names stay, whatever they are called.
     gone[0] = false;
+    gone[image.names] = false;
     gone
 }
 
