@@ -111,7 +111,7 @@ pub(super) type Source = (String, String, Option<[u8; 16]>);
 
 /// A file as the module has it.
 pub(super) fn described(module: &Module, id: FileId) -> Source {
-    let File { unit, name, directory, md5 } = module.file(id);
+    let File { unit, name, directory, md5, source: _ } = module.file(id);
     let directory = directory.or(module.unit(*unit).directory);
     let directory = directory.map_or("", |directory| module.string(directory));
     (directory.into(), module.string(*name).into(), *md5)

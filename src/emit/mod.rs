@@ -11,6 +11,8 @@ mod gimli;
 pub(crate) mod info;
 pub(crate) mod line;
 pub(crate) mod lists;
+#[cfg(test)]
+mod outside;
 mod section;
 pub(crate) mod strings;
 

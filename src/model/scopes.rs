@@ -34,6 +34,8 @@ pub struct File {
     pub directory: Option<StringId>,
     /// The MD5 sum of its text.
     pub md5: Option<[u8; 16]>,
+    /// Its text, to be embedded.
+    pub source: Option<StringId>,
 }
 
 /// A line of a source file.

@@ -7,7 +7,7 @@ use eitri::check::Kind::{
 use eitri::emit::RelocationTarget;
 use eitri::emit::elf::new_object;
 use eitri::lower::Consumer;
-use eitri::model::{Encoding, Loc, Module, Row as LineRow, SourceLine};
+use eitri::model::{BaseEncoding, Loc, Module, Row as LineRow, SourceLine};
 use eitri::target::{SpaceId, Target};
 use gimli::constants as dw;
 
@@ -20,8 +20,8 @@ fn truth() -> Module {
     let unit = m.unit("a.cl");
     m.describe_unit(unit).unwrap().directory("/src").producer("a compiler").language(0x15);
     let file = m.primary_file(unit).unwrap();
-    let int = m.base_type(unit, "int", Encoding::Signed, 32).unwrap();
-    let uint = m.base_type(unit, "uint", Encoding::Unsigned, 32).unwrap();
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+    let uint = m.base_type(unit, "uint", BaseEncoding::Unsigned, 32).unwrap();
     let structure = m.structure(unit, Some("s"), 8).unwrap();
     m.member(structure, "m", int, 4).unwrap();
     m.bit_field(structure, "f", uint, 3, 5).unwrap();
@@ -253,7 +253,7 @@ fn says_nothing(section: &str, bytes: &[u8], byte: usize, bit: u32) -> bool {
         }
         // The size of a segment selector; whether rows are statements, where any number but 0 says yes; the
         // number of the directory that the only file is in, where it is that of the unit.
-        ".debug_line" => [7, 14, 0x29, 0x2a].contains(&byte),
+        ".debug_line" => [7, 14, 0x2a, 0x2b].contains(&byte),
         _ => false,
     }
 }
