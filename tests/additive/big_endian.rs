@@ -180,3 +180,31 @@ fn the_other_order_is_refused() {
     big[19] = 62;
     refused(&big, &Target::x86_64(), "the object is big endian, but x86_64 is little endian");
 }
+
+/// What is written through gimli, in this byte order too.
+#[test]
+fn sections_of_gimli() {
+    use eitri::emit::{GimliBuffer, from_gimli};
+    use gimli::write::*;
+    let encoding = gimli::Encoding { format: gimli::Format::Dwarf32, version: 5, address_size: 8 };
+    let mut dwarf = Dwarf::default();
+    let unit = dwarf.units.add(Unit::new(encoding, LineProgram::none()));
+    let name = dwarf.strings.add("test.cl");
+    let unit = dwarf.units.get_mut(unit);
+    let root = unit.root();
+    unit.get_mut(root).set(gimli::DW_AT_name, AttributeValue::StringRef(name));
+    let function = unit.add(root, gimli::DW_TAG_subprogram);
+    let at = Address::Symbol { symbol: 0, addend: 2 };
+    unit.get_mut(function).set(gimli::DW_AT_low_pc, AttributeValue::Address(at));
+    let mut sections = Sections::new(GimliBuffer::big_endian());
+    dwarf.write(&mut sections).unwrap();
+    let sections = from_gimli(&sections, |_| "work".into());
+
+    let code = Code::text(vec![0x07, 0x07, 0x07, 0xfe]).with_function("work", 0, 4);
+    let bytes = new_object(&Target::s390x(), &code, &sections).unwrap();
+    readable(&bytes);
+    let relocations = &read(&bytes).relocations[".debug_info"];
+    assert!(
+        relocations.iter().any(|relocation| (relocation.1, &*relocation.2, relocation.3) == (22, "work", 2))
+    );
+}

@@ -120,6 +120,24 @@ fn a_small_object_does_not_become_a_large_one() {
     assert!(error.to_string().contains("sections overlap"), "{error}");
 }
 
+/// What is not loaded moves in a linked object, when something is replaced.
+#[test]
+fn neither_does_a_small_linked_one() {
+    let Some(mut object) = link(&attach(&uspill(), &gfx1030(), &uspill_sections()).unwrap(), &[]) else {
+        return;
+    };
+    let names: Vec<String> = read(&object).sections.into_iter().map(|section| section.name).collect();
+    for name in [".comment", ".strtab", ".debug_str"] {
+        let header = table(&object) + 64 * names.iter().position(|other| other == name).unwrap();
+        let size = object.len() as u64;
+        object[header + 24..header + 32].fill(0);
+        object[header + 32..header + 40].copy_from_slice(&size.to_le_bytes());
+    }
+    let how = Attach { existing: Existing::Replace, ..Attach::default() };
+    let error = attach_with(&object, &gfx1030(), &uspill_sections(), &how).unwrap_err();
+    assert_eq!(error.to_string(), "sections overlap in the file");
+}
+
 /// Replaces what an object has. That it returns is what is tested; what it returns is replaced again.
 fn try_replace(object: &[u8], target: &Target, sections: &[Section]) -> bool {
     let how = Attach { existing: Existing::Replace, ..Attach::default() };

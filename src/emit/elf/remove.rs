@@ -14,12 +14,13 @@ pub(super) fn debug_sections(image: &mut Image<'_>) -> Result<()> {
     if !gone.contains(&true) {
         return Ok(());
     }
+    image.check_overlap()?;
     if image.is_linked() {
         give_room(image, &gone);
     }
     // Symbols, as long as they name sections by their old indices.
-    for table in 1..image.sections.len() {
-        if !gone[table] && matches!(image.sections[table].header.sh_type, elf::SHT_SYMTAB | elf::SHT_DYNSYM) {
+    for kind in [elf::SHT_SYMTAB, elf::SHT_DYNSYM] {
+        if let Some(table) = image.find(kind).filter(|&table| !gone[table]) {
             symbols_of(image, table, &gone)?;
         }
     }
