@@ -117,17 +117,27 @@ fn a_group_is_what_a_linker_takes_it_for() {
     }
 }
 
-/// Links objects, and returns what is left of type units: their lines in the listing of `llvm-dwarfdump`.
+/// Links objects, and returns what is left of type units: their lines in the listing of `llvm-dwarfdump`. Of
+/// two linkers the same.
 fn type_units(objects: &[&[u8]]) -> Option<Vec<String>> {
     let folder = Folder::new();
     let paths: Vec<_> = objects.iter().enumerate().map(|(i, o)| folder.file(&format!("{i}.o"), o)).collect();
-    let output = folder.path("linked");
     let inputs: Vec<_> = paths.iter().map(|path| path.as_path()).collect();
-    clean("ld.lld-19", &["-shared", "-o", output.to_str().unwrap()], &inputs)?;
-    let text = clean("llvm-dwarfdump-19", &["--verify"], &[&output])?;
-    assert!(text.contains("No errors"), "{text}");
-    let text = clean("llvm-dwarfdump-19", &["--debug-info", "--debug-types"], &[&output])?;
-    Some(text.lines().filter(|line| line.contains("Type Unit:")).map(String::from).collect())
+    let output = folder.path("linked");
+    let linked = |linker| {
+        clean(linker, &["-shared", "-z", "noexecstack", "-o", output.to_str().unwrap()], &inputs)?;
+        let text = clean("llvm-dwarfdump-19", &["--verify"], &[&output])?;
+        assert!(text.contains("No errors"), "{text}");
+        let text = clean("llvm-dwarfdump-19", &["--debug-info", "--debug-types"], &[&output])?;
+        let units = text.lines().filter(|line| line.contains("Type Unit:"));
+        // Where the unit begins depends on the linker.
+        Some(units.filter_map(|line| Some(line.split_once("Type Unit:")?.1.to_owned())).collect())
+    };
+    let found: Option<Vec<String>> = linked("ld.lld-19");
+    if let (Some(found), Some(other)) = (&found, linked("ld")) {
+        assert_eq!(found, &other);
+    }
+    found
 }
 
 #[test]
