@@ -5,14 +5,17 @@
 
 pub(crate) mod abbrev;
 pub(crate) mod addr;
+pub(crate) mod aranges;
 pub mod elf;
 pub(crate) mod format;
 mod gimli;
 pub(crate) mod info;
 pub(crate) mod line;
 pub(crate) mod lists;
+pub(crate) mod names;
 #[cfg(test)]
 mod outside;
+pub(crate) mod pubs;
 mod section;
 pub(crate) mod strings;
 
