@@ -45,6 +45,9 @@ pub(crate) fn section(name: &'static str, bytes: Vec<u8>, relocations: Vec<Reloc
     Section { name, bytes, relocations, is_strings: name.ends_with("str"), group: None }
 }
 
+/// Appends a field of so many bytes that is relocated.
+type Relocated<'a> = dyn FnMut(&mut Vec<u8>, u8, RelocationTarget, u64) + 'a;
+
 /// `attributes` of the unit entries are offsets in other sections, one for each unit.
 pub(crate) fn sample(format: Format, attributes: &[(DwAt, &'static str, [u64; 2])]) -> Sample {
     let in_section = match format {
@@ -92,7 +95,7 @@ pub(crate) fn sample(format: Format, attributes: &[(DwAt, &'static str, [u64; 2]
             out.push(0);
         };
         let symbol = || RelocationTarget::Symbol(format!("kernel{unit}").into());
-        let code = |out: &mut Vec<u8>, relocated: &mut dyn FnMut(&mut Vec<u8>, u8, RelocationTarget, u64)| {
+        let code = |out: &mut Vec<u8>, relocated: &mut Relocated<'_>| {
             relocated(out, format.address_bytes, symbol(), 0);
             match end {
                 dw::DW_FORM_addr => relocated(out, format.address_bytes, symbol(), 16),
