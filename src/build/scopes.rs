@@ -91,7 +91,15 @@ impl Builder {
         let scope = self.module.scopes.push(scope);
         let file = self.module.files.push(File { unit: id, name, directory: None, md5: None, source: None });
         self.files.insert((id, None, name), file);
-        self.module.units.push(Unit { name, directory: None, producer: None, language: None, scope, file })
+        self.module.units.push(Unit {
+            name,
+            directory: None,
+            producer: None,
+            language: None,
+            scope,
+            file,
+            macros: 0..0,
+        })
     }
 
     /// Says more of a unit.

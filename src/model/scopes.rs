@@ -21,6 +21,8 @@ pub struct Unit {
     pub scope: ScopeId,
     /// Its primary source file.
     pub file: FileId,
+    /// Its macros, as indices into the module's list.
+    pub(crate) macros: Range<u32>,
 }
 
 /// A source file of a unit.

@@ -15,7 +15,7 @@ mod header;
 mod program;
 mod shape;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub(crate) use header::Names;
 pub(crate) use program::LineProgram;

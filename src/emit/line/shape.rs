@@ -24,9 +24,8 @@ const OPCODE_BASE_2: u8 = 10;
 /// each unit, over kernels and programs, optimised or not.
 const RANGES: [(i8, u8); 3] = [(-5, 14), (-1, 6), (-20, 42)];
 
-/// How one row follows another, in opcodes. What is left to do by each is given by the fields; the bytes are
-/// least of all that these opcodes have (`fixed_advance_pc` would be shorter only for steps of 2¹⁴ to 2¹⁶
-/// bytes).
+/// How one row follows another, in opcodes and their order. `fixed_advance_pc` is not among them: it would be
+/// shorter only for steps of 2¹⁴ to 2¹⁶ instructions of a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     /// By `advance_line`; 0 for none.
@@ -46,59 +45,85 @@ impl Shape {
 
     /// By how many instructions `const_add_pc` goes: as many as special opcode 255.
     #[inline]
-    pub(super) fn const_add(&self) -> u64 {
-        ((255 - self.opcode_base) / self.line_range).into()
+    pub(super) const fn const_add(&self) -> u64 {
+        ((255 - self.opcode_base) / self.line_range) as u64
     }
 
     /// The step by so many instructions and lines.
     #[inline]
-    pub(super) fn step(&self, instructions: u64, lines: i64) -> Step {
-        let base = i64::from(self.line_base);
-        let most = base + i64::from(self.line_range) - 1;
-        // Lines that the special opcode does not have go by themselves. It takes the rest from them only if
-        // that makes them shorter.
-        let in_special = if (base..=most).contains(&lines) {
+    pub(super) const fn step(&self, instructions: u64, lines: i64) -> Step {
+        let (base, range) = (self.line_base as i64, self.line_range as u32);
+        let most = base + range as i64 - 1;
+        // Lines that the special opcode does not have go by themselves. It takes some of them only if that
+        // makes the rest shorter.
+        let in_special = if base <= lines && lines <= most {
             lines
         } else {
             let closest = if lines < base { base } else { most };
             if sleb_len(lines - closest) < sleb_len(lines) { closest } else { 0 }
         };
-        let lines = lines - in_special;
-        let first = u64::from(self.opcode_base) + (in_special - base) as u64;
-        let range = u64::from(self.line_range);
-        // Up to so many instructions go by the special opcode.
-        let room = (255 - first) / range;
-        let special = |instructions: u64| (first + range * instructions) as u8;
+        let first = self.opcode_base as u32 + (in_special - base) as u32;
+        // So many instructions can go by the special opcode.
+        let room = ((255 - first) / range) as u64;
         let const_add = self.const_add();
-        let step =
-            |const_adds, instructions, rest| Step { lines, const_adds, instructions, special: special(rest) };
-        if instructions <= room {
-            step(0, 0, instructions)
+        let (const_adds, by_themselves, in_special_too) = if instructions <= room {
+            (0, 0, instructions)
         } else if instructions >= const_add && instructions - const_add <= room {
-            step(1, 0, instructions - const_add)
+            (1, 0, instructions - const_add)
         } else if instructions >= 2 * const_add && instructions - 2 * const_add <= room {
             // No longer than `advance_pc`, and shorter where that has two bytes more.
-            step(2, 0, instructions - 2 * const_add)
+            (2, 0, instructions - 2 * const_add)
         } else if uleb_len(instructions - room) < uleb_len(instructions) {
-            step(0, instructions - room, room)
+            (0, instructions - room, room)
         } else {
-            step(0, instructions, 0)
-        }
+            (0, instructions, 0)
+        };
+        let special = (first + range * in_special_too as u32) as u8;
+        Step { lines: lines - in_special, const_adds, instructions: by_themselves, special }
     }
 
     /// Bytes of a step.
-    #[inline]
-    fn bytes(&self, instructions: u64, lines: i64) -> u64 {
+    const fn bytes(&self, instructions: u64, lines: i64) -> u8 {
         let step = self.step(instructions, lines);
-        let mut bytes = 1 + usize::from(step.const_adds);
+        let mut bytes = 1 + step.const_adds as usize;
         if step.lines != 0 {
             bytes += 1 + sleb_len(step.lines);
         }
         if step.instructions != 0 {
             bytes += 1 + uleb_len(step.instructions);
         }
-        bytes as u64
+        bytes as u8
     }
+}
+
+/// The least and the first too large number of lines in [`SIZES`].
+const LINES: (i64, i64) = (-24, 40);
+/// As many instructions are in [`SIZES`].
+const INSTRUCTIONS: usize = 64;
+
+/// Bytes of the steps that most steps are, in each of the [`RANGES`].
+static SIZES: [[[u8; RANGES.len()]; (LINES.1 - LINES.0) as usize]; INSTRUCTIONS] = {
+    let mut sizes = [[[0; RANGES.len()]; (LINES.1 - LINES.0) as usize]; INSTRUCTIONS];
+    let mut instructions = 0;
+    while instructions < INSTRUCTIONS {
+        let mut line = 0;
+        while line < (LINES.1 - LINES.0) as usize {
+            sizes[instructions][line] = bytes_by_range(instructions as u64, LINES.0 + line as i64);
+            line += 1;
+        }
+        instructions += 1;
+    }
+    sizes
+};
+
+const fn bytes_by_range(instructions: u64, lines: i64) -> [u8; RANGES.len()] {
+    let mut bytes = [0; RANGES.len()];
+    let mut index = 0;
+    while index < RANGES.len() {
+        bytes[index] = Shape::new(RANGES[index], OPCODE_BASE).bytes(instructions, lines);
+        index += 1;
+    }
+    bytes
 }
 
 /// Counts what the steps of a program would take, to choose the shape of it.
@@ -137,8 +162,12 @@ impl Survey {
         let lines = i64::from(line) - i64::from(self.line);
         (self.pc, self.line) = (pc, line);
         self.is_marked |= is_marked;
-        for (bytes, range) in self.bytes.iter_mut().zip(RANGES) {
-            *bytes += Shape::new(range, OPCODE_BASE).bytes(instructions, lines);
+        let sizes = usize::try_from(instructions).ok().and_then(|index| SIZES.get(index));
+        let sizes =
+            sizes.zip(usize::try_from(lines - LINES.0).ok()).and_then(|(sizes, index)| sizes.get(index));
+        let sizes = sizes.copied().unwrap_or_else(|| bytes_by_range(instructions, lines));
+        for (sum, bytes) in self.bytes.iter_mut().zip(sizes) {
+            *sum += u64::from(bytes);
         }
     }
 

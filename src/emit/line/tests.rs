@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::shape::{Shape, Step};
 use super::*;
-use crate::emit::outside::{Folder, Tool};
+use crate::emit::outside::{EU_READELF, Folder, LLVM_DWARFDUMP, READELF, Tool, formats, sample, section};
 use crate::emit::section::{Relocation, RelocationTarget};
 
 const STATE: LineState = LineState { file: 0, line: 3, ..LineState::INITIAL };
@@ -248,7 +248,7 @@ fn read(section: &[u8], offset: usize, address_bytes: u8, endian: RunTimeEndian)
     all
 }
 
-fn formats() -> impl Strategy<Value = Format> {
+fn any_format() -> impl Strategy<Value = Format> {
     (2u16..=5, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
         |(version, is_64, is_small, big_endian)| Format {
             version,
@@ -291,7 +291,7 @@ fn rows(step: u64) -> impl Strategy<Value = Sequence> {
 proptest! {
     #[test]
     fn rows_are_read_as_written(
-        format in formats(),
+        format in any_format(),
         (step, sequences) in prop_oneof![Just(1u8), Just(2), Just(4), Just(8)]
             .prop_flat_map(|step| (Just(step), proptest::collection::vec(rows(step.into()), 0..4))),
     ) {
@@ -359,4 +359,120 @@ fn fewer_bytes_than_llvm_for_the_same_rows() {
             assert!(ours < theirs, "{target} {level}: {ours} bytes, and LLVM has {theirs}");
         }
     }
+}
+
+/// Rows as the lines of a table: address, line, column, file, and so on.
+fn rows_of(text: &str, mut columns: impl FnMut(&[&str]) -> Option<[u64; 4]>) -> Vec<[u64; 4]> {
+    text.lines().filter_map(|line| columns(&line.split_whitespace().collect::<Vec<_>>())).collect()
+}
+
+fn hex(text: &str) -> Option<u64> {
+    u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
+}
+
+#[test]
+fn others_read_the_same_rows() {
+    for format in formats(2..=5) {
+        let files = [0, 1].map(|index| file_number(format, index));
+        let row =
+            |pc, file: usize, line, column| (pc, LineState { file: files[file], line, column, ..STATE });
+        let rows = [row(0, 0, 10, 0), row(3, 1, 500, 7), row(5, 0, 11, 3), row(12, 0, 1, 1)];
+        let sequences = ["kernel0", "kernel1"].map(|name| (name, rows));
+        let shape = survey(format, 1, &sequences.map(|(_, rows)| (rows.to_vec(), 16)));
+        let (mut out, mut relocations, mut strings) = (Vec::new(), Vec::new(), Vec::new());
+        let mut offset = |text: &str| {
+            let offset = strings.len() as u64;
+            strings.extend_from_slice(text.as_bytes());
+            strings.push(0);
+            offset
+        };
+        let names = Names { offset: &mut offset, are_shared: false };
+        let header = LineFile { directory: 1, source: Some("int here;"), ..file("b.h") };
+        let mut program = LineProgram::begin(
+            &mut out,
+            &mut relocations,
+            format,
+            1,
+            shape,
+            names,
+            &["/d", "inc"],
+            &[file("a.c"), header],
+        )
+        .expect("files have names");
+        for (name, rows) in sequences {
+            program.begin_sequence(Some(RelocationTarget::Symbol(name.into())), 0);
+            rows.into_iter().for_each(|(pc, row)| program.row(pc, row));
+            program.end_sequence(16);
+        }
+        program.finish();
+        let folder = Folder::new();
+        let sample = sample(format, &[(gimli::DW_AT_stmt_list, ".debug_line", [0, 0])]);
+        let mut more = vec![section(".debug_line", out, relocations)];
+        if !strings.is_empty() {
+            more.push(section(".debug_line_str", strings, Vec::new()));
+        }
+        let Some(program) = sample.program(more, &folder) else { return };
+
+        let mut expected = Vec::new();
+        for start in [0, 16] {
+            expected.extend(rows.map(|(pc, row)| [start + pc, row.line.into(), row.column.into(), row.file]));
+        }
+        // Each ends with a row that says no more than the pc.
+        let same = |rows: Vec<[u64; 4]>, text: &str| {
+            let start = rows.first().map_or(0, |row| row[0]);
+            let rows: Vec<_> =
+                rows.iter().map(|&[pc, line, column, file]| [pc - start, line, column, file]).collect();
+            assert_eq!(rows, expected, "{format:?}\n{text}");
+        };
+        if let Some(ran) = LLVM_DWARFDUMP.run(&["--debug-line".as_ref(), program.as_os_str()]) {
+            let text = ran.clean();
+            let number = |text: &str| text.parse().ok();
+            same(
+                rows_of(&text, |words| match *words {
+                    [pc, line, column, file, .., last] if last != "end_sequence" => {
+                        Some([hex(pc)?, number(line)?, number(column)?, number(file)?])
+                    }
+                    _ => None,
+                }),
+                &text,
+            );
+            assert!(text.contains("\"b.h\"") && text.contains("\"inc\""), "{text}");
+            assert_eq!(text.contains("int here;"), format.version == 5, "{text}");
+        }
+        if let Some(ran) = READELF.run(&["--debug-dump=decodedline".as_ref(), program.as_os_str()]) {
+            let text = ran.clean();
+            let rows = rows_of(&text, |words| match *words {
+                [file, line, pc, ..] => {
+                    let file = files[usize::from(file == "b.h")];
+                    Some([hex(pc).or_else(|| pc.parse().ok())?, line.parse().ok()?, 0, file])
+                }
+                _ => None,
+            });
+            let start = rows.first().map_or(0, |row| row[0]);
+            let rows: Vec<_> = rows.iter().map(|&[pc, line, _, file]| (pc - start, line, file)).collect();
+            let expected: Vec<_> = expected.iter().map(|&[pc, line, _, file]| (pc, line, file)).collect();
+            assert_eq!(rows, expected, "{format:?}\n{text}");
+        }
+        if let Some(ran) = EU_READELF.run(&["--debug-dump=decodedline".as_ref(), program.as_os_str()]) {
+            let text = ran.clean();
+            let mut file = files[0];
+            let rows = rows_of(&text, |words| match *words {
+                [name, "(mtime:", ..] => {
+                    file = files[usize::from(name.ends_with("inc/b.h"))];
+                    None
+                }
+                [place, "S", "0", "0", "0", pc, ..] => {
+                    let (line, column) = place.split_once(':')?;
+                    Some([hex(pc)?, line.parse().ok()?, column.parse().ok()?, file])
+                }
+                _ => None,
+            });
+            same(rows, &text);
+        }
+    }
+}
+
+/// A line table without rows, of two files `a.c` and `b.h`.
+pub(crate) fn two_files(format: Format) -> Vec<u8> {
+    write(format, (1, LLVM), false, &["/d"], &[file("a.c"), file("b.h")], &[]).bytes
 }
