@@ -29,6 +29,7 @@
 //! # }
 //! ```
 
+mod compress;
 mod cursor;
 mod dwarf;
 mod elf;
@@ -39,6 +40,7 @@ mod line_rows;
 mod lists;
 mod reloc;
 mod sections;
+mod units;
 mod value;
 
 pub use dwarf::{Dwarf, Unit};
