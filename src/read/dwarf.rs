@@ -7,12 +7,13 @@ use gimli::{DwTag, DwUt, constants as dw};
 
 use super::Object;
 use super::entry::Entry;
+use super::frame::{FrameSection, Frames};
 use super::line::LineProgram;
 use super::lists::{List, ListFormat, RawList};
 use super::sections::{Base, Sections};
 use super::units::Reader;
 use super::value::Attribute;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
 
 /// What `.debug_info` says, and the way from there to the other sections.
@@ -29,6 +30,8 @@ pub struct Dwarf<'o> {
     pub(super) attributes: Vec<Attribute<'o>>,
     /// Signatures of type units with the index of the unit, sorted.
     pub(super) signatures: Vec<(u64, u32)>,
+    /// For expressions in sections that have no units, and what else these do not say.
+    pub(super) encoding: Encoding,
     /// Of split units, the sections of the file that has their skeletons.
     pub(super) main: Option<Sections<'o>>,
 }
@@ -107,9 +110,9 @@ impl<'o> Dwarf<'o> {
     /// nothing in a file names its dialect. A file without `.debug_info` has no units.
     ///
     /// # Errors
-    /// [`Truncated`](crate::error::ErrorKind::Truncated) or [`Malformed`](crate::error::ErrorKind::Malformed), with section and
+    /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed), with section and
     /// offset, where the tree or something that an attribute refers to cannot be read;
-    /// [`Unsupported`](crate::error::ErrorKind::Unsupported) for versions and forms that are not known.
+    /// [`Unsupported`](ErrorKind::Unsupported) for versions and forms that are not known.
     pub fn read(object: &'o Object<'_>) -> Result<Self> {
         Self::read_as(object, Dialect::Llvm, DraftCodes::NONE)
     }
@@ -134,8 +137,7 @@ impl<'o> Dwarf<'o> {
     /// As [`read`](Self::read).
     pub fn read_split(main: &Dwarf<'o>, dwo: &'o Object<'_>) -> Result<Self> {
         let sections = Sections::of_split(dwo);
-        let encoding = main.units.first().map(|unit| unit.encoding);
-        let (dialect, draft) = encoding.map_or((Dialect::Llvm, DraftCodes::NONE), |e| (e.dialect, e.draft));
+        let Encoding { dialect, draft, .. } = main.encoding;
         Reader::new(sections, dialect, draft).with_main(main).read()
     }
 
@@ -215,17 +217,22 @@ impl<'o> Dwarf<'o> {
     /// Address `index` of the unit, from `.debug_addr`: the operand of `addrx`. Indices count from 0.
     ///
     /// # Errors
-    /// [`Malformed`](crate::error::ErrorKind::Malformed) or [`Truncated`](crate::error::ErrorKind::Truncated) if there is none.
+    /// [`Malformed`](ErrorKind::Malformed) or [`Truncated`](ErrorKind::Truncated) if
+    /// there is none; [`Unsupported`](ErrorKind::Unsupported) of a split unit without its skeleton.
     pub fn address(&self, unit: &Unit<'o>, index: u64) -> Result<u64> {
+        if !self.knows_addresses(unit) {
+            let text = format!("address {index} of the unit is in the file of its skeleton");
+            return Err(Error::new(ErrorKind::Unsupported(text)));
+        }
         self.main_sections(unit).indexed_address(Base { offset: unit.addr_base, encoding: unit.encoding }, index)
     }
 
     /// The entries of the location list at an offset, with addresses worked out.
     ///
     /// # Errors
-    /// [`Malformed`](crate::error::ErrorKind::Malformed) if the offset is outside of the section.
+    /// [`Malformed`](ErrorKind::Malformed) if the offset is outside of the section.
     pub fn locations(&self, unit: &Unit<'o>, offset: u64) -> Result<List<'o>> {
-        Ok(List::new(self.raw_locations(unit, offset)?, *self.main_sections(unit), unit))
+        Ok(List::new(self.raw_locations(unit, offset)?, self, unit))
     }
 
     /// The entries of the location list at an offset, as they are encoded.
@@ -246,7 +253,7 @@ impl<'o> Dwarf<'o> {
     /// # Errors
     /// As [`locations`](Self::locations).
     pub fn ranges(&self, unit: &Unit<'o>, offset: u64) -> Result<List<'o>> {
-        Ok(List::new(self.raw_ranges(unit, offset)?, *self.main_sections(unit), unit))
+        Ok(List::new(self.raw_ranges(unit, offset)?, self, unit))
     }
 
     /// The entries of the range list at an offset, as they are encoded.
@@ -259,6 +266,19 @@ impl<'o> Dwarf<'o> {
         }
         // Of split units these are in the file of the skeleton, which needs the addresses anyway.
         RawList::new(self.main_sections(unit), ListFormat::Ranges, unit.encoding, offset)
+    }
+
+    /// The call frame information of one of the two sections. Addresses have as many bytes as in the units where
+    /// the section does not say.
+    ///
+    /// # Errors
+    /// As [`Frames::read`].
+    pub fn frames(&self, section: FrameSection) -> Result<Frames<'o>> {
+        let address_bytes = match self.units.first() {
+            Some(unit) => unit.encoding.address_bytes,
+            None => self.sections.address_bytes_or_8(),
+        };
+        Frames::read(&self.sections, section, Encoding { address_bytes, ..self.encoding })
     }
 
     /// The line program of a unit, if it has one; of a split unit, that of its skeleton.

@@ -5,7 +5,7 @@
 //! judges: an entry whose end is before its start is there as any other.
 
 use super::cursor::{Cursor, is_address_size, max_address};
-use super::dwarf::Unit;
+use super::dwarf::{Dwarf, Unit};
 use super::sections::{Base, Sections};
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Encoding;
@@ -283,20 +283,29 @@ impl ListEntry<'_> {
 pub struct List<'o> {
     raw: RawList<'o>,
     sections: Sections<'o>,
-    addresses: Base,
+    /// `None` where they are in another file.
+    addresses: Option<Base>,
     base: u64,
 }
 
 impl<'o> List<'o> {
     /// Entries of a list of this unit. Offsets count from the unit's `DW_AT_low_pc`, or 0, at first.
-    pub(super) fn new(raw: RawList<'o>, sections: Sections<'o>, unit: &Unit<'o>) -> Self {
+    pub(super) fn new(raw: RawList<'o>, dwarf: &Dwarf<'o>, unit: &Unit<'o>) -> Self {
         let addresses = Base { offset: unit.addr_base, encoding: unit.encoding };
+        let sections = *dwarf.main_sections(unit);
+        let addresses = dwarf.knows_addresses(unit).then_some(addresses);
         Self { raw, sections, addresses, base: unit.low_pc.unwrap_or(0) }
     }
 
     /// Start and end of an entry; `None` if it has none.
     fn bounds(&mut self, kind: ListKind) -> Result<Option<(u64, u64)>> {
-        let address = |index| self.sections.indexed_address(self.addresses, index);
+        let address = |index| match self.addresses {
+            Some(addresses) => self.sections.indexed_address(addresses, index),
+            None => {
+                let text = format!("address {index} of the unit is in the file of its skeleton");
+                Err(Error::new(ErrorKind::Unsupported(text)))
+            }
+        };
         let mask = max_address(self.raw.address_bytes);
         let add = |address: u64, by| address.wrapping_add(by) & mask;
         Ok(Some(match kind {

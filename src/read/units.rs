@@ -33,6 +33,12 @@ impl<'m, 'o> Reader<'m, 'o> {
             nodes: Vec::new(),
             attributes: Vec::new(),
             signatures: Vec::new(),
+            encoding: Encoding {
+                address_bytes: sections.address_bytes_or_8(),
+                big_endian: sections.big_endian,
+                draft,
+                ..Encoding::new(8, dialect)
+            },
             main: None,
         };
         Self { dwarf, dialect, draft, skeletons: &[] }
