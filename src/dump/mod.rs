@@ -1,5 +1,10 @@
 //! Facts as text, for people and for reviewed files.
 
+mod frames;
+mod index;
+mod lines;
+mod lists;
+mod macros;
 mod names;
 mod text;
 

@@ -90,12 +90,7 @@ pub struct Instructions<'o> {
 const WHAT: &str = "a call frame instruction";
 
 impl<'o> Instructions<'o> {
-    pub(super) fn new(
-        section: FrameSection,
-        address: u64,
-        cie: &Cie<'o>,
-        program: FrameProgram<'o>,
-    ) -> Self {
+    pub(super) fn new(section: FrameSection, address: u64, cie: &Cie<'o>, program: FrameProgram<'o>) -> Self {
         Self {
             from: Cursor::new("", program.bytes, cie.encoding.big_endian),
             start: program.offset,

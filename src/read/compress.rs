@@ -100,6 +100,7 @@ fn run(method: Method, data: &[u8], size: u64) -> Result<Vec<u8>> {
 
 #[cfg(not(feature = "compress"))]
 fn run(method: Method, _: &[u8], _: u64) -> Result<Vec<u8>> {
-    let text = format!("the section is compressed ({method:?}): cargo feature `compress` reads such sections");
+    let text =
+        format!("the section is compressed ({method:?}): cargo feature `compress` reads such sections");
     Err(Error::new(ErrorKind::Unsupported(text)))
 }

@@ -224,7 +224,8 @@ impl<'o> Dwarf<'o> {
             let text = format!("address {index} of the unit is in the file of its skeleton");
             return Err(Error::new(ErrorKind::Unsupported(text)));
         }
-        self.main_sections(unit).indexed_address(Base { offset: unit.addr_base, encoding: unit.encoding }, index)
+        self.main_sections(unit)
+            .indexed_address(Base { offset: unit.addr_base, encoding: unit.encoding }, index)
     }
 
     /// The entries of the location list at an offset, with addresses worked out.
@@ -259,12 +260,17 @@ impl<'o> Dwarf<'o> {
     /// The entries of the range list at an offset, as they are encoded.
     ///
     /// # Errors
-    /// As [`locations`](Self::locations).
+    /// As [`locations`](Self::locations); [`Unsupported`](ErrorKind::Unsupported) of a split unit of before DWARF 5
+    /// without its skeleton.
     pub fn raw_ranges(&self, unit: &Unit<'o>, offset: u64) -> Result<RawList<'o>> {
         if unit.encoding.version >= 5 {
             return RawList::new(&self.sections, ListFormat::Rnglists, unit.encoding, offset);
         }
-        // Of split units these are in the file of the skeleton, which needs the addresses anyway.
+        // Of split units these are in the file of the skeleton, which has the relocations.
+        if !self.knows_addresses(unit) {
+            let text = "range lists of the unit are in the file of its skeleton";
+            return Err(Error::new(ErrorKind::Unsupported(text.into())));
+        }
         RawList::new(self.main_sections(unit), ListFormat::Ranges, unit.encoding, offset)
     }
 

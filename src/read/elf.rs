@@ -89,7 +89,8 @@ impl Section<'_> {
     /// Whether others have offsets into it, so that it is read from there and not from its start on.
     fn is_referred_to(&self) -> bool {
         let name = self.name.strip_prefix(".debug_").unwrap_or_default();
-        let by_offset = ["abbrev", "addr", "line", "line_str", "loc", "loclists", "macinfo", "macro", "ranges"];
+        let by_offset =
+            ["abbrev", "addr", "line", "line_str", "loc", "loclists", "macinfo", "macro", "ranges"];
         by_offset.contains(&name) || matches!(name, "rnglists" | "str" | "str_offsets")
     }
 }

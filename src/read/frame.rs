@@ -235,10 +235,8 @@ impl Reader {
             segment_bytes = from.u8(CIE)?;
         }
         if !is_address_size(encoding.address_bytes) || segment_bytes > 8 {
-            let text = format!(
-                "{CIE}: addresses of {} bytes, segments of {segment_bytes}",
-                encoding.address_bytes
-            );
+            let text =
+                format!("{CIE}: addresses of {} bytes, segments of {segment_bytes}", encoding.address_bytes);
             return Err(from.error(ErrorKind::Malformed(text), at));
         }
         let mut cie = Cie {

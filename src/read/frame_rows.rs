@@ -249,7 +249,10 @@ impl<'o> FrameRows<'o> {
 
     #[cold]
     fn fail(&self, one: FrameInstruction<'o>, problem: &str) -> Error {
-        let error = Error::new(ErrorKind::Malformed(format!("call frame instruction {:#04x}: {problem}", one.opcode)));
+        let error = Error::new(ErrorKind::Malformed(format!(
+            "call frame instruction {:#04x}: {problem}",
+            one.opcode
+        )));
         error.in_section(self.initial.section().name()).at_offset(one.offset)
     }
 }

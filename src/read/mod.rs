@@ -51,11 +51,11 @@ mod tables;
 mod units;
 mod value;
 
+pub use aranges::{AddressRange, AddressRanges};
+pub use cfi::{FrameInstruction, Instruction, Instructions};
 pub use dwarf::{Dwarf, Unit};
 pub(crate) use elf::Placing;
 pub use elf::{Object, Section, Symbol, SymbolKind, Undefined};
-pub use aranges::{AddressRange, AddressRanges};
-pub use cfi::{FrameInstruction, Instruction, Instructions};
 pub use entry::Entry;
 pub use frame::{Cie, Fde, FrameProgram, FrameSection, Frames, Pointer};
 pub use frame_rows::{CfaRule, FrameRow, FrameRows, Rule};

@@ -76,12 +76,7 @@ impl<'m, 'o> Reader<'m, 'o> {
     }
 
     /// Reads the unit that starts at `start` and gives the offset after it.
-    fn unit(
-        &mut self,
-        header: &gimli::UnitHeader<Slice<'o>>,
-        table: &mut Table,
-        start: u64,
-    ) -> Result<u64> {
+    fn unit(&mut self, header: &gimli::UnitHeader<Slice<'o>>, table: &mut Table, start: u64) -> Result<u64> {
         let span = start..start + header.length_including_self() as u64;
         let sections = self.dwarf.sections;
         let encoding = Encoding {
