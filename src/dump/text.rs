@@ -86,7 +86,9 @@ impl<'a, 'd> Dump<'a, 'd> {
         }
         self.frames()?;
         self.indices()?;
-        for one in self.object.undefined() {
+        // Split units have no relocations.
+        let undefined = if dwarf.sections().is_split { &[][..] } else { self.object.undefined() };
+        for one in undefined {
             let (section, symbol) =
                 (self.object.sections().get(one.section), self.object.symbols().get(one.symbol));
             let (Some(section), Some(symbol)) = (section, symbol) else { continue };
