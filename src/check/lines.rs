@@ -60,7 +60,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
         let module = self.module;
         let texts = module.files.iter().filter(|(_, file)| file.unit == id).map(|(id, file)| {
-            let (directory, name, _) = described(module, id);
+            let (directory, name, _) = described(module, id, program.version);
             (directory, name, file.source.map_or("", |text| module.string(text)).as_bytes())
         });
         let mut expected: Vec<_> = texts.filter(|(_, _, text)| !text.is_empty()).collect();
@@ -92,10 +92,11 @@ impl<'a, 'o> Compare<'a, 'o> {
     ) {
         let module = self.module;
         let rows = module.rows(id);
+        let version = program.map_or(5, |program| program.version);
         let found: Vec<_> = sequence.iter().filter(|row| !row.end_sequence).collect();
         for index in 0..rows.len().max(found.len()) {
             self.report.rows += 1;
-            let expected = rows.get(index).map(|row| expected(module, row));
+            let expected = rows.get(index).map(|row| expected(module, row, version));
             let found = found.get(index).map(|row| self::found(program, row, start));
             if expected == found {
                 continue;
@@ -127,10 +128,10 @@ struct Row {
     other: (u64, u64, bool),
 }
 
-fn expected(module: &model::Module, row: &model::Row) -> Row {
+fn expected(module: &model::Module, row: &model::Row, version: u16) -> Row {
     Row {
         pc: row.pc,
-        file: Some(described(module, row.file)),
+        file: Some(described(module, row.file, version)),
         line: row.line.into(),
         column: row.column.into(),
         discriminator: row.discriminator.into(),

@@ -2,7 +2,9 @@
 
 use gimli::{DwAt, DwForm, Format};
 
+use crate::emit;
 use crate::op::{Dialect, DraftCodes, Encoding};
+use crate::target::Target;
 
 /// Who reads the output. A user knows which debugger they use, not which dialect; one choice sets all.
 ///
@@ -126,9 +128,29 @@ impl Consumer {
         }
     }
 
-    /// How operations are encoded for this consumer.
+    /// How operations are encoded for this consumer, little-endian.
     pub fn encoding(&self, address_bytes: u8) -> Encoding {
-        Encoding { draft: self.draft, ..Encoding::new(address_bytes, self.dialect) }
+        Encoding {
+            offset_bytes: self.format.word_size(),
+            version: self.version,
+            draft: self.draft,
+            ..Encoding::new(address_bytes, self.dialect)
+        }
+    }
+
+    /// The same on a target.
+    pub(super) fn encoding_on(&self, target: &Target) -> Encoding {
+        Encoding { big_endian: target.is_big_endian(), ..self.encoding(target.address_bytes()) }
+    }
+
+    /// What the bytes of sections depend on.
+    pub(super) fn section_format(&self, target: &Target) -> emit::format::Format {
+        emit::format::Format {
+            version: self.version,
+            offset_bytes: self.format.word_size(),
+            address_bytes: target.address_bytes(),
+            big_endian: target.is_big_endian(),
+        }
     }
 
     /// Whether locations are stack elements, as the AMD extension has it.

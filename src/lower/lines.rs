@@ -2,26 +2,21 @@
 
 use super::dies::Dies;
 use crate::emit::RelocationTarget;
-use crate::emit::format::Format;
-use crate::emit::line::{LineFile, LineProgram, LineState, Names, Survey, file_number};
+use crate::emit::line::{LineFile, LineProgram, LineState, Names, Survey};
 use crate::error::Result;
-use crate::model::{Address, FunctionId, Row, StringId, UnitId};
+use crate::model::{Address, FileId, FunctionId, Row, StringId, UnitId};
 
 impl Dies<'_> {
     /// Writes the line program of a unit.
     pub(super) fn lines(&mut self, unit: UnitId, functions: &[FunctionId]) -> Result<()> {
         let module = self.module;
-        let format = Format {
-            version: 5,
-            offset_bytes: 4,
-            address_bytes: module.target.address_bytes(),
-            big_endian: module.target.is_big_endian(),
-        };
+        let format = self.info.format;
         let min_instruction_bytes = module.target.min_instruction_bytes();
         let text = |id: Option<StringId>| id.map_or("", |id| module.string(id));
         let mut directories = vec![module.units[unit].directory];
         let mut files = Vec::new();
-        for (_, file) in module.files.iter().filter(|(_, file)| file.unit == unit) {
+        for &file in self.units.files.of(unit) {
+            let file = &module.files[FileId::from_u32(file)];
             let index = match file.directory {
                 None => 0,
                 Some(_) => match directories.iter().skip(1).position(|&known| known == file.directory) {
@@ -48,15 +43,13 @@ impl Dies<'_> {
                 survey.row(row.pc, row.line, row.is_prologue_end || row.is_epilogue_begin);
             }
         }
-        let line_strings = &mut self.line_strings;
-        let mut offset = |text: &str| {
-            let id = module.strings.get_index_of(text).map_or(0, |index| index as u32 + 1);
-            line_strings.offset(id, text).into()
-        };
+        // By number until the units are joined: 0 is the empty string.
+        let mut offset = |text: &str| module.strings.get_index_of(text).map_or(0, |index| index as u64 + 1);
         let names = Names { offset: &mut offset, are_shared: module.units.len() > 1 };
+        let mut line = core::mem::take(&mut self.line);
         let mut program = LineProgram::begin(
-            &mut self.line,
-            &mut self.line_relocations,
+            &mut line.bytes,
+            &mut line.relocations,
             format,
             min_instruction_bytes,
             survey.shape(),
@@ -64,9 +57,8 @@ impl Dies<'_> {
             &directories,
             &files,
         )?;
-        let file_indices = &self.file_indices;
         let state = |row: &Row| LineState {
-            file: file_number(format, file_indices[row.file.as_u32() as usize].into()),
+            file: self.file_index(row.file),
             line: row.line,
             column: row.column,
             discriminator: row.discriminator,
@@ -94,6 +86,7 @@ impl Dies<'_> {
             program.end_sequence(function.bytes);
         }
         program.finish();
+        self.line = line;
         Ok(())
     }
 }

@@ -30,7 +30,7 @@ pub use scopes::{
     Address, File, Function, Procedure, Scope, ScopeKind, SourceLine, Unit, Variable, VariableKind,
 };
 pub(crate) use tree::Tree;
-pub use types::{Composite, Encoding, Member, Qualifier, Type, TypeKind};
+pub use types::{BaseEncoding, Composite, Member, Qualifier, Type, TypeKind};
 
 use core::ops::Range;
 

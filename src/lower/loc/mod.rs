@@ -10,7 +10,7 @@ mod plain;
 
 use super::consumer::Consumer;
 use crate::emit::addr::{AddressKey, Addresses};
-use crate::emit::info::{EntryRef, Pending, RefForm};
+use crate::emit::info::{Pending, RefForm, UnitEntry, Wanted};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Entity, LocId, Module, Node, Nodes, ProcedureId, Stack, Symbol, Tree, VariableId};
 use crate::op::{Encoder, Encoding, FixupKind, Reg};
@@ -19,7 +19,7 @@ use crate::target::{Register, SpaceId};
 /// Names of entries for what locations refer to.
 pub(super) trait Entries {
     /// The entry of a variable, type or procedure.
-    fn entity(&self, entity: Entity) -> Option<EntryRef>;
+    fn entity(&self, entity: Entity) -> Option<UnitEntry>;
     /// An unsigned base type of so many bits, and its offset in the unit.
     fn unsigned(&self, bits: u32) -> Option<u64>;
     /// Whether the entry of a procedure has an expression.
@@ -46,7 +46,7 @@ pub(super) struct Sink<'a> {
 
 impl<'m> Lowering<'m> {
     pub(super) fn new(module: &'m Module, consumer: &'m Consumer) -> Self {
-        let encoding = consumer.encoding(module.target.address_bytes());
+        let encoding = consumer.encoding_on(&module.target);
         Self { module, consumer, encoding, tree: Tree::default(), pending: Vec::new() }
     }
 
@@ -155,6 +155,11 @@ impl Lowering<'_> {
                     return false;
                 }
             }
+        }
+        if encoder.finish().is_err() {
+            // The tree says what is missing.
+            out.truncate(start);
+            return false;
         }
         true
     }
@@ -278,7 +283,8 @@ impl<'m> One<'_, 'm> {
         let entry = self.entries.entity(Entity::Variable(variable)).ok_or_else(nameless)?;
         let at = self.encoder.position() + 1;
         self.encoder.implicit_pointer(0, by);
-        self.pending.push(Pending { at, form: RefForm::Section, entry });
+        let form = RefForm::Section(self.encoder.encoding().entry_bytes());
+        self.pending.push(Pending { at, wanted: Wanted::Entry { entry, form } });
         Ok(())
     }
 
@@ -359,7 +365,20 @@ impl<'m> One<'_, 'm> {
     /// An address that the linker fills in. One in the default space is an address to the consumer too, which
     /// moves it as the loader does; in another, where nothing is moved, it is a constant.
     fn symbol(&mut self, symbol: Symbol, by: i64) {
-        let index = self.addresses.index(AddressKey { symbol: Some(symbol.0.as_u32()), addend: by as u64 });
+        let key = AddressKey { symbol: Some(symbol.0.as_u32()), addend: by as u64 };
+        let encoding = self.encoder.encoding();
+        if encoding.version < 5 {
+            // The operand is the address itself.
+            let at = self.encoder.position() + 1;
+            self.pending.push(Pending { at, wanted: Wanted::Address(key) });
+            if self.space == SpaceId::DEFAULT {
+                self.encoder.addr(0);
+            } else {
+                self.encoder.const_fixed(0, encoding.address_bytes);
+            }
+            return;
+        }
+        let index = self.addresses.index(key);
         if self.space == SpaceId::DEFAULT {
             self.encoder.addrx(index);
         } else {
@@ -390,7 +409,7 @@ impl<'m> One<'_, 'm> {
             let form = match fixup.kind {
                 FixupKind::Entry { bytes } => RefForm::Unit(bytes),
                 FixupKind::Type { bytes } => RefForm::UnitUleb(bytes),
-                FixupKind::EntrySection => RefForm::Section,
+                FixupKind::EntrySection => RefForm::Section(self.encoder.encoding().entry_bytes()),
                 // An index would be of another length; the section would need a relocation here.
                 FixupKind::Address => {
                     return Err(self.consumer.cannot_say("an address in a raw expression: use `addrx`"));
@@ -401,7 +420,7 @@ impl<'m> One<'_, 'm> {
             }
             let what = || Error::bad_argument(format!("slot {} stands for no entry", fixup.slot.0));
             let entry = self.entries.entity(entity).ok_or_else(what)?;
-            self.pending.push(Pending { at, form, entry });
+            self.pending.push(Pending { at, wanted: Wanted::Entry { entry, form } });
         }
         Ok(())
     }

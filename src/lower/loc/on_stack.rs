@@ -3,7 +3,7 @@
 
 use super::flatten::{Leaf, flatten};
 use super::{At, MAX_DEPTH, One, has_bytes, malformed, nameless};
-use crate::emit::info::{Pending, RefForm};
+use crate::emit::info::{Pending, RefForm, Wanted};
 use crate::error::Result;
 use crate::model::{Entity, Node, ProcedureId, Stack, Tree};
 use crate::op::Reg;
@@ -130,7 +130,7 @@ impl<'m> One<'_, 'm> {
                 let entry = self.entries.entity(Entity::Procedure(procedure)).ok_or_else(nameless)?;
                 let at = self.encoder.position() + 1;
                 self.encoder.call4(0);
-                self.pending.push(Pending { at, form: RefForm::Unit(4), entry });
+                self.pending.push(Pending { at, wanted: Wanted::Entry { entry, form: RefForm::Unit(4) } });
             }
             Node::Undefined => {
                 self.encoder.undefined();
