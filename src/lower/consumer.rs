@@ -87,6 +87,7 @@ impl Consumer {
             address_space: Some(DW_AT_LLVM_ADDRESS_SPACE),
             lanes: Some(DW_AT_LLVM_LANES),
             kernel_convention: Some(DW_CC_LLVM_DEVICE_KERNEL),
+            shared_from_bytes: Some(16),
             ..Self::dwarf5()
         }
     }
@@ -102,6 +103,7 @@ impl Consumer {
             name: "ROCgdb (legacy)",
             dialect: Dialect::Legacy,
             draft: DraftCodes::NONE,
+            shared_from_bytes: Some(16),
             address_space: Some(gimli::DW_AT_address_class),
             lanes: Some(DW_AT_LLVM_LANES_AMD),
             kernel_convention: None,

@@ -17,7 +17,7 @@ use crate::emit::strings::str_offsets_base;
 use crate::error::Result;
 use crate::model::{
     Address, Function, FunctionId, Module, Node, ProcedureId, ScopeId, ScopeKind, Stack, StringId, TypeId,
-    UnitId, VariableId,
+    TypeKind, UnitId, VariableId,
 };
 use crate::op::Reg;
 
@@ -47,10 +47,19 @@ pub(super) struct Dies<'u> {
     /// The expression that was written last; what it refers to is in `lowering`.
     pub(super) expression: Vec<u8>,
     pub(super) line: Part,
+    /// Whether what comes again is to be written once, and whether something was.
+    shares: bool,
+    has_shared: bool,
 }
 
 impl<'u> Dies<'u> {
-    pub(super) fn new(units: &'u Units<'u>, unit: UnitId, abbreviations: Abbreviations) -> Self {
+    /// `shares` says whether what comes again is to be written once, where the consumer can be told so.
+    pub(super) fn new(
+        units: &'u Units<'u>,
+        unit: UnitId,
+        abbreviations: Abbreviations,
+        shares: bool,
+    ) -> Self {
         let entries = Numbers::new(units, unit);
         let consumer = units.consumer;
         let (format, forms) = (units.format, consumer.forms.clone());
@@ -75,6 +84,8 @@ impl<'u> Dies<'u> {
             lists_named: Vec::new(),
             expression: Vec::new(),
             line: Part::default(),
+            shares,
+            has_shared: false,
         }
     }
 
@@ -88,8 +99,16 @@ impl<'u> Dies<'u> {
         if !self.consumer.has_locations_on_the_stack() {
             self.hidden_types(id);
         }
-        for &ty in self.units.types.of(id) {
-            self.ty(TypeId::from_u32(ty));
+        // Expressions name base types by offsets that are the shorter, the nearer these are to the start.
+        let types = || self.units.types.of(id).iter().map(|&ty| TypeId::from_u32(ty));
+        let is_base = |ty: &TypeId| matches!(module.types[*ty].kind, TypeKind::Base { .. });
+        let (base, other): (Vec<TypeId>, Vec<TypeId>) = types().partition(is_base);
+        for ty in base {
+            self.ty(ty);
+        }
+        self.share()?;
+        for ty in other {
+            self.ty(ty);
         }
         for &procedure in self.units.procedures.of(id) {
             self.procedure(ProcedureId::from_u32(procedure))?;
@@ -133,7 +152,41 @@ impl<'u> Dies<'u> {
             rnglists,
             line: self.line,
             left_out: self.left_out,
+            has_shared: self.has_shared,
         })
+    }
+
+    /// Writes procedures for what comes again in the unit's locations, if the consumer can call them.
+    fn share(&mut self) -> Result<()> {
+        let (Some(from_bytes), true) = (self.consumer.shared_from_bytes, self.shares) else { return Ok(()) };
+        let module = self.module;
+        for &variable in self.units.variables.of(self.entries.unit) {
+            let variable = VariableId::from_u32(variable);
+            let live = module.live(variable).iter().map(|live| live.loc);
+            for loc in live.chain(module.variables[variable].always) {
+                self.lowering.count(loc);
+            }
+        }
+        let mut chosen = self.lowering.repeated();
+        let stack = Stack::kernel(&module.target);
+        let mut out = core::mem::take(&mut self.expression);
+        out.clear();
+        let mut sink = Sink { out: &mut out, addresses: &mut self.addresses, entries: &self.entries, stack };
+        chosen.retain(|part| self.lowering.choose(part, from_bytes, &mut sink));
+        self.expression = out;
+        // What is in another is there before it.
+        for part in chosen.iter().rev() {
+            let out = &mut self.expression;
+            out.clear();
+            let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
+            self.lowering.part(part, &mut sink)?;
+            self.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, None);
+            self.expression_attribute(gimli::DW_AT_location);
+            self.info.end_entry();
+            self.lowering.settle(part, self.info.entry_offset());
+        }
+        self.has_shared = !chosen.is_empty();
+        Ok(())
     }
 
     /// What there is in the unit that its first entry speaks of.

@@ -22,9 +22,10 @@ use crate::model::{Module, UnitId};
 /// # for name in ["a.c", "b.c", "c.c"] { m.unit(name); }
 /// # let module = m.finish()?;
 /// let consumer = Consumer::dwarf5();
-/// let units = Units::new(&module, &consumer, Policy::Strict)?;
+/// let units = &Units::new(&module, &consumer, Policy::Strict)?;
 /// let written = std::thread::scope(|scope| {
-///     let threads: Vec<_> = module.units().map(|(id, _)| scope.spawn(|| units.lower(id))).collect();
+///     let threads: Vec<_> =
+///         module.units().map(|(id, _)| scope.spawn(move || units.lower(id))).collect();
 ///     threads.into_iter().map(|thread| thread.join().unwrap()).collect::<eitri::Result<Vec<_>>>()
 /// })?;
 /// assert_eq!(units.join(written)?, lower(&module, &consumer, Policy::Strict)?);
@@ -65,6 +66,8 @@ pub struct LoweredUnit {
     pub(super) rnglists: FinishedLists,
     pub(super) line: Part,
     pub(super) left_out: Vec<LeftOut>,
+    /// Whether something is written once that comes several times.
+    pub(super) has_shared: bool,
 }
 
 /// What a unit has in a section.
@@ -73,6 +76,13 @@ pub(super) struct Part {
     pub(super) bytes: Vec<u8>,
     pub(super) relocations: Vec<Relocation>,
     pub(super) elsewhere: Vec<Elsewhere>,
+}
+
+impl LoweredUnit {
+    /// Bytes of the unit's entries and of its location lists.
+    fn bytes(&self) -> usize {
+        self.info.bytes.len() + self.loclists.bytes.len()
+    }
 }
 
 impl<'m> Units<'m> {
@@ -110,17 +120,25 @@ impl<'m> Units<'m> {
         let Some(data) = self.module.units.get(unit) else {
             return Err(ErrorKind::UnknownId(unit.to_string()).into());
         };
-        let lower = |abbreviations| {
-            Dies::new(self, unit, abbreviations).write().map_err(|error| {
+        let lower = |abbreviations, shares| {
+            Dies::new(self, unit, abbreviations, shares).write().map_err(|error| {
                 let name = self.module.string(data.name);
                 error.or_at(At { unit: Some(name.into()), ..At::default() })
             })
         };
-        let written = lower(Abbreviations::default())?;
+        let mut shares = true;
+        let mut written = lower(Abbreviations::default(), shares)?;
+        if written.has_shared {
+            // Lists that are the same anyway, and calls, may be larger than what is called.
+            let plain = lower(Abbreviations::default(), false)?;
+            if plain.bytes() <= written.bytes() {
+                (written, shares) = (plain, false);
+            }
+        }
         // Which entries there are how often is known only now. Few units have so many kinds of entries that
         // it makes a difference.
         if written.abbreviations.saved_by_order() * WORTHWHILE > written.info.bytes.len() as u64 {
-            return lower(written.abbreviations.by_use());
+            return lower(written.abbreviations.by_use(), shares);
         }
         Ok(written)
     }

@@ -131,7 +131,7 @@ fn the_rest(object: &ReadObject) -> Vec<Same> {
         Same { name: section.name.clone(), frame, link, info, bytes, members }
     };
     let stays = |section: &&ReadSection| {
-        !is_debug(section) && !(section.kind == SHT_GROUP && is_group_of_debug(section))
+        !(is_debug(section) || section.kind == SHT_GROUP && is_group_of_debug(section))
     };
     object.sections.iter().filter(stays).map(same).collect()
 }

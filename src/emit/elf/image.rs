@@ -230,14 +230,21 @@ impl<'a> Image<'a> {
                 is_in_place: has_contents,
             });
         }
-        // A relocatable object is laid out anew, each section with a copy of its contents. If they overlap,
-        // as no compiler makes them, the file could grow out of all proportion.
-        let total = self.sections.iter().map(|section| section.contents.len());
-        if !self.is_linked() && total.fold(0, usize::saturating_add) > self.input.len() {
-            return Err(Error::malformed("sections overlap in the file"));
+        if !self.is_linked() {
+            self.check_overlap()?;
         }
         self.names = names.into();
         self.parse_names()
+    }
+
+    /// Refuses sections that overlap, as no compiler makes them. Where each is written with a copy of its
+    /// contents, the file could grow out of all proportion.
+    pub fn check_overlap(&self) -> Result<()> {
+        let total = self.sections.iter().map(|section| section.contents.len());
+        if total.fold(0, usize::saturating_add) > self.input.len() {
+            return Err(Error::malformed("sections overlap in the file"));
+        }
+        Ok(())
     }
 
     fn parse_names(&mut self) -> Result<()> {

@@ -14,12 +14,13 @@ pub(super) fn debug_sections(image: &mut Image<'_>) -> Result<()> {
     if !gone.contains(&true) {
         return Ok(());
     }
+    image.check_overlap()?;
     if image.is_linked() {
         give_room(image, &gone);
     }
     // Symbols, as long as they name sections by their old indices.
-    for table in 1..image.sections.len() {
-        if !gone[table] && matches!(image.sections[table].header.sh_type, elf::SHT_SYMTAB | elf::SHT_DYNSYM) {
+    for kind in [elf::SHT_SYMTAB, elf::SHT_DYNSYM] {
+        if let Some(table) = image.find(kind).filter(|&table| !gone[table]) {
             symbols_of(image, table, &gone)?;
         }
     }
@@ -44,8 +45,9 @@ fn gone(image: &Image<'_>) -> Vec<bool> {
         let is_group = section.header.sh_type == elf::SHT_GROUP && members.peek().is_some();
         gone[index] |= is_group && members.all(|member| is_gone(&gone, member));
     }
-    // The null section, whatever it says.
+    // The null section and the table of names stay, whatever they are called.
     gone[0] = false;
+    gone[image.names] = false;
     gone
 }
 

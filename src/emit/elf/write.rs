@@ -5,6 +5,7 @@
 //! relocatable    ELF header ┊ contents of old sections ┊ changed and new contents ┊ section headers
 //! ```
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::mem;
@@ -17,24 +18,27 @@ impl Image<'_> {
     /// Appends the names of new sections to the table of names, as far as it does not have them. What names
     /// it has stay where they are, for a symbol table may share it.
     fn add_names(&mut self) -> Result<()> {
-        let mut names = mem::take(&mut self.sections[self.names].contents).into_owned();
-        let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
+        let names = mem::take(&mut self.sections[self.names].contents);
+        let mut places: HashMap<Cow<'_, [u8]>, usize> = HashMap::new();
         let mut start = 0;
         for name in names.split_inclusive(|&byte| byte == 0) {
             if let [name @ .., 0] = name {
-                places.entry(name.to_vec()).or_insert(start);
+                places.entry(Cow::Borrowed(name)).or_insert(start);
             }
             start += name.len();
         }
+        let mut added = Vec::new();
         for section in self.sections.iter_mut().filter(|section| section.is_new) {
-            let place = *places.entry(section.name.to_vec()).or_insert(names.len());
+            let end = names.len() + added.len();
+            let place = *places.entry(section.name.clone()).or_insert(end);
             section.header.sh_name = u32::try_from(place)
                 .map_err(|_| Error::new(ErrorKind::TooLarge("the table of section names".into())))?;
-            if place == names.len() {
-                names.extend_from_slice(&section.name);
-                names.push(0);
+            if place == end {
+                added.extend_from_slice(&section.name);
+                added.push(0);
             }
         }
+        let names = [&names, &added[..]].concat();
         self.sections[self.names].replace(names);
         Ok(())
     }

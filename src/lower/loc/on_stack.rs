@@ -18,6 +18,9 @@ impl<'m> One<'_, 'm> {
     /// The same, so many bits further on. Where the location has an offset or an address anyway, they are
     /// added to that.
     pub(super) fn loc_from(&mut self, at: At, from: i64) -> Result<()> {
+        if from == 0 && self.call_shared(at) {
+            return Ok(());
+        }
         let bytes = (from % 8 == 0).then_some(from / 8);
         match (self.tree.node(at), bytes) {
             (Node::Offset(_) | Node::BitOffset(_), _) => {
