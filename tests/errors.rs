@@ -291,6 +291,34 @@ const CASES: &[Case] = &[
         a.m.file_md5(file, [1; 16])
     })),
     ("a sum of a foreign file", || of(|a, f| a.m.file_md5(f.line.file, [1; 16]))),
+    ("the text of a foreign file", || of(|a, f| a.m.file_source(f.line.file, "int x;"))),
+    ("a text with a zero byte", || of(|a, _| {
+        let file = a.m.primary_file(a.unit)?;
+        a.m.file_source(file, "int\0x;")
+    })),
+    ("macros of a foreign unit", || of(|a, f| a.m.macros(f.unit).map(drop))),
+    ("a macro that begins with a space", || of(|a, _| a.m.macros(a.unit)?.define(0, " A 1").map(drop))),
+    ("a macro with spaces between its parameters", || of(|a, _| a.m.macros(a.unit)?.define(0, "A(a, b) 1").map(drop))),
+    ("a macro whose parameters do not end", || of(|a, _| a.m.macros(a.unit)?.define(0, "A(a").map(drop))),
+    ("a macro without a space before its definition", || of(|a, _| a.m.macros(a.unit)?.define(0, "A(a)1").map(drop))),
+    ("a macro with a tab before its definition", || of(|a, _| a.m.macros(a.unit)?.define(0, "A\t1").map(drop))),
+    ("a macro without a name", || of(|a, _| a.m.macros(a.unit)?.define(0, "").map(drop))),
+    ("a macro with a zero byte", || of(|a, _| a.m.macros(a.unit)?.define(0, "A 1\0").map(drop))),
+    ("a macro of a line of no file", || of(|a, _| a.m.macros(a.unit)?.define(3, "A 1").map(drop))),
+    ("a macro of line 0 in a file", || of(|a, _| {
+        let file = a.m.primary_file(a.unit)?;
+        a.m.macros(a.unit)?.file(0, file)?.undefine(0, "A").map(drop)
+    })),
+    ("a macro that is forgotten with its parameters", || of(|a, _| a.m.macros(a.unit)?.undefine(0, "A(a)").map(drop))),
+    ("a foreign file among the macros", || of(|a, f| a.m.macros(a.unit)?.file(0, f.line.file).map(drop))),
+    ("a file that ends and did not begin", || of(|a, _| {
+        let file = a.m.primary_file(a.unit)?;
+        a.m.macros(a.unit)?.file(0, file)?.end_file()?.end_file().map(drop)
+    })),
+    ("a file that does not end", || of_end(|a, _| {
+        let file = a.m.primary_file(a.unit)?;
+        a.m.macros(a.unit)?.file(0, file)?.define(1, "A 1").map(drop)
+    })),
     ("a file of a foreign unit", || of(|a, f| a.m.file(f.unit, "a.h", None).map(drop))),
     ("the primary file of a foreign unit", || of(|a, f| a.m.primary_file(f.unit).map(drop))),
     ("a foreign unit", || of(|a, f| a.m.describe_unit(f.unit).map(drop))),

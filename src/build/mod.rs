@@ -42,15 +42,18 @@
 
 mod finish;
 mod loc;
+mod macros;
 mod scopes;
 mod types;
 mod variables;
 
 pub(crate) use loc::scalar;
+pub use macros::MacroBuilder;
 pub use scopes::{FunctionBuilder, InScope, UnitBuilder};
 pub use types::{DataMember, Extent, HasMembers, Template, TypeBuilder, VariantId};
 pub use variables::VariableBuilder;
 
+use cranelift_entity::SecondaryMap;
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
 
@@ -71,6 +74,9 @@ pub struct Builder {
     row_functions: Vec<crate::model::FunctionId>,
     /// Files by unit, directory and name.
     files: IndexMap<(UnitId, Option<StringId>, StringId), FileId, DefaultHashBuilder>,
+    /// The unit of each macro.
+    macro_units: Vec<UnitId>,
+    preprocessors: SecondaryMap<UnitId, macros::Preprocessor>,
 }
 
 impl Builder {
@@ -92,8 +98,16 @@ impl Builder {
             live: Vec::new(),
             rows: Vec::new(),
             ranges: Vec::new(),
+            macros: Vec::new(),
         };
-        Self { module, interned: Default::default(), row_functions: Vec::new(), files: Default::default() }
+        Self {
+            module,
+            interned: Default::default(),
+            row_functions: Vec::new(),
+            files: Default::default(),
+            macro_units: Vec::new(),
+            preprocessors: SecondaryMap::new(),
+        }
     }
 
     /// The target.

@@ -14,6 +14,7 @@ mod link;
 mod source;
 mod types;
 mod verify;
+mod versions;
 
 use common::Tool;
 

@@ -59,14 +59,12 @@ impl Dies<'_> {
                 self.info.reference(gimli::DW_AT_count, entry);
             }
             Count::Value(number) => {
-                if let Some((mut expression, pending)) =
-                    self.expression_of(Whose::Type(array), number, None)?
-                {
+                if self.expression_of(Whose::Type(array), number, None)? {
                     // The attribute is the number itself, which a location says last.
-                    if expression.last() == Some(&gimli::DW_OP_stack_value.0) {
-                        expression.pop();
+                    if self.expression.last() == Some(&gimli::DW_OP_stack_value.0) {
+                        self.expression.pop();
                     }
-                    self.exprloc(gimli::DW_AT_count, &expression, pending);
+                    self.expression_attribute(gimli::DW_AT_count);
                 }
             }
         }

@@ -33,14 +33,14 @@ impl Dies<'_> {
                     self.info.unsigned(gimli::DW_AT_data_member_location, bytes);
                 }
                 BaseOffset::Expr(expr) => {
-                    if let Some((expression, pending)) = self.expression_of(Whose::Type(id), expr, None)? {
-                        self.exprloc(gimli::DW_AT_data_member_location, &expression, pending);
+                    if self.expression_of(Whose::Type(id), expr, None)? {
+                        self.expression_attribute(gimli::DW_AT_data_member_location);
                     }
                 }
             }
             self.accessibility(base.accessibility);
             if base.is_virtual {
-                self.info.unsigned(gimli::DW_AT_virtuality, gimli::DW_VIRTUALITY_virtual.0.into());
+                self.info.constant(gimli::DW_AT_virtuality, gimli::DW_VIRTUALITY_virtual.0.into());
             }
             self.info.end_entry();
         }
@@ -101,7 +101,7 @@ impl Dies<'_> {
             self.info.begin_entry(gimli::DW_TAG_variant, !variant.members.is_empty(), None);
             match variant.values[..] {
                 [] => {}
-                [VariantValues::One(value)] => self.constant(gimli::DW_AT_discr_value, value),
+                [VariantValues::One(value)] => self.wide_constant(gimli::DW_AT_discr_value, value),
                 _ => {
                     let is_signed = self.module.is_signed(part.discriminant.ty());
                     self.discriminants(&variant.values, is_signed.unwrap_or(false));
@@ -141,7 +141,7 @@ impl Dies<'_> {
                 }
             }
         }
-        self.info.index(gimli::DW_AT_discr_list, gimli::DW_FORM_block, block.len() as u64);
+        self.info.begin_block(gimli::DW_AT_discr_list, block.len());
         self.info.bytes.extend_from_slice(&block);
     }
 }

@@ -8,7 +8,6 @@ mod template;
 use super::dies::Dies;
 use super::loc::Sink;
 use super::{LeftOut, Policy, Whose, cannot_be_told};
-use crate::emit::info::Pending;
 use crate::error::Result;
 use crate::model::{Accessibility, LocId, MemorySpace, ScopeId, Stack, StringId, Type, TypeId, TypeKind};
 use crate::target::SpaceId;
@@ -18,13 +17,16 @@ impl Dies<'_> {
     pub(super) fn types(&mut self, scope: ScopeId, is_one: bool) -> Result<()> {
         let mut next = self.children.first_type(scope);
         while let Some(ty) = next {
-            self.ty(ty, is_one)?;
+            // Base types are there already.
+            if !self.module.types[ty].kind.is_base() {
+                self.ty(ty, is_one)?;
+            }
             next = self.children.next_type(ty);
         }
         Ok(())
     }
 
-    fn ty(&mut self, id: TypeId, is_one: bool) -> Result<()> {
+    pub(super) fn ty(&mut self, id: TypeId, is_one: bool) -> Result<()> {
         let module = self.module;
         let ty = &module.types[id];
         let is = Some(self.entries.ty(id));
@@ -36,7 +38,7 @@ impl Dies<'_> {
             TypeKind::Base { name, encoding } => {
                 self.info.begin_entry(gimli::DW_TAG_base_type, false, is);
                 self.name(Some(*name));
-                self.info.unsigned(gimli::DW_AT_encoding, base::encoding(*encoding).0.into());
+                self.info.constant(gimli::DW_AT_encoding, base::encoding(*encoding).0.into());
                 let bits = ty.bits.unwrap_or(0);
                 self.info.unsigned(gimli::DW_AT_byte_size, bits.div_ceil(8));
                 if !bits.is_multiple_of(8) {
@@ -107,7 +109,7 @@ impl Dies<'_> {
                 for &(name, value) in enumerators {
                     self.info.begin_entry(gimli::DW_TAG_enumerator, false, None);
                     self.name(Some(name));
-                    self.constant(gimli::DW_AT_const_value, value);
+                    self.wide_constant(gimli::DW_AT_const_value, value);
                     self.info.end_entry();
                 }
                 self.info.end_children();
@@ -143,7 +145,7 @@ impl Dies<'_> {
     }
 
     /// A number of at most 64 bits, in a form that says whether it has a sign where it needs to.
-    fn constant(&mut self, at: gimli::DwAt, value: i128) {
+    fn wide_constant(&mut self, at: gimli::DwAt, value: i128) {
         match i64::try_from(value) {
             Ok(value) => self.info.signed(at, value),
             Err(_) => self.info.index(at, gimli::DW_FORM_udata, value as u64),
@@ -153,14 +155,14 @@ impl Dies<'_> {
     /// The memory that the source says something is in, if the consumer can be told.
     pub(super) fn memory_space(&mut self, memory: Option<MemorySpace>) {
         if let (Some(attribute), Some(memory)) = (self.consumer.memory_space, memory) {
-            self.info.unsigned(attribute, base::memory_space(memory));
+            self.info.constant(attribute, base::memory_space(memory));
         }
     }
 
     /// Who may name something.
     pub(super) fn accessibility(&mut self, accessibility: Option<Accessibility>) {
         if let Some(accessibility) = accessibility {
-            self.info.unsigned(gimli::DW_AT_accessibility, base::accessibility(accessibility).0.into());
+            self.info.constant(gimli::DW_AT_accessibility, base::accessibility(accessibility).0.into());
         }
     }
 
@@ -175,21 +177,16 @@ impl Dies<'_> {
         function.unwrap_or_else(|| Stack::kernel(&module.target))
     }
 
-    /// The expression of a location that something besides a variable has, with references counted from its
-    /// start. `None` if the consumer cannot be told.
-    pub(super) fn expression_of(
-        &mut self,
-        whose: Whose,
-        loc: LocId,
-        bits: Option<u64>,
-    ) -> Result<Option<(Vec<u8>, Vec<Pending>)>> {
+    /// Writes the expression of a location that something besides a variable has, for
+    /// [`expression_attribute`](Self::expression_attribute). Whether the consumer can be told.
+    pub(super) fn expression_of(&mut self, whose: Whose, loc: LocId, bits: Option<u64>) -> Result<bool> {
         let module = self.module;
         let stack = self.frame_of(whose);
-        let mut out = Vec::new();
-        let mut sink = Sink { out: &mut out, addresses: &mut self.addresses, entries: &self.entries, stack };
-        let result = self.lowering.lower(loc, bits, false, &mut sink);
-        let pending = core::mem::take(&mut self.lowering.pending);
-        let Err(error) = result else { return Ok(Some((out, pending))) };
+        let out = &mut self.expression;
+        out.clear();
+        let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
+        let Err(error) = self.lowering.lower(loc, bits, false, &mut sink) else { return Ok(true) };
+        self.lowering.pending.clear();
         let is_untold = cannot_be_told(&error);
         let why = error.or_at(match whose {
             Whose::Variable(id) => module.at_variable(id, None),
@@ -199,18 +196,16 @@ impl Dies<'_> {
             return Err(why);
         }
         self.left_out.push(LeftOut { whose, pcs: None, why });
-        Ok(None)
+        Ok(false)
     }
 
     /// An unsigned base type that expressions use and the program does not have.
     pub(super) fn hidden_unsigned(&mut self, bits: u32) {
-        let offset = self.info.bytes.len() as u64 - self.unit_start;
-        self.entries.unsigned.push((bits, offset));
         let name = format!("unsigned_{bits}");
         self.info.begin_entry(gimli::DW_TAG_base_type, false, None);
-        let offset = self.strings.offset(self.module.strings.len() as u32 + bits, &name);
-        self.info.string(gimli::DW_AT_name, offset);
-        self.info.unsigned(gimli::DW_AT_encoding, gimli::DW_ATE_unsigned.0.into());
+        self.entries.unsigned.push((bits, self.info.entry_offset()));
+        self.info.string(gimli::DW_AT_name, self.module.strings.len() as u32 + bits, &name);
+        self.info.constant(gimli::DW_AT_encoding, gimli::DW_ATE_unsigned.0.into());
         self.info.unsigned(gimli::DW_AT_byte_size, bits.div_ceil(8).into());
         self.info.end_entry();
     }
@@ -224,8 +219,7 @@ impl Dies<'_> {
 
     /// A string of the module.
     pub(super) fn text(&mut self, at: gimli::DwAt, id: StringId) {
-        let offset = self.strings.offset(id.as_u32(), self.module.string(id));
-        self.info.string(at, offset);
+        self.info.string(at, id.as_u32(), self.module.string(id));
     }
 
     /// The type of an entry; none for `void`.

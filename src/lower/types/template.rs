@@ -48,8 +48,8 @@ impl Dies<'_> {
             self.const_value(bytes);
             return Ok(());
         }
-        if let Some((expression, pending)) = self.expression_of(whose, value, bits)? {
-            self.exprloc(gimli::DW_AT_location, &expression, pending);
+        if self.expression_of(whose, value, bits)? {
+            self.expression_attribute(gimli::DW_AT_location);
         }
         Ok(())
     }

@@ -119,6 +119,13 @@ pub enum TypeKind {
     },
 }
 
+impl TypeKind {
+    /// Whether it is a base type, which expressions can name.
+    pub(crate) fn is_base(&self) -> bool {
+        matches!(self, Self::Base { .. })
+    }
+}
+
 impl Type {
     /// The unit that the type belongs to.
     pub fn unit(&self) -> UnitId {
