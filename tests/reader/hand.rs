@@ -29,6 +29,9 @@ fn encoding(style: &Bytes) -> Encoding {
     Encoding { big_endian: style.big_endian, ..ENCODING }
 }
 
+/// Start, end, CFA, rules, bytes of arguments, whether the return address is signed.
+type ExpectedRow<'a> = (u64, u64, CfaRule<'a>, &'a [(u64, Rule<'a>)], u64, bool);
+
 /// Every instruction of DWARF 5 section 6.4.2, GNU's and LLVM's, with what its text says it does. Code is
 /// aligned to 4 and data to -8 bytes.
 #[test]
@@ -121,7 +124,7 @@ fn instructions_mean_what_the_specification_says() {
         let moved = [saved[0], (2, Rule::ValOffset(-8)), (3, Rule::ValOffset(8)), saved[1], saved[2]];
         let after = [moved[0], moved[1], moved[2], moved[3]];
         let last = [after[0], after[1], after[2], (9, Rule::Offset(16)), after[3]];
-        let expected: [(u64, u64, CfaRule<'_>, &[(u64, Rule<'_>)], u64, bool); 8] = [
+        let expected: [ExpectedRow<'_>; 8] = [
             (0x4000, 0x400c, cfa(7, 8), &saved[1..2], 0, false),
             (0x400c, 0x404c, cfa(7, 16), &saved, 0, false),
             (0x404c, 0x444c, cfa(6, 16), &moved, 0, false),
