@@ -90,7 +90,7 @@ fn run(method: Method, data: &[u8], size: u64) -> Result<Vec<u8>> {
     let result = match method {
         Method::Zlib => flate2::read::ZlibDecoder::new(data).take(size + 1).read_to_end(&mut out),
         Method::Zstd => {
-            let decoder = ruzstd::decoding::StreamingDecoder::new(data);
+            let decoder = zstd::stream::read::Decoder::with_buffer(data);
             decoder.map_err(|error| failed(error.to_string()))?.take(size + 1).read_to_end(&mut out)
         }
     };
