@@ -5,6 +5,7 @@ mod broken;
 mod bytes;
 mod compare;
 mod compiled;
+#[cfg(feature = "compress")]
 mod compressed;
 mod frames;
 mod hand;
