@@ -474,7 +474,8 @@ fn what_is_left_out_is_listed() -> Result<()> {
     ];
     assert_eq!(lines, expected);
     for left_out in &lowered.left_out {
-        let name = module.variable(left_out.variable).name.map(|name| module.string(name));
+        let variable = left_out.variable().expect("a variable's");
+        let name = module.variable(variable).name.map(|name| module.string(name));
         assert_eq!(left_out.why.at().variable.as_deref(), name);
         assert_eq!(left_out.why.at().pcs, left_out.pcs);
     }
@@ -598,7 +599,7 @@ fn throw(c: &mut Choices<'_>, ids: &Ids, m: &mut Builder) -> Result<()> {
         5 => drop(m.structure(unit, Some(name), c.number())?),
         6 => drop(m.member(ty, name, c.one(&ids.types), c.number())?),
         7 => drop(m.bit_field(ty, name, c.one(&ids.types), c.number(), c.number())?),
-        8 => drop(m.enumeration(unit, None, ty, &[(name, i64::MIN)])?),
+        8 => drop(m.enumeration(unit, None, ty, &[(name, i128::MIN)])?),
         9 => drop(m.subroutine(unit, Some(ty), &[ty, ty])?),
         10 => drop(m.namespace(scope, name)?),
         11..14 => {

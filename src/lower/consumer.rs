@@ -34,6 +34,8 @@ pub struct Consumer {
     pub draft: DraftCodes,
     /// The attribute for the address space that a pointer type points into.
     pub address_space: Option<DwAt>,
+    /// The attribute for the memory that the source says a pointer points into, or a variable is in.
+    pub memory_space: Option<DwAt>,
     /// The attribute for the number of lanes that a function's code runs in.
     pub lanes: Option<DwAt>,
     /// The calling convention of a kernel, `DW_CC_*`.
@@ -68,6 +70,8 @@ pub struct Tables {
     pub aranges: bool,
 }
 
+/// `DW_AT_LLVM_memory_space`.
+pub const DW_AT_LLVM_MEMORY_SPACE: DwAt = DwAt(0x3e0f);
 /// `DW_AT_LLVM_address_space`.
 pub const DW_AT_LLVM_ADDRESS_SPACE: DwAt = DwAt(0x3e10);
 /// `DW_AT_LLVM_lanes`, as LLVM numbers it.
@@ -85,6 +89,7 @@ impl Consumer {
             dialect: Dialect::Llvm,
             draft: DraftCodes::NONE,
             address_space: Some(DW_AT_LLVM_ADDRESS_SPACE),
+            memory_space: Some(DW_AT_LLVM_MEMORY_SPACE),
             lanes: Some(DW_AT_LLVM_LANES),
             kernel_convention: Some(DW_CC_LLVM_DEVICE_KERNEL),
             shared_from_bytes: Some(16),
@@ -118,6 +123,7 @@ impl Consumer {
             dialect: Dialect::Dwarf5,
             draft: DraftCodes::NONE,
             address_space: Some(gimli::DW_AT_address_class),
+            memory_space: None,
             lanes: None,
             kernel_convention: None,
             version: 5,

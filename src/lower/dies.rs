@@ -7,7 +7,7 @@ use super::entries::{Children, Numbers};
 use super::loc::{Lowering, Sink};
 use super::scopes::Code;
 use super::units::{LoweredUnit, Part, Units};
-use super::{LeftOut, Policy};
+use super::{LeftOut, Policy, Whose};
 use crate::emit::RelocationTarget;
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::addr::{AddressKey, Addresses, addr_base};
@@ -17,7 +17,7 @@ use crate::emit::strings::str_offsets_base;
 use crate::error::Result;
 use crate::model::{
     Address, Function, FunctionId, Module, Node, ProcedureId, ScopeId, ScopeKind, Stack, StringId, TypeId,
-    TypeKind, UnitId, VariableId,
+    UnitId, VariableId,
 };
 use crate::op::Reg;
 
@@ -93,6 +93,7 @@ impl<'u> Dies<'u> {
     pub(super) fn write(mut self) -> Result<LoweredUnit> {
         let (module, id, format) = (self.module, self.entries.unit, self.info.format);
         let has = self.contents();
+        let is_one = has.code.len() == 1;
 
         self.info.begin_unit(gimli::DW_UT_compile, None);
         self.unit_entry(&has)?;
@@ -100,20 +101,18 @@ impl<'u> Dies<'u> {
             self.hidden_types(id);
         }
         // Expressions name base types by offsets that are the shorter, the nearer these are to the start.
-        let types = || self.units.types.of(id).iter().map(|&ty| TypeId::from_u32(ty));
-        let is_base = |ty: &TypeId| matches!(module.types[*ty].kind, TypeKind::Base { .. });
-        let (base, other): (Vec<TypeId>, Vec<TypeId>) = types().partition(is_base);
-        for ty in base {
-            self.ty(ty);
+        for &ty in self.units.types.of(id) {
+            let ty = TypeId::from_u32(ty);
+            if module.types[ty].kind.is_base() {
+                self.ty(ty, is_one)?;
+            }
         }
         self.share()?;
-        for ty in other {
-            self.ty(ty);
-        }
+        self.types(module.units[id].scope, is_one)?;
         for &procedure in self.units.procedures.of(id) {
             self.procedure(ProcedureId::from_u32(procedure))?;
         }
-        self.scope_children(module.units[id].scope, None, has.code.len() == 1)?;
+        self.scope_children(module.units[id].scope, None, is_one)?;
         self.info.end_children();
 
         if has.lines {
@@ -198,6 +197,7 @@ impl<'u> Dies<'u> {
         let code: Vec<FunctionId> = functions.iter().copied().filter(has_code).collect();
         let variables =
             || units.variables.of(id).iter().map(|&id| &module.variables[VariableId::from_u32(id)]);
+        let types = || units.types.of(id).iter().map(|&id| &module.types[TypeId::from_u32(id)]);
         let scopes = || units.scopes.of(id).iter().map(|&id| &module.scopes[ScopeId::from_u32(id)]);
         Contents {
             loclists: variables().any(|variable| !variable.live.is_empty()),
@@ -205,10 +205,12 @@ impl<'u> Dies<'u> {
             lines: functions.iter().any(|&id| module.functions[id].line.is_some())
                 || code.iter().any(|&id| !module.functions[id].rows.is_empty())
                 || variables().any(|variable| variable.line.is_some())
+                || types().any(|ty| ty.lines(module).next().is_some())
                 || scopes().any(|scope| matches!(scope.kind, ScopeKind::Inlined { .. })),
             ranges: code.len() > 1 || scopes().any(|scope| !scope.ranges.is_empty()),
             // Whether a location has an address in it is known only when it is written.
             addresses: !code.is_empty()
+                || types().any(|ty| !ty.locs().is_empty())
                 || variables().next().is_some()
                 || !units.procedures.of(id).is_empty(),
             functions,
@@ -331,16 +333,25 @@ impl<'u> Dies<'u> {
                 sizes.extend(module.target.register(reg).map(|register| register.bits));
             }
         };
-        for (id, variable) in module.variables.iter().filter(|(_, v)| module.scopes[v.scope].unit == unit) {
+        for &id in self.units.variables.of(unit) {
+            let id = VariableId::from_u32(id);
+            let variable = &module.variables[id];
             let function = module.function_of(variable.scope);
             let base = function.and_then(|function| module.functions[function].stack.base);
             let locs = module.live(id).iter().map(|live| live.loc).chain(variable.always);
             locs.for_each(|loc| used_by(loc, base));
         }
+        for &id in self.units.types.of(unit) {
+            let id = TypeId::from_u32(id);
+            let base = self.frame_of(Whose::Type(id)).base;
+            module.types[id].locs().into_iter().for_each(|loc| used_by(loc, base));
+        }
         // What procedures say is written in place of calls to them, with the caller's stack.
-        for procedure in module.procedures.values().filter(|procedure| procedure.unit == unit) {
-            let bases = module.functions.values().map(|function| function.stack.base);
-            bases.chain([None]).for_each(|base| used_by(procedure.loc, base));
+        for &procedure in self.units.procedures.of(unit) {
+            let loc = module.procedures[ProcedureId::from_u32(procedure)].loc;
+            let functions = self.units.functions.of(unit).iter().map(|&id| FunctionId::from_u32(id));
+            let bases = functions.map(|function| module.functions[function].stack.base);
+            bases.chain([None]).for_each(|base| used_by(loc, base));
         }
         sizes.retain(|&bits| bits < address_bits);
         sizes.sort_unstable();

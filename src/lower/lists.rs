@@ -6,7 +6,7 @@ use core::ops::Range;
 use super::dies::{Dies, symbol_name};
 use super::loc::Sink;
 use super::scopes::Code;
-use super::{LeftOut, Policy, cannot_be_told};
+use super::{LeftOut, Policy, Whose, cannot_be_told};
 use crate::emit::addr::AddressKey;
 use crate::emit::info::Pending;
 use crate::emit::lists::Lists;
@@ -125,7 +125,7 @@ impl Dies<'_> {
         if self.policy == Policy::Strict || !is_untold {
             return Err(why);
         }
-        self.left_out.push(LeftOut { variable, pcs, why });
+        self.left_out.push(LeftOut { whose: Whose::Variable(variable), pcs, why });
         Ok(())
     }
 

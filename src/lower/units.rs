@@ -41,6 +41,7 @@ pub struct Units<'m> {
     pub(super) types: ByUnit,
     pub(super) functions: ByUnit,
     pub(super) procedures: ByUnit,
+    pub(super) variant_parts: ByUnit,
     pub(super) scopes: ByUnit,
     pub(super) files: ByUnit,
 }
@@ -107,6 +108,10 @@ impl<'m> Units<'m> {
             types: ByUnit::new(count, module.types.values().map(|one| one.unit)),
             functions: ByUnit::new(count, module.functions.values().map(|one| unit_of(one.scope))),
             procedures: ByUnit::new(count, module.procedures.values().map(|one| one.unit)),
+            variant_parts: ByUnit::new(
+                count,
+                module.variant_parts.values().map(|one| module.types[one.of].unit),
+            ),
             scopes: ByUnit::new(count, module.scopes.values().map(|one| one.unit)),
             files: ByUnit::new(count, module.files.values().map(|one| one.unit)),
         })

@@ -185,7 +185,7 @@ impl Making<'_> {
                 3 if bits % 8 == 0 => (m.vector(unit, of, 3), 4 * bits),
                 4 => (m.typedef(unit, &name, Some(of)), bits),
                 5 => (m.qualified(unit, Qualifier::Const, Some(of)), bits),
-                6 => (m.enumeration(unit, Some(&name), int, &[("A", -1), ("B", 1 << 40)]), 32),
+                6 => (m.enumeration(unit, Some(&name), int, &[("A", -1), ("B", 1 << 30)]), 32),
                 7 => {
                     let bytes = bits.div_ceil(8) + 12;
                     let ty = m.structure(unit, Some(&name), bytes).expect("a structure");
