@@ -137,13 +137,13 @@ fn damaged_sections_are_read_or_refused() {
             let mut damaged = whole.clone();
             for end in 0..whole[section].len() {
                 damaged[section].truncate(whole[section].len() - end);
-                use_tables(&style, &elf, &damaged);
+                use_tables(&style, &elf, &damaged, true);
             }
             for at in 0..whole[section].len() {
                 for byte in [0, 1, 0x7f, 0xff, scatter(&mut state) as u8] {
                     damaged[section].clone_from(&whole[section]);
                     damaged[section][at] = byte;
-                    use_tables(&style, &elf, &damaged);
+                    use_tables(&style, &elf, &damaged, true);
                 }
             }
         }
@@ -219,7 +219,7 @@ fn tables(style: &Bytes) -> Vec<Vec<u8>> {
     .into()
 }
 
-fn use_tables(style: &Bytes, elf: &Object<'_>, tables: &[Vec<u8>]) -> Option<String> {
+fn use_tables(style: &Bytes, elf: &Object<'_>, tables: &[Vec<u8>], verbose: bool) -> Option<String> {
     let sections = Sections {
         big_endian: style.big_endian,
         debug_frame: &tables[0],
@@ -236,30 +236,73 @@ fn use_tables(style: &Bytes, elf: &Object<'_>, tables: &[Vec<u8>]) -> Option<Str
     };
     let dwarf = Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).ok()?;
     ask(&dwarf);
-    Some(dump(elf, &dwarf, None, DumpOptions { verbose: true }))
+    Some(dump(elf, &dwarf, None, DumpOptions { verbose }))
 }
 
 #[test]
 fn sections_that_are_whole_are_printed() {
     for style in Bytes::all() {
         let bytes = object(FORM());
-        let text = use_tables(&style, &Object::read(&bytes).unwrap(), &tables(&style)).unwrap();
+        let elf = Object::read(&bytes).unwrap();
+        let text = use_tables(&style, &elf, &tables(&style), true).unwrap();
         assert!(!text.contains('<'), "{text}");
         for part in [
-            "macros: version 5",
-            "  3: define A 1",
-            "    7: define one",
-            "frames: .debug_frame",
-            "frames: .eh_frame",
-            "names: version 5, augmentation \"[x]\"",
-            "  [0x4000, 0x4020)",
-            "  \"f\": no entry (static function)",
-            "string offsets: version 5",
+            "string offsets: version 5 @0x0 base @0x",
+            "  DW_CFA_advance_loc 4 @0x",
+            " hash 0x",
+            " entry +0x44",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
+        let text = use_tables(&style, &elf, &tables(&style), false).unwrap();
+        let text = text.replacen(", 64-bit format", "", 1);
+        // The pcs of `.eh_frame` count from where they stand, 8 bytes further for each length in the long format.
+        let [start, lsda] = if style.is_long { [0x41 + 16, 0x33 + 16] } else { [0x41, 0x33] };
+        let eh_frame = format!(
+            "[{start:#x}, {:#x}) lsda {lsda:#x}\n  {:<12} cfa=unset\n  {:<12} cfa=reg7+8\n",
+            start + 0x40,
+            format!("{start:#x}"),
+            format!("{:#x}", start + 1)
+        );
+        pretty_assertions::assert_eq!(text, PRINTED.replace("EH_FRAME\n", &eh_frame));
     }
 }
+
+/// What [`tables`] say, by hand.
+const PRINTED: &str = r#"unit: DWARF 5, addresses of 8 bytes
+DW_TAG_compile_unit
+  DW_AT_macros: offset
+  DW_AT_str_offsets_base: offset
+macros: version 5
+  3: define A 1
+  0: file 2
+    7: define one
+    import of a list above
+    opcode 0xe5
+  end
+  1: define one
+
+frames: .debug_frame
+[0x4000, 0x5000)
+  0x4000       cfa=reg7+8 reg16=[cfa-8]
+  0x4004       cfa=reg7+16 reg16=[cfa-8]
+  0x4028       cfa=reg7+16 reg16=[cfa-8]
+
+frames: .eh_frame
+EH_FRAME
+
+names: version 5, augmentation "[x]"
+  compilation unit 0: a unit without name
+  type unit 0: foreign, signature 0x000000000000feed
+  "one"
+    DW_TAG_subprogram but no entry in a unit without name
+
+addresses: a unit without name
+  [0x4000, 0x4020)
+
+gnu_pubnames: a unit without name
+  "f": no entry (static function)
+"#;
 
 #[test]
 fn every_prefix_is_read_or_refused() {
