@@ -114,7 +114,7 @@ fn expected(module: &Module, lowered: &Lowered) -> BTreeMap<String, Vec<(u64, u6
     for (id, variable) in module.variables() {
         let name = module.string(variable.name.expect("they all have one"));
         let mut pcs: Vec<_> = module.live(id).iter().map(|live| (live.pcs().start, live.pcs().end)).collect();
-        for left_out in lowered.left_out.iter().filter(|left_out| left_out.variable == id) {
+        for left_out in lowered.left_out.iter().filter(|left_out| left_out.variable() == Some(id)) {
             let Some(out) = &left_out.pcs else { continue };
             let at = pcs.iter().position(|&pcs| pcs == (out.start, out.end)).expect("was left out of these");
             pcs.remove(at);

@@ -40,14 +40,20 @@
 //! # Ok::<(), eitri::Error>(())
 //! ```
 
+mod calls;
 mod finish;
+mod functions;
 mod loc;
+mod names;
 mod scopes;
 mod types;
 mod variables;
 
+pub use calls::{ArgumentBuilder, CallBuilder};
+pub use functions::FunctionBuilder;
 pub(crate) use loc::scalar;
-pub use scopes::{FunctionBuilder, InScope, UnitBuilder};
+pub use names::{ImportBuilder, LabelBuilder};
+pub use scopes::{InScope, UnitBuilder};
 pub use variables::VariableBuilder;
 
 use hashbrown::DefaultHashBuilder;
@@ -68,6 +74,8 @@ pub struct Builder {
     interned: IndexMap<Type, TypeId, DefaultHashBuilder>,
     /// The function of each row.
     row_functions: Vec<crate::model::FunctionId>,
+    /// The scopes of types that have one.
+    type_scopes: IndexMap<TypeId, crate::model::ScopeId, DefaultHashBuilder>,
     /// Files by unit, directory and name.
     files: IndexMap<(UnitId, Option<StringId>, StringId), FileId, DefaultHashBuilder>,
 }
@@ -86,12 +94,22 @@ impl Builder {
             functions: Default::default(),
             variables: Default::default(),
             procedures: Default::default(),
+            calls: Default::default(),
+            imports: Default::default(),
+            labels: Default::default(),
+            arguments: Vec::new(),
             locs: Pool::default(),
             live: Vec::new(),
             rows: Vec::new(),
             ranges: Vec::new(),
         };
-        Self { module, interned: Default::default(), row_functions: Vec::new(), files: Default::default() }
+        Self {
+            module,
+            interned: Default::default(),
+            row_functions: Vec::new(),
+            type_scopes: Default::default(),
+            files: Default::default(),
+        }
     }
 
     /// The target.

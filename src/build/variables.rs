@@ -63,13 +63,56 @@ impl Builder {
         value: &[u8],
     ) -> Result<VariableId> {
         let mut constant = self.new_variable(scope, Some(name), ty, VariableKind::Constant, None)?;
-        let has = constant.builder.module.types[ty].bits.map(|bits| bits.next_multiple_of(8));
-        let needs = 8 * value.len() as u64;
-        if let Some(has) = has.filter(|&has| has < needs) {
-            let what = "the value".into();
-            return Err(constant.error(ErrorKind::DoesNotFit { what, needs, has }.into(), None));
+        Ok(constant.const_value(value)?.id())
+    }
+
+    /// A variable that is declared here and defined elsewhere: in another unit, or by
+    /// [`variable_definition`](Self::variable_definition). It has no place. DWARF 5 section 2.13.1.
+    ///
+    /// # Errors
+    /// As [`variable`](Self::variable).
+    pub fn extern_variable(
+        &mut self,
+        scope: impl InScope,
+        name: &str,
+        ty: TypeId,
+    ) -> Result<VariableBuilder<'_>> {
+        let mut variable = self.variable(scope, name, ty)?;
+        let data = variable.data();
+        (data.is_declaration, data.is_external) = (true, true);
+        Ok(variable)
+    }
+
+    /// The definition of a variable that was [declared](Self::extern_variable) in another scope. What the
+    /// declaration says is true of it, and is not said again. DWARF 5 section 2.13.2.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where the scope or the declaration is not there, or another unit's;
+    /// [`ErrorKind::BadArgument`] where it is no declaration, or a function's.
+    pub fn variable_definition(
+        &mut self,
+        scope: impl InScope,
+        declaration: VariableId,
+    ) -> Result<VariableBuilder<'_>> {
+        let scope = scope.scope(&self.module)?;
+        let missing = || ErrorKind::UnknownId(format!("{declaration} of this unit"));
+        let of = self.module.variables.get(declaration).ok_or_else(missing)?;
+        if self.module.scopes[of.scope].unit != self.module.scopes[scope].unit {
+            return Err(crate::Error::new(missing()).or_at(self.module.at_scope(scope)));
         }
-        Ok(constant.always(Loc::implicit(value))?.id())
+        if !of.is_declaration
+            || [of.scope, scope].iter().any(|&scope| self.module.function_of(scope).is_some())
+        {
+            let error = crate::Error::bad_argument("a global variable is defined that was declared");
+            return Err(error.or_at(crate::error::At {
+                variable: self.module.at_variable(declaration, None).variable,
+                ..self.module.at_scope(scope)
+            }));
+        }
+        let (ty, kind) = (of.ty, of.kind);
+        let mut variable = self.new_variable(scope, None, ty, kind, None)?;
+        variable.data().specification = Some(declaration);
+        Ok(variable)
     }
 
     /// An inlined function's variable or parameter `origin`, where it was inlined: in the scope of the
@@ -130,11 +173,15 @@ impl Builder {
         let name = name.map(|name| self.string(name));
         let id = self.module.variables.push(Variable {
             name,
+            linkage_name: None,
             scope,
             ty,
             kind,
             line: None,
             origin,
+            specification: None,
+            is_declaration: false,
+            is_constant: false,
             is_artificial: false,
             is_external: false,
             always: None,
@@ -160,8 +207,37 @@ impl VariableBuilder<'_> {
 
     /// Where it is declared. Lines count from 1.
     pub fn declared(&mut self, file: FileId, line: u32) -> &mut Self {
-        self.data().line = Some(SourceLine { file, line, column: 0 });
+        self.declared_at(SourceLine { file, line, column: 0 })
+    }
+
+    /// The same, with a column.
+    pub fn declared_at(&mut self, line: SourceLine) -> &mut Self {
+        self.data().line = Some(line);
         self
+    }
+
+    /// The name that the linker knows, where it is another.
+    pub fn linkage_name(&mut self, name: &str) -> &mut Self {
+        let name = self.builder.string(name);
+        self.data().linkage_name = Some(name);
+        self
+    }
+
+    /// It has a value, lowest byte first, and is in no place: nothing of it is left in the program. DWARF 5
+    /// section 4.1, item 10.
+    ///
+    /// # Errors
+    /// [`ErrorKind::DoesNotFit`] if there are fewer bytes than the type has, or more.
+    pub fn const_value(&mut self, value: &[u8]) -> Result<&mut Self> {
+        let ty = self.data().ty;
+        let has = self.builder.module.types[ty].bits.map(|bits| bits.next_multiple_of(8));
+        let needs = 8 * value.len() as u64;
+        if let Some(has) = has.filter(|&has| has < needs) {
+            let what = "the value".into();
+            return Err(self.error(ErrorKind::DoesNotFit { what, needs, has }.into(), None));
+        }
+        self.always(Loc::implicit(value))?.data().is_constant = true;
+        Ok(self)
     }
 
     /// It was made by the compiler.
@@ -242,7 +318,8 @@ impl VariableBuilder<'_> {
     /// As [`live`](Self::live), of the location.
     pub fn always(&mut self, loc: Loc) -> Result<&mut Self> {
         let loc = self.place(&loc, None)?;
-        self.data().always = Some(loc);
+        let data = self.data();
+        (data.always, data.is_constant) = (Some(loc), false);
         Ok(self)
     }
 

@@ -2,12 +2,19 @@
 
 use cranelift_entity::SecondaryMap;
 
-use crate::model::{FunctionId, Module, ScopeId, ScopeKind, TypeId, UnitId, VariableId};
+use crate::model::{
+    CallId, FunctionId, ImportId, LabelId, Module, ScopeId, ScopeKind, TypeId, UnitId, VariableId,
+};
 
 /// What is in each scope and unit of a module, in its order.
 pub(super) struct Index {
     pub(super) variables: SecondaryMap<ScopeId, Vec<VariableId>>,
     pub(super) scopes: SecondaryMap<ScopeId, Vec<ScopeId>>,
+    pub(super) imports: SecondaryMap<ScopeId, Vec<ImportId>>,
+    pub(super) labels: SecondaryMap<ScopeId, Vec<LabelId>>,
+    pub(super) calls: SecondaryMap<ScopeId, Vec<CallId>>,
+    /// Scopes of types.
+    pub(super) type_scopes: SecondaryMap<TypeId, Option<ScopeId>>,
     pub(super) functions: SecondaryMap<UnitId, Vec<FunctionId>>,
     pub(super) types: SecondaryMap<UnitId, Vec<TypeId>>,
     /// How many procedures the unit has.
@@ -21,6 +28,10 @@ impl Index {
         let mut index = Self {
             variables: SecondaryMap::new(),
             scopes: SecondaryMap::new(),
+            imports: SecondaryMap::new(),
+            labels: SecondaryMap::new(),
+            calls: SecondaryMap::new(),
+            type_scopes: SecondaryMap::new(),
             functions: SecondaryMap::new(),
             types: SecondaryMap::new(),
             procedures: SecondaryMap::new(),
@@ -33,9 +44,21 @@ impl Index {
             if let Some(parent) = scope.parent {
                 index.scopes[parent].push(id);
             }
+            if let ScopeKind::Type(ty) = scope.kind {
+                index.type_scopes[ty] = Some(id);
+            }
             if let ScopeKind::Inlined { function, .. } = scope.kind {
                 index.inlined[function] = true;
             }
+        }
+        for (id, import) in module.imports() {
+            index.imports[import.scope].push(id);
+        }
+        for (id, label) in module.labels() {
+            index.labels[label.scope].push(id);
+        }
+        for (id, call) in module.calls() {
+            index.calls[call.scope].push(id);
         }
         for (id, function) in module.functions() {
             index.functions[module.scope(function.scope).unit].push(id);

@@ -156,7 +156,12 @@ impl<'a, 'o> Compare<'a, 'o> {
                 pairs.push((*returns, entry.ty()));
             }
         }
-        match children.next() {
+        // Functions are compared when all types are known.
+        let has_scope = self.index.type_scopes[id].is_some();
+        let is_of_scope = |child: &Entry<'_, '_>| {
+            has_scope && matches!(child.tag(), dw::DW_TAG_subprogram | dw::DW_TAG_imported_declaration)
+        };
+        match children.find(|child| !is_of_scope(child)) {
             None => Ok(()),
             Some(child) => Err((format!("no more in `{named}`"), format!("{child:?}"))),
         }

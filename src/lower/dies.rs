@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::consumer::Consumer;
 use super::entries::{Children, Numbers};
 use super::loc::{Lowering, Sink};
+use super::others::Others;
 use super::{LeftOut, Lowered, Policy};
 use crate::emit::addr::{ADDR_BASE, AddressKey, Addresses};
 use crate::emit::info::{Info, Pending, RefForm};
@@ -32,6 +33,7 @@ pub(super) struct Dies<'m> {
     pub(super) lowering: Lowering<'m>,
     pub(super) entries: Numbers,
     pub(super) children: Children,
+    pub(super) others: Others,
 
     pub(super) info: Info,
     pub(super) strings: Strings,
@@ -66,6 +68,7 @@ impl<'m> Dies<'m> {
             types: module.types.len() as u32,
             functions: module.functions.len() as u32,
             procedures: module.procedures.len() as u32,
+            scopes: module.scopes.len() as u32,
             unsigned: Vec::new(),
             untold: BTreeSet::new(),
         };
@@ -85,6 +88,7 @@ impl<'m> Dies<'m> {
             info: Info::new(entries.count()),
             entries,
             children: Children::new(module),
+            others: Others::new(module),
             strings: Strings::default(),
             line_strings: Strings::default(),
             addresses: Addresses::default(),
@@ -181,6 +185,7 @@ impl<'m> Dies<'m> {
         let has_lines = with_code.iter().any(|(_, function)| !function.rows.is_empty())
             || functions.iter().any(|&id| module.functions[id].line.is_some())
             || variables().any(|variable| variable.line.is_some())
+            || super::others::has_lines(module, id)
             || module
                 .scopes
                 .values()
@@ -195,9 +200,7 @@ impl<'m> Dies<'m> {
         if let Some(producer) = unit.producer {
             self.text(gimli::DW_AT_producer, producer);
         }
-        if let Some(language) = unit.language {
-            self.info.unsigned(gimli::DW_AT_language, language.into());
-        }
+        self.language(unit);
         self.name(Some(unit.name));
         if let Some(directory) = unit.directory {
             self.text(gimli::DW_AT_comp_dir, directory);
@@ -238,7 +241,7 @@ impl<'m> Dies<'m> {
         }
         for (ty, data) in &module.types {
             if data.unit == id {
-                self.ty(ty);
+                self.ty(ty)?;
             }
         }
         for (procedure, data) in &module.procedures {
@@ -332,6 +335,7 @@ impl<'m> Dies<'m> {
             let bases = module.functions.values().map(|function| function.stack.base);
             bases.chain([None]).for_each(|base| used_by(procedure.loc, base));
         }
+        super::calls::locs(module, unit).for_each(|(loc, base)| used_by(loc, base));
         sizes.retain(|&bits| bits < address_bits);
         sizes.sort_unstable();
         sizes.dedup();

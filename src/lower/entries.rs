@@ -12,6 +12,7 @@ pub(super) struct Numbers {
     pub(super) types: u32,
     pub(super) functions: u32,
     pub(super) procedures: u32,
+    pub(super) scopes: u32,
     /// Unsigned base types of the unit that expressions use: bits and offset in the unit.
     pub(super) unsigned: Vec<(u32, u64)>,
     /// Procedures whose entries say nothing.
@@ -20,7 +21,7 @@ pub(super) struct Numbers {
 
 impl Numbers {
     pub(super) fn count(&self) -> usize {
-        (2 * self.variables + self.types + self.functions + self.procedures) as usize
+        (2 * self.variables + self.types + self.functions + self.procedures + self.scopes) as usize
     }
 
     /// The entry that says where a variable is.
@@ -43,6 +44,10 @@ impl Numbers {
 
     pub(super) fn procedure(&self, id: ProcedureId) -> EntryRef {
         EntryRef(2 * self.variables + self.types + self.functions + id.as_u32())
+    }
+
+    pub(super) fn namespace(&self, id: ScopeId) -> EntryRef {
+        EntryRef(2 * self.variables + self.types + self.functions + self.procedures + id.as_u32())
     }
 }
 
@@ -109,11 +114,6 @@ impl Children {
 
     pub(super) fn next_scope(&self, scope: ScopeId) -> Option<ScopeId> {
         some(self.next_scope[scope.as_u32() as usize]).map(ScopeId::from_u32)
-    }
-
-    pub(super) fn is_empty(&self, scope: ScopeId) -> bool {
-        let index = scope.as_u32() as usize;
-        self.first_variable[index] == NONE && self.first_scope[index] == NONE
     }
 }
 

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::dies::Dies;
 use super::loc::Sink;
-use super::{LeftOut, Policy, cannot_be_told};
+use super::{LeftOut, Policy, Subject, cannot_be_told};
 use crate::emit::info::Pending;
 use crate::error::{Error, Result};
 use crate::model::{LocId, Stack, VariableId};
@@ -94,7 +94,7 @@ impl Dies<'_> {
         if self.policy == Policy::Strict || !is_untold {
             return Err(why);
         }
-        self.left_out.push(LeftOut { variable, pcs, why });
+        self.left_out.push(LeftOut { of: Subject::Variable(variable), pcs, why });
         Ok(())
     }
 

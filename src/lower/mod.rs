@@ -3,12 +3,15 @@
 //! [`lower`] walks the module once and appends what it finds to the sections: entries, lists and rows as
 //! they come. What the consumer cannot be told is an error, or is left out and listed, by [`Policy`].
 
+mod calls;
 mod consumer;
 mod dies;
 mod entries;
+mod functions;
 mod lines;
 mod lists;
 mod loc;
+mod others;
 mod scopes;
 mod types;
 mod variables;
@@ -23,7 +26,7 @@ pub use consumer::{
 use crate::emit::Section;
 use crate::emit::addr::Addresses;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Loc, Module, Node, Stack, VariableId};
+use crate::model::{CallId, FunctionId, Loc, Module, Node, Stack, VariableId};
 use crate::op::Expr;
 
 /// What was written.
@@ -35,15 +38,36 @@ pub struct Lowered {
     pub left_out: Vec<LeftOut>,
 }
 
-/// A location that was left out, for the consumer cannot be told of it.
+/// Something that was left out, for the consumer cannot be told of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Whose location.
-    pub variable: VariableId,
-    /// The pcs, in bytes from the start of the function; `None` for a variable that does not move.
+    /// Of what.
+    pub of: Subject,
+    /// The pcs, in bytes from the start of the function; `None` for what does not move.
     pub pcs: Option<Range<u64>>,
     /// Why.
     pub why: Error,
+}
+
+/// What it is of that something was left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Subject {
+    /// A location of a variable.
+    Variable(VariableId),
+    /// Where the frame of a function, or of the one around it, begins.
+    Function(FunctionId),
+    /// The target of a call, or an argument.
+    Call(CallId),
+}
+
+impl LeftOut {
+    /// The variable, if it is a location of one.
+    pub fn variable(&self) -> Option<VariableId> {
+        match self.of {
+            Subject::Variable(variable) => Some(variable),
+            Subject::Function(_) | Subject::Call(_) => None,
+        }
+    }
 }
 
 impl core::fmt::Display for LeftOut {

@@ -1,12 +1,13 @@
 //! Entries of types: DWARF 5 chapter 5.
 
 use super::dies::Dies;
+use crate::error::Result;
 use crate::model::{Composite, Encoding, Qualifier, StringId, TypeId, TypeKind};
 use crate::target::SpaceId;
 
 impl Dies<'_> {
     /// Writes a type.
-    pub(super) fn ty(&mut self, id: TypeId) {
+    pub(super) fn ty(&mut self, id: TypeId) -> Result<()> {
         let ty = &self.module.types[id];
         let is = Some(self.entries.ty(id));
         match &ty.kind {
@@ -53,8 +54,8 @@ impl Dies<'_> {
                 self.dimension(Some(*count));
                 self.info.end_children();
             }
-            TypeKind::Struct(composite) => self.composite(gimli::DW_TAG_structure_type, id, composite),
-            TypeKind::Union(composite) => self.composite(gimli::DW_TAG_union_type, id, composite),
+            TypeKind::Struct(composite) => self.composite(gimli::DW_TAG_structure_type, id, composite)?,
+            TypeKind::Union(composite) => self.composite(gimli::DW_TAG_union_type, id, composite)?,
             TypeKind::Enum { name, of, enumerators } => {
                 self.info.begin_entry(gimli::DW_TAG_enumeration_type, !enumerators.is_empty(), is);
                 self.name(*name);
@@ -107,6 +108,7 @@ impl Dies<'_> {
                 }
             }
         }
+        Ok(())
     }
 
     fn dimension(&mut self, count: Option<u64>) {
@@ -117,9 +119,11 @@ impl Dies<'_> {
         self.info.end_entry();
     }
 
-    fn composite(&mut self, tag: gimli::DwTag, id: TypeId, composite: &Composite) {
+    fn composite(&mut self, tag: gimli::DwTag, id: TypeId, composite: &Composite) -> Result<()> {
         let bytes = self.module.types[id].bits.unwrap_or(0) / 8;
-        self.info.begin_entry(tag, !composite.members.is_empty(), Some(self.entries.ty(id)));
+        let scope = self.others.type_scope(id).filter(|&scope| self.has_children(scope, None));
+        let has_children = !composite.members.is_empty() || scope.is_some();
+        self.info.begin_entry(tag, has_children, Some(self.entries.ty(id)));
         self.name(composite.name);
         self.info.unsigned(gimli::DW_AT_byte_size, bytes);
         self.info.end_entry();
@@ -136,9 +140,14 @@ impl Dies<'_> {
             }
             self.info.end_entry();
         }
-        if !composite.members.is_empty() {
+        if let Some(scope) = scope {
+            // Functions that are declared in it: none has code there.
+            self.scope_children(scope, None, false)?;
+        }
+        if has_children {
             self.info.end_children();
         }
+        Ok(())
     }
 
     /// An unsigned base type that expressions use and the program does not have.

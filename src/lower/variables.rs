@@ -4,7 +4,7 @@ use super::dies::Dies;
 use super::scopes::Instance;
 use crate::emit::info::Pending;
 use crate::error::Result;
-use crate::model::{Node, Stack, VariableId, VariableKind};
+use crate::model::{Node, Stack, Variable, VariableId, VariableKind};
 
 impl Dies<'_> {
     pub(super) fn variable(&mut self, id: VariableId, instance: Option<Instance>) -> Result<()> {
@@ -30,17 +30,7 @@ impl Dies<'_> {
         self.info.begin_entry(tag, false, Some(is));
         match origin {
             Some(origin) => self.info.reference(gimli::DW_AT_abstract_origin, self.entries.origin(origin)),
-            None => {
-                self.name(variable.name);
-                self.declared(variable.line);
-                self.type_of(Some(variable.ty));
-                if variable.is_external {
-                    self.info.flag(gimli::DW_AT_external);
-                }
-                if variable.is_artificial {
-                    self.info.flag(gimli::DW_AT_artificial);
-                }
-            }
+            None => self.variable_attributes(variable),
         }
         match place {
             Place::None => {}
@@ -52,6 +42,32 @@ impl Dies<'_> {
         }
         self.info.end_entry();
         Ok(())
+    }
+
+    /// What a variable is. What its declaration says is not said again.
+    fn variable_attributes(&mut self, variable: &Variable) {
+        let module = self.module;
+        let declaration = variable.specification.map(|id| &module.variables[id]);
+        match variable.specification {
+            Some(id) => self.info.reference(gimli::DW_AT_specification, self.entries.variable(id)),
+            None => self.name(variable.name),
+        }
+        if let Some(name) = variable.linkage_name {
+            self.text(gimli::DW_AT_linkage_name, name);
+        }
+        self.declared(variable.line);
+        if declaration.is_none() {
+            self.type_of(Some(variable.ty));
+        }
+        if variable.is_external && !declaration.is_some_and(|declaration| declaration.is_external) {
+            self.info.flag(gimli::DW_AT_external);
+        }
+        if variable.is_artificial && !declaration.is_some_and(|declaration| declaration.is_artificial) {
+            self.info.flag(gimli::DW_AT_artificial);
+        }
+        if variable.is_declaration {
+            self.info.flag(gimli::DW_AT_declaration);
+        }
     }
 
     fn const_value(&mut self, bytes: &[u8]) {
@@ -89,9 +105,8 @@ impl Dies<'_> {
             }
         };
         let mut nodes = module.nodes(loc);
-        if let (VariableKind::Constant, Some(Node::Implicit(bytes)), None) =
-            (variable.kind, nodes.next(), nodes.next())
-        {
+        let is_constant = variable.is_constant || variable.kind == VariableKind::Constant;
+        if let (true, Some(Node::Implicit(bytes)), None) = (is_constant, nodes.next(), nodes.next()) {
             return Ok(Place::Constant(bytes.to_vec()));
         }
         let expression = self.expression(id, loc, pcs, bits, stack)?;

@@ -113,7 +113,9 @@ impl<'b> Encoder<'b> {
     #[inline(always)]
     fn opcode(&mut self, name: Name, std: Code, gnu: Code, user: Code, legacy: Code, six: Code) -> bool {
         if let Code::Is(code) = std {
-            self.out.push(code);
+            // What GNU's tools had before DWARF 5 did is known by that in files of before.
+            let gnu = gnu.get().filter(|_| self.encoding.version < 5);
+            self.out.push(gnu.unwrap_or(code));
             return true;
         }
         let vendor = match self.encoding.dialect {

@@ -36,6 +36,15 @@ pub(super) struct Lowering<'m> {
     pub(super) pending: Vec<Pending>,
 }
 
+/// What is written of a location.
+#[derive(Clone, Copy)]
+enum As {
+    /// The location.
+    Place { bits: Option<u64>, is_called: bool },
+    /// The number that it is.
+    Number,
+}
+
 /// Where the bytes go, and what they need to know.
 pub(super) struct Sink<'a> {
     pub(super) out: &'a mut Vec<u8>,
@@ -66,18 +75,21 @@ impl<'m> Lowering<'m> {
         if bits != Some(0) && self.straight(nodes.clone(), sink.out) {
             return Ok(());
         }
-        self.by_tree(nodes, bits, is_called, sink)
+        self.by_tree(nodes, As::Place { bits, is_called }, sink)
+    }
+
+    /// Appends the expression of the number that a [value](crate::model::Loc::value) is: it leaves that on the
+    /// stack, and says nothing of a location.
+    ///
+    /// # Errors
+    /// As [`lower`](Self::lower).
+    pub(super) fn number(&mut self, loc: LocId, sink: &mut Sink<'_>) -> Result<()> {
+        self.by_tree(self.module.nodes(loc), As::Number, sink)
     }
 
     /// The same, where an operation depends on more than the node and the one that follows.
     #[inline(never)]
-    fn by_tree(
-        &mut self,
-        nodes: Nodes<'m>,
-        bits: Option<u64>,
-        is_called: bool,
-        sink: &mut Sink<'_>,
-    ) -> Result<()> {
+    fn by_tree(&mut self, nodes: Nodes<'m>, what: As, sink: &mut Sink<'_>) -> Result<()> {
         let root = self.tree.read(nodes).ok_or_else(malformed)?;
         let mut one = One {
             module: self.module,
@@ -91,15 +103,18 @@ impl<'m> Lowering<'m> {
             depth: 0,
             space: SpaceId::DEFAULT,
         };
-        if self.consumer.has_locations_on_the_stack() {
-            match one.tree.node(root) {
-                // An empty expression is a location that is nowhere.
-                Node::Undefined if !is_called => {}
-                _ if one.is_composite(root) => one.parts(root, bits, !is_called)?,
-                _ => one.loc(root)?,
+        match (what, one.tree.node(root)) {
+            (As::Number, Node::Value) => one.val(one.tree.last(root))?,
+            (As::Number, _) => return Err(malformed()),
+            (As::Place { bits, .. }, _) if !self.consumer.has_locations_on_the_stack() => {
+                one.plain(root, bits)?;
             }
-        } else {
-            one.plain(root, bits)?;
+            // An empty expression is a location that is nowhere.
+            (As::Place { is_called: false, .. }, Node::Undefined) => {}
+            (As::Place { bits, is_called }, _) if one.is_composite(root) => {
+                one.parts(root, bits, !is_called)?;
+            }
+            (As::Place { .. }, _) => one.loc(root)?,
         }
         one.encoder.finish().map_err(|error| match error.kind() {
             ErrorKind::CannotSay { what, .. } => self.consumer.cannot_say(what.clone()),
