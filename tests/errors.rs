@@ -446,7 +446,8 @@ fn what_is_left_out_is_listed() -> Result<()> {
     ];
     assert_eq!(lines, expected);
     for left_out in &lowered.left_out {
-        let name = module.variable(left_out.variable().expect("a variable")).name.map(|name| module.string(name));
+        let name =
+            module.variable(left_out.variable().expect("a variable")).name.map(|name| module.string(name));
         assert_eq!(left_out.why.at().variable.as_deref(), name);
         assert_eq!(left_out.why.at().pcs, left_out.pcs);
     }

@@ -81,14 +81,18 @@ impl<'a, 'o> Compare<'a, 'o> {
         asked: &Asked,
     ) -> Result<(), Difference> {
         let bits = u64::from(self.module.target.address_bytes()) * 8;
-        let Some(expected) = self.denoted(said, bits, witness, asked)? else { return Ok(()) };
+        let expected = match self.denoted(said, bits, witness, asked) {
+            Ok(Some(expected)) => expected,
+            Ok(None) => return Ok(()),
+            Err(why) => return self.unreadable_too(entry, expr, witness, asked, eval::Kind::Value, &why),
+        };
         let expected = match &expected[..] {
             [span] if let Storage::Implicit(bytes) = &span.storage => {
                 bytes.iter().rev().fold(0, |number: u64, &byte| number << 8 | u64::from(byte))
             }
             other => return Err((Kind::Location, "a number".into(), format!("{other:?}"))),
         };
-        match self.evaluated_at(entry, expr, witness, asked, eval::Kind::Any)? {
+        match self.evaluated_at(entry, expr, witness, asked, eval::Kind::Value)? {
             Element::Value(value) if value.as_u64() == Some(expected) => Ok(()),
             found => Err((Kind::Location, format!("the number {expected:#x}"), found.to_string())),
         }
@@ -104,7 +108,13 @@ impl<'a, 'o> Compare<'a, 'o> {
     ) -> Result<(), Difference> {
         // Of a place without a size, as many bits are compared as there are of these.
         for bits in [64, 8, 1] {
-            let Some(expected) = self.denoted(said, bits, witness, asked)? else { continue };
+            let expected = match self.denoted(said, bits, witness, asked) {
+                Ok(Some(expected)) => expected,
+                Ok(None) => continue,
+                Err(why) => {
+                    return self.unreadable_too(entry, expr, witness, asked, eval::Kind::Location, &why);
+                }
+            };
             let expected: Vec<_> = expected.iter().map(|span| self.span(span)).collect();
             let found = self.evaluated_at(entry, expr, witness, asked, eval::Kind::Location)?;
             let Element::Location(found) = found else {
@@ -127,13 +137,29 @@ impl<'a, 'o> Compare<'a, 'o> {
         bits: u64,
         witness: Witness,
         asked: &Asked,
-    ) -> Result<Option<Vec<crate::model::Span>>, Difference> {
+    ) -> Result<Option<Vec<crate::model::Span>>, NoMeaning> {
         let symbol = |name: &str| Some(self.object.symbol(name)?.address);
         let contents = self.contents(witness, &symbol, asked);
         match self.module.denote(Some(said.function), said.loc, bits, &contents) {
             Ok(spans) => Ok(Some(spans)),
             Err(NoMeaning::Raw | NoMeaning::Outside(_) | NoMeaning::Part(_)) => Ok(None),
-            Err(why) => Err((Kind::Location, why.to_string(), "something that is not read".into())),
+            Err(why) => Err(why),
+        }
+    }
+
+    /// What the model cannot read, the object cannot either.
+    fn unreadable_too(
+        &mut self,
+        entry: Entry<'a, 'o>,
+        expr: &[u8],
+        witness: Witness,
+        asked: &Asked,
+        kind: eval::Kind,
+        why: &NoMeaning,
+    ) -> Result<(), Difference> {
+        match self.evaluated_at(entry, expr, witness, asked, kind) {
+            Err(_) => Ok(()),
+            Ok(found) => Err((Kind::Location, why.to_string(), found.to_string())),
         }
     }
 

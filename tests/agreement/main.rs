@@ -6,6 +6,7 @@
 mod choices;
 mod locations;
 mod modules;
+mod scopes;
 
 use choices::Choices;
 use eitri::check::Unproven;
@@ -32,8 +33,12 @@ fn targets() -> [Target; 6] {
     ]
 }
 
-fn consumers() -> [Consumer; 4] {
-    [Consumer::llvm(), Consumer::rocgdb(), Consumer::rocgdb_legacy(), Consumer::dwarf5()]
+fn consumers() -> [Consumer; 5] {
+    let mut names = Consumer::llvm();
+    names.language_names = true;
+    let mut old = Consumer::dwarf5();
+    old.version = 4;
+    [names, Consumer::rocgdb(), Consumer::rocgdb_legacy(), Consumer::dwarf5(), old]
 }
 
 /// Writes and checks a module that the numbers choose; a text if something is wrong.
