@@ -81,12 +81,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let words = self.words();
         let call = self.module.call(id);
         let at = self.at_call(call);
-        // It has the name of the callee, if GNU's refers to it.
-        let name = match call.callee.filter(|_| self.has_gnu_calls()) {
-            Some(callee) => self.module.string(self.module.function(callee).name),
-            None => "",
-        };
-        let Some(found) = children.take(words.call, name, false) else {
+        let Some(found) = children.take(words.call, "", false) else {
             return self.find(Kind::MissingEntry, at, "a call", "none");
         };
         self.report.entries += 1;

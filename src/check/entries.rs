@@ -22,8 +22,14 @@ impl<'a, 'o> Children<'a, 'o> {
         let mut children = Self(BTreeMap::new());
         for child in entry.children().filter(|child| is_compared(child.tag())) {
             let tag = child.tag();
-            // Blocks have no name, and inlined calls one that says nothing of which call it is.
-            let is_code = matches!(tag, dw::DW_TAG_lexical_block | dw::DW_TAG_inlined_subroutine);
+            // Blocks have no name, and calls that of the callee, which says nothing of which call it is.
+            let is_code = matches!(
+                tag,
+                dw::DW_TAG_lexical_block
+                    | dw::DW_TAG_inlined_subroutine
+                    | dw::DW_TAG_call_site
+                    | dw::DW_TAG_GNU_call_site
+            );
             let name = child.name().filter(|_| !is_code).unwrap_or_default();
             let is_placed = tag == dw::DW_TAG_subprogram
                 && (child.attr(dw::DW_AT_low_pc).is_some() || child.attr(dw::DW_AT_ranges).is_some());

@@ -88,7 +88,8 @@ fn tables(
                     let offset = offset? as usize;
                     Ok::<_, String>(Some(first.map_or(offset, |first: usize| first.min(offset))))
                 })?;
-            if first.is_some_and(|first| start + first != lists) {
+            // Nothing follows where there is no list.
+            if first.map_or(end, |first| start + first) != lists {
                 return Err(format!("{count} lists, the first at {:#x}", first.unwrap_or(0)));
             }
         } else if !(end - start).is_multiple_of(address_bytes.into()) {
