@@ -9,15 +9,15 @@
 //!
 //! ```
 //! use eitri::build::Builder;
-//! use eitri::model::{Encoding, Loc, Row};
+//! use eitri::model::{BaseEncoding, Loc, Row};
 //! use eitri::target::{Gfx, Target, Wave};
 //!
 //! let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
 //! let (v3, v40, s4) = (gpu.vgpr(3)?, gpu.vgpr(40)?, gpu.sgpr(4)?);
 //! let mut m = Builder::new(gpu);
 //! let unit = m.unit("saxpy.cl");
-//! let float = m.base_type(unit, "float", Encoding::Float, 32)?;
-//! let int = m.base_type(unit, "int", Encoding::Signed, 32)?;
+//! let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
+//! let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
 //! let saxpy = m.function(unit, "saxpy")?.code("saxpy", 0x180).kernel().id();
 //! m.variable(saxpy, "acc", float)?.live(0x10..0x40, Loc::per_lane(v3))?;
 //! m.variable(saxpy, "n", int)?
@@ -30,7 +30,7 @@
 //!
 //! let mut m = Builder::new(module.target().clone());
 //! let unit = m.unit("saxpy.cl");
-//! let int = m.base_type(unit, "int", Encoding::Signed, 32)?;
+//! let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
 //! let saxpy = m.function(unit, "saxpy")?.code("saxpy", 0x180).id();
 //! let error = m.variable(saxpy, "n", int)?.live(0x24..0x180, Loc::lane(v40, 70)).unwrap_err();
 //! assert_eq!(
@@ -44,6 +44,7 @@ mod calls;
 mod finish;
 mod functions;
 mod loc;
+mod macros;
 mod names;
 mod scopes;
 mod types;
@@ -52,10 +53,12 @@ mod variables;
 pub use calls::{ArgumentBuilder, CallBuilder};
 pub use functions::FunctionBuilder;
 pub(crate) use loc::scalar;
+pub use macros::MacroBuilder;
 pub use names::{ImportBuilder, LabelBuilder};
 pub use scopes::{InScope, UnitBuilder};
 pub use variables::VariableBuilder;
 
+use cranelift_entity::SecondaryMap;
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
 
@@ -78,6 +81,9 @@ pub struct Builder {
     type_scopes: IndexMap<TypeId, crate::model::ScopeId, DefaultHashBuilder>,
     /// Files by unit, directory and name.
     files: IndexMap<(UnitId, Option<StringId>, StringId), FileId, DefaultHashBuilder>,
+    /// The unit of each macro.
+    macro_units: Vec<UnitId>,
+    preprocessors: SecondaryMap<UnitId, macros::Preprocessor>,
 }
 
 impl Builder {
@@ -102,6 +108,7 @@ impl Builder {
             live: Vec::new(),
             rows: Vec::new(),
             ranges: Vec::new(),
+            macros: Vec::new(),
         };
         Self {
             module,
@@ -109,6 +116,8 @@ impl Builder {
             row_functions: Vec::new(),
             type_scopes: Default::default(),
             files: Default::default(),
+            macro_units: Vec::new(),
+            preprocessors: SecondaryMap::new(),
         }
     }
 

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::{Builder, known};
-use crate::error::{At, ErrorKind, Result};
+use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
     File, FileId, FunctionId, Language, Module, Scope, ScopeId, ScopeKind, SourceLine, TypeId, TypeKind,
     Unit, UnitId,
@@ -96,7 +96,7 @@ impl Builder {
         let kind = ScopeKind::Unit;
         let scope =
             self.module.scopes.push(Scope { unit: id, parent: None, kind, entry_pc: None, ranges: 0..0 });
-        let file = self.module.files.push(File { unit: id, name, directory: None, md5: None });
+        let file = self.module.files.push(File { unit: id, name, directory: None, md5: None, source: None });
         self.files.insert((id, None, name), file);
         self.module.units.push(Unit {
             name,
@@ -106,6 +106,7 @@ impl Builder {
             language_version: None,
             scope,
             file,
+            macros: 0..0,
         })
     }
 
@@ -136,7 +137,7 @@ impl Builder {
         known(self.module.units.is_valid(unit), || unit.to_string())?;
         let (name, directory) = (self.string(name), directory.map(|directory| self.string(directory)));
         let files = &mut self.module.files;
-        let new = || files.push(File { unit, name, directory, md5: None });
+        let new = || files.push(File { unit, name, directory, md5: None, source: None });
         Ok(*self.files.entry((unit, directory, name)).or_insert_with(new))
     }
 
@@ -147,6 +148,25 @@ impl Builder {
     pub fn file_md5(&mut self, file: FileId, md5: [u8; 16]) -> Result<()> {
         known(self.module.files.is_valid(file), || file.to_string())?;
         self.module.files[file].md5 = Some(md5);
+        Ok(())
+    }
+
+    /// The text of a file, to be embedded: for one that a debugger cannot find, as it was made when the
+    /// program was compiled. Of a unit's files some can have one and others none.
+    ///
+    /// Only DWARF 5 has a place for it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] where the text contains a zero byte.
+    pub fn file_source(&mut self, file: FileId, text: &str) -> Result<()> {
+        known(self.module.files.is_valid(file), || file.to_string())?;
+        if text.contains('\0') {
+            let unit = self.module.units[self.module.files[file].unit].scope;
+            let name = self.module.string(self.module.files[file].name);
+            let what = format!("the text of file `{name}` contains a zero byte");
+            return Err(Error::bad_argument(what).or_at(self.module.at_scope(unit)));
+        }
+        self.module.files[file].source = Some(self.string(text));
         Ok(())
     }
 

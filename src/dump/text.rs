@@ -314,6 +314,9 @@ impl<'a, 'd> Dump<'a, 'd> {
                 self.out.push_str(" md5 ");
                 digest.iter().try_for_each(|byte| write!(self.out, "{byte:02x}"))?;
             }
+            if let Some(text) = file.source.filter(|text| !text.is_empty()) {
+                write!(self.out, ", a text of {} bytes", text.len())?;
+            }
             self.out.push('\n');
         }
         let mut rows = program.rows();

@@ -82,16 +82,16 @@ impl Dies<'_> {
             let attribute = if is_gnu { gimli::DW_AT_abstract_origin } else { gimli::DW_AT_call_origin };
             self.info.reference(attribute, self.entries.function(callee));
         }
-        if let Some((expression, pending)) = target {
+        if let Some(expression) = target {
             let attribute = if is_gnu { gimli::DW_AT_GNU_call_site_target } else { gimli::DW_AT_call_target };
-            self.exprloc(attribute, &expression, pending);
+            self.expression_of(attribute, expression);
         }
-        if let Some((expression, pending)) = clobbered {
+        if let Some(expression) = clobbered {
             let attribute = match is_gnu {
                 true => gimli::DW_AT_GNU_call_site_target_clobbered,
                 false => gimli::DW_AT_call_target_clobbered,
             };
-            self.exprloc(attribute, &expression, pending);
+            self.expression_of(attribute, expression);
         }
         if call.is_tail {
             self.info.flag(if is_gnu { gimli::DW_AT_GNU_tail_call } else { gimli::DW_AT_call_tail_call });
@@ -115,24 +115,23 @@ impl Dies<'_> {
         let tag =
             if is_gnu { gimli::DW_TAG_GNU_call_site_parameter } else { gimli::DW_TAG_call_site_parameter };
         self.info.begin_entry(tag, false, None);
-        let (expression, pending) = said.location;
-        self.exprloc(gimli::DW_AT_location, &expression, pending);
+        self.expression_of(gimli::DW_AT_location, said.location);
         if let Some(parameter) = argument.parameter {
             let attribute = if is_gnu { gimli::DW_AT_abstract_origin } else { gimli::DW_AT_call_parameter };
             self.info.reference(attribute, self.parameter_entry(parameter));
         }
-        if let Some((expression, pending)) = said.value {
+        if let Some(expression) = said.value {
             let attribute = if is_gnu { gimli::DW_AT_GNU_call_site_value } else { gimli::DW_AT_call_value };
-            self.exprloc(attribute, &expression, pending);
+            self.expression_of(attribute, expression);
         }
-        if let Some(((location, first), (value, second))) = said.data {
+        if let Some((location, value)) = said.data {
             // GNU's have no attribute for where it is: what the argument points to.
             if !is_gnu {
-                self.exprloc(gimli::DW_AT_call_data_location, &location, first);
+                self.expression_of(gimli::DW_AT_call_data_location, location);
             }
             let attribute =
                 if is_gnu { gimli::DW_AT_GNU_call_site_data_value } else { gimli::DW_AT_call_data_value };
-            self.exprloc(attribute, &value, second);
+            self.expression_of(attribute, value);
         }
         self.info.end_entry();
     }
@@ -179,6 +178,13 @@ impl Dies<'_> {
             Ok(expression) => Ok(Some(expression)),
             Err(error) => self.leave_out_of(Subject::Function(function), error).map(|()| None),
         }
+    }
+
+    /// An attribute whose value is an expression.
+    pub(super) fn expression_of(&mut self, at: gimli::DwAt, (bytes, pending): Expression) {
+        self.expression = bytes;
+        self.lowering.pending = pending;
+        self.expression_attribute(at);
     }
 
     /// The expression of a location, or of the number that it is.

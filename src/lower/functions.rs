@@ -30,7 +30,7 @@ impl Dies<'_> {
             if function.is_declaration {
                 self.info.flag(gimli::DW_AT_declaration);
             } else {
-                self.info.unsigned(gimli::DW_AT_inline, inline(function).0.into());
+                self.info.constant(gimli::DW_AT_inline, inline(function).0.into());
             }
             if let Some(object) = function.object_pointer {
                 self.info.reference(gimli::DW_AT_object_pointer, self.entries.origin(object));
@@ -44,10 +44,10 @@ impl Dies<'_> {
         if function.address.is_none() {
             return Ok(());
         }
-        let address = self.address(function);
+        let code = self.code(function);
         let instance = Instance {
-            base: if is_one { Base::Unit } else { Base::Index(address) },
-            address,
+            base: if is_one { Base::Unit } else { Base::Address(code) },
+            code,
             stack: function.stack,
             bytes: function.bytes,
             has_abstract: function.is_inlined,
@@ -63,28 +63,28 @@ impl Dies<'_> {
         } else {
             self.function_attributes(function);
             if function.is_declared_inline {
-                self.info.unsigned(gimli::DW_AT_inline, inline(function).0.into());
+                self.info.constant(gimli::DW_AT_inline, inline(function).0.into());
             }
         }
-        self.code_range(function);
+        self.code_range(function, code);
         self.entry_pc(function.scope, Some(instance));
         if let (Some(convention), true, None) =
             (self.consumer.kernel_convention, function.is_kernel, function.convention)
         {
-            self.info.unsigned(gimli::DW_AT_calling_convention, convention.into());
+            self.info.constant(gimli::DW_AT_calling_convention, convention.into());
         }
         let lanes = module.target.lanes();
         if let (Some(attribute), true) = (self.consumer.lanes, lanes > 1) {
-            self.info.unsigned(attribute, lanes.into());
+            self.info.constant(attribute, lanes.into());
         }
         if let Some(object) = function.object_pointer {
             self.info.reference(gimli::DW_AT_object_pointer, self.entries.variable(object));
         }
-        if let Some((expression, pending)) = frame_base {
-            self.exprloc(gimli::DW_AT_frame_base, &expression, pending);
+        if let Some(expression) = frame_base {
+            self.expression_of(gimli::DW_AT_frame_base, expression);
         }
-        if let Some((expression, pending)) = static_link {
-            self.exprloc(gimli::DW_AT_static_link, &expression, pending);
+        if let Some(expression) = static_link {
+            self.expression_of(gimli::DW_AT_static_link, expression);
         }
         if let Some(calls) = function.calls {
             self.info.flag(match (calls, self.has_gnu_calls()) {
@@ -128,7 +128,7 @@ impl Dies<'_> {
             }
         }
         if let Some(convention) = function.convention {
-            self.info.unsigned(gimli::DW_AT_calling_convention, convention.into());
+            self.info.constant(gimli::DW_AT_calling_convention, convention.into());
         }
         let member = function.member;
         if let Some(access) = member.access {
@@ -137,21 +137,21 @@ impl Dies<'_> {
                 Access::Protected => gimli::DW_ACCESS_protected,
                 Access::Private => gimli::DW_ACCESS_private,
             };
-            self.info.unsigned(gimli::DW_AT_accessibility, access.0.into());
+            self.info.constant(gimli::DW_AT_accessibility, access.0.into());
         }
         if let Some(virtuality) = member.virtuality {
             let virtuality = match virtuality {
                 Virtuality::Virtual => gimli::DW_VIRTUALITY_virtual,
                 Virtuality::Pure => gimli::DW_VIRTUALITY_pure_virtual,
             };
-            self.info.unsigned(gimli::DW_AT_virtuality, virtuality.0.into());
+            self.info.constant(gimli::DW_AT_virtuality, virtuality.0.into());
         }
         if let Some(defaulted) = member.defaulted {
             let defaulted = match defaulted {
                 Defaulted::InClass => gimli::DW_DEFAULTED_in_class,
                 Defaulted::OutOfClass => gimli::DW_DEFAULTED_out_of_class,
             };
-            self.info.unsigned(gimli::DW_AT_defaulted, defaulted.0.into());
+            self.info.constant(gimli::DW_AT_defaulted, defaulted.0.into());
         }
     }
 

@@ -5,20 +5,32 @@ use core::ops::Range;
 use super::dies::Dies;
 use super::lists::Base;
 use super::others::Other;
+use crate::emit::addr::AddressKey;
+use crate::emit::line::file_number;
 use crate::error::Result;
-use crate::model::{Address, Function, Language, ScopeId, ScopeKind, SourceLine, Stack, Unit, UnitId};
+use crate::model::{
+    Address, FileId, Function, Language, ScopeId, ScopeKind, SourceLine, Stack, Unit, UnitId,
+};
 
 /// `DW_AT_language_name` of DWARF 6.
 const DW_AT_LANGUAGE_NAME: gimli::DwAt = gimli::DwAt(0x90);
 /// `DW_AT_language_version` of DWARF 6.
 const DW_AT_LANGUAGE_VERSION: gimli::DwAt = gimli::DwAt(0x91);
 
+/// Where code starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Code {
+    pub(super) key: AddressKey,
+    /// In the table of the unit's addresses, of DWARF 5.
+    pub(super) index: u64,
+}
+
 /// How a function's entries are written.
 #[derive(Clone, Copy)]
 pub(super) struct Instance {
     pub(super) base: Base,
-    /// The index of the function's address.
-    pub(super) address: u64,
+    /// The function's address.
+    pub(super) code: Code,
     pub(super) stack: Stack,
     pub(super) bytes: u64,
     /// The variables have entries already, of the abstract instance.
@@ -58,8 +70,8 @@ impl Dies<'_> {
             self.scope(inner, instance, is_one)?;
             next = self.children.next_scope(inner);
         }
-        for at in self.others.range(scope) {
-            match self.others.get(at) {
+        for at in self.units.others.range(scope) {
+            match self.units.others.get(at) {
                 Other::Import(import) => self.import(import, instance),
                 Other::Label(label) => self.label(label, instance),
                 Other::Call(call) => self.call(call, instance)?,
@@ -77,7 +89,7 @@ impl Dies<'_> {
             self.children.next_scope(inner)
         });
         scopes.any(|inner| self.is_written(inner, instance))
-            || self.others.range(scope).any(|at| match self.others.get(at) {
+            || self.units.others.range(scope).any(|at| match self.units.others.get(at) {
                 Other::Import(_) => is_first(instance),
                 Other::Label(_) | Other::Call(_) => instance.is_some(),
             })
@@ -141,13 +153,10 @@ impl Dies<'_> {
         let Some(instance) = instance else { return };
         match ranges {
             [] => {}
-            [range] if range.start == 0 => {
-                self.info.index(gimli::DW_AT_low_pc, gimli::DW_FORM_addrx, instance.address);
-                self.info.unsigned(gimli::DW_AT_high_pc, range.end);
-            }
+            [range] if range.start == 0 => self.pcs(instance.code, range.end),
             _ => {
                 let list = self.range_list(ranges, instance.base);
-                self.info.index(gimli::DW_AT_ranges, gimli::DW_FORM_rnglistx, list);
+                self.ranges(list);
             }
         }
     }
@@ -193,22 +202,33 @@ impl Dies<'_> {
             Address::Symbol(symbol, by) => Address::Symbol(symbol, by.wrapping_add(pc)),
             Address::Constant(address) => Address::Constant(address.wrapping_add(pc)),
         });
-        let index = self.address(&Function { address, ..function.clone() });
-        self.info.index(at, gimli::DW_FORM_addrx, index);
+        let code = self.code(&Function { address, ..function.clone() });
+        self.low_pc(at, code);
     }
 
     /// Where in the source a call is.
     pub(super) fn call_line(&mut self, SourceLine { file, line, column }: SourceLine) {
-        self.info.unsigned(gimli::DW_AT_call_file, self.file_indices[file.as_u32() as usize].into());
+        self.info.unsigned(gimli::DW_AT_call_file, self.file_index(file));
         self.info.unsigned(gimli::DW_AT_call_line, line.into());
         if column != 0 {
             self.info.unsigned(gimli::DW_AT_call_column, column.into());
         }
     }
 
+    /// The number of a file, in rows and attributes.
+    pub(super) fn file_index(&self, file: FileId) -> u64 {
+        file_number(self.info.format, self.units.files.place(file.as_u32()).into())
+    }
+
     pub(super) fn declared(&mut self, line: Option<SourceLine>) {
         let Some(SourceLine { file, line, column }) = line else { return };
-        self.info.unsigned(gimli::DW_AT_decl_file, self.file_indices[file.as_u32() as usize].into());
+        let index = self.file_index(file);
+        // Most is declared in the file that the unit is named after.
+        if file == self.module.units[self.entries.unit].file {
+            self.info.constant(gimli::DW_AT_decl_file, index);
+        } else {
+            self.info.unsigned(gimli::DW_AT_decl_file, index);
+        }
         self.info.unsigned(gimli::DW_AT_decl_line, line.into());
         if column != 0 {
             self.info.unsigned(gimli::DW_AT_decl_column, column.into());

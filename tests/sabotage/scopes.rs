@@ -5,7 +5,7 @@ use eitri::build::Builder;
 use eitri::check::Kind::{self, Attribute, Code, Location, MissingEntry, UnexpectedEntry};
 use eitri::lower::Consumer;
 use eitri::model::{
-    Access, Defaulted, DescribedCalls, Encoding, Imported, Language, Loc, Module, Row, SourceLine, Val,
+    Access, BaseEncoding, Defaulted, DescribedCalls, Imported, Language, Loc, Module, Row, SourceLine, Val,
     Virtuality,
 };
 use eitri::target::{SpaceId, Target};
@@ -145,7 +145,7 @@ impl Said {
             described.language_version(version);
         }
         let file = m.primary_file(unit).unwrap();
-        let int = m.base_type(unit, "int", Encoding::Signed, 32).unwrap();
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
         let class = m.structure(unit, Some("c"), 4).unwrap();
         m.member(class, "x", int, 0).unwrap();
         let this = m.pointer(unit, Some(class)).unwrap();
