@@ -27,6 +27,9 @@ impl Builder {
     /// A call in the code of a function, block or inlined call. It is known by the pc to which the callee
     /// returns, by the pc of the instruction that calls, or by both.
     ///
+    /// A debugger of DWARF 5 finds it in any of these; tools of LLVM want it in the function itself, and the
+    /// verifier of LLVM 19 does not come to an end where it is in a block.
+    ///
     /// What it gives to the callee is what the callee's [entry values](Val::entry_value) are found by.
     ///
     /// # Errors

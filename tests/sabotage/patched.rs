@@ -285,6 +285,15 @@ fn every_bit_of_scopes_matters() {
     let mut consumer = Consumer::dwarf5();
     consumer.language_names = true;
     consumer.forms = fixed().forms;
+    // A small number is the same in all sizes of references.
+    let references = [
+        dw::DW_AT_specification,
+        dw::DW_AT_object_pointer,
+        dw::DW_AT_import,
+        dw::DW_AT_call_origin,
+        dw::DW_AT_call_parameter,
+    ];
+    consumer.forms.extend(references.map(|name| (name, dw::DW_FORM_ref4)));
     all_bits_matter(&crate::scopes::truth(), &consumer);
 }
 
