@@ -198,7 +198,8 @@ impl ArgumentBuilder<'_> {
         Ok(self)
     }
 
-    /// The callee's parameter.
+    /// The callee's parameter. gdb 13 takes no notice of an argument that says both where it is and whose: with
+    /// it, only the place is to be said.
     ///
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where it is not there; [`BadArgument`](crate::error::ErrorKind::BadArgument) where it is not one of the

@@ -257,7 +257,8 @@ impl Builder {
         let is_there = self.module.files.get(call.file).is_some_and(|file| file.unit == unit);
         known(is_there, || format!("{} of this unit", call.file)).map_err(|error| error.or_at(at()))?;
         if self.module.functions[function].is_declaration {
-            let what = format!("{function} is declared and has no body to inline");
+            let name = self.module.string(self.module.functions[function].name);
+            let what = format!("`{name}` is declared and has no body to inline");
             return Err(crate::Error::bad_argument(what).or_at(at()));
         }
         let scope = self.code_scope(parent, ScopeKind::Inlined { function, call, discriminator: 0 }, pcs)?;

@@ -158,3 +158,41 @@ impl From<gimli::DwLang> for Language {
         Self(language.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As elfutils and libdwarf have them.
+    #[test]
+    fn languages_have_names_and_versions() {
+        let rows = [
+            (Language::OPENCL_C, 0x15, 0x14, None),
+            (Language::OPENCL_CPP, 0x37, 0x23, None),
+            (Language::CPP_FOR_OPENCL, 0x38, 0x24, None),
+            (Language::HIP, 0x30, 0x29, None),
+            (Language::SYCL, 0x39, 0x25, None),
+            (Language::RUST, 0x1c, 0x19, None),
+            (Language::MOJO, 0x33, 0x1f, None),
+            (Language::GLSL, 0x34, 0x20, None),
+            (Language::GLSL_ES, 0x35, 0x21, None),
+            (Language::HLSL, 0x36, 0x22, None),
+            (Language::METAL, 0x3d, 0x2c, None),
+            (Language::D, 0x13, 0x07, None),
+            (Language::CRYSTAL, 0x28, 0x06, None),
+            (Language::C, 0x02, 0x03, Some(0)),
+            (Language::C23, 0x3e, 0x03, Some(202_311)),
+            (Language::CPP17, 0x2a, 0x04, Some(201_703)),
+            (Language::FORTRAN18, 0x2d, 0x09, Some(2018)),
+        ];
+        for (language, number, name, version) in rows {
+            assert_eq!((language.0, language.name()), (number, Some((name, version))));
+        }
+        assert_eq!(Language(0x8001).name(), None);
+        // No number stands twice.
+        let mut numbers: Vec<_> = ROWS.iter().map(|row| row.language).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), ROWS.len());
+    }
+}
