@@ -22,7 +22,7 @@ const ROWS: &[Row] = &[
         "unit `a.c`, function `f`: the target has no register 999 (x86_64)"),
     (|m| { let u = m.unit("u"); m.label(u, "l").map(drop) },
         "unit `u`: a label is in a function"),
-    (|m| { let f = function(m)?; m.definition(f, f).map(drop) },
+    (|m| { let f = function(m)?; m.function_definition(f, f).map(drop) },
         "unit `a.c`, function `f`: `f` is no declaration"),
     (|m| { let f = function(m)?; m.entry_pc(f, 0x40) },
         "unit `a.c`, function `f`, pc 0x40..0x41: the range is not inside of the function, which has 0x40 bytes"),
@@ -32,7 +32,7 @@ const ROWS: &[Row] = &[
         "unit `a.c`, function `f`: a discriminator tells inlined calls apart"),
     (|m| {
         let u = m.unit("u");
-        let d = m.declaration(u, "d")?.id();
+        let d = m.function_declaration(u, "d")?.id();
         let f = m.function(u, "f")?.code("f", 4).id();
         let file = m.primary_file(u)?;
         m.inlined(f, d, &[], SourceLine { file, line: 1, column: 0 }).map(drop)
@@ -44,7 +44,7 @@ const ROWS: &[Row] = &[
     }, "unit `a.c`, function `f`: a call has a pc to which the callee returns, or one where it is"),
     (|m| {
         let u = m.unit("u");
-        m.declaration(u, "d")?.code("d", 4);
+        m.function_declaration(u, "d")?.code("d", 4);
         core::mem::replace(m, Builder::new(Target::x86_64())).finish().map(drop)
     }, "unit `u`, function `d`: a declaration has no code"),
     (|m| {

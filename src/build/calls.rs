@@ -99,7 +99,7 @@ impl CallBuilder<'_> {
     ///
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the function is not there, or another unit's: of those, there is a
-    /// [declaration](Builder::declaration) in this one.
+    /// [declaration](Builder::function_declaration) in this one.
     pub fn calls(&mut self, function: FunctionId) -> Result<&mut Self> {
         let scope = self.data().scope;
         self.builder.same_unit_function(scope, function)?;

@@ -4,8 +4,8 @@ use super::scopes::InScope;
 use super::{Builder, known, loc};
 use crate::error::{ErrorKind, Result};
 use crate::model::{
-    Access, Address, Defaulted, DescribedCalls, FileId, Function, FunctionId, Loc, LocId, MemberFunction,
-    ScopeKind, SourceLine, Stack, StringId, TypeId, VariableId, VariableKind, Virtuality,
+    Accessibility, Address, Defaulted, DescribedCalls, FileId, Function, FunctionId, Loc, LocId,
+    MemberFunction, ScopeKind, SourceLine, Stack, StringId, TypeId, VariableId, VariableKind, Virtuality,
 };
 use crate::op::Reg;
 use crate::target::Scaling;
@@ -14,7 +14,7 @@ impl Builder {
     /// A function. Until [`code`](FunctionBuilder::code) says where its code is, it has none: it was only
     /// inlined.
     ///
-    /// In the [scope of a type](Self::type_scope) it is a member function; in a function or block, one that
+    /// In a structure, class or union it is a member function; in a function or block, one that
     /// belongs to a call of that.
     ///
     /// # Errors
@@ -25,17 +25,17 @@ impl Builder {
     }
 
     /// A function that is declared here and defined elsewhere: in another unit, or by
-    /// [`definition`](Self::definition). Its parameters have types, but no places. DWARF 5 section 2.13.1.
+    /// [`function_definition`](Self::function_definition). Its parameters have types, but no places. DWARF 5 section 2.13.1.
     ///
     /// # Errors
     /// As [`function`](Self::function).
-    pub fn declaration(&mut self, parent: impl InScope, name: &str) -> Result<FunctionBuilder<'_>> {
+    pub fn function_declaration(&mut self, parent: impl InScope, name: &str) -> Result<FunctionBuilder<'_>> {
         let mut function = self.function(parent, name)?;
         function.data().is_declaration = true;
         Ok(function)
     }
 
-    /// The definition of a function that was [declared](Self::declaration) in another scope: of a member
+    /// The definition of a function that was [declared](Self::function_declaration) in another scope: of a member
     /// function outside of its type, for one. DWARF 5 section 2.13.2.
     ///
     /// What the declaration says is true of the definition, and is not said again: its name, what it returns,
@@ -44,7 +44,7 @@ impl Builder {
     /// # Errors
     /// As [`function`](Self::function); [`ErrorKind::UnknownId`] where the declaration is not there, or
     /// another unit's; [`ErrorKind::BadArgument`] where it is none.
-    pub fn definition(
+    pub fn function_definition(
         &mut self,
         parent: impl InScope,
         declaration: FunctionId,
@@ -222,8 +222,8 @@ impl FunctionBuilder<'_> {
     }
 
     /// Who may call it, of a member function. DWARF 5 section 2.8.
-    pub fn access(&mut self, access: Access) -> &mut Self {
-        self.data().member.access = Some(access);
+    pub fn accessibility(&mut self, accessibility: Accessibility) -> &mut Self {
+        self.data().member.accessibility = Some(accessibility);
         self
     }
 

@@ -1,6 +1,6 @@
 //! The fluent face of [`model`](crate::model): a compiler calls it as it goes. A scope comes before what is in
 //! it, and a function's code before what speaks of its pcs; otherwise the order does not matter, and more can
-//! be said later of a unit, function or variable (`describe_…`).
+//! be said later of a unit, type, function or variable (`describe_…`).
 //!
 //! Adding a thing gives its id, or a builder that ends in `id()`; ids are plain numbers and borrow
 //! nothing. Each call checks what it is told there and then, and an error names the unit, function,
@@ -56,6 +56,7 @@ pub(crate) use loc::scalar;
 pub use macros::MacroBuilder;
 pub use names::{ImportBuilder, LabelBuilder};
 pub use scopes::{InScope, UnitBuilder};
+pub use types::{DataMember, Extent, HasMembers, Template, TypeBuilder, VariantId};
 pub use variables::VariableBuilder;
 
 use cranelift_entity::SecondaryMap;
@@ -77,8 +78,6 @@ pub struct Builder {
     interned: IndexMap<Type, TypeId, DefaultHashBuilder>,
     /// The function of each row.
     row_functions: Vec<crate::model::FunctionId>,
-    /// The scopes of types that have one.
-    type_scopes: IndexMap<TypeId, crate::model::ScopeId, DefaultHashBuilder>,
     /// Files by unit, directory and name.
     files: IndexMap<(UnitId, Option<StringId>, StringId), FileId, DefaultHashBuilder>,
     /// The unit of each macro.
@@ -96,6 +95,7 @@ impl Builder {
             units: Default::default(),
             files: Default::default(),
             types: Default::default(),
+            variant_parts: Default::default(),
             scopes: Default::default(),
             functions: Default::default(),
             variables: Default::default(),
@@ -114,7 +114,6 @@ impl Builder {
             module,
             interned: Default::default(),
             row_functions: Vec::new(),
-            type_scopes: Default::default(),
             files: Default::default(),
             macro_units: Vec::new(),
             preprocessors: SecondaryMap::new(),

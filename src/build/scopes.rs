@@ -5,8 +5,8 @@ use core::ops::Range;
 use super::{Builder, known};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
-    File, FileId, FunctionId, Language, Module, Scope, ScopeId, ScopeKind, SourceLine, TypeId, TypeKind,
-    Unit, UnitId,
+    File, FileId, FunctionId, Language, Module, Scope, ScopeId, ScopeKind, SourceLine, Type, TypeId, Unit,
+    UnitId,
 };
 
 mod sealed {
@@ -14,9 +14,10 @@ mod sealed {
     impl Sealed for crate::model::UnitId {}
     impl Sealed for crate::model::ScopeId {}
     impl Sealed for crate::model::FunctionId {}
+    impl Sealed for crate::model::TypeId {}
 }
 
-/// Something that has a scope: a unit, a function, or the scope itself.
+/// Something that has a scope: a unit, a function, a structure, class or union, or the scope itself.
 pub trait InScope: sealed::Sealed {
     /// Its scope.
     ///
@@ -36,6 +37,13 @@ impl InScope for FunctionId {
     fn scope(self, module: &Module) -> Result<ScopeId> {
         let missing = || ErrorKind::UnknownId(self.to_string()).into();
         module.functions.get(self).map(|function| function.scope).ok_or_else(missing)
+    }
+}
+
+impl InScope for TypeId {
+    fn scope(self, module: &Module) -> Result<ScopeId> {
+        let missing = || ErrorKind::UnknownId(format!("{self} as a structure, class or union")).into();
+        module.types.get(self).and_then(Type::own_scope).ok_or_else(missing)
     }
 }
 
@@ -173,7 +181,8 @@ impl Builder {
     /// A namespace. DWARF 5 section 3.2.2. One that is opened again is another scope of the same name.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the scope around it is not there.
+    /// [`ErrorKind::UnknownId`] where the scope around it is not there; [`ErrorKind::BadArgument`] where that is
+    /// a type's.
     pub fn namespace(&mut self, parent: impl InScope, name: &str) -> Result<ScopeId> {
         self.new_namespace(parent, Some(name), false)
     }
@@ -201,29 +210,9 @@ impl Builder {
         is_inline: bool,
     ) -> Result<ScopeId> {
         let parent = parent.scope(&self.module)?;
+        self.not_in_type(parent, "a namespace")?;
         let name = name.map(|name| self.string(name));
         Ok(self.scope(parent, ScopeKind::Namespace { name, is_inline }))
-    }
-
-    /// The scope of a structure or union, for the [functions](Self::function) declared in it. The same type
-    /// has the same scope. DWARF 5 section 5.7.8.
-    ///
-    /// # Errors
-    /// [`ErrorKind::UnknownId`] where the type is not there; [`ErrorKind::BadArgument`] where it has no members.
-    pub fn type_scope(&mut self, ty: TypeId) -> Result<ScopeId> {
-        let missing = || ErrorKind::UnknownId(ty.to_string());
-        let data = self.module.types.get(ty).ok_or_else(missing)?;
-        let parent = self.module.units[data.unit].scope;
-        if !matches!(data.kind, TypeKind::Struct(_) | TypeKind::Union(_)) {
-            let error = crate::Error::bad_argument(format!("{ty} has no members"));
-            return Err(error.or_at(self.module.at_scope(parent)));
-        }
-        if let Some(&scope) = self.type_scopes.get(&ty) {
-            return Ok(scope);
-        }
-        let scope = self.scope(parent, ScopeKind::Type(ty));
-        self.type_scopes.insert(ty, scope);
-        Ok(scope)
     }
 
     /// A lexical block: half-open pc ranges in bytes from the start of the function.
@@ -318,6 +307,7 @@ impl Builder {
 
     fn code_scope(&mut self, parent: impl InScope, kind: ScopeKind, pcs: &[Range<u64>]) -> Result<ScopeId> {
         let parent = parent.scope(&self.module)?;
+        self.not_in_type(parent, "code")?;
         let at = |module: &Module, pcs: Range<u64>| At { pcs: Some(pcs), ..module.at_scope(parent) };
         let size =
             self.module.function_of(parent).map_or(0, |function| self.module.functions[function].bytes);
@@ -345,6 +335,17 @@ impl Builder {
         let scope = self.scope(parent, kind);
         self.module.scopes[scope].ranges = start..self.module.ranges.len() as u32;
         Ok(scope)
+    }
+
+    /// Refuses what a structure, class or union has none of.
+    fn not_in_type(&self, scope: ScopeId, what: &str) -> Result<()> {
+        match self.module.scopes[scope].kind {
+            ScopeKind::Type(ty) => {
+                let what = format!("{what} in {}", self.module.called(ty));
+                Err(crate::Error::bad_argument(what).or_at(self.module.at_scope(scope)))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The code of the innermost scope that has some of its own, in the function; none if that is the whole.

@@ -6,8 +6,8 @@ use super::scopes::InScope;
 use super::{Builder, loc};
 use crate::error::{ErrorKind, Result};
 use crate::model::{
-    FileId, FunctionId, Live, Loc, LocId, Node, ScopeId, ScopeKind, SourceLine, TypeId, UnitId, Variable,
-    VariableId, VariableKind,
+    Accessibility, FileId, FunctionId, Live, Loc, LocId, MemorySpace, Node, ScopeId, ScopeKind, SourceLine,
+    TypeId, UnitId, Variable, VariableId, VariableKind,
 };
 
 /// Describes a variable. Made by [`Builder::variable`] and its sisters.
@@ -67,7 +67,7 @@ impl Builder {
     }
 
     /// A variable that is declared here and defined elsewhere: in another unit, or by
-    /// [`variable_definition`](Self::variable_definition). It has no place. DWARF 5 section 2.13.1.
+    /// [`definition`](Self::definition). It has no place. DWARF 5 section 2.13.1.
     ///
     /// # Errors
     /// As [`variable`](Self::variable).
@@ -80,38 +80,6 @@ impl Builder {
         let mut variable = self.variable(scope, name, ty)?;
         let data = variable.data();
         (data.is_declaration, data.is_external) = (true, true);
-        Ok(variable)
-    }
-
-    /// The definition of a variable that was [declared](Self::extern_variable) in another scope. What the
-    /// declaration says is true of it, and is not said again. DWARF 5 section 2.13.2.
-    ///
-    /// # Errors
-    /// [`ErrorKind::UnknownId`] where the scope or the declaration is not there, or another unit's;
-    /// [`ErrorKind::BadArgument`] where it is no declaration, or a function's.
-    pub fn variable_definition(
-        &mut self,
-        scope: impl InScope,
-        declaration: VariableId,
-    ) -> Result<VariableBuilder<'_>> {
-        let scope = scope.scope(&self.module)?;
-        let missing = || ErrorKind::UnknownId(format!("{declaration} of this unit"));
-        let of = self.module.variables.get(declaration).ok_or_else(missing)?;
-        if self.module.scopes[of.scope].unit != self.module.scopes[scope].unit {
-            return Err(crate::Error::new(missing()).or_at(self.module.at_scope(scope)));
-        }
-        if !of.is_declaration
-            || [of.scope, scope].iter().any(|&scope| self.module.function_of(scope).is_some())
-        {
-            let error = crate::Error::bad_argument("a global variable is defined that was declared");
-            return Err(error.or_at(crate::error::At {
-                variable: self.module.at_variable(declaration, None).variable,
-                ..self.module.at_scope(scope)
-            }));
-        }
-        let (ty, kind) = (of.ty, of.kind);
-        let mut variable = self.new_variable(scope, None, ty, kind, None)?;
-        variable.data().specification = Some(declaration);
         Ok(variable)
     }
 
@@ -140,6 +108,32 @@ impl Builder {
             }));
         }
         self.new_variable(scope, None, ty, kind, Some(origin))
+    }
+
+    /// The definition of a static member, or of a variable that was [declared](Self::extern_variable), in the
+    /// unit or a namespace: where it is. What the declaration says is true of it, and is not said again. DWARF 5
+    /// section 2.13.2.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where the scope or the variable is not there, or of another unit;
+    /// [`ErrorKind::BadArgument`] where the variable is no such declaration, or the scope is
+    /// in a function or type.
+    pub fn definition(&mut self, scope: impl InScope, member: VariableId) -> Result<VariableBuilder<'_>> {
+        let scope = scope.scope(&self.module)?;
+        let Some(of) = self.module.variables.get(member) else {
+            return Err(ErrorKind::UnknownId(member.to_string()).into());
+        };
+        let (ty, at) = (of.ty, self.module.at_variable(member, None));
+        if !self.module.is_static_member(member) && !of.is_declaration {
+            return Err(crate::Error::bad_argument("the variable is no static member").or_at(at));
+        }
+        if !matches!(self.module.scopes[scope].kind, ScopeKind::Unit | ScopeKind::Namespace { .. }) {
+            let what = "a static member is defined in the unit or a namespace";
+            return Err(crate::Error::bad_argument(what).or_at(at));
+        }
+        let mut definition = self.new_variable(scope, None, ty, VariableKind::Variable, None)?;
+        definition.data().specification = Some(member);
+        Ok(definition)
     }
 
     /// The function whose inlined code the scope is in.
@@ -180,6 +174,8 @@ impl Builder {
             line: None,
             origin,
             specification: None,
+            accessibility: None,
+            memory_space: None,
             is_declaration: false,
             is_constant: false,
             is_artificial: false,
@@ -249,6 +245,19 @@ impl VariableBuilder<'_> {
     /// It is seen outside of its unit.
     pub fn external(&mut self) -> &mut Self {
         self.data().is_external = true;
+        self
+    }
+
+    /// The memory that the source says it is in: OpenCL's `local`, HIP's `__shared__`. Where it is says
+    /// [`live`](Self::live).
+    pub fn memory_space(&mut self, memory: MemorySpace) -> &mut Self {
+        self.data().memory_space = Some(memory);
+        self
+    }
+
+    /// Who may name a static member.
+    pub fn accessibility(&mut self, accessibility: Accessibility) -> &mut Self {
+        self.data().accessibility = Some(accessibility);
         self
     }
 

@@ -10,7 +10,7 @@ use super::entries::{CALL_LINE, Children, flag};
 use super::expressions::{Difference, Said};
 use super::report::Kind;
 use crate::error::At;
-use crate::lower::Subject;
+use crate::lower::Whose;
 use crate::model::{Argument, Call, CallId, FunctionId, LocId};
 use crate::read::{Entry, Value};
 
@@ -114,7 +114,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let Some(function) = module.function_of(call.scope) else { return };
         let pc = call.pc.or(call.return_pc).unwrap_or(0);
         let said = |loc, is_number| Said { function, pc, loc, is_number };
-        let mut left = self.left_out_of(Subject::Call(id));
+        let mut left = self.left_out_of(Whose::Call(id));
         for (name, loc) in [(words.target, call.target), (words.clobbered, call.clobbered_target)] {
             match loc {
                 None => {

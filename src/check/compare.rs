@@ -10,9 +10,10 @@ use super::attributes::{self, only};
 use super::index::Index;
 use super::machine::Lists;
 use super::report::{Finding, Kind, Report};
+use super::types::Later;
 use crate::error::{At, Error};
 use crate::eval;
-use crate::lower::{Consumer, LeftOut, Subject};
+use crate::lower::{Consumer, LeftOut, Whose};
 use crate::model::{Address, CallId, FunctionId, Module, ScopeId, TypeId, Unit, UnitId, VariableId};
 use crate::read::{Dwarf, Entry, LineProgram, Object, Value};
 
@@ -23,8 +24,10 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) dwarf: &'a Dwarf<'o>,
     pub(super) index: Rc<Index>,
     pub(super) left_out: BTreeMap<VariableId, Vec<&'a LeftOut>>,
+    /// What the consumer could not be told all of.
+    pub(super) untold: BTreeSet<Whose>,
     /// What was left out that is no variable's.
-    pub(super) others_left_out: Vec<Subject>,
+    pub(super) others_left_out: Vec<Whose>,
     pub(super) lists: Lists<'o>,
     pub(super) report: Report,
     /// The entries that say where variables are, for pointers to them.
@@ -45,6 +48,10 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) types: BTreeSet<(TypeId, u64)>,
     /// The entries of these.
     pub(super) type_entries: BTreeSet<u64>,
+    /// What of types is compared when all entries are known.
+    pub(super) later: Later<'a, 'o>,
+    /// Scopes and the entries that they were compared with.
+    pub(super) scope_entries: BTreeSet<(ScopeId, u64)>,
     /// The line program of the unit that is being compared.
     pub(super) program: Option<LineProgram<'o>>,
     pub(super) evaluator: eval::Evaluator,
@@ -68,7 +75,7 @@ pub(super) enum Origin {
     Function(FunctionId),
     /// The entry in an abstract instance that says what a variable is.
     Variable(VariableId),
-    /// The entry that says where a variable is.
+    /// The entry that says where a variable is, or that declares it.
     Place(VariableId),
     Namespace(ScopeId),
 }
@@ -86,7 +93,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         for one in left_out {
             match one.variable() {
                 Some(variable) => by_variable.entry(variable).or_default().push(one),
-                None => others_left_out.push(one.of),
+                None => others_left_out.push(one.whose),
             }
         }
         let mut compare = Self {
@@ -96,6 +103,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             dwarf,
             index: Rc::new(Index::new(module)),
             left_out: by_variable,
+            untold: left_out.iter().map(|one| one.whose).collect(),
             others_left_out,
             lists: Lists::new(),
             report: Report { left_out: left_out.len(), ..Report::default() },
@@ -109,6 +117,8 @@ impl<'a, 'o> Compare<'a, 'o> {
             calls: Vec::new(),
             types: BTreeSet::new(),
             type_entries: BTreeSet::new(),
+            later: Later::default(),
+            scope_entries: BTreeSet::new(),
             program: None,
             evaluator: eval::Evaluator::new(),
         };
@@ -141,6 +151,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.units();
         self.tables();
         self.origins();
+        self.rest_of_parts();
         for (variable, entry, function) in core::mem::take(&mut self.places) {
             self.location(variable, entry, function);
         }
@@ -220,7 +231,6 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.code_of_unit(id, root, at);
         self.scope(unit.scope, root, None);
         self.rest_of_types(id, root);
-        self.member_functions(id, at);
         self.procedures(id, root, at);
         self.lines(id, at);
     }
@@ -291,7 +301,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     }
 
     /// How much of a function or call was left out.
-    pub(super) fn left_out_of(&self, of: Subject) -> usize {
+    pub(super) fn left_out_of(&self, of: Whose) -> usize {
         self.others_left_out.iter().filter(|&&one| one == of).count()
     }
 

@@ -10,6 +10,7 @@ use gimli::{DwAt, DwTag, constants as dw};
 use super::attributes::only;
 use super::compare::{Compare, Instance, Origin, hex};
 use super::report::Kind;
+use super::types::{accessibility, is_composite, is_part, memory_space};
 use crate::error::At;
 use crate::model::{FunctionId, ScopeId, ScopeKind, UnitId, Variable, VariableId, VariableKind};
 use crate::read::{Attribute, Entry, Value};
@@ -20,7 +21,10 @@ pub(super) struct Children<'a, 'o>(BTreeMap<(u16, Cow<'a, str>, bool), VecDeque<
 impl<'a, 'o> Children<'a, 'o> {
     fn new(entry: Entry<'a, 'o>) -> Self {
         let mut children = Self(BTreeMap::new());
-        for child in entry.children().filter(|child| is_compared(child.tag())) {
+        let is_type = is_composite(entry.tag());
+        for child in
+            entry.children().filter(|&child| is_compared(child.tag()) && !(is_type && is_part(child)))
+        {
             let tag = child.tag();
             // Blocks have no name, and calls that of the callee, which says nothing of which call it is.
             let is_code = matches!(
@@ -35,14 +39,6 @@ impl<'a, 'o> Children<'a, 'o> {
                 && (child.attr(dw::DW_AT_low_pc).is_some() || child.attr(dw::DW_AT_ranges).is_some());
             children.0.entry((tag.0, name, is_placed)).or_default().push_back(child);
         }
-        children
-    }
-
-    /// What a type has besides what is compared with it as a type.
-    fn of_type(entry: Entry<'a, 'o>) -> Self {
-        let mut children = Self::new(entry);
-        let of_scope = [dw::DW_TAG_subprogram, dw::DW_TAG_imported_declaration].map(|tag| tag.0);
-        children.0.retain(|(tag, ..), _| of_scope.contains(tag));
         children
     }
 
@@ -66,15 +62,17 @@ impl<'a, 'o> Compare<'a, 'o> {
         let module = self.module;
         let is_abstract = function.is_none() && module.function_of(scope).is_some();
         let is_first = self.is_first(function);
-        let mut children = match module.scope(scope).kind {
-            ScopeKind::Type(_) => Children::of_type(entry),
-            _ => Children::new(entry),
-        };
+        self.scope_entries.insert((scope, entry.offset()));
+        let mut children = Children::new(entry);
         let mut last_parameter = 0;
         let index = Rc::clone(&self.index);
         for &id in &index.variables[scope] {
             let kind = module.variable(id).kind;
-            let tag = variable_tag(kind);
+            let tag = match module.is_static_member(id) {
+                true if self.consumer.version < 5 => dw::DW_TAG_member,
+                true => dw::DW_TAG_variable,
+                false => variable_tag(kind),
+            };
             let name = module.name_of(id).unwrap_or("");
             let at = module.at_variable(id, None);
             let Some(found) = children.take(tag, name, false) else {
@@ -153,20 +151,6 @@ impl<'a, 'o> Compare<'a, 'o> {
         function.is_none_or(|function| !self.index.inlined[function])
     }
 
-    /// Functions that are declared in types.
-    pub(super) fn member_functions(&mut self, unit: UnitId, at: &At) {
-        let index = Rc::clone(&self.index);
-        for &ty in &index.types[unit] {
-            let Some(scope) = index.type_scopes[ty] else { continue };
-            // The types are compared by now: this is the entry that was found to be the same.
-            let found = self.types.range((ty, 0)..=(ty, u64::MAX)).next().map(|&(_, entry)| entry);
-            match found.and_then(|entry| self.dwarf.entry_at(entry)) {
-                Some(entry) => self.scope(scope, entry, None),
-                None => self.find(Kind::MissingEntry, at.clone(), format!("{ty} with functions"), "none"),
-            }
-        }
-    }
-
     #[cold]
     pub(super) fn unexpected(&mut self, entry: Entry<'a, 'o>, at: At) {
         let name = entry.name().unwrap_or_default();
@@ -218,6 +202,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         let module = self.module;
         let variable = module.variable(id);
         self.report.entries += 1;
+        if module.is_static_member(id) {
+            return self.static_member(id, entry, at);
+        }
         // What does not move is where it is though the function has no code.
         let has_place = !is_abstract || module.is_placed_without_code(id);
         self.attributes(entry, !has_place, at);
@@ -238,6 +225,10 @@ impl<'a, 'o> Compare<'a, 'o> {
         let linkage = of.linkage_name.or(declared.linkage_name).map(|name| module.string(name).to_owned());
         let found = entry.inherited(dw::DW_AT_linkage_name).and_then(Value::text).map(Into::into);
         self.same(at, "DW_AT_linkage_name", &linkage, &found);
+        if let Some(attribute) = self.consumer.memory_space {
+            let found = entry.inherited(attribute).and_then(Value::unsigned);
+            self.same(at, "the memory space", &declared.memory_space.map(memory_space), &found);
+        }
         let specification = variable.specification.map_or(Origin::Nothing, Origin::Place);
         self.refers(entry, dw::DW_AT_specification, specification, at);
         let has_abstract = function.is_some_and(|function| self.index.inlined[function]);
@@ -261,6 +252,35 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.places.push((id, entry, function));
         if entry.attr(dw::DW_AT_location).is_some() && entry.attr(dw::DW_AT_const_value).is_some() {
             self.find(Kind::Attribute, at.clone(), "a location or a value", "both");
+        }
+        self.whole_value(id, entry, at);
+    }
+
+    /// A static member is declared in its class: where it is, its definition says.
+    fn static_member(&mut self, id: VariableId, entry: Entry<'a, 'o>, at: &At) {
+        let module = self.module;
+        let member = module.variable(id);
+        self.static_attributes(entry, at);
+        if let Some(child) = entry.children().next() {
+            self.unexpected(child, at.clone());
+        }
+        self.ty(Some(member.ty), entry.ty(), at);
+        self.declared(entry, at, member.line);
+        let is = |name| matches!(entry.attr(name), Some(Value::Flag(true)));
+        self.same(at, "DW_AT_declaration", &true, &is(dw::DW_AT_declaration));
+        self.same(at, "DW_AT_artificial", &member.is_artificial, &is(dw::DW_AT_artificial));
+        self.same(at, "DW_AT_external", &member.is_external, &is(dw::DW_AT_external));
+        let expected = member.accessibility.map(accessibility);
+        self.same(at, "who may name it", &expected, &entry.number(dw::DW_AT_accessibility));
+        if let Some(attribute) = self.consumer.memory_space {
+            let expected = member.memory_space.map(memory_space);
+            self.same(at, "the memory space", &expected, &entry.number(attribute));
+        }
+        self.variables[id] = Some(entry.offset());
+        let has_value = entry.attr(dw::DW_AT_const_value).is_some();
+        self.same(at, "DW_AT_const_value", &module.always(id).is_some(), &has_value);
+        if has_value {
+            self.places.push((id, entry, None));
         }
         self.whole_value(id, entry, at);
     }

@@ -81,7 +81,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         asked: &Asked,
     ) -> Result<(), Difference> {
         let bits = u64::from(self.module.target.address_bytes()) * 8;
-        let expected = match self.denoted(said, bits, witness, asked) {
+        let expected = match self.meant(said, bits, witness, asked) {
             Ok(Some(expected)) => expected,
             Ok(None) => return Ok(()),
             Err(why) => return self.unreadable_too(entry, expr, witness, asked, eval::Kind::Value, &why),
@@ -108,7 +108,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     ) -> Result<(), Difference> {
         // Of a place without a size, as many bits are compared as there are of these.
         for bits in [64, 8, 1] {
-            let expected = match self.denoted(said, bits, witness, asked) {
+            let expected = match self.meant(said, bits, witness, asked) {
                 Ok(Some(expected)) => expected,
                 Ok(None) => continue,
                 Err(why) => {
@@ -131,7 +131,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     }
 
     /// What the module means; `None` where it means nothing, or says it with a raw expression.
-    fn denoted(
+    fn meant(
         &self,
         said: Said,
         bits: u64,

@@ -6,9 +6,10 @@ use super::compare::{Compare, Origin};
 use super::entries::{Children, flag};
 use super::expressions::Said;
 use super::report::Kind;
+use super::types::accessibility;
 use crate::error::At;
-use crate::lower::Subject;
-use crate::model::{Access, Defaulted, DescribedCalls, Function, FunctionId, LocId, Virtuality};
+use crate::lower::Whose;
+use crate::model::{Defaulted, DescribedCalls, Function, FunctionId, LocId, Virtuality};
 use crate::read::{Entry, Value};
 
 /// What is said of a function or is not.
@@ -22,13 +23,7 @@ const FLAGS: [(DwAt, fn(&Function) -> bool); 5] = [
 
 /// What is numbered: DWARF 5 tables 7.15, 7.16 and 7.24.
 const NUMBERS: [(DwAt, fn(&Function) -> Option<u64>); 3] = [
-    (dw::DW_AT_accessibility, |function| {
-        function.member.access.map(|access| match access {
-            Access::Public => 1,
-            Access::Protected => 2,
-            Access::Private => 3,
-        })
-    }),
+    (dw::DW_AT_accessibility, |function| function.member.accessibility.map(accessibility)),
     (dw::DW_AT_virtuality, |function| {
         function.member.virtuality.map(|virtuality| match virtuality {
             Virtuality::Virtual => 1,
@@ -188,7 +183,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     pub(super) fn frame(&mut self, id: FunctionId, entry: Entry<'a, 'o>) {
         let data = self.module.function(id);
         let at = self.module.at_scope(data.scope);
-        let mut left = self.left_out_of(Subject::Function(id));
+        let mut left = self.left_out_of(Whose::Function(id));
         let said: [(DwAt, Option<LocId>); 2] =
             [(dw::DW_AT_frame_base, data.frame_base), (dw::DW_AT_static_link, data.static_link)];
         for (name, loc) in said {

@@ -13,8 +13,6 @@ pub(super) struct Index {
     pub(super) imports: SecondaryMap<ScopeId, Vec<ImportId>>,
     pub(super) labels: SecondaryMap<ScopeId, Vec<LabelId>>,
     pub(super) calls: SecondaryMap<ScopeId, Vec<CallId>>,
-    /// Scopes of types.
-    pub(super) type_scopes: SecondaryMap<TypeId, Option<ScopeId>>,
     pub(super) functions: SecondaryMap<UnitId, Vec<FunctionId>>,
     pub(super) types: SecondaryMap<UnitId, Vec<TypeId>>,
     /// How many procedures the unit has.
@@ -31,7 +29,6 @@ impl Index {
             imports: SecondaryMap::new(),
             labels: SecondaryMap::new(),
             calls: SecondaryMap::new(),
-            type_scopes: SecondaryMap::new(),
             functions: SecondaryMap::new(),
             types: SecondaryMap::new(),
             procedures: SecondaryMap::new(),
@@ -43,9 +40,6 @@ impl Index {
         for (id, scope) in module.scopes() {
             if let Some(parent) = scope.parent {
                 index.scopes[parent].push(id);
-            }
-            if let ScopeKind::Type(ty) = scope.kind {
-                index.type_scopes[ty] = Some(id);
             }
             if let ScopeKind::Inlined { function, .. } = scope.kind {
                 index.inlined[function] = true;

@@ -3,7 +3,7 @@
 use super::dies::Dies;
 use super::loc::Sink;
 use super::scopes::Instance;
-use super::{LeftOut, Policy, Subject, cannot_be_told};
+use super::{LeftOut, Policy, Whose, cannot_be_told};
 use crate::emit::info::Pending;
 use crate::error::{At, Error, Result};
 use crate::model::{Argument, CallId, FunctionId, LocId, Module, Stack, UnitId};
@@ -54,13 +54,13 @@ impl Dies<'_> {
         let function = &module.functions[function];
         let is_gnu = self.has_gnu_calls();
         // What the consumer cannot be told decides which attributes and entries there are.
-        let target = self.number_of(id, instance.stack, call.target)?;
-        let clobbered = self.number_of(id, instance.stack, call.clobbered_target)?;
+        let target = self.said_number(id, instance.stack, call.target)?;
+        let clobbered = self.said_number(id, instance.stack, call.clobbered_target)?;
         let mut arguments = Vec::new();
         for argument in module.arguments(id) {
             match self.said(argument, instance.stack) {
                 Ok(said) => arguments.push((argument, said)),
-                Err(error) => self.leave_out_of(Subject::Call(id), error)?,
+                Err(error) => self.leave_out_of(Whose::Call(id), error)?,
             }
         }
 
@@ -84,14 +84,14 @@ impl Dies<'_> {
         }
         if let Some(expression) = target {
             let attribute = if is_gnu { gimli::DW_AT_GNU_call_site_target } else { gimli::DW_AT_call_target };
-            self.expression_of(attribute, expression);
+            self.said_expression(attribute, expression);
         }
         if let Some(expression) = clobbered {
             let attribute = match is_gnu {
                 true => gimli::DW_AT_GNU_call_site_target_clobbered,
                 false => gimli::DW_AT_call_target_clobbered,
             };
-            self.expression_of(attribute, expression);
+            self.said_expression(attribute, expression);
         }
         if call.is_tail {
             self.info.flag(if is_gnu { gimli::DW_AT_GNU_tail_call } else { gimli::DW_AT_call_tail_call });
@@ -115,23 +115,23 @@ impl Dies<'_> {
         let tag =
             if is_gnu { gimli::DW_TAG_GNU_call_site_parameter } else { gimli::DW_TAG_call_site_parameter };
         self.info.begin_entry(tag, false, None);
-        self.expression_of(gimli::DW_AT_location, said.location);
+        self.said_expression(gimli::DW_AT_location, said.location);
         if let Some(parameter) = argument.parameter {
             let attribute = if is_gnu { gimli::DW_AT_abstract_origin } else { gimli::DW_AT_call_parameter };
             self.info.reference(attribute, self.parameter_entry(parameter));
         }
         if let Some(expression) = said.value {
             let attribute = if is_gnu { gimli::DW_AT_GNU_call_site_value } else { gimli::DW_AT_call_value };
-            self.expression_of(attribute, expression);
+            self.said_expression(attribute, expression);
         }
         if let Some((location, value)) = said.data {
             // GNU's have no attribute for where it is: what the argument points to.
             if !is_gnu {
-                self.expression_of(gimli::DW_AT_call_data_location, location);
+                self.said_expression(gimli::DW_AT_call_data_location, location);
             }
             let attribute =
                 if is_gnu { gimli::DW_AT_GNU_call_site_data_value } else { gimli::DW_AT_call_data_value };
-            self.expression_of(attribute, value);
+            self.said_expression(attribute, value);
         }
         self.info.end_entry();
     }
@@ -159,11 +159,11 @@ impl Dies<'_> {
     }
 
     /// The expression of a number of a call; `None` where there is none, or it could not be said.
-    fn number_of(&mut self, call: CallId, stack: Stack, loc: Option<LocId>) -> Result<Option<Expression>> {
+    fn said_number(&mut self, call: CallId, stack: Stack, loc: Option<LocId>) -> Result<Option<Expression>> {
         let Some(loc) = loc else { return Ok(None) };
         match self.told(loc, stack, true) {
             Ok(expression) => Ok(Some(expression)),
-            Err(error) => self.leave_out_of(Subject::Call(call), error).map(|()| None),
+            Err(error) => self.leave_out_of(Whose::Call(call), error).map(|()| None),
         }
     }
 
@@ -176,12 +176,12 @@ impl Dies<'_> {
         let Some(loc) = loc else { return Ok(None) };
         match self.told(loc, self.module.functions[function].stack, false) {
             Ok(expression) => Ok(Some(expression)),
-            Err(error) => self.leave_out_of(Subject::Function(function), error).map(|()| None),
+            Err(error) => self.leave_out_of(Whose::Function(function), error).map(|()| None),
         }
     }
 
     /// An attribute whose value is an expression.
-    pub(super) fn expression_of(&mut self, at: gimli::DwAt, (bytes, pending): Expression) {
+    pub(super) fn said_expression(&mut self, at: gimli::DwAt, (bytes, pending): Expression) {
         self.expression = bytes;
         self.lowering.pending = pending;
         self.expression_attribute(at);
@@ -202,23 +202,24 @@ impl Dies<'_> {
     /// Notes what the consumer cannot be told; with [`Policy::Strict`], or where it is something else that
     /// is wrong, gives the error.
     #[cold]
-    fn leave_out_of(&mut self, of: Subject, error: Error) -> Result<()> {
+    fn leave_out_of(&mut self, whose: Whose, error: Error) -> Result<()> {
         let module = self.module;
         let is_untold = cannot_be_told(&error);
-        let (scope, pc) = match of {
-            Subject::Call(call) => {
+        let (scope, pc) = match whose {
+            Whose::Call(call) => {
                 let call = &module.calls[call];
                 (call.scope, call.pc.or(call.return_pc))
             }
-            Subject::Function(function) => (module.functions[function].scope, None),
-            Subject::Variable(variable) => (module.variables[variable].scope, None),
+            Whose::Function(function) => (module.functions[function].scope, None),
+            Whose::Variable(variable) => (module.variables[variable].scope, None),
+            Whose::Type(ty) => (module.types[ty].scope, None),
         };
         let pcs = pc.map(|pc| pc..pc.saturating_add(1));
         let why = error.or_at(At { pcs: pcs.clone(), ..module.at_scope(scope) });
         if self.policy == Policy::Strict || !is_untold {
             return Err(why);
         }
-        self.left_out.push(LeftOut { of, pcs, why });
+        self.left_out.push(LeftOut { whose, pcs, why });
         Ok(())
     }
 }

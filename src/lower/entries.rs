@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use super::loc::Entries;
 use super::units::Units;
 use crate::emit::info::{EntryRef, UnitEntry};
-use crate::model::{Entity, FunctionId, Module, ProcedureId, ScopeId, TypeId, UnitId, VariableId};
+use crate::model::{
+    Entity, FunctionId, Module, ProcedureId, ScopeId, ScopeKind, TypeId, UnitId, VariableId, VariantPartId,
+};
 
 /// The entities of each unit, of one kind: their order is that of the module.
 pub(super) struct ByUnit {
@@ -69,10 +71,16 @@ impl<'u> Numbers<'u> {
 
     pub(super) fn count(&self) -> usize {
         let units = self.units;
-        let [variables, types, functions, procedures, scopes] =
-            [&units.variables, &units.types, &units.functions, &units.procedures, &units.scopes]
-                .map(|kind| kind.count(self.unit));
-        (2 * variables + types + functions + procedures + scopes) as usize
+        let [variables, types, functions, procedures, variant_parts, scopes] = [
+            &units.variables,
+            &units.types,
+            &units.functions,
+            &units.procedures,
+            &units.variant_parts,
+            &units.scopes,
+        ]
+        .map(|kind| kind.count(self.unit));
+        (2 * variables + types + functions + procedures + variant_parts + scopes) as usize
     }
 
     /// The entry that says where a variable is.
@@ -104,17 +112,25 @@ impl<'u> Numbers<'u> {
     }
 
     fn procedure_of(&self, unit: UnitId, id: ProcedureId) -> EntryRef {
+        EntryRef(self.procedures(unit) + self.units.procedures.place(id.as_u32()))
+    }
+
+    /// The number of the unit's first procedure.
+    fn procedures(&self, unit: UnitId) -> u32 {
         let units = self.units;
-        let before = 2 * units.variables.count(unit) + units.types.count(unit) + units.functions.count(unit);
-        EntryRef(before + units.procedures.place(id.as_u32()))
+        2 * units.variables.count(unit) + units.types.count(unit) + units.functions.count(unit)
+    }
+
+    /// The discriminant of a variant part.
+    pub(super) fn discriminant(&self, id: VariantPartId) -> EntryRef {
+        let (unit, units) = (self.unit, self.units);
+        let before = self.procedures(unit) + units.procedures.count(unit);
+        EntryRef(before + units.variant_parts.place(id.as_u32()))
     }
 
     pub(super) fn namespace(&self, id: ScopeId) -> EntryRef {
         let (unit, units) = (self.unit, self.units);
-        let before = 2 * units.variables.count(unit)
-            + units.types.count(unit)
-            + units.functions.count(unit)
-            + units.procedures.count(unit);
+        let before = self.procedures(unit) + units.procedures.count(unit) + units.variant_parts.count(unit);
         EntryRef(before + units.scopes.place(id.as_u32()))
     }
 }
@@ -155,6 +171,8 @@ pub(super) struct Children {
     next_variable: Vec<u32>,
     first_scope: Vec<u32>,
     next_scope: Vec<u32>,
+    first_type: Vec<u32>,
+    next_type: Vec<u32>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -166,13 +184,22 @@ impl Children {
             next_variable: vec![NONE; module.variables.len()],
             first_scope: vec![NONE; module.scopes.len()],
             next_scope: vec![NONE; module.scopes.len()],
+            first_type: vec![NONE; module.scopes.len()],
+            next_type: vec![NONE; module.types.len()],
         };
+        for (id, ty) in module.types.iter().rev() {
+            let first = &mut children.first_type[ty.scope.as_u32() as usize];
+            children.next_type[id.as_u32() as usize] = core::mem::replace(first, id.as_u32());
+        }
         for (id, variable) in module.variables.iter().rev() {
             let first = &mut children.first_variable[variable.scope.as_u32() as usize];
             children.next_variable[id.as_u32() as usize] = core::mem::replace(first, id.as_u32());
         }
         for (id, scope) in module.scopes.iter().rev() {
-            let Some(parent) = scope.parent else { continue };
+            // A type's own scope is written with the type.
+            let Some(parent) = scope.parent.filter(|_| !matches!(scope.kind, ScopeKind::Type(_))) else {
+                continue;
+            };
             let first = &mut children.first_scope[parent.as_u32() as usize];
             children.next_scope[id.as_u32() as usize] = core::mem::replace(first, id.as_u32());
         }
@@ -193,6 +220,14 @@ impl Children {
 
     pub(super) fn next_scope(&self, scope: ScopeId) -> Option<ScopeId> {
         some(self.next_scope[scope.as_u32() as usize]).map(ScopeId::from_u32)
+    }
+
+    pub(super) fn first_type(&self, scope: ScopeId) -> Option<TypeId> {
+        some(self.first_type[scope.as_u32() as usize]).map(TypeId::from_u32)
+    }
+
+    pub(super) fn next_type(&self, ty: TypeId) -> Option<TypeId> {
+        some(self.next_type[ty.as_u32() as usize]).map(TypeId::from_u32)
     }
 }
 

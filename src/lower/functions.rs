@@ -5,8 +5,7 @@ use super::lists::Base;
 use super::scopes::{Instance, is_first};
 use crate::error::Result;
 use crate::model::{
-    Access, Defaulted, DescribedCalls, Function, FunctionId, ScopeId, ScopeKind, VariableId, VariableKind,
-    Virtuality,
+    Defaulted, DescribedCalls, Function, FunctionId, ScopeId, ScopeKind, VariableId, VariableKind, Virtuality,
 };
 
 /// What is said of a function or is not.
@@ -81,10 +80,10 @@ impl Dies<'_> {
             self.info.reference(gimli::DW_AT_object_pointer, self.entries.variable(object));
         }
         if let Some(expression) = frame_base {
-            self.expression_of(gimli::DW_AT_frame_base, expression);
+            self.said_expression(gimli::DW_AT_frame_base, expression);
         }
         if let Some(expression) = static_link {
-            self.expression_of(gimli::DW_AT_static_link, expression);
+            self.said_expression(gimli::DW_AT_static_link, expression);
         }
         if let Some(calls) = function.calls {
             self.info.flag(match (calls, self.has_gnu_calls()) {
@@ -131,14 +130,7 @@ impl Dies<'_> {
             self.info.constant(gimli::DW_AT_calling_convention, convention.into());
         }
         let member = function.member;
-        if let Some(access) = member.access {
-            let access = match access {
-                Access::Public => gimli::DW_ACCESS_public,
-                Access::Protected => gimli::DW_ACCESS_protected,
-                Access::Private => gimli::DW_ACCESS_private,
-            };
-            self.info.constant(gimli::DW_AT_accessibility, access.0.into());
-        }
+        self.accessibility(member.accessibility);
         if let Some(virtuality) = member.virtuality {
             let virtuality = match virtuality {
                 Virtuality::Virtual => gimli::DW_VIRTUALITY_virtual,

@@ -12,7 +12,6 @@ mod join;
 mod lines;
 mod lists;
 mod loc;
-#[expect(dead_code, reason = "nothing refers to them yet")]
 mod macros;
 mod others;
 mod scopes;
@@ -23,8 +22,8 @@ mod variables;
 use core::ops::Range;
 
 pub use consumer::{
-    Consumer, DW_AT_LLVM_ADDRESS_SPACE, DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD, DW_CC_LLVM_DEVICE_KERNEL,
-    Policy, Tables,
+    Consumer, DW_AT_LLVM_ADDRESS_SPACE, DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD, DW_AT_LLVM_MEMORY_SPACE,
+    DW_CC_LLVM_DEVICE_KERNEL, Policy, Tables,
 };
 
 pub use units::{LoweredUnit, Units};
@@ -32,7 +31,7 @@ pub use units::{LoweredUnit, Units};
 use crate::emit::Section;
 use crate::emit::addr::Addresses;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{CallId, FunctionId, Loc, Module, Node, Stack, VariableId};
+use crate::model::{CallId, FunctionId, Loc, Module, Node, Stack, TypeId, VariableId};
 use crate::op::Expr;
 
 /// What was written.
@@ -47,33 +46,36 @@ pub struct Lowered {
 /// Something that was left out, for the consumer cannot be told of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Of what.
-    pub of: Subject,
-    /// The pcs, in bytes from the start of the function; `None` for what does not move.
+    /// Whose location.
+    pub whose: Whose,
+    /// The pcs, in bytes from the start of the function; `None` for a variable that does not move.
     pub pcs: Option<Range<u64>>,
     /// Why.
     pub why: Error,
 }
 
-/// What it is of that something was left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Subject {
-    /// A location of a variable.
-    Variable(VariableId),
-    /// Where the frame of a function, or of the one around it, begins.
-    Function(FunctionId),
-    /// The target of a call, or an argument.
-    Call(CallId),
-}
-
 impl LeftOut {
-    /// The variable, if it is a location of one.
+    /// The variable whose location it is, if it is one's.
     pub fn variable(&self) -> Option<VariableId> {
-        match self.of {
-            Subject::Variable(variable) => Some(variable),
-            Subject::Function(_) | Subject::Call(_) => None,
+        match self.whose {
+            Whose::Variable(variable) => Some(variable),
+            _ => None,
         }
     }
+}
+
+/// Whose location it is that the consumer cannot be told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Whose {
+    /// A variable's.
+    Variable(VariableId),
+    /// A type's: the number of an array's elements, or the value of a template's parameter.
+    Type(TypeId),
+    /// A function's: where its frame, or that of the one around it, begins.
+    Function(FunctionId),
+    /// A call's: its target, or an argument.
+    Call(CallId),
 }
 
 impl core::fmt::Display for LeftOut {

@@ -6,7 +6,7 @@ use core::ops::Range;
 use super::dies::Dies;
 use super::scopes::{Instance, is_first};
 use crate::emit::info::EntryRef;
-use crate::model::{CallId, ImportId, Imported, LabelId, Module, ScopeId, ScopeKind, TypeId, UnitId};
+use crate::model::{CallId, ImportId, Imported, LabelId, Module, ScopeId, UnitId};
 
 /// Something in a scope that nothing refers to.
 #[derive(Clone, Copy)]
@@ -17,11 +17,7 @@ pub(super) enum Other {
 }
 
 /// What is in each scope: sorted by it, and then in the order of the model.
-pub(super) struct Others {
-    all: Vec<(ScopeId, Other)>,
-    /// The scopes of types that have one, sorted by type.
-    types: Vec<(TypeId, ScopeId)>,
-}
+pub(super) struct Others(Vec<(ScopeId, Other)>);
 
 impl Others {
     pub(super) fn new(module: &Module) -> Self {
@@ -30,29 +26,17 @@ impl Others {
         let calls = module.calls.iter().map(|(id, call)| (call.scope, Other::Call(id)));
         let mut all: Vec<_> = imports.chain(labels).chain(calls).collect();
         all.sort_by_key(|&(scope, _)| scope);
-        let types = module.scopes.iter().filter_map(|(id, scope)| match scope.kind {
-            ScopeKind::Type(ty) => Some((ty, id)),
-            _ => None,
-        });
-        let mut types: Vec<_> = types.collect();
-        types.sort_unstable();
-        Self { all, types }
+        Self(all)
     }
 
     /// Which are in a scope.
     pub(super) fn range(&self, scope: ScopeId) -> Range<usize> {
-        let start = self.all.partition_point(|&(of, _)| of < scope);
-        start..start + self.all[start..].partition_point(|&(of, _)| of == scope)
+        let start = self.0.partition_point(|&(of, _)| of < scope);
+        start..start + self.0[start..].partition_point(|&(of, _)| of == scope)
     }
 
     pub(super) fn get(&self, at: usize) -> Other {
-        self.all[at].1
-    }
-
-    /// The scope of a type, if it has one.
-    pub(super) fn type_scope(&self, ty: TypeId) -> Option<ScopeId> {
-        let at = self.types.binary_search_by_key(&ty, |&(of, _)| of).ok()?;
-        Some(self.types[at].1)
+        self.0[at].1
     }
 }
 

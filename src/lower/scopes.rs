@@ -9,7 +9,7 @@ use crate::emit::addr::AddressKey;
 use crate::emit::line::file_number;
 use crate::error::Result;
 use crate::model::{
-    Address, FileId, Function, Language, ScopeId, ScopeKind, SourceLine, Stack, Unit, UnitId,
+    Address, FileId, Function, Language, ScopeId, ScopeKind, SourceLine, Stack, TypeId, Unit, UnitId,
 };
 
 /// `DW_AT_language_name` of DWARF 6.
@@ -51,6 +51,10 @@ impl Dies<'_> {
         instance: Option<Instance>,
         is_one: bool,
     ) -> Result<()> {
+        // The unit's types are before all else; a function's are in its abstract instance, if it has one.
+        if is_first(instance) && self.module.scopes[scope].parent.is_some() {
+            self.types(scope, is_one)?;
+        }
         // Where a function takes more arguments, that comes after its parameters.
         let mut more_after = self.more_arguments(scope, instance);
         if more_after == Some(None) {
@@ -88,7 +92,12 @@ impl Dies<'_> {
         let mut scopes = core::iter::successors(self.children.first_scope(scope), |&inner| {
             self.children.next_scope(inner)
         });
-        scopes.any(|inner| self.is_written(inner, instance))
+        let mut types =
+            core::iter::successors(self.children.first_type(scope), |&ty| self.children.next_type(ty));
+        let is_entry = |ty: TypeId| !self.module.types[ty].kind.is_base();
+        let has_types = is_first(instance) && types.any(is_entry);
+        has_types
+            || scopes.any(|inner| self.is_written(inner, instance))
             || self.units.others.range(scope).any(|at| match self.units.others.get(at) {
                 Other::Import(_) => is_first(instance),
                 Other::Label(_) | Other::Call(_) => instance.is_some(),

@@ -5,6 +5,7 @@ use core::ops::Range;
 use super::frame::Stack;
 use super::ids::{FunctionId, LocId, ScopeId, StringId, TypeId, VariableId};
 use super::scopes::{Address, SourceLine};
+use super::types::Accessibility;
 
 /// A function.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +71,7 @@ impl Function {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemberFunction {
     /// Who may call it; `None` where nothing is said.
-    pub access: Option<Access>,
+    pub accessibility: Option<Accessibility>,
     /// Whether it is virtual.
     pub virtuality: Option<Virtuality>,
     /// Whether it is a conversion that has to be asked for.
@@ -79,17 +80,6 @@ pub struct MemberFunction {
     pub is_deleted: bool,
     /// Whether the compiler makes it, and where that is said.
     pub defaulted: Option<Defaulted>,
-}
-
-/// Who may use a member. DWARF 5 section 2.8.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Access {
-    /// Everybody.
-    Public,
-    /// The class and those that inherit from it.
-    Protected,
-    /// The class.
-    Private,
 }
 
 /// Whether a member function can be another's in a class that inherits. DWARF 5 section 5.7.8.

@@ -209,6 +209,14 @@ impl Node<'_> {
     }
 }
 
+/// The bytes of a constant that is a whole location.
+pub(super) fn only_constant(mut nodes: Nodes<'_>) -> Option<&[u8]> {
+    match (nodes.next(), nodes.next()) {
+        (Some(Node::Implicit(bytes)), None) => Some(bytes),
+        _ => None,
+    }
+}
+
 impl Loc {
     /// A whole register: a scalar, or all lanes of a vector register.
     #[inline]
@@ -399,6 +407,11 @@ impl Loc {
     #[inline]
     pub fn nodes(&self) -> Nodes<'_> {
         self.0.nodes()
+    }
+
+    /// The bytes, if it is [a constant](Self::implicit) and nothing else.
+    pub(crate) fn constant(&self) -> Option<&[u8]> {
+        only_constant(self.nodes())
     }
 
     #[inline]

@@ -5,6 +5,7 @@ use core::ops::Range;
 use super::ids::{FileId, FunctionId, LocId, ScopeId, StringId, TypeId, UnitId, VariableId};
 use super::language::Language;
 use super::loc::Symbol;
+use super::types::{Accessibility, MemorySpace};
 
 /// A compilation unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub struct File {
 }
 
 /// A line of a source file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SourceLine {
     /// The file.
     pub file: FileId,
@@ -81,10 +82,10 @@ pub enum ScopeKind {
         /// Whether its names are also names of the scope around it.
         is_inline: bool,
     },
-    /// A structure or union, for the functions declared in it.
-    Type(TypeId),
     /// A function's body.
     Function(FunctionId),
+    /// A structure, class or union: static members, member functions and nested types are declared in it.
+    Type(TypeId),
     /// A lexical block.
     Block,
     /// The body of a function where it was inlined.
@@ -135,10 +136,14 @@ pub struct Variable {
     pub line: Option<SourceLine>,
     /// The variable of the inlined function that this one is an instance of.
     pub origin: Option<VariableId>,
-    /// The declaration that this one defines.
+    /// The declaration, of a static member or another variable, that this one defines.
     pub specification: Option<VariableId>,
-    /// Whether it is declared here and defined elsewhere.
+    /// Whether it is declared here and defined elsewhere. A static member always is.
     pub is_declaration: bool,
+    /// Who may name a static member; `None` for what the language says.
+    pub accessibility: Option<Accessibility>,
+    /// The memory that the source says it is in.
+    pub memory_space: Option<MemorySpace>,
     /// Whether it was made by the compiler.
     pub is_artificial: bool,
     /// Whether it is seen outside of its unit.

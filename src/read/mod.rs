@@ -2,17 +2,24 @@
 //!
 //! ```text
 //! bytes ─► Object ─► Sections ─► Dwarf ─► Unit, Entry, Value
-//!            │                     ├────► List         where a variable is, by pc
-//!         symbols                  └────► LineProgram  rows of the line table
+//!            │           │         ├────► List            where a variable is, by pc
+//!            │           │         ├────► LineProgram     rows of the line table
+//!            │           │         ├────► Macros
+//!            │           │         └────► Frames          where the caller's registers are, by pc
+//!            │           └► NameIndex, AddressRanges, PublicNames, IndexTable
+//!         symbols
 //! ```
+//!
+//! Versions 2 to 5, both formats and byte orders, GNU's forerunners of DWARF 5 as well. Type units are units
+//! as others are ([`Dwarf::type_of_signature`]); split units are read alone, with addresses by index, or
+//! together with their skeletons ([`Dwarf::read_split`]). Packages of split units (`.dwp`) are refused.
 //!
 //! Facts are plain and keep the offset at which they stand. What is wrong but readable is kept and left
 //! for the caller to judge: a reversed range, a gap, an overlap. What cannot be read is an
 //! [`Error`](crate::Error) with section and offset; no input makes anything here panic.
 //!
 //! Nothing here knows how this crate *writes* DWARF: a mistake made twice would cancel out. Abbreviations
-//! and the tree of entries are decoded by `gimli`; relocations, strings and addresses by index, location
-//! and range lists and line programs are decoded here.
+//! and the tree of entries are decoded by `gimli`, everything else here.
 //!
 //! ```
 //! # fn main() -> eitri::Result<()> {
@@ -29,24 +36,44 @@
 //! # }
 //! ```
 
+mod aranges;
+mod cfi;
+mod compress;
 mod cursor;
 mod dwarf;
 mod elf;
 mod elf_header;
 mod entry;
+mod frame;
+mod frame_rows;
 mod line;
 mod line_rows;
 mod lists;
+mod macros;
+mod names;
+mod pubs;
 mod reloc;
 mod sections;
+mod tables;
+mod units;
 mod value;
 
+pub use aranges::{AddressRange, AddressRanges};
+pub use cfi::{FrameInstruction, Instruction, Instructions};
 pub use dwarf::{Dwarf, Unit};
 pub(crate) use elf::Placing;
 pub use elf::{Object, Section, Symbol, SymbolKind, Undefined};
 pub use entry::Entry;
+pub use frame::{Cie, Fde, FrameProgram, FrameSection, Frames, Pointer};
+pub use frame_rows::{CfaRule, FrameRow, FrameRows, Rule};
 pub use line::{LineFile, LineProgram};
 pub use line_rows::{LineRow, LineRows};
 pub use lists::{List, ListEntry, ListFormat, ListKind, RawEntry, RawList};
+pub use macros::{Macro, MacroEntries, MacroEntry, Macros};
+pub use names::{
+    IndexedName, NameAbbreviation, NameEntries, NameEntry, NameIndex, NameParent, NameUnit, name_hash,
+};
+pub use pubs::{PublicName, PublicNames, PublicSection};
 pub use sections::Sections;
+pub use tables::IndexTable;
 pub use value::{Attribute, Value};

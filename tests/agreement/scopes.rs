@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use eitri::build::InScope;
 use eitri::model::{
-    Access, Defaulted, DescribedCalls, FunctionId, Imported, Loc, SourceLine, TypeId, Val, VariableId,
+    Accessibility, Defaulted, DescribedCalls, FunctionId, Imported, Loc, SourceLine, TypeId, Val, VariableId,
     Virtuality,
 };
 
@@ -14,7 +14,12 @@ impl Maker<'_, '_> {
     /// What is said of a function besides what every function has.
     pub fn describe(&mut self, id: FunctionId) {
         let (access, virtuality, defaulted, calls, convention) = (
-            self.c.of(&[None, Some(Access::Public), Some(Access::Protected), Some(Access::Private)]),
+            self.c.of(&[
+                None,
+                Some(Accessibility::Public),
+                Some(Accessibility::Protected),
+                Some(Accessibility::Private),
+            ]),
             self.c.of(&[None, Some(Virtuality::Virtual), Some(Virtuality::Pure)]),
             self.c.of(&[None, Some(Defaulted::InClass), Some(Defaulted::OutOfClass)]),
             self.c.of(&[
@@ -47,7 +52,7 @@ impl Maker<'_, '_> {
             f.deleted();
         }
         if let Some(access) = access {
-            f.access(access);
+            f.accessibility(access);
         }
         if let Some(virtuality) = virtuality {
             f.virtuality(virtuality);
@@ -77,11 +82,10 @@ impl Maker<'_, '_> {
         let composites = self.composites.clone();
         let returns = self.c.of(&self.types).0;
         let mut f = match composites.is_empty() || self.c.is(3) {
-            true => self.m.declaration(unit, name),
+            true => self.m.function_declaration(unit, name),
             false => {
                 let ty = self.c.of(&composites);
-                let scope = self.m.type_scope(ty).unwrap();
-                self.m.declaration(scope, name)
+                self.m.function_declaration(ty, name)
             }
         }
         .unwrap();
@@ -101,7 +105,7 @@ impl Maker<'_, '_> {
         if self.c.is(3) {
             return;
         }
-        let id = self.m.definition(unit, declaration).unwrap().id();
+        let id = self.m.function_definition(unit, declaration).unwrap().id();
         self.describe(id);
         if self.c.is(2) {
             let line = self.line();
@@ -144,7 +148,7 @@ impl Maker<'_, '_> {
         let bits = self.m_bits(ty);
         let place = self.names.loc(self.c, bits, 2);
         if self.c.is(2) {
-            let mut definition = self.m.variable_definition(unit, id).unwrap();
+            let mut definition = self.m.definition(unit, id).unwrap();
             let _ = definition.always(place);
             if self.c.is(3) {
                 definition.declared_at(SourceLine { line: line.line + 1, ..line });

@@ -13,6 +13,7 @@ mod gnu;
 mod link;
 mod scopes;
 mod source;
+mod types;
 mod verify;
 mod versions;
 

@@ -5,7 +5,7 @@ use eitri::build::Builder;
 use eitri::emit::elf::{attach, symbol_named};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{
-    Access, BaseEncoding, DescribedCalls, Imported, Language, Loc, Module, Row, SourceLine, Val,
+    Accessibility, BaseEncoding, DescribedCalls, Imported, Language, Loc, Module, Row, SourceLine, Val,
 };
 use eitri::target::Target;
 
@@ -79,7 +79,7 @@ fn module(middle_bytes: u64) -> eitri::Result<Module> {
     let inner = m.inline_namespace(ns, "v1")?;
     m.variable(inner, "nine", int)?.declared_at(at(1)).const_value(&9u32.to_le_bytes())?;
     let counter = m.extern_variable(ns, "counter", int)?.linkage_name("counter").declared_at(at(2)).id();
-    m.variable_definition(unit, counter)?.declared_at(at(3)).always(Loc::global_symbol(data))?;
+    m.definition(unit, counter)?.declared_at(at(3)).always(Loc::global_symbol(data))?;
     let hidden = m.anonymous_namespace(unit)?;
     m.variable(hidden, "eight", int)?.const_value(&8u32.to_le_bytes())?;
 
@@ -87,8 +87,13 @@ fn module(middle_bytes: u64) -> eitri::Result<Module> {
     let class = m.structure(unit, Some("box"), 4)?;
     m.member(class, "x", int, 0)?;
     let this = m.pointer(unit, Some(class))?;
-    let scope = m.type_scope(class)?;
-    let get = m.declaration(scope, "get")?.returns(int)?.external().access(Access::Public).variadic().id();
+    let get = m
+        .function_declaration(class, "get")?
+        .returns(int)?
+        .external()
+        .accessibility(Accessibility::Public)
+        .variadic()
+        .id();
     let object = m.parameter(get, "this", this)?.artificial().id();
     m.describe_function(get)?.object_pointer(object)?;
     m.parameter(get, "by", int)?;

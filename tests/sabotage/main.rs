@@ -9,6 +9,7 @@ mod patches;
 mod places;
 mod scopes;
 mod spec;
+mod types;
 
 use eitri::check::Kind;
 use eitri::emit::Section;

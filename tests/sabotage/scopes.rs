@@ -5,8 +5,8 @@ use eitri::build::Builder;
 use eitri::check::Kind::{self, Attribute, Code, Location, MissingEntry, UnexpectedEntry};
 use eitri::lower::Consumer;
 use eitri::model::{
-    Access, BaseEncoding, Defaulted, DescribedCalls, Imported, Language, Loc, Module, Row, SourceLine, Val,
-    Virtuality,
+    Accessibility, BaseEncoding, Defaulted, DescribedCalls, Imported, Language, Loc, Module, Row, SourceLine,
+    Val, Virtuality,
 };
 use eitri::target::{SpaceId, Target};
 
@@ -23,7 +23,7 @@ struct Said {
     alias: Option<&'static str>,
     import_line: u32,
     has_import: bool,
-    access: Option<Access>,
+    access: Option<Accessibility>,
     virtuality: Option<Virtuality>,
     defaulted: Option<Defaulted>,
     is_explicit: bool,
@@ -89,7 +89,7 @@ impl Said {
             alias: Some("alias"),
             import_line: 3,
             has_import: true,
-            access: Some(Access::Protected),
+            access: Some(Accessibility::Protected),
             virtuality: Some(Virtuality::Virtual),
             defaulted: Some(Defaulted::InClass),
             is_explicit: true,
@@ -166,7 +166,7 @@ impl Said {
         let data = m.symbol("data");
         let place = Loc::global_symbol(data);
         match self.is_extern {
-            true => m.variable_definition(unit, shared).unwrap().always(place).map(drop),
+            true => m.definition(unit, shared).unwrap().always(place).map(drop),
             false => m.variable(unit, "shared", int).unwrap().always(place).map(drop),
         }
         .unwrap();
@@ -177,21 +177,18 @@ impl Said {
         let mut parameters = Vec::new();
         for name in ["get", "set"] {
             if name == "get" && !self.has_member {
-                let id = m.declaration(unit, name).unwrap().id();
+                let id = m.function_declaration(unit, name).unwrap().id();
                 parameters.push([m.parameter(id, "this", this).unwrap().id(); 2]);
                 declared.push(id);
                 continue;
             }
             let mut f = match self.is_member {
-                true => {
-                    let scope = m.type_scope(class).unwrap();
-                    m.declaration(scope, name).unwrap()
-                }
-                false => m.declaration(unit, name).unwrap(),
+                true => m.function_declaration(class, name).unwrap(),
+                false => m.function_declaration(unit, name).unwrap(),
             };
             f.returns(int).unwrap();
             if let Some(access) = self.access {
-                f.access(access);
+                f.accessibility(access);
             }
             if let Some(virtuality) = self.virtuality {
                 f.virtuality(virtuality);
@@ -212,7 +209,7 @@ impl Said {
             parameters.push(own);
         }
         if self.has_definition {
-            let mut f = m.definition(unit, declared[self.defines]).unwrap();
+            let mut f = m.function_definition(unit, declared[self.defines]).unwrap();
             f.declared(file, self.definition_line).code("other", 0x40);
         }
 
@@ -335,7 +332,7 @@ const FAULTS: &[(&str, Change, Kind, Option<&str>)] = &[
     ("a function outside of its type", |s| s.is_member = false, MissingEntry, None),
     ("a member function missing", |s| s.has_member = false, MissingEntry, None),
     ("where it is instead", |s| s.has_member = false, UnexpectedEntry, None),
-    ("everybody may call", |s| s.access = Some(Access::Public), Attribute, None),
+    ("everybody may call", |s| s.access = Some(Accessibility::Public), Attribute, None),
     ("nothing said of who may call", |s| s.access = None, Attribute, None),
     ("pure", |s| s.virtuality = Some(Virtuality::Pure), Attribute, None),
     ("not virtual", |s| s.virtuality = None, Attribute, None),

@@ -41,6 +41,8 @@ pub(super) struct Lowering<'m> {
     hashes: Vec<u64>,
     /// References in what was written, for the caller to take.
     pub(super) pending: Vec<Pending>,
+    /// Whether what was written since the caller said otherwise has the address of a symbol in it.
+    pub(super) has_address: bool,
 }
 
 /// What is written of a location.
@@ -71,6 +73,7 @@ impl<'m> Lowering<'m> {
             shared: Shared::default(),
             hashes: Vec::new(),
             pending: Vec::new(),
+            has_address: false,
         }
     }
 
@@ -139,6 +142,7 @@ impl<'m> Lowering<'m> {
             entries: sink.entries,
             stack: sink.stack,
             pending: &mut self.pending,
+            has_address: &mut self.has_address,
             depth: 0,
             space: SpaceId::DEFAULT,
         }
@@ -320,6 +324,7 @@ struct One<'l, 'm> {
     entries: &'l dyn Entries,
     stack: Stack,
     pending: &'l mut Vec<Pending>,
+    has_address: &'l mut bool,
     /// How many procedures are being written in place of calls to them.
     depth: u32,
     /// The space of which the number that is being written is an address.
@@ -447,6 +452,7 @@ impl<'m> One<'_, 'm> {
             entries: self.entries,
             stack: self.stack,
             pending: &mut *self.pending,
+            has_address: &mut *self.has_address,
             depth: self.depth + 1,
             space: SpaceId::DEFAULT,
         })
@@ -482,6 +488,7 @@ impl<'m> One<'_, 'm> {
     /// moves it as the loader does; in another, where nothing is moved, it is a constant.
     fn symbol(&mut self, symbol: Symbol, by: i64) {
         let key = AddressKey { symbol: Some(symbol.0.as_u32()), addend: by as u64 };
+        *self.has_address |= self.space == SpaceId::DEFAULT;
         let encoding = self.encoder.encoding();
         if encoding.version < 5 {
             // The operand is the address itself.
