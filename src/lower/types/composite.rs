@@ -15,7 +15,7 @@ impl Dies<'_> {
             && bases.is_empty()
             && members.is_empty()
             && variant_parts.is_empty()
-            && self.children.is_empty(*scope));
+            && !self.has_children(*scope, None));
         self.info.begin_entry(base::composite(*kind), has_children, Some(self.entries.ty(id)));
         self.name(*name);
         self.byte_size(ty);
