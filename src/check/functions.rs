@@ -12,8 +12,12 @@ use crate::lower::Whose;
 use crate::model::{Defaulted, DescribedCalls, Function, FunctionId, LocId, Virtuality};
 use crate::read::{Entry, Value};
 
+/// An attribute, and what a function has to say in it.
+type Flag = (DwAt, fn(&Function) -> bool);
+type Number = (DwAt, fn(&Function) -> Option<u64>);
+
 /// What is said of a function or is not.
-const FLAGS: [(DwAt, fn(&Function) -> bool); 5] = [
+const FLAGS: [Flag; 5] = [
     (dw::DW_AT_external, |function| function.is_external),
     (dw::DW_AT_noreturn, |function| function.is_noreturn),
     (dw::DW_AT_main_subprogram, |function| function.is_main),
@@ -22,7 +26,7 @@ const FLAGS: [(DwAt, fn(&Function) -> bool); 5] = [
 ];
 
 /// What is numbered: DWARF 5 tables 7.15, 7.16 and 7.24.
-const NUMBERS: [(DwAt, fn(&Function) -> Option<u64>); 3] = [
+const NUMBERS: [Number; 3] = [
     (dw::DW_AT_accessibility, |function| function.member.accessibility.map(accessibility)),
     (dw::DW_AT_virtuality, |function| {
         function.member.virtuality.map(|virtuality| match virtuality {
