@@ -6,7 +6,7 @@ use super::compare::{Compare, Origin};
 use super::entries::{Children, flag};
 use super::expressions::Said;
 use super::report::Kind;
-use super::types::accessibility;
+use super::types::{accessibility, is_template};
 use crate::error::At;
 use crate::lower::Whose;
 use crate::model::{Defaulted, DescribedCalls, Function, FunctionId, LocId, Virtuality};
@@ -74,6 +74,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                     self.function_attributes(id, found, None, &at);
                     let object = data.object_pointer.map_or(Origin::Nothing, Origin::Variable);
                     self.refers(found, dw::DW_AT_object_pointer, object, &at);
+                    self.function_templates(id, found, &at);
                     self.scope(data.scope, found, None);
                 }
                 None => self.find(Kind::MissingEntry, at.clone(), "an abstract instance", "none"),
@@ -116,6 +117,11 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
         }
         self.frames.push((id, found));
+        if !is_inlined {
+            self.function_templates(id, found, &at);
+        } else if found.children().any(|child| is_template(child.tag())) {
+            self.find(Kind::Type, at.clone(), "template parameters in the abstract instance", "some");
+        }
         self.scope(data.scope, found, Some(id));
     }
 
