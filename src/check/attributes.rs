@@ -39,7 +39,6 @@ const DECLARED: &[DwAt] = &[
     dw::DW_AT_type,
     dw::DW_AT_external,
 ];
-const FUNCTION: &[DwAt] = &[dw::DW_AT_linkage_name, dw::DW_AT_prototyped];
 /// Of what has code.
 const CODE: &[DwAt] = &[dw::DW_AT_low_pc, dw::DW_AT_high_pc, dw::DW_AT_ranges];
 const CALL: &[DwAt] =
@@ -48,17 +47,23 @@ const CALL: &[DwAt] =
 const STATIC: &[DwAt] = &[dw::DW_AT_artificial, dw::DW_AT_declaration, dw::DW_AT_accessibility];
 const PLACE: &[DwAt] = &[dw::DW_AT_location, dw::DW_AT_const_value];
 
+/// The attribute for the name that a linker knows: of the standard, or of everyone before there was one.
+pub(super) fn linkage_name(version: u16) -> DwAt {
+    if version >= 4 { dw::DW_AT_linkage_name } else { DwAt(0x2007) }
+}
+
 /// The attributes that an entry of a scope or variable may have. `is_abstract` says that it is in an
 /// abstract instance, which has no code and no places.
 fn allowed(tag: DwTag, is_abstract: bool, consumer: &Consumer, name: DwAt) -> bool {
     let lanes = consumer.lanes;
+    let of_function = [linkage_name(consumer.version), dw::DW_AT_prototyped];
     let is_in = |lists: &[&[DwAt]]| lists.iter().any(|list| list.contains(&name));
     match tag {
         dw::DW_TAG_namespace => name == dw::DW_AT_name,
-        dw::DW_TAG_subprogram if is_abstract => is_in(&[DECLARED, FUNCTION, &[dw::DW_AT_inline]]),
+        dw::DW_TAG_subprogram if is_abstract => is_in(&[DECLARED, &of_function, &[dw::DW_AT_inline]]),
         dw::DW_TAG_subprogram => {
             let more = [dw::DW_AT_abstract_origin, dw::DW_AT_calling_convention];
-            is_in(&[DECLARED, FUNCTION, CODE, &more]) || lanes == Some(name)
+            is_in(&[DECLARED, &of_function, CODE, &more]) || lanes == Some(name)
         }
         dw::DW_TAG_lexical_block => !is_abstract && is_in(&[CODE]),
         dw::DW_TAG_inlined_subroutine => is_in(&[CALL]) || !is_abstract && is_in(&[CODE]),

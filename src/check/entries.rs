@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use gimli::{DwTag, constants as dw};
 
-use super::attributes::only;
+use super::attributes::{linkage_name, only};
 use super::compare::{Compare, Instance, Origin, hex};
 use super::report::Kind;
 use super::types::{accessibility, is_composite, is_part, memory_space};
@@ -198,8 +198,9 @@ impl<'a, 'o> Compare<'a, 'o> {
     fn function_attributes(&mut self, id: FunctionId, entry: Entry<'a, 'o>, at: &At) {
         let data = self.module.function(id);
         let linkage = data.linkage_name.map(|name| self.module.string(name).to_owned());
-        let found = entry.inherited(dw::DW_AT_linkage_name).and_then(Value::text).map(Into::into);
-        self.same(at, "DW_AT_linkage_name", &linkage, &found);
+        let attribute = linkage_name(self.consumer.version);
+        let found = entry.inherited(attribute).and_then(Value::text).map(Into::into);
+        self.same(at, "the linkage name", &linkage, &found);
         let is_external = matches!(entry.inherited(dw::DW_AT_external), Some(Value::Flag(true)));
         self.same(at, "DW_AT_external", &data.is_external, &is_external);
         // A prototype is said of where a function can be without one: C and OpenCL C (DWARF 5, table 7.17).

@@ -444,10 +444,10 @@ impl Info {
 
     /// Begins an expression of so many bytes, which the caller appends.
     pub(crate) fn begin_expression(&mut self, at: DwAt, bytes: usize) {
-        let form = match self.wanted(at) {
-            Some(form) => form,
-            None if self.format.version >= 4 => gimli::DW_FORM_exprloc,
-            None => gimli::DW_FORM_block1,
+        let form = match self.format.version {
+            // A block is no expression there.
+            4.. => gimli::DW_FORM_exprloc,
+            _ => self.wanted(at).unwrap_or(gimli::DW_FORM_block1),
         };
         self.length_as(at, form, bytes, gimli::DW_FORM_exprloc);
     }

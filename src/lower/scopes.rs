@@ -158,7 +158,7 @@ impl Dies<'_> {
     pub(super) fn function_attributes(&mut self, function: &Function) {
         self.name(Some(function.name));
         if let Some(name) = function.linkage_name {
-            self.text(gimli::DW_AT_linkage_name, name);
+            self.text(self.consumer.linkage_name(), name);
         }
         self.declared(function.line);
         if self.has_prototypes(self.module.scopes[function.scope].unit) {

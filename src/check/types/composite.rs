@@ -22,6 +22,8 @@ const MEMBER: &[DwAt] = &[
     dw::DW_AT_decl_line,
     dw::DW_AT_decl_column,
 ];
+/// Before DWARF 4: the storage unit of a bit field.
+const STORAGE_UNIT: &[DwAt] = &[dw::DW_AT_byte_size, dw::DW_AT_bit_offset];
 const BASE: &[DwAt] =
     &[dw::DW_AT_type, dw::DW_AT_data_member_location, dw::DW_AT_accessibility, dw::DW_AT_virtuality];
 
@@ -77,8 +79,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         equal("virtuality", &u64::from(base.is_virtual), &virtuality)?;
         let offset = found.attr(dw::DW_AT_data_member_location);
         match (base.offset, offset) {
-            (BaseOffset::Bytes(bytes), Some(Value::Unsigned(found))) => {
-                equal("a base class at byte", &bytes, found)
+            (BaseOffset::Bytes(bytes), Some(_)) => {
+                equal("a base class at byte", &Some(bytes), &self.byte_offset(found))
             }
             // A raw expression means what it means: it is the same or another.
             (BaseOffset::Expr(loc), Some(Value::Expr(found))) if is_raw(self.module, loc, found) => Ok(()),
@@ -100,18 +102,12 @@ impl<'a, 'o> Compare<'a, 'o> {
     fn member(&self, member: &Member, found: Entry<'a, 'o>, parts: &mut Parts<'a, 'o>) -> Compared {
         let name = member.name.map_or("", |name| self.module.string(name));
         equal("the name of a member", &name, &&*found.name().unwrap_or_default())?;
-        only(found, |name| MEMBER.contains(&name))?;
+        let is_old = self.consumer.version < 4;
+        only(found, |name| MEMBER.contains(&name) || is_old && STORAGE_UNIT.contains(&name))?;
         if let Some(child) = found.children().next() {
             return Err((format!("nothing in `{name}`"), format!("{child:?}")));
         }
-        let bytes = found.attr(dw::DW_AT_data_member_location);
-        let bits = found.attr(dw::DW_AT_data_bit_offset);
-        let offset = match (bytes, bits) {
-            (None, None) => Some(0),
-            (Some(bytes), None) => bytes.unsigned().and_then(|bytes| bytes.checked_mul(8)),
-            (None, Some(bits)) => bits.unsigned(),
-            (Some(_), Some(_)) => None,
-        };
+        let offset = self.bit_offset(found);
         equal(&format!("`{name}` at bit"), &Some(member.offset_bits), &offset)?;
         equal(&format!("`{name}` of bits"), &member.bits, &found.number(dw::DW_AT_bit_size))?;
         let expected = member.accessibility.map(accessibility);
@@ -122,6 +118,47 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.line(member.line, found)?;
         parts.pairs.push((Some(member.ty), found.ty()));
         Ok(())
+    }
+
+    /// Bytes from the start of an object to a part of it. In DWARF 2 an expression adds them.
+    fn byte_offset(&self, found: Entry<'a, 'o>) -> Option<u64> {
+        match (self.consumer.version, found.attr(dw::DW_AT_data_member_location)?) {
+            (2, Value::Expr([0x23, bytes @ ..])) => {
+                let (last, rest) = bytes.split_last()?;
+                let is_number = last & 0x80 == 0 && rest.len() < 9 && rest.iter().all(|byte| byte & 0x80 != 0);
+                let join = |number, byte: &u8| number << 7 | u64::from(byte & 0x7f);
+                is_number.then(|| bytes.iter().rev().fold(0, join))
+            }
+            (3.., value) => value.unsigned(),
+            _ => None,
+        }
+    }
+
+    /// Bits from the start of an object to the first bit of a member: DWARF 5 section 5.7.6, and DWARF 3
+    /// section 5.6.6, where a field is so many bits below the most significant one of its storage unit.
+    fn bit_offset(&self, found: Entry<'a, 'o>) -> Option<u64> {
+        let number = |name| found.attr(name).map(Value::unsigned);
+        let unit = match found.attr(dw::DW_AT_data_member_location) {
+            Some(_) => Some(self.byte_offset(found)?.checked_mul(8)?),
+            None => None,
+        };
+        let (bits, above) = (number(dw::DW_AT_data_bit_offset), number(dw::DW_AT_bit_offset));
+        let bytes = number(dw::DW_AT_byte_size);
+        match (unit, bits, above, bytes) {
+            (None, None, None, None) => Some(0),
+            (Some(unit), None, None, None) => Some(unit),
+            (None, Some(bits), None, None) => bits,
+            (Some(unit), None, Some(above), Some(bytes)) if self.module.target.is_big_endian() => {
+                let (above, _) = (above?, bytes?);
+                unit.checked_add(above)
+            }
+            (Some(unit), None, Some(above), Some(bytes)) => {
+                let bits = found.number(dw::DW_AT_bit_size)?;
+                let end = unit.checked_add(bytes?.checked_mul(8)?)?;
+                end.checked_sub(above?)?.checked_sub(bits)
+            }
+            _ => None,
+        }
     }
 
     fn variant_part(&self, id: VariantPartId, entry: Entry<'a, 'o>, parts: &mut Parts<'a, 'o>) -> Compared {

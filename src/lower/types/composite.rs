@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::lower::Whose;
 use crate::lower::dies::Dies;
 use crate::model::{BaseOffset, Composite, Discriminant, Member, TypeId, VariantPartId, VariantValues};
-use crate::op::{write_sleb, write_uleb};
+use crate::op::{uleb_len, write_byte_uleb, write_sleb, write_uleb};
 
 impl Dies<'_> {
     pub(super) fn composite(&mut self, id: TypeId, composite: &Composite, is_one: bool) -> Result<()> {
@@ -29,9 +29,7 @@ impl Dies<'_> {
             self.info.begin_entry(gimli::DW_TAG_inheritance, false, None);
             self.type_of(Some(base.ty));
             match base.offset {
-                BaseOffset::Bytes(bytes) => {
-                    self.info.unsigned(gimli::DW_AT_data_member_location, bytes);
-                }
+                BaseOffset::Bytes(bytes) => self.at_byte(bytes),
                 BaseOffset::Expr(expr) => {
                     if self.expression_of(Whose::Type(id), expr, None)? {
                         self.expression_attribute(gimli::DW_AT_data_member_location);
@@ -64,12 +62,19 @@ impl Dies<'_> {
         self.type_of(Some(member.ty));
         match member.bits {
             None if member.offset_bits.is_multiple_of(8) => {
-                self.info.unsigned(gimli::DW_AT_data_member_location, member.offset_bits / 8);
+                self.at_byte(member.offset_bits / 8);
             }
             None => self.info.unsigned(gimli::DW_AT_data_bit_offset, member.offset_bits),
             Some(bits) => {
                 self.info.unsigned(gimli::DW_AT_bit_size, bits);
-                self.info.unsigned(gimli::DW_AT_data_bit_offset, member.offset_bits);
+                match self.storage_unit(member, bits) {
+                    Some(unit) => {
+                        self.info.unsigned(gimli::DW_AT_byte_size, unit.bytes);
+                        self.info.unsigned(gimli::DW_AT_bit_offset, unit.bit_offset);
+                        self.at_byte(unit.at_byte);
+                    }
+                    None => self.info.unsigned(gimli::DW_AT_data_bit_offset, member.offset_bits),
+                }
             }
         }
         self.accessibility(member.accessibility);
@@ -80,6 +85,32 @@ impl Dies<'_> {
             self.info.flag(gimli::DW_AT_artificial);
         }
         self.info.end_entry();
+    }
+
+    /// Where in an object a part of it starts. In DWARF 2 that is always an expression: section 5.5.4.
+    fn at_byte(&mut self, bytes: u64) {
+        if self.consumer.version > 2 {
+            self.info.unsigned(gimli::DW_AT_data_member_location, bytes);
+            return;
+        }
+        self.info.begin_expression(gimli::DW_AT_data_member_location, 1 + uleb_len(bytes));
+        write_byte_uleb(&mut self.info.bytes, gimli::DW_OP_plus_uconst.0, bytes);
+    }
+
+    /// The storage unit that a bit field is told by before DWARF 4, which brought `DW_AT_data_bit_offset`: of
+    /// the size of the field's type, and aligned to it. `None` if the field is in no such unit, or the version
+    /// has no need of one. DWARF 3 section 5.6.6.
+    fn storage_unit(&self, member: &Member, bits: u64) -> Option<StorageUnit> {
+        if self.consumer.version >= 4 {
+            return None;
+        }
+        let bytes = self.module.types[member.ty].bits?.div_ceil(8);
+        let unit_bits = bytes.checked_mul(8)?;
+        let before = member.offset_bits.checked_rem(unit_bits)?;
+        let after = unit_bits.checked_sub(before.checked_add(bits)?)?;
+        // It counts from the most significant bit, which is the last one where that of the last byte is.
+        let bit_offset = if self.module.target.is_big_endian() { before } else { after };
+        Some(StorageUnit { at_byte: (member.offset_bits - before) / 8, bytes, bit_offset })
     }
 
     /// DWARF 5 section 5.7.10.
@@ -144,4 +175,13 @@ impl Dies<'_> {
         self.info.begin_block(gimli::DW_AT_discr_list, block.len());
         self.info.bytes.extend_from_slice(&block);
     }
+}
+
+/// The bytes that a bit field is a part of.
+struct StorageUnit {
+    /// Bytes from the start of the object.
+    at_byte: u64,
+    bytes: u64,
+    /// Bits before the field, from the most significant bit of the storage unit on.
+    bit_offset: u64,
 }
