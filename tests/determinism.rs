@@ -2,6 +2,8 @@
 //! the order in which places and rows were described.
 
 mod common;
+#[path = "common/consumers.rs"]
+mod consumers;
 #[path = "common/random.rs"]
 mod random;
 
@@ -15,7 +17,8 @@ use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, Row, Val};
 use eitri::target::{Gfx, Target, Wave};
 use proptest::prelude::*;
-use random::{consumers, fixed_choices, module, targets};
+use consumers::{combinations, consumers, varied};
+use random::{Choices, fixed_choices, module, targets};
 
 /// Every section of a module, for every consumer.
 fn written(module: &Module) -> Vec<Section> {
@@ -58,7 +61,7 @@ fn large() -> Result<Module> {
 fn everything() -> Vec<Vec<Section>> {
     let mut all = vec![written(&large().expect("every call is right"))];
     for seed in 0..40 {
-        all.push(written(&module(&fixed_choices(seed, 600), &targets()[seed as usize % 5])));
+        all.push(written(&module(&fixed_choices(seed, 600), &targets()[seed as usize % 6])));
     }
     all
 }

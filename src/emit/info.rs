@@ -315,6 +315,8 @@ impl Info {
         let bytes = match form {
             gimli::DW_FORM_data1 => 1,
             gimli::DW_FORM_data2 => 2,
+            // Before DWARF 4, offsets of lists too.
+            gimli::DW_FORM_data4 | gimli::DW_FORM_data8 if self.format.version < 4 => return false,
             gimli::DW_FORM_data4 => 4,
             gimli::DW_FORM_data8 => 8,
             gimli::DW_FORM_udata => {
@@ -384,7 +386,8 @@ impl Info {
             }
             gimli::DW_FORM_line_strp => {
                 self.abbreviations.attribute(at, form);
-                self.section_offset(".debug_line_str", number.into());
+                // There number 0 is the empty string, for line programs.
+                self.section_offset(".debug_line_str", u64::from(number) + 1);
             }
             _ => self.string_as(at, form, number),
         }

@@ -4,10 +4,13 @@
 //! More cases with `PROPTEST_CASES`.
 
 mod choices;
+#[path = "../common/consumers.rs"]
+mod consumers;
 mod locations;
 mod modules;
 
 use choices::Choices;
+use consumers::{consumers, named, varied};
 use eitri::check::Unproven;
 use eitri::emit::elf::{Code, new_object};
 use eitri::lower::{Consumer, LeftOut, Policy, lower};
@@ -21,7 +24,7 @@ struct Made {
     code: Code,
 }
 
-fn targets() -> [Target; 6] {
+fn targets() -> [Target; 7] {
     [
         Target::amdgpu(Gfx::GFX900, Wave::W64).unwrap(),
         Target::amdgpu(Gfx::GFX1030, Wave::W32).unwrap(),
@@ -29,19 +32,17 @@ fn targets() -> [Target; 6] {
         Target::amdgpu(Gfx::GFX1100, Wave::W64).unwrap(),
         Target::amdgpu(Gfx::GFX90A, Wave::W64).unwrap(),
         Target::x86_64(),
+        Target::s390x(),
     ]
-}
-
-fn consumers() -> [Consumer; 4] {
-    [Consumer::llvm(), Consumer::rocgdb(), Consumer::rocgdb_legacy(), Consumer::dwarf5()]
 }
 
 /// Writes and checks a module that the numbers choose; a text if something is wrong.
 fn agrees(numbers: &[u16]) -> Result<(), String> {
     let mut choices = Choices::new(numbers);
-    let target = targets()[choices.below(6)].clone();
+    let target = targets()[choices.below(7)].clone();
+    let consumers = consumers().map(|consumer| varied(&consumer, |count| choices.below(count)));
     let made = modules::module(&mut choices, target);
-    for consumer in consumers() {
+    for consumer in consumers {
         let module = &made.module;
         let written = lower(module, &consumer, Policy::Partial).map_err(|error| error.to_string())?;
         let object = new_object(module.target(), &made.code, &written.sections).map_err(|e| e.to_string())?;
@@ -49,7 +50,7 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
             eitri::check(module, &consumer, &written.left_out, &object).map_err(|e| e.to_string())?;
         if !report.is_clean() {
             let all: Vec<_> = module.variables().map(|(id, _)| nodes(module, id)).collect();
-            let (target, consumer) = (module.target().name(), consumer.name);
+            let (target, consumer) = (module.target().name(), named(&consumer));
             return Err(format!("{target} for {consumer}:\n{report}\n{}", all.concat()));
         }
         let locations =
@@ -77,11 +78,11 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
             let calls = |node: Node<'_>| matches!(node, Node::Call(_));
             let is_short = why.contains("parts that are outside of each other")
                 && locations(variable).any(|loc| module.nodes(loc).any(calls));
-            if consumer.name == "DWARF 5" && is_plain(module, variable, left_out) {
+            if consumer.name == "DWARF 5" && is_plain(module, variable, left_out, consumer.version) {
                 return Err(format!("{left_out}\n{}", nodes(module, variable)));
             }
-            if consumer.name != "DWARF 5" && !is_short && !may_be_left_out(&why) {
-                return Err(format!("{}: {left_out}\n{}", consumer.name, nodes(module, variable)));
+            if consumer.name != "DWARF 5" && !is_short && !may_be_left_out(&why, consumer.version) {
+                return Err(format!("{}: {left_out}\n{}", named(&consumer), nodes(module, variable)));
             }
         }
     }
@@ -101,12 +102,14 @@ fn nodes(module: &Module, variable: VariableId) -> String {
 }
 
 /// Whether DWARF 5 can say every place of the variable at these pcs: a part of a register or a constant.
-fn is_plain(module: &Module, variable: VariableId, left_out: &LeftOut) -> bool {
+fn is_plain(module: &Module, variable: VariableId, left_out: &LeftOut, version: u16) -> bool {
     let live = module.live(variable).iter();
     let here = live.filter(|live| left_out.pcs.as_ref().is_none_or(|pcs| *pcs == live.pcs()));
     let mut all = here.map(|live| live.loc).chain(module.always(variable));
     let is_plain_node = |node: Node<'_>| {
-        matches!(node, Node::Register(_) | Node::Lane(..) | Node::Implicit(_) | Node::Undefined)
+        // Constants came with DWARF 4.
+        matches!(node, Node::Register(_) | Node::Lane(..) | Node::Undefined)
+            || version >= 4 && matches!(node, Node::Implicit(_))
             || matches!(node, Node::Parts(_) | Node::Part(_) | Node::Offset(_) | Node::BitOffset(_))
     };
     // A part has a size: of a type without one, no part can be said.
@@ -115,7 +118,7 @@ fn is_plain(module: &Module, variable: VariableId, left_out: &LeftOut) -> bool {
 }
 
 /// What a consumer that has locations on its stack still cannot be told.
-fn may_be_left_out(why: &str) -> bool {
+fn may_be_left_out(why: &str, version: u16) -> bool {
     // Pieces that are put together inside of a part would be taken for more parts of the whole.
     let known = [
         "parts of a part that are chosen at run time",
@@ -123,7 +126,19 @@ fn may_be_left_out(why: &str) -> bool {
         "what the procedure says, which it cannot be told",
     ];
     known.iter().any(|known| why.contains(known))
+        || SINCE.iter().any(|(since, name)| version < *since && why.contains(&format!("operation `{name}`")))
 }
+
+/// Operations that came after DWARF 2 and have nothing that stands for them: DWARF 5 section 7.7.1 and the
+/// tables of the versions before.
+const SINCE: [(u16, &str); 6] = [
+    (3, "call_frame_cfa"),
+    (3, "call4"),
+    (3, "bit_piece"),
+    (4, "stack_value"),
+    (4, "implicit_value"),
+    (5, "implicit_pointer"),
+];
 
 fn config() -> ProptestConfig {
     let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
