@@ -8,12 +8,12 @@ use crate::target::Target;
 
 /// Who reads the output. A user knows which debugger they use, not which dialect; one choice sets all.
 ///
-/// | consumer | for | operations | address space of a pointer | lanes |
-/// |---|---|---|---|---|
-/// | [`llvm`](Self::llvm) | LLVM's tools, and readers of the AMD compiler's output | `e9` and a sub-operation | 0x3e10 | 0x3e11 |
-/// | [`rocgdb`](Self::rocgdb) | AMD's debugger | the same | 0x3e10 | 0x3e11 |
-/// | [`rocgdb_legacy`](Self::rocgdb_legacy) | older ones | one byte, `e1` to `ec` | `DW_AT_address_class` | 0x3e0a |
-/// | [`dwarf5`](Self::dwarf5) | gdb, lldb, anything standard | of DWARF 5 | `DW_AT_address_class` | – |
+/// | consumer | for | operations | address space of a pointer | memory space | lanes |
+/// |---|---|---|---|---|---|
+/// | [`llvm`](Self::llvm) | LLVM's tools, and readers of the AMD compiler's output | `e9` and a sub-operation | 0x3e10 | 0x3e0f | 0x3e11 |
+/// | [`rocgdb`](Self::rocgdb) | AMD's debugger | the same | 0x3e10 | 0x3e0f | 0x3e11 |
+/// | [`rocgdb_legacy`](Self::rocgdb_legacy) | older ones | one byte, `e1` to `ec` | `DW_AT_address_class` | – | 0x3e0a |
+/// | [`dwarf5`](Self::dwarf5) | gdb, lldb, anything standard | of DWARF 5 | `DW_AT_address_class` | – | – |
 ///
 /// Each is a value: start from one and change a field.
 ///
@@ -45,6 +45,8 @@ pub struct Consumer {
     pub version: u16,
     /// The 32-bit or the 64-bit DWARF format.
     pub format: Format,
+    /// Whether a unit's language is said as DWARF 6 does, too: by a name and a version.
+    pub language_names: bool,
     /// Tables for looking things up.
     pub tables: Tables,
     /// Whether structures, unions and enumerations with a name go to type units, which a linker merges.
@@ -128,6 +130,7 @@ impl Consumer {
             kernel_convention: None,
             version: 5,
             format: Format::Dwarf32,
+            language_names: false,
             tables: Tables::default(),
             has_type_units: false,
             is_split: false,

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test uses a part")]
 
-use eitri::lower::Consumer;
+use eitri::lower::{Consumer, Tables};
 use gimli::Format;
 
 pub fn consumers() -> [Consumer; 4] {
@@ -36,6 +36,11 @@ pub fn varied(consumer: &Consumer, mut below: impl FnMut(usize) -> usize) -> Con
     consumer.version = 5 - below(4) as u16;
     consumer.format = [Format::Dwarf32, Format::Dwarf64][below(2)];
     consumer.shared_from_bytes = [consumer.shared_from_bytes, None, Some(1), Some(40)][below(4)];
+    consumer.language_names = below(3) == 2;
+    // Which table of names there is depends on the version.
+    let (has_names, is_five) = (below(3) == 2, consumer.version == 5);
+    let (names, pubs) = (has_names && is_five, has_names && !is_five);
+    consumer.tables = Tables { names, pubs, aranges: below(3) == 2 };
     for (at, forms) in FORMS {
         if below(3) == 2 {
             consumer.forms.push((*at, forms[below(forms.len())]));

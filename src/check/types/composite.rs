@@ -15,6 +15,9 @@ const MEMBER: &[DwAt] = &[
     dw::DW_AT_bit_size,
     dw::DW_AT_data_member_location,
     dw::DW_AT_data_bit_offset,
+    // Before DWARF 4.
+    dw::DW_AT_byte_size,
+    dw::DW_AT_bit_offset,
     dw::DW_AT_accessibility,
     dw::DW_AT_mutable,
     dw::DW_AT_artificial,
@@ -22,8 +25,6 @@ const MEMBER: &[DwAt] = &[
     dw::DW_AT_decl_line,
     dw::DW_AT_decl_column,
 ];
-/// Before DWARF 4: the storage unit of a bit field.
-const STORAGE_UNIT: &[DwAt] = &[dw::DW_AT_byte_size, dw::DW_AT_bit_offset];
 const BASE: &[DwAt] =
     &[dw::DW_AT_type, dw::DW_AT_data_member_location, dw::DW_AT_accessibility, dw::DW_AT_virtuality];
 
@@ -102,13 +103,11 @@ impl<'a, 'o> Compare<'a, 'o> {
     fn member(&self, member: &Member, found: Entry<'a, 'o>, parts: &mut Parts<'a, 'o>) -> Compared {
         let name = member.name.map_or("", |name| self.module.string(name));
         equal("the name of a member", &name, &&*found.name().unwrap_or_default())?;
-        let is_old = self.consumer.version < 4;
-        only(found, |name| MEMBER.contains(&name) || is_old && STORAGE_UNIT.contains(&name))?;
+        only(found, |name| MEMBER.contains(&name))?;
         if let Some(child) = found.children().next() {
             return Err((format!("nothing in `{name}`"), format!("{child:?}")));
         }
-        let offset = self.bit_offset(found);
-        equal(&format!("`{name}` at bit"), &Some(member.offset_bits), &offset)?;
+        equal(&format!("`{name}` at bit"), &Some(member.offset_bits), &self.offset_bits(found))?;
         equal(&format!("`{name}` of bits"), &member.bits, &found.number(dw::DW_AT_bit_size))?;
         let expected = member.accessibility.map(accessibility);
         equal(&format!("who may name `{name}`"), &expected, &accessible(found))?;
@@ -120,12 +119,13 @@ impl<'a, 'o> Compare<'a, 'o> {
         Ok(())
     }
 
-    /// Bytes from the start of an object to a part of it. In DWARF 2 an expression adds them.
-    fn byte_offset(&self, found: Entry<'a, 'o>) -> Option<u64> {
-        match (self.consumer.version, found.attr(dw::DW_AT_data_member_location)?) {
+    /// The bytes from the start of an object to a part of it. In DWARF 2 an expression adds them.
+    fn byte_offset(&self, part: Entry<'a, 'o>) -> Option<u64> {
+        match (self.consumer.version, part.attr(dw::DW_AT_data_member_location)?) {
             (2, Value::Expr([0x23, bytes @ ..])) => {
                 let (last, rest) = bytes.split_last()?;
-                let is_number = last & 0x80 == 0 && rest.len() < 9 && rest.iter().all(|byte| byte & 0x80 != 0);
+                let is_number =
+                    last & 0x80 == 0 && rest.len() < 9 && rest.iter().all(|byte| byte & 0x80 != 0);
                 let join = |number, byte: &u8| number << 7 | u64::from(byte & 0x7f);
                 is_number.then(|| bytes.iter().rev().fold(0, join))
             }
@@ -134,31 +134,28 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
-    /// Bits from the start of an object to the first bit of a member: DWARF 5 section 5.7.6, and DWARF 3
-    /// section 5.6.6, where a field is so many bits below the most significant one of its storage unit.
-    fn bit_offset(&self, found: Entry<'a, 'o>) -> Option<u64> {
-        let number = |name| found.attr(name).map(Value::unsigned);
-        let unit = match found.attr(dw::DW_AT_data_member_location) {
-            Some(_) => Some(self.byte_offset(found)?.checked_mul(8)?),
-            None => None,
-        };
-        let (bits, above) = (number(dw::DW_AT_data_bit_offset), number(dw::DW_AT_bit_offset));
-        let bytes = number(dw::DW_AT_byte_size);
-        match (unit, bits, above, bytes) {
-            (None, None, None, None) => Some(0),
-            (Some(unit), None, None, None) => Some(unit),
-            (None, Some(bits), None, None) => bits,
-            (Some(unit), None, Some(above), Some(bytes)) if self.module.target.is_big_endian() => {
-                let (above, _) = (above?, bytes?);
-                unit.checked_add(above)
-            }
-            (Some(unit), None, Some(above), Some(bytes)) => {
-                let bits = found.number(dw::DW_AT_bit_size)?;
-                let end = unit.checked_add(bytes?.checked_mul(8)?)?;
-                end.checked_sub(above?)?.checked_sub(bits)
-            }
-            _ => None,
+    /// The bits from the start of the object to a member, if its entry says so in one way.
+    fn offset_bits(&self, member: Entry<'a, 'o>) -> Option<u64> {
+        let unit = [dw::DW_AT_byte_size, dw::DW_AT_bit_offset];
+        if unit.iter().all(|&name| member.attr(name).is_none()) {
+            let bytes = member.attr(dw::DW_AT_data_member_location);
+            return match (bytes, member.attr(dw::DW_AT_data_bit_offset)) {
+                (None, None) => Some(0),
+                (Some(_), None) => self.byte_offset(member)?.checked_mul(8),
+                (None, Some(bits)) => bits.unsigned(),
+                (Some(_), Some(_)) => None,
+            };
         }
+        // Before DWARF 4: in a storage unit, from the most significant bit on.
+        if self.consumer.version >= 4 || member.attr(dw::DW_AT_data_bit_offset).is_some() {
+            return None;
+        }
+        let [bytes, from_most] = unit.map(|name| member.number(name));
+        let first = self.byte_offset(member)?.checked_mul(8)?;
+        let needs = from_most?.checked_add(member.number(dw::DW_AT_bit_size)?)?;
+        let behind = bytes?.checked_mul(8)?.checked_sub(needs)?;
+        let from_first = if self.module.target.is_big_endian() { from_most? } else { behind };
+        first.checked_add(from_first)
     }
 
     fn variant_part(&self, id: VariantPartId, entry: Entry<'a, 'o>, parts: &mut Parts<'a, 'o>) -> Compared {

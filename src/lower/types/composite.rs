@@ -15,7 +15,7 @@ impl Dies<'_> {
             && bases.is_empty()
             && members.is_empty()
             && variant_parts.is_empty()
-            && self.children.is_empty(*scope));
+            && !self.has_children(*scope, None));
         self.info.begin_entry(base::composite(*kind), has_children, Some(self.entries.ty(id)));
         self.name(*name);
         self.byte_size(ty);
@@ -61,20 +61,12 @@ impl Dies<'_> {
         self.declared(member.line);
         self.type_of(Some(member.ty));
         match member.bits {
-            None if member.offset_bits.is_multiple_of(8) => {
-                self.at_byte(member.offset_bits / 8);
-            }
+            None if member.offset_bits.is_multiple_of(8) => self.at_byte(member.offset_bits / 8),
             None => self.info.unsigned(gimli::DW_AT_data_bit_offset, member.offset_bits),
+            Some(bits) if self.consumer.version < 4 => self.bit_field_in_unit(member, bits),
             Some(bits) => {
                 self.info.unsigned(gimli::DW_AT_bit_size, bits);
-                match self.storage_unit(member, bits) {
-                    Some(unit) => {
-                        self.info.unsigned(gimli::DW_AT_byte_size, unit.bytes);
-                        self.info.unsigned(gimli::DW_AT_bit_offset, unit.bit_offset);
-                        self.at_byte(unit.at_byte);
-                    }
-                    None => self.info.unsigned(gimli::DW_AT_data_bit_offset, member.offset_bits),
-                }
+                self.info.unsigned(gimli::DW_AT_data_bit_offset, member.offset_bits);
             }
         }
         self.accessibility(member.accessibility);
@@ -87,6 +79,26 @@ impl Dies<'_> {
         self.info.end_entry();
     }
 
+    /// A bit field before DWARF 4: in a storage unit of the size of its type, with the bits from the most
+    /// significant one of that to the most significant one of the field. DWARF 3 section 5.5.6.
+    fn bit_field_in_unit(&mut self, member: &Member, bits: u64) {
+        let of_type = self.module.types[member.ty].bits.unwrap_or(bits).div_ceil(8).max(1);
+        let aligned = member.offset_bits / 8 / of_type * of_type;
+        // One that is in two such units has a unit of its own.
+        let is_in_two = member.offset_bits - 8 * aligned + bits > 8 * of_type;
+        let first = if is_in_two { member.offset_bits / 8 } else { aligned };
+        let from_first = member.offset_bits - 8 * first;
+        let bytes = of_type.max((from_first + bits).div_ceil(8));
+        let offset = match self.module.target.is_big_endian() {
+            true => from_first,
+            false => 8 * bytes - from_first - bits,
+        };
+        self.info.unsigned(gimli::DW_AT_byte_size, bytes);
+        self.info.unsigned(gimli::DW_AT_bit_size, bits);
+        self.info.unsigned(gimli::DW_AT_bit_offset, offset);
+        self.at_byte(first);
+    }
+
     /// Where in an object a part of it starts. In DWARF 2 that is always an expression: section 5.5.4.
     fn at_byte(&mut self, bytes: u64) {
         if self.consumer.version > 2 {
@@ -95,22 +107,6 @@ impl Dies<'_> {
         }
         self.info.begin_expression(gimli::DW_AT_data_member_location, 1 + uleb_len(bytes));
         write_byte_uleb(&mut self.info.bytes, gimli::DW_OP_plus_uconst.0, bytes);
-    }
-
-    /// The storage unit that a bit field is told by before DWARF 4, which brought `DW_AT_data_bit_offset`: of
-    /// the size of the field's type, and aligned to it. `None` if the field is in no such unit, or the version
-    /// has no need of one. DWARF 3 section 5.6.6.
-    fn storage_unit(&self, member: &Member, bits: u64) -> Option<StorageUnit> {
-        if self.consumer.version >= 4 {
-            return None;
-        }
-        let bytes = self.module.types[member.ty].bits?.div_ceil(8);
-        let unit_bits = bytes.checked_mul(8)?;
-        let before = member.offset_bits.checked_rem(unit_bits)?;
-        let after = unit_bits.checked_sub(before.checked_add(bits)?)?;
-        // It counts from the most significant bit, which is the last one where that of the last byte is.
-        let bit_offset = if self.module.target.is_big_endian() { before } else { after };
-        Some(StorageUnit { at_byte: (member.offset_bits - before) / 8, bytes, bit_offset })
     }
 
     /// DWARF 5 section 5.7.10.
@@ -175,13 +171,4 @@ impl Dies<'_> {
         self.info.begin_block(gimli::DW_AT_discr_list, block.len());
         self.info.bytes.extend_from_slice(&block);
     }
-}
-
-/// The bytes that a bit field is a part of.
-struct StorageUnit {
-    /// Bytes from the start of the object.
-    at_byte: u64,
-    bytes: u64,
-    /// Bits before the field, from the most significant bit of the storage unit on.
-    bit_offset: u64,
 }
