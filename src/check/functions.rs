@@ -2,6 +2,7 @@
 
 use gimli::{DwAt, constants as dw};
 
+use super::attributes::linkage_name;
 use super::compare::{Compare, Origin};
 use super::entries::{Children, flag};
 use super::expressions::Said;
@@ -140,8 +141,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
         let linkage = data.linkage_name.or(declaration.and_then(|declaration| declaration.linkage_name));
         let linkage = linkage.map(|name| module.string(name).to_owned());
-        let found = entry.inherited(dw::DW_AT_linkage_name).and_then(Value::text).map(Into::into);
-        self.same(at, "DW_AT_linkage_name", &linkage, &found);
+        let found =
+            entry.inherited(linkage_name(self.consumer.version)).and_then(Value::text).map(Into::into);
+        self.same(at, "the linkage name", &linkage, &found);
         for (name, is) in FLAGS {
             let expected = is(data) || declaration.is_some_and(is);
             let found = matches!(entry.inherited(name), Some(Value::Flag(true)));

@@ -169,7 +169,11 @@ impl<'u> Dies<'u> {
 
     /// Writes procedures for what comes again in the unit's locations, if the consumer can call them.
     fn share(&mut self) -> Result<()> {
-        let (Some(from_bytes), true) = (self.consumer.shared_from_bytes, self.shares) else { return Ok(()) };
+        // DWARF 2 has no calls.
+        let can_call = self.consumer.version > 2;
+        let (Some(from_bytes), true) = (self.consumer.shared_from_bytes, self.shares && can_call) else {
+            return Ok(());
+        };
         let module = self.module;
         for &variable in self.units.variables.of(self.entries.unit) {
             let variable = VariableId::from_u32(variable);

@@ -14,7 +14,7 @@ use eitri::target::{Scaling, SpaceId, Target};
 
 use crate::Made;
 use crate::choices::Choices;
-use crate::locations::Names;
+use crate::locations::{Names, plain_register};
 
 /// Where a variable is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -311,7 +311,7 @@ impl Maker<'_, '_> {
     /// A number that every consumer can be told.
     fn number(&mut self) -> Val {
         let reg = match self.m.target().lanes() {
-            1 => self.m.target().register_named("rsi").unwrap(),
+            1 => plain_register(self.m.target()),
             _ => self.m.target().sgpr(7).unwrap(),
         };
         let number = Val::register(reg);
@@ -434,7 +434,7 @@ impl Maker<'_, '_> {
         let returns = self.c.of(&self.types).0;
         let symbol = format!("code{}", self.size);
         let base = match self.m.target().lanes() {
-            1 => self.m.target().register_named("rbp").unwrap(),
+            1 => plain_register(self.m.target()),
             _ => self.m.target().sgpr(33).unwrap(),
         };
         let mut f = self.m.function(scope, name).unwrap();
