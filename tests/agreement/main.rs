@@ -6,6 +6,7 @@
 mod choices;
 mod locations;
 mod modules;
+mod versions;
 
 use choices::Choices;
 use eitri::check::Unproven;
