@@ -40,14 +40,18 @@
 //! ```
 
 mod attributes;
+mod calls;
 mod compare;
 mod entries;
+mod expressions;
+mod functions;
 mod headers;
 mod index;
 mod lines;
 mod locations;
 mod machine;
 mod macros;
+mod name_index;
 mod names;
 mod places;
 mod plain;

@@ -4,7 +4,7 @@
 use gimli::constants as dw;
 
 use super::compare::Compare;
-use super::names::{Class, class, name};
+use super::name_index::{Class, class, name};
 use super::report::Kind;
 use crate::error::At;
 use crate::read::{AddressRanges, Entry, PublicNames, PublicSection, Unit, Value};
@@ -16,7 +16,7 @@ const MOST_STEPS: usize = 16;
 impl<'a, 'o> Compare<'a, 'o> {
     /// Compares all tables that the consumer asks for; others are not there.
     pub(super) fn lookups(&mut self) {
-        self.names();
+        self.name_indices();
         self.addresses();
         for section in PublicSection::ALL {
             self.public(section);

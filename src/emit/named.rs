@@ -27,18 +27,36 @@ pub(crate) struct NamedEntry {
     pub(crate) offset: u32,
     /// The entry around it, if that is looked up too.
     pub(crate) parent: Option<u32>,
+    /// The scope that it is declared in, if that has a name.
+    pub(crate) around: Option<u32>,
     /// Whether it is seen outside of its unit.
     pub(crate) is_external: bool,
     /// Whether it is in no function.
     pub(crate) is_global: bool,
 }
 
-/// The entries of a unit that are looked up by name, as they come.
+/// What is part of the full names of what is in it: a namespace or a type.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NamedScope {
+    /// The number of its name; `None` for a namespace without one.
+    pub(crate) name: Option<u32>,
+    /// The next one around it.
+    pub(crate) around: Option<u32>,
+}
+
+/// The entries of a unit that are looked up by name.
+#[derive(Debug, Default)]
+pub(crate) struct NamedEntries {
+    pub(crate) all: Vec<NamedEntry>,
+    pub(crate) scopes: Vec<NamedScope>,
+}
+
+/// The same as they come.
 #[derive(Debug, Default)]
 pub(crate) struct Named {
-    pub(crate) all: Vec<NamedEntry>,
-    /// The entries around the one that comes: which of `all` each is, and whether it is a function.
-    open: Vec<(Option<u32>, bool)>,
+    pub(crate) entries: NamedEntries,
+    /// The entries around the one that comes.
+    open: Vec<Open>,
     /// Names of entries that others are instances or definitions of.
     names: HashMap<u32, Names>,
     is: Option<EntryRef>,
@@ -47,8 +65,20 @@ pub(crate) struct Named {
     pub(crate) has_address: bool,
 }
 
+/// An entry around others.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    /// Its place among those that are looked up.
+    index: Option<u32>,
+    /// The scope that others are in.
+    scope: Option<u32>,
+    is_function: bool,
+}
+
 #[derive(Debug, Clone, Copy, Default)]
 struct Names {
+    /// The scope that it is declared in, where another entry says so.
+    around: Option<Option<u32>>,
     name: Option<u32>,
     linkage_name: Option<u32>,
     is_external: bool,
@@ -79,6 +109,7 @@ impl Named {
         {
             let own = self.current;
             self.current = Names {
+                around: origin.around,
                 name: own.name.or(origin.name),
                 linkage_name: own.linkage_name.or(origin.linkage_name),
                 is_external: origin.is_external,
@@ -89,7 +120,10 @@ impl Named {
     /// Ends the attributes of an entry, which are told.
     pub(crate) fn end(&mut self, tag: DwTag, has_children: bool, has: impl Fn(DwAt) -> bool, offset: u32) {
         self.current.is_external |= has(dw::DW_AT_external);
-        let Names { name, linkage_name, is_external } = self.current;
+        let within = self.open.last().copied();
+        let around = self.current.around.unwrap_or(within.and_then(|within| within.scope));
+        self.current.around = Some(around);
+        let Names { name, linkage_name, is_external, .. } = self.current;
         if let Some(EntryRef(number)) = self.is {
             self.names.insert(number, self.current);
         }
@@ -106,23 +140,33 @@ impl Named {
             _ => is_type(tag).then_some(NamedKind::Type),
         };
         let index = kind.map(|kind| {
-            let parent = self.open.last().and_then(|&(parent, _)| parent);
-            let is_global = !self.open.iter().any(|&(_, is_function)| is_function);
+            let parent = within.and_then(|within| within.index);
+            let is_global = !within.is_some_and(|within| within.is_function);
             let linkage_name = linkage_name.filter(|_| kind == NamedKind::Code);
-            self.all.push(NamedEntry {
+            self.entries.all.push(NamedEntry {
                 name,
                 linkage_name,
                 kind,
                 tag,
                 offset,
                 parent,
+                around,
                 is_external,
                 is_global,
             });
-            self.all.len() as u32 - 1
+            self.entries.all.len() as u32 - 1
         });
         if has_children {
-            self.open.push((index, tag == dw::DW_TAG_subprogram));
+            let is_function = tag == dw::DW_TAG_subprogram || within.is_some_and(|within| within.is_function);
+            // The unit's name is part of no other.
+            let is_scope = within.is_some() && !is_function;
+            let scope = if is_scope && (name.is_some() || tag == dw::DW_TAG_namespace) {
+                self.entries.scopes.push(NamedScope { name, around });
+                Some(self.entries.scopes.len() as u32 - 1)
+            } else {
+                around
+            };
+            self.open.push(Open { index, scope, is_function });
         }
     }
 

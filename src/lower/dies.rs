@@ -161,7 +161,7 @@ impl<'u> Dies<'u> {
             line: self.line,
             macros: self.macros,
             code: has.code,
-            named: self.info.named.map_or_else(Vec::new, |named| named.all),
+            named: self.info.named.map(|named| named.entries).unwrap_or_default(),
             left_out: self.left_out,
             has_shared: self.has_shared,
         })
@@ -219,6 +219,7 @@ impl<'u> Dies<'u> {
                 || functions.iter().any(|&id| module.functions[id].line.is_some())
                 || code.iter().any(|&id| !module.functions[id].rows.is_empty())
                 || variables().any(|variable| variable.line.is_some())
+                || super::others::has_lines(module, id)
                 || types().any(|ty| ty.lines(module).next().is_some())
                 || scopes().any(|scope| matches!(scope.kind, ScopeKind::Inlined { .. })),
             ranges: code.len() > 1 || scopes().any(|scope| !scope.ranges.is_empty()),
@@ -244,9 +245,7 @@ impl<'u> Dies<'u> {
         if let Some(producer) = unit.producer {
             self.text(gimli::DW_AT_producer, producer);
         }
-        if let Some(language) = unit.language {
-            self.info.unsigned(gimli::DW_AT_language, language.into());
-        }
+        self.language(unit);
         self.name(Some(unit.name));
         if let Some(directory) = unit.directory {
             self.text(gimli::DW_AT_comp_dir, directory);
@@ -382,6 +381,7 @@ impl<'u> Dies<'u> {
             let bases = functions.map(|function| module.functions[function].stack.base);
             bases.chain([None]).for_each(|base| used_by(loc, base));
         }
+        super::calls::locs(module, unit).for_each(|(loc, base)| used_by(loc, base));
         sizes.retain(|&bits| bits < address_bits);
         sizes.sort_unstable();
         sizes.dedup();
