@@ -161,7 +161,7 @@ impl<'u> Dies<'u> {
             line: self.line,
             macros: self.macros,
             code: has.code,
-            named: self.info.named.map_or_else(Vec::new, |named| named.all),
+            named: self.info.named.map(|named| named.finish()).unwrap_or_default(),
             left_out: self.left_out,
             has_shared: self.has_shared,
         })

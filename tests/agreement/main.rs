@@ -9,6 +9,7 @@ mod consumers;
 mod locations;
 mod modules;
 mod scopes;
+mod versions;
 
 use choices::Choices;
 use consumers::{consumers, named, varied};
