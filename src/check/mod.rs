@@ -100,7 +100,10 @@ pub fn check(module: &Module, consumer: &Consumer, left_out: &[LeftOut], bytes: 
             return Ok(Report { findings: vec![finding], left_out: left_out.len(), ..Report::default() });
         }
     };
-    Ok(compare::Compare::new(module, consumer, left_out, &object, &dwarf).run())
+    let mut report = compare::Compare::new(module, consumer, left_out, &object, &dwarf).run();
+    let behind = Object::read_placed(bytes, Placing::InfoBehind)?;
+    tables::units_are_relocated(&mut report, &object, &behind);
+    Ok(report)
 }
 
 /// The error with the offset that the section has in the file.

@@ -148,8 +148,8 @@ impl<'a, 'o> Compare<'a, 'o> {
             Some(_) => return Err(None),
             None => match entry.attr(gimli::DW_AT_const_value) {
                 Some(Value::Block(bytes)) => Location::implicit(bytes),
-                Some(Value::Unsigned(value)) => Location::implicit(&value.to_le_bytes()),
-                Some(Value::Signed(value)) => Location::implicit(&value.to_le_bytes()),
+                Some(&Value::Unsigned(value)) => number(entry, value),
+                Some(&Value::Signed(value)) => number(entry, value as u64),
                 Some(_) => return Err(None),
                 None => return Ok(merged(&[], bits)),
             },
@@ -262,4 +262,19 @@ pub(super) fn show(spans: &[eval::Span]) -> String {
             format!("[{}]", parts.join(", "))
         }
     }
+}
+
+/// The bytes of a number in memory order, as many as its form has.
+fn number(entry: Entry<'_, '_>, value: u64) -> Location {
+    if !entry.unit().encoding.big_endian {
+        return Location::implicit(&value.to_le_bytes());
+    }
+    let attribute = entry.attributes().iter().find(|one| one.name == gimli::DW_AT_const_value);
+    let skipped = match attribute.map(|one| one.form) {
+        Some(gimli::DW_FORM_data1) => 7,
+        Some(gimli::DW_FORM_data2) => 6,
+        Some(gimli::DW_FORM_data4) => 4,
+        _ => 0,
+    };
+    Location::implicit(&value.to_be_bytes()[skipped..])
 }

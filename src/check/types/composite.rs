@@ -7,6 +7,7 @@ use super::{Compared, Found, Parts, constant, equal, is_set, of_tag};
 use crate::check::attributes::only;
 use crate::check::compare::Compare;
 use crate::model::{Base, BaseOffset, Composite, Discriminant, Member, Module, VariantPartId, VariantValues};
+use crate::op::{Decoder, Op};
 use crate::read::{Entry, Value};
 
 const MEMBER: &[DwAt] = &[
@@ -80,8 +81,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         equal("virtuality", &u64::from(base.is_virtual), &virtuality)?;
         let offset = found.attr(dw::DW_AT_data_member_location);
         match (base.offset, offset) {
-            (BaseOffset::Bytes(bytes), Some(Value::Unsigned(found))) => {
-                equal("a base class at byte", &bytes, found)
+            (BaseOffset::Bytes(bytes), Some(_)) => {
+                equal("a base class at byte", &Some(bytes), &member_location(found))
             }
             // A raw expression means what it means: it is the same or another.
             (BaseOffset::Expr(loc), Some(Value::Expr(found))) if is_raw(self.module, loc, found) => Ok(()),
@@ -126,7 +127,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             let bytes = member.attr(dw::DW_AT_data_member_location);
             return match (bytes, member.attr(dw::DW_AT_data_bit_offset)) {
                 (None, None) => Some(0),
-                (Some(bytes), None) => bytes.unsigned()?.checked_mul(8),
+                (Some(_), None) => member_location(member)?.checked_mul(8),
                 (None, Some(bits)) => bits.unsigned(),
                 (Some(_), Some(_)) => None,
             };
@@ -136,7 +137,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             return None;
         }
         let [bytes, from_most] = unit.map(|name| member.number(name));
-        let first = member.number(dw::DW_AT_data_member_location)?.checked_mul(8)?;
+        let first = member_location(member)?.checked_mul(8)?;
         let needs = from_most?.checked_add(member.number(dw::DW_AT_bit_size)?)?;
         let behind = bytes?.checked_mul(8)?.checked_sub(needs)?;
         let from_first = if self.module.target.is_big_endian() { from_most? } else { behind };
@@ -216,4 +217,21 @@ fn list(mut bytes: &[u8], is_signed: bool) -> Option<Vec<VariantValues>> {
         });
     }
     Some(all)
+}
+
+/// Where in the whole a part is, in bytes. In DWARF 2 it is a location, and the address of the whole is on its
+/// stack.
+fn member_location(part: Entry<'_, '_>) -> Option<u64> {
+    let encoding = part.unit().encoding;
+    match part.attr(dw::DW_AT_data_member_location)? {
+        Value::Unsigned(bytes) if encoding.version > 2 => Some(*bytes),
+        Value::Expr(expr) if encoding.version == 2 => {
+            let mut operations = Decoder::new(expr, encoding);
+            match (operations.next()?.ok()?.op, operations.next()) {
+                (Op::PlusUconst { value }, None) => Some(value),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
 }

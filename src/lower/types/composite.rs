@@ -30,7 +30,7 @@ impl Dies<'_> {
             self.type_of(Some(base.ty));
             match base.offset {
                 BaseOffset::Bytes(bytes) => {
-                    self.info.unsigned(gimli::DW_AT_data_member_location, bytes);
+                    self.member_location(bytes);
                 }
                 BaseOffset::Expr(expr) => {
                     if self.expression_of(Whose::Type(id), expr, None)? {
@@ -64,7 +64,7 @@ impl Dies<'_> {
         self.type_of(Some(member.ty));
         match member.bits {
             None if member.offset_bits.is_multiple_of(8) => {
-                self.info.unsigned(gimli::DW_AT_data_member_location, member.offset_bits / 8);
+                self.member_location(member.offset_bits / 8);
             }
             None => self.info.unsigned(gimli::DW_AT_data_bit_offset, member.offset_bits),
             Some(bits) if self.consumer.version < 4 => self.bit_field_in_unit(member, bits),
@@ -100,7 +100,20 @@ impl Dies<'_> {
         self.info.unsigned(gimli::DW_AT_byte_size, bytes);
         self.info.unsigned(gimli::DW_AT_bit_size, bits);
         self.info.unsigned(gimli::DW_AT_bit_offset, offset);
-        self.info.unsigned(gimli::DW_AT_data_member_location, first);
+        self.member_location(first);
+    }
+
+    /// Where in the type a member is. In DWARF 2 that is a location, from the address of the whole on (section
+    /// 5.5.4); from DWARF 3 on it can be a number.
+    fn member_location(&mut self, bytes: u64) {
+        if self.consumer.version > 2 {
+            return self.info.unsigned(gimli::DW_AT_data_member_location, bytes);
+        }
+        self.expression.clear();
+        self.expression.push(gimli::DW_OP_plus_uconst.0);
+        write_uleb(&mut self.expression, bytes);
+        self.lowering.has_address = false;
+        self.expression_attribute(gimli::DW_AT_data_member_location);
     }
 
     /// DWARF 5 section 5.7.10.
