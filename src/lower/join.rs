@@ -94,6 +94,10 @@ struct Bases {
     str_offsets: u64,
 }
 
+/// How many bytes a section of the 32-bit format may have: from this length on, a unit's has another meaning.
+/// DWARF 5 section 7.2.2.
+const LIMIT: u64 = 0xffff_fff0;
+
 /// How many tables of abbreviations are looked at for one that a unit can share.
 const TABLES: usize = 8;
 
@@ -102,7 +106,7 @@ impl<'u, 'm> Join<'u, 'm> {
         Self {
             units,
             format: units.format,
-            limit: if units.format.offset_bytes == 4 { u32::MAX.into() } else { u64::MAX },
+            limit: if units.format.offset_bytes == 4 { LIMIT } else { u64::MAX },
             info: Whole::default(),
             loclists: Whole::default(),
             rnglists: Whole::default(),
@@ -384,5 +388,58 @@ pub(super) fn text<'m>(units: &Units<'m>, number: u32) -> Cow<'m, str> {
         None => units.module.string(StringId::from_u32(number)).into(),
         Some(ANONYMOUS) => "(anonymous namespace)".into(),
         Some(bits) => format!("unsigned_{bits}").into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::Builder;
+    use crate::lower::{Consumer, Policy};
+    use crate::model::{BaseEncoding, Module};
+    use crate::target::Target;
+
+    fn module() -> Module {
+        let mut m = Builder::new(Target::x86_64());
+        let unit = m.unit("a.c");
+        m.base_type(unit, "a name that is longer than an offset", BaseEncoding::Signed, 32).expect("a type");
+        m.finish().expect("a module")
+    }
+
+    /// As if sections of this format had this limit.
+    fn joined(format: gimli::Format, limit: Option<u64>) -> Result<Lowered> {
+        let (module, mut consumer) = (module(), Consumer::dwarf5());
+        consumer.format = format;
+        let units = Units::new(&module, &consumer, Policy::Strict)?;
+        let mut join = Join::new(&units);
+        if let (Some(limit), gimli::Format::Dwarf32) = (limit, format) {
+            assert_eq!(join.limit, 0xffff_fff0);
+            join.limit = limit;
+        }
+        for unit in module.units.keys() {
+            join.push(units.lower(unit)?);
+        }
+        join.finish()
+    }
+
+    #[test]
+    fn a_section_that_is_too_large_says_what_to_do() -> Result<()> {
+        let sections = joined(gimli::Format::Dwarf32, None)?.sections;
+        let largest = sections.iter().max_by_key(|section| section.bytes.len()).expect("a section");
+        let limit = largest.bytes.len() as u64;
+        assert_eq!(joined(gimli::Format::Dwarf32, Some(limit))?.sections, sections);
+        let error = joined(gimli::Format::Dwarf32, Some(limit - 1)).expect_err("one byte too many");
+        assert!(matches!(error.kind(), ErrorKind::TooLarge(what) if what.contains("use DWARF64")), "{error}");
+        assert_eq!(error.at().section.as_deref(), Some(largest.name));
+        Ok(())
+    }
+
+    #[test]
+    fn the_64_bit_format_has_no_limit() -> Result<()> {
+        let (module, mut consumer) = (module(), Consumer::dwarf5());
+        consumer.format = gimli::Format::Dwarf64;
+        let units = Units::new(&module, &consumer, Policy::Strict)?;
+        assert_eq!(Join::new(&units).limit, u64::MAX);
+        joined(gimli::Format::Dwarf64, Some(0)).map(drop)
     }
 }

@@ -14,7 +14,7 @@ use eitri::target::{Scaling, SpaceId, Target};
 
 use crate::Made;
 use crate::choices::Choices;
-use crate::locations::Names;
+use crate::locations::{Names, plain_register};
 
 /// Where a variable is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -318,7 +318,9 @@ impl Maker<'_, '_> {
             12 => (self.m.unspecified_type(unit, "nothing").unwrap(), 8),
             13 if is_small && bits % 8 == 0 => {
                 let extents: Vec<Extent> = (0..self.c.between(1, 3)).map(|_| self.extent()).collect();
-                let stride = self.c.of(&[None, Some(bits), Some(bits + 24)]);
+                // A pointer to a member function has two addresses.
+                let element = bits.max(128);
+                let stride = self.c.of(&[None, Some(element), Some(element + 24)]);
                 (self.m.array_of(unit, of, &extents, stride).unwrap(), 8)
             }
             14 => {
@@ -348,7 +350,7 @@ impl Maker<'_, '_> {
     /// A number that every consumer can be told.
     fn number(&mut self) -> Val {
         let reg = match self.m.target().lanes() {
-            1 => self.m.target().register_named("rsi").unwrap(),
+            1 => plain_register(self.m.target()),
             _ => self.m.target().sgpr(7).unwrap(),
         };
         let number = Val::register(reg);
@@ -471,7 +473,7 @@ impl Maker<'_, '_> {
         let returns = self.c.of(&self.types).0;
         let symbol = format!("code{}", self.size);
         let base = match self.m.target().lanes() {
-            1 => self.m.target().register_named("rbp").unwrap(),
+            1 => plain_register(self.m.target()),
             _ => self.m.target().sgpr(33).unwrap(),
         };
         let mut f = self.m.function(scope, name).unwrap();
