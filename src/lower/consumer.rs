@@ -49,13 +49,16 @@ pub struct Consumer {
     pub tables: Tables,
     /// Whether structures, unions and enumerations with a name go to type units, which a linker merges.
     pub has_type_units: bool,
-    /// Whether units are split: a skeleton in the object, the rest in an object of its own (`.dwo`).
+    /// Whether units are split, of DWARF 5: a skeleton in the object, the rest in [an object of its
+    /// own](super::SplitUnit) (`.dwo`) that no linker has to read. What a location refers to is then in the
+    /// unit itself: one that points to another unit's variable is refused or left out.
     pub is_split: bool,
     /// Expressions of at least so many bytes that come again in a unit are written once, as a procedure that
     /// is called; `None` for a consumer that cannot call.
     pub shared_from_bytes: Option<u32>,
     /// Forms of attributes, where another than the shortest is wanted. One that the version does not have, or
-    /// that cannot hold the attribute's value, does not count.
+    /// that cannot hold the attribute's value, or that a linker would have to fill in where none comes, does not
+    /// count.
     pub forms: Vec<(DwAt, DwForm)>,
 }
 

@@ -68,6 +68,8 @@ impl<'u> Dies<'u> {
             ids.map(|id| units.module.variables[id].live.len()).filter(|&count| count > 0)
         };
         let (lists, list_entries) = (live().count(), live().sum::<usize>());
+        let mut info = Info::new(format, unit.as_u32(), entries.count(), forms, abbreviations);
+        info.is_split = consumer.is_split;
         Self {
             units,
             module: units.module,
@@ -75,7 +77,7 @@ impl<'u> Dies<'u> {
             policy: units.policy,
             left_out: Vec::new(),
             lowering: Lowering::new(units.module, consumer),
-            info: Info::new(format, unit.as_u32(), entries.count(), forms, abbreviations),
+            info,
             entries,
             children: &units.children,
             addresses: Addresses::default(),
@@ -95,7 +97,10 @@ impl<'u> Dies<'u> {
         let has = self.contents();
         let is_one = has.code.len() == 1;
 
-        self.info.begin_unit(gimli::DW_UT_compile, None);
+        match self.consumer.is_split {
+            true => self.info.begin_unit(gimli::DW_UT_split_compile, Some(0)),
+            false => self.info.begin_unit(gimli::DW_UT_compile, None),
+        }
         self.unit_entry(&has)?;
         if !self.consumer.has_locations_on_the_stack() {
             self.hidden_types(id);
@@ -120,15 +125,9 @@ impl<'u> Dies<'u> {
         }
         let loclists = self.finish_lists(has.loclists, |dies| &mut dies.loclists)?;
         let rnglists = self.finish_lists(has.ranges, |dies| &mut dies.rnglists)?;
-        for &relocation in &self.lists_named {
-            let relocation = &mut self.info.relocations[relocation];
-            let starts = match relocation.target {
-                RelocationTarget::Section(".debug_loclists" | ".debug_loc") => &loclists.starts,
-                _ => &rnglists.starts,
-            };
-            relocation.addend = starts[relocation.addend as usize].into();
-        }
+        self.name_lists(&loclists, &rnglists);
         self.info.end_unit()?;
+        let skeleton = self.consumer.is_split.then(|| self.skeleton(&has)).transpose()?;
         let addresses = if has.addresses && format.version >= 5 {
             let (bytes, relocations) =
                 core::mem::take(&mut self.addresses).finish(format, |symbol| symbol_name(module, symbol));
@@ -152,6 +151,8 @@ impl<'u> Dies<'u> {
             line: self.line,
             left_out: self.left_out,
             has_shared: self.has_shared,
+            skeleton,
+            split: None,
         })
     }
 
@@ -207,7 +208,8 @@ impl<'u> Dies<'u> {
                 || variables().any(|variable| variable.line.is_some())
                 || types().any(|ty| ty.lines(module).next().is_some())
                 || scopes().any(|scope| matches!(scope.kind, ScopeKind::Inlined { .. })),
-            ranges: code.len() > 1 || scopes().any(|scope| !scope.ranges.is_empty()),
+            ranges: code.len() > 1 && !self.consumer.is_split
+                || scopes().any(|scope| !scope.ranges.is_empty()),
             // Whether a location has an address in it is known only when it is written.
             addresses: !code.is_empty()
                 || types().any(|ty| !ty.locs().is_empty())
@@ -223,7 +225,9 @@ impl<'u> Dies<'u> {
         let (module, format) = (self.module, self.info.format);
         let unit = &module.units[self.entries.unit];
         self.info.begin_entry(gimli::DW_TAG_compile_unit, true, None);
-        if format.version >= 5 {
+        // A split unit's tables are the first of its file, and what is left is in the skeleton.
+        let is_split = self.consumer.is_split;
+        if format.version >= 5 && !is_split {
             let base = str_offsets_base(format);
             self.info.offset(gimli::DW_AT_str_offsets_base, ".debug_str_offsets", base);
         }
@@ -234,6 +238,10 @@ impl<'u> Dies<'u> {
             self.info.unsigned(gimli::DW_AT_language, language.into());
         }
         self.name(Some(unit.name));
+        if is_split {
+            self.info.end_entry();
+            return Ok(());
+        }
         if let Some(directory) = unit.directory {
             self.text(gimli::DW_AT_comp_dir, directory);
         }
@@ -251,6 +259,14 @@ impl<'u> Dies<'u> {
                 self.info.offset(gimli::DW_AT_loclists_base, ".debug_loclists", lists_base(format));
             }
         }
+        self.code_of_unit(has);
+        self.info.end_entry();
+        Ok(())
+    }
+
+    /// Writes where the code of the unit is.
+    pub(super) fn code_of_unit(&mut self, has: &Contents) {
+        let (module, format) = (self.module, self.info.format);
         match has.code[..] {
             [] => {}
             [id] => {
@@ -272,12 +288,22 @@ impl<'u> Dies<'u> {
                 self.ranges(list);
             }
         }
-        self.info.end_entry();
-        Ok(())
+    }
+
+    /// Fills in the offsets of lists that are named by them.
+    pub(super) fn name_lists(&mut self, loclists: &FinishedLists, rnglists: &FinishedLists) {
+        for relocation in self.lists_named.drain(..) {
+            let relocation = &mut self.info.relocations[relocation];
+            let starts = match relocation.target {
+                RelocationTarget::Section(".debug_loclists" | ".debug_loc") => &loclists.starts,
+                _ => &rnglists.starts,
+            };
+            relocation.addend = starts[relocation.addend as usize].into();
+        }
     }
 
     /// Ends a kind of lists of the unit.
-    fn finish_lists(
+    pub(super) fn finish_lists(
         &mut self,
         are_there: bool,
         lists: impl FnOnce(&mut Self) -> &mut Lists,
@@ -437,14 +463,14 @@ impl<'u> Dies<'u> {
 }
 
 /// What a unit has.
-struct Contents {
+pub(super) struct Contents {
     functions: Vec<FunctionId>,
     /// Those that have code.
-    code: Vec<FunctionId>,
+    pub(super) code: Vec<FunctionId>,
     loclists: bool,
-    lines: bool,
+    pub(super) lines: bool,
     ranges: bool,
-    addresses: bool,
+    pub(super) addresses: bool,
 }
 
 /// Address 0.

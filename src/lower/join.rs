@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::units::{LoweredUnit, Part, Units};
-use super::{LeftOut, Lowered};
+use super::{LeftOut, Lowered, SplitUnit};
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::format::Format;
 use crate::emit::info::UnitEntry;
@@ -11,7 +11,7 @@ use crate::emit::lists::FinishedLists;
 use crate::emit::strings::{StringIndices, Strings};
 use crate::emit::{Relocation, RelocationTarget, Section};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::StringId;
+use crate::model::{StringId, UnitId};
 
 /// Sections, to which one unit after the other is appended.
 pub(super) struct Join<'u, 'm> {
@@ -34,6 +34,7 @@ pub(super) struct Join<'u, 'm> {
     offsets: Vec<Vec<u32>>,
     table_of: Vec<(usize, usize)>,
     left_out: Vec<LeftOut>,
+    split: Vec<SplitUnit>,
 }
 
 /// A section, as far as it is there.
@@ -102,6 +103,7 @@ impl<'u, 'm> Join<'u, 'm> {
             offsets: Vec::new(),
             table_of: Vec::new(),
             left_out: Vec::new(),
+            split: Vec::new(),
         }
     }
 
@@ -154,6 +156,7 @@ impl<'u, 'm> Join<'u, 'm> {
         let table = self.table(unit.abbreviations);
         self.table_of.push((first_info, table));
         self.left_out.extend(unit.left_out);
+        self.split.extend(unit.split);
     }
 
     /// The index of a table in which all of a unit's abbreviations have the unit's codes.
@@ -238,15 +241,24 @@ impl<'u, 'm> Join<'u, 'm> {
                 return Err(Error::new(ErrorKind::TooLarge(what.into())).in_section(section.name));
             }
         }
-        Ok(Lowered { sections, left_out: self.left_out })
+        Ok(Lowered { sections, left_out: self.left_out, split: self.split })
     }
 }
 
+/// Unsigned types that expressions use and the program does not have are less than so many bits wide.
+const UNSIGNED: u32 = 64;
+
+/// The number of the name of a unit's split file.
+pub(super) fn split_name(units: &Units<'_>, unit: UnitId) -> u32 {
+    units.module.strings.len() as u32 + UNSIGNED + unit.as_u32()
+}
+
 /// The text of a string, by its number. Behind the module's own are the names of unsigned types that
-/// expressions use and the program does not have, by their size.
-pub(super) fn text<'m>(units: &Units<'m>, number: u32) -> Cow<'m, str> {
+/// expressions use and the program does not have, by their size, and those of the units' split files.
+pub(super) fn text<'u>(units: &'u Units<'_>, number: u32) -> Cow<'u, str> {
     match number.checked_sub(units.module.strings.len() as u32) {
         None => units.module.string(StringId::from_u32(number)).into(),
-        Some(bits) => format!("unsigned_{bits}").into(),
+        Some(bits) if bits < UNSIGNED => format!("unsigned_{bits}").into(),
+        Some(other) => units.split_names[(other - UNSIGNED) as usize].as_str().into(),
     }
 }

@@ -12,6 +12,7 @@ mod loc;
 mod macros;
 mod postfix;
 mod scopes;
+mod split;
 mod tree;
 mod types;
 

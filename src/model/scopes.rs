@@ -18,6 +18,8 @@ pub struct Unit {
     pub producer: Option<StringId>,
     /// The source language, a number `DW_LANG_*`.
     pub language: Option<u16>,
+    /// The file of its split unit, where it was named: see [`Module::split_names`](super::Module::split_names).
+    pub split_name: Option<StringId>,
     /// Its outermost scope.
     pub scope: ScopeId,
     /// Its primary source file.
