@@ -64,12 +64,14 @@ pub(super) struct Skeleton {
     abbreviations: Abbreviations,
     strings: Vec<u32>,
     rnglists: FinishedLists,
+    /// What the macros of the split unit, which are in its own file, say of files.
+    files: Part,
 }
 
 impl Dies<'_> {
     /// Writes the unit's skeleton: DWARF 5 section 3.1.2. Its own entries and lists are finished.
     pub(super) fn skeleton(&mut self, has: &Contents) -> Result<Skeleton> {
-        let (module, id, format) = (self.module, self.entries.unit, self.info.format);
+        let (id, format) = (self.entries.unit, self.info.format);
         // By offset, a list needs no base of which a reader could think that it is the split unit's too.
         let mut forms = vec![(gimli::DW_AT_ranges, gimli::DW_FORM_sec_offset)];
         forms.extend(&self.consumer.forms);
@@ -82,12 +84,7 @@ impl Dies<'_> {
         self.info.begin_entry(gimli::DW_TAG_skeleton_unit, false, None);
         let name = &self.units.split_names[id.as_u32() as usize];
         self.info.string(gimli::DW_AT_dwo_name, split_name(self.units, id), name);
-        if let Some(directory) = module.units[id].directory {
-            self.text(gimli::DW_AT_comp_dir, directory);
-        }
-        if has.lines {
-            self.info.offset(gimli::DW_AT_stmt_list, ".debug_line", 0);
-        }
+        self.sources(has);
         if has.addresses {
             self.info.offset(gimli::DW_AT_addr_base, ".debug_addr", addr_base(format));
         }
@@ -103,7 +100,8 @@ impl Dies<'_> {
         let Info { bytes, relocations, elsewhere, abbreviations, strings, .. } =
             core::mem::replace(&mut self.info, split);
         let info = Part { bytes, relocations, elsewhere };
-        Ok(Skeleton { info, abbreviations, strings: strings.numbers, rnglists })
+        let files = if has.macros && has.lines { self.files(id)? } else { Part::default() };
+        Ok(Skeleton { info, abbreviations, strings: strings.numbers, rnglists, files })
     }
 }
 
@@ -128,12 +126,13 @@ impl Units<'_> {
     /// # Errors
     /// [`ErrorKind::TooLarge`].
     pub(super) fn split(&self, unit: &mut LoweredUnit) -> Result<()> {
-        let Some(Skeleton { info, abbreviations, strings, rnglists }) = unit.skeleton.take() else {
+        let Some(Skeleton { info, abbreviations, strings, rnglists, files }) = unit.skeleton.take() else {
             return Ok(());
         };
         let Part { bytes: split, relocations, elsewhere } = core::mem::replace(&mut unit.info, info);
         let loclists = core::mem::take(&mut unit.loclists);
         let rnglists = core::mem::replace(&mut unit.rnglists, rnglists);
+        let macros = core::mem::take(&mut unit.macros);
         let numbers = core::mem::replace(&mut unit.strings, strings);
         let mut file = File { units: self, strings: Strings::default(), sections: Vec::new() };
 
@@ -143,6 +142,8 @@ impl Units<'_> {
         file.push(".debug_info.dwo", split, &relocations)?;
         file.push(".debug_loclists.dwo", loclists.bytes, &loclists.relocations)?;
         file.push(".debug_rnglists.dwo", rnglists.bytes, &rnglists.relocations)?;
+        file.push(".debug_macro.dwo", macros.bytes, &macros.relocations)?;
+        file.push(".debug_line.dwo", files.bytes, &files.relocations)?;
         if !elsewhere.is_empty() || !loclists.elsewhere.is_empty() {
             return Err(nowhere());
         }
