@@ -6,6 +6,7 @@
 mod choices;
 mod locations;
 mod modules;
+mod split;
 
 use choices::Choices;
 use eitri::check::Unproven;
