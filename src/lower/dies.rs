@@ -100,7 +100,8 @@ impl<'u> Dies<'u> {
     pub(super) fn write(mut self) -> Result<LoweredUnit> {
         let (module, id, format) = (self.module, self.entries.unit, self.info.format);
         let has = self.contents();
-        let is_one = has.code.len() == 1;
+        // That a split unit has the address of its skeleton not all readers know.
+        let is_one = has.code.len() == 1 && !self.consumer.is_split;
 
         match self.consumer.is_split {
             true => self.info.begin_unit(gimli::DW_UT_split_compile, Some(0)),
