@@ -10,7 +10,7 @@ use super::{dialect, unreadable};
 use crate::error::{At, Result};
 use crate::lower::{Consumer, LeftOut};
 use crate::model::{Module, UnitId};
-use crate::read::{Dwarf, Entry, Object, Placing, Unit};
+use crate::read::{Dwarf, Entry, NameEntry, NameUnit, Object, Placing, Unit};
 
 /// Compares an object, `main`, and the objects of its split units with the module that they were written from,
 /// for a consumer that [has units split](Consumer::is_split). The same is compared as by
@@ -89,8 +89,11 @@ impl<'a, 'o> Compare<'a, 'o> {
             for (id, found) in units {
                 self.unit_with_root(id, found);
             }
+            self.lookups();
+            self.is_first = false;
             self.rest();
         }
+        self.addresses();
         let skeletons = core::mem::take(&mut self.skeletons);
         for (unit, _) in skeletons.into_iter().filter(|&(_, is_taken)| !is_taken) {
             let what = format!("a unit of kind {}, of {:?}", unit.kind, unit.dwo_name.as_deref());
@@ -122,6 +125,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         };
         *is_taken = true;
         let unit: &'a Unit<'o> = unit;
+        self.of_split.insert(split.offset, unit);
         let main = self.main?;
         let Some(root) = main.root(unit) else {
             self.find(Kind::MissingEntry, at.clone(), "an entry of the skeleton", "none");
@@ -137,5 +141,32 @@ impl<'a, 'o> Compare<'a, 'o> {
             self.find(Kind::Attribute, at.clone(), expected, found);
         }
         Some(root)
+    }
+
+    /// What has the tables for looking things up.
+    pub(super) fn with_tables(&self) -> &'a Dwarf<'o> {
+        self.main.unwrap_or(self.dwarf)
+    }
+
+    /// A unit as these tables know it: of a split unit, its skeleton.
+    pub(super) fn in_tables(&self, unit: &'a Unit<'o>) -> Option<&'a Unit<'o>> {
+        if self.main.is_some() { self.of_split.get(&unit.offset).copied() } else { Some(unit) }
+    }
+
+    /// What an entry of an index names, if it is in this file. DWARF 5 section 6.1.1.2.
+    pub(super) fn named(&self, entry: &NameEntry) -> Option<Entry<'a, 'o>> {
+        if self.main.is_none() {
+            return self.dwarf.named(entry);
+        }
+        let Some(NameUnit::Compile(offset)) = entry.unit else { return None };
+        let (&unit, _) = self.of_split.iter().find(|(_, skeleton)| skeleton.offset == offset)?;
+        self.dwarf.entry_at(unit.checked_add(entry.entry?)?)
+    }
+
+    /// Whether an entry of an index names something in the file of another skeleton.
+    pub(super) fn is_in_another_file(&self, entry: &NameEntry) -> bool {
+        let Some((main, NameUnit::Compile(offset))) = self.main.zip(entry.unit) else { return false };
+        let is_here = self.of_split.values().any(|skeleton| skeleton.offset == offset);
+        !is_here && main.units().iter().any(|unit| unit.offset == offset)
     }
 }
