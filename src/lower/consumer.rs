@@ -54,7 +54,7 @@ pub struct Consumer {
     /// Whether units are split: a skeleton in the object, the rest in an object of its own (`.dwo`).
     pub is_split: bool,
     /// Expressions of at least so many bytes that come again in a unit are written once, as a procedure that
-    /// is called; `None` for a consumer that cannot call.
+    /// is called; `None` for a consumer that cannot call. In DWARF 2, which has no calls, it does not count.
     pub shared_from_bytes: Option<u32>,
     /// Forms of attributes, where another than the shortest is wanted. One that the version does not have, or
     /// that cannot hold the attribute's value, does not count.

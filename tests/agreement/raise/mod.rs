@@ -25,6 +25,7 @@ mod described;
 mod described_types;
 mod found;
 mod found_types;
+mod seen;
 
 use std::collections::BTreeMap;
 
