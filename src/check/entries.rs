@@ -10,7 +10,7 @@ use gimli::{DwAt, DwTag, constants as dw};
 use super::attributes::{linkage_name, only};
 use super::compare::{Compare, Instance, Origin, hex};
 use super::report::Kind;
-use super::types::{accessibility, is_composite, is_part, memory_space};
+use super::types::{accessibility, is_composite, is_part, is_template, memory_space};
 use crate::error::At;
 use crate::model::{FunctionId, ScopeId, ScopeKind, UnitId, Variable, VariableId, VariableKind};
 use crate::read::{Attribute, Entry, Value};
@@ -22,9 +22,9 @@ impl<'a, 'o> Children<'a, 'o> {
     fn new(entry: Entry<'a, 'o>) -> Self {
         let mut children = Self(BTreeMap::new());
         let is_type = is_composite(entry.tag());
-        for child in
-            entry.children().filter(|&child| is_compared(child.tag()) && !(is_type && is_part(child)))
-        {
+        for child in entry.children().filter(|&child| {
+            is_compared(child.tag()) && !(is_type && is_part(child)) && !is_template(child.tag())
+        }) {
             let tag = child.tag();
             // Blocks have no name, and calls that of the callee, which says nothing of which call it is.
             let is_code = matches!(

@@ -14,7 +14,7 @@
 //!
 //! Not every *p*, *l* and *c* is tried, but [witnesses](witness): those at which a mistake shows. Beside
 //! locations, everything else that *M* says is looked up in *B*: names, types, scopes and their code, line
-//! rows.
+//! rows, macros. Tables for looking things up are used as a reader would, and have to find everything.
 //!
 //! ```
 //! # use eitri::build::Builder;
@@ -50,10 +50,13 @@ mod index;
 mod lines;
 mod locations;
 mod machine;
+mod macros;
+mod name_index;
 mod names;
 mod places;
 mod plain;
 mod report;
+mod tables;
 mod types;
 pub mod witness;
 
@@ -97,7 +100,10 @@ pub fn check(module: &Module, consumer: &Consumer, left_out: &[LeftOut], bytes: 
             return Ok(Report { findings: vec![finding], left_out: left_out.len(), ..Report::default() });
         }
     };
-    Ok(compare::Compare::new(module, consumer, left_out, &object, &dwarf).run())
+    let mut report = compare::Compare::new(module, consumer, left_out, &object, &dwarf).run();
+    let behind = Object::read_placed(bytes, Placing::InfoBehind)?;
+    tables::units_are_relocated(&mut report, &object, &behind);
+    Ok(report)
 }
 
 /// The error with the offset that the section has in the file.

@@ -12,7 +12,7 @@ use crate::emit::aranges::{self, AddressRange};
 use crate::emit::format::Format;
 use crate::emit::info::UnitEntry;
 use crate::emit::lists::FinishedLists;
-use crate::emit::named::{NamedEntry, NamedKind};
+use crate::emit::named::{NamedEntries, NamedEntry, NamedKind};
 use crate::emit::names::{IndexEntry, IndexName, IndexUnit, NameIndex, Parent};
 use crate::emit::pubs::{self, PublicUnit};
 use crate::emit::strings::{StringIndices, Strings};
@@ -90,6 +90,7 @@ struct Bases {
     rnglists: u64,
     addr: u64,
     line: u64,
+    macros: u64,
     str_offsets: u64,
 }
 
@@ -147,8 +148,8 @@ impl<'u, 'm> Join<'u, 'm> {
         let (rnglists, _) = self.rnglists.append(lists(unit.rnglists));
         let (addr, _) = self.addr.append(unit.addresses);
         let (line, first_line) = self.line.append(unit.line);
-        let (_, first_macro) = self.macros.append(unit.macros);
-        let bases = Bases { info, loclists, rnglists, addr, line, ..bases };
+        let (macros, first_macro) = self.macros.append(unit.macros);
+        let bases = Bases { info, loclists, rnglists, addr, line, macros, ..bases };
         for (section, first) in [
             (&mut self.info, first_info),
             (&mut self.loclists, first_loclists),
@@ -170,6 +171,7 @@ impl<'u, 'm> Join<'u, 'm> {
                     ".debug_rnglists" | ".debug_ranges" => relocation.addend + bases.rnglists,
                     ".debug_addr" => relocation.addend + bases.addr,
                     ".debug_line" => relocation.addend + bases.line,
+                    ".debug_macro" | ".debug_macinfo" => relocation.addend + bases.macros,
                     ".debug_str_offsets" => relocation.addend + bases.str_offsets,
                     _ => relocation.addend,
                 };
@@ -201,7 +203,7 @@ impl<'u, 'm> Join<'u, 'm> {
             }
         }
         if tables.names {
-            self.named.push(unit.named);
+            self.named.push(unit.named.all);
         }
     }
 
@@ -357,18 +359,18 @@ fn address_range(module: &Module, id: FunctionId) -> AddressRange {
 }
 
 /// The entries of these kinds that other units see, by offset, each with the names around it.
-fn public(units: &Units<'_>, named: &[NamedEntry], kinds: [NamedKind; 2]) -> Vec<(u64, String)> {
+fn public(units: &Units<'_>, named: &NamedEntries, kinds: [NamedKind; 2]) -> Vec<(u64, String)> {
     let is_public = |one: &NamedEntry| {
         one.is_global && (one.is_external || one.kind == NamedKind::Type) && kinds.contains(&one.kind)
     };
     let anonymous = units.module.strings.len() as u32 + ANONYMOUS;
     let mut all = Vec::new();
-    for one in named.iter().filter(|one| is_public(one)) {
+    for one in named.all.iter().filter(|one| is_public(one)) {
         let mut name = text(units, one.name.unwrap_or(anonymous)).into_owned();
-        let mut parent = one.parent;
-        while let Some(around) = parent.map(|parent| &named[parent as usize]) {
-            name = format!("{}::{name}", text(units, around.name.unwrap_or(anonymous)));
-            parent = around.parent;
+        let mut around = one.around;
+        while let Some(scope) = around.map(|around| &named.scopes[around as usize]) {
+            name = format!("{}::{name}", text(units, scope.name.unwrap_or(anonymous)));
+            around = scope.around;
         }
         all.push((one.offset.into(), name));
     }

@@ -28,18 +28,24 @@ const MEMBER: &[DwAt] = &[
 const BASE: &[DwAt] =
     &[dw::DW_AT_type, dw::DW_AT_data_member_location, dw::DW_AT_accessibility, dw::DW_AT_virtuality];
 
+/// Whether entries of this kind are parameters of a template.
+pub(in crate::check) fn is_template(tag: DwTag) -> bool {
+    matches!(
+        tag,
+        dw::DW_TAG_template_type_parameter
+            | dw::DW_TAG_template_value_parameter
+            | dw::DW_TAG_GNU_template_template_param
+            | dw::DW_TAG_GNU_template_parameter_pack
+    )
+}
+
 /// Whether an entry is a part of the composite type that it is in, and not declared in its scope.
 pub(in crate::check) fn is_part(entry: Entry<'_, '_>) -> bool {
     match entry.tag() {
         // Before DWARF 5, a static member.
         dw::DW_TAG_member => entry.attr(dw::DW_AT_declaration).is_none(),
-        dw::DW_TAG_inheritance
-        | dw::DW_TAG_variant_part
-        | dw::DW_TAG_template_type_parameter
-        | dw::DW_TAG_template_value_parameter
-        | dw::DW_TAG_GNU_template_template_param
-        | dw::DW_TAG_GNU_template_parameter_pack => true,
-        _ => false,
+        dw::DW_TAG_inheritance | dw::DW_TAG_variant_part => true,
+        tag => is_template(tag),
     }
 }
 
