@@ -52,10 +52,9 @@ const ADDRESSES: &str = ".debug_aranges";
 const MOST_STEPS: usize = 16;
 
 impl<'a, 'o> Compare<'a, 'o> {
-    /// Compares all tables that the consumer asks for; others are not there.
+    /// Compares all tables of names that the consumer asks for; others are not there.
     pub(super) fn lookups(&mut self) {
         self.name_indices();
-        self.addresses();
         for section in PublicSection::ALL {
             self.public(section);
         }
@@ -80,8 +79,8 @@ impl<'a, 'o> Compare<'a, 'o> {
     }
 
     /// Each unit's code is in its table, function by function.
-    fn addresses(&mut self) {
-        let sets = match AddressRanges::read_all(self.dwarf.sections()) {
+    pub(super) fn addresses(&mut self) {
+        let sets = match AddressRanges::read_all(self.with_tables().sections()) {
             Ok(sets) => sets,
             Err(error) => return self.unreadable(&error, self.in_section(ADDRESSES, None)),
         };
@@ -130,18 +129,18 @@ impl<'a, 'o> Compare<'a, 'o> {
 
     /// A unit's public names: of functions and variables in one section, of types in the other.
     fn public(&mut self, section: PublicSection) {
-        let sets = match PublicNames::read_all(self.dwarf.sections(), section) {
+        let sets = match PublicNames::read_all(self.with_tables().sections(), section) {
             Ok(sets) => sets,
             Err(error) => return self.unreadable(&error, self.in_section(section.name(), None)),
         };
         let is_standard = matches!(section, PublicSection::Names | PublicSection::Types);
         if !self.consumer.tables.pubs || !is_standard {
-            return self.not_asked_for(section.name(), !sets.is_empty());
+            return self.not_asked_for(section.name(), self.is_first && !sets.is_empty());
         }
         let dwarf = self.dwarf;
-        for set in &sets {
+        for set in sets.iter().filter(|_| self.is_first).collect::<Vec<_>>() {
             let at = self.at_offset(section.name(), set.offset);
-            match dwarf.units().iter().find(|unit| unit.offset == set.unit) {
+            match self.with_tables().units().iter().find(|unit| unit.offset == set.unit) {
                 Some(unit) => {
                     let expected = unit.end - unit.offset;
                     self.same(&at, "bytes of a unit", &expected, &set.unit_bytes);
@@ -153,7 +152,8 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
         }
         for unit in dwarf.units() {
-            let of_unit = sets.iter().filter(|set| set.unit == unit.offset);
+            let offset = self.in_tables(unit).map(|unit| unit.offset);
+            let of_unit = sets.iter().filter(|set| Some(set.unit) == offset);
             self.public_of(section, unit, of_unit.collect());
         }
     }

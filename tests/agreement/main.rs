@@ -12,6 +12,7 @@ mod locations;
 mod modules;
 mod raise;
 mod scopes;
+mod split;
 mod versions;
 
 use choices::Choices;

@@ -8,7 +8,7 @@ use eitri::target::Target;
 use crate::consumers::combinations;
 
 /// What one module has otherwise than another.
-const CHANGES: usize = 24;
+const CHANGES: usize = 26;
 
 /// A module with a change, or with none.
 fn module(change: Option<usize>, target: &Target) -> eitri::Result<Module> {
@@ -32,6 +32,8 @@ fn module(change: Option<usize>, target: &Target) -> eitri::Result<Module> {
     m.enumeration(unit, Some("e"), int, &values)?;
     m.constant(unit, "c", int, &if is(10) { [0, 1, 0, 0] } else { [1, 0, 0, 0] })?;
 
+    m.macros(unit)?.define(0, if is(24) { "A 2" } else { "A 1" })?;
+
     let callee = m.function(unit, "callee")?.declared(file, 2).id();
     let x = m.parameter(callee, "x", int)?.id();
     let mut f = m.function(unit, "f")?;
@@ -53,6 +55,7 @@ fn module(change: Option<usize>, target: &Target) -> eitri::Result<Module> {
     for (pc, line) in [(0, 5), (8, if is(19) { 8 } else { 6 })] {
         m.row(f, Row::new(pc, if is(20) { other } else { file }, line))?;
     }
+    m.describe_function(f)?.template(Template::ty("T", Some(if is(25) { float } else { int })))?;
     let mut call = m.call(f)?;
     call.returns_to(if is(21) { 0x14 } else { 0x10 })?;
     call.argument(&Loc::register(reg))?.value(Val::constant(3))?;
