@@ -6,7 +6,7 @@ use eitri::model::{
     SourceLine, TypeId, UnitId, VariableId, VariableKind,
 };
 
-use super::{Plain, Told, address};
+use super::{Plain, Told, What, address};
 
 pub(super) struct Described<'m> {
     pub(super) module: &'m Module,
@@ -82,7 +82,7 @@ impl<'m> Described<'m> {
     }
 
     /// What the preprocessor did, each with a line and a text, or the name of a file.
-    fn macros(&self, unit: UnitId) -> Vec<(&'static str, u64, String)> {
+    fn macros(&self, unit: UnitId) -> Vec<What> {
         let text = |id| self.module.string(id).to_owned();
         let all = self.module.macros(unit).iter().map(|what| match *what {
             Macro::Define { line, text: of } => ("define", line.into(), text(of)),

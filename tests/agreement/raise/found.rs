@@ -7,7 +7,7 @@ use gimli::{
     AttributeValue, DebuggingInformationEntry, DwAt, DwTag, Dwarf, Endianity, Error, Reader, Section,
 };
 
-use super::{Plain, Told};
+use super::{Plain, Told, What};
 use crate::common::Slice;
 
 type Result<T> = std::result::Result<T, Error>;
@@ -78,7 +78,7 @@ impl<'f, 'a> Found<'f, 'a> {
     }
 
     /// What the preprocessor did, each with a line and a text, or the name of a file.
-    fn macros(&self, root: &Die<'a>) -> Result<Option<Vec<(&'static str, u64, String)>>> {
+    fn macros(&self, root: &Die<'a>) -> Result<Option<Vec<What>>> {
         let has = |at| own(root, at).map(gimli::Attribute::value);
         let mut entries = match (has(dw::DW_AT_macros), has(dw::DW_AT_macro_info)) {
             (Some(AttributeValue::DebugMacroRef(offset)), None) => self.dwarf.macros(offset)?,

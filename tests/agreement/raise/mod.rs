@@ -117,6 +117,9 @@ impl Plain {
     }
 }
 
+/// What a preprocessor did: a word for it, a line, and a text or the name of a file.
+type What = (&'static str, u64, String);
+
 /// Whose facts they are, and how they were told.
 #[derive(Clone, Copy)]
 struct Told<'a> {
