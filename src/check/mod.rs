@@ -88,7 +88,10 @@ pub fn check(module: &Module, consumer: &Consumer, left_out: &[LeftOut], bytes: 
         Ok(dwarf) => dwarf,
         Err(error) => return Ok(unreadable(&object, &error, left_out)),
     };
-    Ok(compare::Compare::new(module, consumer, left_out, &object, &dwarf).run())
+    let mut report = compare::Compare::new(module, consumer, left_out, &object, &dwarf).run();
+    let behind = Object::read_placed(bytes, Placing::InfoBehind)?;
+    tables::units_are_relocated(&mut report, &object, &behind);
+    Ok(report)
 }
 
 /// Operations of the vendor's are known whoever reads: whether they may be there is for `plain` to say.

@@ -5,9 +5,47 @@ use gimli::constants as dw;
 
 use super::compare::Compare;
 use super::name_index::{Class, class, name};
-use super::report::Kind;
-use crate::error::At;
-use crate::read::{AddressRanges, Entry, PublicNames, PublicSection, Unit, Value};
+use super::report::{Finding, Kind, Report};
+use crate::error::{At, Result};
+use crate::read::{
+    AddressRanges, Entry, INFO_BEHIND, NameIndex, Object, PublicNames, PublicSection, Sections, Unit, Value,
+};
+
+/// The linker fills in which units tables are of: also of the first one, whose offset is right by luck without.
+pub(super) fn units_are_relocated(report: &mut Report, object: &Object<'_>, behind: &Object<'_>) {
+    if !object.is_relocatable() {
+        return;
+    }
+    // What cannot be read was found before.
+    let (Ok(all), Ok(moved)) = (units_of_tables(object), units_of_tables(behind)) else { return };
+    for ((section, unit), (_, moved)) in all.into_iter().zip(moved) {
+        if moved != unit.wrapping_add(INFO_BEHIND) {
+            report.findings.push(Finding {
+                kind: Kind::Table,
+                at: At { section: Some(section.into()), ..At::default() },
+                lane: None,
+                expected: format!("the offset {unit:#x} of a unit, which the linker is told of"),
+                found: "a number".into(),
+                trace: Vec::new(),
+            });
+        }
+    }
+}
+
+/// The offsets of units in all tables.
+fn units_of_tables(object: &Object<'_>) -> Result<Vec<(&'static str, u64)>> {
+    let sections = &Sections::of(object);
+    let mut all = Vec::new();
+    for index in NameIndex::read_all(sections)? {
+        all.extend(index.units.iter().chain(&index.type_units).map(|&unit| (".debug_names", unit)));
+    }
+    all.extend(AddressRanges::read_all(sections)?.iter().map(|set| (ADDRESSES, set.unit)));
+    for section in PublicSection::ALL {
+        let sets = PublicNames::read_all(sections, section)?;
+        all.extend(sets.iter().map(|set| (section.name(), set.unit)));
+    }
+    Ok(all)
+}
 
 const ADDRESSES: &str = ".debug_aranges";
 /// An end for references that go round in circles.
