@@ -436,6 +436,11 @@ impl Info {
                 return;
             }
         }
+        if self.is_split {
+            let index = self.strings.index(number);
+            write_uleb(self.attribute(at, gimli::DW_FORM_strx), index);
+            return;
+        }
         self.abbreviations.attribute(at, gimli::DW_FORM_strp);
         self.section_offset(".debug_str", number.into());
     }
