@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use eitri::dump::{DumpOptions, print_as};
+use eitri::dump::{DumpOptions, print_as, print_split};
 use eitri::op;
 use eitri::target::Target;
 
@@ -30,6 +30,10 @@ enum Command {
         /// Also print section offsets, forms and encodings.
         #[arg(short, long)]
         verbose: bool,
+        /// A file of split units (`.dwo`) whose skeletons are in the object file: print these units, with the
+        /// addresses and lines that the object file has.
+        #[arg(long, value_name = "DWO")]
+        split: Option<PathBuf>,
         /// Name registers as this target does, `amdgpu-gfx1030-wave32` for one. What the file says is used
         /// if this is not given.
         #[arg(long, value_name = "NAME")]
@@ -75,10 +79,14 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> eitri::Result<()> {
     match command {
-        Command::Dump { file, verbose, target, dialect } => {
+        Command::Dump { file, verbose, split, target, dialect } => {
             let target = target.as_deref().map(Target::named).transpose()?;
+            let (target, dialect, options) = (target.as_ref(), dialect.into(), DumpOptions { verbose });
             let bytes = input(&file)?;
-            print(&print_as(&bytes, target.as_ref(), dialect.into(), DumpOptions { verbose })?)
+            print(&match split {
+                Some(split) => print_split(&bytes, &input(&split)?, target, dialect, options)?,
+                None => print_as(&bytes, target, dialect, options)?,
+            })
         }
     }
 }

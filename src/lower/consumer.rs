@@ -8,12 +8,12 @@ use crate::target::Target;
 
 /// Who reads the output. A user knows which debugger they use, not which dialect; one choice sets all.
 ///
-/// | consumer | for | operations | address space of a pointer | lanes |
-/// |---|---|---|---|---|
-/// | [`llvm`](Self::llvm) | LLVM's tools, and readers of the AMD compiler's output | `e9` and a sub-operation | 0x3e10 | 0x3e11 |
-/// | [`rocgdb`](Self::rocgdb) | AMD's debugger | the same | 0x3e10 | 0x3e11 |
-/// | [`rocgdb_legacy`](Self::rocgdb_legacy) | older ones | one byte, `e1` to `ec` | `DW_AT_address_class` | 0x3e0a |
-/// | [`dwarf5`](Self::dwarf5) | gdb, lldb, anything standard | of DWARF 5 | `DW_AT_address_class` | – |
+/// | consumer | for | operations | address space of a pointer | memory space | lanes |
+/// |---|---|---|---|---|---|
+/// | [`llvm`](Self::llvm) | LLVM's tools, and readers of the AMD compiler's output | `e9` and a sub-operation | 0x3e10 | 0x3e0f | 0x3e11 |
+/// | [`rocgdb`](Self::rocgdb) | AMD's debugger | the same | 0x3e10 | 0x3e0f | 0x3e11 |
+/// | [`rocgdb_legacy`](Self::rocgdb_legacy) | older ones | one byte, `e1` to `ec` | `DW_AT_address_class` | – | 0x3e0a |
+/// | [`dwarf5`](Self::dwarf5) | gdb, lldb, anything standard | of DWARF 5 | `DW_AT_address_class` | – | – |
 ///
 /// Each is a value: start from one and change a field.
 ///

@@ -16,8 +16,8 @@ use crate::emit::lists::{FinishedLists, Lists, lists_base};
 use crate::emit::strings::str_offsets_base;
 use crate::error::Result;
 use crate::model::{
-    Address, Function, FunctionId, Module, Node, ProcedureId, ScopeId, ScopeKind, Stack, StringId, TypeId,
-    UnitId, VariableId,
+    Address, Function, FunctionId, Macro, Module, Node, ProcedureId, ScopeId, ScopeKind, Stack, StringId,
+    TypeId, UnitId, VariableId,
 };
 use crate::op::Reg;
 
@@ -47,6 +47,7 @@ pub(super) struct Dies<'u> {
     /// The expression that was written last; what it refers to is in `lowering`.
     pub(super) expression: Vec<u8>,
     pub(super) line: Part,
+    pub(super) macros: Part,
     /// Whether what comes again is to be written once, and whether something was.
     shares: bool,
     has_shared: bool,
@@ -68,6 +69,10 @@ impl<'u> Dies<'u> {
             ids.map(|id| units.module.variables[id].live.len()).filter(|&count| count > 0)
         };
         let (lists, list_entries) = (live().count(), live().sum::<usize>());
+        let mut info = Info::new(format, unit.as_u32(), entries.count(), forms, abbreviations);
+        if consumer.tables.names || consumer.tables.pubs {
+            info.named = Some(Box::default());
+        }
         Self {
             units,
             module: units.module,
@@ -75,7 +80,7 @@ impl<'u> Dies<'u> {
             policy: units.policy,
             left_out: Vec::new(),
             lowering: Lowering::new(units.module, consumer),
-            info: Info::new(format, unit.as_u32(), entries.count(), forms, abbreviations),
+            info,
             entries,
             children: &units.children,
             addresses: Addresses::default(),
@@ -84,6 +89,7 @@ impl<'u> Dies<'u> {
             lists_named: Vec::new(),
             expression: Vec::new(),
             line: Part::default(),
+            macros: Part::default(),
             shares,
             has_shared: false,
         }
@@ -118,6 +124,9 @@ impl<'u> Dies<'u> {
         if has.lines {
             self.lines(id, &has.functions)?;
         }
+        if has.macros {
+            self.macros(id, has.lines);
+        }
         let loclists = self.finish_lists(has.loclists, |dies| &mut dies.loclists)?;
         let rnglists = self.finish_lists(has.ranges, |dies| &mut dies.rnglists)?;
         for &relocation in &self.lists_named {
@@ -150,6 +159,9 @@ impl<'u> Dies<'u> {
             loclists,
             rnglists,
             line: self.line,
+            macros: self.macros,
+            code: has.code,
+            named: self.info.named.map_or_else(Vec::new, |named| named.all),
             left_out: self.left_out,
             has_shared: self.has_shared,
         })
@@ -202,7 +214,9 @@ impl<'u> Dies<'u> {
         Contents {
             loclists: variables().any(|variable| !variable.live.is_empty()),
             // The names of files are in the line program: what is declared in one needs it, rows or not.
-            lines: functions.iter().any(|&id| module.functions[id].line.is_some())
+            macros: !module.macros(id).is_empty(),
+            lines: module.macros(id).iter().any(|what| matches!(what, Macro::File { .. }))
+                || functions.iter().any(|&id| module.functions[id].line.is_some())
                 || code.iter().any(|&id| !module.functions[id].rows.is_empty())
                 || variables().any(|variable| variable.line.is_some())
                 || types().any(|ty| ty.lines(module).next().is_some())
@@ -239,6 +253,13 @@ impl<'u> Dies<'u> {
         }
         if has.lines {
             self.info.offset(gimli::DW_AT_stmt_list, ".debug_line", 0);
+        }
+        if has.macros {
+            let (at, section) = match format.version {
+                5.. => (gimli::DW_AT_macros, ".debug_macro"),
+                _ => (gimli::DW_AT_macro_info, ".debug_macinfo"),
+            };
+            self.info.offset(at, section, 0);
         }
         if format.version >= 5 {
             if has.addresses {
@@ -294,6 +315,7 @@ impl<'u> Dies<'u> {
 
     /// An attribute that names a list.
     pub(super) fn list(&mut self, at: gimli::DwAt, list: u64) {
+        self.note_address(at);
         let is_five = self.info.format.version >= 5;
         let (form, five, older) = match at {
             gimli::DW_AT_ranges => (gimli::DW_FORM_rnglistx, ".debug_rnglists", ".debug_ranges"),
@@ -304,6 +326,13 @@ impl<'u> Dies<'u> {
             self.info.offset(at, if is_five { five } else { older }, list);
         } else {
             self.info.index(at, form, list);
+        }
+    }
+
+    /// Notes that the entry's location, which was written last, has an address in it.
+    fn note_address(&mut self, at: gimli::DwAt) {
+        if let (Some(named), gimli::DW_AT_location) = (&mut self.info.named, at) {
+            named.has_address |= self.lowering.has_address;
         }
     }
 
@@ -388,6 +417,7 @@ impl<'u> Dies<'u> {
 
     /// An attribute whose value is the expression that was written last.
     pub(super) fn expression_attribute(&mut self, at: gimli::DwAt) {
+        self.note_address(at);
         self.info.begin_expression(at, self.expression.len());
         let start = self.info.bytes.len();
         self.info.bytes.extend_from_slice(&self.expression);
@@ -443,6 +473,7 @@ struct Contents {
     code: Vec<FunctionId>,
     loclists: bool,
     lines: bool,
+    macros: bool,
     ranges: bool,
     addresses: bool,
 }

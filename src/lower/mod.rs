@@ -10,7 +10,6 @@ mod join;
 mod lines;
 mod lists;
 mod loc;
-#[expect(dead_code, reason = "nothing refers to them yet")]
 mod macros;
 mod scopes;
 mod types;

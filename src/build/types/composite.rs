@@ -158,7 +158,10 @@ impl Builder {
         loc::check(&self.module, unit, &loc, None, "the base class")
             .map_err(|error| error.or_at(at.clone()))?;
         if !self.module.expr(expr).0.fixups().is_empty() {
-            let what = "where a base class is depends on the object, and on no other entry or address";
+            let what = format!(
+                "where a base class of {} is depends on the object, and on no other entry or address",
+                self.module.called(of)
+            );
             return Err(Error::bad_argument(what).or_at(at));
         }
         let offset = BaseOffset::Expr(self.module.locs.push(&loc)?);
@@ -232,7 +235,9 @@ impl Builder {
         let ty = data.discriminant.ty();
         let check = || {
             if values.is_empty() && data.variants.iter().any(|variant| variant.values.is_empty()) {
-                return Err(Error::bad_argument("a second variant for all other values"));
+                let what =
+                    format!("{} has a second variant for all other values", self.module.called(data.of));
+                return Err(Error::bad_argument(what));
             }
             for &values in values {
                 let (first, last) = match values {
@@ -240,10 +245,12 @@ impl Builder {
                     VariantValues::Range(first, last) => (first, last),
                 };
                 if first > last {
-                    return Err(Error::bad_argument(format!("a variant for the values {first} to {last}")));
+                    let what = format!("{} has a variant for {first} to {last}", self.module.called(data.of));
+                    return Err(Error::bad_argument(what));
                 }
                 for value in [first, last] {
-                    self.value_fits(ty, value, "the discriminant's value")?;
+                    let what = format!("a discriminant of {}", self.module.called(data.of));
+                    self.value_fits(ty, value, &what)?;
                 }
             }
             Ok(())
@@ -326,7 +333,7 @@ impl Builder {
         let of_type = self.module.types[member.ty].bits;
         let what = || match member.name {
             "" => format!("a member of {}", self.module.called(of)),
-            name => format!("member `{name}`"),
+            name => format!("member `{name}` of {}", self.module.called(of)),
         };
         let does_not_fit = |needs, has| {
             Err(Error::new(ErrorKind::DoesNotFit { what: what(), needs, has }).or_at(at.clone()))

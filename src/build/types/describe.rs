@@ -132,7 +132,8 @@ impl TypeBuilder<'_> {
         let mut around = Some(scope);
         while let Some(one) = around {
             if Some(one) == own {
-                let name = module.called(self.id);
+                let name = module.types[self.id].name().map(|name| module.string(name).into());
+                let name = name.unwrap_or_else(|| self.id.to_string());
                 return Err(Error::new(ErrorKind::CyclicType(name)).or_at(module.at_type(self.id)));
             }
             let Scope { kind, parent, .. } = &module.scopes[one];

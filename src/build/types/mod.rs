@@ -192,8 +192,8 @@ impl Builder {
     ) -> Result<TypeId> {
         self.known_types(unit, [of])?;
         for &(name, value) in enumerators {
-            self.value_fits(of, value, &format!("enumerator `{name}`"))
-                .map_err(|error| error.or_at(self.module.at_type(of)))?;
+            let what = format!("enumerator `{name}` of {}", self.module.called(of));
+            self.value_fits(of, value, &what).map_err(|error| error.or_at(self.module.at_type(of)))?;
         }
         let name = name.map(|name| self.string(name));
         let enumerators = enumerators.iter().map(|&(name, value)| (self.string(name), value)).collect();
@@ -210,7 +210,7 @@ impl Builder {
             (Some(true) | None, ..0) => 129 - u64::from((!value).leading_zeros()),
             (Some(true), 0..) => 129 - u64::from(value.leading_zeros()),
             (Some(false), ..0) => {
-                return Err(Error::bad_argument(format!("{what}, of a type without a sign, is {value}")));
+                return Err(Error::bad_argument(format!("{what}, which has no sign, is {value}")));
             }
             (Some(false) | None, 0..) => 128 - u64::from(value.leading_zeros()),
         };

@@ -95,7 +95,10 @@ impl Builder {
         unit: UnitId,
         parameter: &Template<'_>,
     ) -> Result<TemplateParameter> {
-        let what = || format!("template parameter `{}`", parameter.name);
+        let what = || match parameter.name {
+            "" => "a template parameter".into(),
+            name => format!("template parameter `{name}`"),
+        };
         let argument = match &parameter.argument {
             Argument::Type(ty) => {
                 self.known_types(unit, *ty)?;
@@ -106,7 +109,7 @@ impl Builder {
                 let has = self.module.types[*ty].bits.map(|bits| bits.next_multiple_of(8));
                 let bytes = value.constant().map(<[u8]>::len);
                 if let (Some(has), Some(needs)) = (has, bytes.map(|bytes| 8 * bytes as u64))
-                    && has != needs
+                    && needs > has
                 {
                     return Err(ErrorKind::DoesNotFit { what: what(), needs, has }.into());
                 }

@@ -59,11 +59,7 @@ impl Dies<'_> {
                 self.info.reference(gimli::DW_AT_count, entry);
             }
             Count::Value(number) => {
-                if self.expression_of(Whose::Type(array), number, None)? {
-                    // The attribute is the number itself, which a location says last.
-                    if self.expression.last() == Some(&gimli::DW_OP_stack_value.0) {
-                        self.expression.pop();
-                    }
+                if self.number_of(Whose::Type(array), number)? {
                     self.expression_attribute(gimli::DW_AT_count);
                 }
             }

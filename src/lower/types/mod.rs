@@ -6,7 +6,7 @@ mod composite;
 mod template;
 
 use super::dies::Dies;
-use super::loc::Sink;
+use super::loc::{Lowering, Sink};
 use super::{LeftOut, Policy, Whose, cannot_be_told};
 use crate::error::Result;
 use crate::model::{Accessibility, LocId, MemorySpace, ScopeId, Stack, StringId, Type, TypeId, TypeKind};
@@ -180,12 +180,25 @@ impl Dies<'_> {
     /// Writes the expression of a location that something besides a variable has, for
     /// [`expression_attribute`](Self::expression_attribute). Whether the consumer can be told.
     pub(super) fn expression_of(&mut self, whose: Whose, loc: LocId, bits: Option<u64>) -> Result<bool> {
+        self.written(whose, |lowering, sink| lowering.lower(loc, bits, false, sink))
+    }
+
+    /// The same, of a number.
+    pub(super) fn number_of(&mut self, whose: Whose, number: LocId) -> Result<bool> {
+        self.written(whose, |lowering, sink| lowering.number(number, sink))
+    }
+
+    fn written(
+        &mut self,
+        whose: Whose,
+        write: impl FnOnce(&mut Lowering<'_>, &mut Sink<'_>) -> Result<()>,
+    ) -> Result<bool> {
         let module = self.module;
         let stack = self.frame_of(whose);
         let out = &mut self.expression;
         out.clear();
         let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
-        let Err(error) = self.lowering.lower(loc, bits, false, &mut sink) else { return Ok(true) };
+        let Err(error) = write(&mut self.lowering, &mut sink) else { return Ok(true) };
         self.lowering.pending.clear();
         let is_untold = cannot_be_told(&error);
         let why = error.or_at(match whose {
