@@ -12,6 +12,8 @@ mod lists;
 mod loc;
 mod macros;
 mod scopes;
+mod signature;
+mod type_units;
 mod types;
 mod units;
 mod variables;

@@ -7,7 +7,7 @@ use super::lists::Base;
 use crate::emit::addr::AddressKey;
 use crate::emit::line::file_number;
 use crate::error::Result;
-use crate::model::{FileId, Function, FunctionId, ScopeId, ScopeKind, SourceLine, Stack, UnitId};
+use crate::model::{FileId, Function, FunctionId, ScopeId, ScopeKind, SourceLine, Stack, Unit, UnitId};
 
 /// Where code starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,18 +170,8 @@ impl Dies<'_> {
         }
     }
 
-    /// Whether the unit's language is one in which a function can be declared without a prototype, so that it
-    /// has to be said where it has one: C, and OpenCL C. DWARF 5 section 3.3.1.
     pub(super) fn has_prototypes(&self, unit: UnitId) -> bool {
-        let languages = [
-            gimli::DW_LANG_C89,
-            gimli::DW_LANG_C,
-            gimli::DW_LANG_C99,
-            gimli::DW_LANG_C11,
-            gimli::DW_LANG_C17,
-            gimli::DW_LANG_OpenCL,
-        ];
-        self.module.units[unit].language.is_some_and(|language| languages.contains(&gimli::DwLang(language)))
+        has_prototypes(&self.module.units[unit])
     }
 
     /// The number of a file, in rows and attributes.
@@ -203,4 +193,18 @@ impl Dies<'_> {
             self.info.unsigned(gimli::DW_AT_decl_column, column.into());
         }
     }
+}
+
+/// Whether the unit's language is one in which a function can be declared without a prototype, so that it has to
+/// be said where it has one: C, and OpenCL C. DWARF 5 section 3.3.1.
+pub(super) fn has_prototypes(unit: &Unit) -> bool {
+    let languages = [
+        gimli::DW_LANG_C89,
+        gimli::DW_LANG_C,
+        gimli::DW_LANG_C99,
+        gimli::DW_LANG_C11,
+        gimli::DW_LANG_C17,
+        gimli::DW_LANG_OpenCL,
+    ];
+    unit.language.is_some_and(|language| languages.contains(&gimli::DwLang(language)))
 }

@@ -3,6 +3,7 @@
 use super::dies::Dies;
 use super::entries::{ByUnit, Children};
 use super::join::Join;
+use super::type_units::{self, TypeUnit, TypeUnits};
 use super::{Consumer, LeftOut, Lowered, Policy};
 use crate::emit::Relocation;
 use crate::emit::abbrev::Abbreviations;
@@ -45,6 +46,7 @@ pub struct Units<'m> {
     pub(super) variant_parts: ByUnit,
     pub(super) scopes: ByUnit,
     pub(super) files: ByUnit,
+    pub(super) type_units: TypeUnits,
 }
 
 impl core::fmt::Debug for Units<'_> {
@@ -72,6 +74,8 @@ pub struct LoweredUnit {
     pub(super) code: Vec<FunctionId>,
     /// The entries that are looked up by name.
     pub(super) named: Vec<NamedEntry>,
+    /// The type units that belong to it, which have the same abbreviations.
+    pub(super) type_units: Vec<TypeUnit>,
     pub(super) left_out: Vec<LeftOut>,
     /// Whether something is written once that comes several times.
     pub(super) has_shared: bool,
@@ -97,7 +101,7 @@ impl<'m> Units<'m> {
     ///
     /// # Errors
     /// [`ErrorKind::BadArgument`] where the consumer asks for a DWARF version that is not 2 to 5, or for
-    /// `.debug_names` before DWARF 5.
+    /// `.debug_names` before DWARF 5, for type units before DWARF 4, or for `.debug_names` with type units.
     pub fn new(module: &'m Module, consumer: &'m Consumer, policy: Policy) -> Result<Self> {
         if !(2..=5).contains(&consumer.version) {
             let what = format!("DWARF {} cannot be written: 2 to 5 can", consumer.version);
@@ -106,6 +110,21 @@ impl<'m> Units<'m> {
         if consumer.tables.names && consumer.version < 5 {
             return Err(Error::bad_argument("`.debug_names` came with DWARF 5: older versions have `pubs`"));
         }
+        if consumer.has_type_units {
+            if consumer.version < 4 {
+                let what = format!("type units came with DWARF 4: version {} has none", consumer.version);
+                return Err(Error::bad_argument(what));
+            }
+            if consumer.tables.names {
+                let what = "`.debug_names` of an object cannot refer to type units, which a linker may drop";
+                return Err(Error::bad_argument(what));
+            }
+        }
+        let children = Children::new(module);
+        let type_units = match consumer.has_type_units {
+            true => TypeUnits::new(module, &children, consumer),
+            false => TypeUnits::default(),
+        };
         let count = module.units.len();
         let unit_of = |scope| module.scopes[scope].unit;
         Ok(Self {
@@ -113,7 +132,8 @@ impl<'m> Units<'m> {
             consumer,
             policy,
             format: consumer.section_format(&module.target),
-            children: Children::new(module),
+            children,
+            type_units,
             variables: ByUnit::new(count, module.variables.values().map(|one| unit_of(one.scope))),
             types: ByUnit::new(count, module.types.values().map(|one| one.unit)),
             functions: ByUnit::new(count, module.functions.values().map(|one| unit_of(one.scope))),
@@ -141,6 +161,11 @@ impl<'m> Units<'m> {
                 error.or_at(At { unit: Some(name.into()), ..At::default() })
             })
         };
+        let finish = |mut written: LoweredUnit| {
+            let (types, abbreviations) = type_units::write(self, unit, written.abbreviations)?;
+            (written.type_units, written.abbreviations) = (types, abbreviations);
+            Ok(written)
+        };
         let mut shares = true;
         let mut written = lower(Abbreviations::default(), shares)?;
         if written.has_shared {
@@ -153,9 +178,9 @@ impl<'m> Units<'m> {
         // Which entries there are how often is known only now. Few units have so many kinds of entries that
         // it makes a difference.
         if written.abbreviations.saved_by_order() * WORTHWHILE > written.info.bytes.len() as u64 {
-            return lower(written.abbreviations.by_use(), shares);
+            written = lower(written.abbreviations.by_use(), shares)?;
         }
-        Ok(written)
+        finish(written)
     }
 
     /// Joins all units of the module, in whichever order they come.
