@@ -139,8 +139,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         };
         same("the line", format!("{:?}", Some(line.line)), format!("{row:?}"));
         same("the column", line.column.to_string(), column.unwrap_or(0).to_string());
-        let found = self.program.as_ref().zip(file).and_then(|(program, file)| source(program, file));
-        let version = self.program.as_ref().map_or(5, |program| program.version);
+        let program = self.program_of(entry);
+        let found = program.zip(file).and_then(|(program, file)| source(program, file));
+        let version = program.map_or(5, |program| program.version);
         same("the file", format!("{:?}", Some(described(module, line.file, version))), format!("{found:?}"));
         all
     }

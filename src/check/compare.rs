@@ -10,7 +10,7 @@ use super::attributes::{self, only};
 use super::index::Index;
 use super::machine::Lists;
 use super::report::{Finding, Kind, Report};
-use super::types::Later;
+use super::types::{Later, TypeUnits, is_type_unit};
 use crate::error::{At, Error};
 use crate::eval;
 use crate::lower::{Consumer, LeftOut, Whose};
@@ -47,6 +47,7 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) scope_entries: BTreeSet<(ScopeId, u64)>,
     /// The line program of the unit that is being compared.
     pub(super) program: Option<LineProgram<'o>>,
+    pub(super) type_units: TypeUnits<'a, 'o>,
     pub(super) evaluator: eval::Evaluator,
 }
 
@@ -102,6 +103,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             later: Later::default(),
             scope_entries: BTreeSet::new(),
             program: None,
+            type_units: TypeUnits::default(),
             evaluator: eval::Evaluator::new(),
         };
         compare.read_lists();
@@ -130,7 +132,9 @@ impl<'a, 'o> Compare<'a, 'o> {
     /// Compares everything.
     pub(super) fn run(mut self) -> Report {
         self.header();
+        self.read_type_units();
         self.units();
+        self.rest_of_type_units();
         self.tables();
         self.origins();
         self.rest_of_parts();
@@ -152,7 +156,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     fn units(&mut self) {
         let (module, dwarf) = (self.module, self.dwarf);
         let mut by_name = BTreeMap::<_, VecDeque<_>>::new();
-        for unit in dwarf.units() {
+        for unit in dwarf.units().iter().filter(|unit| !is_type_unit(unit)) {
             by_name.entry(unit.name.as_deref().unwrap_or("")).or_default().push_back(unit);
         }
         for (id, unit) in module.units() {
