@@ -336,7 +336,7 @@ impl<'m> Signatures<'m> {
         self.name(parameter.name);
         if let TemplateArgument::Value { value, .. } = parameter.argument {
             // Types with values that are no constants have no type units.
-            self.block(gimli::DW_AT_const_value, module.constant(value).unwrap_or_default());
+            self.const_value(module.constant(value).unwrap_or_default());
         }
         self.flag(gimli::DW_AT_default_value, parameter.is_default);
         let first = self.tasks.len();
@@ -451,6 +451,24 @@ impl<'m> Signatures<'m> {
         self.attribute(at, gimli::DW_FORM_block);
         self.uleb(bytes.len() as u64);
         self.out.extend_from_slice(bytes);
+    }
+
+    /// A constant: a number if it has the size of one.
+    fn const_value(&mut self, bytes: &[u8]) {
+        let at = gimli::DW_AT_const_value;
+        let is_big_endian = self.module.target.is_big_endian();
+        // With the highest bit as the sign.
+        let number = |mut bytes: Vec<u8>| {
+            if is_big_endian {
+                bytes.reverse();
+            }
+            let sign = if bytes.last().is_some_and(|&last| last >= 0x80) { -1 } else { 0 };
+            bytes.iter().rev().fold(sign, |number: i128, &byte| number << 8 | i128::from(byte))
+        };
+        match bytes.len() {
+            1 | 2 | 4 | 8 => self.wide(at, number(bytes.to_vec())),
+            _ => self.block(at, bytes),
+        }
     }
 
     fn accessibility(&mut self, accessibility: Option<crate::model::Accessibility>) {

@@ -119,6 +119,9 @@ impl<'m> Units<'m> {
                 let what = "`.debug_names` of an object cannot refer to type units, which a linker may drop";
                 return Err(Error::bad_argument(what));
             }
+            if consumer.is_split {
+                return Err(Error::bad_argument("type units of split units cannot be written"));
+            }
         }
         let children = Children::new(module);
         let type_units = match consumer.has_type_units {

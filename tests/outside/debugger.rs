@@ -159,6 +159,19 @@ const ANSWERS: &[(&str, &str)] = &[
 
 #[test]
 fn gdb_prints_what_was_described() {
+    gdb_prints(&Consumer::dwarf5());
+}
+
+#[test]
+fn gdb_finds_types_in_their_units() {
+    for version in [4, 5] {
+        let mut consumer = Consumer::dwarf5();
+        (consumer.version, consumer.has_type_units) = (version, true);
+        gdb_prints(&consumer);
+    }
+}
+
+fn gdb_prints(consumer: &Consumer) {
     let folder = Folder::new();
     let path = |name: &str| folder.path().join(name).to_str().expect("a path").to_owned();
     folder.file("work.s", PROGRAM);
@@ -168,7 +181,9 @@ fn gdb_prints_what_was_described() {
     assert_eq!(symbol_named(&plain, "work").unwrap().size, BYTES, "the pcs are as they stand there");
 
     let module = module().expect("the module");
-    let written = lower(&module, &Consumer::dwarf5(), Policy::Strict).expect("sections");
+    let written = lower(&module, consumer, Policy::Strict).expect("sections");
+    let types = written.sections.iter().filter(|section| section.group.is_some()).count();
+    assert_eq!(types, if consumer.has_type_units { 4 } else { 0 });
     folder.file("work.o", attach(&plain, module.target(), &written.sections).expect("an object"));
     let Some(ran) = CC.run(&[&path("work.o"), "-o", &path("work")]) else { return };
     ran.clean();
