@@ -14,7 +14,9 @@ use eitri::emit::Section;
 use eitri::emit::elf::{Code, new_object};
 use eitri::error::ErrorKind;
 use eitri::lower::{Consumer, Lowered, Policy, Units, lower};
-use eitri::model::{BaseEncoding, CompositeKind, Loc, Module, Qualifier, TypeId, UnitId, Val, VariantValues};
+use eitri::model::{
+    BaseEncoding, CompositeKind, Language, Loc, Module, Qualifier, TypeId, UnitId, Val, VariantValues,
+};
 use eitri::read::{Dwarf, Object};
 use eitri::target::{Gfx, SpaceId, Target, Wave};
 use gimli::constants as dw;
@@ -66,7 +68,7 @@ fn moved(module: &Module, code: &Code) -> Vec<String> {
 fn one(describe: impl FnOnce(&mut Builder, UnitId, TypeId) -> Result<()>) -> Module {
     let mut m = Builder::new(Target::x86_64());
     let unit = m.unit("a.cpp");
-    m.describe_unit(unit).unwrap().language(dw::DW_LANG_C_plus_plus_14.0);
+    m.describe_unit(unit).unwrap().language(Language::CPP14);
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
     describe(&mut m, unit, int).expect("every call was right");
     m.finish().unwrap()

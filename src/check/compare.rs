@@ -14,7 +14,7 @@ use super::types::{Later, TypeUnits, is_type_unit};
 use crate::error::{At, Error};
 use crate::eval;
 use crate::lower::{Consumer, LeftOut, Whose};
-use crate::model::{Address, FunctionId, Module, ScopeId, TypeId, Unit, UnitId, VariableId};
+use crate::model::{Address, CallId, FunctionId, Module, ScopeId, TypeId, Unit, UnitId, VariableId};
 use crate::read::{Dwarf, Entry, LineProgram, Object, Value};
 
 pub(super) struct Compare<'a, 'o> {
@@ -26,6 +26,8 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) left_out: BTreeMap<VariableId, Vec<&'a LeftOut>>,
     /// What the consumer could not be told all of.
     pub(super) untold: BTreeSet<Whose>,
+    /// What was left out that is no variable's.
+    pub(super) others_left_out: Vec<Whose>,
     pub(super) lists: Lists<'o>,
     pub(super) report: Report,
     /// The entries that say where variables are, for pointers to them.
@@ -33,10 +35,15 @@ pub(super) struct Compare<'a, 'o> {
     /// The entries that instances of functions and variables refer to.
     pub(super) function_origins: SecondaryMap<FunctionId, Option<u64>>,
     pub(super) variable_origins: SecondaryMap<VariableId, Option<u64>>,
+    /// The entries of namespaces.
+    pub(super) namespaces: SecondaryMap<ScopeId, Option<u64>>,
     /// Instances, to compare when all origins are known.
     pub(super) instances: Vec<Instance>,
     /// Locations to compare, when all entries are known.
     pub(super) places: Vec<(VariableId, Entry<'a, 'o>, Option<FunctionId>)>,
+    /// Functions and calls with expressions to compare, when all entries are known.
+    pub(super) frames: Vec<(FunctionId, Entry<'a, 'o>)>,
+    pub(super) calls: Vec<(CallId, Entry<'a, 'o>)>,
     /// Types and entries that were found to be the same.
     pub(super) types: BTreeSet<(TypeId, u64)>,
     /// The entries of these.
@@ -51,22 +58,27 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) evaluator: eval::Evaluator,
 }
 
-/// An entry that is an instance of another one.
+/// An entry that refers to another one.
 pub(super) struct Instance {
     pub(super) at: At,
+    /// By this.
+    pub(super) attribute: gimli::DwAt,
     pub(super) of: Origin,
     /// The entry that it refers to.
     pub(super) found: Option<u64>,
 }
 
-/// What an entry is an instance of.
+/// What an entry refers to.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Origin {
     Nothing,
+    /// The entry that says what a function is.
     Function(FunctionId),
+    /// The entry in an abstract instance that says what a variable is.
     Variable(VariableId),
-    /// The declaration of a static member.
-    Member(VariableId),
+    /// The entry that says where a variable is, or that declares it.
+    Place(VariableId),
+    Namespace(ScopeId),
 }
 
 impl<'a, 'o> Compare<'a, 'o> {
@@ -78,9 +90,11 @@ impl<'a, 'o> Compare<'a, 'o> {
         dwarf: &'a Dwarf<'o>,
     ) -> Self {
         let mut by_variable = BTreeMap::<_, Vec<_>>::new();
+        let mut others_left_out = Vec::new();
         for one in left_out {
-            if let Whose::Variable(variable) = one.whose {
-                by_variable.entry(variable).or_default().push(one);
+            match one.variable() {
+                Some(variable) => by_variable.entry(variable).or_default().push(one),
+                None => others_left_out.push(one.whose),
             }
         }
         let mut compare = Self {
@@ -91,13 +105,17 @@ impl<'a, 'o> Compare<'a, 'o> {
             index: Rc::new(Index::new(module)),
             left_out: by_variable,
             untold: left_out.iter().map(|one| one.whose).collect(),
+            others_left_out,
             lists: Lists::new(),
             report: Report { left_out: left_out.len(), ..Report::default() },
             variables: SecondaryMap::new(),
             function_origins: SecondaryMap::new(),
             variable_origins: SecondaryMap::new(),
+            namespaces: SecondaryMap::new(),
             instances: Vec::new(),
             places: Vec::new(),
+            frames: Vec::new(),
+            calls: Vec::new(),
             types: BTreeSet::new(),
             type_entries: BTreeSet::new(),
             later: Later::default(),
@@ -140,6 +158,12 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.rest_of_parts();
         for (variable, entry, function) in core::mem::take(&mut self.places) {
             self.location(variable, entry, function);
+        }
+        for (function, entry) in core::mem::take(&mut self.frames) {
+            self.frame(function, entry);
+        }
+        for (call, entry) in core::mem::take(&mut self.calls) {
+            self.call_expressions(call, entry);
         }
         self.report
     }
@@ -195,7 +219,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.same(at, "entries that do not end", &0, &found.unclosed);
         self.same(at, "DW_AT_comp_dir", &text(unit.directory), &own(&found.comp_dir));
         self.same(at, "DW_AT_producer", &text(unit.producer), &own(&found.producer));
-        self.same(at, "DW_AT_language", &unit.language.map(u64::from), &found.language);
+        self.language(unit, root, at);
         let address_bytes = module.target.address_bytes();
         self.same(at, "bytes of an address", &address_bytes, &found.encoding.address_bytes);
         if let Err((expected, found)) = only(root, |name| attributes::UNIT.contains(&name)) {
@@ -213,6 +237,22 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.rest_of_types(id, root);
         self.procedures(id, root, at);
         self.lines(id, at);
+    }
+
+    fn language(&mut self, unit: &Unit, root: Entry<'a, 'o>, at: &At) {
+        let expected = self.expected_language(unit);
+        for (name, expected) in attributes::LANGUAGE.into_iter().zip(expected) {
+            self.same(at, &name.to_string(), &expected, &root.number(name));
+        }
+    }
+
+    /// The language of a unit, and its name and version for those who are told of them.
+    pub(super) fn expected_language(&self, unit: &Unit) -> [Option<u64>; 3] {
+        let name =
+            unit.language.and_then(|language| language.name()).filter(|_| self.consumer.language_names);
+        let version = name.and_then(|(_, version)| unit.language_version.or(version));
+        let language = unit.language.map(|language| language.0.into());
+        [language, name.map(|(name, _)| name.into()), version.map(u64::from)]
     }
 
     /// A unit's code is that of its functions.
@@ -239,20 +279,22 @@ impl<'a, 'o> Compare<'a, 'o> {
 
     /// Instances are of what they should be.
     fn origins(&mut self) {
-        for Instance { at, of, found } in core::mem::take(&mut self.instances) {
+        for Instance { at, attribute, of, found } in core::mem::take(&mut self.instances) {
             let expected = match of {
                 Origin::Nothing => None,
                 Origin::Function(id) => self.function_origins[id],
                 Origin::Variable(id) => self.variable_origins[id],
-                Origin::Member(id) => self.variables[id],
+                Origin::Place(id) => self.variables[id],
+                Origin::Namespace(id) => self.namespaces[id],
             };
             if expected != found {
                 let text = |offset: Option<u64>| {
                     let entry = self.dwarf.entry_at(offset?)?;
-                    Some(format!("{} `{}` at {:#x}", entry.tag(), entry.name()?, entry.offset()))
+                    let name = entry.name().unwrap_or_default();
+                    Some(format!("{} `{name}` at {:#x}", entry.tag(), entry.offset()))
                 };
                 let text = |offset| text(offset).unwrap_or_else(|| "nothing".into());
-                let expected = format!("an instance of {}", text(expected));
+                let expected = format!("{attribute} {}", text(expected));
                 self.find(Kind::Attribute, at, expected, text(found));
             }
         }
@@ -266,6 +308,11 @@ impl<'a, 'o> Compare<'a, 'o> {
                 Some(self.object.symbol(self.module.symbol_name(symbol))?.address.wrapping_add(by))
             }
         }
+    }
+
+    /// How much of a function or call was left out.
+    pub(super) fn left_out_of(&self, of: Whose) -> usize {
+        self.others_left_out.iter().filter(|&&one| one == of).count()
     }
 
     /// Notes a difference.

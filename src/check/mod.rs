@@ -40,13 +40,17 @@
 //! ```
 
 mod attributes;
+mod calls;
 mod compare;
 mod entries;
+mod expressions;
+mod functions;
 mod headers;
 mod index;
 mod lines;
 mod locations;
 mod machine;
+mod names;
 mod places;
 mod plain;
 mod report;

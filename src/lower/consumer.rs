@@ -45,6 +45,8 @@ pub struct Consumer {
     pub version: u16,
     /// The 32-bit or the 64-bit DWARF format.
     pub format: Format,
+    /// Whether a unit's language is said as DWARF 6 does, too: by a name and a version.
+    pub language_names: bool,
     /// Tables for looking things up.
     pub tables: Tables,
     /// Whether structures, unions and enumerations with a name go to type units, which a linker merges.
@@ -128,6 +130,7 @@ impl Consumer {
             kernel_convention: None,
             version: 5,
             format: Format::Dwarf32,
+            language_names: false,
             tables: Tables::default(),
             has_type_units: false,
             is_split: false,

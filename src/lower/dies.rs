@@ -223,6 +223,7 @@ impl<'u> Dies<'u> {
                 || functions.iter().any(|&id| module.functions[id].line.is_some())
                 || code.iter().any(|&id| !module.functions[id].rows.is_empty())
                 || variables().any(|variable| variable.line.is_some())
+                || super::others::has_lines(module, id)
                 || types().any(|ty| ty.lines(module).next().is_some())
                 || scopes().any(|scope| matches!(scope.kind, ScopeKind::Inlined { .. })),
             ranges: code.len() > 1 || scopes().any(|scope| !scope.ranges.is_empty()),
@@ -248,9 +249,7 @@ impl<'u> Dies<'u> {
         if let Some(producer) = unit.producer {
             self.text(gimli::DW_AT_producer, producer);
         }
-        if let Some(language) = unit.language {
-            self.info.unsigned(gimli::DW_AT_language, language.into());
-        }
+        self.language(unit);
         self.name(Some(unit.name));
         if let Some(directory) = unit.directory {
             self.text(gimli::DW_AT_comp_dir, directory);
@@ -386,6 +385,7 @@ impl<'u> Dies<'u> {
             let bases = functions.map(|function| module.functions[function].stack.base);
             bases.chain([None]).for_each(|base| used_by(loc, base));
         }
+        super::calls::locs(module, unit).for_each(|(loc, base)| used_by(loc, base));
         sizes.retain(|&bits| bits < address_bits);
         sizes.sort_unstable();
         sizes.dedup();

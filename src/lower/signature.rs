@@ -96,8 +96,9 @@ impl<'m> Signatures<'m> {
         self.out.clear();
         self.visit(id);
         if let Purpose::Contents(_) = purpose {
-            let language = self.module.units[self.module.types[id].unit].language;
-            self.uleb(language.map_or(0, |language| u64::from(language) + 1));
+            let unit = &self.module.units[self.module.types[id].unit];
+            let said = [unit.language.map(|language| language.0.into()), unit.language_version];
+            said.into_iter().for_each(|one| self.uleb(one.map_or(0, |one: u32| u64::from(one) + 1)));
         }
         self.ty(id, purpose);
         let mut digest = Md5::new();
@@ -159,6 +160,13 @@ impl<'m> Signatures<'m> {
         if let Purpose::Contents(_) = purpose {
             self.line(ty.line);
             self.out.push(ty.is_declaration.into());
+            let mut around = Some(ty.scope);
+            while let Some(scope) = around {
+                let is_inline =
+                    matches!(module.scopes[scope].kind, ScopeKind::Namespace { is_inline: true, .. });
+                self.out.push(is_inline.into());
+                around = module.scopes[scope].parent;
+            }
         }
         self.name(ty.name());
         let first = self.tasks.len();
@@ -394,7 +402,7 @@ impl<'m> Signatures<'m> {
     fn context(&mut self, scope: ScopeId) {
         let module = self.module;
         let around = |scope: ScopeId| match &module.scopes[scope].kind {
-            ScopeKind::Namespace(name) => Some((gimli::DW_TAG_namespace, Some(*name))),
+            ScopeKind::Namespace { name, .. } => Some((gimli::DW_TAG_namespace, *name)),
             ScopeKind::Type(ty) => Some((base::tag(&module.types[*ty].kind), module.types[*ty].name())),
             _ => None,
         };

@@ -16,6 +16,7 @@ use hashbrown::{DefaultHashBuilder, HashMap};
 
 use super::dies::Dies;
 use super::entries::Children;
+use super::others::Others;
 use super::signature::Signatures;
 use super::units::{Part, Units};
 use super::{Consumer, Policy};
@@ -43,9 +44,9 @@ pub(super) struct TypeUnit {
 }
 
 impl TypeUnits {
-    pub(super) fn new(module: &Module, children: &Children, consumer: &Consumer) -> Self {
-        let fits = |ty| can_be_copied(module, children, ty) || can_move(module, children, ty);
-        let mut stays: Vec<bool> = module.types.values().map(|ty| !fits(ty)).collect();
+    pub(super) fn new(module: &Module, children: &Children, others: &Others, consumer: &Consumer) -> Self {
+        let mut stays: Vec<bool> =
+            module.types.values().map(|ty| !is_free(module, children, others, ty)).collect();
         let users = users(module);
         let unfit = module.types.keys().filter(|&id| stays[id.as_u32() as usize]).collect();
         spread(unfit, &users, &mut stays);
@@ -54,7 +55,7 @@ impl TypeUnits {
         let mut signatures: Vec<Option<u64>> = vec![None; module.types.len()];
         for (id, ty) in &module.types {
             let index = id.as_u32() as usize;
-            if !stays[index] && can_move(module, children, ty) {
+            if !stays[index] && is_one_of_its_own(ty) {
                 signatures[index] = Some(describe.signature(id));
             }
         }
@@ -112,25 +113,20 @@ impl TypeUnits {
     }
 }
 
-/// Whether a type can have a unit of its own, as far as itself is concerned.
-fn can_move(module: &Module, children: &Children, ty: &Type) -> bool {
+/// Whether a type has a unit of its own, if it can be in one: a structure, class, union or enumeration with a name.
+fn is_one_of_its_own(ty: &Type) -> bool {
     let is_one = matches!(ty.kind, TypeKind::Composite(_) | TypeKind::Enum { .. });
-    is_one && ty.name().is_some() && !ty.is_declaration && is_free(module, children, ty)
+    is_one && ty.name().is_some() && !ty.is_declaration
 }
 
-/// Whether a type can be in the units of others.
-fn can_be_copied(module: &Module, children: &Children, ty: &Type) -> bool {
-    let is_one = matches!(ty.kind, TypeKind::Composite(_) | TypeKind::Enum { .. });
-    (!is_one || ty.name().is_none() || ty.is_declaration) && is_free(module, children, ty)
-}
-
-/// Whether a type is declared outside of all code and types, and has nothing in it that has to be in one place.
-fn is_free(module: &Module, children: &Children, ty: &Type) -> bool {
+/// Whether a type is declared outside of all code and types, and of namespaces that are a unit's own; and has
+/// nothing in it that has to be in one place.
+fn is_free(module: &Module, children: &Children, others: &Others, ty: &Type) -> bool {
     let mut scope = &module.scopes[ty.scope];
     loop {
         match (&scope.kind, scope.parent) {
             (ScopeKind::Unit, _) => break,
-            (ScopeKind::Namespace(_), Some(parent)) => scope = &module.scopes[parent],
+            (ScopeKind::Namespace { name: Some(_), .. }, Some(parent)) => scope = &module.scopes[parent],
             _ => return false,
         }
     }
@@ -140,6 +136,7 @@ fn is_free(module: &Module, children: &Children, ty: &Type) -> bool {
         }
         TypeKind::Composite(composite) => {
             children.is_empty(composite.scope)
+                && others.range(composite.scope).is_empty()
                 && composite.bases.iter().all(|base| matches!(base.offset, BaseOffset::Bytes(_)))
                 && ty.locs().into_iter().all(|loc| module.constant(loc).is_some())
         }
@@ -289,9 +286,7 @@ impl Dies<'_> {
         self.type_unit_of = Some(ty);
         self.info.begin_type_unit(signature, self.entries.ty(ty));
         self.info.begin_entry(gimli::DW_TAG_type_unit, true, None);
-        if let Some(language) = unit.language {
-            self.info.unsigned(gimli::DW_AT_language, language.into());
-        }
+        self.language(unit);
         if copies.types.iter().any(|&(_, id)| module.types[id].lines(module).next().is_some()) {
             self.info.offset(gimli::DW_AT_stmt_list, ".debug_line", 0);
         }
@@ -324,9 +319,12 @@ impl Dies<'_> {
         }
         let first = copies.namespaces.partition_point(|&(of, _)| of < scope);
         for &(_, inner) in copies.namespaces[first..].iter().take_while(|&&(of, _)| of == scope) {
-            let ScopeKind::Namespace(name) = self.module.scopes[inner].kind else { continue };
+            let ScopeKind::Namespace { name, is_inline } = self.module.scopes[inner].kind else { continue };
             self.info.begin_entry(gimli::DW_TAG_namespace, true, None);
-            self.name(Some(name));
+            self.name(name);
+            if is_inline {
+                self.info.flag(gimli::DW_AT_export_symbols);
+            }
             self.info.end_entry();
             self.copied(inner, copies)?;
             self.info.end_children();

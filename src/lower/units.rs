@@ -3,6 +3,7 @@
 use super::dies::Dies;
 use super::entries::{ByUnit, Children};
 use super::join::Join;
+use super::others::Others;
 use super::type_units::{self, TypeUnit, TypeUnits};
 use super::{Consumer, LeftOut, Lowered, Policy};
 use crate::emit::Relocation;
@@ -39,6 +40,7 @@ pub struct Units<'m> {
     pub(super) policy: Policy,
     pub(super) format: Format,
     pub(super) children: Children,
+    pub(super) others: Others,
     pub(super) variables: ByUnit,
     pub(super) types: ByUnit,
     pub(super) functions: ByUnit,
@@ -123,9 +125,9 @@ impl<'m> Units<'m> {
                 return Err(Error::bad_argument("type units of split units cannot be written"));
             }
         }
-        let children = Children::new(module);
+        let (children, others) = (Children::new(module), Others::new(module));
         let type_units = match consumer.has_type_units {
-            true => TypeUnits::new(module, &children, consumer),
+            true => TypeUnits::new(module, &children, &others, consumer),
             false => TypeUnits::default(),
         };
         let count = module.units.len();
@@ -136,6 +138,7 @@ impl<'m> Units<'m> {
             policy,
             format: consumer.section_format(&module.target),
             children,
+            others,
             type_units,
             variables: ByUnit::new(count, module.variables.values().map(|one| unit_of(one.scope))),
             types: ByUnit::new(count, module.types.values().map(|one| one.unit)),

@@ -179,7 +179,8 @@ impl Names {
 
     pub fn val(&self, c: &mut Choices<'_>, depth: u32) -> Val {
         if depth == 0 || c.is(3) {
-            return match c.below(6) {
+            return match c.below(7) {
+                6 => Val::entry_value(self.scalar(c)),
                 0 => Val::constant(c.bits()),
                 1 => Val::address(c.of(&self.symbols), c.between(0, 100) as i64 - 20),
                 2 => Val::register(self.scalar(c)),

@@ -7,6 +7,7 @@ mod described;
 mod patched;
 mod patches;
 mod places;
+mod scopes;
 mod spec;
 mod type_units;
 mod types;

@@ -277,9 +277,28 @@ fn says_nothing(section: &str, bytes: &[u8], byte: usize, bit: u32) -> bool {
 /// Each bit of the sections matters, but for a few that say nothing.
 #[test]
 fn every_bit_matters() {
-    let consumer = fixed();
-    let truth = truth();
-    let clean = Patches { sections: sections(&truth, &consumer) };
+    all_bits_matter(&truth(), &fixed());
+}
+
+#[test]
+fn every_bit_of_scopes_matters() {
+    let mut consumer = Consumer::dwarf5();
+    consumer.language_names = true;
+    consumer.forms = fixed().forms;
+    // A small number is the same in all sizes of references.
+    let references = [
+        dw::DW_AT_specification,
+        dw::DW_AT_object_pointer,
+        dw::DW_AT_import,
+        dw::DW_AT_call_origin,
+        dw::DW_AT_call_parameter,
+    ];
+    consumer.forms.extend(references.map(|name| (name, dw::DW_FORM_ref4)));
+    all_bits_matter(&crate::scopes::truth(), &consumer);
+}
+
+fn all_bits_matter(truth: &Module, consumer: &Consumer) {
+    let clean = Patches { sections: sections(truth, consumer) };
     let mut missed = Vec::new();
     let mut count = 0;
     for section in 0..clean.sections.len() {
@@ -288,7 +307,7 @@ fn every_bit_matters() {
                 let mut patches = clean.clone();
                 patches.sections[section].bytes[byte] ^= 1 << bit;
                 count += 1;
-                if !is_found(&truth, &consumer, &patches) {
+                if !is_found(truth, consumer, &patches) {
                     let section = &clean.sections[section];
                     if says_nothing(section.name, &section.bytes, byte, bit) {
                         continue;

@@ -4,14 +4,15 @@ use eitri::build::Builder;
 use eitri::check::Kind::{self, Type, UnexpectedEntry};
 use eitri::emit::Section;
 use eitri::lower::Consumer;
-use eitri::model::{BaseEncoding, Module};
+use eitri::model::{BaseEncoding, Language, Module};
 use eitri::target::Target;
 
 use crate::{Expected, all_found, missed, sections};
 
 /// Two types in a namespace, and a variable of one that contains the other.
 fn module(change: fn(&mut Said)) -> Module {
-    let mut said = Said { offset: 4, line: 3, namespace: "ns", language: 0x21, name: "a", more: false };
+    let mut said =
+        Said { offset: 4, line: 3, namespace: "ns", language: Language::CPP14, name: "a", more: false };
     change(&mut said);
     let mut m = Builder::new(Target::x86_64());
     let unit = m.unit("a.cpp");
@@ -37,7 +38,7 @@ struct Said {
     offset: u64,
     line: u32,
     namespace: &'static str,
-    language: u16,
+    language: Language,
     name: &'static str,
     more: bool,
 }
@@ -115,7 +116,7 @@ const FAULTS: &[Fault] = &[
     ("a member has another name", Type, |consumer| with_types_of(consumer, |said| said.name = "c")),
     ("a type is declared elsewhere", Type, |consumer| with_types_of(consumer, |said| said.line = 4)),
     ("a type is in another namespace", Type, |consumer| with_types_of(consumer, |said| said.namespace = "no")),
-    ("a type of another language", Type, |consumer| with_types_of(consumer, |said| said.language = 0x1d)),
+    ("a type of another language", Type, |consumer| with_types_of(consumer, |said| said.language = Language::C11)),
     ("a type unit is missing", Type, |consumer| {
         let mut sections = sections(&module(|_| ()), consumer);
         let signature = units(&mut sections)[0].group;

@@ -15,6 +15,9 @@ const MEMBER: &[DwAt] = &[
     dw::DW_AT_bit_size,
     dw::DW_AT_data_member_location,
     dw::DW_AT_data_bit_offset,
+    // Before DWARF 4.
+    dw::DW_AT_byte_size,
+    dw::DW_AT_bit_offset,
     dw::DW_AT_accessibility,
     dw::DW_AT_mutable,
     dw::DW_AT_artificial,
@@ -104,15 +107,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         if let Some(child) = found.children().next() {
             return Err((format!("nothing in `{name}`"), format!("{child:?}")));
         }
-        let bytes = found.attr(dw::DW_AT_data_member_location);
-        let bits = found.attr(dw::DW_AT_data_bit_offset);
-        let offset = match (bytes, bits) {
-            (None, None) => Some(0),
-            (Some(bytes), None) => bytes.unsigned().and_then(|bytes| bytes.checked_mul(8)),
-            (None, Some(bits)) => bits.unsigned(),
-            (Some(_), Some(_)) => None,
-        };
-        equal(&format!("`{name}` at bit"), &Some(member.offset_bits), &offset)?;
+        equal(&format!("`{name}` at bit"), &Some(member.offset_bits), &self.offset_bits(found))?;
         equal(&format!("`{name}` of bits"), &member.bits, &found.number(dw::DW_AT_bit_size))?;
         let expected = member.accessibility.map(accessibility);
         equal(&format!("who may name `{name}`"), &expected, &accessible(found))?;
@@ -122,6 +117,30 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.line(member.line, found)?;
         parts.pairs.push((Some(member.ty), found.ty()));
         Ok(())
+    }
+
+    /// The bits from the start of the object to a member, if its entry says so in one way.
+    fn offset_bits(&self, member: Entry<'a, 'o>) -> Option<u64> {
+        let unit = [dw::DW_AT_byte_size, dw::DW_AT_bit_offset];
+        if unit.iter().all(|&name| member.attr(name).is_none()) {
+            let bytes = member.attr(dw::DW_AT_data_member_location);
+            return match (bytes, member.attr(dw::DW_AT_data_bit_offset)) {
+                (None, None) => Some(0),
+                (Some(bytes), None) => bytes.unsigned()?.checked_mul(8),
+                (None, Some(bits)) => bits.unsigned(),
+                (Some(_), Some(_)) => None,
+            };
+        }
+        // Before DWARF 4: in a storage unit, from the most significant bit on.
+        if self.consumer.version >= 4 || member.attr(dw::DW_AT_data_bit_offset).is_some() {
+            return None;
+        }
+        let [bytes, from_most] = unit.map(|name| member.number(name));
+        let first = member.number(dw::DW_AT_data_member_location)?.checked_mul(8)?;
+        let needs = from_most?.checked_add(member.number(dw::DW_AT_bit_size)?)?;
+        let behind = bytes?.checked_mul(8)?.checked_sub(needs)?;
+        let from_first = if self.module.target.is_big_endian() { from_most? } else { behind };
+        first.checked_add(from_first)
     }
 
     fn variant_part(&self, id: VariantPartId, entry: Entry<'a, 'o>, parts: &mut Parts<'a, 'o>) -> Compared {

@@ -11,11 +11,12 @@ use gimli::{DwTag, constants as dw};
 
 use super::tags::is_type;
 use super::{Compared, equal};
-use crate::check::attributes::only;
+use crate::check::attributes::{self, only};
 use crate::check::compare::Compare;
+use crate::check::entries::flag;
 use crate::check::report::Kind;
 use crate::error::At;
-use crate::model::{ScopeId, ScopeKind, TypeId};
+use crate::model::{Scope, ScopeKind, TypeId};
 use crate::read::{Entry, LineProgram, Unit};
 
 /// Whether it is a unit of a type.
@@ -69,29 +70,30 @@ impl<'a, 'o> Compare<'a, 'o> {
     pub(super) fn context(&self, id: TypeId, parent: Entry<'a, 'o>) -> Compared {
         let module = self.module;
         let ty = module.ty(id);
-        let language = module.unit(ty.unit()).language.map(u64::from);
-        equal("the language of a type", &language, &parent.unit().language)?;
+        let language = self.expected_language(module.unit(ty.unit()));
+        let root = self.dwarf.root(parent.unit());
+        let found = attributes::LANGUAGE.map(|name| root.and_then(|root| root.number(name)));
+        equal("the language of a type", &language, &found)?;
         let (mut scope, mut around) = (ty.scope(), Some(parent));
         loop {
-            let (expected, outer) = self.around(scope);
-            let found = around.map(|entry| (entry.tag().to_string(), entry.name().unwrap_or_default()));
-            let expected = Some((expected.0.to_string(), expected.1.into()));
-            equal("a type in", &expected, &found)?;
+            let (tag, name, is_inline, outer) = match module.scope(scope) {
+                Scope { kind: ScopeKind::Namespace { name, is_inline }, parent, .. } => {
+                    let name = name.map_or("", |name| module.string(name));
+                    (dw::DW_TAG_namespace, name, *is_inline, *parent)
+                }
+                // What is in a function or a type has no unit of its own.
+                _ => (dw::DW_TAG_type_unit, "", false, None),
+            };
+            let found = around.map(|entry| {
+                let is_inline = flag(entry, dw::DW_AT_export_symbols);
+                (entry.tag().to_string(), entry.name().unwrap_or_default(), is_inline)
+            });
+            equal("a type in", &Some((tag.to_string(), name.into(), is_inline)), &found)?;
             around = around.and_then(Entry::parent);
             match outer {
                 Some(outer) => scope = outer,
                 None => return Ok(()),
             }
-        }
-    }
-
-    /// The tag and name of the entry of a scope in a type unit, and what it is in.
-    fn around(&self, scope: ScopeId) -> ((DwTag, &'a str), Option<ScopeId>) {
-        let scope = self.module.scope(scope);
-        match scope.kind {
-            ScopeKind::Namespace(name) => ((dw::DW_TAG_namespace, self.module.string(name)), scope.parent),
-            // What is in a function or a type has no unit of its own.
-            _ => ((dw::DW_TAG_type_unit, ""), None),
         }
     }
 
@@ -124,7 +126,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             let address_bytes = self.module.target.address_bytes();
             self.same(&at, "bytes of an address", &address_bytes, &unit.encoding.address_bytes);
             if let Err((expected, found)) =
-                only(root, |name| matches!(name, dw::DW_AT_language | dw::DW_AT_stmt_list))
+                only(root, |name| name == dw::DW_AT_stmt_list || attributes::LANGUAGE.contains(&name))
             {
                 self.find(Kind::Attribute, at.clone(), expected, found);
             }
@@ -136,7 +138,8 @@ impl<'a, 'o> Compare<'a, 'o> {
                 };
                 let is_there = match entry.tag() {
                     dw::DW_TAG_namespace => {
-                        entry.children().next().is_some() && entry.attributes().len() == 1
+                        let own = [dw::DW_AT_name, dw::DW_AT_export_symbols];
+                        entry.children().next().is_some() && only(entry, |name| own.contains(&name)).is_ok()
                     }
                     tag if is_type(tag) => self.type_entries.contains(&entry.offset()),
                     _ => !is_outermost(entry),
