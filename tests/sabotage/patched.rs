@@ -4,8 +4,8 @@ use eitri::build::Builder;
 use eitri::check::Kind::{
     self, Attribute, Code, Evaluation, Line, Location, MissingEntry, Range, Type, UnexpectedEntry, Unreadable,
 };
-use eitri::emit::RelocationTarget;
 use eitri::emit::elf::new_object;
+use eitri::emit::{RelocationTarget, Section};
 use eitri::lower::Consumer;
 use eitri::model::{BaseEncoding, Loc, Module, Row as LineRow, SourceLine};
 use eitri::target::{SpaceId, Target};
@@ -277,7 +277,7 @@ fn says_nothing(section: &str, bytes: &[u8], byte: usize, bit: u32) -> bool {
 /// Each bit of the sections matters, but for a few that say nothing.
 #[test]
 fn every_bit_matters() {
-    all_bits_matter(&truth(), &fixed());
+    all_bits_matter(&truth(), &fixed(), |_| true);
 }
 
 #[test]
@@ -294,14 +294,22 @@ fn every_bit_of_scopes_matters() {
         dw::DW_AT_call_parameter,
     ];
     consumer.forms.extend(references.map(|name| (name, dw::DW_FORM_ref4)));
-    all_bits_matter(&crate::scopes::truth(), &consumer);
+    all_bits_matter(&crate::scopes::truth(), &consumer, |_| true);
 }
 
-fn all_bits_matter(truth: &Module, consumer: &Consumer) {
+#[test]
+fn every_bit_of_type_units_matters() {
+    for mut consumer in crate::type_units::consumers() {
+        consumer.forms = fixed().forms;
+        all_bits_matter(&crate::type_units::module(|_| ()), &consumer, |section| section.group.is_some());
+    }
+}
+
+fn all_bits_matter(truth: &Module, consumer: &Consumer, is_one: fn(&Section) -> bool) {
     let clean = Patches { sections: sections(truth, consumer) };
     let mut missed = Vec::new();
     let mut count = 0;
-    for section in 0..clean.sections.len() {
+    for section in (0..clean.sections.len()).filter(|&at| is_one(&clean.sections[at])) {
         for byte in 0..clean.sections[section].bytes.len() {
             for bit in 0..8 {
                 let mut patches = clean.clone();

@@ -10,7 +10,7 @@ use eitri::target::Target;
 use crate::{Expected, all_found, missed, sections};
 
 /// Two types in a namespace, and a variable of one that contains the other.
-fn module(change: fn(&mut Said)) -> Module {
+pub fn module(change: fn(&mut Said)) -> Module {
     let mut said =
         Said { offset: 4, line: 3, namespace: "ns", language: Language::CPP14, name: "a", more: false };
     change(&mut said);
@@ -34,7 +34,7 @@ fn module(change: fn(&mut Said)) -> Module {
 }
 
 /// What the module says that faults change.
-struct Said {
+pub struct Said {
     offset: u64,
     line: u32,
     namespace: &'static str,
@@ -43,7 +43,7 @@ struct Said {
     more: bool,
 }
 
-fn consumers() -> [Consumer; 2] {
+pub fn consumers() -> [Consumer; 2] {
     [4, 5].map(|version| {
         let mut consumer = Consumer::dwarf5();
         (consumer.version, consumer.has_type_units) = (version, true);
