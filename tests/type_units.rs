@@ -354,6 +354,8 @@ fn random_modules_mean_what_was_described() {
             if seed % 2 == 0 {
                 consumer.version = 4;
             }
+            consumer.tables.pubs = consumer.version == 4;
+            consumer.tables.aranges = true;
             if seed % 3 == 0 {
                 consumer.format = gimli::Format::Dwarf64;
             }

@@ -2,11 +2,12 @@
 
 use gimli::{DwAt, constants as dw};
 
+use super::attributes::linkage_name;
 use super::compare::{Compare, Origin};
 use super::entries::{Children, flag};
 use super::expressions::Said;
 use super::report::Kind;
-use super::types::accessibility;
+use super::types::{accessibility, is_template};
 use crate::error::At;
 use crate::lower::Whose;
 use crate::model::{Defaulted, DescribedCalls, Function, FunctionId, LocId, Virtuality};
@@ -74,6 +75,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                     self.function_attributes(id, found, None, &at);
                     let object = data.object_pointer.map_or(Origin::Nothing, Origin::Variable);
                     self.refers(found, dw::DW_AT_object_pointer, object, &at);
+                    self.function_templates(id, found, &at);
                     self.scope(data.scope, found, None);
                 }
                 None => self.find(Kind::MissingEntry, at.clone(), "an abstract instance", "none"),
@@ -116,6 +118,11 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
         }
         self.frames.push((id, found));
+        if !is_inlined {
+            self.function_templates(id, found, &at);
+        } else if found.children().any(|child| is_template(child.tag())) {
+            self.find(Kind::Type, at.clone(), "template parameters in the abstract instance", "some");
+        }
         self.scope(data.scope, found, Some(id));
     }
 
@@ -134,8 +141,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
         let linkage = data.linkage_name.or(declaration.and_then(|declaration| declaration.linkage_name));
         let linkage = linkage.map(|name| module.string(name).to_owned());
-        let found = entry.inherited(dw::DW_AT_linkage_name).and_then(Value::text).map(Into::into);
-        self.same(at, "DW_AT_linkage_name", &linkage, &found);
+        let found =
+            entry.inherited(linkage_name(self.consumer.version)).and_then(Value::text).map(Into::into);
+        self.same(at, "the linkage name", &linkage, &found);
         for (name, is) in FLAGS {
             let expected = is(data) || declaration.is_some_and(is);
             let found = matches!(entry.inherited(name), Some(Value::Flag(true)));

@@ -115,7 +115,7 @@ impl Dies<'_> {
             None => self.name(Some(function.name)),
         }
         if let Some(name) = function.linkage_name {
-            self.text(gimli::DW_AT_linkage_name, name);
+            self.text(self.consumer.linkage_name(), name);
         }
         self.declared(function.line);
         if declaration.is_none() {

@@ -11,7 +11,7 @@ use crate::emit::abbrev::Abbreviations;
 use crate::emit::format::Format;
 use crate::emit::info::Elsewhere;
 use crate::emit::lists::FinishedLists;
-use crate::emit::named::NamedEntry;
+use crate::emit::named::NamedEntries;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, UnitId};
 
@@ -75,7 +75,7 @@ pub struct LoweredUnit {
     /// The functions that have code.
     pub(super) code: Vec<FunctionId>,
     /// The entries that are looked up by name.
-    pub(super) named: Vec<NamedEntry>,
+    pub(super) named: NamedEntries,
     /// The type units that belong to it, which have the same abbreviations.
     pub(super) type_units: Vec<TypeUnit>,
     pub(super) left_out: Vec<LeftOut>,

@@ -9,6 +9,7 @@ mod patches;
 mod places;
 mod scopes;
 mod spec;
+mod tables;
 mod type_units;
 mod types;
 

@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use gimli::{DwAt, DwTag, constants as dw};
 
-pub(super) use composite::{is_composite, is_part};
+pub(super) use composite::{is_composite, is_part, is_template};
 pub(super) use tags::{accessibility, is_type, memory_space};
 pub(super) use units::{TypeUnits, is_type_unit};
 
@@ -24,7 +24,9 @@ use super::compare::Compare;
 use super::report::Kind;
 use crate::error::At;
 use crate::lower::Whose;
-use crate::model::{Count, Dimension, LocId, ScopeId, ScopeKind, TypeId, TypeKind, UnitId, VariableId};
+use crate::model::{
+    Count, Dimension, FunctionId, LocId, ScopeId, ScopeKind, TypeId, TypeKind, UnitId, VariableId,
+};
 use crate::read::{Entry, Value};
 
 /// Types and entries that are to be compared. `None` is `void`.
@@ -90,6 +92,25 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
+    /// Compares the parameters of the template that a function is an instance of.
+    pub(super) fn function_templates(&mut self, function: FunctionId, entry: Entry<'a, 'o>, at: &At) {
+        let mut parts = Parts { whose: Some(Whose::Function(function)), ..Parts::default() };
+        let mut children = entry.children().filter(|child| is_template(child.tag()));
+        let templates = &self.module.function(function).templates;
+        let mut compared = self.templates(templates, &mut children, &mut parts);
+        if let (Ok(()), Some(more)) = (&compared, children.next()) {
+            compared = Err(("no more template parameters".into(), format!("{}", more.tag())));
+        }
+        match compared {
+            Ok(()) => {
+                let pairs = core::mem::take(&mut parts.pairs);
+                self.met(parts, at);
+                pairs.into_iter().for_each(|(ty, entry)| self.ty(ty, entry, at));
+            }
+            Err((expected, found)) => self.find(Kind::Type, at.clone(), expected, found),
+        }
+    }
+
     /// Compares the types that nothing of the module has, with entries that were not compared yet; and what is
     /// declared in composite types.
     pub(super) fn rest_of_types(&mut self, unit: UnitId, root: Entry<'a, 'o>) {
@@ -127,8 +148,6 @@ impl<'a, 'o> Compare<'a, 'o> {
                     self.met(parts, &at);
                     self.scopes_of_types();
                 }
-                // What only type units have need is there.
-                None if self.types.range((id, 0)..=(id, u64::MAX)).next().is_some() => {}
                 None => {
                     self.find(
                         Kind::Type,
