@@ -318,10 +318,9 @@ impl Maker<'_, '_> {
             12 => (self.m.unspecified_type(unit, "nothing").unwrap(), 8),
             13 if is_small && bits % 8 == 0 => {
                 let extents: Vec<Extent> = (0..self.c.between(1, 3)).map(|_| self.extent()).collect();
-                // A pointer to a member function has two addresses.
-                let element = bits.max(128);
-                let stride = self.c.of(&[None, Some(element), Some(element + 24)]);
-                (self.m.array_of(unit, of, &extents, stride).unwrap(), 8)
+                let stride = self.c.of(&[None, Some(bits), Some(bits + 24)]);
+                // Elements of a type that is larger than was thought would overlap, which is refused.
+                self.m.array_of(unit, of, &extents, stride).map_or((of, bits), |array| (array, 8))
             }
             14 => {
                 let kinds = [CompositeKind::Struct, CompositeKind::Class, CompositeKind::Union];
