@@ -47,6 +47,8 @@ mod types;
 mod variables;
 
 pub(crate) use loc::scalar;
+#[cfg(feature = "json")]
+pub(crate) use loc::{MAX_LEVELS, too_deep};
 pub use scopes::{FunctionBuilder, InScope, UnitBuilder};
 pub use variables::VariableBuilder;
 
@@ -97,6 +99,12 @@ impl Builder {
     /// The target.
     pub fn target(&self) -> &Target {
         &self.module.target
+    }
+
+    /// What was described so far. Line rows and live ranges are in no order, and nobody's, before the end.
+    #[cfg(feature = "json")]
+    pub(crate) fn described(&self) -> &Module {
+        &self.module
     }
 
     /// A symbol of the object, by name: a function or variable that the linker knows.

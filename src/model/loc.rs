@@ -393,6 +393,11 @@ impl Loc {
         self.0.nodes()
     }
 
+    /// The location of these nodes.
+    pub(super) fn of_nodes<'n>(nodes: impl Iterator<Item = Node<'n>>) -> Self {
+        nodes.fold(Self(Postfix::new()), Self::then)
+    }
+
     #[inline]
     pub(super) fn postfix(&self) -> &Postfix {
         &self.0

@@ -10,6 +10,7 @@ mod lines;
 mod live;
 mod loc;
 mod postfix;
+mod same;
 mod scopes;
 mod tree;
 mod types;
@@ -45,7 +46,7 @@ use crate::target::Target;
 /// # Panics
 /// Methods that take an id take one of this module; with one of another module that has no entity of that
 /// number they panic.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Module {
     pub(crate) target: Target,
     pub(crate) strings: IndexSet<Box<str>, DefaultHashBuilder>,

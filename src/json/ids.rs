@@ -1,0 +1,190 @@
+//! What entities are called in a description: by their names where those tell them apart, and by ids with a
+//! `#` otherwise.
+
+use core::hash::Hash;
+
+use hashbrown::{HashMap, HashSet};
+
+use super::statement::Ref;
+use super::words::{Named, Text};
+use crate::model::{
+    Entity, FileId, FunctionId, Module, Node, ProcedureId, ScopeId, ScopeKind, SourceLine, StringId, TypeId,
+    TypeKind, UnitId, VariableId,
+};
+use crate::op::Reg;
+use crate::target::SpaceId;
+
+/// A module, and which of its entities go by their names.
+#[derive(Debug)]
+pub(super) struct Known<'m> {
+    pub module: &'m Module,
+    types: Unique<(UnitId, StringId)>,
+    files: Unique<(UnitId, StringId)>,
+    scopes: Unique<StringId>,
+    /// What is referred to, of what has no name.
+    variables: HashSet<VariableId>,
+    blocks: HashSet<ScopeId>,
+}
+
+/// Names, and whether only one has them.
+#[derive(Debug)]
+struct Unique<K>(HashMap<K, bool>);
+
+impl<K: Hash + Eq> FromIterator<K> for Unique<K> {
+    fn from_iter<I: IntoIterator<Item = K>>(names: I) -> Self {
+        let mut all = HashMap::new();
+        for name in names {
+            all.entry(name).and_modify(|is_unique| *is_unique = false).or_insert(true);
+        }
+        Self(all)
+    }
+}
+
+impl<K: Hash + Eq> Unique<K> {
+    fn has(&self, name: &K) -> bool {
+        self.0.get(name) == Some(&true)
+    }
+}
+
+impl<'m> Known<'m> {
+    pub fn new(module: &'m Module) -> Self {
+        let variables = module.variables.values();
+        let procedures = module.procedures.values().map(|procedure| procedure.loc);
+        let live = module.live.iter().map(|live| live.loc);
+        let locs = live.chain(variables.clone().filter_map(|variable| variable.always)).chain(procedures);
+        let nodes = locs.flat_map(|loc| module.nodes(loc));
+        let pointed = nodes.filter_map(|node| match node {
+            Node::PointerTo(variable, _) => Some(variable),
+            _ => None,
+        });
+        let entities =
+            module.exprs.iter().flat_map(|(_, entities)| entities).filter_map(|entity| match entity {
+                Entity::Variable(variable) => Some(*variable),
+                _ => None,
+            });
+        let origins = variables.clone().filter_map(|variable| variable.origin);
+        let parents = module.scopes.values().filter_map(|scope| scope.parent);
+        Self {
+            module,
+            types: module.types.values().filter_map(|ty| Some((ty.unit(), type_name(ty.kind())?))).collect(),
+            files: module.files.values().map(|file| (file.unit, file.name)).collect(),
+            scopes: module.scopes.keys().filter_map(|scope| scope_name(module, scope)).collect(),
+            variables: pointed.chain(entities).chain(origins).collect(),
+            blocks: parents.chain(variables.map(|variable| variable.scope)).collect(),
+        }
+    }
+
+    pub fn text(&self, string: StringId) -> Text<'m> {
+        self.module.string(string).into()
+    }
+
+    /// The name, if it tells the entity apart.
+    fn name(&self, is_unique: bool, name: StringId) -> Option<Text<'m>> {
+        let text = self.module.string(name);
+        // Ids have a `#`.
+        (is_unique && !text.contains('#')).then(|| text.into())
+    }
+
+    fn type_name(&self, id: TypeId) -> Option<Text<'m>> {
+        let ty = self.module.ty(id);
+        let name = type_name(ty.kind())?;
+        self.name(self.types.has(&(ty.unit(), name)), name)
+    }
+
+    fn file_name(&self, id: FileId) -> Option<Text<'m>> {
+        let file = self.module.file(id);
+        self.name(self.files.has(&(file.unit, file.name)), file.name)
+    }
+
+    fn scope_name(&self, id: ScopeId) -> Option<Text<'m>> {
+        let name = scope_name(self.module, id)?;
+        self.name(self.scopes.has(&name), name)
+    }
+
+    pub fn scope_ref(&self, id: ScopeId) -> Ref<'m> {
+        self.scope_name(id).unwrap_or_else(|| Text(id.to_string().replacen("scope", "scope#", 1).into()))
+    }
+
+    /// The id that the scope is to be given.
+    pub fn scope_id(&self, id: ScopeId) -> Option<Text<'m>> {
+        let is_named = scope_name(self.module, id).is_some();
+        match self.scope_name(id) {
+            None if is_named || self.blocks.contains(&id) => Some(self.scope_ref(id)),
+            _ => None,
+        }
+    }
+
+    pub fn unit_ref(&self, id: UnitId) -> Ref<'m> {
+        self.scope_ref(self.module.unit(id).scope)
+    }
+
+    pub fn function_ref(&self, id: FunctionId) -> Ref<'m> {
+        self.scope_ref(self.module.function(id).scope)
+    }
+
+    pub fn file_ref(&self, id: FileId) -> Ref<'m> {
+        self.file_name(id).unwrap_or_else(|| Text(format!("file#{}", id.as_u32()).into()))
+    }
+
+    pub fn file_id(&self, id: FileId) -> Option<Text<'m>> {
+        if self.file_name(id).is_some() { None } else { Some(self.file_ref(id)) }
+    }
+
+    pub fn type_ref(&self, id: TypeId) -> Ref<'m> {
+        self.type_name(id).unwrap_or_else(|| Text(format!("type#{}", id.as_u32()).into()))
+    }
+
+    pub fn type_id(&self, id: TypeId) -> Option<Text<'m>> {
+        if self.type_name(id).is_some() { None } else { Some(self.type_ref(id)) }
+    }
+
+    pub fn variable_ref(&self, id: VariableId) -> Ref<'m> {
+        Text(format!("variable#{}", id.as_u32()).into())
+    }
+
+    /// The id that the variable is to be given, if something refers to it.
+    pub fn variable_id(&self, id: VariableId) -> Option<Text<'m>> {
+        self.variables.contains(&id).then(|| self.variable_ref(id))
+    }
+
+    pub fn procedure_ref(&self, id: ProcedureId) -> Ref<'m> {
+        Text(format!("procedure#{}", id.as_u32()).into())
+    }
+
+    pub fn line(&self, line: SourceLine) -> (Ref<'m>, u32) {
+        (self.file_ref(line.file), line.line)
+    }
+
+    pub fn register(&self, reg: Reg) -> Named<'m> {
+        match self.module.target.register(reg) {
+            Some(register) => Named::Text(Text(register.name().to_string().into())),
+            None => Named::Number(reg.0),
+        }
+    }
+
+    pub fn space(&self, id: SpaceId) -> Named<'m> {
+        match self.module.target.space(id) {
+            Some(space) => Named::Text(space.name.into()),
+            None => Named::Number(id.0.into()),
+        }
+    }
+}
+
+fn type_name(kind: &TypeKind) -> Option<StringId> {
+    match kind {
+        TypeKind::Base { name, .. } | TypeKind::Typedef { name, .. } => Some(*name),
+        TypeKind::Struct(composite) | TypeKind::Union(composite) => composite.name,
+        TypeKind::Enum { name, .. } => *name,
+        _ => None,
+    }
+}
+
+fn scope_name(module: &Module, id: ScopeId) -> Option<StringId> {
+    let scope = module.scope(id);
+    match scope.kind {
+        ScopeKind::Unit => Some(module.unit(scope.unit).name),
+        ScopeKind::Namespace(name) => Some(name),
+        ScopeKind::Function(function) => Some(module.function(function).name),
+        ScopeKind::Block | ScopeKind::Inlined { .. } => None,
+    }
+}

@@ -1,0 +1,443 @@
+//! A module to statements, in an order that gives every entity the id that it has.
+//!
+//! Entities of one kind are numbered as they come, and each was made after what it needs. So there is always a
+//! next one of some kind that can be said: [`Writer::ensure_scope`] and its like first say what comes before.
+//! What can be said of a function or variable after it was made may need what came later; then it is said at
+//! the end, by a statement `describe_…`.
+
+use std::io::Write;
+
+use serde::Serialize;
+
+use super::ids::Known;
+use super::read::VERSION;
+use super::statement::{self as say, FunctionFacts, Later, Statement, UnitFacts, VariableFacts};
+use super::words::{Bytes, Named, Number, Signed, Word};
+pub(super) use super::written::{Live, Place, Rows};
+use crate::error::{ErrorKind, Result};
+use crate::model::{
+    Address, Composite, Entity, FileId, FunctionId, LocId, Module, Node, ProcedureId, ScopeId, ScopeKind,
+    SourceLine, TypeId, TypeKind, UnitId, VariableId, VariableKind,
+};
+use crate::target::SpaceId;
+
+/// Writes the description of a module.
+pub(super) fn module(module: &Module, to: impl Write) -> Result<()> {
+    let known = Known::new(module);
+    let mut writer = Writer { known: &known, module, out: to, said: Said::default(), later: Vec::new() };
+    write!(writer.out, "{{\"eitri\":{VERSION},\"target\":\"{}\",\"describe\":[", module.target.name())?;
+    writer.all()?;
+    writer.out.write_all(b"\n]}\n")?;
+    writer.out.flush()?;
+    Ok(())
+}
+
+struct Writer<'m, W> {
+    known: &'m Known<'m>,
+    module: &'m Module,
+    out: W,
+    said: Said,
+    later: Vec<Describe>,
+}
+
+/// How many of each kind were said.
+#[derive(Default)]
+struct Said {
+    statements: usize,
+    files: u32,
+    types: u32,
+    scopes: u32,
+    variables: u32,
+    procedures: u32,
+}
+
+/// What is left for the end.
+enum Describe {
+    Function(FunctionId),
+    Variable(VariableId),
+}
+
+/// Says all of a kind up to and with `id`. What is said may say more of the same kind.
+macro_rules! ensure { ($($method:ident $count:ident $id:ty => $say:ident;)*) => { $(
+    fn $method(&mut self, id: $id) -> Result<()> {
+        while self.said.$count <= id.as_u32() {
+            self.$say(<$id>::from_u32(self.said.$count))?;
+        }
+        Ok(())
+    }
+)* } }
+
+impl<'m, W: Write> Writer<'m, W> {
+    fn all(&mut self) -> Result<()> {
+        let module = self.module;
+        for ty in module.types.keys() {
+            self.ensure_type(ty)?;
+        }
+        for ty in module.types.keys() {
+            self.members(ty)?;
+        }
+        for file in module.files.keys() {
+            self.ensure_file(file)?;
+        }
+        for variable in module.variables.keys() {
+            self.ensure_variable(variable)?;
+        }
+        for scope in module.scopes.keys() {
+            self.ensure_scope(scope)?;
+        }
+        for procedure in module.procedures.keys() {
+            self.ensure_procedure(procedure)?;
+        }
+        for describe in core::mem::take(&mut self.later) {
+            let known = self.known;
+            self.say(&match describe {
+                Describe::Function(id) => Statement::DescribeFunction(
+                    say::DescribeFunction::new(known.function_ref(id)).with(self.later_function_facts(id)),
+                ),
+                Describe::Variable(id) => Statement::DescribeVariable(
+                    say::DescribeVariable::new(known.variable_ref(id)).with(self.variable_facts(id)),
+                ),
+            })?;
+        }
+        for (id, _) in module.functions().filter(|&(id, _)| !module.rows(id).is_empty()) {
+            let rows = Later::Rows(Rows { known: self.known, rows: module.rows(id) });
+            self.say(&Statement::Rows(say::Rows::new(self.known.function_ref(id), rows)))?;
+        }
+        Ok(())
+    }
+
+    ensure! {
+        ensure_file files FileId => say_file;
+        ensure_type types TypeId => say_type;
+        ensure_scope scopes ScopeId => say_scope;
+        ensure_variable variables VariableId => say_variable;
+        ensure_procedure procedures ProcedureId => say_procedure;
+    }
+
+    /// A unit makes a scope and a file. Files before that one were there before.
+    fn say_unit(&mut self, id: UnitId) -> Result<()> {
+        let (known, unit) = (self.known, self.module.unit(id));
+        if let Some(before) = unit.file.as_u32().checked_sub(1) {
+            self.ensure_file(FileId::from_u32(before))?;
+        }
+        let text = |string: &Option<_>| string.map(|string| known.text(string));
+        let facts = UnitFacts {
+            directory: text(&unit.directory),
+            producer: text(&unit.producer),
+            language: unit.language.map(known_language),
+        };
+        let mut said = say::Unit::new(known.text(unit.name)).with(facts);
+        said.id = known.scope_id(unit.scope);
+        self.said.scopes += 1;
+        self.said.files += 1;
+        self.say(&Statement::Unit(said))?;
+        match (known.file_id(unit.file), self.module.file(unit.file).md5) {
+            (None, None) => Ok(()),
+            _ => self.file(unit.file),
+        }
+    }
+
+    fn say_file(&mut self, id: FileId) -> Result<()> {
+        let unit = self.module.unit(self.module.file(id).unit);
+        if unit.file == id {
+            return self.ensure_scope(unit.scope);
+        }
+        self.ensure_scope(unit.scope)?;
+        self.said.files += 1;
+        self.file(id)
+    }
+
+    fn file(&mut self, id: FileId) -> Result<()> {
+        let (known, file) = (self.known, self.module.file(id));
+        let mut said = say::File::new(known.unit_ref(file.unit), known.text(file.name));
+        said.id = known.file_id(id);
+        said.directory = file.directory.map(|directory| known.text(directory));
+        said.md5 = file.md5.map(|md5| Bytes(md5.to_vec()));
+        self.say(&Statement::File(said))
+    }
+
+    fn say_scope(&mut self, id: ScopeId) -> Result<()> {
+        let (known, module, scope) = (self.known, self.module, self.module.scope(id));
+        let Some(parent) = scope.parent else { return self.say_unit(scope.unit) };
+        // The scope around it was there before it, and so was what it names.
+        let within = known.scope_ref(parent);
+        let pcs = || module.ranges(id).iter().map(|pcs| (Number(pcs.start), Number(pcs.end))).collect();
+        if let ScopeKind::Inlined { call, .. } = scope.kind {
+            self.ensure_file(call.file)?;
+        }
+        self.said.scopes += 1;
+        let said = match scope.kind {
+            ScopeKind::Unit => return Ok(()),
+            ScopeKind::Namespace(name) => {
+                let mut said = say::Namespace::new(within, known.text(name));
+                said.id = known.scope_id(id);
+                Statement::Namespace(said)
+            }
+            ScopeKind::Function(function) => self.function(function, parent),
+            ScopeKind::Block => {
+                let mut said = say::Block::new(within, pcs());
+                said.id = known.scope_id(id);
+                Statement::Block(said)
+            }
+            ScopeKind::Inlined { function, call } => {
+                let SourceLine { file, line, column } = call;
+                let call = (known.file_ref(file), line, column);
+                let mut said = say::Inlined::new(within, known.function_ref(function), pcs(), call);
+                said.id = known.scope_id(id);
+                Statement::Inlined(said)
+            }
+        };
+        self.say(&said)
+    }
+
+    fn function(&mut self, id: FunctionId, parent: ScopeId) -> Statement<'m> {
+        let (known, function) = (self.known, self.module.function(id));
+        let scaling = function.stack.scaling;
+        let mut stack = say::Stack::new();
+        stack.base = function.stack.base.map(|base| known.register(base));
+        stack.scaling = (scaling != self.module.target.scaling()).then_some(Word(scaling));
+        let code = function.address.map(|address| {
+            let mut code = say::Code::new(Number(function.bytes));
+            match address {
+                Address::Constant(address) => code.address = Some(Number(address)),
+                Address::Symbol(symbol, offset) => {
+                    code.symbol = Some(known.text(symbol.0));
+                    code.offset = Some(Number(offset)).filter(|_| offset > 0);
+                }
+            }
+            code
+        });
+        let mut facts = FunctionFacts {
+            code,
+            linkage_name: function.linkage_name.map(|name| known.text(name)),
+            external: (function.is_external && !function.is_kernel).then_some(true),
+            kernel: function.is_kernel.then_some(true),
+            stack: Some(stack).filter(|stack| stack.base.is_some() || stack.scaling.is_some()),
+            ..FunctionFacts::default()
+        };
+        if function.returns.is_none_or(|ty| self.is_type_said(ty)) && self.is_line_said(function.line) {
+            let FunctionFacts { returns, declared, .. } = self.later_function_facts(id);
+            facts = FunctionFacts { returns, declared, ..facts };
+        } else {
+            self.later.push(Describe::Function(id));
+        }
+        let mut said = say::Function::new(known.scope_ref(parent), known.text(function.name)).with(facts);
+        said.id = known.scope_id(function.scope);
+        Statement::Function(said)
+    }
+
+    /// What a function may be said to be when it is there already.
+    fn later_function_facts(&self, id: FunctionId) -> FunctionFacts<'m> {
+        let (known, function) = (self.known, self.module.function(id));
+        FunctionFacts {
+            returns: function.returns.map(|ty| known.type_ref(ty)),
+            declared: function.line.map(|line| known.line(line)),
+            ..FunctionFacts::default()
+        }
+    }
+
+    fn say_variable(&mut self, id: VariableId) -> Result<()> {
+        let (known, module, variable) = (self.known, self.module, self.module.variable(id));
+        self.ensure_scope(variable.scope)?;
+        self.ensure_type(variable.ty)?;
+        self.said.variables += 1;
+        let (within, ty) = (known.scope_ref(variable.scope), known.type_ref(variable.ty));
+        let name = variable.name.map_or("".into(), |name| known.text(name));
+        let locs = module.live(id).iter().map(|live| live.loc).chain(variable.always);
+        let is_said = self.is_line_said(variable.line) && { locs }.all(|loc| self.is_loc_said(loc));
+        let facts = if is_said { self.variable_facts(id) } else { VariableFacts::default() };
+        let mut name_id = known.variable_id(id);
+        if !is_said {
+            self.later.push(Describe::Variable(id));
+            name_id = Some(known.variable_ref(id));
+        }
+        let said = match (variable.kind, variable.origin) {
+            (_, Some(origin)) => {
+                let mut said = say::InlinedVariable::new(within, known.variable_ref(origin)).with(facts);
+                said.id = name_id;
+                Statement::InlinedVariable(said)
+            }
+            (VariableKind::Constant, None) => {
+                let value = variable.always.and_then(|always| match module.nodes(always).next() {
+                    Some(Node::Implicit(bytes)) => Some(bytes.to_vec()),
+                    _ => None,
+                });
+                let mut said = say::Constant::new(within, name, ty, Bytes(value.unwrap_or_default()));
+                (said.id, said.declared) = (name_id, facts.declared);
+                (said.artificial, said.external) = (facts.artificial, facts.external);
+                Statement::Constant(said)
+            }
+            (kind, None) => {
+                let mut said = say::Variable::new(within, name, ty).with(facts);
+                said.id = name_id;
+                if kind == VariableKind::Parameter {
+                    Statement::Parameter(said)
+                } else {
+                    Statement::Variable(said)
+                }
+            }
+        };
+        self.say(&said)
+    }
+
+    fn variable_facts(&self, id: VariableId) -> VariableFacts<'m> {
+        let (known, module, variable) = (self.known, self.module, self.module.variable(id));
+        let live = module.live(id);
+        VariableFacts {
+            declared: variable.line.map(|line| known.line(line)),
+            artificial: variable.is_artificial.then_some(true),
+            external: variable.is_external.then_some(true),
+            live: Some(Later::Live(Live { known, live })).filter(|_| !live.is_empty()),
+            always: variable.always.map(|loc| Later::Loc(Place { known, loc })),
+        }
+    }
+
+    fn say_procedure(&mut self, id: ProcedureId) -> Result<()> {
+        let (known, procedure) = (self.known, &self.module.procedures[id]);
+        self.ensure_loc(procedure.loc)?;
+        self.ensure_scope(self.module.unit(procedure.unit).scope)?;
+        self.said.procedures += 1;
+        let loc = Later::Loc(Place { known, loc: procedure.loc });
+        let (unit, id) = (known.unit_ref(procedure.unit), known.procedure_ref(id));
+        self.say(&Statement::Procedure(say::Procedure::new(unit, id, loc)))
+    }
+
+    fn say_type(&mut self, id: TypeId) -> Result<()> {
+        let (known, ty) = (self.known, self.module.ty(id));
+        self.ensure_scope(self.module.unit(ty.unit()).scope)?;
+        self.said.types += 1;
+        let unit = known.unit_ref(ty.unit());
+        let maybe = |ty: Option<TypeId>| ty.map(|ty| known.type_ref(ty));
+        let name_id = known.type_id(id);
+        /// A statement with the fields that have to be there, and those that may.
+        macro_rules! said { ($variant:ident $object:ident($($value:expr),*) { $($field:ident: $may:expr),* }) => {{
+            let mut said = say::$object::new($($value),*);
+            said.id = name_id;
+            $(said.$field = $may;)*
+            Statement::$variant(said)
+        }} }
+        let said = match ty.kind() {
+            TypeKind::Base { name, encoding } => {
+                let bits = Number(ty.bits().unwrap_or(0));
+                said!(BaseType BaseType(unit, known.text(*name), Word(*encoding), bits) {})
+            }
+            TypeKind::Pointer { to, space } => {
+                let space = Some(*space).filter(|&space| space != SpaceId::DEFAULT);
+                said!(Pointer Pointer(unit) { to: maybe(*to), space: space.map(|space| known.space(space)) })
+            }
+            TypeKind::Array { of, counts } => {
+                let counts = counts.iter().map(|count| count.map(Number)).collect();
+                said!(Array Array(unit, known.type_ref(*of), counts) {})
+            }
+            TypeKind::Vector { of, count } => {
+                said!(Vector Vector(unit, known.type_ref(*of), Number(*count)) {})
+            }
+            TypeKind::Struct(Composite { name, .. }) => {
+                let name = name.map(|name| known.text(name));
+                said!(Structure Composite(unit, Number(ty.bits().unwrap_or(0) / 8)) { name: name })
+            }
+            TypeKind::Union(Composite { name, .. }) => {
+                let name = name.map(|name| known.text(name));
+                said!(Union Composite(unit, Number(ty.bits().unwrap_or(0) / 8)) { name: name })
+            }
+            TypeKind::Enum { name, of, enumerators } => {
+                let each = enumerators.iter().map(|&(name, value)| (known.text(name), Signed(value)));
+                let name = name.map(|name| known.text(name));
+                said!(Enumeration Enumeration(unit, known.type_ref(*of), each.collect()) { name: name })
+            }
+            TypeKind::Typedef { name, of } => {
+                said!(Typedef Typedef(unit, known.text(*name)) { of: maybe(*of) })
+            }
+            TypeKind::Qualified { qualifier, of } => {
+                said!(Qualified Qualified(unit, Word(*qualifier)) { of: maybe(*of) })
+            }
+            TypeKind::Subroutine { returns, parameters } => {
+                let parameters = parameters.iter().map(|&ty| known.type_ref(ty)).collect();
+                said!(Subroutine Subroutine(unit, parameters) { returns: maybe(*returns) })
+            }
+        };
+        self.say(&said)
+    }
+
+    fn members(&mut self, of: TypeId) -> Result<()> {
+        let (known, ty) = (self.known, self.module.ty(of));
+        let (TypeKind::Struct(composite) | TypeKind::Union(composite)) = ty.kind() else { return Ok(()) };
+        for member in &composite.members {
+            let (unit, of, ty) = (known.unit_ref(ty.unit()), known.type_ref(of), known.type_ref(member.ty));
+            let name = member.name.map(|name| known.text(name));
+            self.say(&match member.bits {
+                None => {
+                    let mut said = say::Member::new(unit, of, ty, Number(member.offset_bits / 8));
+                    said.name = name;
+                    Statement::Member(said)
+                }
+                Some(bits) => {
+                    let mut said = say::BitField::new(unit, of, ty, Number(member.offset_bits), Number(bits));
+                    said.name = name;
+                    Statement::BitField(said)
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    fn is_type_said(&self, ty: TypeId) -> bool {
+        ty.as_u32() < self.said.types
+    }
+
+    fn is_line_said(&self, line: Option<SourceLine>) -> bool {
+        line.is_none_or(|line| line.file.as_u32() < self.said.files)
+    }
+
+    /// What a location refers to, of what has to be said before it.
+    fn entities(&self, loc: LocId) -> impl Iterator<Item = Entity> + use<'m, W> {
+        let module = self.module;
+        module.nodes(loc).flat_map(move |node| {
+            let (one, several) = match node {
+                Node::PointerTo(variable, _) => (Some(Entity::Variable(variable)), &[][..]),
+                Node::Call(procedure) => (Some(Entity::Procedure(procedure)), &[][..]),
+                Node::Expr(expr) => (None, module.expr(expr).1),
+                _ => (None, &[][..]),
+            };
+            one.into_iter().chain(several.iter().copied())
+        })
+    }
+
+    fn is_loc_said(&self, loc: LocId) -> bool {
+        self.entities(loc).all(|entity| match entity {
+            Entity::Variable(id) => id.as_u32() < self.said.variables,
+            Entity::Procedure(id) => id.as_u32() < self.said.procedures,
+            Entity::Type(id) => self.is_type_said(id),
+            Entity::Symbol(..) => true,
+        })
+    }
+
+    fn ensure_loc(&mut self, loc: LocId) -> Result<()> {
+        for entity in self.entities(loc) {
+            match entity {
+                Entity::Variable(id) => self.ensure_variable(id)?,
+                Entity::Procedure(id) => self.ensure_procedure(id)?,
+                Entity::Type(id) => self.ensure_type(id)?,
+                Entity::Symbol(..) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, statement: &Statement<'_>) -> Result<()> {
+        self.out.write_all(if self.said.statements == 0 { b"\n" } else { b",\n" })?;
+        self.said.statements += 1;
+        self.json(statement)
+    }
+
+    fn json(&mut self, value: &impl Serialize) -> Result<()> {
+        serde_json::to_writer(&mut self.out, value).map_err(|error| ErrorKind::Io(error.to_string()).into())
+    }
+}
+
+fn known_language(number: u16) -> Named<'static> {
+    match super::apply::language_name(number) {
+        Some(name) => Named::Text(name.into()),
+        None => Named::Number(number.into()),
+    }
+}
