@@ -36,9 +36,13 @@ pub(super) fn module(text: &[u8]) -> Result<Module> {
         (Ok(()), Document { reader: Some(reader), .. }) => {
             reader.builder.finish().map_err(|error| at(error, place::of_all(text)))
         }
-        (Ok(()), _) => Err(at(Error::malformed("missing field `describe`"), place::at_offset(text, 0))),
-        (Err(_), Document { error: Some(error), .. }) => Err(error),
-        (Err(error), _) => Err(of_json(text, 0, text, &error)),
+        // Without a reader there was an error.
+        (Ok(()), _) => Err(Error::malformed("no description")),
+        (Err(error), Document { error: None, .. }) => Err(of_json(text, 0, text, &error)),
+        // The place is known already, or it is where reading ended.
+        (Err(wrong), Document { error: Some(error), .. }) => {
+            Err(error.or_at(of_json(text, 0, text, &wrong).at().clone()))
+        }
     }
 }
 
@@ -64,7 +68,7 @@ fn of_json(text: &str, start: usize, part: &str, error: &serde_json::Error) -> E
     }
 }
 
-/// The whole: `eitri`, `target`, `describe`, in this order.
+/// The whole: `eitri`, `target`, `describe`.
 struct Document<'a> {
     text: &'a str,
     reader: Option<Reader<'a>>,
@@ -80,38 +84,62 @@ impl<'a> Visitor<'a> for &mut Document<'a> {
     }
 
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
-        expect_key(&mut map, "eitri")?;
-        let version: u64 = map.next_value()?;
-        if version != VERSION {
-            let what = format!("version {version} of the format: this is version {VERSION}");
-            return Err(self.fail(ErrorKind::Unsupported(what).into()));
+        let (mut version, mut is_described, mut waiting) = (None, false, None);
+        while let Some(key) = map.next_key::<Text<'_>>()? {
+            match &*key {
+                "eitri" if version.is_none() => {
+                    let found: u64 = map.next_value()?;
+                    if found != VERSION {
+                        let what = format!("version {found} of the format: this is version {VERSION}");
+                        return Err(self.fail(ErrorKind::Unsupported(what).into()));
+                    }
+                    version = Some(found);
+                }
+                "target" if self.reader.is_none() => {
+                    let target: Text<'a> = map.next_value()?;
+                    let target = Target::named(&target).map_err(|error| self.fail(error))?;
+                    self.reader = Some(Reader::new(self.text, target));
+                }
+                "describe" if !is_described => {
+                    is_described = true;
+                    match self.reader.is_some() && version.is_some() {
+                        true => map.next_value_seed(&mut *self)?,
+                        // It can be read when it is known what for.
+                        false => waiting = Some(map.next_value::<&RawValue>()?),
+                    }
+                }
+                "eitri" | "target" | "describe" => {
+                    return Err(de::Error::custom(format!("duplicate field `{}`", &*key)));
+                }
+                _ => return Err(de::Error::unknown_field(&key, &["eitri", "target", "describe"])),
+            }
         }
-        expect_key(&mut map, "target")?;
-        let target: Text<'a> = map.next_value()?;
-        let target = Target::named(&target).map_err(|error| self.fail(error))?;
-        self.reader = Some(Reader::new(self.text, target));
-        expect_key(&mut map, "describe")?;
-        map.next_value_seed(self)?;
-        match map.next_key::<Text<'_>>()? {
-            None => Ok(()),
-            Some(key) => Err(de::Error::custom(format!("unknown field `{}`", &*key))),
-        }
+        let missing = match (version, &self.reader, is_described) {
+            (None, ..) => "eitri",
+            (_, None, _) => "target",
+            (_, _, false) => "describe",
+            _ => return waiting.map_or(Ok(()), |list| self.describe(list)),
+        };
+        Err(de::Error::missing_field(missing))
     }
 }
 
-impl Document<'_> {
+impl<'a> Document<'a> {
+    /// The list of statements, where it came before the target.
+    fn describe<E: de::Error>(&mut self, list: &'a RawValue) -> Result<(), E> {
+        let mut json = serde_json::Deserializer::from_str(list.get());
+        let read = DeserializeSeed::deserialize(&mut *self, &mut json);
+        read.map_err(|error| {
+            let start = list.get().as_ptr() as usize - self.text.as_ptr() as usize;
+            let error = self.error.take().unwrap_or_else(|| of_json(self.text, start, list.get(), &error));
+            self.fail(error)
+        })
+    }
+
     #[cold]
     fn fail<E: de::Error>(&mut self, error: Error) -> E {
         self.error = Some(error);
         E::custom("")
-    }
-}
-
-fn expect_key<'a, A: MapAccess<'a>>(map: &mut A, expected: &'static str) -> Result<(), A::Error> {
-    match map.next_key::<Text<'_>>()? {
-        None => Err(de::Error::missing_field(expected)),
-        Some(key) if &*key == expected => Ok(()),
-        Some(key) => Err(de::Error::custom(format!("`{}` where `{expected}` comes next", &*key))),
     }
 }
 

@@ -6,4 +6,5 @@ mod common;
 #[path = "../common/random.rs"]
 mod random;
 
+mod page;
 mod round;
