@@ -18,7 +18,7 @@ use std::process::Command;
 use eitri::build::{Builder, VariableBuilder};
 use eitri::emit::elf;
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{Encoding, FileId, FunctionId, Loc, Module, Qualifier, Row, TypeId};
+use eitri::model::{BaseEncoding, FileId, FunctionId, Loc, Module, Qualifier, Row, TypeId};
 use eitri::target::{Gfx, Target, Wave};
 use object::{Object, ObjectSegment};
 
@@ -66,7 +66,7 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
     m.describe_unit(unit)?.directory(".").producer("clang 19.1.7; eitri").language(gimli::DW_LANG_OpenCL.0);
 
     let global = gpu.space_named("global")?.id;
-    let int = m.base_type(unit, "int", Encoding::Signed, 32)?;
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     let const_int = m.qualified(unit, Qualifier::Const, Some(int))?;
     let u = m.pointer_into(unit, Some(const_int), global)?;
     let out = m.pointer_into(unit, Some(int), global)?;

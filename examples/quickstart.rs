@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use eitri::build::Builder;
 use eitri::emit::elf::{Code, new_object, write_file};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{Encoding, Loc, Row};
+use eitri::model::{BaseEncoding, Loc, Row};
 use eitri::target::{Gfx, Target, Wave};
 
 /// A kernel for gfx1030. The numbers on the right are pcs: bytes from its start.
@@ -26,8 +26,8 @@ fn main() -> eitri::Result<()> {
     let unit = m.unit("scale.cl");
     let file = m.primary_file(unit)?;
     m.describe_unit(unit)?.language(eitri::gimli::DW_LANG_OpenCL.0);
-    let float = m.base_type(unit, "float", Encoding::Float, 32)?;
-    let int = m.base_type(unit, "int", Encoding::Signed, 32)?;
+    let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     let flags = m.structure(unit, Some("flags"), 4)?;
     m.bit_field(flags, "mode", int, 3, 5)?; // 5 bits, from bit 3 on
 

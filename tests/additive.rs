@@ -3,8 +3,15 @@
 //! Objects are read back with the low-level reader of `object`, and with linkers and dumpers of others
 //! where they are installed.
 
+#[path = "additive/big_endian.rs"]
+mod big_endian;
+#[cfg(feature = "compress")]
+#[path = "additive/compressed.rs"]
+mod compressed;
 #[path = "additive/files.rs"]
 mod files;
+#[path = "additive/groups.rs"]
+mod groups;
 #[path = "additive/hostile.rs"]
 mod hostile;
 #[path = "additive/linked.rs"]
@@ -15,5 +22,7 @@ mod new;
 mod refused;
 #[path = "additive/relocatable.rs"]
 mod relocatable;
+#[path = "additive/replaced.rs"]
+mod replaced;
 #[path = "additive/support.rs"]
 mod support;

@@ -2,7 +2,7 @@
 //! storage; no DWARF is involved.
 
 use eitri::build::Builder;
-use eitri::model::{Contents, Encoding, Half, Loc, Module, Span, Storage, UnitId, Val};
+use eitri::model::{BaseEncoding, Contents, Half, Loc, Module, Span, Storage, UnitId, Val};
 use eitri::op::{Expr, Reg};
 use eitri::target::{Scaling, SpaceId, Target};
 
@@ -187,7 +187,7 @@ const ROWS: &[Row] = &[
 ];
 
 fn x(scene: &mut Scene) -> eitri::model::VariableId {
-    let int = scene.m.base_type(scene.unit, "int", Encoding::Signed, 32).unwrap();
+    let int = scene.m.base_type(scene.unit, "int", BaseEncoding::Signed, 32).unwrap();
     scene.m.variable(scene.unit, "x", int).unwrap().id()
 }
 
@@ -208,7 +208,7 @@ fn meaning(
         f.stack_base(S33).unwrap().scaling(scaling);
     }
     let f = f.id();
-    let ty = scene.m.base_type(unit, "number", Encoding::Unsigned, bits).unwrap();
+    let ty = scene.m.base_type(unit, "number", BaseEncoding::Unsigned, bits).unwrap();
     let v = scene.m.variable(f, "v", ty).unwrap().always(loc).unwrap().id();
     let module = scene.m.finish().unwrap();
     let loc = module.always(v).unwrap();

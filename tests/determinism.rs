@@ -12,7 +12,7 @@ use eitri::build::Builder;
 use eitri::emit::Section;
 use eitri::emit::elf::{Code, new_object};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{Encoding, Loc, Module, Row, Val};
+use eitri::model::{BaseEncoding, Loc, Module, Row, Val};
 use eitri::target::{Gfx, Target, Wave};
 use proptest::prelude::*;
 use random::{consumers, fixed_choices, module, targets};
@@ -30,7 +30,7 @@ fn large() -> Result<Module> {
     let mut m = Builder::new(gpu);
     for unit in 0..3 {
         let unit = m.unit(&format!("{unit}.cl"));
-        let int = m.base_type(unit, "int", Encoding::Signed, 32)?;
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
         for function in 0..40 {
             let name = format!("f{function}");
             let f = m.function(unit, &name)?.code(&name, 0x100).id();
@@ -125,7 +125,7 @@ fn in_order(order: &[usize]) -> Module {
     let mut m = Builder::new(gpu.clone());
     let symbols: Vec<_> = (0..4).map(|index| m.symbol(&format!("s{index}"))).collect();
     let unit = m.unit("a.cl");
-    let int = m.base_type(unit, "int", Encoding::Signed, 32).expect("a type");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
     let file = m.primary_file(unit).expect("a file");
     let f = m.function(unit, "f").expect("a function").code("f", 0x400).id();
     for name in ["a", "b"] {

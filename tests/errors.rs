@@ -12,8 +12,8 @@ use eitri::build::Builder;
 use eitri::error::{Error, ErrorKind};
 use eitri::lower::{Consumer, Policy, lower, lower_loc};
 use eitri::model::{
-    Address, Encoding, Entity, ExprId, FileId, FunctionId, Loc, Module, ProcedureId, Qualifier, Row, ScopeId,
-    SourceLine, Stack, Symbol, TypeId, UnitId, Val, VariableId,
+    Address, BaseEncoding, Entity, ExprId, FileId, FunctionId, Loc, Module, ProcedureId, Qualifier, Row,
+    ScopeId, SourceLine, Stack, Symbol, TypeId, UnitId, Val, VariableId,
 };
 use eitri::op::{Dialect, Expr, Op, Reg, Slot};
 use eitri::target::{Gfx, Scaling, SpaceId, Target, Wave};
@@ -38,10 +38,10 @@ struct Start {
 fn start() -> Start {
     let mut m = Builder::new(gpu());
     let unit = m.unit("saxpy.cl");
-    let int = m.base_type(unit, "int", Encoding::Signed, 32).expect("a type");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
     let saxpy = m.function(unit, "saxpy").expect("a function").code("saxpy", 0x180).id();
     let other = m.unit("other.cl");
-    let other_int = m.base_type(other, "int", Encoding::Signed, 32).expect("a type");
+    let other_int = m.base_type(other, "int", BaseEncoding::Signed, 32).expect("a type");
     let other_function = m.function(other, "g").expect("a function").code("g", 0x40).id();
     Start { m, unit, int, saxpy, other, other_int, other_function }
 }
@@ -64,7 +64,7 @@ fn foreign() -> Foreign {
     let mut last = None;
     for index in 0..40 {
         let unit = m.unit(&format!("foreign{index}.cl"));
-        let ty = m.base_type(unit, "int", Encoding::Signed, 32).expect("a type");
+        let ty = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
         let function = m.function(unit, "f").expect("a function").code("f", 0x40).id();
         let variable = m.variable(function, "v", ty).expect("a variable").id();
         let procedure = m.procedure(unit, &Loc::undefined()).expect("a procedure");
@@ -126,11 +126,11 @@ const CASES: &[Case] = &[
     ("each lane of a scalar register", || of_loc(|_, _| Ok(Loc::per_lane(s(4))))),
     ("memory in space 4", || of_loc(|_, _| Ok(Loc::memory(SpaceId(4), Val::constant(0))))),
     ("a larger variable than its storage", || of(|a, _| {
-        let long = a.m.base_type(a.unit, "long", Encoding::Signed, 64)?;
+        let long = a.m.base_type(a.unit, "long", BaseEncoding::Signed, 64)?;
         a.m.variable(a.saxpy, "n", long)?.live(0..4, Loc::register(s(4))).map(drop)
     })),
     ("a larger variable than a lane", || of(|a, _| {
-        let long = a.m.base_type(a.unit, "long", Encoding::Signed, 64)?;
+        let long = a.m.base_type(a.unit, "long", BaseEncoding::Signed, 64)?;
         a.m.variable(a.saxpy, "n", long)?.live(0..4, Loc::lane(v(4), 0)).map(drop)
     })),
     ("a part beyond its storage", || of_loc(|_, _| Ok(Loc::parts([(Loc::register(s(4)), 33)])))),
@@ -237,7 +237,7 @@ const CASES: &[Case] = &[
     })),
     ("a constant that is too large", || of(|a, _| a.m.constant(a.saxpy, "n", a.int, &[0; 5]).map(drop))),
     ("elements of a bit", || of(|a, _| {
-        let bit = a.m.base_type(a.unit, "bit", Encoding::Boolean, 1)?;
+        let bit = a.m.base_type(a.unit, "bit", BaseEncoding::Boolean, 1)?;
         a.m.vector(a.unit, bit, 8).map(drop)
     })),
     ("a block in a unit", || of(|a, _| a.m.block(a.unit, &[0..4]).map(drop))),
@@ -290,6 +290,34 @@ const CASES: &[Case] = &[
         a.m.file_md5(file, [1; 16])
     })),
     ("a sum of a foreign file", || of(|a, f| a.m.file_md5(f.line.file, [1; 16]))),
+    ("the text of a foreign file", || of(|a, f| a.m.file_source(f.line.file, "int x;"))),
+    ("a text with a zero byte", || of(|a, _| {
+        let file = a.m.primary_file(a.unit)?;
+        a.m.file_source(file, "int\0x;")
+    })),
+    ("macros of a foreign unit", || of(|a, f| a.m.macros(f.unit).map(drop))),
+    ("a macro that begins with a space", || of(|a, _| a.m.macros(a.unit)?.define(0, " A 1").map(drop))),
+    ("a macro with spaces between its parameters", || of(|a, _| a.m.macros(a.unit)?.define(0, "A(a, b) 1").map(drop))),
+    ("a macro whose parameters do not end", || of(|a, _| a.m.macros(a.unit)?.define(0, "A(a").map(drop))),
+    ("a macro without a space before its definition", || of(|a, _| a.m.macros(a.unit)?.define(0, "A(a)1").map(drop))),
+    ("a macro with a tab before its definition", || of(|a, _| a.m.macros(a.unit)?.define(0, "A\t1").map(drop))),
+    ("a macro without a name", || of(|a, _| a.m.macros(a.unit)?.define(0, "").map(drop))),
+    ("a macro with a zero byte", || of(|a, _| a.m.macros(a.unit)?.define(0, "A 1\0").map(drop))),
+    ("a macro of a line of no file", || of(|a, _| a.m.macros(a.unit)?.define(3, "A 1").map(drop))),
+    ("a macro of line 0 in a file", || of(|a, _| {
+        let file = a.m.primary_file(a.unit)?;
+        a.m.macros(a.unit)?.file(0, file)?.undefine(0, "A").map(drop)
+    })),
+    ("a macro that is forgotten with its parameters", || of(|a, _| a.m.macros(a.unit)?.undefine(0, "A(a)").map(drop))),
+    ("a foreign file among the macros", || of(|a, f| a.m.macros(a.unit)?.file(0, f.line.file).map(drop))),
+    ("a file that ends and did not begin", || of(|a, _| {
+        let file = a.m.primary_file(a.unit)?;
+        a.m.macros(a.unit)?.file(0, file)?.end_file()?.end_file().map(drop)
+    })),
+    ("a file that does not end", || of_end(|a, _| {
+        let file = a.m.primary_file(a.unit)?;
+        a.m.macros(a.unit)?.file(0, file)?.define(1, "A 1").map(drop)
+    })),
     ("a file of a foreign unit", || of(|a, f| a.m.file(f.unit, "a.h", None).map(drop))),
     ("the primary file of a foreign unit", || of(|a, f| a.m.primary_file(f.unit).map(drop))),
     ("a foreign unit", || of(|a, f| a.m.describe_unit(f.unit).map(drop))),
@@ -297,8 +325,8 @@ const CASES: &[Case] = &[
     ("a procedure of a foreign unit", || of(|a, f| a.m.procedure(f.unit, &Loc::undefined()).map(drop))),
     ("a procedure with a wrong lane", || of(|a, _| a.m.procedure(a.unit, &Loc::lane(v(4), 32)).map(drop))),
 
-    ("a type without bits", || of(|a, _| a.m.base_type(a.unit, "void", Encoding::Unsigned, 0).map(drop))),
-    ("a type of a foreign unit", || of(|a, f| a.m.base_type(f.unit, "int", Encoding::Signed, 32).map(drop))),
+    ("a type without bits", || of(|a, _| a.m.base_type(a.unit, "void", BaseEncoding::Unsigned, 0).map(drop))),
+    ("a type of a foreign unit", || of(|a, f| a.m.base_type(f.unit, "int", BaseEncoding::Signed, 32).map(drop))),
     ("a pointer to another unit's type", || of(|a, _| a.m.pointer(a.unit, Some(a.other_int)).map(drop))),
     ("a pointer into space 4", || of(|a, _| a.m.pointer_into(a.unit, None, SpaceId(4)).map(drop))),
     ("an array of a foreign type", || of(|a, f| a.m.array(a.unit, f.ty, &[Some(4)]).map(drop))),
@@ -370,7 +398,7 @@ const CASES: &[Case] = &[
         a.m.variable(a.saxpy, "p", pointer)?.live(0x10..0x40, Loc::pointer_to(n, 0)).map(drop)
     })),
     ("a million parts, in plain DWARF 5", || of_lower(|a| {
-        let char = a.m.base_type(a.unit, "char", Encoding::SignedChar, 8)?;
+        let char = a.m.base_type(a.unit, "char", BaseEncoding::SignedChar, 8)?;
         let array = a.m.array(a.unit, char, &[Some(1_000_000)])?;
         a.m.variable(a.saxpy, "a", array)?.live(0x10..0x40, Loc::register(s(4)).extend(8, 1_000_000)).map(drop)
     })),
@@ -563,7 +591,7 @@ fn throw(c: &mut Choices<'_>, ids: &Ids, m: &mut Builder) -> Result<()> {
     let line = SourceLine { file, line: c.number() as u32, column: c.number() as u32 };
     match c.below(24) {
         0 => drop(m.unit(name)),
-        1 => drop(m.base_type(unit, name, Encoding::Utf, c.number())?),
+        1 => drop(m.base_type(unit, name, BaseEncoding::Utf, c.number())?),
         2 => drop(m.pointer_into(unit, Some(ty), SpaceId(c.below(9) as u32))?),
         3 => drop(m.array(unit, ty, &[Some(c.number()), None, Some(c.number())])?),
         4 => drop(m.vector(unit, ty, c.number())?),
@@ -619,7 +647,7 @@ proptest! {
         let mut m = Builder::new(gpu());
         for index in 0..3 {
             let unit = m.unit(&index.to_string());
-            m.base_type(unit, "int", Encoding::Signed, 32).expect("a type");
+            m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
             m.function(unit, "f").expect("a function").code("f", 0x40);
         }
         while c.0.len() > 0 {

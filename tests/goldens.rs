@@ -13,7 +13,7 @@ use common::{check_golden, golden};
 use eitri::build::Builder;
 use eitri::error::ErrorKind;
 use eitri::lower::{Consumer, Lowered, Policy, lower, lower_loc};
-use eitri::model::{Encoding, Stack};
+use eitri::model::{BaseEncoding, Stack};
 use eitri::op::{Decoder, Op, text};
 use eitri::target::Target;
 use locations::{Parser, number};
@@ -98,7 +98,7 @@ fn row(context: &Context, location: &str, consumer: &Consumer) -> String {
     let loc = parser.loc(loc);
     let (procedures, refers) = (parser.procedures, parser.refers);
     let base = context.base.as_ref().map(|name| context.target.register_named(name).expect("a register"));
-    let ty = builder.base_type(unit, "bits", Encoding::Unsigned, bits).expect("a type");
+    let ty = builder.base_type(unit, "bits", BaseEncoding::Unsigned, bits).expect("a type");
     let added = match base {
         // A global variable, so that no function's address stands before the location's.
         None => builder.variable(unit, "v", ty).and_then(|mut v| v.always(loc.clone()).map(|v| v.id())),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use eitri::build::Builder;
 use eitri::emit::elf::{Code, new_object};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{Encoding, Loc, Module, Row};
+use eitri::model::{BaseEncoding, Loc, Module, Row};
 use eitri::target::Target;
 
 /// So many functions, each with 20 variables of 8 ranges, a block, an inlined call and 40 rows.
@@ -14,7 +14,7 @@ fn module(functions: u64) -> (Module, Code) {
     let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32").unwrap());
     let unit = m.unit("a.cl");
     let file = m.primary_file(unit).unwrap();
-    let int = m.base_type(unit, "int", Encoding::Signed, 32).unwrap();
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
     let structure = m.structure(unit, Some("s"), 4).unwrap();
     m.member(structure, "x", int, 0).unwrap();
     let registers: Vec<_> = (0..100).map(|n| m.target().vgpr(n).unwrap()).collect();

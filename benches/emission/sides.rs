@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use eitri::build::Builder;
 use eitri::emit::Section;
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{self, Address, Encoding, Loc, Val};
+use eitri::model::{self, Address, BaseEncoding, Loc, Val};
 use eitri::op::Reg;
 use eitri::target::{SpaceId, Target};
 use gimli::write::{self, AttributeValue, Expression, Location, LocationList};
@@ -30,7 +30,7 @@ fn describe(content: &Content) -> eitri::Result<model::Module> {
     let unit = m.unit(UNIT);
     m.describe_unit(unit)?.directory(DIRECTORY).producer(PRODUCER).language(gimli::DW_LANG_OpenCL.0);
     let file = m.primary_file(unit)?;
-    let long = m.base_type(unit, "long", Encoding::Signed, 64)?;
+    let long = m.base_type(unit, "long", BaseEncoding::Signed, 64)?;
     let mut pointers = Vec::new();
     for name in content.structures() {
         let structure = m.structure(unit, Some(name), STRUCTURE_BYTES)?;

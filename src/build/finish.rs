@@ -13,10 +13,12 @@ impl Builder {
     /// [`ErrorKind::UnknownId`] where something is declared in a file of another unit, or a function's symbol
     /// is not there; [`ErrorKind::BadArgument`] where a parameter is in no function, a variable is both always
     /// at one place and at others by pc, one by pc is in no function, only some files of a unit have an MD5
-    /// sum, a function with rows does not end where an instruction could, or a name contains a zero byte.
+    /// sum, a function with rows does not end where an instruction could, a file among the macros does not
+    /// end, or a name contains a zero byte.
     pub fn finish(mut self) -> Result<Module> {
         self.sort_live();
         self.sort_rows();
+        self.sort_macros();
         let mut module = self.module;
         module.locs.shrink_to_fit();
         module.live.shrink_to_fit();
@@ -28,6 +30,7 @@ impl Builder {
         check_variables(&module)?;
         check_files(&module)?;
         check_types(&module)?;
+        super::macros::check(&module)?;
         Ok(module)
     }
 

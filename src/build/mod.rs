@@ -9,15 +9,15 @@
 //!
 //! ```
 //! use eitri::build::Builder;
-//! use eitri::model::{Encoding, Loc, Row};
+//! use eitri::model::{BaseEncoding, Loc, Row};
 //! use eitri::target::{Gfx, Target, Wave};
 //!
 //! let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
 //! let (v3, v40, s4) = (gpu.vgpr(3)?, gpu.vgpr(40)?, gpu.sgpr(4)?);
 //! let mut m = Builder::new(gpu);
 //! let unit = m.unit("saxpy.cl");
-//! let float = m.base_type(unit, "float", Encoding::Float, 32)?;
-//! let int = m.base_type(unit, "int", Encoding::Signed, 32)?;
+//! let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
+//! let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
 //! let saxpy = m.function(unit, "saxpy")?.code("saxpy", 0x180).kernel().id();
 //! m.variable(saxpy, "acc", float)?.live(0x10..0x40, Loc::per_lane(v3))?;
 //! m.variable(saxpy, "n", int)?
@@ -30,7 +30,7 @@
 //!
 //! let mut m = Builder::new(module.target().clone());
 //! let unit = m.unit("saxpy.cl");
-//! let int = m.base_type(unit, "int", Encoding::Signed, 32)?;
+//! let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
 //! let saxpy = m.function(unit, "saxpy")?.code("saxpy", 0x180).id();
 //! let error = m.variable(saxpy, "n", int)?.live(0x24..0x180, Loc::lane(v40, 70)).unwrap_err();
 //! assert_eq!(
@@ -42,6 +42,7 @@
 
 mod finish;
 mod loc;
+mod macros;
 mod scopes;
 mod types;
 mod variables;
@@ -49,9 +50,11 @@ mod variables;
 pub(crate) use loc::scalar;
 #[cfg(feature = "json")]
 pub(crate) use loc::{MAX_LEVELS, too_deep};
+pub use macros::MacroBuilder;
 pub use scopes::{FunctionBuilder, InScope, UnitBuilder};
 pub use variables::VariableBuilder;
 
+use cranelift_entity::SecondaryMap;
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
 
@@ -72,6 +75,9 @@ pub struct Builder {
     row_functions: Vec<crate::model::FunctionId>,
     /// Files by unit, directory and name.
     files: IndexMap<(UnitId, Option<StringId>, StringId), FileId, DefaultHashBuilder>,
+    /// The unit of each macro.
+    macro_units: Vec<UnitId>,
+    preprocessors: SecondaryMap<UnitId, macros::Preprocessor>,
 }
 
 impl Builder {
@@ -92,8 +98,16 @@ impl Builder {
             live: Vec::new(),
             rows: Vec::new(),
             ranges: Vec::new(),
+            macros: Vec::new(),
         };
-        Self { module, interned: Default::default(), row_functions: Vec::new(), files: Default::default() }
+        Self {
+            module,
+            interned: Default::default(),
+            row_functions: Vec::new(),
+            files: Default::default(),
+            macro_units: Vec::new(),
+            preprocessors: SecondaryMap::new(),
+        }
     }
 
     /// The target.

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::{Builder, known, loc};
-use crate::error::{At, ErrorKind, Result};
+use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
     Address, File, FileId, Function, FunctionId, Module, Scope, ScopeId, ScopeKind, SourceLine, Stack,
     TypeId, Unit, UnitId,
@@ -89,9 +89,17 @@ impl Builder {
         let id = self.module.units.next_key();
         let scope = Scope { unit: id, parent: None, kind: ScopeKind::Unit, ranges: 0..0 };
         let scope = self.module.scopes.push(scope);
-        let file = self.module.files.push(File { unit: id, name, directory: None, md5: None });
+        let file = self.module.files.push(File { unit: id, name, directory: None, md5: None, source: None });
         self.files.insert((id, None, name), file);
-        self.module.units.push(Unit { name, directory: None, producer: None, language: None, scope, file })
+        self.module.units.push(Unit {
+            name,
+            directory: None,
+            producer: None,
+            language: None,
+            scope,
+            file,
+            macros: 0..0,
+        })
     }
 
     /// Says more of a unit.
@@ -121,7 +129,7 @@ impl Builder {
         known(self.module.units.is_valid(unit), || unit.to_string())?;
         let (name, directory) = (self.string(name), directory.map(|directory| self.string(directory)));
         let files = &mut self.module.files;
-        let new = || files.push(File { unit, name, directory, md5: None });
+        let new = || files.push(File { unit, name, directory, md5: None, source: None });
         Ok(*self.files.entry((unit, directory, name)).or_insert_with(new))
     }
 
@@ -132,6 +140,25 @@ impl Builder {
     pub fn file_md5(&mut self, file: FileId, md5: [u8; 16]) -> Result<()> {
         known(self.module.files.is_valid(file), || file.to_string())?;
         self.module.files[file].md5 = Some(md5);
+        Ok(())
+    }
+
+    /// The text of a file, to be embedded: for one that a debugger cannot find, as it was made when the
+    /// program was compiled. Of a unit's files some can have one and others none.
+    ///
+    /// Only DWARF 5 has a place for it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] where the text contains a zero byte.
+    pub fn file_source(&mut self, file: FileId, text: &str) -> Result<()> {
+        known(self.module.files.is_valid(file), || file.to_string())?;
+        if text.contains('\0') {
+            let unit = self.module.units[self.module.files[file].unit].scope;
+            let name = self.module.string(self.module.files[file].name);
+            let what = format!("the text of file `{name}` contains a zero byte");
+            return Err(Error::bad_argument(what).or_at(self.module.at_scope(unit)));
+        }
+        self.module.files[file].source = Some(self.string(text));
         Ok(())
     }
 

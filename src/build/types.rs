@@ -2,7 +2,7 @@
 
 use super::{Builder, known, loc};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Composite, Encoding, Member, Qualifier, Type, TypeId, TypeKind, UnitId};
+use crate::model::{BaseEncoding, Composite, Member, Qualifier, Type, TypeId, TypeKind, UnitId};
 use crate::target::SpaceId;
 
 impl Builder {
@@ -11,7 +11,13 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] if it has no bits.
-    pub fn base_type(&mut self, unit: UnitId, name: &str, encoding: Encoding, bits: u64) -> Result<TypeId> {
+    pub fn base_type(
+        &mut self,
+        unit: UnitId,
+        name: &str,
+        encoding: BaseEncoding,
+        bits: u64,
+    ) -> Result<TypeId> {
         let at = self.unit_at(unit)?;
         if bits == 0 {
             return Err(Error::bad_argument(format!("type `{name}` has no bits")).or_at(at));

@@ -99,7 +99,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.same(at, "the line", &Some(u64::from(line.line)), &row);
         self.same(at, "the column", &u64::from(line.column), &column.unwrap_or(0));
         let found = self.program.as_ref().zip(file).and_then(|(program, file)| source(program, file));
-        let expected = described(module, line.file);
+        let version = self.program.as_ref().map_or(5, |program| program.version);
+        let expected = described(module, line.file, version);
         if found.as_ref() != Some(&expected) {
             self.find(Kind::Attribute, at.clone(), format!("the file {expected:?}"), format!("{found:?}"));
         }
@@ -109,12 +110,13 @@ impl<'a, 'o> Compare<'a, 'o> {
 /// A source file: directory, name, MD5 sum.
 pub(super) type Source = (String, String, Option<[u8; 16]>);
 
-/// A file as the module has it.
-pub(super) fn described(module: &Module, id: FileId) -> Source {
-    let File { unit, name, directory, md5 } = module.file(id);
-    let directory = directory.or(module.unit(*unit).directory);
-    let directory = directory.map_or("", |directory| module.string(directory));
-    (directory.into(), module.string(*name).into(), *md5)
+/// A file as the module has it. Before DWARF 5 a line program does not say which the unit's directory is, nor
+/// sums.
+pub(super) fn described(module: &Module, id: FileId, version: u16) -> Source {
+    let File { unit, name, directory, md5, source: _ } = module.file(id);
+    let unit = module.unit(*unit).directory.filter(|_| version >= 5);
+    let directory = directory.or(unit).map_or("", |directory| module.string(directory));
+    (directory.into(), module.string(*name).into(), md5.filter(|_| version >= 5))
 }
 
 /// A file as a line program has it.

@@ -1,5 +1,5 @@
-//! Tables of lists and of addresses: their headers, which readers check before they use an index.
-//! DWARF 5 sections 7.27 to 7.29.
+//! Tables of lists, addresses and strings: their headers, which readers check before they use an index.
+//! DWARF 5 sections 7.26 to 7.29.
 
 use core::ops::Range;
 use std::collections::BTreeSet;
@@ -8,17 +8,28 @@ use super::compare::Compare;
 use super::report::Kind;
 use crate::error::At;
 
-/// A table that units refer to: its section, bytes of its header, and whether that counts offsets of lists.
+/// A table that units refer to.
+#[derive(Clone, Copy)]
 struct Table {
     section: &'static str,
-    header: usize,
-    has_offsets: bool,
+    elements: Elements,
 }
 
-const TABLES: [Table; 3] = [
-    Table { section: ".debug_loclists", header: 12, has_offsets: true },
-    Table { section: ".debug_rnglists", header: 12, has_offsets: true },
-    Table { section: ".debug_addr", header: 8, has_offsets: false },
+/// What a table has by index.
+#[derive(Clone, Copy, PartialEq)]
+enum Elements {
+    /// Offsets of lists, which follow.
+    Lists,
+    Addresses,
+    /// Offsets of strings.
+    Strings,
+}
+
+const TABLES: [Table; 4] = [
+    Table { section: ".debug_loclists", elements: Elements::Lists },
+    Table { section: ".debug_rnglists", elements: Elements::Lists },
+    Table { section: ".debug_addr", elements: Elements::Addresses },
+    Table { section: ".debug_str_offsets", elements: Elements::Strings },
 ];
 
 impl Compare<'_, '_> {
@@ -26,8 +37,8 @@ impl Compare<'_, '_> {
     pub(super) fn tables(&mut self) {
         for table in TABLES {
             let Some(section) = self.object.section(table.section) else { continue };
-            let found =
-                tables(&table, section.moved as usize, &section.data, self.module.target.address_bytes());
+            let bytes = Bytes { all: &section.data, big_endian: self.object.is_big_endian() };
+            let found = tables(table, section.moved as usize, bytes, self.module.target.address_bytes());
             let place = |text: String| (At { section: Some(table.section.into()), ..At::default() }, text);
             let tables = match found {
                 Ok(tables) => tables,
@@ -42,7 +53,8 @@ impl Compare<'_, '_> {
                 let base = match table.section {
                     ".debug_loclists" => unit.loclists_base,
                     ".debug_rnglists" => unit.rnglists_base,
-                    _ => unit.addr_base,
+                    ".debug_addr" => unit.addr_base,
+                    _ => unit.str_offsets_base,
                 };
                 if base.is_some_and(|base| !bases.contains(&base)) {
                     let base = base.unwrap_or(0).wrapping_sub(section.moved);
@@ -54,45 +66,71 @@ impl Compare<'_, '_> {
     }
 }
 
+/// The bytes of a section.
+#[derive(Clone, Copy)]
+struct Bytes<'b> {
+    all: &'b [u8],
+    big_endian: bool,
+}
+
+impl Bytes<'_> {
+    /// The number in so many bytes at a place.
+    fn number(self, at: usize, bytes: usize) -> Result<usize, String> {
+        let field = at.checked_add(bytes).and_then(|end| self.all.get(at..end));
+        let field = field.ok_or_else(|| "a header that is cut off".to_owned())?;
+        let join = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
+        let number = match self.big_endian {
+            true => field.iter().fold(0, join),
+            false => field.iter().rev().fold(0, join),
+        };
+        usize::try_from(number).map_err(|_| "a table that ends behind its section".to_owned())
+    }
+}
+
 /// What follows the header of each table of a section, from `at` on.
 fn tables(
-    table: &Table,
+    Table { elements, .. }: Table,
     mut at: usize,
-    bytes: &[u8],
+    bytes: Bytes<'_>,
     address_bytes: u8,
 ) -> Result<Vec<Range<usize>>, String> {
     let mut all = Vec::new();
-    while at < bytes.len() {
-        let number = |at: usize| {
-            let four = bytes.get(at..at + 4).and_then(|four| four.try_into().ok());
-            four.map(u32::from_le_bytes).ok_or_else(|| "a header that is cut off".to_owned())
+    while at < bytes.all.len() {
+        let (length, offset_bytes) = match bytes.number(at, 4)? {
+            0xffff_ffff => (bytes.number(at + 4, 8)?, 8),
+            length => (length, 4),
         };
-        let end = at + 4 + number(at)? as usize;
-        let start = at + table.header;
-        if end > bytes.len() || start > end {
-            return Err("a table that ends behind its section".into());
+        let header = if offset_bytes == 8 { at + 12 } else { at + 4 };
+        let end = header.checked_add(length).filter(|&end| end <= bytes.all.len());
+        let Some(end) = end else { return Err("a table that ends behind its section".into()) };
+        let start = header + if elements == Elements::Lists { 8 } else { 4 };
+        if start > end {
+            return Err("a header that is cut off".into());
         }
-        let expected = [5, 0, address_bytes, 0];
-        if bytes[at + 4..at + 8] != expected {
-            return Err(format!("a header with {:02x?} for {expected:02x?}", &bytes[at + 4..at + 8]));
+        let sizes = if elements == Elements::Strings { [0, 0] } else { [address_bytes.into(), 0] };
+        let expected = [5, sizes[0], sizes[1]];
+        let found = [bytes.number(header, 2)?, bytes.number(header + 2, 1)?, bytes.number(header + 3, 1)?];
+        if found != expected {
+            return Err(format!("a header with {found:?} for {expected:?}"));
         }
-        if table.has_offsets {
-            let count = number(at + 8)? as usize;
-            let lists = count.checked_mul(4).and_then(|bytes| start.checked_add(bytes));
+        let element = match elements {
+            Elements::Addresses => usize::from(address_bytes),
+            Elements::Lists | Elements::Strings => offset_bytes,
+        };
+        if elements == Elements::Lists {
+            let count = bytes.number(header + 4, 4)?;
+            let lists = count.checked_mul(element).and_then(|bytes| start.checked_add(bytes));
             let Some(lists) = lists.filter(|&lists| lists <= end) else {
                 return Err(format!("{count} lists, which do not fit their table"));
             };
             // The first list follows the offsets: a count that is too small would leave some out.
-            let first =
-                (0..count).map(|index| number(start + 4 * index)).try_fold(None, |first, offset| {
-                    let offset = offset? as usize;
-                    Ok::<_, String>(Some(first.map_or(offset, |first: usize| first.min(offset))))
-                })?;
-            if first.is_some_and(|first| start + first != lists) {
+            let offsets = (0..count).map(|index| bytes.number(start + element * index, element));
+            let first = offsets.collect::<Result<Vec<_>, _>>()?.into_iter().min();
+            if first.is_some_and(|first| start.checked_add(first) != Some(lists)) {
                 return Err(format!("{count} lists, the first at {:#x}", first.unwrap_or(0)));
             }
-        } else if !(end - start).is_multiple_of(address_bytes.into()) {
-            return Err("a part of an address".into());
+        } else if !(end - start).is_multiple_of(element) {
+            return Err("a part of an element".into());
         }
         all.push(start..end);
         at = end;

@@ -18,8 +18,10 @@ impl<'a, 'o> Compare<'a, 'o> {
         let program = self.program.take();
         if let Some(program) = &program {
             // A reader that does not know an opcode skips as many operands.
-            let known = &STANDARD_LENGTHS[..];
-            self.same(at, "operands of opcodes", &known, &program.standard_lengths);
+            let found = program.standard_lengths;
+            let known = &STANDARD_LENGTHS[..found.len().min(STANDARD_LENGTHS.len())];
+            self.same(at, "operands of opcodes", &known, &found);
+            self.texts(id, program, at);
         }
         let mut found: Vec<LineRow> = Vec::new();
         for row in program.iter().flat_map(LineProgram::rows) {
@@ -50,6 +52,36 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
+    /// Compares the embedded texts of a unit's files; before DWARF 5 there is no place for them. That a file
+    /// has none is said by an empty one.
+    fn texts(&mut self, id: UnitId, program: &LineProgram<'_>, at: &At) {
+        if program.version < 5 {
+            return;
+        }
+        let module = self.module;
+        let texts = module.files.iter().filter(|(_, file)| file.unit == id).map(|(id, file)| {
+            let (directory, name, _) = described(module, id, program.version);
+            (directory, name, file.source.map_or("", |text| module.string(text)).as_bytes())
+        });
+        let mut expected: Vec<_> = texts.filter(|(_, _, text)| !text.is_empty()).collect();
+        let texts = (0..program.files.len() as u64).filter_map(|number| {
+            let (directory, name, _) = source(program, number)?;
+            Some((directory, name, program.file(number)?.source.unwrap_or_default()))
+        });
+        let mut found: Vec<_> = texts.filter(|(_, _, text)| !text.is_empty()).collect();
+        expected.sort_unstable();
+        found.sort_unstable();
+        let text = |text: Option<&(String, String, &[u8])>| match text {
+            Some((_, name, text)) => format!("a text of {} bytes of file `{name}`", text.len()),
+            None => "no such text".into(),
+        };
+        if expected != found {
+            let missing = expected.iter().find(|text| !found.contains(text));
+            let extra = found.iter().find(|text| !expected.contains(text));
+            self.find(Kind::Line, at.clone(), text(missing), text(extra));
+        }
+    }
+
     /// Compares the rows of a function. Of those that differ, the first is a finding.
     fn sequence(
         &mut self,
@@ -60,10 +92,11 @@ impl<'a, 'o> Compare<'a, 'o> {
     ) {
         let module = self.module;
         let rows = module.rows(id);
+        let version = program.map_or(5, |program| program.version);
         let found: Vec<_> = sequence.iter().filter(|row| !row.end_sequence).collect();
         for index in 0..rows.len().max(found.len()) {
             self.report.rows += 1;
-            let expected = rows.get(index).map(|row| expected(module, row));
+            let expected = rows.get(index).map(|row| expected(module, row, version));
             let found = found.get(index).map(|row| self::found(program, row, start));
             if expected == found {
                 continue;
@@ -95,10 +128,10 @@ struct Row {
     other: (u64, u64, bool),
 }
 
-fn expected(module: &model::Module, row: &model::Row) -> Row {
+fn expected(module: &model::Module, row: &model::Row, version: u16) -> Row {
     Row {
         pc: row.pc,
-        file: Some(described(module, row.file)),
+        file: Some(described(module, row.file, version)),
         line: row.line.into(),
         column: row.column.into(),
         discriminator: row.discriminator.into(),

@@ -20,13 +20,13 @@
 //! # use eitri::build::Builder;
 //! # use eitri::emit::elf::{Code, new_object};
 //! # use eitri::lower::{Consumer, Policy, lower};
-//! # use eitri::model::{Encoding, Loc};
+//! # use eitri::model::{BaseEncoding, Loc};
 //! # use eitri::target::{Gfx, Target, Wave};
 //! # let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
 //! # let v40 = gpu.vgpr(40)?;
 //! # let mut m = Builder::new(gpu);
 //! # let unit = m.unit("a.cl");
-//! # let int = m.base_type(unit, "int", Encoding::Signed, 32)?;
+//! # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
 //! # let kernel = m.function(unit, "k")?.code("k", 64).id();
 //! # m.variable(kernel, "n", int)?.live(0..64, Loc::lane(v40, 7))?;
 //! # let module = m.finish()?;

@@ -10,7 +10,7 @@ use super::attributes::{Difference, only};
 use super::compare::Compare;
 use super::report::Kind;
 use crate::error::At;
-use crate::model::{Composite, Encoding, Qualifier, StringId, TypeId, TypeKind, UnitId};
+use crate::model::{BaseEncoding, Composite, Qualifier, StringId, TypeId, TypeKind, UnitId};
 use crate::read::{Entry, Value};
 
 /// Types and entries that are to be compared. `None` is `void`.
@@ -301,15 +301,15 @@ fn signed(entry: Entry<'_, '_>) -> Option<i64> {
 }
 
 /// DWARF 5, table 7.11.
-fn number(encoding: Encoding) -> u64 {
+fn number(encoding: BaseEncoding) -> u64 {
     match encoding {
-        Encoding::Address => 0x01,
-        Encoding::Boolean => 0x02,
-        Encoding::Float => 0x04,
-        Encoding::Signed => 0x05,
-        Encoding::SignedChar => 0x06,
-        Encoding::Unsigned => 0x07,
-        Encoding::UnsignedChar => 0x08,
-        Encoding::Utf => 0x10,
+        BaseEncoding::Address => 0x01,
+        BaseEncoding::Boolean => 0x02,
+        BaseEncoding::Float => 0x04,
+        BaseEncoding::Signed => 0x05,
+        BaseEncoding::SignedChar => 0x06,
+        BaseEncoding::Unsigned => 0x07,
+        BaseEncoding::UnsignedChar => 0x08,
+        BaseEncoding::Utf => 0x10,
     }
 }

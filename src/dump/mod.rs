@@ -1,5 +1,10 @@
 //! Facts as text, for people and for reviewed files.
 
+mod frames;
+mod index;
+mod lines;
+mod lists;
+mod macros;
 mod names;
 mod text;
 
@@ -34,5 +39,31 @@ pub fn print_as(
     let object = Object::read(object)?;
     let dwarf = Dwarf::read_as(&object, dialect, DraftCodes::NONE)?;
     let found = if target.is_none() { object.target(None) } else { None };
-    Ok(dump(&object, &dwarf, target.or(found.as_ref()), options))
+    let target = target.or(found.as_ref());
+    let mut text = dump(&object, &dwarf, target, options);
+    // One file can have skeletons and the split units as well.
+    let split = Dwarf::read_split(&dwarf, &object)?;
+    if !dwarf.sections().is_split && !split.units().is_empty() {
+        text.push('\n');
+        text.push_str(&dump(&object, &split, target, options));
+    }
+    Ok(text)
+}
+
+/// The split units of `dwo` as text, with the addresses and lines of the object that has their skeletons.
+///
+/// # Errors
+/// Those of [`Object::read`], [`Dwarf::read`] and [`Dwarf::read_split`].
+pub fn print_split(
+    object: &[u8],
+    dwo: &[u8],
+    target: Option<&Target>,
+    dialect: Dialect,
+    options: DumpOptions,
+) -> Result<String> {
+    let (object, dwo) = (Object::read(object)?, Object::read(dwo)?);
+    let main = Dwarf::read_as(&object, dialect, DraftCodes::NONE)?;
+    let split = Dwarf::read_split(&main, &dwo)?;
+    let found = if target.is_none() { object.target(None) } else { None };
+    Ok(dump(&dwo, &split, target.or(found.as_ref()), options))
 }

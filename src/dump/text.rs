@@ -1,4 +1,4 @@
-//! Units, entries, lists and lines as indented text.
+//! Units and entries, and all that goes with them, as indented text.
 //!
 //! ```text
 //! unit: DWARF 5, addresses of 8 bytes
@@ -13,36 +13,43 @@
 //! lines: version 5
 //!   file 1: "a.cl"
 //!   0x10000      1:12:5  stmt prologue_end
+//!
+//! frames: .debug_frame
+//! [0x10000, 0x10028)
+//!   0x10000      cfa=s32+0 pc_reg=same
 //! ```
 //!
 //! The text is the same as long as the facts are: section offsets are in it only if asked for, and an
 //! entry is referred to by what it is.
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 use gimli::{DwAt, constants as dw};
 
 use super::names;
-use crate::error::Result;
-use crate::op::{Decoder, Encoding, Op, OperandKind, text};
-use crate::read::{Attribute, Dwarf, Entry, LineProgram, List, ListEntry, ListKind, Object, Unit, Value};
+use crate::op::{Decoder, Encoding, Op, OperandKind, Reg, text};
+use crate::read::{Attribute, Dwarf, Entry, LineProgram, Object, Unit, Value};
 use crate::target::{SpaceId, Target};
 
 /// How much the text says.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DumpOptions {
-    /// Also section offsets, forms, and how list entries are encoded. Such a text changes with every
-    /// byte that comes or goes.
+    /// Also section offsets, forms, codes of abbreviations, hashes, tables behind indices, and how entries of
+    /// lists, line programs and frames are encoded. Such a text changes with every byte that comes or goes.
     pub verbose: bool,
 }
 
 /// Everything that the debug sections say, as text.
 ///
 /// Registers are printed by name if the target is given; [`Object::target`] often knows it. What cannot be
-/// read (a list, a line program) is printed as the error in angle brackets.
+/// read (a list, a line program) is printed as the error in angle brackets. Sections that are not there say
+/// nothing.
 pub fn dump(object: &Object<'_>, dwarf: &Dwarf<'_>, target: Option<&Target>, options: DumpOptions) -> String {
     let mut out = String::new();
-    let mut dump = Dump { object, dwarf, target, verbose: options.verbose, program: None, out: &mut out };
+    let verbose = options.verbose;
+    let printed = BTreeSet::new();
+    let mut dump = Dump { object, dwarf, target, verbose, program: None, printed, out: &mut out };
     // Writing to a string does not fail.
     let _ = dump.all();
     out
@@ -53,14 +60,16 @@ const DEEPEST: usize = 32;
 /// How many types are printed from one to the next, and how deep expressions in expressions are followed.
 const MOST_STEPS: usize = 8;
 
-struct Dump<'a, 'd> {
-    object: &'a Object<'a>,
-    dwarf: &'a Dwarf<'d>,
-    target: Option<&'a Target>,
-    verbose: bool,
+pub(super) struct Dump<'a, 'd> {
+    pub(super) object: &'a Object<'a>,
+    pub(super) dwarf: &'a Dwarf<'d>,
+    pub(super) target: Option<&'a Target>,
+    pub(super) verbose: bool,
     /// The line program of the unit, which knows the names of files.
-    program: Option<LineProgram<'d>>,
-    out: &'a mut String,
+    pub(super) program: Option<LineProgram<'d>>,
+    /// The offsets of line programs that are printed: several units can have one.
+    printed: BTreeSet<u64>,
+    pub(super) out: &'a mut String,
 }
 
 impl<'a, 'd> Dump<'a, 'd> {
@@ -75,7 +84,11 @@ impl<'a, 'd> Dump<'a, 'd> {
             }
             self.unit(unit)?;
         }
-        for one in self.object.undefined() {
+        self.frames()?;
+        self.indices()?;
+        // Split units have no relocations.
+        let undefined = if dwarf.sections().is_split { &[][..] } else { self.object.undefined() };
+        for one in undefined {
             let (section, symbol) =
                 (self.object.sections().get(one.section), self.object.symbols().get(one.symbol));
             let (Some(section), Some(symbol)) = (section, symbol) else { continue };
@@ -96,7 +109,17 @@ impl<'a, 'd> Dump<'a, 'd> {
             let kind = unit.kind.static_string().unwrap_or("unknown kind");
             write!(self.out, ", {kind}")?;
         }
-        self.at(unit.offset)?;
+        if let Some(id) = unit.dwo_id {
+            write!(self.out, ", id {id:#018x}")?;
+        }
+        if let Some(signature) = unit.signature {
+            write!(self.out, ", signature {signature:#018x}")?;
+        }
+        self.at_entry(unit.offset)?;
+        if self.verbose && unit.signature.is_some() {
+            self.out.push_str(", type");
+            self.at_entry(unit.type_offset.unwrap_or(unit.offset))?;
+        }
         self.out.push('\n');
         let (program, error) = match self.dwarf.lines(unit) {
             Ok(program) => (program, None),
@@ -106,7 +129,13 @@ impl<'a, 'd> Dump<'a, 'd> {
         for entry in self.dwarf.entries_of(unit) {
             self.entry(unit, entry)?;
         }
-        if let Some(program) = self.program.take() {
+        self.macros(unit)?;
+        // That of a split unit is in the other file, and type units have that of their file's unit.
+        let is_elsewhere = unit.has_skeleton && unit.signature.is_none();
+        if let Some(program) = self.program.take()
+            && !is_elsewhere
+            && self.printed.insert(program.offset)
+        {
             self.lines(&program)?;
         }
         match error {
@@ -116,11 +145,29 @@ impl<'a, 'd> Dump<'a, 'd> {
     }
 
     /// An offset, if offsets are asked for.
-    fn at(&mut self, offset: u64) -> fmt::Result {
+    pub(super) fn at(&mut self, offset: u64) -> fmt::Result {
         if self.verbose { write!(self.out, " @{offset:#x}") } else { Ok(()) }
     }
 
-    fn indent(&mut self, depth: usize) {
+    /// The offset of an entry or unit in its section, if offsets are asked for.
+    pub(super) fn at_entry(&mut self, offset: u64) -> fmt::Result {
+        self.at(self.dwarf.place(offset).1)
+    }
+
+    /// A register by its name, or its number where the target gives it none.
+    pub(super) fn register(&mut self, register: Reg) -> fmt::Result {
+        match self.target.and_then(|target| target.register(register)) {
+            Some(known) => write!(self.out, "{}", known.name()),
+            None => write!(self.out, "reg{}", register.0),
+        }
+    }
+
+    /// A string as it would stand in a program.
+    pub(super) fn quoted(&mut self, bytes: &[u8]) -> fmt::Result {
+        write!(self.out, "{:?}", String::from_utf8_lossy(bytes))
+    }
+
+    pub(super) fn indent(&mut self, depth: usize) {
         for _ in 0..depth.min(DEEPEST) {
             self.out.push_str("  ");
         }
@@ -130,7 +177,10 @@ impl<'a, 'd> Dump<'a, 'd> {
         let depth = entry.depth();
         self.indent(depth);
         self.out.push_str(&names::tag(entry.tag()));
-        self.at(entry.offset())?;
+        self.at_entry(entry.offset())?;
+        if self.verbose {
+            write!(self.out, " abbreviation {}", entry.abbreviation())?;
+        }
         self.out.push('\n');
         for attribute in entry.attributes() {
             self.indent(depth + 1);
@@ -154,13 +204,22 @@ impl<'a, 'd> Dump<'a, 'd> {
             },
             Value::Wide(number) => write!(self.out, "{number:#x}"),
             Value::Address(address) => write!(self.out, "{address:#x}"),
-            Value::String(bytes) => write!(self.out, "{:?}", String::from_utf8_lossy(bytes)),
+            Value::AddressIndex(index) => write!(self.out, "address {index}"),
+            Value::String(bytes) => self.quoted(bytes),
             Value::Reference(offset) => {
                 let text = describe(self.dwarf, offset);
                 self.out.push_str(&text);
-                self.at(offset)
+                self.at_entry(offset)
             }
-            Value::Signature(signature) => write!(self.out, "signature {signature:#018x}"),
+            Value::Signature(signature) => {
+                if let Some(entry) = self.dwarf.type_of_signature(signature) {
+                    let text = describe(self.dwarf, entry.offset());
+                    self.out.push_str(&text);
+                    self.at_entry(entry.offset())?;
+                    self.out.push(' ');
+                }
+                write!(self.out, "signature {signature:#018x}")
+            }
             Value::Expr(expr) => self.expression(unit, expr),
             Value::LocList(offset) => self.locations(unit, depth, offset),
             Value::RngList(offset) => self.ranges(unit, depth, offset),
@@ -182,7 +241,7 @@ impl<'a, 'd> Dump<'a, 'd> {
         }
     }
 
-    fn hexadecimal(&mut self, bytes: &[u8]) -> fmt::Result {
+    pub(super) fn hexadecimal(&mut self, bytes: &[u8]) -> fmt::Result {
         for (index, byte) in bytes.iter().enumerate() {
             write!(self.out, "{}{byte:02x}", if index == 0 { "" } else { " " })?;
         }
@@ -221,7 +280,7 @@ impl<'a, 'd> Dump<'a, 'd> {
     }
 
     /// An expression. Entries that it refers to are printed as [`describe`] has them.
-    fn expression(&mut self, unit: &Unit<'d>, bytes: &[u8]) -> fmt::Result {
+    pub(super) fn expression(&mut self, unit: &Unit<'d>, bytes: &[u8]) -> fmt::Result {
         let printed = text::print(bytes, unit.encoding, self.target);
         if self.verbose {
             self.out.push_str(&printed);
@@ -250,108 +309,6 @@ impl<'a, 'd> Dump<'a, 'd> {
         self.out.push_str(rest);
         Ok(())
     }
-
-    fn locations(&mut self, unit: &Unit<'d>, depth: usize, offset: u64) -> fmt::Result {
-        let list = self.dwarf.locations(unit, offset);
-        self.list(list, depth, offset, |dump, entry| {
-            dump.out.push_str(": ");
-            dump.expression(unit, entry.expr)
-        })
-    }
-
-    fn ranges(&mut self, unit: &Unit<'d>, depth: usize, offset: u64) -> fmt::Result {
-        let list = self.dwarf.ranges(unit, offset);
-        self.list(list, depth, offset, |_, _| Ok(()))
-    }
-
-    /// The entries of a list, and after the bounds of each what `more` writes.
-    fn list(
-        &mut self,
-        list: Result<List<'d>>,
-        depth: usize,
-        offset: u64,
-        more: impl Fn(&mut Self, &ListEntry<'d>) -> fmt::Result,
-    ) -> fmt::Result {
-        self.out.push_str("list");
-        self.at(offset)?;
-        let list = match list {
-            Ok(list) => list,
-            Err(error) => return write!(self.out, " <{error}>"),
-        };
-        for entry in list {
-            self.out.push('\n');
-            self.indent(depth + 2);
-            match entry {
-                Ok(entry) => {
-                    match entry.is_default() {
-                        true => self.out.push_str("default"),
-                        false => write!(self.out, "[{:#x}, {:#x})", entry.start, entry.end)?,
-                    }
-                    self.encoded(entry.kind, entry.offset)?;
-                    more(self, &entry)?;
-                }
-                Err(error) => write!(self.out, "<{error}>")?,
-            }
-        }
-        Ok(())
-    }
-
-    /// How a list entry is encoded, if that is asked for.
-    fn encoded(&mut self, kind: ListKind, offset: u64) -> fmt::Result {
-        self.at(offset)?;
-        if self.verbose { write!(self.out, " {kind:x?}") } else { Ok(()) }
-    }
-
-    fn lines(&mut self, program: &LineProgram<'d>) -> fmt::Result {
-        write!(self.out, "lines: version {}", program.version)?;
-        self.at(program.offset)?;
-        self.out.push('\n');
-        let first = u64::from(program.version < 5);
-        for number in first..first + program.files.len() as u64 {
-            let (Some(path), Some(file)) = (program.path(number), program.file(number)) else { continue };
-            write!(self.out, "  file {number}: {path:?}")?;
-            if let Some(digest) = file.md5 {
-                self.out.push_str(" md5 ");
-                digest.iter().try_for_each(|byte| write!(self.out, "{byte:02x}"))?;
-            }
-            self.out.push('\n');
-        }
-        let mut rows = program.rows();
-        while let Some(row) = rows.next() {
-            let row = match row {
-                Ok(row) => row,
-                Err(error) => {
-                    writeln!(self.out, "  <{error}>")?;
-                    continue;
-                }
-            };
-            write!(self.out, "  {:<12}", format!("{:#x}", row.address))?;
-            if program.max_operations > 1 {
-                write!(self.out, ".{}", row.op_index)?;
-            }
-            if row.end_sequence {
-                self.out.push_str(" end");
-            } else {
-                write!(self.out, " {}:{}:{}", row.file, row.line, row.column)?;
-                let flags = [
-                    (row.is_stmt, " stmt"),
-                    (row.basic_block, " basic_block"),
-                    (row.prologue_end, " prologue_end"),
-                    (row.epilogue_begin, " epilogue_begin"),
-                ];
-                flags.iter().filter(|(is_set, _)| *is_set).for_each(|(_, name)| self.out.push_str(name));
-                if row.discriminator != 0 {
-                    write!(self.out, " discriminator {}", row.discriminator)?;
-                }
-                if row.isa != 0 {
-                    write!(self.out, " isa {}", row.isa)?;
-                }
-            }
-            self.at(rows.offset())?;
-            self.out.push('\n');
-        }
-        Ok(())
-    }
 }
 
 /// For each entry that an expression refers to, in order, from where its offset counts.
@@ -371,7 +328,7 @@ fn entry_starts(bytes: &[u8], encoding: Encoding, unit: u64, steps: usize, start
 }
 
 /// An entry by tag and name; without a name, what it is a type of.
-fn describe(dwarf: &Dwarf<'_>, offset: u64) -> String {
+pub(super) fn describe(dwarf: &Dwarf<'_>, offset: u64) -> String {
     let Some(mut entry) = dwarf.entry_at(offset) else { return "no entry".into() };
     let mut out = String::new();
     for _ in 0..MOST_STEPS {
@@ -380,7 +337,9 @@ fn describe(dwarf: &Dwarf<'_>, offset: u64) -> String {
             let _ = write!(out, " {name:?}");
             return out;
         }
-        let Some(next) = entry.ty() else { return out };
+        // A declaration can have its name in the type unit.
+        let next = entry.ty().or_else(|| entry.reference(dw::DW_AT_signature));
+        let Some(next) = next else { return out };
         out.push_str(" -> ");
         entry = next;
     }

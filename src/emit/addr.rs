@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
+use super::format::Format;
 use super::section::{Relocation, RelocationTarget};
 
 /// An address: of a symbol, by the number that the caller knows it by, or a constant.
@@ -21,7 +22,40 @@ pub(crate) struct Addresses {
 }
 
 /// Bytes of the header, after which index 0 stands.
-pub(crate) const ADDR_BASE: u64 = 8;
+pub(crate) fn addr_base(format: Format) -> u64 {
+    format.length_bytes() as u64 + 4
+}
+
+impl AddressKey {
+    /// The relocation of a field at `at` that holds the address; none if it is a constant.
+    pub(crate) fn relocation(
+        self,
+        at: usize,
+        format: Format,
+        name: impl FnOnce(u32) -> Cow<'static, str>,
+    ) -> Option<Relocation> {
+        Some(Relocation {
+            offset: at as u64,
+            bytes: format.address_bytes,
+            target: RelocationTarget::Symbol(name(self.symbol?)),
+            addend: self.addend,
+        })
+    }
+
+    /// Appends the address, with a relocation if it is a symbol's.
+    pub(crate) fn write(
+        self,
+        format: Format,
+        name: impl FnOnce(u32) -> Cow<'static, str>,
+        out: &mut Vec<u8>,
+        relocations: &mut Vec<Relocation>,
+    ) {
+        let relocation = self.relocation(out.len(), format, name);
+        let field = if relocation.is_some() { 0 } else { self.addend };
+        relocations.extend(relocation);
+        format.fixed(out, field, format.address_bytes);
+    }
+}
 
 impl Addresses {
     /// The index of an address.
@@ -30,29 +64,20 @@ impl Addresses {
         self.known.insert_full(key).0 as u64
     }
 
-    /// Appends the table to the section.
+    /// The table.
     pub(crate) fn finish(
         self,
-        address_bytes: u8,
+        format: Format,
         mut name: impl FnMut(u32) -> Cow<'static, str>,
-        out: &mut Vec<u8>,
-        relocations: &mut Vec<Relocation>,
-    ) {
-        let length = 4 + self.known.len() * usize::from(address_bytes);
-        out.extend_from_slice(&(length as u32).to_le_bytes());
-        out.extend_from_slice(&5u16.to_le_bytes());
-        out.extend_from_slice(&[address_bytes, 0]);
+    ) -> (Vec<u8>, Vec<Relocation>) {
+        let (mut out, mut relocations) = (Vec::new(), Vec::new());
+        let start = format.begin_length(&mut out);
+        format.half(&mut out, 5);
+        out.extend_from_slice(&[format.address_bytes, 0]);
         for key in self.known {
-            let field = match key.symbol {
-                None => key.addend,
-                Some(symbol) => {
-                    let target = RelocationTarget::Symbol(name(symbol));
-                    let offset = out.len() as u64;
-                    relocations.push(Relocation { offset, bytes: address_bytes, target, addend: key.addend });
-                    0
-                }
-            };
-            out.extend_from_slice(&field.to_le_bytes()[..address_bytes.into()]);
+            key.write(format, &mut name, &mut out, &mut relocations);
         }
+        format.end_length(&mut out, start);
+        (out, relocations)
     }
 }

@@ -24,6 +24,11 @@ impl Format {
         if self.offset_bytes == 8 { 12 } else { 4 }
     }
 
+    /// Bytes of the offset of an entry from the start of `.debug_info`: DWARF 2 has the size of an address.
+    pub(crate) fn entry_bytes(self) -> u8 {
+        if self.version < 3 { self.address_bytes } else { self.offset_bytes }
+    }
+
     /// Appends a number in so many bytes: 1 to 8.
     #[inline(always)]
     pub(crate) fn fixed(self, out: &mut Vec<u8>, value: u64, bytes: u8) {

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use gimli::write::{EndianVec, RelocateWriter, Sections};
+use gimli::{BigEndian, Endianity, LittleEndian};
 
 use super::section::{Relocation, RelocationTarget, Section};
 
-/// A section that gimli writes into: bytes, and what a linker has to fill in.
+/// A section that gimli writes into: bytes, in a byte order, and what a linker has to fill in.
 ///
 /// ```
 /// use eitri::emit::{GimliBuffer, from_gimli};
@@ -18,26 +19,33 @@ use super::section::{Relocation, RelocationTarget, Section};
 /// assert!(sections.is_empty());
 /// ```
 #[derive(Debug, Clone)]
-pub struct GimliBuffer {
-    bytes: EndianVec<gimli::LittleEndian>,
+pub struct GimliBuffer<E: Endianity = LittleEndian> {
+    bytes: EndianVec<E>,
     relocations: Vec<gimli::write::Relocation>,
 }
 
 impl GimliBuffer {
-    /// An empty section.
+    /// An empty section, least significant byte first.
     pub fn new() -> Self {
-        Self { bytes: EndianVec::new(gimli::LittleEndian), relocations: Vec::new() }
+        Self::default()
     }
 }
 
-impl Default for GimliBuffer {
+impl GimliBuffer<BigEndian> {
+    /// An empty section, most significant byte first.
+    pub fn big_endian() -> Self {
+        Self::default()
+    }
+}
+
+impl<E: Endianity> Default for GimliBuffer<E> {
     fn default() -> Self {
-        Self::new()
+        Self { bytes: EndianVec::new(E::default()), relocations: Vec::new() }
     }
 }
 
-impl RelocateWriter for GimliBuffer {
-    type Writer = EndianVec<gimli::LittleEndian>;
+impl<E: Endianity> RelocateWriter for GimliBuffer<E> {
+    type Writer = EndianVec<E>;
 
     fn writer(&self) -> &Self::Writer {
         &self.bytes
@@ -54,8 +62,8 @@ impl RelocateWriter for GimliBuffer {
 
 /// The sections that gimli wrote, but for the empty ones. `symbol` names the symbol of a number in
 /// [`gimli::write::Address::Symbol`].
-pub fn from_gimli(
-    sections: &Sections<GimliBuffer>,
+pub fn from_gimli<E: Endianity>(
+    sections: &Sections<GimliBuffer<E>>,
     symbol: impl Fn(usize) -> Cow<'static, str>,
 ) -> Vec<Section> {
     let mut all = Vec::new();

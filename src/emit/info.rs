@@ -1,15 +1,26 @@
-//! `.debug_info`: units and entries, DWARF 5 sections 7.5.
+//! `.debug_info`: the entries of a unit, DWARF 5 section 7.5.
 
-use gimli::{DwAt, DwForm, DwTag};
+use gimli::{DwAt, DwForm, DwTag, DwUt};
 
-use super::abbrev::Abbreviations;
+use super::abbrev::{Abbreviations, SHORT_CODES};
+use super::addr::AddressKey;
+use super::format::Format;
 use super::section::{Relocation, RelocationTarget};
-use crate::op::write_uleb;
+use super::strings::StringIndices;
+use crate::error::{Error, ErrorKind, Result};
+use crate::op::{uleb_len, write_sleb, write_uleb};
 
-/// Names an entry before it has an offset: a number that the caller chooses, in 0…`count` as given to
-/// [`Info::new`].
+/// Names an entry of a unit before it has an offset: a number that the caller chooses, in 0…`count` as given
+/// to [`Info::new`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryRef(pub(crate) u32);
+
+/// An entry of some unit, by the unit's number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct UnitEntry {
+    pub(crate) unit: u32,
+    pub(crate) entry: EntryRef,
+}
 
 /// How an entry's offset is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,149 +29,223 @@ pub(crate) enum RefForm {
     Unit(u8),
     /// From the start of the unit, as unsigned LEB128 padded to this many bytes.
     UnitUleb(u8),
-    /// From the start of the section, in 4 bytes that a linker relocates.
-    Section,
+    /// From the start of the section, in this many bytes that a linker relocates.
+    Section(u8),
 }
 
-/// A place where the offset of an entry is to be filled in.
+/// What is to be filled in at a place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Wanted {
+    /// The offset of an entry.
+    Entry { entry: UnitEntry, form: RefForm },
+    /// An address, which a linker knows.
+    Address(AddressKey),
+}
+
+/// A place that is to be filled in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pending {
     /// Bytes from the start of the buffer.
     pub(crate) at: usize,
-    pub(crate) form: RefForm,
-    pub(crate) entry: EntryRef,
+    pub(crate) wanted: Wanted,
 }
 
-/// The section, being written.
+/// A place that is filled in when the units are joined: the offset of an entry of another unit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Elsewhere {
+    /// Bytes from the start of the unit's part of the section.
+    pub(crate) at: usize,
+    pub(crate) bytes: u8,
+    pub(crate) entry: UnitEntry,
+}
+
+/// A unit, being written. Offsets count from its start.
 #[derive(Debug)]
 pub(crate) struct Info {
     pub(crate) bytes: Vec<u8>,
+    /// What a linker fills in. Strings are named by their numbers, and other sections by the offset in the
+    /// unit's part of them, until the units are joined.
     pub(crate) relocations: Vec<Relocation>,
+    pub(crate) elsewhere: Vec<Elsewhere>,
     pub(crate) abbreviations: Abbreviations,
+    pub(crate) strings: StringIndices,
+    pub(crate) format: Format,
+    /// The number of the unit.
+    number: u32,
+    /// Forms of attributes that the consumer wants.
+    forms: Vec<(DwAt, DwForm)>,
     /// Where each entry is, 0 while it is not there (no entry is at 0: the unit's header is).
-    offsets: Vec<u32>,
-    pending: Vec<Pending>,
-    unit: usize,
-    /// Where the entry that is being written starts, and how many bytes its code has.
+    pub(crate) offsets: Vec<u32>,
+    pub(crate) pending: Vec<Pending>,
+    length: usize,
+    /// Where the entry that is being written starts, and what was recorded before it.
     entry: usize,
-    code_bytes: usize,
+    before: (usize, usize),
 }
 
 impl Info {
-    pub(crate) fn new(count: usize) -> Self {
+    pub(crate) fn new(
+        format: Format,
+        number: u32,
+        count: usize,
+        forms: Vec<(DwAt, DwForm)>,
+        abbreviations: Abbreviations,
+    ) -> Self {
         Self {
             bytes: Vec::new(),
             relocations: Vec::new(),
-            abbreviations: Abbreviations::default(),
+            elsewhere: Vec::new(),
+            abbreviations,
+            strings: StringIndices::default(),
+            format,
+            number,
+            forms,
             offsets: vec![0; count],
             pending: Vec::new(),
-            unit: 0,
+            length: 0,
             entry: 0,
-            code_bytes: 0,
+            before: (0, 0),
         }
     }
 
-    /// Begins a unit.
-    pub(crate) fn begin_unit(&mut self, address_bytes: u8) {
-        self.unit = self.bytes.len();
-        self.bytes.extend_from_slice(&[0; 4]);
-        self.bytes.extend_from_slice(&5u16.to_le_bytes());
-        self.bytes.extend_from_slice(&[gimli::DW_UT_compile.0, address_bytes]);
-        self.section_offset(".debug_abbrev", 0);
+    /// Begins a unit. Of a kind that has a number after the header, that is `id`.
+    pub(crate) fn begin_unit(&mut self, kind: DwUt, id: Option<u64>) {
+        let format = self.format;
+        self.length = format.begin_length(&mut self.bytes);
+        format.half(&mut self.bytes, format.version);
+        if format.version >= 5 {
+            self.bytes.extend_from_slice(&[kind.0, format.address_bytes]);
+            self.section_offset(".debug_abbrev", 0);
+        } else {
+            self.section_offset(".debug_abbrev", 0);
+            self.bytes.push(format.address_bytes);
+        }
+        if let Some(id) = id {
+            format.fixed(&mut self.bytes, id, 8);
+        }
     }
 
-    /// Ends the unit and fills in what refers to its entries. Whether everything could be that counts from
-    /// the start of the unit; references to entries of later units wait.
-    pub(crate) fn end_unit(&mut self) -> bool {
-        let length = (self.bytes.len() - self.unit - 4) as u32;
-        self.bytes[self.unit..self.unit + 4].copy_from_slice(&length.to_le_bytes());
-        let mut pending = core::mem::take(&mut self.pending);
-        pending.retain(|pending| !self.settle(pending, None));
-        self.pending = pending;
-        self.pending.iter().all(|pending| pending.form == RefForm::Section)
-    }
-
-    /// Fills in what refers to entries of other units, when all are there. Whether everything could be.
-    pub(crate) fn settle_rest(&mut self) -> bool {
+    /// Ends the unit and fills in what refers to its entries.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`]; [`ErrorKind::BadArgument`] where an entry is not there, or further on than
+    /// what refers to it reaches.
+    pub(crate) fn end_unit(&mut self) -> Result<()> {
+        // An entry is found by an offset of 32 bits, in both formats.
+        if u32::try_from(self.bytes.len()).is_err() {
+            let what = "a unit has up to 4 GiB of entries, in the 64-bit format too: use several units";
+            return Err(ErrorKind::TooLarge(what.into()).into());
+        }
+        self.format.end_length(&mut self.bytes, self.length);
         let pending = core::mem::take(&mut self.pending);
-        pending.iter().all(|pending| pending.form == RefForm::Section && self.settle(pending, None))
+        let mut bytes = core::mem::take(&mut self.bytes);
+        let mut relocations = core::mem::take(&mut self.relocations);
+        let mut elsewhere = core::mem::take(&mut self.elsewhere);
+        for one in pending {
+            self.settle(one, &mut bytes, &mut relocations, &mut elsewhere)?;
+        }
+        relocations.sort_by_key(|relocation| relocation.offset);
+        (self.bytes, self.relocations, self.elsewhere) = (bytes, relocations, elsewhere);
+        Ok(())
     }
 
-    /// Fills in what is known of the unit by now, in this section, or in the bytes of another with its
-    /// relocations. Whether it could.
+    /// Fills in a place in the bytes of this section or of another, or notes who is to do it.
+    ///
+    /// # Errors
+    /// As [`end_unit`](Self::end_unit).
     pub(crate) fn settle(
-        &mut self,
-        pending: &Pending,
-        other: Option<(&mut [u8], &mut Vec<Relocation>)>,
-    ) -> bool {
-        let offset = self.offsets[pending.entry.0 as usize];
-        if offset == 0 {
-            return false;
+        &self,
+        pending: Pending,
+        bytes: &mut [u8],
+        relocations: &mut Vec<Relocation>,
+        elsewhere: &mut Vec<Elsewhere>,
+    ) -> Result<()> {
+        let at = pending.at;
+        let Wanted::Entry { entry, form } = pending.wanted else { return Ok(()) };
+        if entry.unit != self.number {
+            let RefForm::Section(size) = form else { return Err(nowhere()) };
+            elsewhere.push(Elsewhere { at, bytes: size, entry });
+            return Ok(());
         }
-        // An entry of an earlier unit has none.
-        let in_unit = u64::from(offset).checked_sub(self.unit as u64);
-        let room = match pending.form {
+        let offset = match self.offsets.get(entry.entry.0 as usize) {
+            None | Some(0) => return Err(nowhere()),
+            Some(&offset) => u64::from(offset),
+        };
+        let room = match form {
             RefForm::Unit(size) => 8 * u32::from(size),
             RefForm::UnitUleb(size) => 7 * u32::from(size),
-            RefForm::Section => 64,
+            RefForm::Section(_) => 64,
         };
-        let in_unit = match in_unit {
-            Some(in_unit) if in_unit.checked_shr(room).unwrap_or(0) == 0 => in_unit,
-            _ if pending.form == RefForm::Section => 0,
-            _ => return false,
-        };
-        let (bytes, relocations) = match other {
-            Some((bytes, relocations)) => (bytes, relocations),
-            None => (self.bytes.as_mut_slice(), &mut self.relocations),
-        };
-        match pending.form {
-            RefForm::Unit(size) => {
-                let size = usize::from(size);
-                bytes[pending.at..pending.at + size].copy_from_slice(&in_unit.to_le_bytes()[..size]);
-            }
+        if offset.checked_shr(room).unwrap_or(0) != 0 {
+            return Err(nowhere());
+        }
+        match form {
+            RefForm::Unit(size) => self.format.patch(bytes, at, offset, size),
             RefForm::UnitUleb(size) => {
                 for index in 0..usize::from(size) {
                     let more = if index + 1 < size.into() { 0x80 } else { 0 };
-                    bytes[pending.at + index] = (in_unit >> (7 * index)) as u8 & 0x7f | more;
+                    bytes[at + index] = (offset >> (7 * index)) as u8 & 0x7f | more;
                 }
             }
-            RefForm::Section => relocations.push(Relocation {
-                offset: pending.at as u64,
-                bytes: 4,
+            RefForm::Section(size) => relocations.push(Relocation {
+                offset: at as u64,
+                bytes: size,
                 target: RelocationTarget::Section(".debug_info"),
-                addend: offset.into(),
+                addend: offset,
             }),
         }
-        true
+        Ok(())
     }
 
     /// Where the entry is in its unit, if it is there.
     pub(crate) fn offset_in_unit(&self, entry: EntryRef) -> Option<u64> {
         match self.offsets[entry.0 as usize] {
             0 => None,
-            offset => Some(u64::from(offset) - self.unit as u64),
+            offset => Some(offset.into()),
         }
     }
 
     /// Begins an entry. Its attributes follow, then [`end_entry`](Self::end_entry).
+    #[inline]
     pub(crate) fn begin_entry(&mut self, tag: DwTag, has_children: bool, is: Option<EntryRef>) {
         self.entry = self.bytes.len();
+        self.before = (self.pending.len(), self.relocations.len());
         if let Some(EntryRef(number)) = is {
             self.offsets[number as usize] = self.entry as u32;
         }
         self.abbreviations.begin(tag, has_children);
-        // Room for the largest code that the entry can get.
-        self.code_bytes = crate::op::uleb_len(self.abbreviations.next_code());
-        self.bytes.resize(self.entry + self.code_bytes, 0);
+        // The code comes when the attributes are known.
+        self.bytes.push(0);
+    }
+
+    /// Where the entry that is being written, or was written last, starts.
+    pub(crate) fn entry_offset(&self) -> u64 {
+        self.entry as u64
     }
 
     /// Ends the attributes of the entry.
     #[inline]
     pub(crate) fn end_entry(&mut self) {
         let code = self.abbreviations.code();
-        for index in 0..self.code_bytes {
-            let more = if index + 1 < self.code_bytes { 0x80 } else { 0 };
-            self.bytes[self.entry + index] = (code >> (7 * index)) as u8 & 0x7f | more;
+        if code <= SHORT_CODES as u64 {
+            self.bytes[self.entry] = code as u8;
+        } else {
+            self.long_code(code);
+        }
+    }
+
+    /// Makes room for a code of more than one byte: the attributes move.
+    #[cold]
+    fn long_code(&mut self, code: u64) {
+        let mut bytes = Vec::new();
+        write_uleb(&mut bytes, code);
+        let by = bytes.len() - 1;
+        self.bytes.splice(self.entry..=self.entry, bytes);
+        for pending in &mut self.pending[self.before.0..] {
+            pending.at += by;
+        }
+        for relocation in &mut self.relocations[self.before.1..] {
+            relocation.offset += by as u64;
         }
     }
 
@@ -176,26 +261,97 @@ impl Info {
         &mut self.bytes
     }
 
-    /// A flag that is set.
-    pub(crate) fn flag(&mut self, at: DwAt) {
-        self.attribute(at, gimli::DW_FORM_flag_present);
+    /// The form that the consumer wants for an attribute.
+    #[inline]
+    fn wanted(&self, at: DwAt) -> Option<DwForm> {
+        if self.forms.is_empty() { None } else { self.find_wanted(at) }
     }
 
-    /// An unsigned constant, in the fewest bytes of a fixed size.
+    #[cold]
+    fn find_wanted(&self, at: DwAt) -> Option<DwForm> {
+        let (_, form) = self.forms.iter().find(|&&(wanted, _)| wanted == at)?;
+        (since(*form) <= self.format.version).then_some(*form)
+    }
+
+    /// A flag that is set.
+    pub(crate) fn flag(&mut self, at: DwAt) {
+        if self.format.version < 4 || self.wanted(at) == Some(gimli::DW_FORM_flag) {
+            self.attribute(at, gimli::DW_FORM_flag).push(1);
+        } else {
+            self.attribute(at, gimli::DW_FORM_flag_present);
+        }
+    }
+
+    /// An unsigned constant, in the fewest bytes.
     #[inline]
     pub(crate) fn unsigned(&mut self, at: DwAt, value: u64) {
+        if let Some(form) = self.wanted(at)
+            && self.unsigned_as(at, form, value)
+        {
+            return;
+        }
         let (form, bytes) = match value {
             0..0x100 => (gimli::DW_FORM_data1, 1),
             0x100..0x1_0000 => (gimli::DW_FORM_data2, 2),
+            // Of four and eight bytes, some constants of DWARF 2 and 3 could as well be offsets of lists.
+            _ if value < 1 << 21 || self.format.version < 4 => {
+                write_uleb(self.attribute(at, gimli::DW_FORM_udata), value);
+                return;
+            }
             0x1_0000..0x1_0000_0000 => (gimli::DW_FORM_data4, 4),
+            _ if value < 1 << 49 => {
+                write_uleb(self.attribute(at, gimli::DW_FORM_udata), value);
+                return;
+            }
             _ => (gimli::DW_FORM_data8, 8),
         };
-        self.attribute(at, form).extend_from_slice(&value.to_le_bytes()[..bytes]);
+        self.abbreviations.attribute(at, form);
+        self.format.fixed(&mut self.bytes, value, bytes);
+    }
+
+    /// The same in a form that is asked for. Whether it can be.
+    #[cold]
+    fn unsigned_as(&mut self, at: DwAt, form: DwForm, value: u64) -> bool {
+        let bytes = match form {
+            gimli::DW_FORM_data1 => 1,
+            gimli::DW_FORM_data2 => 2,
+            gimli::DW_FORM_data4 => 4,
+            gimli::DW_FORM_data8 => 8,
+            gimli::DW_FORM_udata => {
+                write_uleb(self.attribute(at, form), value);
+                return true;
+            }
+            gimli::DW_FORM_sdata if value <= i64::MAX as u64 => {
+                write_sleb(self.attribute(at, form), value as i64);
+                return true;
+            }
+            gimli::DW_FORM_implicit_const if value <= i64::MAX as u64 => {
+                self.abbreviations.implicit(at, value as i64);
+                return true;
+            }
+            _ => return false,
+        };
+        if bytes < 8 && value >> (8 * bytes) != 0 {
+            return false;
+        }
+        self.abbreviations.attribute(at, form);
+        self.format.fixed(&mut self.bytes, value, bytes);
+        true
+    }
+
+    /// A constant of few values: where the version can, it is in the abbreviation.
+    #[inline]
+    pub(crate) fn constant(&mut self, at: DwAt, value: u64) {
+        if self.format.version >= 5 && self.wanted(at).is_none() && value <= i64::MAX as u64 {
+            self.abbreviations.implicit(at, value as i64);
+        } else {
+            self.unsigned(at, value);
+        }
     }
 
     /// A signed constant.
     pub(crate) fn signed(&mut self, at: DwAt, value: i64) {
-        crate::op::write_sleb(self.attribute(at, gimli::DW_FORM_sdata), value);
+        write_sleb(self.attribute(at, gimli::DW_FORM_sdata), value);
     }
 
     /// A number as unsigned LEB128, of a form that has it so (an index).
@@ -204,42 +360,197 @@ impl Info {
         write_uleb(self.attribute(at, form), index);
     }
 
-    /// A string at an offset of a string section.
+    /// A string, by the number that the caller knows it by.
+    ///
+    /// One that is no longer than an offset stands in the entry; others go through the table of the unit's
+    /// strings, where each needs one relocation, or before DWARF 5 straight to `.debug_str`.
     #[inline]
-    pub(crate) fn string(&mut self, at: DwAt, offset: u32) {
-        self.attribute(at, gimli::DW_FORM_strp);
-        self.section_offset(".debug_str", offset.into());
+    pub(crate) fn string(&mut self, at: DwAt, number: u32, text: &str) {
+        let form = match self.wanted(at) {
+            Some(form) => form,
+            None if text.len() < self.format.offset_bytes.into() => gimli::DW_FORM_string,
+            None if self.format.version >= 5 => gimli::DW_FORM_strx,
+            None => gimli::DW_FORM_strp,
+        };
+        match form {
+            gimli::DW_FORM_string => {
+                let out = self.attribute(at, form);
+                out.extend_from_slice(text.as_bytes());
+                out.push(0);
+            }
+            gimli::DW_FORM_strx => {
+                let index = self.strings.index(number);
+                write_uleb(self.attribute(at, form), index);
+            }
+            gimli::DW_FORM_line_strp => {
+                self.abbreviations.attribute(at, form);
+                self.section_offset(".debug_line_str", number.into());
+            }
+            _ => self.string_as(at, form, number),
+        }
     }
 
-    /// An offset of another section, which a linker relocates.
+    fn string_as(&mut self, at: DwAt, form: DwForm, number: u32) {
+        let bytes = match form {
+            gimli::DW_FORM_strx1 => 1,
+            gimli::DW_FORM_strx2 => 2,
+            gimli::DW_FORM_strx3 => 3,
+            gimli::DW_FORM_strx4 => 4,
+            _ => 0,
+        };
+        if bytes > 0 {
+            let index = self.strings.index(number);
+            if index >> (8 * bytes) == 0 {
+                self.abbreviations.attribute(at, form);
+                self.format.fixed(&mut self.bytes, index, bytes);
+                return;
+            }
+        }
+        self.abbreviations.attribute(at, gimli::DW_FORM_strp);
+        self.section_offset(".debug_str", number.into());
+    }
+
+    /// An offset in another section, which a linker relocates.
     pub(crate) fn offset(&mut self, at: DwAt, section: &'static str, offset: u64) {
-        self.attribute(at, gimli::DW_FORM_sec_offset);
+        let form = match (self.format.version, self.format.offset_bytes) {
+            (4.., _) => gimli::DW_FORM_sec_offset,
+            (_, 8) => gimli::DW_FORM_data8,
+            _ => gimli::DW_FORM_data4,
+        };
+        self.abbreviations.attribute(at, form);
         self.section_offset(section, offset);
     }
 
-    /// Another entry of the unit.
-    #[inline]
-    pub(crate) fn reference(&mut self, at: DwAt, entry: EntryRef) {
-        self.attribute(at, gimli::DW_FORM_ref4);
-        let known = self.offset_in_unit(entry);
-        if known.is_none() {
-            self.pending.push(Pending { at: self.bytes.len(), form: RefForm::Unit(4), entry });
-        }
-        self.bytes.extend_from_slice(&(known.unwrap_or(0) as u32).to_le_bytes());
+    /// An address by itself, which a linker relocates. `name` gives the name of the symbol.
+    pub(crate) fn address(
+        &mut self,
+        at: DwAt,
+        key: AddressKey,
+        name: impl FnOnce(u32) -> std::borrow::Cow<'static, str>,
+    ) {
+        self.abbreviations.attribute(at, gimli::DW_FORM_addr);
+        key.write(self.format, name, &mut self.bytes, &mut self.relocations);
     }
 
-    /// The places of an expression in this section that are to be filled in.
-    pub(crate) fn pend(&mut self, pending: impl IntoIterator<Item = Pending>) {
-        self.pending.extend(pending);
+    /// Whether the consumer wants this attribute as an address by itself.
+    pub(crate) fn wants_address(&self, at: DwAt) -> bool {
+        self.format.version < 5 || self.wanted(at) == Some(gimli::DW_FORM_addr)
+    }
+
+    /// Whether the consumer wants this attribute as an offset rather than an index of a list.
+    pub(crate) fn wants_offset(&self, at: DwAt) -> bool {
+        self.format.version < 5 || self.wanted(at) == Some(gimli::DW_FORM_sec_offset)
+    }
+
+    /// Begins an expression of so many bytes, which the caller appends.
+    pub(crate) fn begin_expression(&mut self, at: DwAt, bytes: usize) {
+        let form = match self.wanted(at) {
+            Some(form) => form,
+            None if self.format.version >= 4 => gimli::DW_FORM_exprloc,
+            None => gimli::DW_FORM_block1,
+        };
+        self.length_as(at, form, bytes, gimli::DW_FORM_exprloc);
+    }
+
+    /// Begins bytes that stand for themselves, which the caller appends.
+    pub(crate) fn begin_block(&mut self, at: DwAt, bytes: usize) {
+        let form = self.wanted(at).unwrap_or(gimli::DW_FORM_block1);
+        self.length_as(at, form, bytes, gimli::DW_FORM_block);
+    }
+
+    fn length_as(&mut self, at: DwAt, form: DwForm, length: usize, general: DwForm) {
+        let bytes = match form {
+            gimli::DW_FORM_block1 => 1,
+            gimli::DW_FORM_block2 => 2,
+            gimli::DW_FORM_block4 => 4,
+            _ => 8,
+        };
+        if bytes < 8 && length >> (8 * bytes) == 0 {
+            self.abbreviations.attribute(at, form);
+            self.format.fixed(&mut self.bytes, length as u64, bytes);
+        } else {
+            let general = if self.format.version < 4 { gimli::DW_FORM_block } else { general };
+            write_uleb(self.attribute(at, general), length as u64);
+        }
+    }
+
+    /// Another entry of the unit: one that is there already in as few bytes as its offset has.
+    #[inline]
+    pub(crate) fn reference(&mut self, at: DwAt, entry: EntryRef) {
+        if let Some(form) = self.wanted(at)
+            && self.reference_as(at, form, entry)
+        {
+            return;
+        }
+        match self.offset_in_unit(entry) {
+            Some(offset) if uleb_len(offset) < 4 => {
+                write_uleb(self.attribute(at, gimli::DW_FORM_ref_udata), offset);
+            }
+            _ => self.pending_reference(at, gimli::DW_FORM_ref4, RefForm::Unit(4), entry),
+        }
+    }
+
+    /// The same in a form that is asked for. Whether it can be.
+    #[cold]
+    fn reference_as(&mut self, at: DwAt, form: DwForm, entry: EntryRef) -> bool {
+        let form_bytes = match form {
+            gimli::DW_FORM_ref4 => RefForm::Unit(4),
+            gimli::DW_FORM_ref8 => RefForm::Unit(8),
+            gimli::DW_FORM_ref_addr => RefForm::Section(self.format.entry_bytes()),
+            _ => return false,
+        };
+        self.pending_reference(at, form, form_bytes, entry);
+        true
+    }
+
+    fn pending_reference(&mut self, at: DwAt, form: DwForm, bytes: RefForm, entry: EntryRef) {
+        self.abbreviations.attribute(at, form);
+        let entry = UnitEntry { unit: self.number, entry };
+        self.pending.push(Pending { at: self.bytes.len(), wanted: Wanted::Entry { entry, form: bytes } });
+        let (RefForm::Unit(size) | RefForm::UnitUleb(size) | RefForm::Section(size)) = bytes;
+        self.format.fixed(&mut self.bytes, 0, size);
+    }
+
+    /// The places of an expression in this section that are to be filled in. `name` gives the name of a
+    /// symbol.
+    pub(crate) fn pend(
+        &mut self,
+        pending: impl IntoIterator<Item = Pending>,
+        mut name: impl FnMut(u32) -> std::borrow::Cow<'static, str>,
+    ) {
+        for one in pending {
+            match one.wanted {
+                Wanted::Address(key) => {
+                    self.relocations.extend(key.relocation(one.at, self.format, &mut name))
+                }
+                Wanted::Entry { .. } => self.pending.push(one),
+            }
+        }
     }
 
     fn section_offset(&mut self, section: &'static str, offset: u64) {
         self.relocations.push(Relocation {
             offset: self.bytes.len() as u64,
-            bytes: 4,
+            bytes: self.format.offset_bytes,
             target: RelocationTarget::Section(section),
             addend: offset,
         });
-        self.bytes.extend_from_slice(&[0; 4]);
+        self.format.offset(&mut self.bytes, 0);
     }
+}
+
+/// The version that brought a form: DWARF 5 section 7.5.6.
+fn since(form: DwForm) -> u16 {
+    match form.0 {
+        0x00..=0x16 => 2,
+        0x17..=0x19 | 0x20 => 4,
+        _ => 5,
+    }
+}
+
+#[cold]
+pub(crate) fn nowhere() -> Error {
+    Error::bad_argument(
+        "a location refers to an entity that has no entry in its unit, or one further on than its operation reaches",
+    )
 }

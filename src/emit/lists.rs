@@ -1,28 +1,68 @@
-//! `.debug_loclists` and `.debug_rnglists`: DWARF 5 sections 7.28 and 7.29.
+//! `.debug_loclists` and `.debug_rnglists`, DWARF 5 sections 7.28 and 7.29; `.debug_loc` and
+//! `.debug_ranges`, DWARF 4 sections 2.6.2 and 2.17.3.
 
 use core::hash::BuildHasher;
+use std::borrow::Cow;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-/// The lists of one unit, with a table of offsets before them, by which attributes name them.
+use super::format::Format;
+use super::info::{Elsewhere, Info, Pending, Wanted};
+use super::section::Relocation;
+use crate::error::Result;
+
+/// The lists of one unit. In DWARF 5 a table of offsets stands before them, by which attributes name them;
+/// in older versions attributes name their offsets.
 ///
 /// Equal lists are stored once.
 #[derive(Debug)]
 pub(crate) struct Lists {
-    /// The lists, one after the other.
+    /// Room for the header and the table, and the lists, one after the other.
     pub(crate) bytes: Vec<u8>,
+    pub(crate) relocations: Vec<Relocation>,
+    /// References in lists that are there.
+    pub(crate) pending: Vec<Pending>,
+    pub(crate) format: Format,
+    /// Where the first list starts in `bytes`.
+    first: usize,
     /// Where each starts in `bytes`.
     starts: Vec<u32>,
     seen: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
 
+/// A unit's part of a section of lists.
+#[derive(Debug, Default)]
+pub(crate) struct FinishedLists {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) relocations: Vec<Relocation>,
+    pub(crate) elsewhere: Vec<Elsewhere>,
+    /// Where each list starts.
+    pub(crate) starts: Vec<u32>,
+}
+
+/// Bytes of the header of a part, after which the table of offsets stands.
+pub(crate) fn lists_base(format: Format) -> u64 {
+    match format.version {
+        5.. => format.length_bytes() as u64 + 8,
+        _ => 0,
+    }
+}
+
 impl Lists {
     /// Room for so many lists of so many bytes in all: what is there need not be moved or hashed again when
     /// there is more.
-    pub(crate) fn new(count: usize, bytes: usize) -> Self {
+    pub(crate) fn new(format: Format, count: usize, bytes: usize) -> Self {
+        let table = if format.version >= 5 { usize::from(format.offset_bytes) * count } else { 0 };
+        let first = lists_base(format) as usize + table;
+        let mut lists = Vec::with_capacity(first + bytes);
+        lists.resize(first, 0);
         Self {
-            bytes: Vec::with_capacity(bytes),
+            bytes: lists,
+            relocations: Vec::new(),
+            pending: Vec::new(),
+            format,
+            first,
             starts: Vec::with_capacity(count),
             seen: HashTable::with_capacity(count),
             hasher: DefaultHashBuilder::default(),
@@ -43,6 +83,9 @@ impl Lists {
             let same = |&other: &u32| &bytes[starts[other as usize] as usize..end_of(other)] == list;
             if let Some(&same) = self.seen.find(hash, same) {
                 self.bytes.truncate(start);
+                while self.relocations.last().is_some_and(|last| last.offset >= start as u64) {
+                    self.relocations.pop();
+                }
                 return same.into();
             }
             let hasher = &self.hasher;
@@ -54,30 +97,52 @@ impl Lists {
         index.into()
     }
 
-    /// Appends header, table and lists to the section; gives the offset of the first list, by which what was
-    /// at an offset in [`bytes`](Self::bytes) moved.
-    pub(crate) fn finish(mut self, section: &mut Vec<u8>, address_bytes: u8) -> usize {
-        let header = section.len();
-        let table = 4 * self.starts.len();
-        // After the length: version, address size, segment selector size, number of offsets.
-        let length = 2 + 1 + 1 + 4 + table + self.bytes.len();
-        section.extend_from_slice(&(length as u32).to_le_bytes());
-        section.extend_from_slice(&5u16.to_le_bytes());
-        section.extend_from_slice(&[address_bytes, 0]);
-        section.extend_from_slice(&(self.starts.len() as u32).to_le_bytes());
-        debug_assert_eq!(section.len() - header, 12);
-        for start in &self.starts {
-            section.extend_from_slice(&(start + table as u32).to_le_bytes());
+    /// Writes header and table, and fills in what refers to entries of the unit. `name` gives the name of a
+    /// symbol.
+    ///
+    /// # Errors
+    /// As [`Info::end_unit`].
+    pub(crate) fn finish(
+        mut self,
+        info: &Info,
+        mut name: impl FnMut(u32) -> Cow<'static, str>,
+    ) -> Result<FinishedLists> {
+        let format = self.format;
+        let base = lists_base(format) as usize;
+        let table = if base > 0 { usize::from(format.offset_bytes) * self.starts.len() } else { 0 };
+        // There are as many lists as were expected, or fewer, for some are equal; or nobody knew.
+        let moved = (base + table) as isize - self.first as isize;
+        match moved {
+            0 => {}
+            ..0 => drop(self.bytes.drain(base + table..self.first)),
+            _ => drop(self.bytes.splice(self.first..self.first, core::iter::repeat_n(0, moved as usize))),
         }
-        let lists = section.len();
-        if header == 0 {
-            // The only unit's, or the first: the lists stay where they are, and the rest moves.
-            let head = core::mem::take(section);
-            self.bytes.splice(0..0, head);
-            *section = self.bytes;
-        } else {
-            section.extend_from_slice(&self.bytes);
+        if base > 0 {
+            let mut head = Vec::with_capacity(base + table);
+            let start = format.begin_length(&mut head);
+            format.half(&mut head, 5);
+            head.extend_from_slice(&[format.address_bytes, 0]);
+            format.fixed(&mut head, self.starts.len() as u64, 4);
+            for &start in &self.starts {
+                format.offset(&mut head, u64::from(start) + table as u64 - self.first as u64);
+            }
+            self.bytes[..head.len()].copy_from_slice(&head);
+            format.end_length(&mut self.bytes, start);
         }
-        lists
+        let mut elsewhere = Vec::new();
+        for relocation in &mut self.relocations {
+            relocation.offset = relocation.offset.wrapping_add_signed(moved as i64);
+        }
+        for mut pending in self.pending {
+            pending.at = pending.at.wrapping_add_signed(moved);
+            if let Wanted::Address(key) = pending.wanted {
+                self.relocations.extend(key.relocation(pending.at, format, &mut name));
+                continue;
+            }
+            info.settle(pending, &mut self.bytes, &mut self.relocations, &mut elsewhere)?;
+        }
+        self.relocations.sort_by_key(|relocation| relocation.offset);
+        let starts = self.starts.iter().map(|&start| start.wrapping_add_signed(moved as i32)).collect();
+        Ok(FinishedLists { bytes: self.bytes, relocations: self.relocations, elsewhere, starts })
     }
 }

@@ -34,7 +34,8 @@ pub struct Relocation {
 /// What a relocation refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RelocationTarget {
-    /// The start of another debug section of the same object.
+    /// The start of another debug section of the same object: the one of this name that is in the same group,
+    /// or else the one in no group.
     Section(&'static str),
     /// A symbol of the object's code or data, by name.
     Symbol(Cow<'static, str>),

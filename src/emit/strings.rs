@@ -1,26 +1,104 @@
-//! `.debug_str` and `.debug_line_str`.
+//! `.debug_str`, `.debug_line_str` and `.debug_str_offsets`: DWARF 5 section 7.26.
+
+use core::hash::{BuildHasherDefault, Hasher};
+
+use hashbrown::HashMap;
+
+use super::format::Format;
+use super::section::{Relocation, RelocationTarget};
 
 /// Strings, each stored once, by the number that the caller knows them by.
 #[derive(Debug, Default)]
 pub(crate) struct Strings {
     pub(crate) bytes: Vec<u8>,
     /// Where each is, plus 1.
-    places: Vec<u32>,
+    places: Vec<u64>,
 }
 
 impl Strings {
     /// The offset of a string.
     #[inline]
-    pub(crate) fn offset(&mut self, number: u32, text: &str) -> u32 {
+    pub(crate) fn offset(&mut self, number: u32, text: &str) -> u64 {
         let number = number as usize;
         if number >= self.places.len() {
             self.places.resize(number + 1, 0);
         }
         if self.places[number] == 0 {
-            self.places[number] = self.bytes.len() as u32 + 1;
+            self.places[number] = self.bytes.len() as u64 + 1;
             self.bytes.extend_from_slice(text.as_bytes());
             self.bytes.push(0);
         }
         self.places[number] - 1
+    }
+}
+
+/// The strings of a unit by index, in the order of first use.
+#[derive(Debug, Default)]
+pub(crate) struct StringIndices {
+    indices: HashMap<u32, u32, BuildHasherDefault<NumberHasher>>,
+    /// The number of each.
+    pub(crate) numbers: Vec<u32>,
+}
+
+/// Spreads small numbers over the bits that a table looks at.
+#[derive(Debug, Default)]
+pub(crate) struct NumberHasher(u64);
+
+impl Hasher for NumberHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u32(byte.into());
+        }
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        let product = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = product ^ product >> 32;
+    }
+}
+
+/// Bytes of the header of a table of string offsets, after which index 0 stands.
+pub(crate) fn str_offsets_base(format: Format) -> u64 {
+    format.length_bytes() as u64 + 4
+}
+
+impl StringIndices {
+    /// The index of a string.
+    #[inline]
+    pub(crate) fn index(&mut self, number: u32) -> u64 {
+        let next = self.numbers.len() as u32;
+        let index = *self.indices.entry(number).or_insert(next);
+        if index == next {
+            self.numbers.push(number);
+        }
+        index.into()
+    }
+
+    /// Appends the table of the strings with these numbers to the section.
+    pub(crate) fn write(
+        numbers: &[u32],
+        format: Format,
+        mut offset: impl FnMut(u32) -> u64,
+        out: &mut Vec<u8>,
+        relocations: &mut Vec<Relocation>,
+    ) {
+        let start = format.begin_length(out);
+        format.half(out, 5);
+        format.half(out, 0);
+        relocations.reserve(numbers.len());
+        for &number in numbers {
+            relocations.push(Relocation {
+                offset: out.len() as u64,
+                bytes: format.offset_bytes,
+                target: RelocationTarget::Section(".debug_str"),
+                addend: offset(number),
+            });
+            format.offset(out, 0);
+        }
+        format.end_length(out, start);
     }
 }

@@ -7,7 +7,7 @@ use super::loc::{In, Operand};
 use super::read::Reader;
 use super::statement::{
     BaseType, BitField, Code, Composite, Constant, Enumeration, FunctionFacts, InlinedVariable, Later,
-    Member, Pcs, Ref, Statement, UnitFacts, Variable, VariableFacts,
+    MacroStep, Member, Pcs, Ref, Statement, UnitFacts, Variable, VariableFacts,
 };
 use super::words::{Named, Number, Text, Word};
 use crate::build::FunctionBuilder;
@@ -41,6 +41,9 @@ impl<'a> Reader<'a> {
                 if let Some(md5) = said.md5 {
                     let wrong = |_| Error::bad_argument("an MD5 sum has 16 bytes");
                     self.builder.file_md5(file, md5.0.try_into().map_err(wrong)?)?;
+                }
+                if let Some(source) = said.source {
+                    self.builder.file_source(file, &source)?;
                 }
                 self.names.files.add(file, said.id.as_ref(), Some((unit, &said.name)))
             }
@@ -94,6 +97,10 @@ impl<'a> Reader<'a> {
                 let (function, unit) = self.function(&said.function)?;
                 let Later::Text(rows) = said.rows else { return Ok(()) };
                 self.part(rows, |reader, json| lists::rows(reader, function, unit, json))
+            }
+            Statement::Macros(said) => {
+                let unit = self.unit(&said.unit)?;
+                said.macros.into_iter().try_for_each(|step| self.macro_step(unit, step))
             }
             Statement::BaseType(said) => self.base_type(said),
             Statement::Pointer(said) => {
@@ -262,6 +269,18 @@ impl<'a> Reader<'a> {
             self.part(live, |reader, json| lists::live(reader, id, unit, json))?;
         }
         Ok(())
+    }
+
+    fn macro_step(&mut self, unit: UnitId, step: MacroStep<'a>) -> Result<()> {
+        match step {
+            MacroStep::Define(line, text) => self.builder.macros(unit)?.define(line, &text).map(drop),
+            MacroStep::Undefine(line, name) => self.builder.macros(unit)?.undefine(line, &name).map(drop),
+            MacroStep::File(line, file) => {
+                let file = self.file(unit, &file)?;
+                self.builder.macros(unit)?.file(line, file).map(drop)
+            }
+            MacroStep::EndFile => self.builder.macros(unit)?.end_file().map(drop),
+        }
     }
 
     fn base_type(&mut self, said: BaseType<'a>) -> Result<()> {

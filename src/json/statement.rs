@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::words::{Bytes, Named, Number, Signed, Text, Word};
 use super::write;
-use crate::model::{Encoding, Qualifier};
+use crate::model::{BaseEncoding, Qualifier};
 use crate::op::Dialect;
 use crate::target::Scaling;
 
@@ -110,7 +110,7 @@ objects! {
     /// A stack frame.
     Stack {} { base: Named<'a>, scaling: Word<Scaling> }
 
-    File { unit: Ref<'a>, name: Text<'a> } { id: Text<'a>, directory: Text<'a>, md5: Bytes }
+    File { unit: Ref<'a>, name: Text<'a> } { id: Text<'a>, directory: Text<'a>, md5: Bytes, source: Text<'a> }
     Namespace { r#in: Ref<'a>, name: Text<'a> } { id: Text<'a> }
     Block { r#in: Ref<'a>, pcs: Vec<Pcs> } { id: Text<'a> }
     Inlined { r#in: Ref<'a>, function: Ref<'a>, pcs: Vec<Pcs>, call: (Ref<'a>, u32, u32) } { id: Text<'a> }
@@ -119,8 +119,9 @@ objects! {
     }
     Procedure { unit: Ref<'a>, id: Text<'a>, loc: Later<'a> } {}
     Rows { function: Ref<'a>, rows: Later<'a> } {}
+    Macros { unit: Ref<'a>, macros: Vec<MacroStep<'a>> } {}
 
-    BaseType { unit: Ref<'a>, name: Text<'a>, encoding: Word<Encoding>, bits: Number } { id: Text<'a> }
+    BaseType { unit: Ref<'a>, name: Text<'a>, encoding: Word<BaseEncoding>, bits: Number } { id: Text<'a> }
     Pointer { unit: Ref<'a> } { to: Ref<'a>, space: Named<'a>, id: Text<'a> }
     Array { unit: Ref<'a>, of: Ref<'a>, counts: Vec<Option<Number>> } { id: Text<'a> }
     Vector { unit: Ref<'a>, of: Ref<'a>, count: Number } { id: Text<'a> }
@@ -166,6 +167,7 @@ statements! {
     InlinedVariable "inlined_variable" InlinedVariable
     Procedure "procedure" Procedure
     Rows "rows" Rows
+    Macros "macros" Macros
     BaseType "base_type" BaseType
     Pointer "pointer" Pointer
     Array "array" Array
@@ -207,6 +209,16 @@ pub(super) enum EntityRef<'a> {
     Type(Ref<'a>),
     Procedure(Ref<'a>),
     Symbol(Text<'a>, Signed),
+}
+
+/// [`Macro`](crate::model::Macro).
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", bound(deserialize = "'de: 'a"))]
+pub(super) enum MacroStep<'a> {
+    Define(u32, Text<'a>),
+    Undefine(u32, Text<'a>),
+    File(u32, Ref<'a>),
+    EndFile,
 }
 
 /// What may be said of a row apart from its line.

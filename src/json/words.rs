@@ -8,7 +8,7 @@ use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::error::Error;
-use crate::model::{Encoding, Half, Qualifier};
+use crate::model::{BaseEncoding, Half, Qualifier};
 use crate::op::Dialect;
 use crate::target::Scaling;
 
@@ -271,7 +271,7 @@ macro_rules! words { ($($type:ident { $($variant:ident $word:literal),* $(,)? })
     const _: fn($type) = |value| match value { $($type::$variant => {})* };
 )* } }
 words! {
-    Encoding {
+    BaseEncoding {
         Address "address", Boolean "boolean", Float "float", Signed "signed", SignedChar "signed_char",
         Unsigned "unsigned", UnsignedChar "unsigned_char", Utf "utf",
     }

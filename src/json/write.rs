@@ -11,13 +11,13 @@ use serde::Serialize;
 
 use super::ids::Known;
 use super::read::VERSION;
-use super::statement::{self as say, FunctionFacts, Later, Statement, UnitFacts, VariableFacts};
+use super::statement::{self as say, FunctionFacts, Later, MacroStep, Statement, UnitFacts, VariableFacts};
 use super::words::{Bytes, Named, Number, Signed, Word};
 pub(super) use super::written::{Live, Place, Rows};
 use crate::error::{ErrorKind, Result};
 use crate::model::{
-    Address, Composite, Entity, FileId, FunctionId, LocId, Module, Node, ProcedureId, ScopeId, ScopeKind,
-    SourceLine, TypeId, TypeKind, UnitId, VariableId, VariableKind,
+    Address, Composite, Entity, FileId, FunctionId, LocId, Macro, Module, Node, ProcedureId, ScopeId,
+    ScopeKind, SourceLine, TypeId, TypeKind, UnitId, VariableId, VariableKind,
 };
 use crate::target::SpaceId;
 
@@ -103,6 +103,15 @@ impl<'m, W: Write> Writer<'m, W> {
             let rows = Later::Rows(Rows { known: self.known, rows: module.rows(id) });
             self.say(&Statement::Rows(say::Rows::new(self.known.function_ref(id), rows)))?;
         }
+        for (id, _) in module.units().filter(|&(id, _)| !module.macros(id).is_empty()) {
+            let steps = module.macros(id).iter().map(|step| match *step {
+                Macro::Define { line, text } => MacroStep::Define(line, self.known.text(text)),
+                Macro::Undefine { line, name } => MacroStep::Undefine(line, self.known.text(name)),
+                Macro::File { line, file } => MacroStep::File(line, self.known.file_ref(file)),
+                Macro::EndFile => MacroStep::EndFile,
+            });
+            self.say(&Statement::Macros(say::Macros::new(self.known.unit_ref(id), steps.collect())))?;
+        }
         Ok(())
     }
 
@@ -131,8 +140,9 @@ impl<'m, W: Write> Writer<'m, W> {
         self.said.scopes += 1;
         self.said.files += 1;
         self.say(&Statement::Unit(said))?;
-        match (known.file_id(unit.file), self.module.file(unit.file).md5) {
-            (None, None) => Ok(()),
+        let file = self.module.file(unit.file);
+        match (known.file_id(unit.file), file.md5, file.source) {
+            (None, None, None) => Ok(()),
             _ => self.file(unit.file),
         }
     }
@@ -153,6 +163,7 @@ impl<'m, W: Write> Writer<'m, W> {
         said.id = known.file_id(id);
         said.directory = file.directory.map(|directory| known.text(directory));
         said.md5 = file.md5.map(|md5| Bytes(md5.to_vec()));
+        said.source = file.source.map(|source| known.text(source));
         self.say(&Statement::File(said))
     }
 

@@ -2,7 +2,9 @@
 
 use gimli::{DwAt, DwForm, Format};
 
+use crate::emit;
 use crate::op::{Dialect, DraftCodes, Encoding};
+use crate::target::Target;
 
 /// Who reads the output. A user knows which debugger they use, not which dialect; one choice sets all.
 ///
@@ -85,6 +87,7 @@ impl Consumer {
             address_space: Some(DW_AT_LLVM_ADDRESS_SPACE),
             lanes: Some(DW_AT_LLVM_LANES),
             kernel_convention: Some(DW_CC_LLVM_DEVICE_KERNEL),
+            shared_from_bytes: Some(16),
             ..Self::dwarf5()
         }
     }
@@ -100,6 +103,7 @@ impl Consumer {
             name: "ROCgdb (legacy)",
             dialect: Dialect::Legacy,
             draft: DraftCodes::NONE,
+            shared_from_bytes: Some(16),
             address_space: Some(gimli::DW_AT_address_class),
             lanes: Some(DW_AT_LLVM_LANES_AMD),
             kernel_convention: None,
@@ -126,9 +130,29 @@ impl Consumer {
         }
     }
 
-    /// How operations are encoded for this consumer.
+    /// How operations are encoded for this consumer, little-endian.
     pub fn encoding(&self, address_bytes: u8) -> Encoding {
-        Encoding { draft: self.draft, ..Encoding::new(address_bytes, self.dialect) }
+        Encoding {
+            offset_bytes: self.format.word_size(),
+            version: self.version,
+            draft: self.draft,
+            ..Encoding::new(address_bytes, self.dialect)
+        }
+    }
+
+    /// The same on a target.
+    pub(super) fn encoding_on(&self, target: &Target) -> Encoding {
+        Encoding { big_endian: target.is_big_endian(), ..self.encoding(target.address_bytes()) }
+    }
+
+    /// What the bytes of sections depend on.
+    pub(super) fn section_format(&self, target: &Target) -> emit::format::Format {
+        emit::format::Format {
+            version: self.version,
+            offset_bytes: self.format.word_size(),
+            address_bytes: target.address_bytes(),
+            big_endian: target.is_big_endian(),
+        }
     }
 
     /// Whether locations are stack elements, as the AMD extension has it.

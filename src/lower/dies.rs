@@ -1,197 +1,230 @@
-//! Entries of units, scopes and variables: DWARF 5 chapters 3 and 4.
+//! Entries of units: DWARF 5 section 3.1.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
 
 use super::consumer::Consumer;
 use super::entries::{Children, Numbers};
 use super::loc::{Lowering, Sink};
-use super::{LeftOut, Lowered, Policy};
-use crate::emit::addr::{ADDR_BASE, AddressKey, Addresses};
-use crate::emit::info::{Info, Pending, RefForm};
-use crate::emit::lists::Lists;
-use crate::emit::strings::Strings;
-use crate::emit::{Relocation, Section};
-use crate::error::{At, Error, ErrorKind, Result};
-use crate::model::{Address, Function, FunctionId, Module, Node, ProcedureId, ScopeKind, Stack, UnitId};
+use super::scopes::Code;
+use super::units::{LoweredUnit, Part, Units};
+use super::{LeftOut, Policy};
+use crate::emit::RelocationTarget;
+use crate::emit::abbrev::Abbreviations;
+use crate::emit::addr::{AddressKey, Addresses, addr_base};
+use crate::emit::info::{Info, Pending};
+use crate::emit::lists::{FinishedLists, Lists, lists_base};
+use crate::emit::strings::str_offsets_base;
+use crate::error::Result;
+use crate::model::{
+    Address, Function, FunctionId, Module, Node, ProcedureId, ScopeId, ScopeKind, Stack, StringId, TypeId,
+    TypeKind, UnitId, VariableId,
+};
 use crate::op::Reg;
-
-/// Bytes of a list section's header, before the table of offsets.
-const LISTS_BASE: u64 = 12;
 
 /// About as many bytes as a list takes besides its entries, and in the table of lists.
 const LIST_BYTES: usize = 8;
 /// About as many bytes as an entry of a list takes.
 const ENTRY_BYTES: usize = 20;
 
-/// Writes entries, and what they refer to in other sections.
-pub(super) struct Dies<'m> {
-    pub(super) module: &'m Module,
-    pub(super) consumer: &'m Consumer,
+/// Writes the entries of a unit, and what they refer to in other sections.
+pub(super) struct Dies<'u> {
+    pub(super) units: &'u Units<'u>,
+    pub(super) module: &'u Module,
+    pub(super) consumer: &'u Consumer,
     pub(super) policy: Policy,
     pub(super) left_out: Vec<LeftOut>,
-    pub(super) lowering: Lowering<'m>,
-    pub(super) entries: Numbers,
-    pub(super) children: Children,
+    pub(super) lowering: Lowering<'u>,
+    pub(super) entries: Numbers<'u>,
+    pub(super) children: &'u Children,
 
     pub(super) info: Info,
-    pub(super) strings: Strings,
-    pub(super) line_strings: Strings,
-    /// The addresses of the unit.
     pub(super) addresses: Addresses,
-    pub(super) line: Vec<u8>,
-    pub(super) line_relocations: Vec<Relocation>,
-    /// The lists of the unit.
     pub(super) loclists: Lists,
     pub(super) rnglists: Lists,
-    /// References in the unit's location lists.
-    pub(super) list_pending: Vec<Pending>,
-    /// How many of them are of earlier units, whose lists are in their section.
-    earlier_pending: usize,
-    /// The finished sections of lists.
-    all_loclists: Vec<u8>,
-    all_rnglists: Vec<u8>,
-    loclists_relocations: Vec<Relocation>,
-    /// The finished section of addresses.
-    all_addr: Vec<u8>,
-    addr_relocations: Vec<Relocation>,
-    /// The number of each file in its unit.
-    pub(super) file_indices: Vec<u32>,
-    pub(super) unit_start: u64,
+    /// Relocations of entries that name lists by offset: the addend is the list's index until the lists are
+    /// finished.
+    lists_named: Vec<usize>,
+    /// The expression that was written last; what it refers to is in `lowering`.
+    pub(super) expression: Vec<u8>,
+    pub(super) line: Part,
+    /// Whether what comes again is to be written once, and whether something was.
+    shares: bool,
+    has_shared: bool,
 }
 
-impl<'m> Dies<'m> {
-    pub(super) fn new(module: &'m Module, consumer: &'m Consumer, policy: Policy) -> Self {
-        let entries = Numbers {
-            variables: module.variables.len() as u32,
-            types: module.types.len() as u32,
-            functions: module.functions.len() as u32,
-            procedures: module.procedures.len() as u32,
-            unsigned: Vec::new(),
-            untold: BTreeSet::new(),
+impl<'u> Dies<'u> {
+    /// `shares` says whether what comes again is to be written once, where the consumer can be told so.
+    pub(super) fn new(
+        units: &'u Units<'u>,
+        unit: UnitId,
+        abbreviations: Abbreviations,
+        shares: bool,
+    ) -> Self {
+        let entries = Numbers::new(units, unit);
+        let consumer = units.consumer;
+        let (format, forms) = (units.format, consumer.forms.clone());
+        let live = || {
+            let ids = units.variables.of(unit).iter().map(|&id| VariableId::from_u32(id));
+            ids.map(|id| units.module.variables[id].live.len()).filter(|&count| count > 0)
         };
-        let mut next_of_unit = vec![0u32; module.units.len()];
-        let file_indices = module.files.values().map(|file| {
-            let next = &mut next_of_unit[file.unit.as_u32() as usize];
-            *next += 1;
-            *next - 1
-        });
-        let file_indices = file_indices.collect();
+        let (lists, list_entries) = (live().count(), live().sum::<usize>());
         Self {
-            module,
+            units,
+            module: units.module,
             consumer,
-            policy,
+            policy: units.policy,
             left_out: Vec::new(),
-            lowering: Lowering::new(module, consumer),
-            info: Info::new(entries.count()),
+            lowering: Lowering::new(units.module, consumer),
+            info: Info::new(format, unit.as_u32(), entries.count(), forms, abbreviations),
             entries,
-            children: Children::new(module),
-            strings: Strings::default(),
-            line_strings: Strings::default(),
+            children: &units.children,
             addresses: Addresses::default(),
-            line: Vec::new(),
-            line_relocations: Vec::new(),
-            loclists: Lists::new(0, 0),
-            rnglists: Lists::new(0, 0),
-            list_pending: Vec::new(),
-            earlier_pending: 0,
-            all_loclists: Vec::new(),
-            all_rnglists: Vec::new(),
-            loclists_relocations: Vec::new(),
-            all_addr: Vec::new(),
-            addr_relocations: Vec::new(),
-            file_indices,
-            unit_start: 0,
+            loclists: Lists::new(format, lists, LIST_BYTES * lists + ENTRY_BYTES * list_entries),
+            rnglists: Lists::new(format, 0, 0),
+            lists_named: Vec::new(),
+            expression: Vec::new(),
+            line: Part::default(),
+            shares,
+            has_shared: false,
         }
     }
 
-    pub(super) fn write(mut self) -> Result<Lowered> {
-        for unit in self.module.units.keys() {
-            self.unit(unit).map_err(|error| {
-                let name = self.module.string(self.module.units[unit].name);
-                error.or_at(At { unit: Some(name.into()), ..At::default() })
-            })?;
-        }
-        self.finish()
-    }
+    /// Writes the unit.
+    pub(super) fn write(mut self) -> Result<LoweredUnit> {
+        let (module, id, format) = (self.module, self.entries.unit, self.info.format);
+        let has = self.contents();
 
-    /// Ends the sections.
-    pub(super) fn finish(mut self) -> Result<Lowered> {
-        for pending in core::mem::take(&mut self.list_pending) {
-            let list = (self.all_loclists.as_mut_slice(), &mut self.loclists_relocations);
-            if !self.info.settle(&pending, Some(list)) {
-                return Err(nowhere());
-            }
+        self.info.begin_unit(gimli::DW_UT_compile, None);
+        self.unit_entry(&has)?;
+        if !self.consumer.has_locations_on_the_stack() {
+            self.hidden_types(id);
         }
-        if !self.info.settle_rest() {
-            return Err(nowhere());
+        // Expressions name base types by offsets that are the shorter, the nearer these are to the start.
+        let types = || self.units.types.of(id).iter().map(|&ty| TypeId::from_u32(ty));
+        let is_base = |ty: &TypeId| matches!(module.types[*ty].kind, TypeKind::Base { .. });
+        let (base, other): (Vec<TypeId>, Vec<TypeId>) = types().partition(is_base);
+        for ty in base {
+            self.ty(ty);
         }
-        let plain =
-            |name, bytes, relocations| Section { name, bytes, relocations, is_strings: false, group: None };
-        let strings = |name, strings: Strings| Section {
-            name,
-            bytes: strings.bytes,
-            relocations: Vec::new(),
-            is_strings: true,
-            group: None,
+        self.share()?;
+        for ty in other {
+            self.ty(ty);
+        }
+        for &procedure in self.units.procedures.of(id) {
+            self.procedure(ProcedureId::from_u32(procedure))?;
+        }
+        self.scope_children(module.units[id].scope, None, has.code.len() == 1)?;
+        self.info.end_children();
+
+        if has.lines {
+            self.lines(id, &has.functions)?;
+        }
+        let loclists = self.finish_lists(has.loclists, |dies| &mut dies.loclists)?;
+        let rnglists = self.finish_lists(has.ranges, |dies| &mut dies.rnglists)?;
+        for &relocation in &self.lists_named {
+            let relocation = &mut self.info.relocations[relocation];
+            let starts = match relocation.target {
+                RelocationTarget::Section(".debug_loclists" | ".debug_loc") => &loclists.starts,
+                _ => &rnglists.starts,
+            };
+            relocation.addend = starts[relocation.addend as usize].into();
+        }
+        self.info.end_unit()?;
+        let addresses = if has.addresses && format.version >= 5 {
+            let (bytes, relocations) =
+                core::mem::take(&mut self.addresses).finish(format, |symbol| symbol_name(module, symbol));
+            Part { bytes, relocations, elsewhere: Vec::new() }
+        } else {
+            Part::default()
         };
-        self.info.relocations.sort_by_key(|relocation| relocation.offset);
-        self.loclists_relocations.sort_by_key(|relocation| relocation.offset);
-        let mut sections = vec![
-            plain(".debug_abbrev", self.info.abbreviations.finish(), Vec::new()),
-            plain(".debug_info", self.info.bytes, self.info.relocations),
-            plain(".debug_loclists", self.all_loclists, self.loclists_relocations),
-            plain(".debug_rnglists", self.all_rnglists, Vec::new()),
-            plain(".debug_addr", self.all_addr, self.addr_relocations),
-            strings(".debug_str", self.strings),
-            plain(".debug_line", self.line, self.line_relocations),
-            strings(".debug_line_str", self.line_strings),
-        ];
-        sections.retain(|section| !section.bytes.is_empty());
-        for section in &sections {
-            if section.bytes.len() > u32::MAX as usize {
-                let what = "the 32-bit DWARF format has sections of up to 4 GiB";
-                return Err(Error::new(ErrorKind::TooLarge(what.into())).in_section(section.name));
-            }
-        }
-        Ok(Lowered { sections, left_out: self.left_out })
+        Ok(LoweredUnit {
+            unit: id,
+            info: Part {
+                bytes: self.info.bytes,
+                relocations: self.info.relocations,
+                elsewhere: self.info.elsewhere,
+            },
+            abbreviations: self.info.abbreviations,
+            offsets: self.info.offsets,
+            strings: self.info.strings.numbers,
+            addresses,
+            loclists,
+            rnglists,
+            line: self.line,
+            left_out: self.left_out,
+            has_shared: self.has_shared,
+        })
     }
 
-    pub(super) fn unit(&mut self, id: UnitId) -> Result<()> {
+    /// Writes procedures for what comes again in the unit's locations, if the consumer can call them.
+    fn share(&mut self) -> Result<()> {
+        let (Some(from_bytes), true) = (self.consumer.shared_from_bytes, self.shares) else { return Ok(()) };
         let module = self.module;
-        let unit = &module.units[id];
-        let functions: Vec<FunctionId> = module
-            .functions
-            .iter()
-            .filter(|(_, f)| module.scopes[f.scope].unit == id)
-            .map(|(id, _)| id)
-            .collect();
-        let with_code: Vec<(FunctionId, &Function)> = functions
-            .iter()
-            .map(|&id| (id, &module.functions[id]))
-            .filter(|(_, function)| function.address.is_some())
-            .collect();
-        let variables =
-            || module.variables.values().filter(|variable| module.scopes[variable.scope].unit == id);
-        let (loclists, entries) = variables()
-            .filter(|variable| !variable.live.is_empty())
-            .fold((0, 0), |(lists, entries), variable| (lists + 1, entries + variable.live.len()));
-        let has_loclists = loclists > 0;
-        self.loclists = Lists::new(loclists, LIST_BYTES * loclists + ENTRY_BYTES * entries);
-        // The names of files are in the line program: what is declared in one needs it, rows or not.
-        let has_lines = with_code.iter().any(|(_, function)| !function.rows.is_empty())
-            || functions.iter().any(|&id| module.functions[id].line.is_some())
-            || variables().any(|variable| variable.line.is_some())
-            || module
-                .scopes
-                .values()
-                .any(|scope| scope.unit == id && matches!(scope.kind, ScopeKind::Inlined { .. }));
-        let has_ranges = with_code.len() > 1
-            || module.scopes.values().any(|scope| scope.unit == id && !scope.ranges.is_empty());
+        for &variable in self.units.variables.of(self.entries.unit) {
+            let variable = VariableId::from_u32(variable);
+            let live = module.live(variable).iter().map(|live| live.loc);
+            for loc in live.chain(module.variables[variable].always) {
+                self.lowering.count(loc);
+            }
+        }
+        let mut chosen = self.lowering.repeated();
+        let stack = Stack::kernel(&module.target);
+        let mut out = core::mem::take(&mut self.expression);
+        out.clear();
+        let mut sink = Sink { out: &mut out, addresses: &mut self.addresses, entries: &self.entries, stack };
+        chosen.retain(|part| self.lowering.choose(part, from_bytes, &mut sink));
+        self.expression = out;
+        // What is in another is there before it.
+        for part in chosen.iter().rev() {
+            let out = &mut self.expression;
+            out.clear();
+            let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
+            self.lowering.part(part, &mut sink)?;
+            self.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, None);
+            self.expression_attribute(gimli::DW_AT_location);
+            self.info.end_entry();
+            self.lowering.settle(part, self.info.entry_offset());
+        }
+        self.has_shared = !chosen.is_empty();
+        Ok(())
+    }
 
-        self.unit_start = self.info.bytes.len() as u64;
-        self.entries.unsigned.clear();
-        self.info.begin_unit(module.target.address_bytes());
+    /// What there is in the unit that its first entry speaks of.
+    fn contents(&self) -> Contents {
+        let (module, id, units) = (self.module, self.entries.unit, self.units);
+        let functions: Vec<FunctionId> =
+            units.functions.of(id).iter().map(|&id| FunctionId::from_u32(id)).collect();
+        let has_code = |&id: &FunctionId| module.functions[id].address.is_some();
+        let code: Vec<FunctionId> = functions.iter().copied().filter(has_code).collect();
+        let variables =
+            || units.variables.of(id).iter().map(|&id| &module.variables[VariableId::from_u32(id)]);
+        let scopes = || units.scopes.of(id).iter().map(|&id| &module.scopes[ScopeId::from_u32(id)]);
+        Contents {
+            loclists: variables().any(|variable| !variable.live.is_empty()),
+            // The names of files are in the line program: what is declared in one needs it, rows or not.
+            lines: functions.iter().any(|&id| module.functions[id].line.is_some())
+                || code.iter().any(|&id| !module.functions[id].rows.is_empty())
+                || variables().any(|variable| variable.line.is_some())
+                || scopes().any(|scope| matches!(scope.kind, ScopeKind::Inlined { .. })),
+            ranges: code.len() > 1 || scopes().any(|scope| !scope.ranges.is_empty()),
+            // Whether a location has an address in it is known only when it is written.
+            addresses: !code.is_empty()
+                || variables().next().is_some()
+                || !units.procedures.of(id).is_empty(),
+            functions,
+            code,
+        }
+    }
+
+    /// Writes the unit's own entry. Offsets of other sections count from the unit's part of them.
+    fn unit_entry(&mut self, has: &Contents) -> Result<()> {
+        let (module, format) = (self.module, self.info.format);
+        let unit = &module.units[self.entries.unit];
         self.info.begin_entry(gimli::DW_TAG_compile_unit, true, None);
+        if format.version >= 5 {
+            let base = str_offsets_base(format);
+            self.info.offset(gimli::DW_AT_str_offsets_base, ".debug_str_offsets", base);
+        }
         if let Some(producer) = unit.producer {
             self.text(gimli::DW_AT_producer, producer);
         }
@@ -202,102 +235,79 @@ impl<'m> Dies<'m> {
         if let Some(directory) = unit.directory {
             self.text(gimli::DW_AT_comp_dir, directory);
         }
-        if has_lines {
-            self.info.offset(gimli::DW_AT_stmt_list, ".debug_line", self.line.len() as u64);
+        if has.lines {
+            self.info.offset(gimli::DW_AT_stmt_list, ".debug_line", 0);
         }
-        // Whether a location has an address in it is known only when it is written.
-        let has_addresses = !with_code.is_empty()
-            || variables().next().is_some()
-            || module.procedures.values().any(|procedure| procedure.unit == id);
-        if has_addresses {
-            let base = self.all_addr.len() as u64 + ADDR_BASE;
-            self.info.offset(gimli::DW_AT_addr_base, ".debug_addr", base);
+        if format.version >= 5 {
+            if has.addresses {
+                self.info.offset(gimli::DW_AT_addr_base, ".debug_addr", addr_base(format));
+            }
+            if has.ranges {
+                self.info.offset(gimli::DW_AT_rnglists_base, ".debug_rnglists", lists_base(format));
+            }
+            if has.loclists {
+                self.info.offset(gimli::DW_AT_loclists_base, ".debug_loclists", lists_base(format));
+            }
         }
-        if has_ranges {
-            let base = self.all_rnglists.len() as u64 + LISTS_BASE;
-            self.info.offset(gimli::DW_AT_rnglists_base, ".debug_rnglists", base);
-        }
-        if has_loclists {
-            let base = self.all_loclists.len() as u64 + LISTS_BASE;
-            self.info.offset(gimli::DW_AT_loclists_base, ".debug_loclists", base);
-        }
-        match with_code[..] {
+        match has.code[..] {
             [] => {}
-            [(_, function)] => self.code_range(function),
+            [id] => {
+                let function = &module.functions[id];
+                let code = self.code(function);
+                self.code_range(function, code);
+            }
             _ => {
-                let code: Vec<(u64, u64)> =
-                    with_code.iter().map(|(_, function)| (self.address(function), function.bytes)).collect();
+                if format.version < 5 {
+                    // What the unit's lists count from until they say otherwise.
+                    self.low_pc(gimli::DW_AT_low_pc, Code { key: ABSOLUTE, index: 0 });
+                }
+                let code: Vec<(Code, u64)> = has
+                    .code
+                    .iter()
+                    .map(|&id| (self.code(&module.functions[id]), module.functions[id].bytes))
+                    .collect();
                 let list = self.function_list(&code);
-                self.info.index(gimli::DW_AT_ranges, gimli::DW_FORM_rnglistx, list);
+                self.ranges(list);
             }
         }
         self.info.end_entry();
-
-        if !self.consumer.has_locations_on_the_stack() {
-            self.hidden_types(id);
-        }
-        for (ty, data) in &module.types {
-            if data.unit == id {
-                self.ty(ty);
-            }
-        }
-        for (procedure, data) in &module.procedures {
-            if data.unit == id {
-                self.procedure(procedure)?;
-            }
-        }
-        let is_one = with_code.len() == 1;
-        self.scope_children(unit.scope, None, is_one)?;
-        self.info.end_children();
-        if !self.info.end_unit() {
-            return Err(nowhere());
-        }
-
-        if has_lines {
-            self.lines(id, &functions);
-        }
-        self.end_lists(has_loclists, has_ranges)?;
-        if has_addresses {
-            self.end_addresses();
-        }
         Ok(())
     }
 
-    /// Ends the table of the unit's addresses.
-    pub(super) fn end_addresses(&mut self) {
+    /// Ends a kind of lists of the unit.
+    fn finish_lists(
+        &mut self,
+        are_there: bool,
+        lists: impl FnOnce(&mut Self) -> &mut Lists,
+    ) -> Result<FinishedLists> {
+        let none = Lists::new(self.info.format, 0, 0);
+        let lists = core::mem::replace(lists(self), none);
         let module = self.module;
-        let name = |symbol| module.string(crate::model::StringId::from_u32(symbol)).to_owned().into();
-        let address_bytes = module.target.address_bytes();
-        let addresses = core::mem::take(&mut self.addresses);
-        addresses.finish(address_bytes, name, &mut self.all_addr, &mut self.addr_relocations);
+        if are_there {
+            lists.finish(&self.info, |symbol| symbol_name(module, symbol))
+        } else {
+            Ok(FinishedLists::default())
+        }
     }
 
-    /// Ends the lists of the unit, and fills in what they refer to in it.
-    pub(super) fn end_lists(&mut self, has_loclists: bool, has_ranges: bool) -> Result<()> {
-        let address_bytes = self.module.target.address_bytes();
-        let loclists = core::mem::replace(&mut self.loclists, Lists::new(0, 0));
-        if has_loclists {
-            let moved = loclists.finish(&mut self.all_loclists, address_bytes);
-            let mut pending = core::mem::take(&mut self.list_pending);
-            // What is left of earlier units is where it is: only this unit's moves.
-            for one in pending.iter_mut().skip(self.earlier_pending) {
-                one.at += moved;
-            }
-            pending.retain(|one| {
-                let list = (self.all_loclists.as_mut_slice(), &mut self.loclists_relocations);
-                !self.info.settle(one, Some(list))
-            });
-            self.list_pending = pending;
-            self.earlier_pending = self.list_pending.len();
-            if self.list_pending.iter().any(|one| one.form != RefForm::Section) {
-                return Err(nowhere());
-            }
+    /// An attribute that names a list.
+    pub(super) fn list(&mut self, at: gimli::DwAt, list: u64) {
+        let is_five = self.info.format.version >= 5;
+        let (form, five, older) = match at {
+            gimli::DW_AT_ranges => (gimli::DW_FORM_rnglistx, ".debug_rnglists", ".debug_ranges"),
+            _ => (gimli::DW_FORM_loclistx, ".debug_loclists", ".debug_loc"),
+        };
+        if self.info.wants_offset(at) {
+            self.lists_named.push(self.info.relocations.len());
+            self.info.offset(at, if is_five { five } else { older }, list);
+        } else {
+            self.info.index(at, form, list);
         }
-        let rnglists = core::mem::replace(&mut self.rnglists, Lists::new(0, 0));
-        if has_ranges {
-            rnglists.finish(&mut self.all_rnglists, address_bytes);
-        }
-        Ok(())
+    }
+
+    /// Names a list of pc ranges.
+    pub(super) fn ranges(&mut self, list: u64) {
+        self.list(gimli::DW_AT_ranges, list);
     }
 
     /// Unsigned types of the sizes of registers whose contents expressions use, where the expression has to
@@ -342,19 +352,22 @@ impl<'m> Dies<'m> {
 
     pub(super) fn procedure(&mut self, id: ProcedureId) -> Result<()> {
         let stack = Stack::kernel(&self.module.target);
-        let mut out = Vec::new();
-        let mut sink = Sink { out: &mut out, addresses: &mut self.addresses, entries: &self.entries, stack };
+        let out = &mut self.expression;
+        out.clear();
+        let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
         let result = self.lowering.lower(self.module.procedures[id].loc, None, true, &mut sink);
-        let pending = core::mem::take(&mut self.lowering.pending);
         let said = match result {
             Ok(()) => true,
             // Calls to it are written in its place, or cannot be said either.
-            Err(error) if super::cannot_be_told(&error) => false,
+            Err(error) if super::cannot_be_told(&error) => {
+                self.lowering.pending.clear();
+                false
+            }
             Err(error) => return Err(error),
         };
         self.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, Some(self.entries.procedure(id)));
         if said {
-            self.exprloc(gimli::DW_AT_location, &out, pending);
+            self.expression_attribute(gimli::DW_AT_location);
         } else {
             self.entries.untold.insert(id);
         }
@@ -362,33 +375,71 @@ impl<'m> Dies<'m> {
         Ok(())
     }
 
-    pub(super) fn exprloc(&mut self, at: gimli::DwAt, expression: &[u8], pending: Vec<Pending>) {
-        self.info.index(at, gimli::DW_FORM_exprloc, expression.len() as u64);
+    /// An attribute whose value is the expression that was written last.
+    pub(super) fn expression_attribute(&mut self, at: gimli::DwAt) {
+        self.info.begin_expression(at, self.expression.len());
         let start = self.info.bytes.len();
-        self.info.bytes.extend_from_slice(expression);
-        self.info.pend(pending.into_iter().map(|one| Pending { at: start + one.at, ..one }));
+        self.info.bytes.extend_from_slice(&self.expression);
+        if !self.lowering.pending.is_empty() {
+            let module = self.module;
+            let pending = self.lowering.pending.drain(..).map(|one| Pending { at: start + one.at, ..one });
+            self.info.pend(pending, |symbol| symbol_name(module, symbol));
+        }
     }
 
-    /// The index of a function's address.
-    pub(super) fn address(&mut self, function: &Function) -> u64 {
+    /// A function's address.
+    pub(super) fn code(&mut self, function: &Function) -> Code {
         let key = match function.address {
             Some(Address::Symbol(symbol, addend)) => AddressKey { symbol: Some(symbol.0.as_u32()), addend },
             Some(Address::Constant(addend)) => AddressKey { symbol: None, addend },
-            None => AddressKey { symbol: None, addend: 0 },
+            None => ABSOLUTE,
         };
-        self.addresses.index(key)
+        // Before DWARF 5 no address has an index.
+        let index = if self.info.format.version >= 5 { self.addresses.index(key) } else { 0 };
+        Code { key, index }
     }
 
-    pub(super) fn code_range(&mut self, function: &Function) {
-        let address = self.address(function);
-        self.info.index(gimli::DW_AT_low_pc, gimli::DW_FORM_addrx, address);
-        self.info.unsigned(gimli::DW_AT_high_pc, function.bytes);
+    /// An address of code.
+    pub(super) fn low_pc(&mut self, at: gimli::DwAt, code: Code) {
+        if self.info.wants_address(at) {
+            let module = self.module;
+            self.info.address(at, code.key, |symbol| symbol_name(module, symbol));
+        } else {
+            self.info.index(at, gimli::DW_FORM_addrx, code.index);
+        }
+    }
+
+    /// The pcs of a function, or of a scope at its start.
+    pub(super) fn pcs(&mut self, code: Code, bytes: u64) {
+        self.low_pc(gimli::DW_AT_low_pc, code);
+        if self.info.format.version >= 4 {
+            self.info.unsigned(gimli::DW_AT_high_pc, bytes);
+        } else {
+            let addend = code.key.addend.wrapping_add(bytes);
+            self.low_pc(gimli::DW_AT_high_pc, Code { key: AddressKey { addend, ..code.key }, ..code });
+        }
+    }
+
+    pub(super) fn code_range(&mut self, function: &Function, code: Code) {
+        self.pcs(code, function.bytes);
     }
 }
 
-#[cold]
-fn nowhere() -> Error {
-    Error::bad_argument(
-        "a location refers to an entity that has no entry in its unit, or one further on than its operation reaches",
-    )
+/// What a unit has.
+struct Contents {
+    functions: Vec<FunctionId>,
+    /// Those that have code.
+    code: Vec<FunctionId>,
+    loclists: bool,
+    lines: bool,
+    ranges: bool,
+    addresses: bool,
+}
+
+/// Address 0.
+const ABSOLUTE: AddressKey = AddressKey { symbol: None, addend: 0 };
+
+/// The name of a symbol, by its number.
+pub(super) fn symbol_name(module: &Module, symbol: u32) -> Cow<'static, str> {
+    module.string(StringId::from_u32(symbol)).to_owned().into()
 }

@@ -3,57 +3,132 @@
 use std::collections::BTreeSet;
 
 use super::loc::Entries;
-use crate::emit::info::EntryRef;
-use crate::model::{Entity, FunctionId, Module, ProcedureId, ScopeId, TypeId, VariableId};
+use super::units::Units;
+use crate::emit::info::{EntryRef, UnitEntry};
+use crate::model::{Entity, FunctionId, Module, ProcedureId, ScopeId, TypeId, UnitId, VariableId};
 
-/// The numbers by which entries are known before they have offsets.
-pub(super) struct Numbers {
-    pub(super) variables: u32,
-    pub(super) types: u32,
-    pub(super) functions: u32,
-    pub(super) procedures: u32,
+/// The entities of each unit, of one kind: their order is that of the module.
+pub(super) struct ByUnit {
+    starts: Vec<u32>,
+    ids: Vec<u32>,
+    /// Which of its unit's each is.
+    places: Vec<u32>,
+}
+
+impl ByUnit {
+    /// `units` are those of the entities, in the order of their ids.
+    pub(super) fn new(count: usize, units: impl Iterator<Item = UnitId> + Clone) -> Self {
+        let mut starts = vec![0; count + 1];
+        let mut places = Vec::new();
+        for unit in units.clone() {
+            let next = &mut starts[unit.as_u32() as usize + 1];
+            places.push(*next);
+            *next += 1;
+        }
+        for index in 0..count {
+            starts[index + 1] += starts[index];
+        }
+        let mut ids = vec![0; places.len()];
+        for (id, (unit, place)) in units.zip(&places).enumerate() {
+            ids[(starts[unit.as_u32() as usize] + place) as usize] = id as u32;
+        }
+        Self { starts, ids, places }
+    }
+
+    /// The ids of a unit's.
+    pub(super) fn of(&self, unit: UnitId) -> &[u32] {
+        let unit = unit.as_u32() as usize;
+        &self.ids[self.starts[unit] as usize..self.starts[unit + 1] as usize]
+    }
+
+    /// Which of its unit's this is, counted from 0.
+    pub(super) fn place(&self, id: u32) -> u32 {
+        self.places[id as usize]
+    }
+
+    /// How many a unit has.
+    fn count(&self, unit: UnitId) -> u32 {
+        self.of(unit).len() as u32
+    }
+}
+
+/// The numbers by which a unit's entries are known before they have offsets.
+pub(super) struct Numbers<'u> {
+    units: &'u Units<'u>,
+    pub(super) unit: UnitId,
     /// Unsigned base types of the unit that expressions use: bits and offset in the unit.
     pub(super) unsigned: Vec<(u32, u64)>,
     /// Procedures whose entries say nothing.
     pub(super) untold: BTreeSet<ProcedureId>,
 }
 
-impl Numbers {
+impl<'u> Numbers<'u> {
+    pub(super) fn new(units: &'u Units<'u>, unit: UnitId) -> Self {
+        Self { units, unit, unsigned: Vec::new(), untold: BTreeSet::new() }
+    }
+
     pub(super) fn count(&self) -> usize {
-        (2 * self.variables + self.types + self.functions + self.procedures) as usize
+        let units = self.units;
+        let [variables, types, functions, procedures] =
+            [&units.variables, &units.types, &units.functions, &units.procedures]
+                .map(|kind| kind.count(self.unit));
+        (2 * variables + types + functions + procedures) as usize
     }
 
     /// The entry that says where a variable is.
     pub(super) fn variable(&self, id: VariableId) -> EntryRef {
-        EntryRef(id.as_u32())
+        EntryRef(self.units.variables.place(id.as_u32()))
     }
 
     /// The entry of a variable of an inlined function that its instances refer to.
     pub(super) fn origin(&self, id: VariableId) -> EntryRef {
-        EntryRef(self.variables + id.as_u32())
+        EntryRef(self.units.variables.count(self.unit) + self.units.variables.place(id.as_u32()))
     }
 
     pub(super) fn ty(&self, id: TypeId) -> EntryRef {
-        EntryRef(2 * self.variables + id.as_u32())
+        self.ty_of(self.unit, id)
+    }
+
+    fn ty_of(&self, unit: UnitId, id: TypeId) -> EntryRef {
+        EntryRef(2 * self.units.variables.count(unit) + self.units.types.place(id.as_u32()))
     }
 
     pub(super) fn function(&self, id: FunctionId) -> EntryRef {
-        EntryRef(2 * self.variables + self.types + id.as_u32())
+        let (unit, units) = (self.unit, self.units);
+        let before = 2 * units.variables.count(unit) + units.types.count(unit);
+        EntryRef(before + units.functions.place(id.as_u32()))
     }
 
     pub(super) fn procedure(&self, id: ProcedureId) -> EntryRef {
-        EntryRef(2 * self.variables + self.types + self.functions + id.as_u32())
+        self.procedure_of(self.unit, id)
+    }
+
+    fn procedure_of(&self, unit: UnitId, id: ProcedureId) -> EntryRef {
+        let units = self.units;
+        let before = 2 * units.variables.count(unit) + units.types.count(unit) + units.functions.count(unit);
+        EntryRef(before + units.procedures.place(id.as_u32()))
     }
 }
 
-impl Entries for Numbers {
-    fn entity(&self, entity: Entity) -> Option<EntryRef> {
-        match entity {
-            Entity::Variable(id) => Some(self.variable(id)),
-            Entity::Type(id) => Some(self.ty(id)),
-            Entity::Procedure(id) => Some(self.procedure(id)),
-            Entity::Symbol(..) => None,
-        }
+impl Entries for Numbers<'_> {
+    fn entity(&self, entity: Entity) -> Option<UnitEntry> {
+        let module = self.units.module;
+        let (unit, entry) = match entity {
+            Entity::Variable(id) => {
+                let unit = module.scopes[module.variables[id].scope].unit;
+                (unit, self.variable(id))
+            }
+            Entity::Type(id) => {
+                let unit = module.types[id].unit;
+                (unit, self.ty_of(unit, id))
+            }
+            Entity::Procedure(id) => {
+                let unit = module.procedures[id].unit;
+                (unit, self.procedure_of(unit, id))
+            }
+            Entity::Symbol(..) => return None,
+        };
+        Some(UnitEntry { unit: unit.as_u32(), entry })
     }
 
     fn unsigned(&self, bits: u32) -> Option<u64> {

@@ -2,42 +2,70 @@
 
 use super::dies::Dies;
 use crate::emit::RelocationTarget;
-use crate::emit::line::{LineFile, LineProgram, LineState};
-use crate::model::{Address, FunctionId, UnitId};
+use crate::emit::line::{LineFile, LineProgram, LineState, Names, Survey};
+use crate::error::Result;
+use crate::model::{Address, FileId, FunctionId, Row, StringId, UnitId};
 
 impl Dies<'_> {
     /// Writes the line program of a unit.
-    pub(super) fn lines(&mut self, unit: UnitId, functions: &[FunctionId]) {
+    pub(super) fn lines(&mut self, unit: UnitId, functions: &[FunctionId]) -> Result<()> {
         let module = self.module;
-        let address_bytes = module.target.address_bytes();
-        let mut line_str = |id: Option<crate::model::StringId>| match id {
-            Some(id) => self.line_strings.offset(id.as_u32() + 1, module.string(id)),
-            None => self.line_strings.offset(0, ""),
-        };
-        let mut directories = vec![(module.units[unit].directory, line_str(module.units[unit].directory))];
+        let format = self.info.format;
+        let min_instruction_bytes = module.target.min_instruction_bytes();
+        let text = |id: Option<StringId>| id.map_or("", |id| module.string(id));
+        let mut directories = vec![module.units[unit].directory];
         let mut files = Vec::new();
-        for (_, file) in module.files.iter().filter(|(_, file)| file.unit == unit) {
+        for &file in self.units.files.of(unit) {
+            let file = &module.files[FileId::from_u32(file)];
             let index = match file.directory {
                 None => 0,
-                Some(_) => match directories.iter().skip(1).position(|&(known, _)| known == file.directory) {
+                Some(_) => match directories.iter().skip(1).position(|&known| known == file.directory) {
                     Some(index) => index + 1,
                     None => {
-                        directories.push((file.directory, line_str(file.directory)));
+                        directories.push(file.directory);
                         directories.len() - 1
                     }
                 },
             };
-            files.push(LineFile { name: line_str(Some(file.name)), directory: index as u64, md5: file.md5 });
+            files.push(LineFile {
+                name: module.string(file.name),
+                directory: index as u64,
+                md5: file.md5,
+                source: file.source.map(|source| module.string(source)),
+            });
         }
-        let directories: Vec<u32> = directories.into_iter().map(|(_, offset)| offset).collect();
+        let directories: Vec<&str> = directories.into_iter().map(text).collect();
+
+        let mut survey = Survey::new(format, min_instruction_bytes);
+        for &function in functions {
+            survey.begin_sequence();
+            for row in module.rows(function) {
+                survey.row(row.pc, row.line, row.is_prologue_end || row.is_epilogue_begin);
+            }
+        }
+        // By number until the units are joined: 0 is the empty string.
+        let mut offset = |text: &str| module.strings.get_index_of(text).map_or(0, |index| index as u64 + 1);
+        let names = Names { offset: &mut offset, are_shared: module.units.len() > 1 };
+        let mut line = core::mem::take(&mut self.line);
         let mut program = LineProgram::begin(
-            &mut self.line,
-            &mut self.line_relocations,
-            address_bytes,
-            module.target.min_instruction_bytes(),
+            &mut line.bytes,
+            &mut line.relocations,
+            format,
+            min_instruction_bytes,
+            survey.shape(),
+            names,
             &directories,
             &files,
-        );
+        )?;
+        let state = |row: &Row| LineState {
+            file: self.file_index(row.file),
+            line: row.line,
+            column: row.column,
+            discriminator: row.discriminator,
+            is_stmt: row.is_stmt,
+            is_prologue_end: row.is_prologue_end,
+            is_epilogue_begin: row.is_epilogue_begin,
+        };
         for &id in functions {
             let function = &module.functions[id];
             let rows = module.rows(id);
@@ -48,24 +76,17 @@ impl Dies<'_> {
             match address {
                 Address::Symbol(symbol, by) => {
                     let name = module.symbol_name(symbol).to_owned().into();
-                    program.begin_sequence(Some(RelocationTarget::Symbol(name)), by, address_bytes);
+                    program.begin_sequence(Some(RelocationTarget::Symbol(name)), by);
                 }
-                Address::Constant(address) => program.begin_sequence(None, address, address_bytes),
+                Address::Constant(address) => program.begin_sequence(None, address),
             }
             for row in rows {
-                let state = LineState {
-                    file: self.file_indices[row.file.as_u32() as usize].into(),
-                    line: row.line,
-                    column: row.column,
-                    discriminator: row.discriminator,
-                    is_stmt: row.is_stmt,
-                    is_prologue_end: row.is_prologue_end,
-                    is_epilogue_begin: row.is_epilogue_begin,
-                };
-                program.row(row.pc, state);
+                program.row(row.pc, state(row));
             }
             program.end_sequence(function.bytes);
         }
         program.finish();
+        self.line = line;
+        Ok(())
     }
 }

@@ -1,13 +1,17 @@
-//! Location lists and range lists: DWARF 5 sections 2.6.2, 2.17.3, 7.7.3 and 7.25.
+//! Location lists and range lists: DWARF 5 sections 2.6.2, 2.17.3, 7.7.3 and 7.25; DWARF 4 sections 2.6.2 and
+//! 2.17.3.
 
 use core::ops::Range;
 
-use super::dies::Dies;
+use super::dies::{Dies, symbol_name};
 use super::loc::Sink;
+use super::scopes::Code;
 use super::{LeftOut, Policy, cannot_be_told};
+use crate::emit::addr::AddressKey;
 use crate::emit::info::Pending;
+use crate::emit::lists::Lists;
 use crate::error::{Error, Result};
-use crate::model::{LocId, Stack, VariableId};
+use crate::model::{LocId, Module, Stack, VariableId};
 use crate::op::{uleb_len, write_byte_uleb, write_uleb};
 
 /// The base address that offsets in a function's lists count from.
@@ -15,8 +19,8 @@ use crate::op::{uleb_len, write_byte_uleb, write_uleb};
 pub(super) enum Base {
     /// The unit's: it begins where the function does.
     Unit,
-    /// An address of the table.
-    Index(u64),
+    /// The function's address.
+    Address(Code),
 }
 
 impl Dies<'_> {
@@ -28,21 +32,29 @@ impl Dies<'_> {
         stack: Stack,
         base: Base,
     ) -> Result<Option<u64>> {
-        let module = self.module;
+        let (module, format) = (self.module, self.info.format);
+        let is_five = format.version >= 5;
         let start = self.loclists.bytes.len();
-        if let Base::Index(index) = base {
-            self.loclists.bytes.push(gimli::DW_LLE_base_addressx.0);
-            write_uleb(&mut self.loclists.bytes, index);
-        }
-        let first = self.loclists.bytes.len();
-        let first_pending = self.list_pending.len();
+        let lists = &mut self.loclists;
+        let is_comparable = begin(lists, base, gimli::DW_LLE_base_addressx.0, module);
+        let first = lists.bytes.len();
+        let first_pending = lists.pending.len();
         for live in module.live(variable) {
-            let entry = self.loclists.bytes.len();
             let out = &mut self.loclists.bytes;
-            write_byte_uleb(out, gimli::DW_LLE_offset_pair.0, live.start.into());
-            write_uleb(out, live.end.into());
+            let entry = out.len();
+            if is_five {
+                write_byte_uleb(out, gimli::DW_LLE_offset_pair.0, live.start.into());
+                write_uleb(out, live.end.into());
+            } else {
+                format.fixed(out, live.start.into(), format.address_bytes);
+                format.fixed(out, live.end.into(), format.address_bytes);
+            }
             let length = out.len();
-            out.push(0);
+            if is_five {
+                out.push(0);
+            } else {
+                format.half(out, 0);
+            }
             let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
             if let Err(error) = self.lowering.lower(live.loc, bits, false, &mut sink) {
                 self.loclists.bytes.truncate(entry);
@@ -50,23 +62,40 @@ impl Dies<'_> {
                 self.leave_out(variable, Some(live.pcs()), error)?;
                 continue;
             }
-            let moved = patch_length(&mut self.loclists.bytes, length);
+            let lists = &mut self.loclists;
+            let moved = if is_five {
+                patch_length(&mut lists.bytes, length)
+            } else {
+                let bytes = lists.bytes.len() - length - 2;
+                if u16::try_from(bytes).is_err() {
+                    let what = format!("a location of {bytes} bytes, where DWARF 4 has up to 65535");
+                    let error = self.consumer.cannot_say(what);
+                    self.loclists.bytes.truncate(entry);
+                    self.lowering.pending.clear();
+                    self.leave_out(variable, Some(live.pcs()), error)?;
+                    continue;
+                }
+                format.patch(&mut lists.bytes, length, bytes as u64, 2);
+                0
+            };
             if !self.lowering.pending.is_empty() {
                 let pending = self.lowering.pending.drain(..);
-                self.list_pending.extend(pending.map(|one| Pending { at: one.at + moved, ..one }));
+                lists.pending.extend(pending.map(|one| Pending { at: one.at + moved, ..one }));
             }
         }
-        if self.loclists.bytes.len() == first {
-            self.loclists.bytes.truncate(start);
+        let lists = &mut self.loclists;
+        if lists.bytes.len() == first {
+            lists.bytes.truncate(start);
+            lists.relocations.retain(|relocation| relocation.offset < start as u64);
             return Ok(None);
         }
-        self.loclists.bytes.push(gimli::DW_LLE_end_of_list.0);
-        let is_settled = self.list_pending.len() == first_pending;
-        Ok(Some(self.loclists.end(start, is_settled)))
+        end(lists, gimli::DW_LLE_end_of_list.0);
+        let is_settled = lists.pending.len() == first_pending;
+        Ok(Some(lists.end(start, is_settled && is_comparable)))
     }
 
-    /// The expression of a location that does not move, with references counted from its start. `None` if
-    /// it could not be said.
+    /// Writes the expression of a location that does not move, for
+    /// [`expression_attribute`](Self::expression_attribute). Whether it could be said.
     pub(super) fn expression(
         &mut self,
         variable: VariableId,
@@ -74,14 +103,16 @@ impl Dies<'_> {
         pcs: Option<Range<u64>>,
         bits: Option<u64>,
         stack: Stack,
-    ) -> Result<Option<(Vec<u8>, Vec<Pending>)>> {
-        let mut out = Vec::new();
-        let mut sink = Sink { out: &mut out, addresses: &mut self.addresses, entries: &self.entries, stack };
-        let result = self.lowering.lower(loc, bits, false, &mut sink);
-        let pending = core::mem::take(&mut self.lowering.pending);
-        match result {
-            Ok(()) => Ok(Some((out, pending))),
-            Err(error) => self.leave_out(variable, pcs, error).map(|()| None),
+    ) -> Result<bool> {
+        let out = &mut self.expression;
+        out.clear();
+        let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
+        match self.lowering.lower(loc, bits, false, &mut sink) {
+            Ok(()) => Ok(true),
+            Err(error) => {
+                self.lowering.pending.clear();
+                self.leave_out(variable, pcs, error).map(|()| false)
+            }
         }
     }
 
@@ -100,32 +131,73 @@ impl Dies<'_> {
 
     /// Writes a list of ranges of a function's pcs.
     pub(super) fn range_list(&mut self, ranges: &[Range<u64>], base: Base) -> u64 {
-        let out = &mut self.rnglists.bytes;
-        let start = out.len();
-        if let Base::Index(index) = base {
-            out.push(gimli::DW_RLE_base_addressx.0);
-            write_uleb(out, index);
-        }
+        let format = self.info.format;
+        let lists = &mut self.rnglists;
+        let start = lists.bytes.len();
+        let is_comparable = begin(lists, base, gimli::DW_RLE_base_addressx.0, self.module);
         for range in ranges {
-            out.push(gimli::DW_RLE_offset_pair.0);
-            write_uleb(out, range.start);
-            write_uleb(out, range.end);
+            let out = &mut lists.bytes;
+            if format.version >= 5 {
+                out.push(gimli::DW_RLE_offset_pair.0);
+                write_uleb(out, range.start);
+                write_uleb(out, range.end);
+            } else {
+                format.fixed(out, range.start, format.address_bytes);
+                format.fixed(out, range.end, format.address_bytes);
+            }
         }
-        out.push(gimli::DW_RLE_end_of_list.0);
-        self.rnglists.end(start, true)
+        end(lists, gimli::DW_RLE_end_of_list.0);
+        lists.end(start, is_comparable)
     }
 
-    /// Writes a list of whole functions, by the index of their address and their size in bytes.
-    pub(super) fn function_list(&mut self, functions: &[(u64, u64)]) -> u64 {
-        let out = &mut self.rnglists.bytes;
-        let start = out.len();
-        for &(index, bytes) in functions {
-            out.push(gimli::DW_RLE_startx_length.0);
-            write_uleb(out, index);
-            write_uleb(out, bytes);
+    /// Writes a list of whole functions, by their addresses and their sizes in bytes.
+    pub(super) fn function_list(&mut self, functions: &[(Code, u64)]) -> u64 {
+        let (format, module) = (self.info.format, self.module);
+        let lists = &mut self.rnglists;
+        let start = lists.bytes.len();
+        for &(code, bytes) in functions {
+            let out = &mut lists.bytes;
+            if format.version >= 5 {
+                out.push(gimli::DW_RLE_startx_length.0);
+                write_uleb(out, code.index);
+                write_uleb(out, bytes);
+                continue;
+            }
+            let end = AddressKey { addend: code.key.addend.wrapping_add(bytes), ..code.key };
+            for key in [code.key, end] {
+                key.write(format, |symbol| symbol_name(module, symbol), out, &mut lists.relocations);
+            }
         }
-        out.push(gimli::DW_RLE_end_of_list.0);
-        self.rnglists.end(start, true)
+        end(lists, gimli::DW_RLE_end_of_list.0);
+        lists.end(start, format.version >= 5)
+    }
+}
+
+/// Says what the offsets of a list count from. Whether the list can then be compared with others by its
+/// bytes.
+fn begin(lists: &mut Lists, base: Base, base_addressx: u8, module: &Module) -> bool {
+    let Base::Address(Code { key, index }) = base else { return true };
+    let format = lists.format;
+    let out = &mut lists.bytes;
+    if format.version >= 5 {
+        out.push(base_addressx);
+        write_uleb(out, index);
+        return true;
+    }
+    // A base address selection entry: the largest address, and the base.
+    format.fixed(out, u64::MAX, format.address_bytes);
+    key.write(format, |symbol| symbol_name(module, symbol), out, &mut lists.relocations);
+    false
+}
+
+/// Ends a list.
+fn end(lists: &mut Lists, end_of_list: u8) {
+    let format = lists.format;
+    if format.version >= 5 {
+        lists.bytes.push(end_of_list);
+    } else {
+        let length = lists.bytes.len() + 2 * usize::from(format.address_bytes);
+        lists.bytes.resize(length, 0);
     }
 }
 

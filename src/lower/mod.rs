@@ -6,11 +6,15 @@
 mod consumer;
 mod dies;
 mod entries;
+mod join;
 mod lines;
 mod lists;
 mod loc;
+#[expect(dead_code, reason = "nothing refers to them yet")]
+mod macros;
 mod scopes;
 mod types;
+mod units;
 mod variables;
 
 use core::ops::Range;
@@ -19,6 +23,8 @@ pub use consumer::{
     Consumer, DW_AT_LLVM_ADDRESS_SPACE, DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD, DW_CC_LLVM_DEVICE_KERNEL,
     Policy, Tables,
 };
+
+pub use units::{LoweredUnit, Units};
 
 use crate::emit::Section;
 use crate::emit::addr::Addresses;
@@ -58,9 +64,15 @@ impl core::fmt::Display for LeftOut {
 ///
 /// # Errors
 /// [`ErrorKind::CannotSay`] with [`Policy::Strict`]; [`ErrorKind::TooLarge`] where a section does not fit
-/// the 32-bit DWARF format.
+/// the 32-bit DWARF format; [`ErrorKind::BadArgument`] where the consumer asks for a DWARF version that is not
+/// 2 to 5.
 pub fn lower(module: &Module, consumer: &Consumer, policy: Policy) -> Result<Lowered> {
-    dies::Dies::new(module, consumer, policy).write()
+    let units = Units::new(module, consumer, policy)?;
+    let mut join = join::Join::new(&units);
+    for unit in module.units.keys() {
+        join.push(units.lower(unit)?);
+    }
+    join.finish()
 }
 
 /// The expression of one location, for a user who writes the rest of the DWARF by other means.
@@ -108,7 +120,7 @@ pub fn lower_loc(
 struct NoEntries;
 
 impl loc::Entries for NoEntries {
-    fn entity(&self, _: crate::model::Entity) -> Option<crate::emit::info::EntryRef> {
+    fn entity(&self, _: crate::model::Entity) -> Option<crate::emit::info::UnitEntry> {
         None
     }
 

@@ -4,15 +4,25 @@ use core::ops::Range;
 
 use super::dies::Dies;
 use super::lists::Base;
+use crate::emit::addr::AddressKey;
+use crate::emit::line::file_number;
 use crate::error::Result;
-use crate::model::{Function, FunctionId, ScopeId, ScopeKind, SourceLine, Stack, UnitId};
+use crate::model::{FileId, Function, FunctionId, ScopeId, ScopeKind, SourceLine, Stack, UnitId};
+
+/// Where code starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Code {
+    pub(super) key: AddressKey,
+    /// In the table of the unit's addresses, of DWARF 5.
+    pub(super) index: u64,
+}
 
 /// How a function's entries are written.
 #[derive(Clone, Copy)]
 pub(super) struct Instance {
     pub(super) base: Base,
-    /// The index of the function's address.
-    address: u64,
+    /// The function's address.
+    code: Code,
     pub(super) stack: Stack,
     pub(super) bytes: u64,
     /// The variables have entries already, of the abstract instance.
@@ -62,8 +72,7 @@ impl Dies<'_> {
                 self.info.begin_entry(gimli::DW_TAG_inlined_subroutine, has_children, None);
                 self.info.reference(gimli::DW_AT_abstract_origin, self.entries.function(*function));
                 self.scope_range(module.ranges(id), instance);
-                self.info
-                    .unsigned(gimli::DW_AT_call_file, self.file_indices[call.file.as_u32() as usize].into());
+                self.info.unsigned(gimli::DW_AT_call_file, self.file_index(call.file));
                 self.info.unsigned(gimli::DW_AT_call_line, call.line.into());
                 if call.column != 0 {
                     self.info.unsigned(gimli::DW_AT_call_column, call.column.into());
@@ -82,13 +91,10 @@ impl Dies<'_> {
         let Some(instance) = instance else { return };
         match ranges {
             [] => {}
-            [range] if range.start == 0 => {
-                self.info.index(gimli::DW_AT_low_pc, gimli::DW_FORM_addrx, instance.address);
-                self.info.unsigned(gimli::DW_AT_high_pc, range.end);
-            }
+            [range] if range.start == 0 => self.pcs(instance.code, range.end),
             _ => {
                 let list = self.range_list(ranges, instance.base);
-                self.info.index(gimli::DW_AT_ranges, gimli::DW_FORM_rnglistx, list);
+                self.ranges(list);
             }
         }
     }
@@ -103,7 +109,7 @@ impl Dies<'_> {
             self.function_attributes(function);
             // Inlined, without having to be declared so.
             let inline = if function.is_inlined { gimli::DW_INL_inlined } else { gimli::DW_INL_not_inlined };
-            self.info.unsigned(gimli::DW_AT_inline, inline.0.into());
+            self.info.constant(gimli::DW_AT_inline, inline.0.into());
             self.info.end_entry();
             if has_children {
                 self.scope_children(function.scope, None, is_one)?;
@@ -113,7 +119,7 @@ impl Dies<'_> {
         if function.address.is_none() {
             return Ok(());
         }
-        let address = self.address(function);
+        let code = self.code(function);
         let is = (!function.is_inlined).then(|| self.entries.function(id));
         self.info.begin_entry(gimli::DW_TAG_subprogram, has_children, is);
         if function.is_inlined {
@@ -121,19 +127,19 @@ impl Dies<'_> {
         } else {
             self.function_attributes(function);
         }
-        self.code_range(function);
+        self.code_range(function, code);
         if let (Some(convention), true) = (self.consumer.kernel_convention, function.is_kernel) {
-            self.info.unsigned(gimli::DW_AT_calling_convention, convention.into());
+            self.info.constant(gimli::DW_AT_calling_convention, convention.into());
         }
         let lanes = module.target.lanes();
         if let (Some(attribute), true) = (self.consumer.lanes, lanes > 1) {
-            self.info.unsigned(attribute, lanes.into());
+            self.info.constant(attribute, lanes.into());
         }
         self.info.end_entry();
         if has_children {
             let instance = Instance {
-                base: if is_one { Base::Unit } else { Base::Index(address) },
-                address,
+                base: if is_one { Base::Unit } else { Base::Address(code) },
+                code,
                 stack: function.stack,
                 bytes: function.bytes,
                 has_abstract: function.is_inlined,
@@ -173,9 +179,20 @@ impl Dies<'_> {
         self.module.units[unit].language.is_some_and(|language| languages.contains(&gimli::DwLang(language)))
     }
 
+    /// The number of a file, in rows and attributes.
+    pub(super) fn file_index(&self, file: FileId) -> u64 {
+        file_number(self.info.format, self.units.files.place(file.as_u32()).into())
+    }
+
     pub(super) fn declared(&mut self, line: Option<SourceLine>) {
         let Some(SourceLine { file, line, column }) = line else { return };
-        self.info.unsigned(gimli::DW_AT_decl_file, self.file_indices[file.as_u32() as usize].into());
+        let index = self.file_index(file);
+        // Most is declared in the file that the unit is named after.
+        if file == self.module.units[self.entries.unit].file {
+            self.info.constant(gimli::DW_AT_decl_file, index);
+        } else {
+            self.info.unsigned(gimli::DW_AT_decl_file, index);
+        }
         self.info.unsigned(gimli::DW_AT_decl_line, line.into());
         if column != 0 {
             self.info.unsigned(gimli::DW_AT_decl_column, column.into());

@@ -1,7 +1,7 @@
 //! Entries of types: DWARF 5 chapter 5.
 
 use super::dies::Dies;
-use crate::model::{Composite, Encoding, Qualifier, StringId, TypeId, TypeKind};
+use crate::model::{BaseEncoding, Composite, Qualifier, StringId, TypeId, TypeKind};
 use crate::target::SpaceId;
 
 impl Dies<'_> {
@@ -13,7 +13,7 @@ impl Dies<'_> {
             TypeKind::Base { name, encoding } => {
                 self.info.begin_entry(gimli::DW_TAG_base_type, false, is);
                 self.name(Some(*name));
-                self.info.unsigned(gimli::DW_AT_encoding, dwarf_encoding(*encoding).0.into());
+                self.info.constant(gimli::DW_AT_encoding, dwarf_encoding(*encoding).0.into());
                 let bits = ty.bits.unwrap_or(0);
                 self.info.unsigned(gimli::DW_AT_byte_size, bits.div_ceil(8));
                 if !bits.is_multiple_of(8) {
@@ -143,13 +143,11 @@ impl Dies<'_> {
 
     /// An unsigned base type that expressions use and the program does not have.
     pub(super) fn hidden_unsigned(&mut self, bits: u32) {
-        let offset = self.info.bytes.len() as u64 - self.unit_start;
-        self.entries.unsigned.push((bits, offset));
         let name = format!("unsigned_{bits}");
         self.info.begin_entry(gimli::DW_TAG_base_type, false, None);
-        let offset = self.strings.offset(self.module.strings.len() as u32 + bits, &name);
-        self.info.string(gimli::DW_AT_name, offset);
-        self.info.unsigned(gimli::DW_AT_encoding, gimli::DW_ATE_unsigned.0.into());
+        self.entries.unsigned.push((bits, self.info.entry_offset()));
+        self.info.string(gimli::DW_AT_name, self.module.strings.len() as u32 + bits, &name);
+        self.info.constant(gimli::DW_AT_encoding, gimli::DW_ATE_unsigned.0.into());
         self.info.unsigned(gimli::DW_AT_byte_size, bits.div_ceil(8).into());
         self.info.end_entry();
     }
@@ -163,8 +161,7 @@ impl Dies<'_> {
 
     /// A string of the module.
     pub(super) fn text(&mut self, at: gimli::DwAt, id: StringId) {
-        let offset = self.strings.offset(id.as_u32(), self.module.string(id));
-        self.info.string(at, offset);
+        self.info.string(at, id.as_u32(), self.module.string(id));
     }
 
     /// The type of an entry; none for `void`.
@@ -176,15 +173,15 @@ impl Dies<'_> {
 }
 
 /// The number of an encoding.
-fn dwarf_encoding(encoding: Encoding) -> gimli::DwAte {
+fn dwarf_encoding(encoding: BaseEncoding) -> gimli::DwAte {
     match encoding {
-        Encoding::Address => gimli::DW_ATE_address,
-        Encoding::Boolean => gimli::DW_ATE_boolean,
-        Encoding::Float => gimli::DW_ATE_float,
-        Encoding::Signed => gimli::DW_ATE_signed,
-        Encoding::SignedChar => gimli::DW_ATE_signed_char,
-        Encoding::Unsigned => gimli::DW_ATE_unsigned,
-        Encoding::UnsignedChar => gimli::DW_ATE_unsigned_char,
-        Encoding::Utf => gimli::DW_ATE_UTF,
+        BaseEncoding::Address => gimli::DW_ATE_address,
+        BaseEncoding::Boolean => gimli::DW_ATE_boolean,
+        BaseEncoding::Float => gimli::DW_ATE_float,
+        BaseEncoding::Signed => gimli::DW_ATE_signed,
+        BaseEncoding::SignedChar => gimli::DW_ATE_signed_char,
+        BaseEncoding::Unsigned => gimli::DW_ATE_unsigned,
+        BaseEncoding::UnsignedChar => gimli::DW_ATE_unsigned_char,
+        BaseEncoding::Utf => gimli::DW_ATE_UTF,
     }
 }

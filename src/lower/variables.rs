@@ -2,7 +2,6 @@
 
 use super::dies::Dies;
 use super::scopes::Instance;
-use crate::emit::info::Pending;
 use crate::error::Result;
 use crate::model::{Node, Stack, VariableId, VariableKind};
 
@@ -10,9 +9,8 @@ impl Dies<'_> {
     pub(super) fn variable(&mut self, id: VariableId, instance: Option<Instance>) -> Result<()> {
         let module = self.module;
         let variable = &module.variables[id];
-        let is_global = module.function_of(variable.scope).is_none();
         // An abstract instance says what the variable is, another where it is.
-        let is_abstract = instance.is_none() && !is_global;
+        let is_abstract = instance.is_none() && module.function_of(variable.scope).is_some();
         let tag = match variable.kind {
             VariableKind::Variable => gimli::DW_TAG_variable,
             VariableKind::Parameter => gimli::DW_TAG_formal_parameter,
@@ -45,10 +43,8 @@ impl Dies<'_> {
         match place {
             Place::None => {}
             Place::Constant(bytes) => self.const_value(&bytes),
-            Place::Expression(expression, pending) => {
-                self.exprloc(gimli::DW_AT_location, &expression, pending)
-            }
-            Place::List(index) => self.info.index(gimli::DW_AT_location, gimli::DW_FORM_loclistx, index),
+            Place::Expression => self.expression_attribute(gimli::DW_AT_location),
+            Place::List(index) => self.list(gimli::DW_AT_location, index),
         }
         self.info.end_entry();
         Ok(())
@@ -61,7 +57,7 @@ impl Dies<'_> {
             4 => gimli::DW_FORM_data4,
             8 => gimli::DW_FORM_data8,
             length => {
-                self.info.index(gimli::DW_AT_const_value, gimli::DW_FORM_block, length as u64);
+                self.info.begin_block(gimli::DW_AT_const_value, length);
                 self.info.bytes.extend_from_slice(bytes);
                 return;
             }
@@ -88,14 +84,14 @@ impl Dies<'_> {
                 return Ok(list.map_or(Place::None, Place::List));
             }
         };
-        let mut nodes = module.nodes(loc);
-        if let (VariableKind::Constant, Some(Node::Implicit(bytes)), None) =
-            (variable.kind, nodes.next(), nodes.next())
-        {
-            return Ok(Place::Constant(bytes.to_vec()));
+        if variable.kind == VariableKind::Constant {
+            let mut nodes = module.nodes(loc);
+            if let (Some(Node::Implicit(bytes)), None) = (nodes.next(), nodes.next()) {
+                return Ok(Place::Constant(bytes.to_vec()));
+            }
         }
-        let expression = self.expression(id, loc, pcs, bits, stack)?;
-        Ok(expression.map_or(Place::None, |(bytes, pending)| Place::Expression(bytes, pending)))
+        let is_said = self.expression(id, loc, pcs, bits, stack)?;
+        Ok(if is_said { Place::Expression } else { Place::None })
     }
 }
 
@@ -103,6 +99,7 @@ impl Dies<'_> {
 enum Place {
     None,
     Constant(Vec<u8>),
-    Expression(Vec<u8>, Vec<Pending>),
+    /// The expression that was written last.
+    Expression,
     List(u64),
 }

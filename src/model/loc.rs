@@ -56,7 +56,7 @@ pub struct Symbol(pub(crate) StringId);
 /// | [`Select`](Node::Select) | the place for 0, the place for 1, the mask |
 /// | [`Value`](Node::Value), [`Plus`](Node::Plus), [`Neg`](Node::Neg), [`Not`](Node::Not) | a number |
 /// | other arithmetic | two numbers |
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Node<'a> {
     /// A register, from its first bit.
     Register(Reg),
@@ -154,6 +154,11 @@ pub(crate) enum Sort {
 }
 
 impl Node<'_> {
+    /// Whether it is a number, not a place.
+    pub(crate) fn is_number(&self) -> bool {
+        self.sorts().0 == Sort::Val
+    }
+
     /// The sort of the node and of its operands. `None`: a [`Part`](Node::Part), or as many parts as
     /// [`Parts`](Node::Parts) says.
     pub(crate) fn sorts(&self) -> (Sort, &'static [Sort]) {

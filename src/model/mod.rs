@@ -9,6 +9,7 @@ mod ids;
 mod lines;
 mod live;
 mod loc;
+mod macros;
 mod postfix;
 mod same;
 mod scopes;
@@ -23,13 +24,14 @@ pub use ids::{
 pub use lines::Row;
 pub use live::Live;
 pub use loc::{Half, Loc, Node, Symbol, Val};
+pub use macros::Macro;
 pub use postfix::Nodes;
 pub(crate) use postfix::Pool;
 pub use scopes::{
     Address, File, Function, Procedure, Scope, ScopeKind, SourceLine, Unit, Variable, VariableKind,
 };
 pub(crate) use tree::Tree;
-pub use types::{Composite, Encoding, Member, Qualifier, Type, TypeKind};
+pub use types::{BaseEncoding, Composite, Member, Qualifier, Type, TypeKind};
 
 use core::ops::Range;
 
@@ -65,6 +67,8 @@ pub struct Module {
     pub(crate) rows: Vec<Row>,
     /// Pc ranges of scopes, from the start of the function.
     pub(crate) ranges: Vec<Range<u64>>,
+    /// Sorted by unit, otherwise as the preprocessor met them.
+    pub(crate) macros: Vec<Macro>,
 }
 
 /// What a raw expression can refer to.
@@ -104,6 +108,11 @@ impl Module {
     /// A unit.
     pub fn unit(&self, id: UnitId) -> &Unit {
         &self.units[id]
+    }
+
+    /// What the preprocessor did in a unit, in its order.
+    pub fn macros(&self, id: UnitId) -> &[Macro] {
+        slice(&self.macros, &self.units[id].macros)
     }
 
     /// The source files of all units.

@@ -6,8 +6,8 @@
 //! here makes modules different that are the same, never the reverse.
 
 use super::{
-    Address, Composite, Entity, ExprId, File, Function, Live, LocId, Member, Module, Node, Pool, Procedure,
-    Scope, ScopeKind, StringId, Symbol, Type, TypeKind, Unit, Variable,
+    Address, Composite, Entity, ExprId, File, Function, Live, LocId, Macro, Member, Module, Node, Pool,
+    Procedure, Scope, ScopeKind, StringId, Symbol, Type, TypeKind, Unit, Variable,
 };
 use crate::model::loc::Loc;
 use crate::op::{Expr, Fixup, Slot};
@@ -32,6 +32,7 @@ impl PartialEq for Module {
             live,
             rows,
             ranges,
+            macros,
         } = &one;
         *target == other.target
             && strings.iter().eq(&other.strings)
@@ -47,6 +48,7 @@ impl PartialEq for Module {
             && *live == other.live
             && *rows == other.rows
             && *ranges == other.ranges
+            && *macros == other.macros
     }
 }
 
@@ -71,6 +73,7 @@ impl<'m> Canonical<'m> {
         module.variables.values_mut().for_each(|variable| variable.store(&mut to));
         module.procedures.values_mut().for_each(|procedure| procedure.store(&mut to));
         module.live.iter_mut().for_each(|live| live.store(&mut to));
+        module.macros.iter_mut().for_each(|step| step.store(&mut to));
         Module { strings: to.strings, exprs: to.exprs, locs: to.locs, ..module }
     }
 
@@ -154,7 +157,7 @@ macro_rules! fields { ($($type:ident { $($field:ident),* })*) => { $(
 )* } }
 fields! {
     Unit { name, directory, producer }
-    File { name, directory }
+    File { name, directory, source }
     Type { kind }
     Composite { name, members }
     Member { name }
@@ -196,6 +199,16 @@ impl Store for Address {
     fn store(&mut self, to: &mut Canonical<'_>) {
         if let Self::Symbol(symbol, _) = self {
             symbol.store(to);
+        }
+    }
+}
+
+impl Store for Macro {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        match self {
+            Self::Define { text, .. } => text.store(to),
+            Self::Undefine { name, .. } => name.store(to),
+            Self::File { .. } | Self::EndFile => {}
         }
     }
 }

@@ -21,6 +21,8 @@ pub struct Unit {
     pub scope: ScopeId,
     /// Its primary source file.
     pub file: FileId,
+    /// Its macros, as indices into the module's list.
+    pub(crate) macros: Range<u32>,
 }
 
 /// A source file of a unit.
@@ -34,6 +36,8 @@ pub struct File {
     pub directory: Option<StringId>,
     /// The MD5 sum of its text.
     pub md5: Option<[u8; 16]>,
+    /// Its text, to be embedded.
+    pub source: Option<StringId>,
 }
 
 /// A line of a source file.

@@ -1,5 +1,7 @@
 //! The nodes of a location with their operands found: what postfix order leaves implicit.
 
+use core::hash::{BuildHasher, Hash, Hasher};
+
 use smallvec::SmallVec;
 
 use super::loc::{Node, Sort};
@@ -68,6 +70,24 @@ impl<'m> Tree<'m> {
         }
         operands.reverse();
         operands
+    }
+
+    /// A number for each node, the same for subtrees that are the same.
+    pub(crate) fn hashes(&self, hasher: &impl BuildHasher, out: &mut Vec<u64>) {
+        out.clear();
+        for at in 0..self.nodes.len() {
+            let mut state = hasher.build_hasher();
+            self.node(at).hash(&mut state);
+            for operand in self.operands(at) {
+                state.write_u64(out[operand]);
+            }
+            out.push(state.finish());
+        }
+    }
+
+    /// The nodes of a subtree, in postfix order.
+    pub(crate) fn subtree(&self, at: At) -> impl Iterator<Item = Node<'m>> + Clone {
+        self.nodes[self.nodes[at].1 as usize..=at].iter().map(|&(node, _)| node)
     }
 
     /// The constant that the number is, if it is one.

@@ -5,7 +5,7 @@ use crate::target::SpaceId;
 
 /// How the bits of a base type are to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Encoding {
+pub enum BaseEncoding {
     /// An address.
     Address,
     /// True or false.
@@ -56,7 +56,7 @@ pub enum TypeKind {
         /// Its name.
         name: StringId,
         /// How it is read.
-        encoding: Encoding,
+        encoding: BaseEncoding,
     },
     /// A pointer.
     Pointer {

@@ -127,6 +127,13 @@ impl Encoder<'_> {
         self
     }
 
+    /// Appends a constant of the generic type as `const1u…const8u`, in so many bytes: 1, 2, 4 or 8.
+    pub(crate) fn const_fixed(&mut self, value: u64, bytes: u8) -> &mut Self {
+        self.out.push(0x08 + 2 * bytes.trailing_zeros() as u8);
+        self.fixed(value, bytes);
+        self
+    }
+
     /// Appends a constant of the generic type as `const1s…const8s` or `consts`, whichever is shortest.
     #[inline]
     pub fn consts(&mut self, value: i64) -> &mut Self {

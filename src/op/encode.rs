@@ -8,10 +8,11 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Appends operations to bytes, each by a method of its own.
 ///
-/// The shortest spelling is chosen (`lit5` for `constu(5)`, `breg3` for `bregx(Reg(3), …)`).
+/// The shortest spelling is chosen (`lit5` for `constu(5)`, `breg3` for `bregx(Reg(3), …)`). In a version
+/// before the one that brought an operation, it is GNU's forerunner of it, if there is one.
 ///
 /// # Errors
-/// An operation that the dialect does not have, and an operand that has more bits than its encoding, are
+/// An operation that the version or the dialect does not have, and an operand that has more bits than its encoding, are
 /// remembered: [`finish`](Self::finish) gives the first of them as an error.
 #[derive(Debug)]
 pub struct Encoder<'b> {
@@ -61,7 +62,7 @@ impl<'b> Encoder<'b> {
     /// # Errors
     /// If there is one, what was written is to be thrown away.
     ///
-    /// * [`ErrorKind::CannotSay`]: the dialect does not have an operation.
+    /// * [`ErrorKind::CannotSay`]: the version or the dialect does not have an operation.
     /// * [`ErrorKind::DoesNotFit`]: an operand has more bits than its encoding: an entry's offset of a
     ///   fixed size, an address, the length of a block that is given in one byte.
     /// * [`ErrorKind::BadArgument`]: a pointer encoding that has no value, or a [`Spelling`] that is not
@@ -70,7 +71,7 @@ impl<'b> Encoder<'b> {
     pub fn finish(self) -> Result<()> {
         match self.failed {
             None => Ok(()),
-            Some(failure) => Err(failure.error(self.encoding.dialect)),
+            Some(failure) => Err(failure.error(&self.encoding)),
         }
     }
 
@@ -109,10 +110,22 @@ impl<'b> Encoder<'b> {
         self
     }
 
-    /// Appends the general opcode of an operation, and says whether the dialect has one.
+    /// Appends the general opcode of an operation, and says whether the version and the dialect have one.
     #[inline(always)]
-    fn opcode(&mut self, name: Name, std: Code, gnu: Code, user: Code, legacy: Code, six: Code) -> bool {
-        if let Code::Is(code) = std {
+    #[allow(clippy::too_many_arguments, reason = "the columns of the table, all of them constants")]
+    fn opcode(
+        &mut self,
+        name: Name,
+        std: Code,
+        gnu: Code,
+        user: Code,
+        legacy: Code,
+        six: Code,
+        since: u16,
+    ) -> bool {
+        if let Code::Is(code) = std
+            && (since <= 2 || since <= self.encoding.version)
+        {
             self.out.push(code);
             return true;
         }
@@ -247,10 +260,10 @@ fn spells(row: &Row, code: u8, encoding: &Encoding) -> bool {
 
 impl Failure {
     #[cold]
-    fn error(self, dialect: Dialect) -> Error {
+    fn error(self, encoding: &Encoding) -> Error {
         let text = |name: Name| name.row().text;
         match self {
-            Self::Missing(name) => missing(name, dialect),
+            Self::Missing(name) => missing(name, encoding),
             Self::TooLarge { name, needs, has } => {
                 ErrorKind::DoesNotFit { what: format!("the operand of `{}`", text(name)), needs, has }.into()
             }
@@ -267,8 +280,13 @@ impl Failure {
 }
 
 #[cold]
-pub(super) fn missing(name: Name, dialect: Dialect) -> Error {
-    let consumer = match dialect {
+pub(super) fn missing(name: Name, encoding: &Encoding) -> Error {
+    if name.row().since > encoding.version {
+        let what = format!("operation `{}`", name.row().text);
+        let consumer = format!("a reader of DWARF {}", encoding.version);
+        return ErrorKind::CannotSay { what, consumer }.into();
+    }
+    let consumer = match encoding.dialect {
         Dialect::Dwarf5 => "a reader of plain DWARF 5",
         Dialect::Llvm => "a reader of the LLVM operations",
         Dialect::Legacy => "a reader of the one-byte AMD operations",
@@ -308,7 +326,7 @@ macro_rules! make_encoder { ($(
     [$std:tt $gnu:tt $user:tt $legacy:tt $six:tt] ($in:tt => $out:tt) $since:literal;
 )*) => {
     impl<'b> Encoder<'b> { $(
-        encoder_method!($variant $method $text { $($field: $kind),* } [$std $gnu $user $legacy $six]);
+        encoder_method!($variant $method $text { $($field: $kind),* } [$std $gnu $user $legacy $six] $since);
     )* }
 
     fn dispatch(encoder: &mut Encoder<'_>, op: Op<'_>) {
@@ -330,22 +348,25 @@ macro_rules! encoder_method {
     (BregX $($rest:tt)*) => {};
     (Pick $($rest:tt)*) => {};
     // An opcode of every dialect and one number are appended at once.
-    ($variant:ident $method:ident $text:literal { $field:ident: Uleb } [$std:literal $($codes:tt)*]) => {
+    ($variant:ident $method:ident $text:literal { $field:ident: Uleb } [$std:literal _ $($codes:tt)*] $since:literal) => {
         #[doc = concat!("Appends `DW_OP_", $text, "`.")]
         #[inline]
         pub fn $method(&mut self, $field: u64) -> &mut Self {
+            if $since > 2 && self.encoding.version < $since {
+                self.fail(Failure::Missing(Name::$variant));
+            }
             write_byte_uleb(self.out, $std, $field);
             self
         }
     };
     ($variant:ident $method:ident $text:literal { $($field:ident: $kind:ident),* }
-     [$std:tt $gnu:tt $user:tt $legacy:tt $six:tt]) => {
+     [$std:tt $gnu:tt $user:tt $legacy:tt $six:tt] $since:literal) => {
         #[doc = concat!("Appends `DW_OP_", $text, "`.")]
         #[inline]
         #[allow(clippy::extra_unused_lifetimes, reason = "only borrowed operands have it")]
         pub fn $method<'a>(&mut self $(, $field: operand_type!($kind))*) -> &mut Self {
             if self.opcode(
-                Name::$variant, code!($std), code!($gnu), code!($user), code!($legacy), code!($six),
+                Name::$variant, code!($std), code!($gnu), code!($user), code!($legacy), code!($six), $since,
             ) {
                 let _lebs = &mut Shortest;
                 $(write_operand!(self _lebs Name::$variant, $kind $field);)*

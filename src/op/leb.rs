@@ -66,12 +66,12 @@ fn short<const N: usize>(out: &mut Vec<u8>, before: [u8; N], [low, high]: [u8; 2
 }
 
 /// How many bytes the shortest encoding takes.
-pub(crate) fn uleb_len(value: u64) -> usize {
+pub(crate) const fn uleb_len(value: u64) -> usize {
     (64 - (value | 1).leading_zeros() as usize).div_ceil(7)
 }
 
 /// How many bytes the shortest encoding takes.
-pub(crate) fn sleb_len(value: i64) -> usize {
+pub(crate) const fn sleb_len(value: i64) -> usize {
     let magnitude = (value ^ (value >> 63)) as u64;
     (65 - magnitude.leading_zeros() as usize).div_ceil(7)
 }

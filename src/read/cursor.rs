@@ -52,7 +52,12 @@ impl<'a> Cursor<'a> {
 
     /// Makes the rest unreadable, so that an iterator ends after an error.
     pub(crate) fn finish(&mut self) {
-        self.at = self.bytes.len();
+        self.at = usize::MAX;
+    }
+
+    /// Whether [`finish`](Self::finish) was called: an end where there should be more is still an error.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.at == usize::MAX
     }
 
     #[cold]
@@ -83,6 +88,13 @@ impl<'a> Cursor<'a> {
             }
             None => Err(self.truncated(what)),
         }
+    }
+
+    /// All that is left.
+    pub(crate) fn take_rest(&mut self) -> &'a [u8] {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        self.at = self.bytes.len();
+        rest
     }
 
     /// A number of 1 to 8 bytes.

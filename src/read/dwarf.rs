@@ -3,39 +3,56 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use gimli::{DebugAbbrev, DebugInfo, DwTag, DwUt, EndianSlice, RunTimeEndian, constants as dw};
+use gimli::{DwTag, DwUt, constants as dw};
 
 use super::Object;
-use super::cursor::is_address_size;
 use super::entry::Entry;
+use super::frame::{FrameSection, Frames};
 use super::line::LineProgram;
 use super::lists::{List, ListFormat, RawList};
 use super::sections::{Base, Sections};
-use super::value::{Attribute, Slice, Value, resolve};
-use crate::error::{At, Error, ErrorKind, Result};
+use super::units::Reader;
+use super::value::Attribute;
+use crate::error::{Error, ErrorKind, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
 
 /// What `.debug_info` says, and the way from there to the other sections.
 ///
 /// Entries are kept in the order of the file, all units after one another; attributes likewise. [`Entry`]
-/// is a view of one of them.
+/// is a view of one of them. Offsets of units and entries are those in `.debug_info`. The type units of
+/// DWARF 4 have a section of their own, `.debug_types`; they come last here, and their offsets go on where
+/// `.debug_info` ends, so that an offset means one entry: [`place`](Self::place) gives the section's own.
 #[derive(Debug, Clone)]
 pub struct Dwarf<'o> {
     pub(super) sections: Sections<'o>,
     pub(super) units: Vec<Unit<'o>>,
     pub(super) nodes: Vec<Node>,
     pub(super) attributes: Vec<Attribute<'o>>,
+    /// Signatures of type units with the index of the unit, sorted.
+    pub(super) signatures: Vec<(u64, u32)>,
+    /// For expressions in sections that have no units, and what else these do not say.
+    pub(super) encoding: Encoding,
+    /// Of split units, the sections of the file that has their skeletons.
+    pub(super) main: Option<Sections<'o>>,
 }
 
 /// A unit and what its first entry says for all of it. DWARF 5 sections 3.1 and 7.5.1.
 #[derive(Debug, Clone)]
 pub struct Unit<'o> {
-    /// The offset of its header in `.debug_info`, in bytes.
+    /// The offset of its header, in bytes, counted as [`Dwarf`] says.
     pub offset: u64,
     /// The offset after its last byte.
     pub end: u64,
-    /// What kind of unit it is. `DW_UT_compile` or `DW_UT_partial` before DWARF 5, by the first entry.
+    /// What kind of unit it is. Before DWARF 5, which brought the field, by section and first entry.
     pub kind: DwUt,
+    /// Of a type unit, the signature by which others refer to its type. DWARF 5 section 7.5.1.3.
+    pub signature: Option<u64>,
+    /// Of a type unit, the offset of the type's entry, counted as `offset` is.
+    pub type_offset: Option<u64>,
+    /// Of a skeleton or a split unit, the number that both have: of the header, or `DW_AT_GNU_dwo_id`.
+    pub dwo_id: Option<u64>,
+    /// Of a skeleton, the file that has the split unit: `DW_AT_dwo_name`.
+    pub dwo_name: Option<Cow<'o, str>>,
     /// Version, sizes and dialect, as expressions need them.
     pub encoding: Encoding,
     /// `DW_AT_name`.
@@ -56,8 +73,13 @@ pub struct Unit<'o> {
     pub loclists_base: Option<u64>,
     /// `DW_AT_rnglists_base`: the offset of the unit's table of lists in `.debug_rnglists`.
     pub rnglists_base: Option<u64>,
+    /// `DW_AT_GNU_ranges_base`: from where a split unit of DWARF 4 counts offsets in `.debug_ranges`.
+    pub ranges_base: Option<u64>,
     /// `DW_AT_stmt_list`: the offset of the unit's line program in `.debug_line`.
     pub stmt_list: Option<u64>,
+    /// Whether it is a split unit whose skeleton is known: its addresses, and its lines, are in the
+    /// skeleton's file.
+    pub has_skeleton: bool,
     /// How many entries have children that do not end before the unit does.
     pub(crate) unclosed: usize,
     /// Its entries, by index.
@@ -68,6 +90,7 @@ pub struct Unit<'o> {
 #[derive(Debug, Clone)]
 pub(super) struct Node {
     pub(super) offset: u64,
+    pub(super) abbrev: u64,
     pub(super) tag: DwTag,
     pub(super) unit: u32,
     pub(super) depth: u32,
@@ -79,7 +102,9 @@ pub(super) struct Node {
 }
 
 impl<'o> Dwarf<'o> {
-    /// Reads the units and entries of an object.
+    /// Reads the units and entries of an object. Where it has no `.debug_info` but `.debug_info.dwo`, it is a
+    /// file of split units, and these are read; addresses are known by index only then, and
+    /// [`read_split`](Self::read_split) does better.
     ///
     /// Expressions are taken to be in the dialect of LLVM, which has all operations of standard DWARF:
     /// nothing in a file names its dialect. A file without `.debug_info` has no units.
@@ -87,7 +112,7 @@ impl<'o> Dwarf<'o> {
     /// # Errors
     /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed), with section and
     /// offset, where the tree or something that an attribute refers to cannot be read;
-    /// [`Unsupported`](ErrorKind::Unsupported) if there are type units of DWARF 4 (`.debug_types`).
+    /// [`Unsupported`](ErrorKind::Unsupported) for versions and forms that are not known.
     pub fn read(object: &'o Object<'_>) -> Result<Self> {
         Self::read_as(object, Dialect::Llvm, DraftCodes::NONE)
     }
@@ -97,11 +122,23 @@ impl<'o> Dwarf<'o> {
     /// # Errors
     /// As [`read`](Self::read).
     pub fn read_as(object: &'o Object<'_>, dialect: Dialect, draft: DraftCodes) -> Result<Self> {
-        if object.section(".debug_types").is_some_and(|section| !section.data.is_empty()) {
-            let text = "type units of DWARF 4 are not supported";
-            return Err(Error::new(ErrorKind::Unsupported(text.into())).in_section(".debug_types"));
-        }
-        Self::from_sections(Sections::of(object), dialect, draft)
+        let main = Sections::of(object);
+        let split = Sections::of_split(object);
+        let is_split = main.debug_info.is_empty() && !split.debug_info.is_empty();
+        Self::from_sections(if is_split { split } else { main }, dialect, draft)
+    }
+
+    /// Reads split units: the `.dwo` sections of an object, with what the file that has their skeletons,
+    /// `main`, knows: addresses, where lists count from, lines. Both can be of one object. DWARF 5 sections
+    /// 3.1.2 and 3.1.3, and GNU's forerunner in DWARF 4. A unit goes with the skeleton of its
+    /// [`dwo_id`](Unit::dwo_id); without one it is read as if alone.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_split(main: &Dwarf<'o>, dwo: &'o Object<'_>) -> Result<Self> {
+        let sections = Sections::of_split(dwo);
+        let Encoding { dialect, draft, .. } = main.encoding;
+        Reader::new(sections, dialect, draft).with_main(main).read()
     }
 
     /// The same from sections that are in no object.
@@ -109,13 +146,7 @@ impl<'o> Dwarf<'o> {
     /// # Errors
     /// As [`read`](Self::read).
     pub fn from_sections(sections: Sections<'o>, dialect: Dialect, draft: DraftCodes) -> Result<Self> {
-        let mut reader = Reader {
-            dwarf: Dwarf { sections, units: Vec::new(), nodes: Vec::new(), attributes: Vec::new() },
-            dialect,
-            draft,
-        };
-        reader.read()?;
-        Ok(reader.dwarf)
+        Reader::new(sections, dialect, draft).read()
     }
 
     /// The sections that this was read from.
@@ -144,18 +175,57 @@ impl<'o> Dwarf<'o> {
         self.entries_of(unit).next()
     }
 
-    /// The entry at an offset of `.debug_info`.
+    /// The entry at an offset, counted as [`Dwarf`] says.
     pub fn entry_at(&self, offset: u64) -> Option<Entry<'_, 'o>> {
         let index = self.nodes.binary_search_by_key(&offset, |node| node.offset).ok()?;
         Some(Entry { dwarf: self, index: index as u32 })
     }
 
+    /// The entry of the type that has this signature (`DW_FORM_ref_sig8`), if its unit is here.
+    pub fn type_of_signature(&self, signature: u64) -> Option<Entry<'_, 'o>> {
+        let at = self.signatures.binary_search_by_key(&signature, |&(signature, _)| signature).ok()?;
+        let unit = &self.units[self.signatures[at].1 as usize];
+        self.entry_at(unit.type_offset?)
+    }
+
+    /// The unit whose header or entries are at an offset, counted as [`Dwarf`] says.
+    pub fn unit_at(&self, offset: u64) -> Option<&Unit<'o>> {
+        let after = self.units.partition_point(|unit| unit.offset <= offset);
+        self.units.get(after.checked_sub(1)?).filter(|unit| offset < unit.end)
+    }
+
+    /// The section of an offset, and the offset in that section: `.debug_info` or `.debug_types`.
+    pub fn place(&self, offset: u64) -> (&'static str, u64) {
+        match offset.checked_sub(self.sections.debug_info.len() as u64) {
+            Some(offset) if !self.sections.debug_types.is_empty() => {
+                (self.sections.name(".debug_types"), offset)
+            }
+            _ => (self.sections.name(".debug_info"), offset),
+        }
+    }
+
+    /// Whether addresses by index can be looked up in this unit.
+    pub fn knows_addresses(&self, unit: &Unit<'o>) -> bool {
+        !unit.is_split() || unit.has_skeleton
+    }
+
+    /// The file of the unit's skeleton where it is a split unit, and else its own.
+    pub(super) fn main_sections(&self, unit: &Unit<'o>) -> &Sections<'o> {
+        self.main.as_ref().filter(|_| unit.has_skeleton).unwrap_or(&self.sections)
+    }
+
     /// Address `index` of the unit, from `.debug_addr`: the operand of `addrx`. Indices count from 0.
     ///
     /// # Errors
-    /// [`Malformed`](ErrorKind::Malformed) or [`Truncated`](ErrorKind::Truncated) if there is none.
+    /// [`Malformed`](ErrorKind::Malformed) or [`Truncated`](ErrorKind::Truncated) if
+    /// there is none; [`Unsupported`](ErrorKind::Unsupported) of a split unit without its skeleton.
     pub fn address(&self, unit: &Unit<'o>, index: u64) -> Result<u64> {
-        self.sections.indexed_address(Base { offset: unit.addr_base, encoding: unit.encoding }, index)
+        if !self.knows_addresses(unit) {
+            let text = format!("address {index} of the unit is in the file of its skeleton");
+            return Err(Error::new(ErrorKind::Unsupported(text)));
+        }
+        self.main_sections(unit)
+            .indexed_address(Base { offset: unit.addr_base, encoding: unit.encoding }, index)
     }
 
     /// The entries of the location list at an offset, with addresses worked out.
@@ -163,7 +233,7 @@ impl<'o> Dwarf<'o> {
     /// # Errors
     /// [`Malformed`](ErrorKind::Malformed) if the offset is outside of the section.
     pub fn locations(&self, unit: &Unit<'o>, offset: u64) -> Result<List<'o>> {
-        Ok(List::new(self.raw_locations(unit, offset)?, self.sections, unit))
+        Ok(List::new(self.raw_locations(unit, offset)?, self, unit))
     }
 
     /// The entries of the location list at an offset, as they are encoded.
@@ -171,7 +241,11 @@ impl<'o> Dwarf<'o> {
     /// # Errors
     /// As [`locations`](Self::locations).
     pub fn raw_locations(&self, unit: &Unit<'o>, offset: u64) -> Result<RawList<'o>> {
-        let format = if unit.encoding.version < 5 { ListFormat::Loc } else { ListFormat::Loclists };
+        let format = match unit.encoding.version {
+            5.. => ListFormat::Loclists,
+            _ if unit.is_split() => ListFormat::SplitLoc,
+            _ => ListFormat::Loc,
+        };
         RawList::new(&self.sections, format, unit.encoding, offset)
     }
 
@@ -180,235 +254,56 @@ impl<'o> Dwarf<'o> {
     /// # Errors
     /// As [`locations`](Self::locations).
     pub fn ranges(&self, unit: &Unit<'o>, offset: u64) -> Result<List<'o>> {
-        Ok(List::new(self.raw_ranges(unit, offset)?, self.sections, unit))
+        Ok(List::new(self.raw_ranges(unit, offset)?, self, unit))
     }
 
     /// The entries of the range list at an offset, as they are encoded.
     ///
     /// # Errors
-    /// As [`locations`](Self::locations).
+    /// As [`locations`](Self::locations); [`Unsupported`](ErrorKind::Unsupported) of a split unit of before DWARF 5
+    /// without its skeleton.
     pub fn raw_ranges(&self, unit: &Unit<'o>, offset: u64) -> Result<RawList<'o>> {
-        let format = if unit.encoding.version < 5 { ListFormat::Ranges } else { ListFormat::Rnglists };
-        RawList::new(&self.sections, format, unit.encoding, offset)
+        if unit.encoding.version >= 5 {
+            return RawList::new(&self.sections, ListFormat::Rnglists, unit.encoding, offset);
+        }
+        // Of split units these are in the file of the skeleton, which has the relocations.
+        if !self.knows_addresses(unit) {
+            let text = "range lists of the unit are in the file of its skeleton";
+            return Err(Error::new(ErrorKind::Unsupported(text.into())));
+        }
+        RawList::new(self.main_sections(unit), ListFormat::Ranges, unit.encoding, offset)
     }
 
-    /// The line program of a unit, if it has one.
+    /// The call frame information of one of the two sections. Addresses have as many bytes as in the units where
+    /// the section does not say.
+    ///
+    /// # Errors
+    /// As [`Frames::read`].
+    pub fn frames(&self, section: FrameSection) -> Result<Frames<'o>> {
+        let address_bytes = match self.units.first() {
+            Some(unit) => unit.encoding.address_bytes,
+            None => self.sections.address_bytes_or_8(),
+        };
+        Frames::read(&self.sections, section, Encoding { address_bytes, ..self.encoding })
+    }
+
+    /// The line program of a unit, if it has one; of a split unit, that of its skeleton.
     ///
     /// # Errors
     /// As [`LineProgram::read`].
     pub fn lines(&self, unit: &Unit<'o>) -> Result<Option<LineProgram<'o>>> {
         let strings = Base { offset: unit.str_offsets_base, encoding: unit.encoding };
-        unit.stmt_list.map(|offset| LineProgram::read_with(&self.sections, offset, strings)).transpose()
-    }
-}
-
-/// An attribute before what it refers to is looked up.
-type Raw<'o> = gimli::read::Attribute<Slice<'o>>;
-
-struct Reader<'o> {
-    dwarf: Dwarf<'o>,
-    dialect: Dialect,
-    draft: DraftCodes,
-}
-
-impl<'o> Reader<'o> {
-    fn read(&mut self) -> Result<()> {
-        let sections = self.dwarf.sections;
-        let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
-        let info = DebugInfo::from(EndianSlice::new(sections.debug_info, endian));
-        let abbrevs = DebugAbbrev::from(EndianSlice::new(sections.debug_abbrev, endian));
-        // Units of one producer often share a table.
-        let mut table = None;
-        let mut headers = info.units();
-        let mut next = 0;
-        loop {
-            let header = match headers.next() {
-                Ok(Some(header)) => header,
-                Ok(None) => return Ok(()),
-                Err(error) => return Err(broken(error, "a unit header", ".debug_info", next)),
-            };
-            let start = next;
-            next += header.length_including_self() as u64;
-            let offset = header.debug_abbrev_offset();
-            let table = match &table {
-                Some((known, table)) if *known == offset => table,
-                _ => {
-                    let read = header.abbreviations(&abbrevs);
-                    let read =
-                        read.map_err(|e| broken(e, "the abbreviations", ".debug_abbrev", offset.0 as u64))?;
-                    &table.insert((offset, read)).1
-                }
-            };
-            self.unit(&header, table, start..next)?;
-        }
-    }
-
-    fn unit(
-        &mut self,
-        header: &gimli::UnitHeader<Slice<'o>>,
-        table: &gimli::Abbreviations,
-        span: Range<u64>,
-    ) -> Result<()> {
-        let encoding = Encoding {
-            address_bytes: header.address_size(),
-            offset_bytes: header.format().word_size(),
-            version: header.version(),
-            big_endian: self.dwarf.sections.big_endian,
-            dialect: self.dialect,
-            draft: self.draft,
+        let sections = match unit.kind {
+            dw::DW_UT_split_compile => self.main_sections(unit),
+            _ => &self.sections,
         };
-        if !is_address_size(encoding.address_bytes) {
-            let text = format!("addresses of {} bytes", encoding.address_bytes);
-            return Err(Error::malformed(text).in_section(".debug_info").at_offset(span.start));
-        }
-        let first = self.next_index(span.start)?;
-        let mut unit = Unit {
-            offset: span.start,
-            end: span.end,
-            kind: match header.type_() {
-                gimli::UnitType::Compilation => dw::DW_UT_compile,
-                gimli::UnitType::Type { .. } => dw::DW_UT_type,
-                gimli::UnitType::Partial => dw::DW_UT_partial,
-                gimli::UnitType::Skeleton(_) => dw::DW_UT_skeleton,
-                gimli::UnitType::SplitCompilation(_) => dw::DW_UT_split_compile,
-                gimli::UnitType::SplitType { .. } => dw::DW_UT_split_type,
-            },
-            encoding,
-            name: None,
-            comp_dir: None,
-            producer: None,
-            language: None,
-            low_pc: None,
-            addr_base: None,
-            str_offsets_base: None,
-            loclists_base: None,
-            rnglists_base: None,
-            stmt_list: None,
-            unclosed: 0,
-            entries: first..first,
-        };
-        let number = self.dwarf.units.len() as u32;
-        let mut open: Vec<u32> = Vec::new();
-        let mut raw: Vec<Raw<'o>> = Vec::new();
-        let broken = |error, offset| broken(error, "an entry", ".debug_info", offset);
-        let mut entries = header.entries_raw(table, None).map_err(|error| broken(error, span.start))?;
-        while !entries.is_empty() {
-            let offset = span.start + entries.next_offset().0 as u64;
-            let Some(abbrev) = entries.read_abbreviation().map_err(|error| broken(error, offset))? else {
-                if let Some(parent) = open.pop() {
-                    self.dwarf.nodes[parent as usize].end = self.next_index(offset)?;
-                }
-                continue;
-            };
-            raw.clear();
-            for &spec in abbrev.attributes() {
-                raw.push(entries.read_attribute(spec).map_err(|error| broken(error, offset))?);
-            }
-            let index = self.next_index(offset)?;
-            if index == first {
-                unit.set_bases(&raw);
-            }
-            let place = |error: Error| {
-                error.in_section(".debug_info").or_at(At {
-                    unit: unit.name.as_deref().map(String::from),
-                    offset: Some(offset),
-                    ..At::default()
-                })
-            };
-            let start = self.next_attribute(offset)?;
-            for one in &raw {
-                let value =
-                    resolve(&self.dwarf.sections, &unit, one.name(), one.raw_value()).map_err(place)?;
-                let (name, form) = (one.name(), one.form());
-                self.dwarf.attributes.push(Attribute { name, form, value });
-            }
-            let attributes = start..self.next_attribute(offset)?;
-            if index == first {
-                unit.set_rest(&self.dwarf.attributes[start as usize..]);
-            }
-            self.dwarf.nodes.push(Node {
-                offset,
-                tag: abbrev.tag(),
-                unit: number,
-                depth: open.len() as u32,
-                parent: open.last().copied().unwrap_or(index),
-                end: index + 1,
-                attributes,
-            });
-            if abbrev.has_children() {
-                open.push(index);
-            }
-        }
-        unit.entries.end = self.next_index(span.end)?;
-        unit.unclosed = open.len();
-        for parent in open {
-            self.dwarf.nodes[parent as usize].end = unit.entries.end;
-        }
-        self.dwarf.units.push(unit);
-        Ok(())
-    }
-
-    fn next_index(&self, offset: u64) -> Result<u32> {
-        u32::try_from(self.dwarf.nodes.len()).ok().filter(|&index| index < u32::MAX).ok_or_else(|| {
-            let text = "more than 4294967294 entries".into();
-            Error::new(ErrorKind::TooLarge(text)).in_section(".debug_info").at_offset(offset)
-        })
-    }
-
-    fn next_attribute(&self, offset: u64) -> Result<u32> {
-        // Attributes can have no bytes in `.debug_info`. A file in which that is the rule is made to
-        // exhaust its reader.
-        let most = self.dwarf.sections.debug_info.len().saturating_mul(16).saturating_add(0x10000);
-        let len = self.dwarf.attributes.len();
-        u32::try_from(len).ok().filter(|_| len <= most).ok_or_else(|| {
-            let text = format!("{len} attributes in a section of this size");
-            Error::new(ErrorKind::TooLarge(text)).in_section(".debug_info").at_offset(offset)
-        })
+        unit.stmt_list.map(|offset| LineProgram::read_with(sections, offset, strings)).transpose()
     }
 }
 
-impl<'o> Unit<'o> {
-    /// Takes what the other attributes of the first entry depend on.
-    fn set_bases(&mut self, raw: &[Raw<'o>]) {
-        for one in raw {
-            // Before DWARF 4 the form does not tell an offset from a number.
-            let Some(offset) = one.offset_value() else { continue };
-            let base = match one.name() {
-                dw::DW_AT_addr_base | dw::DW_AT_GNU_addr_base => &mut self.addr_base,
-                dw::DW_AT_str_offsets_base => &mut self.str_offsets_base,
-                dw::DW_AT_loclists_base => &mut self.loclists_base,
-                dw::DW_AT_rnglists_base => &mut self.rnglists_base,
-                _ => continue,
-            };
-            *base = Some(offset as u64);
-        }
+impl Unit<'_> {
+    /// Whether it is a split unit, of a `.dwo` section.
+    pub fn is_split(&self) -> bool {
+        matches!(self.kind, dw::DW_UT_split_compile | dw::DW_UT_split_type)
     }
-
-    /// Takes what the attributes of the first entry say for the whole unit.
-    fn set_rest(&mut self, attributes: &[Attribute<'o>]) {
-        for Attribute { name, value, .. } in attributes {
-            match (*name, value) {
-                (dw::DW_AT_name, _) => self.name = value.text(),
-                (dw::DW_AT_comp_dir, _) => self.comp_dir = value.text(),
-                (dw::DW_AT_producer, _) => self.producer = value.text(),
-                (dw::DW_AT_language, _) => self.language = value.unsigned(),
-                (dw::DW_AT_low_pc, &Value::Address(address)) => self.low_pc = Some(address),
-                (dw::DW_AT_stmt_list, &Value::LineProgram(offset)) => self.stmt_list = Some(offset),
-                _ => {}
-            }
-        }
-    }
-}
-
-/// An error of `gimli`'s as one of ours.
-#[cold]
-fn broken(error: gimli::Error, what: &str, section: &str, offset: u64) -> Error {
-    let kind = match error {
-        gimli::Error::UnexpectedEof(_) => ErrorKind::Truncated(what.into()),
-        gimli::Error::UnknownVersion(_) | gimli::Error::UnknownForm(_) | gimli::Error::UnknownUnitType(_) => {
-            ErrorKind::Unsupported(format!("{what}: {error}"))
-        }
-        _ => ErrorKind::Malformed(format!("{what}: {error}")),
-    };
-    Error::new(kind).in_section(section).at_offset(offset)
 }

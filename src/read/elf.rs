@@ -6,6 +6,7 @@
 //! these. Linked files keep the addresses that they have.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use super::elf_header::{Header, place_sections};
 use super::reloc;
@@ -14,6 +15,8 @@ use crate::target::{Gfx, Target, Wave};
 
 /// `EM_X86_64`.
 pub(super) const X86_64: u16 = 62;
+/// `EM_S390`.
+pub(super) const S390: u16 = 22;
 /// `EM_AMDGPU`.
 pub(super) const AMDGPU: u16 = 224;
 
@@ -24,9 +27,9 @@ const SHF_ALLOC: u64 = 2;
 pub(crate) enum Placing {
     /// Debug sections begin at 0, and symbols that other objects define have address 0.
     AsIs,
-    /// As if it were linked behind others: all debug sections but `.debug_info` begin with zero bytes that
-    /// are not in the file, each with another number of them, and symbols that it does not define have
-    /// addresses.
+    /// As if it were linked behind others: the debug sections into which others have offsets, apart from
+    /// `.debug_info`, begin with zero bytes that are not in the file, each with another number of them, and
+    /// symbols that it does not define have addresses.
     Linked,
 }
 
@@ -39,6 +42,7 @@ pub struct Object<'d> {
     machine: u16,
     flags: u32,
     is_relocatable: bool,
+    is_64: bool,
     big_endian: bool,
     sections: Vec<Section<'d>>,
     symbols: Vec<Symbol<'d>>,
@@ -51,7 +55,7 @@ pub struct Object<'d> {
 /// A section of an ELF file.
 #[derive(Debug, Clone)]
 pub struct Section<'d> {
-    /// Its name.
+    /// Its name; of a compressed debug section, the one that it has when it is not.
     pub name: Cow<'d, str>,
     /// `sh_type`.
     pub kind: u32,
@@ -61,7 +65,10 @@ pub struct Section<'d> {
     pub address: u64,
     /// Its size in bytes when loaded. `data` is empty where the file has no contents for it.
     pub size: u64,
-    /// Its contents, with relocations applied if it is a debug section of a relocatable object.
+    /// Its contents, expanded, and with relocations applied, if it is a debug section (or `.eh_frame`) of a
+    /// relocatable object. Where such an object has several debug sections of one name, as for type units in
+    /// section groups, the first has the contents of all of them in the order of the file, as a linker would
+    /// have it, and the others have none.
     pub data: Cow<'d, [u8]>,
     pub(super) link: u32,
     pub(super) info: u32,
@@ -77,6 +84,14 @@ impl Section<'_> {
 
     pub(super) fn is_debug(&self) -> bool {
         self.name.starts_with(".debug_")
+    }
+
+    /// Whether others have offsets into it, so that it is read from there and not from its start on.
+    fn is_referred_to(&self) -> bool {
+        let name = self.name.strip_prefix(".debug_").unwrap_or_default();
+        let by_offset =
+            ["abbrev", "addr", "line", "line_str", "loc", "loclists", "macinfo", "macro", "ranges"];
+        by_offset.contains(&name) || matches!(name, "rnglists" | "str" | "str_offsets")
     }
 }
 
@@ -129,14 +144,17 @@ pub struct Undefined {
 }
 
 impl<'d> Object<'d> {
-    /// Reads an ELF file of either class and byte order, for x86-64 or an AMD GPU.
+    /// Reads an ELF file of either class and byte order. Debug sections that are compressed are expanded, with
+    /// the cargo feature `compress`. Linked files of every machine can be read; relocations are known of x86,
+    /// x86-64, AArch64, s390x and AMD GPUs.
     ///
     /// # Errors
     /// [`Malformed`](crate::error::ErrorKind::Malformed) or
     /// [`Truncated`](crate::error::ErrorKind::Truncated) where the file is not
-    /// ELF or is damaged; [`Unsupported`](crate::error::ErrorKind::Unsupported) for other machines, compressed debug
-    /// sections, several debug sections of one name (type units in section groups), and relocations in
-    /// debug sections of a type that is not an absolute address.
+    /// ELF or is damaged; [`Unsupported`](crate::error::ErrorKind::Unsupported) for relocations in debug sections
+    /// of a type that is not an address or offset, or of another machine, for other methods of compression, and
+    /// for any without the feature; [`TooLarge`](crate::error::ErrorKind::TooLarge) if the compressed sections
+    /// together have more than 4 GiB.
     pub fn read(bytes: &'d [u8]) -> Result<Self> {
         Self::read_placed(bytes, Placing::AsIs)
     }
@@ -148,16 +166,24 @@ impl<'d> Object<'d> {
     pub(crate) fn read_placed(bytes: &'d [u8], placing: Placing) -> Result<Self> {
         let header = Header::read(bytes)?;
         let mut sections = header.sections(bytes)?;
-        let moves = |section: &Section<'_>| section.is_debug() && section.name != ".debug_info";
         if header.is_relocatable {
             place_sections(&mut sections)?;
         }
         let is_moved = header.is_relocatable && placing == Placing::Linked;
         if is_moved {
-            for (section, by) in sections.iter_mut().filter(|section| moves(section)).zip(1..) {
+            for (section, by) in sections.iter_mut().filter(|section| section.is_referred_to()).zip(1..) {
                 section.moved = 0x40 * by;
-                section.address = section.moved;
             }
+        }
+        // Sections of one name lie behind each other in the first of them.
+        let merged = if header.is_relocatable { merged(&sections) } else { Vec::new() };
+        for section in &mut sections {
+            section.address = section.address.wrapping_add(section.moved);
+        }
+        for one in &merged {
+            let start = sections[one.into].address;
+            sections[one.section].moved = 0;
+            sections[one.section].address = start.wrapping_add(one.offset);
         }
         let (table, mut symbols) = header.symbols(&sections)?;
         if is_moved {
@@ -170,8 +196,9 @@ impl<'d> Object<'d> {
         if header.is_relocatable {
             undefined = reloc::apply(&mut sections, &symbols, table, &header.file())?;
         }
+        merge(&mut sections, &merged, &mut undefined);
         if is_moved {
-            for section in sections.iter_mut().filter(|section| moves(section)) {
+            for section in sections.iter_mut().filter(|section| section.moved != 0) {
                 section.data = [&vec![0; section.moved as usize][..], &section.data].concat().into();
                 section.address = 0;
             }
@@ -186,6 +213,7 @@ impl<'d> Object<'d> {
             machine: header.machine,
             flags: header.flags,
             is_relocatable: header.is_relocatable,
+            is_64: header.is_64,
             big_endian: header.big_endian,
             sections,
             symbols,
@@ -212,6 +240,11 @@ impl<'d> Object<'d> {
     /// Whether the most significant byte of a number comes first.
     pub fn is_big_endian(&self) -> bool {
         self.big_endian
+    }
+
+    /// Bytes of an address, by the class of the file: 4 or 8.
+    pub fn address_bytes(&self) -> u8 {
+        if self.is_64 { 8 } else { 4 }
     }
 
     /// Every section. The index is ELF's; section 0 is empty.
@@ -286,8 +319,10 @@ impl<'d> Object<'d> {
     /// what the kernels say ([`wave`](Self::wave)). `None` if that or the processor is not known, or the
     /// processor does not run such waves.
     pub fn target(&self, wave: Option<Wave>) -> Option<Target> {
-        if self.machine == X86_64 {
-            return Some(Target::x86_64());
+        match self.machine {
+            X86_64 => return Some(Target::x86_64()),
+            S390 => return Some(Target::s390x()),
+            _ => {}
         }
         let gfx = self.gfx()?;
         let only = match (gfx.runs(Wave::W32), gfx.runs(Wave::W64)) {
@@ -297,4 +332,40 @@ impl<'d> Object<'d> {
         };
         Target::amdgpu(gfx, wave.or(only).or_else(|| self.wave())?).ok()
     }
+}
+
+/// A debug section whose contents belong behind those of an earlier one of its name.
+struct Merged {
+    section: usize,
+    into: usize,
+    /// Where they start in the contents of all.
+    offset: u64,
+}
+
+fn merged(sections: &[Section<'_>]) -> Vec<Merged> {
+    let mut firsts: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
+    let mut all = Vec::new();
+    for (section, one) in sections.iter().enumerate().filter(|(_, one)| one.is_debug()) {
+        let (into, size) = firsts.entry(&one.name).or_insert((section, 0));
+        if *into != section {
+            all.push(Merged { section, into: *into, offset: *size });
+        }
+        *size += one.data.len() as u64;
+    }
+    all
+}
+
+fn merge(sections: &mut [Section<'_>], merged: &[Merged], undefined: &mut [Undefined]) {
+    for one in merged {
+        let data = std::mem::take(&mut sections[one.section].data);
+        sections[one.section].address = 0;
+        sections[one.into].data.to_mut().extend_from_slice(&data);
+    }
+    for place in undefined.iter_mut() {
+        if let Ok(at) = merged.binary_search_by_key(&place.section, |one| one.section) {
+            place.section = merged[at].into;
+            place.offset += merged[at].offset;
+        }
+    }
+    undefined.sort_by_key(|one| (one.section, one.offset));
 }

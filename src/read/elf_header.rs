@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use super::compress;
 use super::cursor::Cursor;
-use super::elf::{AMDGPU, Section, Symbol, SymbolKind, X86_64};
+use super::elf::{Section, Symbol, SymbolKind};
 use crate::error::{Error, ErrorKind, Result};
 
 const ET_REL: u16 = 1;
@@ -12,7 +13,6 @@ const SHT_STRTAB: u32 = 3;
 const SHT_NOBITS: u32 = 8;
 const SHT_DYNSYM: u32 = 11;
 const SHT_SYMTAB_SHNDX: u32 = 18;
-const SHF_COMPRESSED: u64 = 0x800;
 const SHN_LORESERVE: u16 = 0xff00;
 const SHN_ABS: u16 = 0xfff1;
 const SHN_XINDEX: u16 = 0xffff;
@@ -34,7 +34,7 @@ pub(super) struct Header {
     pub(super) machine: u16,
     pub(super) flags: u32,
     pub(super) is_relocatable: bool,
-    is_64: bool,
+    pub(super) is_64: bool,
     pub(super) big_endian: bool,
     section_table: u64,
     section_entry: u64,
@@ -72,10 +72,6 @@ impl Header {
         let mut from = Cursor::new("", bytes, big_endian).at(16, WHAT)?;
         let kind = from.u16(WHAT)?;
         let machine = from.u16(WHAT)?;
-        if !matches!(machine, X86_64 | AMDGPU) {
-            let text = format!("ELF machine {machine}: only x86-64 (62) and AMD GPUs (224) are read");
-            return Err(Error::new(ErrorKind::Unsupported(text)).at_offset(18));
-        }
         from.take(4 + 2 * u64::from(word), WHAT)?;
         let section_table = from.uint(word, WHAT)?;
         let flags = from.u32(WHAT)?;
@@ -134,11 +130,12 @@ impl Header {
         let names =
             if names == 0 { &[] } else { self.contents(bytes, &self.raw_section(bytes, names)?, "")? };
         let mut sections = Vec::new();
+        let mut budget = compress::Budget::default();
         for index in 0..count {
             let raw = self.raw_section(bytes, index)?;
             let name = text_at(names, raw.name.into());
             let data = if index == 0 { &[] } else { self.contents(bytes, &raw, &name)? };
-            let section = Section {
+            let mut section = Section {
                 kind: raw.kind,
                 flags: raw.flags,
                 address: raw.address,
@@ -149,15 +146,7 @@ impl Header {
                 moved: 0,
                 name,
             };
-            let is_compressed = section.flags & SHF_COMPRESSED != 0 && section.is_debug();
-            if is_compressed || section.name.starts_with(".zdebug_") {
-                let text = "the section is compressed, which is not supported";
-                return Err(Error::new(ErrorKind::Unsupported(text.into())).in_section(&section.name));
-            }
-            if section.is_debug() && sections.iter().any(|other: &Section<'_>| other.name == section.name) {
-                let text = "several sections of this name, which is not supported";
-                return Err(Error::new(ErrorKind::Unsupported(text.into())).in_section(&section.name));
-            }
+            compress::expand(&mut section, self.file(), &mut budget)?;
             sections.push(section);
         }
         Ok(sections)

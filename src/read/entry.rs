@@ -46,9 +46,14 @@ impl<'r, 'o> Entry<'r, 'o> {
         self.index as usize
     }
 
-    /// Its offset in `.debug_info`, in bytes.
+    /// Its offset in bytes, counted as [`Dwarf`] says.
     pub fn offset(self) -> u64 {
         self.node().offset
+    }
+
+    /// The code of its abbreviation. DWARF 5 section 7.5.2.
+    pub fn abbreviation(self) -> u64 {
+        self.node().abbrev
     }
 
     /// Its tag.
@@ -98,10 +103,15 @@ impl<'r, 'o> Entry<'r, 'o> {
         self.attr(name)?.unsigned()
     }
 
-    /// The entry to which the attribute refers.
+    /// The entry to which the attribute refers, by offset or signature.
     pub fn reference(self, name: DwAt) -> Option<Self> {
-        match self.attr(name)? {
-            Value::Reference(offset) => self.dwarf.entry_at(*offset),
+        self.referred(self.attr(name)?)
+    }
+
+    fn referred(self, value: &Value<'o>) -> Option<Self> {
+        match *value {
+            Value::Reference(offset) => self.dwarf.entry_at(offset),
+            Value::Signature(signature) => self.dwarf.type_of_signature(signature),
             _ => None,
         }
     }
@@ -127,10 +137,7 @@ impl<'r, 'o> Entry<'r, 'o> {
 
     /// The entry of its type, its own or [inherited](Self::inherited).
     pub fn ty(self) -> Option<Self> {
-        match self.inherited(dw::DW_AT_type)? {
-            Value::Reference(offset) => self.dwarf.entry_at(*offset),
-            _ => None,
-        }
+        self.referred(self.inherited(dw::DW_AT_type)?)
     }
 
     /// The address at which it starts: `DW_AT_low_pc`.

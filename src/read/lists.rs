@@ -5,7 +5,7 @@
 //! judges: an entry whose end is before its start is there as any other.
 
 use super::cursor::{Cursor, is_address_size, max_address};
-use super::dwarf::Unit;
+use super::dwarf::{Dwarf, Unit};
 use super::sections::{Base, Sections};
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Encoding;
@@ -19,6 +19,8 @@ pub enum ListFormat {
     Rnglists,
     /// `.debug_loc`.
     Loc,
+    /// `.debug_loc.dwo`, GNU's forerunner of `.debug_loclists` in split units of DWARF 4.
+    SplitLoc,
     /// `.debug_ranges`.
     Ranges,
 }
@@ -29,7 +31,7 @@ impl ListFormat {
         match self {
             Self::Loclists => ".debug_loclists",
             Self::Rnglists => ".debug_rnglists",
-            Self::Loc => ".debug_loc",
+            Self::Loc | Self::SplitLoc => ".debug_loc",
             Self::Ranges => ".debug_ranges",
         }
     }
@@ -38,7 +40,7 @@ impl ListFormat {
         match self {
             Self::Loclists => sections.debug_loclists,
             Self::Rnglists => sections.debug_rnglists,
-            Self::Loc => sections.debug_loc,
+            Self::Loc | Self::SplitLoc => sections.debug_loc,
             Self::Ranges => sections.debug_ranges,
         }
     }
@@ -156,6 +158,7 @@ impl<'o> RawList<'o> {
         let kind = match self.format {
             ListFormat::Loclists => self.kind(offset, true)?,
             ListFormat::Rnglists => self.kind(offset, false)?,
+            ListFormat::SplitLoc => self.split_kind(offset)?,
             ListFormat::Loc | ListFormat::Ranges => self.pair()?,
         };
         const WHAT: &str = "the expression of a list entry";
@@ -164,7 +167,7 @@ impl<'o> RawList<'o> {
                 let len = self.from.uleb(WHAT)?;
                 self.from.take(len, WHAT)?
             }
-            ListFormat::Loc if kind.has_expression() => {
+            ListFormat::Loc | ListFormat::SplitLoc if kind.has_expression() => {
                 let len = self.from.u16(WHAT)?;
                 self.from.take(len.into(), WHAT)?
             }
@@ -195,6 +198,23 @@ impl<'o> RawList<'o> {
             }
             (9, true) => ListKind::Views { start: from.uleb(WHAT)?, end: from.uleb(WHAT)? },
             _ => {
+                let text = format!("unknown kind of list entry {code:#x}");
+                return Err(from.error(ErrorKind::Malformed(text), offset));
+            }
+        })
+    }
+
+    /// The kind and numbers of an entry of a split unit of DWARF 4: `DW_LLE_GNU_*`.
+    fn split_kind(&mut self, offset: u64) -> Result<ListKind> {
+        const WHAT: &str = "a list entry";
+        let from = &mut self.from;
+        Ok(match from.u8(WHAT)? {
+            0 => ListKind::End,
+            1 => ListKind::BaseIndex { index: from.uleb(WHAT)? },
+            2 => ListKind::IndexEnd { start: from.uleb(WHAT)?, end: from.uleb(WHAT)? },
+            3 => ListKind::IndexLength { start: from.uleb(WHAT)?, length: from.u32(WHAT)?.into() },
+            4 => ListKind::Pair { start: from.u32(WHAT)?.into(), end: from.u32(WHAT)?.into() },
+            code => {
                 let text = format!("unknown kind of list entry {code:#x}");
                 return Err(from.error(ErrorKind::Malformed(text), offset));
             }
@@ -263,20 +283,29 @@ impl ListEntry<'_> {
 pub struct List<'o> {
     raw: RawList<'o>,
     sections: Sections<'o>,
-    addresses: Base,
+    /// `None` where they are in another file.
+    addresses: Option<Base>,
     base: u64,
 }
 
 impl<'o> List<'o> {
     /// Entries of a list of this unit. Offsets count from the unit's `DW_AT_low_pc`, or 0, at first.
-    pub(super) fn new(raw: RawList<'o>, sections: Sections<'o>, unit: &Unit<'o>) -> Self {
+    pub(super) fn new(raw: RawList<'o>, dwarf: &Dwarf<'o>, unit: &Unit<'o>) -> Self {
         let addresses = Base { offset: unit.addr_base, encoding: unit.encoding };
+        let sections = *dwarf.main_sections(unit);
+        let addresses = dwarf.knows_addresses(unit).then_some(addresses);
         Self { raw, sections, addresses, base: unit.low_pc.unwrap_or(0) }
     }
 
     /// Start and end of an entry; `None` if it has none.
     fn bounds(&mut self, kind: ListKind) -> Result<Option<(u64, u64)>> {
-        let address = |index| self.sections.indexed_address(self.addresses, index);
+        let address = |index| match self.addresses {
+            Some(addresses) => self.sections.indexed_address(addresses, index),
+            None => {
+                let text = format!("address {index} of the unit is in the file of its skeleton");
+                Err(Error::new(ErrorKind::Unsupported(text)))
+            }
+        };
         let mask = max_address(self.raw.address_bytes);
         let add = |address: u64, by| address.wrapping_add(by) & mask;
         Ok(Some(match kind {

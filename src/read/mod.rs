@@ -29,24 +29,44 @@
 //! # }
 //! ```
 
+mod aranges;
+mod cfi;
+mod compress;
 mod cursor;
 mod dwarf;
 mod elf;
 mod elf_header;
 mod entry;
+mod frame;
+mod frame_rows;
 mod line;
 mod line_rows;
 mod lists;
+mod macros;
+mod names;
+mod pubs;
 mod reloc;
 mod sections;
+mod tables;
+mod units;
 mod value;
 
+pub use aranges::{AddressRange, AddressRanges};
+pub use cfi::{FrameInstruction, Instruction, Instructions};
 pub use dwarf::{Dwarf, Unit};
 pub(crate) use elf::Placing;
 pub use elf::{Object, Section, Symbol, SymbolKind, Undefined};
 pub use entry::Entry;
+pub use frame::{Cie, Fde, FrameProgram, FrameSection, Frames, Pointer};
+pub use frame_rows::{CfaRule, FrameRow, FrameRows, Rule};
 pub use line::{LineFile, LineProgram};
 pub use line_rows::{LineRow, LineRows};
 pub use lists::{List, ListEntry, ListFormat, ListKind, RawEntry, RawList};
+pub use macros::{Macro, MacroEntries, MacroEntry, Macros};
+pub use names::{
+    IndexedName, NameAbbreviation, NameEntries, NameEntry, NameIndex, NameParent, NameUnit, name_hash,
+};
+pub use pubs::{PublicName, PublicNames, PublicSection};
 pub use sections::Sections;
+pub use tables::IndexTable;
 pub use value::{Attribute, Value};

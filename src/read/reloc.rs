@@ -1,40 +1,80 @@
-//! Relocations of debug sections.
+//! Relocations of debug sections, and of `.eh_frame`.
 //!
-//! Only absolute addresses and offsets belong there. Anything else is refused: a number filled in wrongly
-//! would be read as if it were right.
+//! Only addresses and offsets belong there. Anything else is refused: a number filled in wrongly would be
+//! read as if it were right.
 
 use super::cursor::Cursor;
-use super::elf::{AMDGPU, Section, Symbol, Undefined, X86_64};
+use super::elf::{AMDGPU, S390, Section, Symbol, Undefined, X86_64};
 use super::elf_header::File;
 use crate::error::{Error, ErrorKind, Result};
 
 const SHT_RELA: u32 = 4;
 const SHT_REL: u32 = 9;
 
+/// `EM_386`.
+const X86: u16 = 3;
+/// `EM_AARCH64`.
+const AARCH64: u16 = 183;
+
+/// From where the number is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum From {
+    /// An address.
+    Zero,
+    /// The address of the field.
+    Place,
+    /// The start of the section of a thread's variables.
+    Thread,
+}
+
 /// How a relocation fills its field.
 #[derive(Debug, Clone, Copy)]
 struct Field {
     bytes: usize,
     is_signed: bool,
+    from: From,
 }
 
 /// The field that a relocation type fills; `None` inside for the type that does nothing.
 fn field(machine: u16, kind: u32) -> Option<Option<Field>> {
-    let is = |bytes, is_signed| Some(Some(Field { bytes, is_signed }));
+    let is = |bytes, is_signed, from| Some(Some(Field { bytes, is_signed, from }));
     match (machine, kind) {
         (_, 0) => Some(None),
-        // R_X86_64_64, R_X86_64_32, R_X86_64_32S.
-        (X86_64, 1) => is(8, false),
-        (X86_64, 10) => is(4, false),
-        (X86_64, 11) => is(4, true),
-        // R_AMDGPU_ABS64, R_AMDGPU_ABS32.
-        (AMDGPU, 3) => is(8, false),
-        (AMDGPU, 6) => is(4, false),
+        // R_X86_64_64, _32, _32S, _PC32, _PC64, _DTPOFF64, _DTPOFF32.
+        (X86_64, 1) => is(8, false, From::Zero),
+        (X86_64, 10) => is(4, false, From::Zero),
+        (X86_64, 11) => is(4, true, From::Zero),
+        (X86_64, 2) => is(4, true, From::Place),
+        (X86_64, 24) => is(8, true, From::Place),
+        (X86_64, 17) => is(8, true, From::Thread),
+        (X86_64, 21) => is(4, true, From::Thread),
+        // R_AMDGPU_ABS64, _ABS32, _REL32, _REL64.
+        (AMDGPU, 3) => is(8, false, From::Zero),
+        (AMDGPU, 6) => is(4, false, From::Zero),
+        (AMDGPU, 4) => is(4, true, From::Place),
+        (AMDGPU, 5) => is(8, true, From::Place),
+        // R_390_64, _32, _PC32, _PC64, _TLS_LDO32, _TLS_LDO64.
+        (S390, 22) => is(8, false, From::Zero),
+        (S390, 4) => is(4, false, From::Zero),
+        (S390, 5) => is(4, true, From::Place),
+        (S390, 23) => is(8, true, From::Place),
+        (S390, 52) => is(4, true, From::Thread),
+        (S390, 53) => is(8, true, From::Thread),
+        // R_AARCH64_ABS64, _ABS32, _PREL64, _PREL32, _TLS_DTPREL.
+        (AARCH64, 257) => is(8, false, From::Zero),
+        (AARCH64, 258) => is(4, false, From::Zero),
+        (AARCH64, 260) => is(8, true, From::Place),
+        (AARCH64, 261) => is(4, true, From::Place),
+        (AARCH64, 1029) => is(8, true, From::Thread),
+        // R_386_32, _PC32, _TLS_LDO_32.
+        (X86, 1) => is(4, false, From::Zero),
+        (X86, 2) => is(4, true, From::Place),
+        (X86, 32) => is(4, true, From::Thread),
         _ => None,
     }
 }
 
-/// Applies the relocations of all debug sections and lists those whose symbol is not defined.
+/// Applies the relocations of all debug sections and of `.eh_frame`, and lists those whose symbol is not defined.
 pub(super) fn apply(
     sections: &mut [Section<'_>],
     symbols: &[Symbol<'_>],
@@ -42,9 +82,11 @@ pub(super) fn apply(
     file: &File,
 ) -> Result<Vec<Undefined>> {
     let mut undefined = Vec::new();
+    let starts: Vec<u64> = sections.iter().map(|section| section.address).collect();
     for index in 0..sections.len() {
         let (kind, target) = (sections[index].kind, sections[index].info as usize);
-        if !matches!(kind, SHT_RELA | SHT_REL) || !sections.get(target).is_some_and(Section::is_debug) {
+        let takes = |section: &Section<'_>| section.is_debug() || section.name == ".eh_frame";
+        if !matches!(kind, SHT_RELA | SHT_REL) || !sections.get(target).is_some_and(takes) {
             continue;
         }
         let name = sections[target].name.clone();
@@ -52,6 +94,7 @@ pub(super) fn apply(
             let text = "the relocations are against another symbol table";
             return Err(Error::malformed(text).in_section(&name));
         }
+        let base = starts[target];
         // Taken out while the other one is changed.
         let records = std::mem::take(&mut sections[index].data);
         let mut from = Cursor::new("", &records, file.big_endian);
@@ -91,7 +134,12 @@ pub(super) fn apply(
                 if field.bytes == 4 { i64::from(found as i32) as u64 } else { found }
             });
             // In a 32-bit file the addend has no more bits than the sum.
-            let sum = symbol.address.wrapping_add(addend);
+            let from = match field.from {
+                From::Zero => 0,
+                From::Place => base.wrapping_add(offset),
+                From::Thread => symbol.section.map_or(0, |section| starts[section]),
+            };
+            let sum = symbol.address.wrapping_add(addend).wrapping_sub(from);
             let sum = if file.is_64 { sum } else { u64::from(sum as u32) };
             let fits = match field {
                 _ if !file.is_64 => true,
@@ -110,6 +158,5 @@ pub(super) fn apply(
         }
         sections[index].data = records;
     }
-    undefined.sort_by_key(|one| (one.section, one.offset));
     Ok(undefined)
 }

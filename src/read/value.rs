@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use gimli::{AttributeValue, DwAt, DwForm, EndianSlice, RunTimeEndian, constants as dw};
 
-use super::dwarf::Unit;
-use super::sections::{Base, Sections};
+use super::dwarf::{Dwarf, Unit};
+use super::sections::Base;
 use crate::error::Result;
 
 /// What `gimli` reads from.
@@ -35,9 +35,11 @@ pub enum Value<'o> {
     Wide(u128),
     /// An address.
     Address(u64),
+    /// An address by its index in the unit's table, which is in another file: that of the skeleton.
+    AddressIndex(u64),
     /// A string, without its zero byte.
     String(&'o [u8]),
-    /// An entry, by its offset in `.debug_info`.
+    /// An entry, by its offset, counted as [`Dwarf`] says.
     Reference(u64),
     /// A type in a type unit, by its signature.
     Signature(u64),
@@ -130,17 +132,19 @@ fn has_loclist(name: DwAt) -> bool {
 
 /// The value behind a form.
 pub(super) fn resolve<'o>(
-    sections: &Sections<'o>,
+    dwarf: &Dwarf<'o>,
     unit: &Unit<'o>,
     name: DwAt,
     raw: AttributeValue<Slice<'o>>,
 ) -> Result<Value<'o>> {
+    let sections = &dwarf.sections;
     let base = |offset| Base { offset, encoding: unit.encoding };
     Ok(match raw {
         AttributeValue::Addr(address) => Value::Address(address),
-        AttributeValue::DebugAddrIndex(index) => {
-            Value::Address(sections.indexed_address(base(unit.addr_base), index.0 as u64)?)
+        AttributeValue::DebugAddrIndex(index) if !dwarf.knows_addresses(unit) => {
+            Value::AddressIndex(index.0 as u64)
         }
+        AttributeValue::DebugAddrIndex(index) => Value::Address(dwarf.address(unit, index.0 as u64)?),
         AttributeValue::Block(block) if unit.encoding.version < 4 && is_location(name) => {
             Value::Expr(block.slice())
         }
@@ -174,6 +178,9 @@ pub(super) fn resolve<'o>(
             let offset = offset as u64;
             match name {
                 dw::DW_AT_stmt_list => Value::LineProgram(offset),
+                dw::DW_AT_ranges | dw::DW_AT_start_scope if unit.is_split() => {
+                    Value::RngList(offset.saturating_add(unit.ranges_base.unwrap_or(0)))
+                }
                 dw::DW_AT_ranges | dw::DW_AT_start_scope => Value::RngList(offset),
                 _ if has_loclist(name) => Value::LocList(offset),
                 _ => Value::Offset(offset),

@@ -2,7 +2,7 @@
 
 use eitri::Error;
 use eitri::emit::Section;
-use eitri::emit::elf::{Code, attach, new_object, symbols};
+use eitri::emit::elf::*;
 use eitri::error::ErrorKind;
 use eitri::target::{Gfx, Target, Wave};
 
@@ -27,7 +27,7 @@ fn other_objects() {
     says(&refused(b"!<arch>\n", &gfx1030()), &["not an ELF file"]);
     says(&refused(b"\x7fELF", &gfx1030()), &["end inside of the ELF header"]);
     says(&changed(4, 1), &["ELFCLASS64"]);
-    says(&changed(5, 2), &["little endian"]);
+    says(&changed(5, 3), &["neither byte order"]);
     says(&changed(16, 4), &["type 4"]);
     says(&refused(&uspill(), &Target::x86_64()), &["machine 224", "x86_64 is 62"]);
     let gfx1100 = Target::amdgpu(Gfx::GFX1100, Wave::W32).unwrap();
@@ -126,4 +126,42 @@ fn an_object_without_a_symbol_table() {
     // Sections without relocations need none.
     attach(&object, &gfx1030(), &uspill_sections()[..1]).unwrap();
     assert!(symbols(&object).unwrap().is_empty());
+}
+
+/// What would have to change of a linked object when its debug sections are replaced, but is loaded.
+#[test]
+fn loaded_tables_that_name_sections() {
+    let how = Attach { existing: Existing::Replace, ..Attach::default() };
+    let with_debug = attach(&uspill(), &gfx1030(), &uspill_sections()).unwrap();
+    let Some(linked) = link(&with_debug, &[]) else { return };
+    let object = read(&linked);
+    let index = |name: &str| object.sections.iter().position(|section| section.name == name).unwrap();
+    let refused = |offset: u64, value: &[u8], expected: &str| {
+        let mut object = linked.clone();
+        object[offset as usize..][..value.len()].copy_from_slice(value);
+        let error = attach_with(&object, &gfx1030(), &uspill_sections(), &how).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    };
+    // `st_shndx` of the first symbol behind the null symbol.
+    let symbol = object.section(".dynsym").offset + 24 + 6;
+    let debug = index(".debug_info");
+    assert!(index(".strtab") > debug);
+    refused(symbol, &[debug as u8, 0], "section .dynsym: a loaded symbol in a section that is replaced");
+    refused(
+        symbol,
+        &[index(".strtab") as u8, 0],
+        "section .dynsym: a loaded table that would have to change",
+    );
+    // The type of `.comment` becomes SHT_SYMTAB_SHNDX, 18.
+    let table = u64::from_le_bytes(linked[40..48].try_into().unwrap());
+    let comment = table + 64 * index(".comment") as u64;
+    refused(comment + 4, &[18], "section .comment: section indices beside the symbol table");
+    // Its link becomes `.debug_info`; and a section that is not there.
+    refused(
+        comment + 40,
+        &[debug as u8],
+        &format!("section .comment: refers to section {debug}, which is replaced"),
+    );
+    refused(comment + 40, &[0xff], &format!("section .comment: section 255 of {}", object.sections.len()));
+    attach_with(&linked, &gfx1030(), &uspill_sections(), &how).unwrap();
 }

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use eitri::emit::{Relocation, RelocationTarget, Section};
 use eitri::target::{Gfx, Target, Wave};
-use object::LittleEndian;
 use object::elf;
 use object::read::elf::{FileHeader, ProgramHeader, Rela, SectionHeader, Sym};
+use object::{Endian, Endianness};
 
 /// A gfx1030 object that clang made, without debug information.
 pub fn uspill() -> Vec<u8> {
@@ -33,6 +33,12 @@ pub fn to_symbol(offset: u64, bytes: u8, name: &str, addend: u64) -> Relocation 
 
 /// The sections of a unit `test.cl` with one function, and a section of bare addresses.
 pub fn debug_sections(function: &str, size: u32, other: &str) -> Vec<Section> {
+    debug_sections_in(Endianness::Little, function, size, other)
+}
+
+/// The same in a byte order.
+pub fn debug_sections_in(order: Endianness, function: &str, size: u32, other: &str) -> Vec<Section> {
+    let (two, four) = (|value: u16| order.write_u16(value), |value: u32| order.write_u32(value));
     #[rustfmt::skip]
     let abbrev = vec![
         // compile_unit with children: name strp, language data2, addr_base sec_offset, low_pc addrx, high_pc data4
@@ -41,24 +47,24 @@ pub fn debug_sections(function: &str, size: u32, other: &str) -> Vec<Section> {
         2, 0x2e, 0, 0x03, 0x0e, 0x11, 0x01, 0x12, 0x06, 0, 0,
         0,
     ];
-    let mut info = vec![0, 0, 0, 0, 5, 0, 1, 8]; // length, version 5, DW_UT_compile, 8-byte addresses
+    let mut info = [&[0; 4][..], &two(5), &[1, 8]].concat(); // length, version 5, DW_UT_compile, 8-byte addresses
     info.extend([0; 4]); // 8: abbreviations
     info.push(1);
     info.extend([0; 4]); // 13: name
-    info.extend([0x0c, 0]); // C99
+    info.extend(two(0x0c)); // C99
     info.extend([0; 4]); // 19: addr_base
     info.push(0); // address 0
-    info.extend(size.to_le_bytes());
+    info.extend(four(size));
     info.push(2);
     info.extend([0; 4]); // 29: name
     info.extend([0; 8]); // 33: low_pc
-    info.extend(size.to_le_bytes());
+    info.extend(four(size));
     info.push(0);
     let length = info.len() as u32 - 4;
-    info[..4].copy_from_slice(&length.to_le_bytes());
+    info[..4].copy_from_slice(&four(length));
 
     let strings = format!("\0test.cl\0{function}\0").into_bytes();
-    let addr = [&[12, 0, 0, 0, 5, 0, 8, 0][..], &[0; 8]].concat();
+    let addr = [&four(12)[..], &two(5), &[8, 0], &[0; 8]].concat();
     let section =
         |name, bytes, relocations| Section { name, bytes, relocations, is_strings: false, group: None };
     vec![
@@ -117,10 +123,11 @@ pub type ReadRela = (u64, u32, String, i64);
 /// An object as another reader has it.
 #[derive(Debug)]
 pub struct ReadObject {
+    pub order: Endianness,
     pub sections: Vec<ReadSection>,
     pub symbols: Vec<ReadSymbol>,
     pub locals: u32,
-    /// By the name of the section that they are for.
+    /// By the name of the section that they are for; of several of one name, one after the other.
     pub relocations: BTreeMap<String, Vec<ReadRela>>,
     /// Segments: type, file offset, address, bytes in the file.
     pub segments: Vec<(u32, u64, u64, u64)>,
@@ -135,11 +142,13 @@ impl ReadObject {
         self.symbols.iter().find(|symbol| symbol.0 == name).unwrap_or_else(|| panic!("no {name}"))
     }
 
-    /// The number of `size` bytes at an offset of a section.
+    /// The number of `size` bytes, 4 or 8, at an offset of a section.
     pub fn number(&self, section: &str, offset: usize, size: usize) -> u64 {
-        let mut bytes = [0; 8];
-        bytes[..size].copy_from_slice(&self.section(section).bytes[offset..offset + size]);
-        u64::from_le_bytes(bytes)
+        let bytes = &self.section(section).bytes[offset..offset + size];
+        match size {
+            4 => self.order.read_u32(bytes.try_into().unwrap()).into(),
+            _ => self.order.read_u64(bytes.try_into().unwrap()),
+        }
     }
 
     /// The string that a 4-byte offset into `.debug_str` refers to.
@@ -151,8 +160,8 @@ impl ReadObject {
 }
 
 pub fn read(bytes: &[u8]) -> ReadObject {
-    let e = LittleEndian;
-    let header = elf::FileHeader64::<LittleEndian>::parse(bytes).expect("header");
+    let header = elf::FileHeader64::<Endianness>::parse(bytes).expect("header");
+    let e = header.endian().expect("byte order");
     let sections = header.sections(e, bytes).expect("sections");
     let table = sections.symbols(e, bytes, elf::SHT_SYMTAB).expect("symbols");
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
@@ -165,6 +174,7 @@ pub fn read(bytes: &[u8]) -> ReadObject {
         text(symbol.name(e, table.strings()).unwrap())
     };
     let mut object = ReadObject {
+        order: e,
         sections: Vec::new(),
         symbols: Vec::new(),
         locals: 0,
@@ -176,16 +186,15 @@ pub fn read(bytes: &[u8]) -> ReadObject {
         if section.sh_type(e) == elf::SHT_SYMTAB {
             object.locals = section.sh_info(e);
         }
-        if let Some((relas, _)) = section.rela(e, bytes).expect("relocations") {
+        let is_of_symbols = section.sh_link(e) as usize == table.section().0;
+        if let Some((relas, _)) = section.rela(e, bytes).expect("relocations").filter(|_| is_of_symbols) {
             let of = sections.section(object::SectionIndex(section.sh_info(e) as usize)).unwrap();
             let of = text(sections.section_name(e, of).unwrap());
-            let read = |rela: &elf::Rela64<LittleEndian>| {
+            let read = |rela: &elf::Rela64<Endianness>| {
                 let symbol = rela.symbol(e, false).map_or(0, |index| index.0 as u32);
                 (rela.r_offset(e), rela.r_type(e, false).0, name_of(symbol), rela.r_addend(e))
             };
-            if section.sh_link(e) as usize == table.section().0 {
-                object.relocations.insert(of, relas.iter().map(read).collect());
-            }
+            object.relocations.entry(of).or_default().extend(relas.iter().map(read));
         }
         object.sections.push(ReadSection {
             name,
@@ -250,11 +259,13 @@ impl Drop for Folder {
     }
 }
 
-/// Runs a tool; `None` if it is not installed, which is said.
+/// Runs a tool; `None` if it is not installed, which is said, and is a failure with `EITRI_REQUIRE_TOOLS=1`.
 pub fn tool(name: &str, arguments: &[&str], files: &[&Path]) -> Option<Output> {
-    match Command::new(name).args(arguments).args(files).output() {
+    match Command::new(name).args(arguments).args(files).env("LC_ALL", "C").output() {
         Ok(output) => Some(output),
         Err(error) => {
+            let required = std::env::var_os("EITRI_REQUIRE_TOOLS");
+            assert!(required.is_none_or(|value| value.is_empty() || value == "0"), "{name}: {error}");
             println!("{name} is not there ({error}): what needs it is not tested");
             None
         }
@@ -269,6 +280,25 @@ pub fn clean(name: &str, arguments: &[&str], files: &[&Path]) -> Option<String> 
     assert!(output.status.success() && errors.is_empty(), "{name} {arguments:?}: {errors}\n{text}");
     assert!(!text.to_lowercase().contains("warning"), "{name} {arguments:?}: {text}");
     Some(text)
+}
+
+/// Compiles a source for a target, with debug information of a unit in the folder [`COMPILED_IN`].
+pub fn compile(compiler: &str, source: &str, text: &str, arguments: &[&str]) -> Option<Vec<u8>> {
+    let folder = Folder::new();
+    let input = folder.file(source, text.as_bytes());
+    let output = folder.path("output.o");
+    let map = format!("-fdebug-prefix-map={}={COMPILED_IN}", std::env::current_dir().unwrap().display());
+    let arguments = [arguments, &["-g", "-c", &map, "-o", output.to_str().unwrap()]].concat();
+    clean(compiler, &arguments, &[&input])?;
+    Some(std::fs::read(output).expect("what was compiled"))
+}
+
+/// A name that is in debug information of others and nowhere else.
+pub const COMPILED_IN: &str = "/where-it-was-compiled";
+
+/// Whether bytes have a text in them.
+pub fn has(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
 /// Links a relocatable object into a shared one, as the loader of AMD's takes it.

@@ -156,7 +156,7 @@ fn a_procedure_has_the_stack_of_its_caller() -> eitri::Result<()> {
             let (s33, s4) = (target.sgpr(33)?, target.sgpr(4)?);
             let mut m = eitri::build::Builder::new(target);
             let unit = m.unit("a.cl");
-            let long = m.base_type(unit, "long", eitri::model::Encoding::Signed, 64)?;
+            let long = m.base_type(unit, "long", eitri::model::BaseEncoding::Signed, 64)?;
             let parts = Loc::parts([(Loc::stack_slot(8), 32), (Loc::register(s4), 32)]);
             let places = [m.procedure(unit, &Loc::stack_slot(8))?, m.procedure(unit, &parts)?].map(Loc::call);
             let function = m.function(unit, "f")?.code("f", 64).stack_base(s33)?.id();

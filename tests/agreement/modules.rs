@@ -5,7 +5,7 @@ use core::ops::Range;
 use eitri::build::{Builder, InScope};
 use eitri::emit::elf::{Binding, Code, Place, Symbol, SymbolKind, Visibility};
 use eitri::model::{
-    Address, Encoding, FileId, FunctionId, Qualifier, Row, SourceLine, TypeId, UnitId, VariableId,
+    Address, BaseEncoding, FileId, FunctionId, Qualifier, Row, SourceLine, TypeId, UnitId, VariableId,
 };
 use eitri::op::Expr;
 use eitri::target::{Scaling, Target};
@@ -131,18 +131,18 @@ impl Maker<'_, '_> {
     fn make_types(&mut self) {
         let unit = self.unit;
         let bases = [
-            ("int", Encoding::Signed, 32),
-            ("float", Encoding::Float, 32),
-            ("long", Encoding::Signed, 64),
-            ("uchar", Encoding::UnsignedChar, 8),
-            ("char", Encoding::SignedChar, 8),
-            ("ushort", Encoding::Unsigned, 16),
-            ("bool", Encoding::Boolean, 8),
-            ("char32", Encoding::Utf, 32),
-            ("addr", Encoding::Address, 64),
-            ("int5", Encoding::Signed, 5),
-            ("int24", Encoding::Signed, 24),
-            ("uint128", Encoding::Unsigned, 128),
+            ("int", BaseEncoding::Signed, 32),
+            ("float", BaseEncoding::Float, 32),
+            ("long", BaseEncoding::Signed, 64),
+            ("uchar", BaseEncoding::UnsignedChar, 8),
+            ("char", BaseEncoding::SignedChar, 8),
+            ("ushort", BaseEncoding::Unsigned, 16),
+            ("bool", BaseEncoding::Boolean, 8),
+            ("char32", BaseEncoding::Utf, 32),
+            ("addr", BaseEncoding::Address, 64),
+            ("int5", BaseEncoding::Signed, 5),
+            ("int24", BaseEncoding::Signed, 24),
+            ("uint128", BaseEncoding::Unsigned, 128),
         ];
         for _ in 0..self.c.between(1, 4) {
             let (name, encoding, bits) = self.c.of(&bases);

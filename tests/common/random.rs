@@ -8,7 +8,7 @@ use std::ops::Range;
 use eitri::build::{Builder, InScope};
 use eitri::lower::Consumer;
 use eitri::model::{
-    Encoding, Entity, FileId, FunctionId, Half, Loc, Module, ProcedureId, Qualifier, Row, ScopeId,
+    BaseEncoding, Entity, FileId, FunctionId, Half, Loc, Module, ProcedureId, Qualifier, Row, ScopeId,
     SourceLine, Symbol, TypeId, UnitId, Val, VariableId,
 };
 use eitri::op::{Expr, Op, Reg, Slot};
@@ -163,7 +163,7 @@ impl Making<'_> {
 
     fn some_types(&mut self) {
         let (m, unit) = (&mut self.m, self.unit);
-        let int = m.base_type(unit, "int", Encoding::Signed, 32).expect("a type");
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
         self.types.push((int, 32));
         for _ in 0..self.c.below(8) {
             let (of, bits) = self.c.one(&self.types);
@@ -172,7 +172,7 @@ impl Making<'_> {
             let ty = match self.c.below(9) {
                 0 => {
                     let bits = self.c.one(&[1, 8, 16, 24, 64]);
-                    (m.base_type(unit, &name, Encoding::Unsigned, bits), bits)
+                    (m.base_type(unit, &name, BaseEncoding::Unsigned, bits), bits)
                 }
                 1 => {
                     let space = self.c.one(self.target.spaces());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use eitri::build::Builder;
-use eitri::model::{Encoding, Half, Loc, ProcedureId, Symbol, UnitId, Val, VariableId};
+use eitri::model::{BaseEncoding, Half, Loc, ProcedureId, Symbol, UnitId, Val, VariableId};
 use eitri::op::{Expr, Reg};
 use eitri::target::SpaceId;
 
@@ -133,7 +133,7 @@ impl Parser<'_> {
 
     fn variable(&mut self) -> VariableId {
         self.refers = true;
-        let int = self.builder.base_type(self.unit, "int", Encoding::Signed, 32).expect("a type");
+        let int = self.builder.base_type(self.unit, "int", BaseEncoding::Signed, 32).expect("a type");
         let mut x = self.builder.variable(self.unit, "x", int).expect("a variable");
         x.always(Loc::value(Val::constant(7))).expect("a place").id()
     }

@@ -337,7 +337,7 @@ fn operands_that_do_not_fit_are_errors() {
         (wide, Op::Call2 { entry: 0x10000 }, "call2", 17, 16),
         (wide, Op::Call4 { entry: 1 << 32 }, "call4", 33, 32),
         (wide, Op::CallRef { entry: u64::MAX }, "call_ref", 64, 32),
-        (dwarf2, Op::CallRef { entry: 1 << 40 }, "call_ref", 41, 32),
+        (dwarf2, Op::GnuVariableValue { entry: 1 << 40 }, "variable_value", 41, 32),
         (wide, Op::ImplicitPointer { entry: 1 << 32, by: 0 }, "implicit_pointer", 33, 32),
         (wide, Op::GnuParameterRef { entry: 1 << 32 }, "parameter_ref", 33, 32),
         (wide, Op::GnuVariableValue { entry: 1 << 32 }, "variable_value", 33, 32),

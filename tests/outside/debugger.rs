@@ -3,7 +3,7 @@
 use eitri::build::Builder;
 use eitri::emit::elf::{attach, symbol_named};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{Encoding, Loc, Module, Row, SourceLine, Val};
+use eitri::model::{BaseEncoding, Loc, Module, Row, SourceLine, Val};
 use eitri::target::{SpaceId, Target};
 
 use super::common::{Folder, say};
@@ -59,10 +59,10 @@ fn module() -> eitri::Result<Module> {
     let unit = m.unit("work.c");
     m.describe_unit(unit)?.directory("/src").producer("eitri").language(gimli::DW_LANG_C11.0);
     let file = m.primary_file(unit)?;
-    let int = m.base_type(unit, "int", Encoding::Signed, 32)?;
-    let uint = m.base_type(unit, "unsigned int", Encoding::Unsigned, 32)?;
-    let ulong = m.base_type(unit, "unsigned long", Encoding::Unsigned, 64)?;
-    let float = m.base_type(unit, "float", Encoding::Float, 32)?;
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    let uint = m.base_type(unit, "unsigned int", BaseEncoding::Unsigned, 32)?;
+    let ulong = m.base_type(unit, "unsigned long", BaseEncoding::Unsigned, 64)?;
+    let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
     let flags = m.structure(unit, Some("flags"), 4)?;
     m.bit_field(flags, "low", uint, 0, 3)?
         .bit_field(flags, "mode", uint, 3, 5)?

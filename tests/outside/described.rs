@@ -9,7 +9,7 @@ use eitri::emit::elf::{
 };
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{
-    Encoding, FileId, FunctionId, Loc, Module, Qualifier, Row, ScopeId, SourceLine, TypeId, UnitId, Val,
+    BaseEncoding, FileId, FunctionId, Loc, Module, Qualifier, Row, ScopeId, SourceLine, TypeId, UnitId, Val,
     VariableId,
 };
 use eitri::op::Reg;
@@ -133,7 +133,7 @@ fn variables(machine: Machine, others: Option<Others>) -> Vec<Described> {
         let mut m = Builder::new(machine.target());
         let table = m.symbol("table");
         let unit = m.unit("");
-        let int = m.base_type(unit, "int", Encoding::Signed, 32).unwrap();
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
         Others { table, constant: m.constant(unit, "", int, &[0; 4]).unwrap() }
     });
     match machine {
@@ -326,17 +326,17 @@ impl Types {
 
 /// Every kind of type.
 fn types(m: &mut Builder, unit: UnitId, machine: Machine) -> eitri::Result<Types> {
-    let int = m.base_type(unit, "int", Encoding::Signed, 32)?;
-    let long = m.base_type(unit, "long", Encoding::Signed, 64)?;
-    let float = m.base_type(unit, "float", Encoding::Float, 32)?;
-    let bool_ = m.base_type(unit, "_Bool", Encoding::Boolean, 8)?;
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    let long = m.base_type(unit, "long", BaseEncoding::Signed, 64)?;
+    let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
+    let bool_ = m.base_type(unit, "_Bool", BaseEncoding::Boolean, 8)?;
     for (name, encoding, bits) in [
-        ("char", Encoding::SignedChar, 8),
-        ("uchar", Encoding::UnsignedChar, 8),
-        ("char32_t", Encoding::Utf, 32),
-        ("uint", Encoding::Unsigned, 32),
-        ("address", Encoding::Address, 64),
-        ("uint3", Encoding::Unsigned, 3),
+        ("char", BaseEncoding::SignedChar, 8),
+        ("uchar", BaseEncoding::UnsignedChar, 8),
+        ("char32_t", BaseEncoding::Utf, 32),
+        ("uint", BaseEncoding::Unsigned, 32),
+        ("address", BaseEncoding::Address, 64),
+        ("uint3", BaseEncoding::Unsigned, 3),
     ] {
         m.base_type(unit, name, encoding, bits)?;
     }
@@ -474,7 +474,7 @@ fn other_unit(m: &mut Builder, options: Options) -> eitri::Result<()> {
     let unit = m.unit("other.cl");
     m.describe_unit(unit)?.directory("/src").producer("eitri").language(gimli::DW_LANG_OpenCL.0);
     let file = m.primary_file(unit)?;
-    let int = m.base_type(unit, "int", Encoding::Signed, 32)?;
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     let (name, bytes) = (format!("{}other", options.prefix), FUNCTIONS[2].2);
     let other = m.function(unit, &name)?.code(&name, bytes).returns(int)?.declared(file, 1).id();
     let reg = scalar(m.target());

@@ -68,7 +68,8 @@ fn list(entry: &Entry, text: u64, out: &mut String) {
     for (name, value) in &entry.attributes {
         match name.as_str() {
             // Where in its section something is means nothing to a user.
-            "stmt_list" | "addr_base" | "rnglists_base" | "loclists_base" | "location" => {}
+            "stmt_list" | "str_offsets_base" | "addr_base" | "rnglists_base" | "loclists_base"
+            | "location" => {}
             "ranges" => {
                 write!(out, " ranges").unwrap();
                 for pcs in entry.ranges("ranges") {

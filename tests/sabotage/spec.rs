@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use eitri::build::Builder;
-use eitri::model::{Encoding, Loc, Module, Qualifier, Row as LineRow, SourceLine};
+use eitri::model::{BaseEncoding, Loc, Module, Qualifier, Row as LineRow, SourceLine};
 use eitri::target::{SpaceId, Target};
 
 /// What the module says that faults change.
@@ -15,7 +15,7 @@ pub struct Spec {
     pub directory: &'static str,
     pub producer: &'static str,
     pub language: u16,
-    pub int: (&'static str, Encoding, u64),
+    pub int: (&'static str, BaseEncoding, u64),
     pub struct_name: &'static str,
     pub struct_bytes: u64,
     pub member: &'static str,
@@ -92,7 +92,7 @@ impl Spec {
             directory: "/src",
             producer: "a compiler",
             language: gimli::DW_LANG_OpenCL.0,
-            int: ("int", Encoding::Signed, 32),
+            int: ("int", BaseEncoding::Signed, 32),
             struct_name: "s",
             struct_bytes: 16,
             member: "m",
@@ -171,7 +171,7 @@ impl Spec {
         m.file_md5(files[1], [self.md5; 16]).unwrap();
         let (name, encoding, bits) = self.int;
         let int = m.base_type(unit, name, encoding, bits).unwrap();
-        let long = m.base_type(unit, "long", Encoding::Signed, 64).unwrap();
+        let long = m.base_type(unit, "long", BaseEncoding::Signed, 64).unwrap();
         let structure = m.structure(unit, Some(self.struct_name), self.struct_bytes).unwrap();
         if self.has_member {
             m.member(structure, self.member, int, self.member_offset).unwrap();

@@ -1,5 +1,7 @@
-//! Numbers and strings in the structures of ELF files, which are little endian here. They need no
+//! Numbers and strings in the structures of ELF files, in the byte order of the file. They need no
 //! alignment: an object can lie anywhere in memory.
+
+use object::{Endian, Endianness};
 
 /// The string at an offset of a string table, without the zero byte at its end.
 pub(super) fn string_at(table: &[u8], offset: u32) -> Option<&[u8]> {
@@ -8,18 +10,18 @@ pub(super) fn string_at(table: &[u8], offset: u32) -> Option<&[u8]> {
 }
 
 /// The number at an offset that is inside of `bytes`.
-pub(super) fn u16_at(bytes: &[u8], offset: usize) -> u16 {
-    u16::from_le_bytes(array_at(bytes, offset))
+pub(super) fn u16_at(order: Endianness, bytes: &[u8], offset: usize) -> u16 {
+    order.read_u16(array_at(bytes, offset))
 }
 
 /// The number at an offset that is inside of `bytes`.
-pub(super) fn u32_at(bytes: &[u8], offset: usize) -> u32 {
-    u32::from_le_bytes(array_at(bytes, offset))
+pub(super) fn u32_at(order: Endianness, bytes: &[u8], offset: usize) -> u32 {
+    order.read_u32(array_at(bytes, offset))
 }
 
 /// The number at an offset that is inside of `bytes`.
-pub(super) fn u64_at(bytes: &[u8], offset: usize) -> u64 {
-    u64::from_le_bytes(array_at(bytes, offset))
+pub(super) fn u64_at(order: Endianness, bytes: &[u8], offset: usize) -> u64 {
+    order.read_u64(array_at(bytes, offset))
 }
 
 /// Called with offsets of fields in entries of a known size only.
@@ -27,4 +29,19 @@ fn array_at<const N: usize>(bytes: &[u8], offset: usize) -> [u8; N] {
     let mut array = [0; N];
     array.copy_from_slice(&bytes[offset..offset + N]);
     array
+}
+
+/// Replaces the number at an offset that is inside of `bytes`.
+pub(super) fn set_u16(order: Endianness, bytes: &mut [u8], offset: usize, value: u16) {
+    bytes[offset..offset + 2].copy_from_slice(&order.write_u16(value));
+}
+
+/// Replaces the number at an offset that is inside of `bytes`.
+pub(super) fn set_u32(order: Endianness, bytes: &mut [u8], offset: usize, value: u32) {
+    bytes[offset..offset + 4].copy_from_slice(&order.write_u32(value));
+}
+
+/// Replaces the number at an offset that is inside of `bytes`.
+pub(super) fn set_u64(order: Endianness, bytes: &mut [u8], offset: usize, value: u64) {
+    bytes[offset..offset + 8].copy_from_slice(&order.write_u64(value));
 }

@@ -1,39 +1,78 @@
 //! Whether sections can be added to an object at all.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::image::Image;
 use crate::emit::{Relocation, RelocationTarget, Section};
 use crate::error::{Error, ErrorKind, Result};
 
-/// Checks all that does not depend on symbols, and returns each section's index in `sections`.
-pub(super) fn check<'s>(image: &Image<'_>, sections: &'s [Section]) -> Result<HashMap<&'s str, usize>> {
-    let mut found = HashMap::with_capacity(sections.len());
-    for (index, section) in sections.iter().enumerate() {
-        let bad = |what: &str| Err(Error::bad_argument(what).in_section(section.name));
-        if section.name.is_empty() || section.name.contains('\0') {
-            return bad("not a name of a section");
+/// Sections that can be added.
+#[derive(Debug)]
+pub(super) struct Added<'s> {
+    sections: &'s [Section],
+    /// The position of each, by its name and group.
+    positions: HashMap<(&'s str, Option<u64>), usize>,
+}
+
+impl<'s> Added<'s> {
+    /// Checks all that does not depend on symbols.
+    pub fn check(image: &Image<'_>, sections: &'s [Section]) -> Result<Self> {
+        let old: HashSet<&[u8]> = image.sections.iter().map(|section| &*section.name).collect();
+        let mut positions = HashMap::with_capacity(sections.len());
+        for (index, section) in sections.iter().enumerate() {
+            let bad = |what: &str| Err(Error::bad_argument(what).in_section(section.name));
+            if section.name.is_empty() || section.name.contains('\0') {
+                return bad("not a name of a section");
+            }
+            // `.zdebug_info` is an old way to say that `.debug_info` is compressed.
+            let compressed = section.name.strip_prefix(".debug_").map(|rest| format!(".zdebug_{rest}"));
+            let is_there = |name: &str| old.contains(name.as_bytes());
+            if is_there(section.name) || compressed.is_some_and(|name| is_there(&name)) {
+                return bad("the object already has a section of this name, which is not replaced");
+            }
+            if positions.insert((section.name, section.group), index).is_some() {
+                return bad("two sections of this name are to be added");
+            }
+            // A linker that merges strings takes the section apart at the zero bytes.
+            if section.is_strings && section.bytes.last().is_some_and(|&byte| byte != 0) {
+                return bad("the last string does not end with a zero byte");
+            }
         }
-        if image.sections.iter().any(|old| *old.name == *section.name.as_bytes()) {
-            return bad("the object already has a section of this name, which is not replaced");
+        let added = Self { sections, positions };
+        for section in sections {
+            let mut end = 0;
+            for relocation in &section.relocations {
+                end = field(section, relocation, end)
+                    .and_then(|end| added.check_target(section, relocation).map(|()| end))
+                    .map_err(|error| error.in_section(section.name).at_offset(relocation.offset))?;
+            }
         }
-        if found.insert(section.name, index).is_some() {
-            return bad("two sections of this name are to be added");
-        }
-        // A linker that merges strings takes the section apart at the zero bytes.
-        if section.is_strings && section.bytes.last().is_some_and(|&byte| byte != 0) {
-            return bad("the last string does not end with a zero byte");
-        }
+        Ok(added)
     }
-    for section in sections {
-        let mut end = 0;
-        for relocation in &section.relocations {
-            end = field(section, relocation, end)
-                .and_then(|end| target(sections, &found, relocation).map(|()| end))
-                .map_err(|error| error.in_section(section.name).at_offset(relocation.offset))?;
-        }
+
+    /// The position of the section that a relocation of `from` refers to by name: the one of its own group,
+    /// or one that is always kept. What is in another group may be gone when the object is linked.
+    pub fn target(&self, from: &Section, name: &str) -> Option<usize> {
+        let found = self.positions.get(&(name, from.group));
+        found.or_else(|| self.positions.get(&(name, None))).copied()
     }
-    Ok(found)
+
+    /// Checks the section that a relocation refers to, if it is one.
+    fn check_target(&self, from: &Section, relocation: &Relocation) -> Result<()> {
+        let RelocationTarget::Section(name) = relocation.target else { return Ok(()) };
+        let Some(index) = self.target(from, name) else {
+            let is_grouped = self.sections.iter().any(|section| section.name == name);
+            let why = if is_grouped { "which is only in other groups" } else { "which is not to be added" };
+            return Err(Error::bad_argument(format!("a relocation against {name}, {why}")));
+        };
+        let size = self.sections[index].bytes.len() as u64;
+        if relocation.addend > size {
+            let text =
+                format!("a relocation to {:#x} of {name}, which has {size:#x} bytes", relocation.addend);
+            return Err(Error::bad_argument(text));
+        }
+        fits(relocation.addend, relocation.bytes)
+    }
 }
 
 /// Checks the field that a relocation fills in, where the one before ends at `after`, and returns its end.
@@ -55,20 +94,6 @@ fn field(section: &Section, relocation: &Relocation, after: u64) -> Result<u64> 
         (Some(_), _) => Err(Error::bad_argument("the field of a relocation is not 0")),
         (None, _) => Err(Error::bad_argument("a relocation outside of its section")),
     }
-}
-
-/// Checks the section that a relocation refers to, if it is one.
-fn target(sections: &[Section], found: &HashMap<&str, usize>, relocation: &Relocation) -> Result<()> {
-    let RelocationTarget::Section(name) = relocation.target else { return Ok(()) };
-    let Some(&index) = found.get(name) else {
-        return Err(Error::bad_argument(format!("a relocation against {name}, which is not to be added")));
-    };
-    let size = sections[index].bytes.len() as u64;
-    if relocation.addend > size {
-        let text = format!("a relocation to {:#x} of {name}, which has {size:#x} bytes", relocation.addend);
-        return Err(Error::bad_argument(text));
-    }
-    fits(relocation.addend, relocation.bytes)
 }
 
 /// Whether a field of 4 or 8 bytes holds a number.

@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 
+use object::Endianness;
 use object::elf;
-use object::write::elf::{Rel, SectionHeader, Sym};
+use object::write::elf::{Encoder, Rel, SectionHeader, Sym};
 
-use super::image::{Image, ImageSection, encoder, string_table_header};
+use super::compress::{Compression, compress};
+use super::image::{Image, ImageSection, string_table_header};
 use super::relocatable::{self, Undefined, relocation_header};
 use super::symbols::{Binding, Place, SHN_AMDGPU_LDS, Symbol, SymbolKind, Visibility};
 use crate::emit::Section;
@@ -119,10 +121,24 @@ impl Code {
 /// * A relocation asks for a symbol that is in neither `symbols` nor `externals`.
 /// * What [`attach`](super::attach) says of debug sections and their relocations.
 pub fn new_object(target: &Target, code: &Code, sections: &[Section]) -> Result<Vec<u8>> {
+    new_object_with(target, code, sections, Compression::None)
+}
+
+/// Makes a relocatable object as [`new_object`] does, with compressed debug sections.
+///
+/// # Errors
+/// As [`new_object`].
+pub fn new_object_with(
+    target: &Target,
+    code: &Code,
+    sections: &[Section],
+    compression: Compression,
+) -> Result<Vec<u8>> {
     let relocated = code.sections.iter().filter(|section| !section.relocations.is_empty()).count();
     let symtab = 1 + code.sections.len() + relocated;
     let strtab = symtab + 1;
-    let mut image = Image::new(target.elf(), strtab)?;
+    let mut image = Image::new(target, strtab)?;
+    let encoder = image.encoder();
     let mut names = HashSet::new();
     for section in &code.sections {
         check_name(&section.name)?;
@@ -134,19 +150,20 @@ pub fn new_object(target: &Target, code: &Code, sections: &[Section]) -> Result<
     let symbols = symbols(code)?;
     for (section, index) in code.sections.iter().zip(1u32..) {
         if !section.relocations.is_empty() {
-            let table =
-                relocation_table(section, &symbols).map_err(|error| error.in_section(&section.name))?;
+            let table = relocation_table(encoder, section, &symbols)
+                .map_err(|error| error.in_section(&section.name))?;
             let name = format!(".rela{}", section.name).into_bytes();
-            image.add(ImageSection::new(name, relocation_header(symtab, index), table))?;
+            image.add(ImageSection::new(name, relocation_header(encoder, symtab, index), table))?;
         }
     }
-    let (table, strings) = symbol_table(&symbols)?;
+    let (table, strings) = symbol_table(encoder, &symbols)?;
     let locals = symbols.iter().filter(|symbol| symbol.binding == Binding::Local).count();
     // The null symbol is local too. Section indices are below 65280: see `Image::add`.
-    let header = encoder().symtab_section_header(strtab as u32, locals as u32 + 1);
+    let header = encoder.symtab_section_header(strtab as u32, locals as u32 + 1);
     image.add(ImageSection::new(b".symtab", header, table))?;
     image.add(ImageSection::new(b".strtab", string_table_header(), strings))?;
     relocatable::add(&mut image, target, sections, Undefined::Allow)?;
+    compress(&mut image, compression)?;
     image.write()
 }
 
@@ -211,7 +228,11 @@ fn symbols(code: &Code) -> Result<Vec<Symbol>> {
     Ok(symbols)
 }
 
-fn relocation_table(section: &CodeSection, symbols: &[Symbol]) -> Result<Vec<u8>> {
+fn relocation_table(
+    encoder: Encoder<Endianness>,
+    section: &CodeSection,
+    symbols: &[Symbol],
+) -> Result<Vec<u8>> {
     let mut table = Vec::new();
     for relocation in &section.relocations {
         let name = &relocation.symbol;
@@ -222,7 +243,7 @@ fn relocation_table(section: &CodeSection, symbols: &[Symbol]) -> Result<Vec<u8>
         }
         let position = symbols.iter().position(|symbol| symbol.name == *name);
         let position = position.ok_or_else(missing).map_err(|error| error.at_offset(relocation.offset))?;
-        encoder().relocation(
+        encoder.relocation(
             &mut table,
             true,
             &Rel {
@@ -238,11 +259,11 @@ fn relocation_table(section: &CodeSection, symbols: &[Symbol]) -> Result<Vec<u8>
 }
 
 /// The table of symbols, and the one of their names.
-fn symbol_table(symbols: &[Symbol]) -> Result<(Vec<u8>, Vec<u8>)> {
+fn symbol_table(encoder: Encoder<Endianness>, symbols: &[Symbol]) -> Result<(Vec<u8>, Vec<u8>)> {
     let too_large = || Error::from(ErrorKind::TooLarge("the symbol table".into()));
     u32::try_from(symbols.len()).ok().and_then(|count| count.checked_add(1)).ok_or_else(too_large)?;
     let (mut table, mut names) = (Vec::new(), vec![0]);
-    encoder().null_symbol(&mut table);
+    encoder.null_symbol(&mut table);
     for symbol in symbols {
         let (section, special, value) = match symbol.place {
             Place::Section { index, offset } => (Some(index), elf::SHN_UNDEF, offset),
@@ -268,7 +289,7 @@ fn symbol_table(symbols: &[Symbol]) -> Result<(Vec<u8>, Vec<u8>)> {
             Visibility::Hidden => elf::STV_HIDDEN,
             Visibility::Protected => elf::STV_PROTECTED,
         };
-        encoder().symbol(
+        encoder.symbol(
             &mut table,
             &Sym {
                 section,

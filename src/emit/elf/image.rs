@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use object::LittleEndian;
 use object::elf;
 use object::write::elf::{Encoder, FileHeader, FileHeaderLayout, SectionHeader};
+use object::{Endian, Endianness};
 
 use super::bytes::{string_at, u16_at, u32_at, u64_at};
 use crate::error::{Error, ErrorKind, Result};
-use crate::target::{ElfIdentity, Target};
+use crate::target::Target;
 
 /// Bytes of the ELF header.
 pub(super) const HEADER: usize = 64;
@@ -29,14 +29,16 @@ pub(super) struct Image<'a> {
     /// The file as it was; empty for a new one.
     pub input: &'a [u8],
     pub header: [u8; HEADER],
+    /// Its byte order.
+    pub order: Endianness,
     /// The program headers.
     pub segments: Vec<Segment>,
     /// The sections by index, [0] being the null section.
     pub sections: Vec<ImageSection<'a>>,
     /// The index of the table of section names, which others may share.
     pub names: usize,
-    /// Where the input has that table.
-    pub old_names: Range<usize>,
+    /// What the input has that is not needed any more, or is written anew.
+    pub dead: Vec<Range<usize>>,
 }
 
 /// A program header.
@@ -85,6 +87,11 @@ impl<'a> ImageSection<'a> {
         !matches!(self.header.sh_type, elf::SHT_NULL | elf::SHT_NOBITS)
     }
 
+    /// Whether it has a place in memory when the program runs.
+    pub fn is_loaded(&self) -> bool {
+        self.header.sh_flags.0 & elf::SHF_ALLOC.0 != 0
+    }
+
     /// The end in the input of contents that are in place.
     pub fn end(&self) -> usize {
         // In place means that the range was found in the input, so that it fits `usize`.
@@ -99,7 +106,9 @@ impl<'a> ImageSection<'a> {
 
 impl<'a> Image<'a> {
     /// A relocatable object with the null section alone. `names` is to become the index of a string table.
-    pub fn new(identity: ElfIdentity, names: usize) -> Result<Self> {
+    pub fn new(target: &Target, names: usize) -> Result<Self> {
+        let identity = target.elf();
+        let order = byte_order(target);
         let header = FileHeader {
             os_abi: elf::OsAbi(identity.os_abi),
             abi_version: identity.abi_version,
@@ -109,17 +118,18 @@ impl<'a> Image<'a> {
             e_flags: elf::FileFlags(identity.flags),
         };
         let mut bytes = Vec::with_capacity(HEADER);
-        encoder()
+        encoder(order)
             .file_header(&mut bytes, &header, &FileHeaderLayout::default())
             .map_err(|error| Error::bad_argument(error.to_string()))?;
         let header = bytes.try_into().map_err(|_| Error::malformed("an ELF header of the wrong size"))?;
         Ok(Self {
             input: &[],
             header,
+            order,
             segments: Vec::new(),
             sections: vec![null_section()],
             names,
-            old_names: 0..0,
+            dead: Vec::new(),
         })
     }
 
@@ -130,14 +140,23 @@ impl<'a> Image<'a> {
         }
         let header: [u8; HEADER] =
             *input.first_chunk().ok_or_else(|| Error::from(ErrorKind::Truncated("the ELF header".into())))?;
-        let mut image =
-            Self { input, header, segments: Vec::new(), sections: Vec::new(), names: 0, old_names: 0..0 };
         if header[4] != elf::ELFCLASS64.0 {
             return Err(unsupported("an ELF file that is not of class ELFCLASS64"));
         }
-        if header[5] != elf::ELFDATA2LSB.0 {
-            return Err(unsupported("an ELF file that is not little endian"));
-        }
+        let order = match elf::DataEncoding(header[5]) {
+            elf::ELFDATA2LSB => Endianness::Little,
+            elf::ELFDATA2MSB => Endianness::Big,
+            _ => return Err(unsupported("an ELF file of neither byte order")),
+        };
+        let mut image = Self {
+            input,
+            header,
+            order,
+            segments: Vec::new(),
+            sections: Vec::new(),
+            names: 0,
+            dead: Vec::new(),
+        };
         if !matches!(image.file_type(), elf::ET_REL | elf::ET_DYN | elf::ET_EXEC) {
             let text = format!("ELF type {}: neither relocatable nor linked", image.file_type().0);
             return Err(unsupported(text));
@@ -162,13 +181,14 @@ impl<'a> Image<'a> {
             return Err(Error::malformed(format!("program headers of {size} bytes")).at_offset(54));
         }
         let table = self.range(offset, u64::from(count) * u64::from(size), "the program headers")?;
+        let order = self.order;
         self.segments = table
             .chunks_exact(PROGRAM_HEADER)
             .map(|bytes| Segment {
-                kind: u32_at(bytes, 0),
-                offset: u64_at(bytes, 8),
-                address: u64_at(bytes, 16),
-                size: u64_at(bytes, 32),
+                kind: u32_at(order, bytes, 0),
+                offset: u64_at(order, bytes, 8),
+                address: u64_at(order, bytes, 16),
+                size: u64_at(order, bytes, 32),
             })
             .collect();
         for segment in &self.segments {
@@ -194,7 +214,7 @@ impl<'a> Image<'a> {
         }
         let table = self.range(offset, u64::from(count) * u64::from(size), "the section headers")?;
         for (index, bytes) in table.chunks_exact(SECTION_HEADER).enumerate() {
-            let header = section_header(bytes);
+            let header = section_header(self.order, bytes);
             let has_contents = index != 0 && !matches!(header.sh_type, elf::SHT_NULL | elf::SHT_NOBITS);
             let contents = if has_contents {
                 self.range(header.sh_offset, header.sh_size, &format!("section {index}"))?
@@ -210,14 +230,21 @@ impl<'a> Image<'a> {
                 is_in_place: has_contents,
             });
         }
-        // A relocatable object is laid out anew, each section with a copy of its contents. If they overlap,
-        // as no compiler makes them, the file could grow out of all proportion.
-        let total = self.sections.iter().map(|section| section.contents.len());
-        if !self.is_linked() && total.fold(0, usize::saturating_add) > self.input.len() {
-            return Err(Error::malformed("sections overlap in the file"));
+        if !self.is_linked() {
+            self.check_overlap()?;
         }
         self.names = names.into();
         self.parse_names()
+    }
+
+    /// Refuses sections that overlap, as no compiler makes them. Where each is written with a copy of its
+    /// contents, the file could grow out of all proportion.
+    pub fn check_overlap(&self) -> Result<()> {
+        let total = self.sections.iter().map(|section| section.contents.len());
+        if total.fold(0, usize::saturating_add) > self.input.len() {
+            return Err(Error::malformed("sections overlap in the file"));
+        }
+        Ok(())
     }
 
     fn parse_names(&mut self) -> Result<()> {
@@ -225,12 +252,12 @@ impl<'a> Image<'a> {
             Some(ImageSection { header, contents: Cow::Borrowed(bytes), .. })
                 if header.sh_type == elf::SHT_STRTAB && self.names != 0 =>
             {
-                self.old_names = header.sh_offset as usize..header.sh_offset as usize + bytes.len();
+                self.dead.push(header.sh_offset as usize..header.sh_offset as usize + bytes.len());
                 *bytes
             }
             _ => return Err(Error::malformed("no table of section names").at_offset(62)),
         };
-        if self.is_linked() && self.sections[self.names].header.sh_flags.0 & elf::SHF_ALLOC.0 != 0 {
+        if self.is_linked() && self.sections[self.names].is_loaded() {
             return Err(unsupported("section names that are loaded"));
         }
         for (index, section) in self.sections.iter_mut().enumerate().skip(1) {
@@ -261,6 +288,14 @@ impl<'a> Image<'a> {
                 identity.machine
             )));
         }
+        if self.order != byte_order(target) {
+            return Err(Error::bad_argument(format!(
+                "the object is {} endian, but {} is {} endian",
+                order_name(self.order),
+                target.name(),
+                order_name(byte_order(target))
+            )));
+        }
         let (found, expected) = (self.u32(48) & PROCESSOR, identity.flags & PROCESSOR);
         if self.machine() == elf::EM_AMDGPU && found != expected {
             return Err(Error::bad_argument(format!(
@@ -269,6 +304,11 @@ impl<'a> Image<'a> {
             )));
         }
         Ok(())
+    }
+
+    /// What puts structures into bytes.
+    pub fn encoder(&self) -> Encoder<Endianness> {
+        encoder(self.order)
     }
 
     pub fn file_type(&self) -> elf::FileType {
@@ -285,15 +325,15 @@ impl<'a> Image<'a> {
     }
 
     pub fn u16(&self, offset: usize) -> u16 {
-        u16_at(&self.header, offset)
+        u16_at(self.order, &self.header, offset)
     }
 
     pub fn u32(&self, offset: usize) -> u32 {
-        u32_at(&self.header, offset)
+        u32_at(self.order, &self.header, offset)
     }
 
     pub fn u64(&self, offset: usize) -> u64 {
-        u64_at(&self.header, offset)
+        u64_at(self.order, &self.header, offset)
     }
 
     /// The index of the first section of this type.
@@ -305,7 +345,7 @@ impl<'a> Image<'a> {
     pub fn add(&mut self, section: ImageSection<'a>) -> Result<usize> {
         let index = self.sections.len();
         if index + 1 >= usize::from(elf::SHN_LORESERVE) {
-            return Err(unsupported("65279 sections or more"));
+            return Err(too_many_sections());
         }
         self.sections.push(section);
         Ok(index)
@@ -326,12 +366,20 @@ fn null_section() -> ImageSection<'static> {
 
 /// The header of a string table.
 pub(super) fn string_table_header() -> SectionHeader {
-    encoder().strtab_section_header()
+    // No byte order is in it yet.
+    encoder(Endianness::Little).strtab_section_header()
 }
 
-/// What puts structures into bytes.
-pub(super) fn encoder() -> Encoder<LittleEndian> {
-    Encoder::new(LittleEndian, true, elf::EM_NONE)
+fn encoder(order: Endianness) -> Encoder<Endianness> {
+    Encoder::new(order, true, elf::EM_NONE)
+}
+
+fn byte_order(target: &Target) -> Endianness {
+    if target.is_big_endian() { Endianness::Big } else { Endianness::Little }
+}
+
+fn order_name(order: Endianness) -> &'static str {
+    if order.is_big_endian() { "big" } else { "little" }
 }
 
 /// A feature of the file that is not supported.
@@ -340,17 +388,22 @@ pub(super) fn unsupported(what: impl Into<String>) -> Error {
     ErrorKind::Unsupported(what.into()).into()
 }
 
-fn section_header(bytes: &[u8]) -> SectionHeader {
+/// Indices from 65280 have other meanings.
+pub(super) fn too_many_sections() -> Error {
+    unsupported("65279 sections or more")
+}
+
+fn section_header(order: Endianness, bytes: &[u8]) -> SectionHeader {
     SectionHeader {
-        sh_name: u32_at(bytes, 0),
-        sh_type: elf::SectionType(u32_at(bytes, 4)),
-        sh_flags: elf::SectionFlags(u64_at(bytes, 8)),
-        sh_addr: u64_at(bytes, 16),
-        sh_offset: u64_at(bytes, 24),
-        sh_size: u64_at(bytes, 32),
-        sh_link: u32_at(bytes, 40),
-        sh_info: u32_at(bytes, 44),
-        sh_addralign: u64_at(bytes, 48),
-        sh_entsize: u64_at(bytes, 56),
+        sh_name: u32_at(order, bytes, 0),
+        sh_type: elf::SectionType(u32_at(order, bytes, 4)),
+        sh_flags: elf::SectionFlags(u64_at(order, bytes, 8)),
+        sh_addr: u64_at(order, bytes, 16),
+        sh_offset: u64_at(order, bytes, 24),
+        sh_size: u64_at(order, bytes, 32),
+        sh_link: u32_at(order, bytes, 40),
+        sh_info: u32_at(order, bytes, 44),
+        sh_addralign: u64_at(order, bytes, 48),
+        sh_entsize: u64_at(order, bytes, 56),
     }
 }

@@ -1,17 +1,20 @@
 //! Sections added to a linked object: relocations are resolved here.
 
-use object::elf;
+use std::collections::HashMap;
 
-use super::check::{check, fits};
+use object::{Endian, elf};
+
+use super::check::{Added, fits};
 use super::image::{Image, ImageSection, unsupported};
 use super::relocatable::debug_header;
 use super::symbols::{Lookup, defined};
 use crate::emit::{Relocation, RelocationTarget, Section};
 use crate::error::Result;
 
-/// Adds debug sections to a linked object.
+/// Adds debug sections to a linked object. Those of one name become one, in their order, as a linker has
+/// it: there are no groups any more.
 pub(super) fn add<'a>(image: &mut Image<'a>, sections: &'a [Section]) -> Result<()> {
-    check(image, sections)?;
+    let added = Added::check(image, sections)?;
     let has_symbols = |section: &Section| {
         section.relocations.iter().any(|relocation| matches!(relocation.target, RelocationTarget::Symbol(_)))
     };
@@ -25,31 +28,52 @@ pub(super) fn add<'a>(image: &mut Image<'a>, sections: &'a [Section]) -> Result<
         }
     }
 
-    let mut added = Vec::with_capacity(sections.len());
+    // Where each one begins in what has its name.
+    let mut sizes = HashMap::new();
+    let mut starts = Vec::with_capacity(sections.len());
+    for section in sections {
+        let size = sizes.entry(section.name).or_insert(0);
+        starts.push(*size);
+        *size += section.bytes.len() as u64;
+    }
+    let mut names = HashMap::new();
+    let mut joined: Vec<ImageSection<'a>> = Vec::new();
     for section in sections {
         let mut bytes = section.bytes.clone();
         for relocation in &section.relocations {
-            let value = resolve(&lookups, relocation)
+            let start = |name| added.target(section, name).map_or(0, |target| starts[target]);
+            let value = resolve(&lookups, relocation, start)
                 .map_err(|error| error.in_section(section.name).at_offset(relocation.offset))?;
             // `check` has found the field to be inside of the section.
-            let start = relocation.offset as usize;
-            let size = usize::from(relocation.bytes);
-            bytes[start..start + size].copy_from_slice(&value.to_le_bytes()[..size]);
+            let field = &mut bytes[relocation.offset as usize..][..relocation.bytes.into()];
+            match relocation.bytes {
+                4 => field.copy_from_slice(&image.order.write_u32(value as u32)),
+                _ => field.copy_from_slice(&image.order.write_u64(value)),
+            }
         }
-        added.push(ImageSection::new(section.name.as_bytes(), debug_header(section), bytes));
+        let &mut position = names.entry(section.name).or_insert(joined.len());
+        match joined.get_mut(position) {
+            Some(first) => first.contents.to_mut().append(&mut bytes),
+            None => joined.push(ImageSection::new(section.name.as_bytes(), debug_header(section), bytes)),
+        }
     }
-    for section in added {
+    for section in joined {
         image.add(section)?;
     }
     Ok(())
 }
 
-/// The number that a relocation stands for.
-fn resolve(lookups: &[Lookup<'_>], relocation: &Relocation) -> Result<u64> {
-    let value = match &relocation.target {
-        RelocationTarget::Section(_) => relocation.addend,
-        RelocationTarget::Symbol(name) => defined(lookups, name)?.1.value.wrapping_add(relocation.addend),
+/// The number that a relocation stands for, where a section begins at `start`.
+fn resolve(
+    lookups: &[Lookup<'_>],
+    relocation: &Relocation,
+    start: impl Fn(&'static str) -> u64,
+) -> Result<u64> {
+    let base = match &relocation.target {
+        RelocationTarget::Section(name) => start(name),
+        RelocationTarget::Symbol(name) => defined(lookups, name)?.1.value,
     };
+    let value = base.wrapping_add(relocation.addend);
     fits(value, relocation.bytes)?;
     Ok(value)
 }

@@ -7,24 +7,23 @@
 //!
 //! A relocation to a place in a debug section is against the symbol of that section, which has to be
 //! local, and local symbols come first. So the global symbols move, and with them whatever names a symbol
-//! by its index: relocations, the signatures of section groups, the list of address-significant symbols.
+//! by its index.
+//!
+//! Sections of a type unit are in a group, whose signature is such a symbol as well. Specification: System V
+//! ABI, chapter 4, "Section Groups".
 
-use object::elf;
-use object::write::elf::{Rel, SectionHeader, Sym};
+use std::collections::HashMap;
 
-use super::bytes::u64_at;
-use super::check::check;
-use super::image::{Image, ImageSection, encoder, unsupported};
-use super::symbols::{Lookup, SYMBOL_SIZE, defined, symbol_count};
+use object::write::elf::{Encoder, Rel, SectionHeader, Sym};
+use object::{Endian, Endianness, elf};
+
+use super::check::Added;
+use super::image::{Image, ImageSection, too_many_sections, unsupported};
+use super::renumber::{self, Moved};
+use super::symbols::{Lookup, SYMBOL_SIZE, defined, symbol_counts};
 use crate::emit::{Relocation, RelocationTarget, Section};
 use crate::error::{Error, ErrorKind, Result};
-use crate::op::{read_uleb, write_uleb};
 use crate::target::Target;
-
-/// A list of indices of symbols, as LEB128 numbers.
-const SHT_LLVM_ADDRSIG: elf::SectionType = elf::SectionType(0x6fff_4c03);
-/// Weights. Its symbols are in a relocation section, but it is linked to the symbol table too.
-const SHT_LLVM_CALL_GRAPH_PROFILE: elf::SectionType = elf::SectionType(0x6fff_4c09);
 
 /// What a relocation against an undefined symbol is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,66 +34,174 @@ pub(super) enum Undefined {
     Refuse,
 }
 
-/// Adds debug sections and their relocations.
+/// Adds debug sections, their relocations and their groups.
 pub(super) fn add<'a>(
     image: &mut Image<'a>,
     target: &Target,
     sections: &'a [Section],
     undefined: Undefined,
 ) -> Result<()> {
-    let positions = check(image, sections)?;
-    // Each section is followed by its relocations. Too many sections are refused when they are added.
-    let mut indices = Vec::with_capacity(sections.len());
-    let mut next = image.sections.len() as u32;
-    for section in sections {
-        indices.push(next);
-        next = next.saturating_add(if section.relocations.is_empty() { 1 } else { 2 });
-    }
+    let added = Added::check(image, sections)?;
+    let mut plan = Plan::new(image.sections.len(), sections)?;
 
     let mut symtab = 0;
     let mut tables = vec![Vec::new(); sections.len()];
-    if sections.iter().any(|section| !section.relocations.is_empty()) {
+    if !plan.groups.is_empty() || sections.iter().any(|section| !section.relocations.is_empty()) {
         symtab =
             image.find(elf::SHT_SYMTAB).ok_or_else(|| unsupported("an object without a symbol table"))?;
         // Only sections that are referred to get a symbol.
         let mut symbols: Vec<Option<u32>> = vec![None; sections.len()];
-        for relocation in sections.iter().flat_map(|section| &section.relocations) {
-            if let RelocationTarget::Section(name) = relocation.target {
-                symbols[positions[name]] = Some(0);
+        for section in sections {
+            for relocation in &section.relocations {
+                if let RelocationTarget::Section(name) = relocation.target {
+                    // `check` has found it.
+                    symbols[added.target(section, name).unwrap_or(0)] = Some(0);
+                }
             }
         }
-        let wanted = symbols.iter().zip(&indices).filter(|(symbol, _)| symbol.is_some());
-        let wanted: Vec<u32> = wanted.map(|(_, &index)| index).collect();
-        let first = insert_section_symbols(image, symtab, &wanted)?;
-        for (symbol, index) in symbols.iter_mut().flatten().zip(first..) {
+        let mut locals = plan.signatures(image, symtab)?;
+        let wanted = symbols.iter().zip(&plan.indices).filter(|(symbol, _)| symbol.is_some());
+        locals.extend(wanted.map(|(_, &section)| Local { name: 0, kind: elf::STT_SECTION, section }));
+        let first = insert_locals(image, symtab, &locals)?;
+        let groups = plan.groups.iter_mut().map(|group| &mut group.symbol);
+        for (symbol, index) in groups.chain(symbols.iter_mut().flatten()).zip(first..) {
             *symbol = index;
         }
 
+        let encoder = image.encoder();
         let lookup = [Lookup::new(image, symtab)?];
         for (section, table) in sections.iter().zip(&mut tables) {
             for relocation in &section.relocations {
                 let symbol = match &relocation.target {
-                    // `check` has found the section, and it was given a symbol above.
-                    RelocationTarget::Section(name) => Ok(symbols[positions[name]].unwrap_or(0)),
+                    // It was given a symbol above.
+                    RelocationTarget::Section(name) => {
+                        Ok(added.target(section, name).and_then(|target| symbols[target]).unwrap_or(0))
+                    }
                     RelocationTarget::Symbol(name) => named(&lookup, name, undefined),
                 };
                 let rela = symbol.and_then(|symbol| rela(target, relocation, symbol));
                 let rela =
                     rela.map_err(|error| error.in_section(section.name).at_offset(relocation.offset))?;
-                encoder().relocation(table, true, &rela);
+                encoder.relocation(table, true, &rela);
             }
         }
     }
 
-    for ((section, table), &index) in sections.iter().zip(tables).zip(&indices) {
+    let encoder = image.encoder();
+    let mut groups = plan.groups.iter().peekable();
+    for ((section, table), &index) in sections.iter().zip(tables).zip(&plan.indices) {
+        if let Some(group) = groups.next_if(|group| group.index as usize == image.sections.len()) {
+            let header = SectionHeader {
+                sh_link: symtab as u32,
+                sh_info: group.symbol,
+                ..encoder.comdat_section_header()
+            };
+            let words = [elf::GRP_COMDAT.0].into_iter().chain(group.members.iter().copied());
+            let contents: Vec<u8> = words.flat_map(|word| image.order.write_u32(word)).collect();
+            image.add(ImageSection::new(b".group", header, contents))?;
+        }
+        let flag = if section.group.is_some() { elf::SHF_GROUP } else { elf::SectionFlags(0) };
         let name = section.name.as_bytes();
-        image.add(ImageSection::new(name, debug_header(section), &section.bytes[..]))?;
+        let mut header = debug_header(section);
+        header.sh_flags |= flag;
+        image.add(ImageSection::new(name, header, &section.bytes[..]))?;
         if !table.is_empty() {
-            let name = [b".rela", name].concat();
-            image.add(ImageSection::new(name, relocation_header(symtab, index), table))?;
+            let mut header = relocation_header(encoder, symtab, index);
+            header.sh_flags |= flag;
+            image.add(ImageSection::new([b".rela", name].concat(), header, table))?;
         }
     }
     Ok(())
+}
+
+/// Where the new sections are to be.
+#[derive(Debug)]
+struct Plan {
+    /// The index of each debug section.
+    indices: Vec<u32>,
+    /// In the order of their indices.
+    groups: Vec<Group>,
+}
+
+/// A group of sections, of which a linker keeps one object's.
+#[derive(Debug)]
+struct Group {
+    signature: u64,
+    /// Its own index. It comes in front of its members.
+    index: u32,
+    /// The index of the symbol that has the signature as its name.
+    symbol: u32,
+    /// The indices of its sections, relocations among them.
+    members: Vec<u32>,
+}
+
+impl Plan {
+    /// For an object that has so many sections. Each one that is new is followed by its relocations, and
+    /// the first of a group has the group in front of it.
+    fn new(count: usize, sections: &[Section]) -> Result<Self> {
+        let mut plan = Self { indices: Vec::with_capacity(sections.len()), groups: Vec::new() };
+        let mut positions = HashMap::new();
+        let mut next = count as u32;
+        for section in sections {
+            let group = section.group.map(|signature| {
+                *positions.entry(signature).or_insert_with(|| {
+                    plan.groups.push(Group { signature, index: next, symbol: 0, members: Vec::new() });
+                    next += 1;
+                    plan.groups.len() - 1
+                })
+            });
+            let end = next + if section.relocations.is_empty() { 1 } else { 2 };
+            plan.indices.push(next);
+            if let Some(group) = group {
+                plan.groups[group].members.extend(next..end);
+            }
+            next = end;
+            if next >= elf::SHN_LORESERVE.into() {
+                return Err(too_many_sections());
+            }
+        }
+        Ok(plan)
+    }
+
+    /// The symbols of the groups, with their names added to the symbol table's.
+    fn signatures(&self, image: &mut Image<'_>, symtab: usize) -> Result<Vec<Local>> {
+        if self.groups.is_empty() {
+            return Ok(Vec::new());
+        }
+        let names = image.sections[symtab].header.sh_link as usize;
+        let names = match image.sections.get_mut(names) {
+            Some(names) if names.header.sh_type == elf::SHT_STRTAB => names,
+            _ => {
+                let error = Error::malformed("no table of symbol names");
+                return Err(error.in_section(&image.sections[symtab].display_name()));
+            }
+        };
+        let mut bytes = names.contents.to_vec();
+        // What was last ends here, and 0 is no name.
+        if bytes.last() != Some(&0) {
+            bytes.push(0);
+        }
+        let mut locals = Vec::with_capacity(self.groups.len());
+        for group in &self.groups {
+            let name = u32::try_from(bytes.len())
+                .map_err(|_| Error::from(ErrorKind::TooLarge("the table of symbol names".into())))?;
+            locals.push(Local { name, kind: elf::STT_NOTYPE, section: group.index });
+            // As LLVM has it, so that its type units and these are the same to a linker.
+            bytes.extend_from_slice(group.signature.to_string().as_bytes());
+            bytes.push(0);
+        }
+        names.replace(bytes);
+        Ok(locals)
+    }
+}
+
+/// A local symbol to be added, at the start of a section.
+#[derive(Debug, Clone, Copy)]
+struct Local {
+    /// The offset of its name in the table of names.
+    name: u32,
+    kind: elf::SymbolType,
+    section: u32,
 }
 
 /// The header of a debug section.
@@ -109,8 +216,8 @@ pub(super) fn debug_header(section: &Section) -> SectionHeader {
 }
 
 /// The header of the relocations of the section `index`.
-pub(super) fn relocation_header(symtab: usize, index: u32) -> SectionHeader {
-    SectionHeader { sh_link: symtab as u32, sh_info: index, ..encoder().relocation_section_header(true) }
+pub(super) fn relocation_header(encoder: Encoder<Endianness>, symtab: usize, index: u32) -> SectionHeader {
+    SectionHeader { sh_link: symtab as u32, sh_info: index, ..encoder.relocation_section_header(true) }
 }
 
 /// The index of a symbol of the object's code or data.
@@ -137,27 +244,26 @@ fn rela(target: &Target, relocation: &Relocation, symbol: u32) -> Result<Rel> {
     })
 }
 
-/// Adds symbols of sections behind the last local symbol and returns the index of the first.
-fn insert_section_symbols(image: &mut Image<'_>, symtab: usize, sections: &[u32]) -> Result<u32> {
-    let count = symbol_count(image, symtab)?;
-    let table = &mut image.sections[symtab];
-    // `sh_info` is one more than the index of the last local symbol.
-    let first = table.header.sh_info;
-    if first == 0 || first > count {
-        let text = format!("{first} local symbols of {count}");
-        return Err(Error::malformed(text).in_section(&table.display_name()));
-    }
-    if sections.is_empty() {
+/// Adds symbols behind the last local symbol and returns the index of the first.
+fn insert_locals(image: &mut Image<'_>, symtab: usize, locals: &[Local]) -> Result<u32> {
+    let (first, count) = symbol_counts(image, symtab)?;
+    if locals.is_empty() {
         return Ok(first);
     }
+    // There are at most as many as sections.
+    let by = locals.len() as u32;
+    if count.checked_add(by).is_none() {
+        return Err(ErrorKind::TooLarge("the symbol table".into()).into());
+    }
+    let encoder = image.encoder();
     let mut inserted = Vec::new();
-    for &section in sections {
-        encoder().symbol(
+    for local in locals {
+        encoder.symbol(
             &mut inserted,
             &Sym {
-                section: Some(section),
-                st_name: 0,
-                st_info: elf::STB_LOCAL | elf::STT_SECTION,
+                section: Some(local.section),
+                st_name: local.name,
+                st_info: elf::STB_LOCAL | local.kind,
                 st_other: elf::SymbolOther(0),
                 st_shndx: elf::SHN_UNDEF,
                 st_value: 0,
@@ -165,77 +271,11 @@ fn insert_section_symbols(image: &mut Image<'_>, symtab: usize, sections: &[u32]
             },
         );
     }
+    let table = &mut image.sections[symtab];
     let at = first as usize * SYMBOL_SIZE;
     let symbols = [&table.contents[..at], &inserted, &table.contents[at..]].concat();
     table.replace(symbols);
-    table.header.sh_info = first + sections.len() as u32;
-
-    let moved = Moved { first, count, by: sections.len() as u32 };
-    let linked =
-        image.sections.iter_mut().skip(1).filter(|section| section.header.sh_link as usize == symtab);
-    for section in linked {
-        renumber(section, moved).map_err(|error| error.in_section(&section.display_name()))?;
-    }
+    table.header.sh_info = first + by;
+    renumber::symbols(image, symtab, &Moved::with_symbols(count, first, by), |_| true)?;
     Ok(first)
-}
-
-/// Symbols that have moved: those from `first`, of `count`, up `by` so many.
-#[derive(Debug, Clone, Copy)]
-struct Moved {
-    first: u32,
-    count: u32,
-    by: u32,
-}
-
-impl Moved {
-    fn index(self, old: u64) -> Result<u32> {
-        match u32::try_from(old) {
-            Ok(old) if old < self.first => Ok(old),
-            Ok(old) if old < self.count => Ok(old + self.by),
-            _ => Err(Error::malformed(format!("symbol {old} of {}", self.count))),
-        }
-    }
-}
-
-/// Rewrites a section that has the symbol table as its link and names symbols by index.
-fn renumber(section: &mut ImageSection<'_>, moved: Moved) -> Result<()> {
-    match section.header.sh_type {
-        elf::SHT_RELA | elf::SHT_REL => {
-            let size = if section.header.sh_type == elf::SHT_RELA { 24 } else { 16 };
-            if !section.contents.len().is_multiple_of(size) {
-                return Err(Error::malformed(format!("relocations that do not have {size} bytes each")));
-            }
-            let mut bytes = section.contents.to_vec();
-            for entry in bytes.chunks_exact_mut(size) {
-                // `r_info`: the symbol above the type.
-                let symbol = moved.index(u64_at(entry, 8) >> 32)?;
-                entry[12..16].copy_from_slice(&symbol.to_le_bytes());
-            }
-            section.replace(bytes);
-        }
-        elf::SHT_GROUP => section.header.sh_info = moved.index(section.header.sh_info.into())?,
-        elf::SHT_SYMTAB_SHNDX => {
-            let at = moved.first as usize * 4;
-            if section.contents.len() != moved.count as usize * 4 {
-                return Err(Error::malformed("not one section index for each symbol"));
-            }
-            let zeros = vec![0; moved.by as usize * 4];
-            let bytes = [&section.contents[..at], &zeros, &section.contents[at..]].concat();
-            section.replace(bytes);
-        }
-        SHT_LLVM_ADDRSIG => {
-            let mut bytes = Vec::with_capacity(section.contents.len());
-            let mut at = 0;
-            while at < section.contents.len() {
-                let (old, next) = read_uleb(&section.contents, at)
-                    .ok_or_else(|| Error::malformed("not a LEB128 number").at_offset(at as u64))?;
-                write_uleb(&mut bytes, moved.index(old)?.into());
-                at = next;
-            }
-            section.replace(bytes);
-        }
-        elf::SHT_NULL | SHT_LLVM_CALL_GRAPH_PROFILE => {}
-        other => return Err(unsupported(format!("a section of type {:#x} with symbols", other.0))),
-    }
-    Ok(())
 }

@@ -108,9 +108,12 @@ pub(super) struct RawSymbol<'i> {
 }
 
 impl RawSymbol<'_> {
-    /// Whether it is a name for code or data, and not for a section or a source file.
-    fn is_named(&self) -> bool {
-        !self.name.is_empty() && !matches!(self.info.st_type(), elf::STT_SECTION | elf::STT_FILE)
+    /// Whether it is a name for code or data, and not for a section, a group of them or a source file.
+    fn is_named(&self, image: &Image<'_>) -> bool {
+        let section = image.sections.get(usize::from(self.section));
+        !self.name.is_empty()
+            && !matches!(self.info.st_type(), elf::STT_SECTION | elf::STT_FILE)
+            && section.is_none_or(|section| section.header.sh_type != elf::SHT_GROUP)
     }
 
     fn is_defined(&self) -> bool {
@@ -152,7 +155,7 @@ impl RawSymbol<'_> {
 }
 
 /// How many symbols a table has, the null symbol among them.
-pub(super) fn symbol_count(image: &Image<'_>, table: usize) -> Result<u32> {
+fn symbol_count(image: &Image<'_>, table: usize) -> Result<u32> {
     let section = &image.sections[table];
     let bytes = section.contents.len();
     let malformed = |what: String| Error::malformed(what).in_section(&section.display_name());
@@ -160,6 +163,19 @@ pub(super) fn symbol_count(image: &Image<'_>, table: usize) -> Result<u32> {
         return Err(malformed(format!("symbols that do not have {SYMBOL_SIZE} bytes each")));
     }
     u32::try_from(bytes / SYMBOL_SIZE).map_err(|_| malformed("too many symbols".into()))
+}
+
+/// How many symbols of a table are local, and how many it has, the null symbol among both.
+pub(super) fn symbol_counts(image: &Image<'_>, table: usize) -> Result<(u32, u32)> {
+    let count = symbol_count(image, table)?;
+    let table = &image.sections[table];
+    // `sh_info` is one more than the index of the last local symbol.
+    let first = table.header.sh_info;
+    if first == 0 || first > count {
+        let text = format!("{first} local symbols of {count}");
+        return Err(Error::malformed(text).in_section(&table.display_name()));
+    }
+    Ok((first, count))
 }
 
 /// Every symbol of a table, the null symbol first.
@@ -172,16 +188,16 @@ fn raw_symbols<'i>(image: &'i Image<'_>, table: usize) -> Result<Vec<RawSymbol<'
         _ => return Err(malformed("no table of symbol names".into())),
     };
     let symbol = |(index, bytes): (usize, &[u8])| {
-        let name = u32_at(bytes, 0);
+        let name = u32_at(image.order, bytes, 0);
         // A symbol without a name has 0, even where the table of names is empty.
         let name = if name == 0 { Some(&[][..]) } else { string_at(names, name) };
         Ok(RawSymbol {
             name: name.ok_or_else(|| malformed(format!("no name of symbol {index}")))?,
             info: elf::SymbolInfo(bytes[4]),
             other: bytes[5],
-            section: u16_at(bytes, 6),
-            value: u64_at(bytes, 8),
-            size: u64_at(bytes, 16),
+            section: u16_at(image.order, bytes, 6),
+            value: u64_at(image.order, bytes, 8),
+            size: u64_at(image.order, bytes, 16),
         })
     };
     section.contents.chunks_exact(SYMBOL_SIZE).enumerate().map(symbol).collect()
@@ -209,7 +225,7 @@ impl<'i> Lookup<'i> {
     pub fn new(image: &'i Image<'_>, table: usize) -> Result<Self> {
         let symbols = raw_symbols(image, table)?;
         let mut names = HashMap::with_capacity(symbols.len());
-        for (symbol, index) in symbols.iter().zip(0u32..).filter(|(symbol, _)| symbol.is_named()) {
+        for (symbol, index) in symbols.iter().zip(0u32..).filter(|(symbol, _)| symbol.is_named(image)) {
             let found = match symbol {
                 symbol if !symbol.is_defined() => Found::Undefined(index),
                 symbol if symbol.info.st_bind() == elf::STB_LOCAL => Found::Local(index),
@@ -264,18 +280,19 @@ pub(super) fn defined<'i>(lookups: &[Lookup<'i>], name: &str) -> Result<(u32, Ra
 
 /// The symbols of an object, in the order of its `.symtab`; of its `.dynsym`, if it has no `.symtab`.
 ///
-/// Symbols of sections and source files are left out: they name no code or data. Of an object without
+/// Symbols of sections, groups and source files are left out: they name no code or data. Of an object without
 /// any symbol table the list is empty.
 ///
 /// # Errors
-/// `object` is not an ELF64 little-endian object, or malformed, or truncated.
+/// `object` is not an ELF64 object, or malformed, or truncated.
 pub fn symbols(object: &[u8]) -> Result<Vec<Symbol>> {
     let image = Image::parse(object)?;
     let Some(table) = image.find(elf::SHT_SYMTAB).or_else(|| image.find(elf::SHT_DYNSYM)) else {
         return Ok(Vec::new());
     };
     let symbols = raw_symbols(&image, table)?;
-    Ok(symbols.into_iter().filter(RawSymbol::is_named).map(|symbol| symbol.to_symbol(&image)).collect())
+    let named = symbols.into_iter().filter(|symbol| symbol.is_named(&image));
+    Ok(named.map(|symbol| symbol.to_symbol(&image)).collect())
 }
 
 /// The symbol of this name that the object defines.

@@ -5,22 +5,40 @@
 //! relocatable    ELF header ┊ contents of old sections ┊ changed and new contents ┊ section headers
 //! ```
 
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::mem;
 
-use super::image::{HEADER, Image, ImageSection, MAX_FILE_ALIGN, PROGRAM_HEADER, SECTION_HEADER, encoder};
+use super::bytes::{set_u16, set_u64};
+use super::image::{HEADER, Image, ImageSection, MAX_FILE_ALIGN, PROGRAM_HEADER, SECTION_HEADER};
 use crate::error::{Error, ErrorKind, Result};
 
 impl Image<'_> {
-    /// Appends the names of new sections to the table of names. What names the table has stay where they
-    /// are, for a symbol table may share it.
+    /// Appends the names of new sections to the table of names, as far as it does not have them. What names
+    /// it has stay where they are, for a symbol table may share it.
     fn add_names(&mut self) -> Result<()> {
-        let mut names = mem::take(&mut self.sections[self.names].contents).into_owned();
-        for section in self.sections.iter_mut().filter(|section| section.is_new) {
-            section.header.sh_name = u32::try_from(names.len())
-                .map_err(|_| Error::new(ErrorKind::TooLarge("the table of section names".into())))?;
-            names.extend_from_slice(&section.name);
-            names.push(0);
+        let names = mem::take(&mut self.sections[self.names].contents);
+        let mut places: HashMap<Cow<'_, [u8]>, usize> = HashMap::new();
+        let mut start = 0;
+        for name in names.split_inclusive(|&byte| byte == 0) {
+            if let [name @ .., 0] = name {
+                places.entry(Cow::Borrowed(name)).or_insert(start);
+            }
+            start += name.len();
         }
+        let mut added = Vec::new();
+        for section in self.sections.iter_mut().filter(|section| section.is_new) {
+            let end = names.len() + added.len();
+            let place = *places.entry(section.name.clone()).or_insert(end);
+            section.header.sh_name = u32::try_from(place)
+                .map_err(|_| Error::new(ErrorKind::TooLarge("the table of section names".into())))?;
+            if place == end {
+                added.extend_from_slice(&section.name);
+                added.push(0);
+            }
+        }
+        let names = [&names, &added[..]].concat();
         self.sections[self.names].replace(names);
         Ok(())
     }
@@ -48,16 +66,17 @@ impl Image<'_> {
         }
         pad(&mut out, 8);
         let table = out.len() as u64;
+        let encoder = self.encoder();
         for section in &self.sections {
-            encoder().section_header(&mut out, &section.header);
+            encoder.section_header(&mut out, &section.header);
         }
         // Of the ELF header, only what says where the section headers are changes. The casts lose nothing:
         // `add` keeps the number of sections below 65280.
         let mut header = self.header;
-        header[40..48].copy_from_slice(&table.to_le_bytes());
-        header[58..60].copy_from_slice(&(SECTION_HEADER as u16).to_le_bytes());
-        header[60..62].copy_from_slice(&(self.sections.len() as u16).to_le_bytes());
-        header[62..64].copy_from_slice(&(self.names as u16).to_le_bytes());
+        set_u64(self.order, &mut header, 40, table);
+        set_u16(self.order, &mut header, 58, SECTION_HEADER as u16);
+        set_u16(self.order, &mut header, 60, self.sections.len() as u16);
+        set_u16(self.order, &mut header, 62, self.names as u16);
         out[..HEADER].copy_from_slice(&header);
         Ok(out)
     }
@@ -76,17 +95,18 @@ impl Image<'_> {
 
         let mut end = self.input.len();
         let table = (self.u64(40) as usize, usize::from(self.u16(60)) * SECTION_HEADER);
-        let old = self.old_names.clone();
-        let mut dead = vec![table.0..table.0 + table.1, old];
+        let mut dead = self.dead.clone();
+        dead.push(table.0..table.0 + table.1);
+        dead.sort_by_key(|range| Reverse(range.end));
         // Bytes behind the last section that nothing refers to stay as well: a file may have something
         // appended to it. Zeros that align the next thing are no such bytes.
-        while let Some(index) = dead.iter().position(|range| {
-            range.start < end
-                && range.end <= end
-                && end - range.end < 8
-                && self.input[range.end..end].iter().all(|&byte| byte == 0)
-        }) {
-            end = dead.swap_remove(index).start;
+        for range in dead {
+            if range.start < end && range.end <= end {
+                if end - range.end >= 8 || self.input[range.end..end].iter().any(|&byte| byte != 0) {
+                    break;
+                }
+                end = range.start;
+            }
         }
         end.max(kept)
     }

@@ -7,19 +7,23 @@ mod flatten;
 mod numbers;
 mod on_stack;
 mod plain;
+mod shared;
+
+pub(super) use shared::Part;
 
 use super::consumer::Consumer;
 use crate::emit::addr::{AddressKey, Addresses};
-use crate::emit::info::{EntryRef, Pending, RefForm};
+use crate::emit::info::{Pending, RefForm, UnitEntry, Wanted};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Entity, LocId, Module, Node, Nodes, ProcedureId, Stack, Symbol, Tree, VariableId};
 use crate::op::{Encoder, Encoding, FixupKind, Reg};
 use crate::target::{Register, SpaceId};
+use shared::Shared;
 
 /// Names of entries for what locations refer to.
 pub(super) trait Entries {
     /// The entry of a variable, type or procedure.
-    fn entity(&self, entity: Entity) -> Option<EntryRef>;
+    fn entity(&self, entity: Entity) -> Option<UnitEntry>;
     /// An unsigned base type of so many bits, and its offset in the unit.
     fn unsigned(&self, bits: u32) -> Option<u64>;
     /// Whether the entry of a procedure has an expression.
@@ -32,6 +36,9 @@ pub(super) struct Lowering<'m> {
     consumer: &'m Consumer,
     encoding: Encoding,
     tree: Tree<'m>,
+    /// What is written once and called.
+    shared: Shared,
+    hashes: Vec<u64>,
     /// References in what was written, for the caller to take.
     pub(super) pending: Vec<Pending>,
 }
@@ -46,8 +53,16 @@ pub(super) struct Sink<'a> {
 
 impl<'m> Lowering<'m> {
     pub(super) fn new(module: &'m Module, consumer: &'m Consumer) -> Self {
-        let encoding = consumer.encoding(module.target.address_bytes());
-        Self { module, consumer, encoding, tree: Tree::default(), pending: Vec::new() }
+        let encoding = consumer.encoding_on(&module.target);
+        Self {
+            module,
+            consumer,
+            encoding,
+            tree: Tree::default(),
+            shared: Shared::default(),
+            hashes: Vec::new(),
+            pending: Vec::new(),
+        }
     }
 
     /// Appends the expression of a location. `bits` is the size of what is there, if it is known.
@@ -63,7 +78,8 @@ impl<'m> Lowering<'m> {
         sink: &mut Sink<'_>,
     ) -> Result<()> {
         let nodes = self.module.nodes(loc);
-        if bits != Some(0) && self.straight(nodes.clone(), sink.out) {
+        let is_alone = self.shared.is_empty() || nodes.at_most() < shared::WORDS;
+        if bits != Some(0) && is_alone && self.straight(nodes.clone(), sink.out) {
             return Ok(());
         }
         self.by_tree(nodes, bits, is_called, sink)
@@ -79,19 +95,12 @@ impl<'m> Lowering<'m> {
         sink: &mut Sink<'_>,
     ) -> Result<()> {
         let root = self.tree.read(nodes).ok_or_else(malformed)?;
-        let mut one = One {
-            module: self.module,
-            consumer: self.consumer,
-            tree: &self.tree,
-            encoder: Encoder::new(sink.out, self.encoding),
-            addresses: sink.addresses,
-            entries: sink.entries,
-            stack: sink.stack,
-            pending: &mut self.pending,
-            depth: 0,
-            space: SpaceId::DEFAULT,
-        };
-        if self.consumer.has_locations_on_the_stack() {
+        if !self.shared.is_empty() {
+            self.shared.hashes(&self.tree, &mut self.hashes);
+        }
+        let mut one = self.one(sink);
+        if one.call_shared(root) {
+        } else if one.consumer.has_locations_on_the_stack() {
             match one.tree.node(root) {
                 // An empty expression is a location that is nowhere.
                 Node::Undefined if !is_called => {}
@@ -101,10 +110,79 @@ impl<'m> Lowering<'m> {
         } else {
             one.plain(root, bits)?;
         }
-        one.encoder.finish().map_err(|error| match error.kind() {
-            ErrorKind::CannotSay { what, .. } => self.consumer.cannot_say(what.clone()),
-            _ => error,
-        })
+        one.finish()
+    }
+
+    /// What writes the tree that was read last.
+    fn one<'l>(&'l mut self, sink: &'l mut Sink<'_>) -> One<'l, 'm> {
+        One {
+            module: self.module,
+            consumer: self.consumer,
+            tree: &self.tree,
+            shared: (!self.shared.is_empty()).then_some((&self.shared, &self.hashes)),
+            encoder: Encoder::new(sink.out, self.encoding),
+            addresses: sink.addresses,
+            entries: sink.entries,
+            stack: sink.stack,
+            pending: &mut self.pending,
+            depth: 0,
+            space: SpaceId::DEFAULT,
+        }
+    }
+
+    /// Counts the parts of a location, for [`repeated`](Self::repeated).
+    pub(super) fn count(&mut self, loc: LocId) {
+        let has_places = self.consumer.has_locations_on_the_stack();
+        let is_wanted = |node: Node<'_>| match node {
+            Node::Part(_) => false,
+            _ => has_places || node.is_number(),
+        };
+        self.shared.count(self.module, loc, &mut self.tree, &mut self.hashes, is_wanted);
+    }
+
+    /// The parts of counted locations that come more than once, the largest first.
+    pub(super) fn repeated(&mut self) -> Vec<Part> {
+        self.shared.repeated()
+    }
+
+    /// Decides whether a part is to be a procedure: of at least so many bytes, and so that what is written
+    /// gets smaller.
+    pub(super) fn choose(&mut self, part: &Part, from_bytes: u32, sink: &mut Sink<'_>) -> bool {
+        let times = self.shared.times(part);
+        let start = sink.out.len();
+        let is_said = times > 1 && self.part(part, sink).is_ok();
+        let bytes = (sink.out.len() - start) as u64;
+        sink.out.truncate(start);
+        self.pending.clear();
+        // A call has up to five bytes; an entry its code and the length of the expression.
+        if !is_said || bytes < from_bytes.into() || 5 * times + bytes + 2 >= bytes * times {
+            self.shared.forget(part);
+            return false;
+        }
+        self.shared.hashes(&self.tree, &mut self.hashes);
+        self.shared.choose(part, &self.tree, &self.hashes);
+        true
+    }
+
+    /// Appends the expression of a part that is to be called.
+    ///
+    /// # Errors
+    /// As [`lower`](Self::lower).
+    pub(super) fn part(&mut self, part: &Part, sink: &mut Sink<'_>) -> Result<()> {
+        self.tree.read(self.module.nodes(part.loc)).ok_or_else(malformed)?;
+        self.shared.hashes(&self.tree, &mut self.hashes);
+        let mut one = self.one(sink);
+        match one.tree.node(part.at) {
+            node if node.is_number() => one.val(part.at)?,
+            _ if one.is_composite(part.at) => one.parts(part.at, None, false)?,
+            _ => one.loc(part.at)?,
+        }
+        one.finish()
+    }
+
+    /// Notes that the procedure of a part is at this offset of the unit.
+    pub(super) fn settle(&mut self, part: &Part, entry: u64) {
+        self.shared.settle(part, entry);
     }
 }
 
@@ -155,6 +233,11 @@ impl Lowering<'_> {
                     return false;
                 }
             }
+        }
+        if encoder.finish().is_err() {
+            // The tree says what is missing.
+            out.truncate(start);
+            return false;
         }
         true
     }
@@ -216,6 +299,8 @@ struct One<'l, 'm> {
     module: &'m Module,
     consumer: &'m Consumer,
     tree: &'l Tree<'m>,
+    /// What is written once, and the hashes of the tree's nodes.
+    shared: Option<(&'l Shared, &'l [u64])>,
     encoder: Encoder<'l>,
     addresses: &'l mut Addresses,
     entries: &'l dyn Entries,
@@ -239,6 +324,27 @@ fn has_bytes(has: Option<u64>, bits: u32) -> bool {
 }
 
 impl<'m> One<'_, 'm> {
+    /// Ends the expression.
+    fn finish(self) -> Result<()> {
+        let consumer = self.consumer;
+        self.encoder.finish().map_err(|error| match error.kind() {
+            ErrorKind::CannotSay { what, .. } => consumer.cannot_say(what.clone()),
+            _ => error,
+        })
+    }
+
+    /// Calls the procedure that says what a node does, if there is one.
+    fn call_shared(&mut self, at: At) -> bool {
+        let Some((shared, hashes)) = self.shared else { return false };
+        let Some(entry) = shared.entry(self.module, self.tree, at, hashes[at]) else { return false };
+        if entry < 1 << 16 {
+            self.encoder.call2(entry);
+        } else {
+            self.encoder.call4(entry);
+        }
+        true
+    }
+
     fn register(&self, reg: Reg) -> Result<Register> {
         self.module.target.register(reg).ok_or_else(malformed)
     }
@@ -278,7 +384,8 @@ impl<'m> One<'_, 'm> {
         let entry = self.entries.entity(Entity::Variable(variable)).ok_or_else(nameless)?;
         let at = self.encoder.position() + 1;
         self.encoder.implicit_pointer(0, by);
-        self.pending.push(Pending { at, form: RefForm::Section, entry });
+        let form = RefForm::Section(self.encoder.encoding().entry_bytes());
+        self.pending.push(Pending { at, wanted: Wanted::Entry { entry, form } });
         Ok(())
     }
 
@@ -320,6 +427,7 @@ impl<'m> One<'_, 'm> {
             module: self.module,
             consumer: self.consumer,
             tree,
+            shared: None,
             encoder: self.encoder.again(),
             addresses: &mut *self.addresses,
             entries: self.entries,
@@ -359,7 +467,20 @@ impl<'m> One<'_, 'm> {
     /// An address that the linker fills in. One in the default space is an address to the consumer too, which
     /// moves it as the loader does; in another, where nothing is moved, it is a constant.
     fn symbol(&mut self, symbol: Symbol, by: i64) {
-        let index = self.addresses.index(AddressKey { symbol: Some(symbol.0.as_u32()), addend: by as u64 });
+        let key = AddressKey { symbol: Some(symbol.0.as_u32()), addend: by as u64 };
+        let encoding = self.encoder.encoding();
+        if encoding.version < 5 {
+            // The operand is the address itself.
+            let at = self.encoder.position() + 1;
+            self.pending.push(Pending { at, wanted: Wanted::Address(key) });
+            if self.space == SpaceId::DEFAULT {
+                self.encoder.addr(0);
+            } else {
+                self.encoder.const_fixed(0, encoding.address_bytes);
+            }
+            return;
+        }
+        let index = self.addresses.index(key);
         if self.space == SpaceId::DEFAULT {
             self.encoder.addrx(index);
         } else {
@@ -390,7 +511,7 @@ impl<'m> One<'_, 'm> {
             let form = match fixup.kind {
                 FixupKind::Entry { bytes } => RefForm::Unit(bytes),
                 FixupKind::Type { bytes } => RefForm::UnitUleb(bytes),
-                FixupKind::EntrySection => RefForm::Section,
+                FixupKind::EntrySection => RefForm::Section(self.encoder.encoding().entry_bytes()),
                 // An index would be of another length; the section would need a relocation here.
                 FixupKind::Address => {
                     return Err(self.consumer.cannot_say("an address in a raw expression: use `addrx`"));
@@ -401,7 +522,7 @@ impl<'m> One<'_, 'm> {
             }
             let what = || Error::bad_argument(format!("slot {} stands for no entry", fixup.slot.0));
             let entry = self.entries.entity(entity).ok_or_else(what)?;
-            self.pending.push(Pending { at, form, entry });
+            self.pending.push(Pending { at, wanted: Wanted::Entry { entry, form } });
         }
         Ok(())
     }

@@ -21,6 +21,10 @@ impl One<'_, '_> {
 
     /// A number with a constant added.
     pub(super) fn val_plus(&mut self, at: At, by: i64) -> Result<()> {
+        if self.call_shared(at) {
+            self.plus(by);
+            return Ok(());
+        }
         match self.tree.node(at) {
             Node::Const(value) => {
                 self.encoder.constu(value.wrapping_add_signed(by));
@@ -43,6 +47,9 @@ impl One<'_, '_> {
 
     /// Writes operations that leave the number on top of the stack.
     pub(super) fn val(&mut self, at: At) -> Result<()> {
+        if self.call_shared(at) {
+            return Ok(());
+        }
         if let Some((reg, by)) = self.register_plus(at)
             && self.register(reg)?.bits == self.address_bits()
         {

@@ -3,7 +3,7 @@
 
 use super::flatten::{Leaf, flatten};
 use super::{At, MAX_DEPTH, One, has_bytes, malformed, nameless};
-use crate::emit::info::{Pending, RefForm};
+use crate::emit::info::{Pending, RefForm, Wanted};
 use crate::error::Result;
 use crate::model::{Entity, Node, ProcedureId, Stack, Tree};
 use crate::op::Reg;
@@ -18,6 +18,9 @@ impl<'m> One<'_, 'm> {
     /// The same, so many bits further on. Where the location has an offset or an address anyway, they are
     /// added to that.
     pub(super) fn loc_from(&mut self, at: At, from: i64) -> Result<()> {
+        if from == 0 && self.call_shared(at) {
+            return Ok(());
+        }
         let bytes = (from % 8 == 0).then_some(from / 8);
         match (self.tree.node(at), bytes) {
             (Node::Offset(_) | Node::BitOffset(_), _) => {
@@ -130,7 +133,7 @@ impl<'m> One<'_, 'm> {
                 let entry = self.entries.entity(Entity::Procedure(procedure)).ok_or_else(nameless)?;
                 let at = self.encoder.position() + 1;
                 self.encoder.call4(0);
-                self.pending.push(Pending { at, form: RefForm::Unit(4), entry });
+                self.pending.push(Pending { at, wanted: Wanted::Entry { entry, form: RefForm::Unit(4) } });
             }
             Node::Undefined => {
                 self.encoder.undefined();

@@ -97,7 +97,7 @@ impl<'t> Reader<'t> {
         let name =
             Name::parse(bare).ok_or_else(|| Error::bad_argument(format!("unknown operation `{word}`")))?;
         let encoding = self.context.encoding;
-        let code = opcode(name, bare, &encoding).ok_or_else(|| encode::missing(name, encoding.dialect))?;
+        let code = opcode(name, bare, &encoding).ok_or_else(|| encode::missing(name, &encoding))?;
         general(&mut words, name, &mut self.builder, Spelling::opcode(code))?;
         Ok(true)
     }

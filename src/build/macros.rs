@@ -1,0 +1,235 @@
+//! Macros of a preprocessor.
+
+use super::{Builder, known};
+use crate::error::{Error, Result};
+use crate::model::{FileId, Macro, Module, UnitId};
+
+/// Describes what a preprocessor did, in its order. Made by [`Builder::macros`].
+///
+/// ```
+/// use eitri::build::Builder;
+/// use eitri::target::Target;
+///
+/// let mut m = Builder::new(Target::x86_64());
+/// let unit = m.unit("a.cl");
+/// let (file, header) = (m.primary_file(unit)?, m.file(unit, "a.h", None)?);
+/// m.macros(unit)?
+///     .define(0, "__OPENCL_C_VERSION__ 200")?
+///     .file(0, file)?
+///     .file(1, header)?
+///     .define(7, "MAX(a,b) ((a) > (b) ? (a) : (b))")?
+///     .end_file()?
+///     .undefine(3, "MAX")?
+///     .end_file()?;
+/// assert_eq!(m.finish()?.macros(unit).len(), 7);
+/// # Ok::<(), eitri::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct MacroBuilder<'b> {
+    builder: &'b mut Builder,
+    unit: UnitId,
+}
+
+/// Which files of a unit a preprocessor is in.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Preprocessor {
+    /// How many have begun and not ended.
+    depth: u32,
+    /// Whether one has begun.
+    has_begun: bool,
+}
+
+impl Builder {
+    /// Says what the preprocessor did, or goes on where the last call for the unit ended.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`](crate::ErrorKind::UnknownId).
+    pub fn macros(&mut self, unit: UnitId) -> Result<MacroBuilder<'_>> {
+        known(self.module.units.is_valid(unit), || unit.to_string())?;
+        Ok(MacroBuilder { builder: self, unit })
+    }
+
+    /// Sorts by unit, and notes which are each unit's.
+    pub(super) fn sort_macros(&mut self) {
+        let (macros, units) = (&mut self.module.macros, &mut self.macro_units);
+        if !units.is_sorted() {
+            let mut both: Vec<_> = macros.drain(..).zip(units.drain(..)).collect();
+            both.sort_by_key(|&(_, unit)| unit);
+            (*macros, *units) = both.into_iter().unzip();
+        }
+        let mut start = 0;
+        for of_unit in units.chunk_by(|one, other| one == other) {
+            let end = start + of_unit.len() as u32;
+            self.module.units[of_unit[0]].macros = start..end;
+            start = end;
+        }
+    }
+}
+
+impl MacroBuilder<'_> {
+    /// A macro was defined, in this line of the file that the preprocessor is in, counted from 1; 0 for one
+    /// from before the first file.
+    ///
+    /// * `text` – the name; the parameters, if it has some, in parentheses that follow the name at once, with
+    ///   commas and no space between them; one space; the definition. If that is empty, there need not be a
+    ///   space.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`](crate::ErrorKind::BadArgument) where the text is not so, or contains a zero
+    /// byte, or the line is 0 in a file or another outside of one.
+    pub fn define(&mut self, line: u32, text: &str) -> Result<&mut Self> {
+        self.check(line, text)?;
+        let head = head_len(text);
+        let is_formed = match text[head..].strip_prefix('(') {
+            None => matches!(text.as_bytes().get(head), None | Some(b' ')),
+            Some(rest) => rest.split_once(')').is_some_and(|(parameters, rest)| {
+                !parameters.contains(char::is_whitespace) && (rest.is_empty() || rest.starts_with(' '))
+            }),
+        };
+        if head == 0 || !is_formed {
+            let what =
+                format!("`{}` is no definition like `NAME text` or `NAME(a,b) text`", text.escape_debug());
+            return Err(self.error(what));
+        }
+        let is_empty = !text.contains(' ');
+        let text =
+            if is_empty { self.builder.string(&format!("{text} ")) } else { self.builder.string(text) };
+        Ok(self.push(Macro::Define { line, text }))
+    }
+
+    /// A macro was forgotten.
+    ///
+    /// * `line` – as for [`define`](Self::define).
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`](crate::ErrorKind::BadArgument) where the name is none, or contains a zero
+    /// byte, or the line is 0 in a file or another outside of one.
+    pub fn undefine(&mut self, line: u32, name: &str) -> Result<&mut Self> {
+        self.check(line, name)?;
+        if name.is_empty() || head_len(name) != name.len() {
+            return Err(self.error(format!("`{}` is no name of a macro", name.escape_debug())));
+        }
+        let name = self.builder.string(name);
+        Ok(self.push(Macro::Undefine { line, name }))
+    }
+
+    /// A file began: the primary one, or one that this line of the file around it includes, counted from 1.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`](crate::ErrorKind::UnknownId) where the file is not there, or another unit's.
+    pub fn file(&mut self, line: u32, file: FileId) -> Result<&mut Self> {
+        let is_there = self.module().files.get(file).is_some_and(|file| file.unit == self.unit);
+        known(is_there, || format!("{file} of this unit")).map_err(|error| self.at(error))?;
+        let state = &mut self.builder.preprocessors[self.unit];
+        state.depth += 1;
+        state.has_begun = true;
+        Ok(self.push(Macro::File { line, file }))
+    }
+
+    /// The file ended, and the preprocessor is in the one around it again.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`](crate::ErrorKind::BadArgument) where it is in none.
+    pub fn end_file(&mut self) -> Result<&mut Self> {
+        let state = &mut self.builder.preprocessors[self.unit];
+        match state.depth.checked_sub(1) {
+            None => Err(self.error("more files end than have begun".into())),
+            Some(depth) => {
+                state.depth = depth;
+                Ok(self.push(Macro::EndFile))
+            }
+        }
+    }
+
+    fn check(&self, line: u32, text: &str) -> Result<()> {
+        let Preprocessor { depth, has_begun } = self.builder.preprocessors[self.unit];
+        let what = match line {
+            _ if text.contains('\0') => format!("the macro `{}` contains a zero byte", text.escape_debug()),
+            0 if has_begun => "line 0 is that of macros from before the first file".into(),
+            1.. if depth == 0 => format!("line {line} of a macro is of no file"),
+            _ => return Ok(()),
+        };
+        Err(self.error(what))
+    }
+
+    fn push(&mut self, what: Macro) -> &mut Self {
+        self.builder.module.macros.push(what);
+        self.builder.macro_units.push(self.unit);
+        self
+    }
+
+    fn module(&self) -> &Module {
+        &self.builder.module
+    }
+
+    fn error(&self, what: String) -> Error {
+        self.at(Error::bad_argument(what))
+    }
+
+    fn at(&self, error: Error) -> Error {
+        error.or_at(self.module().at_scope(self.module().units[self.unit].scope))
+    }
+}
+
+/// Bytes of the name that the text begins with.
+fn head_len(text: &str) -> usize {
+    text.find(|char: char| char == '(' || char.is_whitespace()).unwrap_or(text.len())
+}
+
+/// Every file that began ended.
+pub(super) fn check(module: &Module) -> Result<()> {
+    for unit in module.units.keys() {
+        let mut open = Vec::new();
+        for what in module.macros(unit) {
+            match what {
+                Macro::File { file, .. } => open.push(*file),
+                Macro::EndFile => drop(open.pop()),
+                Macro::Define { .. } | Macro::Undefine { .. } => {}
+            }
+        }
+        if let Some(&file) = open.last() {
+            let name = module.string(module.files[file].name);
+            let what = format!("among the macros, file `{name}` begins and does not end");
+            return Err(Error::bad_argument(what).or_at(module.at_scope(module.units[unit].scope)));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::Target;
+
+    #[test]
+    fn units_may_take_turns() {
+        let mut m = Builder::new(Target::x86_64());
+        let units = [m.unit("a.c"), m.unit("b.c")];
+        for line in 1..4 {
+            for unit in units {
+                let file = m.primary_file(unit).unwrap();
+                let mut macros = m.macros(unit).unwrap();
+                if line == 1 {
+                    macros.define(0, "A(x)").unwrap().file(0, file).unwrap();
+                }
+                macros.define(line, "B").unwrap();
+                if line == 3 {
+                    macros.end_file().unwrap();
+                }
+            }
+        }
+        let module = m.finish().unwrap();
+        for unit in units {
+            let text = |what: &Macro| match *what {
+                Macro::Define { line, text } => format!("{line} {}", module.string(text)),
+                Macro::Undefine { .. } => "undefine".into(),
+                Macro::File { line, file } => format!("{line} {}", module.string(module.file(file).name)),
+                Macro::EndFile => "end".into(),
+            };
+            let texts: Vec<String> = module.macros(unit).iter().map(text).collect();
+            let name = format!("0 {}", module.string(module.unit(unit).name));
+            // A definition that is empty has its space.
+            assert_eq!(texts, ["0 A(x) ", &*name, "1 B ", "2 B ", "3 B ", "end"]);
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Call frame information: rows, and in detail the instructions.
+
+use std::fmt::{self, Write};
+
+use gimli::DwCfa;
+
+use super::text::Dump;
+use crate::op::{Encoding, text};
+use crate::read::{CfaRule, Cie, Fde, FrameInstruction, FrameRow, FrameSection, Frames, Instruction, Rule};
+use crate::target::SpaceId;
+
+impl<'d> Dump<'_, 'd> {
+    pub(super) fn frames(&mut self) -> fmt::Result {
+        let dwarf = self.dwarf;
+        for section in [FrameSection::Debug, FrameSection::Eh] {
+            let frames = match dwarf.frames(section) {
+                Ok(frames) => frames,
+                Err(error) => {
+                    writeln!(self.out, "\nframes: {} <{error}>", section.name())?;
+                    continue;
+                }
+            };
+            if frames.cies.is_empty() && frames.fdes.is_empty() {
+                continue;
+            }
+            writeln!(self.out, "\nframes: {}", section.name())?;
+            if self.verbose {
+                for cie in &frames.cies {
+                    self.cie(&frames, cie)?;
+                }
+            }
+            for fde in &frames.fdes {
+                self.fde(&frames, fde)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn cie(&mut self, frames: &Frames<'d>, cie: &Cie<'d>) -> fmt::Result {
+        write!(self.out, "common: version {}, augmentation ", cie.version)?;
+        self.quoted(cie.augmentation)?;
+        let (code, data) = (cie.code_alignment, cie.data_alignment);
+        write!(self.out, ", code alignment {code}, data alignment {data}, return address ")?;
+        self.register(cie.return_register)?;
+        if let Some(personality) = cie.personality {
+            let indirect = if personality.is_indirect { "*" } else { "" };
+            write!(self.out, ", personality {indirect}{:#x}", personality.address)?;
+        }
+        if cie.is_signal {
+            self.out.push_str(", signal frame");
+        }
+        self.at(cie.offset)?;
+        self.out.push('\n');
+        for one in frames.initial_instructions(cie) {
+            self.instruction(cie.encoding, one)?;
+        }
+        Ok(())
+    }
+
+    fn fde(&mut self, frames: &Frames<'d>, fde: &Fde<'d>) -> fmt::Result {
+        let cie = frames.cie(fde);
+        write!(self.out, "[{:#x}, {:#x})", fde.start, fde.start.wrapping_add(fde.length))?;
+        if cie.is_signal {
+            self.out.push_str(" signal frame");
+        }
+        if let Some(lsda) = fde.lsda {
+            write!(self.out, " lsda {:#x}", lsda.address)?;
+        }
+        self.at(fde.offset)?;
+        if self.verbose {
+            self.out.push_str(" common");
+            self.at(cie.offset)?;
+        }
+        self.out.push('\n');
+        if self.verbose {
+            for one in frames.instructions(fde) {
+                self.instruction(cie.encoding, one)?;
+            }
+        }
+        let mut rows = frames.rows(fde);
+        loop {
+            match rows.next_row() {
+                Ok(Some(row)) => self.frame_row(cie.encoding, row)?,
+                Ok(None) => return Ok(()),
+                Err(error) => return writeln!(self.out, "  <{error}>"),
+            }
+        }
+    }
+
+    fn frame_row(&mut self, encoding: Encoding, row: &FrameRow<'_>) -> fmt::Result {
+        write!(self.out, "  {:<12} cfa=", format!("{:#x}", row.start))?;
+        match row.cfa {
+            CfaRule::Unset => self.out.push_str("unset"),
+            CfaRule::Register { register, offset, space } => {
+                self.register(register)?;
+                write!(self.out, "{offset:+}")?;
+                if let Some(space) = space {
+                    self.space(space)?;
+                }
+            }
+            CfaRule::Expression(expr) => self.frame_expression(encoding, expr)?,
+        }
+        for &(register, rule) in &row.rules {
+            self.out.push(' ');
+            self.register(register)?;
+            self.out.push('=');
+            match rule {
+                Rule::Undefined => self.out.push_str("undefined"),
+                Rule::SameValue => self.out.push_str("same"),
+                Rule::Offset(offset) => write!(self.out, "[cfa{offset:+}]")?,
+                Rule::ValOffset(offset) => write!(self.out, "cfa{offset:+}")?,
+                Rule::Register(from) => self.register(from)?,
+                Rule::Expression(expr) => {
+                    self.out.push('[');
+                    self.frame_expression(encoding, expr)?;
+                    self.out.push(']');
+                }
+                Rule::ValExpression(expr) => self.frame_expression(encoding, expr)?,
+            }
+        }
+        if row.args_size != 0 {
+            write!(self.out, " args_size={}", row.args_size)?;
+        }
+        if row.is_return_signed {
+            self.out.push_str(" return_address=signed");
+        }
+        self.out.push('\n');
+        Ok(())
+    }
+
+    fn frame_expression(&mut self, encoding: Encoding, expr: &[u8]) -> fmt::Result {
+        write!(self.out, "({})", text::print(expr, encoding, self.target))
+    }
+
+    /// The address space that something is in, by name if it has one.
+    fn space(&mut self, space: u64) -> fmt::Result {
+        let known = u32::try_from(space).ok().and_then(|space| self.target?.space(SpaceId(space)));
+        match known {
+            Some(known) => write!(self.out, " in {}", known.name),
+            None => write!(self.out, " in space {space}"),
+        }
+    }
+
+    fn instruction(
+        &mut self,
+        encoding: Encoding,
+        one: crate::error::Result<FrameInstruction<'_>>,
+    ) -> fmt::Result {
+        let FrameInstruction { offset, opcode, instruction } = match one {
+            Ok(one) => one,
+            Err(error) => return writeln!(self.out, "  <{error}>"),
+        };
+        self.out.push_str("  ");
+        match opcode {
+            0x30 => self.out.push_str("DW_CFA_LLVM_def_aspace_cfa"),
+            0x31 => self.out.push_str("DW_CFA_LLVM_def_aspace_cfa_sf"),
+            _ => match DwCfa(opcode).static_string() {
+                Some(name) => self.out.push_str(name),
+                None => write!(self.out, "DW_CFA_{opcode:#04x}")?,
+            },
+        }
+        let (register, offset_by) = match instruction {
+            Instruction::DefCfa { register, offset }
+            | Instruction::DefAspaceCfa { register, offset, .. }
+            | Instruction::Offset { register, offset }
+            | Instruction::ValOffset { register, offset } => (Some(register), Some(offset)),
+            Instruction::DefCfaOffset { offset } => (None, Some(offset)),
+            Instruction::DefCfaRegister { register }
+            | Instruction::Undefined { register }
+            | Instruction::SameValue { register }
+            | Instruction::Register { register, .. }
+            | Instruction::Expression { register, .. }
+            | Instruction::ValExpression { register, .. }
+            | Instruction::Restore { register } => (Some(register), None),
+            _ => (None, None),
+        };
+        if let Some(register) = register {
+            self.out.push(' ');
+            self.register(register)?;
+        }
+        if let Some(by) = offset_by {
+            write!(self.out, " {by:+}")?;
+        }
+        match instruction {
+            Instruction::AdvanceLoc { bytes } | Instruction::ArgsSize { bytes } => {
+                write!(self.out, " {bytes}")?;
+            }
+            Instruction::SetLoc { address } => write!(self.out, " {address:#x}")?,
+            Instruction::DefAspaceCfa { space, .. } => self.space(space)?,
+            Instruction::Register { from, .. } => {
+                self.out.push(' ');
+                self.register(from)?;
+            }
+            Instruction::DefCfaExpression { expr }
+            | Instruction::Expression { expr, .. }
+            | Instruction::ValExpression { expr, .. } => {
+                self.out.push(' ');
+                self.frame_expression(encoding, expr)?;
+            }
+            _ => {}
+        }
+        self.at(offset)?;
+        self.out.push('\n');
+        Ok(())
+    }
+}

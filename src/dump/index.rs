@@ -1,0 +1,222 @@
+//! The sections by which entries are found: names, addresses, public names; and the tables behind indices.
+
+use std::fmt::{self, Write};
+
+use super::names;
+use super::text::{Dump, describe};
+use crate::error::Result;
+use crate::read::{
+    AddressRanges, IndexTable, IndexedName, NameEntry, NameIndex, NameParent, NameUnit, PublicNames,
+    PublicSection,
+};
+
+impl<'d> Dump<'_, 'd> {
+    pub(super) fn indices(&mut self) -> fmt::Result {
+        let sections = self.dwarf.sections();
+        self.each("names", NameIndex::read_all(sections), Self::names)?;
+        self.each("addresses", AddressRanges::read_all(sections), Self::addresses)?;
+        for section in PublicSection::ALL {
+            let name = section.name().trim_start_matches(".debug_");
+            self.each(name, PublicNames::read_all(sections, section), Self::public)?;
+        }
+        let has_headers = self.dwarf.units().iter().any(|unit| unit.encoding.version >= 5);
+        if self.verbose && has_headers {
+            self.each("string offsets", IndexTable::str_offsets(sections), Self::table)?;
+            self.each("address table", IndexTable::addresses(sections), Self::table)?;
+        }
+        Ok(())
+    }
+
+    /// Each part of a section, after its title and a blank line; or why it cannot be read.
+    fn each<T>(
+        &mut self,
+        title: &str,
+        all: Result<Vec<T>>,
+        print: fn(&mut Self, T) -> fmt::Result,
+    ) -> fmt::Result {
+        match all {
+            Ok(all) => {
+                for one in all {
+                    write!(self.out, "\n{title}:")?;
+                    print(self, one)?;
+                }
+                Ok(())
+            }
+            Err(error) => writeln!(self.out, "\n{title}: <{error}>"),
+        }
+    }
+
+    /// What a unit is called, by its offset.
+    fn unit_name(&mut self, offset: u64) -> fmt::Result {
+        match self.dwarf.unit_at(offset).filter(|unit| unit.offset == offset) {
+            Some(unit) => match (&unit.name, &unit.dwo_name, unit.signature) {
+                (Some(name), ..) => write!(self.out, "unit {name:?}")?,
+                (None, Some(file), _) => write!(self.out, "skeleton of {file:?}")?,
+                (None, None, Some(signature)) => write!(self.out, "unit of signature {signature:#018x}")?,
+                _ => self.out.push_str("a unit without name"),
+            },
+            None => self.out.push_str("no unit"),
+        }
+        self.at(offset)
+    }
+
+    fn error<T>(&mut self, result: Result<T>) -> Option<T> {
+        result.map_err(|error| writeln!(self.out, "  <{error}>")).ok()
+    }
+
+    fn names(&mut self, index: NameIndex<'d>) -> fmt::Result {
+        write!(self.out, " version {}", index.version)?;
+        if !index.augmentation.is_empty() {
+            self.out.push_str(", augmentation ");
+            self.quoted(index.augmentation)?;
+        }
+        self.at(index.offset)?;
+        self.out.push('\n');
+        if self.verbose {
+            writeln!(self.out, "  {} names in {} buckets", index.name_count, index.bucket_count)?;
+        }
+        for (kind, list) in [("compilation", &index.units), ("type", &index.type_units)] {
+            for (number, &offset) in list.iter().enumerate() {
+                write!(self.out, "  {kind} unit {number}: ")?;
+                self.unit_name(offset)?;
+                self.out.push('\n');
+            }
+        }
+        for (number, signature) in (index.type_units.len()..).zip(&index.foreign_type_units) {
+            writeln!(self.out, "  type unit {number}: foreign, signature {signature:#018x}")?;
+        }
+        for name in index.names() {
+            match self.error(name) {
+                Some(name) => self.indexed(&index, &name)?,
+                None => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    fn indexed(&mut self, index: &NameIndex<'d>, name: &IndexedName<'d>) -> fmt::Result {
+        self.out.push_str("  ");
+        self.quoted(name.name)?;
+        if self.verbose {
+            write!(self.out, " {}", name.number)?;
+            if let Some(hash) = name.hash {
+                write!(self.out, " hash {hash:#010x} bucket {}", hash % index.bucket_count.max(1))?;
+            }
+        }
+        self.out.push('\n');
+        let Some(entries) = self.error(index.entries(name)) else { return Ok(()) };
+        for entry in entries {
+            match self.error(entry) {
+                Some(entry) => self.name_entry(&entry)?,
+                None => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    fn name_entry(&mut self, entry: &NameEntry) -> fmt::Result {
+        let dwarf = self.dwarf;
+        self.out.push_str("    ");
+        match (entry.unit, dwarf.named(entry)) {
+            (_, Some(found)) => {
+                self.out.push_str(&describe(dwarf, found.offset()));
+                // The tag is said twice by the file, and both are to be seen where they differ.
+                if found.tag() != entry.tag {
+                    write!(self.out, " as {}", names::tag(entry.tag))?;
+                }
+                if dwarf.units().len() > 1 {
+                    self.out.push_str(" in ");
+                    self.unit_name(found.unit().offset)?;
+                }
+            }
+            (Some(NameUnit::Foreign { signature, .. }), _) => {
+                write!(self.out, "{} in foreign unit, signature {signature:#018x}", names::tag(entry.tag))?;
+            }
+            (Some(NameUnit::Compile(unit) | NameUnit::Type(unit)), _) => {
+                // Of a skeleton, the entry is in the other file.
+                let is_split = dwarf.unit_at(unit).is_some_and(|unit| unit.kind == gimli::DW_UT_skeleton);
+                let what = if is_split { "in the split unit of" } else { "but no entry in" };
+                write!(self.out, "{} {what} ", names::tag(entry.tag))?;
+                self.unit_name(unit)?;
+            }
+            (None, _) => write!(self.out, "{} in no unit", names::tag(entry.tag))?,
+        }
+        if self.verbose {
+            if let Some(offset) = entry.entry {
+                write!(self.out, " entry +{offset:#x}")?;
+            }
+            write!(self.out, " abbreviation {}", entry.abbreviation)?;
+            match entry.parent {
+                NameParent::Unknown => {}
+                NameParent::NotIndexed => self.out.push_str(" parent not indexed"),
+                NameParent::Entry(offset) => {
+                    self.out.push_str(" parent");
+                    self.at(offset)?;
+                }
+            }
+            if let Some(hash) = entry.type_hash {
+                write!(self.out, " type hash {hash:#018x}")?;
+            }
+            self.at(entry.offset)?;
+        }
+        self.out.push('\n');
+        Ok(())
+    }
+
+    fn addresses(&mut self, set: AddressRanges<'d>) -> fmt::Result {
+        self.out.push(' ');
+        self.unit_name(set.unit)?;
+        self.out.push('\n');
+        for range in set.ranges() {
+            let Some(range) = self.error(range) else { return Ok(()) };
+            write!(self.out, "  [{:#x}, {:#x})", range.start, range.start.wrapping_add(range.length))?;
+            if set.segment_bytes != 0 {
+                write!(self.out, " segment {}", range.segment)?;
+            }
+            self.at(range.offset)?;
+            self.out.push('\n');
+        }
+        Ok(())
+    }
+
+    fn public(&mut self, set: PublicNames<'d>) -> fmt::Result {
+        let dwarf = self.dwarf;
+        self.out.push(' ');
+        self.unit_name(set.unit)?;
+        self.out.push('\n');
+        let is_skeleton = dwarf.unit_at(set.unit).is_some_and(|unit| unit.kind == gimli::DW_UT_skeleton);
+        for name in set.names() {
+            let Some(name) = self.error(name) else { return Ok(()) };
+            self.out.push_str("  ");
+            self.quoted(name.name)?;
+            if !is_skeleton {
+                write!(self.out, ": {}", describe(dwarf, set.unit.saturating_add(name.entry)))?;
+            }
+            if let Some(flags) = name.flags {
+                let linkage = if flags & 0x80 != 0 { "static" } else { "external" };
+                let kinds = ["none", "type", "variable", "function", "other"];
+                let kind = kinds.get(usize::from(flags >> 4 & 7)).copied().unwrap_or("unknown");
+                write!(self.out, " ({linkage} {kind})")?;
+            }
+            if self.verbose {
+                write!(self.out, " entry +{:#x}", name.entry)?;
+            }
+            self.at(name.offset)?;
+            self.out.push('\n');
+        }
+        Ok(())
+    }
+
+    fn table(&mut self, table: IndexTable<'d>) -> fmt::Result {
+        write!(self.out, " version {}", table.version)?;
+        self.at(table.offset)?;
+        self.out.push_str(" base");
+        self.at(table.base)?;
+        self.out.push('\n');
+        for (index, element) in table.elements().enumerate() {
+            let Some(element) = self.error(element) else { return Ok(()) };
+            writeln!(self.out, "  {index}: {element:#x}")?;
+        }
+        Ok(())
+    }
+}

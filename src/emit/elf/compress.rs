@@ -1,0 +1,79 @@
+//! Debug sections in less space: `SHF_COMPRESSED`.
+
+use object::elf;
+
+use super::bytes::{set_u32, set_u64};
+use super::image::Image;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Bytes of the header of a compressed section, `Elf64_Chdr`: type, reserved, size, alignment.
+const HEADER: usize = 24;
+
+/// How debug sections are compressed.
+///
+/// The variants other than `None` are there with the feature `compress`. A section that would not get
+/// smaller stays as it is. The same version of this crate and of its compressors gives the same bytes.
+///
+/// Specification: System V ABI, chapter 4, "Section Compression".
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    #[default]
+    None,
+    /// With zlib, `ELFCOMPRESS_ZLIB`, as every reader of ELF files can.
+    #[cfg(feature = "compress")]
+    Zlib,
+    /// With Zstandard, `ELFCOMPRESS_ZSTD`: faster and smaller, and younger.
+    #[cfg(feature = "compress")]
+    Zstd,
+}
+
+impl Compression {
+    /// The type in the header, and the bytes compressed, if they are to be.
+    #[cfg_attr(not(feature = "compress"), expect(unused_variables, reason = "nothing is compressed"))]
+    fn packed(self, bytes: &[u8]) -> std::io::Result<Option<(elf::CompressionType, Vec<u8>)>> {
+        match self {
+            Self::None => Ok(None),
+            #[cfg(feature = "compress")]
+            Self::Zlib => {
+                use std::io::Write;
+                let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+                encoder.write_all(bytes)?;
+                Ok(Some((elf::ELFCOMPRESS_ZLIB, encoder.finish()?)))
+            }
+            #[cfg(feature = "compress")]
+            Self::Zstd => {
+                let packed = zstd::bulk::compress(bytes, zstd::DEFAULT_COMPRESSION_LEVEL)?;
+                Ok(Some((elf::ELFCOMPRESS_ZSTD, packed)))
+            }
+        }
+    }
+}
+
+/// Compresses the debug sections that are new in the image. Relocations stay: they count in the contents
+/// as they are without compression.
+pub(super) fn compress(image: &mut Image<'_>, compression: Compression) -> Result<()> {
+    let order = image.order;
+    for section in image.sections.iter_mut().filter(|section| section.is_new && !section.is_loaded()) {
+        if section.header.sh_type != elf::SHT_PROGBITS || !section.name.starts_with(b".debug_") {
+            continue;
+        }
+        let packed = compression.packed(&section.contents).map_err(|error| {
+            Error::new(ErrorKind::Io(error.to_string())).in_section(&section.display_name())
+        })?;
+        let Some((kind, packed)) = packed else { continue };
+        if HEADER + packed.len() >= section.contents.len() {
+            continue;
+        }
+        let mut bytes = vec![0; HEADER];
+        set_u32(order, &mut bytes, 0, kind.0);
+        set_u64(order, &mut bytes, 8, section.contents.len() as u64);
+        set_u64(order, &mut bytes, 16, section.header.sh_addralign);
+        bytes.extend(packed);
+        section.replace(bytes);
+        section.header.sh_flags |= elf::SHF_COMPRESSED;
+        // Now it is the header that is aligned.
+        section.header.sh_addralign = 8;
+    }
+    Ok(())
+}

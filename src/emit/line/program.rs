@@ -1,0 +1,146 @@
+//! The opcodes.
+
+use super::header::{Header, Names};
+use super::shape::Shape;
+use super::{LineFile, LineState};
+use crate::emit::format::Format;
+use crate::emit::section::{Relocation, RelocationTarget};
+use crate::error::Result;
+use crate::op::{uleb_len, write_byte_uleb, write_sleb, write_uleb};
+
+const DW_LNS_ADVANCE_PC: u8 = 2;
+const DW_LNS_ADVANCE_LINE: u8 = 3;
+const DW_LNS_SET_FILE: u8 = 4;
+const DW_LNS_SET_COLUMN: u8 = 5;
+const DW_LNS_NEGATE_STMT: u8 = 6;
+const DW_LNS_CONST_ADD_PC: u8 = 8;
+const DW_LNS_SET_PROLOGUE_END: u8 = 10;
+const DW_LNS_SET_EPILOGUE_BEGIN: u8 = 11;
+const DW_LNE_END_SEQUENCE: u8 = 1;
+const DW_LNE_SET_ADDRESS: u8 = 2;
+const DW_LNE_SET_DISCRIMINATOR: u8 = 4;
+
+/// A unit's line program, being appended to its section.
+#[derive(Debug)]
+pub(crate) struct LineProgram<'s> {
+    out: &'s mut Vec<u8>,
+    relocations: &'s mut Vec<Relocation>,
+    format: Format,
+    /// Where what its length counts starts.
+    start: usize,
+    min_instruction_bytes: u64,
+    shape: Shape,
+    pc: u64,
+    state: LineState,
+}
+
+impl<'s> LineProgram<'s> {
+    /// Writes the header. The first directory is the compilation's, and the first file is the primary one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`](crate::ErrorKind::BadArgument) where a file has no name, before DWARF 5.
+    #[expect(clippy::too_many_arguments, reason = "the facts of a header")]
+    pub(crate) fn begin(
+        out: &'s mut Vec<u8>,
+        relocations: &'s mut Vec<Relocation>,
+        format: Format,
+        min_instruction_bytes: u8,
+        shape: Shape,
+        names: Names<'_>,
+        directories: &[&str],
+        files: &[LineFile<'_>],
+    ) -> Result<Self> {
+        let start = format.begin_length(out);
+        Header { out, relocations, format, names }.write(
+            &shape,
+            min_instruction_bytes,
+            directories,
+            files,
+        )?;
+        Ok(Self {
+            out,
+            relocations,
+            format,
+            start,
+            min_instruction_bytes: min_instruction_bytes.max(1).into(),
+            shape,
+            pc: 0,
+            state: LineState::INITIAL,
+        })
+    }
+
+    /// Begins the code of a function. Pcs of rows count from the address on: that of a symbol plus `addend`,
+    /// or `addend` itself.
+    pub(crate) fn begin_sequence(&mut self, symbol: Option<RelocationTarget>, addend: u64) {
+        self.pc = 0;
+        self.state = LineState::INITIAL;
+        let bytes = self.format.address_bytes;
+        self.out.extend_from_slice(&[0, 1 + bytes, DW_LNE_SET_ADDRESS]);
+        let field = if let Some(target) = symbol {
+            let offset = self.out.len() as u64;
+            self.relocations.push(Relocation { offset, bytes, target, addend });
+            0
+        } else {
+            addend
+        };
+        self.format.fixed(self.out, field, bytes);
+    }
+
+    /// A row. Pcs do not descend.
+    #[inline]
+    pub(crate) fn row(&mut self, pc: u64, row: LineState) {
+        let state = &mut self.state;
+        if row.file != state.file {
+            write_byte_uleb(self.out, DW_LNS_SET_FILE, row.file);
+        }
+        if row.column != state.column {
+            write_byte_uleb(self.out, DW_LNS_SET_COLUMN, row.column.into());
+        }
+        if row.is_stmt != state.is_stmt {
+            self.out.push(DW_LNS_NEGATE_STMT);
+        }
+        if row.discriminator != 0 {
+            let len = 1 + uleb_len(row.discriminator.into());
+            self.out.extend_from_slice(&[0, len as u8, DW_LNE_SET_DISCRIMINATOR]);
+            write_uleb(self.out, row.discriminator.into());
+        }
+        if row.is_prologue_end {
+            self.out.push(DW_LNS_SET_PROLOGUE_END);
+        }
+        if row.is_epilogue_begin {
+            self.out.push(DW_LNS_SET_EPILOGUE_BEGIN);
+        }
+        let lines = i64::from(row.line) - i64::from(state.line);
+        let instructions = (pc - self.pc) / self.min_instruction_bytes;
+        self.state = row;
+        self.pc = pc;
+        let step = self.shape.step(instructions, lines);
+        if step.lines != 0 {
+            self.out.push(DW_LNS_ADVANCE_LINE);
+            write_sleb(self.out, step.lines);
+        }
+        for _ in 0..step.const_adds {
+            self.out.push(DW_LNS_CONST_ADD_PC);
+        }
+        if step.instructions != 0 {
+            write_byte_uleb(self.out, DW_LNS_ADVANCE_PC, step.instructions);
+        }
+        self.out.push(step.special);
+    }
+
+    /// Ends the code of the function, `pc` bytes from its start.
+    pub(crate) fn end_sequence(&mut self, pc: u64) {
+        let instructions = (pc - self.pc) / self.min_instruction_bytes;
+        if instructions == self.shape.const_add() {
+            self.out.push(DW_LNS_CONST_ADD_PC);
+        } else if instructions > 0 {
+            write_byte_uleb(self.out, DW_LNS_ADVANCE_PC, instructions);
+        }
+        self.out.extend_from_slice(&[0, 1, DW_LNE_END_SEQUENCE]);
+    }
+
+    /// Ends the unit.
+    pub(crate) fn finish(self) {
+        self.format.end_length(self.out, self.start);
+    }
+}

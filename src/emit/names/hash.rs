@@ -1,0 +1,70 @@
+//! The hash of a name: DWARF 5 section 7.33.
+
+/// Of the name, case-folded, as UTF-8.
+pub(super) fn hash(name: &str) -> u32 {
+    let mut hash = 5381u32;
+    let mut add = |byte: u8| hash = hash.wrapping_mul(33).wrapping_add(byte.into());
+    if name.is_ascii() {
+        name.bytes().for_each(|byte| add(byte.to_ascii_lowercase()));
+    } else {
+        for char in name.chars() {
+            fold(char).encode_utf8(&mut [0; 4]).bytes().for_each(&mut add);
+        }
+    }
+    hash
+}
+
+/// Simple case folding (of Unicode's `CaseFolding.txt`, status C and S), but for two characters that the
+/// section makes `i`, which they are in Turkish: `İ` and `ı`.
+fn fold(char: char) -> char {
+    match char {
+        '\u{130}' | '\u{131}' => 'i',
+        _ => unicode_case_mapping::case_folded(char)
+            .and_then(|folded| char::from_u32(folded.get()))
+            .unwrap_or(char),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_ascii_by_hand() {
+        assert_eq!(hash(""), 5381);
+        // 5381 * 33 + 97
+        assert_eq!(hash("a"), 177_670);
+        assert_eq!(hash("A"), 177_670);
+        // 177670 * 33 + 98
+        assert_eq!(hash("aB"), 5_863_208);
+        // 5863208 * 33 + 95
+        assert_eq!(hash("ab_"), 193_485_959);
+        // 193485959 * 33 + 49 is 6385036696, and 2^32 is taken from it.
+        assert_eq!(hash("ab_1"), 2_090_069_400);
+        // Not folded, as only letters are.
+        assert_ne!(hash("["), hash("{"));
+    }
+
+    #[test]
+    fn of_other_letters() {
+        let same = [
+            ("İ", "i"),
+            ("ı", "I"),
+            ("É", "é"),
+            // A final sigma is a sigma; a long s is an s.
+            ("Σ", "ς"),
+            ("ſ", "S"),
+            // Simple folding goes from one character to one.
+            ("ẞ", "ß"),
+            ("\u{10400}", "\u{10428}"),
+            // KELVIN SIGN
+            ("\u{212a}", "k"),
+        ];
+        for (one, other) in same {
+            assert_eq!(hash(one), hash(other), "{one} {other}");
+        }
+        assert_ne!(hash("ß"), hash("ss"));
+        // U+00E9 is c3 a9: (5381 * 33 + 0xc3) * 33 + 0xa9
+        assert_eq!(hash("É"), 5_866_513);
+    }
+}

@@ -1,0 +1,252 @@
+//! Units to sections: only here is it known where each unit's part of a section starts.
+
+use std::borrow::Cow;
+
+use super::units::{LoweredUnit, Part, Units};
+use super::{LeftOut, Lowered};
+use crate::emit::abbrev::Abbreviations;
+use crate::emit::format::Format;
+use crate::emit::info::UnitEntry;
+use crate::emit::lists::FinishedLists;
+use crate::emit::strings::{StringIndices, Strings};
+use crate::emit::{Relocation, RelocationTarget, Section};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::StringId;
+
+/// Sections, to which one unit after the other is appended.
+pub(super) struct Join<'u, 'm> {
+    units: &'u Units<'m>,
+    format: Format,
+    /// How many bytes a section may have.
+    limit: u64,
+    info: Whole,
+    loclists: Whole,
+    rnglists: Whole,
+    addr: Whole,
+    line: Whole,
+    str_offsets: Whole,
+    strings: Strings,
+    line_strings: Strings,
+    tables: Vec<Abbreviations>,
+    /// Of each unit: where it starts, where its entries are, and which table of abbreviations it has by
+    /// which relocation.
+    starts: Vec<u64>,
+    offsets: Vec<Vec<u32>>,
+    table_of: Vec<(usize, usize)>,
+    left_out: Vec<LeftOut>,
+}
+
+/// A section, as far as it is there.
+#[derive(Default)]
+struct Whole {
+    bytes: Vec<u8>,
+    relocations: Vec<Relocation>,
+    /// Places that hold the offset of an entry of another unit.
+    elsewhere: Vec<(u64, u8, UnitEntry)>,
+}
+
+impl Whole {
+    /// Appends a part and gives where it starts, and the index of its first relocation.
+    fn append(&mut self, part: Part) -> (u64, usize) {
+        let (start, first) = (self.bytes.len() as u64, self.relocations.len());
+        if start == 0 {
+            // The only part, or the first: it stays where it is.
+            self.bytes = part.bytes;
+        } else {
+            self.bytes.extend_from_slice(&part.bytes);
+        }
+        if first == 0 {
+            self.relocations = part.relocations;
+        } else {
+            self.relocations.extend(part.relocations);
+        }
+        for relocation in &mut self.relocations[first..] {
+            relocation.offset += start;
+        }
+        self.elsewhere.extend(part.elsewhere.iter().map(|one| (start + one.at as u64, one.bytes, one.entry)));
+        (start, first)
+    }
+}
+
+/// What a relocation of a unit's part that names a section is to be raised by: where the unit's part of that
+/// section starts.
+#[derive(Default, Clone, Copy)]
+struct Bases {
+    info: u64,
+    loclists: u64,
+    rnglists: u64,
+    addr: u64,
+    line: u64,
+    str_offsets: u64,
+}
+
+/// How many tables of abbreviations are looked at for one that a unit can share.
+const TABLES: usize = 8;
+
+impl<'u, 'm> Join<'u, 'm> {
+    pub(super) fn new(units: &'u Units<'m>) -> Self {
+        Self {
+            units,
+            format: units.format,
+            limit: if units.format.offset_bytes == 4 { u32::MAX.into() } else { u64::MAX },
+            info: Whole::default(),
+            loclists: Whole::default(),
+            rnglists: Whole::default(),
+            addr: Whole::default(),
+            line: Whole::default(),
+            str_offsets: Whole::default(),
+            strings: Strings::default(),
+            line_strings: Strings::default(),
+            tables: Vec::new(),
+            starts: Vec::new(),
+            offsets: Vec::new(),
+            table_of: Vec::new(),
+            left_out: Vec::new(),
+        }
+    }
+
+    /// Appends a unit. They come in the order of the module.
+    pub(super) fn push(&mut self, unit: LoweredUnit) {
+        let lists = |lists: FinishedLists| Part {
+            bytes: lists.bytes,
+            relocations: lists.relocations,
+            elsewhere: lists.elsewhere,
+        };
+        let bases = Bases { str_offsets: self.str_offsets.bytes.len() as u64, ..Bases::default() };
+        if self.format.version >= 5 {
+            let (units, strings) = (self.units, &mut self.strings);
+            let offset = |number| strings.offset(number, &text(units, number));
+            let out = &mut self.str_offsets;
+            StringIndices::write(&unit.strings, self.format, offset, &mut out.bytes, &mut out.relocations);
+        }
+        let (info, first_info) = self.info.append(unit.info);
+        let (loclists, first_loclists) = self.loclists.append(lists(unit.loclists));
+        let (rnglists, _) = self.rnglists.append(lists(unit.rnglists));
+        let (addr, _) = self.addr.append(unit.addresses);
+        let (line, first_line) = self.line.append(unit.line);
+        let bases = Bases { info, loclists, rnglists, addr, line, ..bases };
+        for (section, first) in
+            [(&mut self.info, first_info), (&mut self.loclists, first_loclists), (&mut self.line, first_line)]
+        {
+            for relocation in &mut section.relocations[first..] {
+                let RelocationTarget::Section(name) = relocation.target else { continue };
+                let number = relocation.addend as u32;
+                relocation.addend = match name {
+                    ".debug_str" => self.strings.offset(number, &text(self.units, number)),
+                    // Number 0 is the empty string.
+                    ".debug_line_str" => {
+                        let text = number.checked_sub(1).map(|number| text(self.units, number));
+                        self.line_strings.offset(number, &text.unwrap_or_default())
+                    }
+                    ".debug_info" => relocation.addend + bases.info,
+                    ".debug_loclists" | ".debug_loc" => relocation.addend + bases.loclists,
+                    ".debug_rnglists" | ".debug_ranges" => relocation.addend + bases.rnglists,
+                    ".debug_addr" => relocation.addend + bases.addr,
+                    ".debug_line" => relocation.addend + bases.line,
+                    ".debug_str_offsets" => relocation.addend + bases.str_offsets,
+                    _ => relocation.addend,
+                };
+            }
+        }
+        self.starts.push(info);
+        self.offsets.push(unit.offsets);
+        // The header's relocation is the unit's first.
+        let table = self.table(unit.abbreviations);
+        self.table_of.push((first_info, table));
+        self.left_out.extend(unit.left_out);
+    }
+
+    /// The index of a table in which all of a unit's abbreviations have the unit's codes.
+    fn table(&mut self, abbreviations: Abbreviations) -> usize {
+        let recent = self.tables.len().saturating_sub(TABLES)..self.tables.len();
+        for index in recent.rev() {
+            let table = &mut self.tables[index];
+            if abbreviations.is_prefix_of(table) {
+                return index;
+            }
+            if table.is_prefix_of(&abbreviations) {
+                *table = abbreviations;
+                return index;
+            }
+        }
+        self.tables.push(abbreviations);
+        self.tables.len() - 1
+    }
+
+    /// Ends the sections.
+    pub(super) fn finish(mut self) -> Result<Lowered> {
+        let mut abbrev = Vec::new();
+        let mut places = Vec::with_capacity(self.tables.len());
+        for table in &self.tables {
+            places.push(abbrev.len() as u64);
+            table.write(&mut abbrev);
+        }
+        for &(relocation, table) in &self.table_of {
+            self.info.relocations[relocation].addend = places[table];
+        }
+        let (starts, offsets) = (&self.starts, &self.offsets);
+        for section in [&mut self.info, &mut self.loclists] {
+            let elsewhere = core::mem::take(&mut section.elsewhere);
+            let has_elsewhere = !elsewhere.is_empty();
+            for (at, bytes, UnitEntry { unit, entry }) in elsewhere {
+                let offset = offsets[unit as usize].get(entry.0 as usize).copied().unwrap_or(0);
+                if offset == 0 {
+                    return Err(crate::emit::info::nowhere());
+                }
+                section.relocations.push(Relocation {
+                    offset: at,
+                    bytes,
+                    target: RelocationTarget::Section(".debug_info"),
+                    addend: starts[unit as usize] + u64::from(offset),
+                });
+            }
+            if has_elsewhere {
+                section.relocations.sort_by_key(|relocation| relocation.offset);
+            }
+        }
+        let is_five = self.format.version >= 5;
+        let name = |five, older| if is_five { five } else { older };
+        let plain = |name, whole: Whole| Section {
+            name,
+            bytes: whole.bytes,
+            relocations: whole.relocations,
+            is_strings: false,
+            group: None,
+        };
+        let strings = |name, strings: Strings| Section {
+            name,
+            bytes: strings.bytes,
+            relocations: Vec::new(),
+            is_strings: true,
+            group: None,
+        };
+        let mut sections = vec![
+            plain(".debug_abbrev", Whole { bytes: abbrev, ..Whole::default() }),
+            plain(".debug_info", self.info),
+            plain(name(".debug_loclists", ".debug_loc"), self.loclists),
+            plain(name(".debug_rnglists", ".debug_ranges"), self.rnglists),
+            plain(".debug_addr", self.addr),
+            plain(".debug_str_offsets", self.str_offsets),
+            strings(".debug_str", self.strings),
+            plain(".debug_line", self.line),
+            strings(".debug_line_str", self.line_strings),
+        ];
+        sections.retain(|section| !section.bytes.is_empty());
+        for section in &sections {
+            if section.bytes.len() as u64 > self.limit {
+                let what = "the 32-bit DWARF format has sections of up to 4 GiB: use DWARF64";
+                return Err(Error::new(ErrorKind::TooLarge(what.into())).in_section(section.name));
+            }
+        }
+        Ok(Lowered { sections, left_out: self.left_out })
+    }
+}
+
+/// The text of a string, by its number. Behind the module's own are the names of unsigned types that
+/// expressions use and the program does not have, by their size.
+pub(super) fn text<'m>(units: &Units<'m>, number: u32) -> Cow<'m, str> {
+    match number.checked_sub(units.module.strings.len() as u32) {
+        None => units.module.string(StringId::from_u32(number)).into(),
+        Some(bits) => format!("unsigned_{bits}").into(),
+    }
+}

@@ -1,0 +1,117 @@
+//! What comes again in a unit: written once, as a procedure that is called. DWARF 5 section 2.5.1.5.
+
+use hashbrown::{DefaultHashBuilder, HashMap};
+
+use super::At;
+use crate::model::{LocId, Module, Node, Tree};
+
+/// Locations of fewer words are not looked into: a call would not be shorter.
+pub(super) const WORDS: usize = 10;
+/// Nor are parts of a location that have fewer nodes.
+const NODES: usize = 3;
+
+/// Parts of locations, by what they are.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    hasher: DefaultHashBuilder,
+    known: HashMap<u64, Part>,
+}
+
+/// A part of a location.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::lower) struct Part {
+    pub(super) loc: LocId,
+    pub(super) at: At,
+    hash: u64,
+    /// How many nodes it has.
+    nodes: usize,
+    /// How often it comes.
+    times: u64,
+    /// Where the entry of its procedure is in the unit, once it has one.
+    entry: Option<u64>,
+}
+
+impl Shared {
+    pub(super) fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    pub(super) fn hashes(&self, tree: &Tree<'_>, out: &mut Vec<u64>) {
+        tree.hashes(&self.hasher, out);
+    }
+
+    /// Counts the parts of a location.
+    pub(super) fn count<'m>(
+        &mut self,
+        module: &'m Module,
+        loc: LocId,
+        tree: &mut Tree<'m>,
+        hashes: &mut Vec<u64>,
+        is_wanted: impl Fn(Node<'_>) -> bool,
+    ) {
+        let nodes = module.nodes(loc);
+        if nodes.at_most() < WORDS || tree.read(nodes).is_none() {
+            return;
+        }
+        tree.hashes(&self.hasher, hashes);
+        for (at, &hash) in hashes.iter().enumerate() {
+            let count = tree.subtree(at).count();
+            if count < NODES || !is_wanted(tree.node(at)) || tree.subtree(at).any(depends_on_the_caller) {
+                continue;
+            }
+            let new = Part { loc, at, hash, nodes: count, times: 0, entry: None };
+            self.known.entry(hash).or_insert(new).times += 1;
+        }
+    }
+
+    /// Forgets what comes once only, and gives the rest, the largest first.
+    pub(super) fn repeated(&mut self) -> Vec<Part> {
+        self.known.retain(|_, part| part.times > 1);
+        let mut parts: Vec<Part> = self.known.values().copied().collect();
+        parts.sort_unstable_by_key(|part| (core::cmp::Reverse(part.nodes), part.loc, part.at));
+        parts
+    }
+
+    /// How often a part comes that is not in a larger one.
+    pub(super) fn times(&self, part: &Part) -> u64 {
+        self.known.get(&part.hash).map_or(0, |part| part.times)
+    }
+
+    /// Notes that a part is written once: what is in it comes as much less often.
+    pub(super) fn choose(&mut self, part: &Part, tree: &Tree<'_>, hashes: &[u64]) {
+        let times = self.times(part);
+        let inner = part.at + 1 - tree.subtree(part.at).count()..part.at;
+        for hash in &hashes[inner] {
+            if let Some(inner) = self.known.get_mut(hash) {
+                inner.times = inner.times.saturating_sub(times - 1);
+            }
+        }
+    }
+
+    /// Takes a part away: it is written wherever it comes.
+    pub(super) fn forget(&mut self, part: &Part) {
+        self.known.remove(&part.hash);
+    }
+
+    /// Notes where the entry of a part's procedure is.
+    pub(super) fn settle(&mut self, part: &Part, entry: u64) {
+        if let Some(part) = self.known.get_mut(&part.hash) {
+            part.entry = Some(entry);
+        }
+    }
+
+    /// The offset in the unit of the procedure that says the same as a part of a location.
+    pub(super) fn entry(&self, module: &Module, tree: &Tree<'_>, at: At, hash: u64) -> Option<u64> {
+        let part = self.known.get(&hash)?;
+        let entry = part.entry?;
+        let mut other = Tree::default();
+        other.read(module.nodes(part.loc))?;
+        other.subtree(part.at).eq(tree.subtree(at)).then_some(entry)
+    }
+}
+
+/// Whether what a node says depends on what is around it: the frame of the function, or the space that a
+/// symbol's address is in.
+fn depends_on_the_caller(node: Node<'_>) -> bool {
+    matches!(node, Node::StackAddress(_) | Node::Address(..) | Node::Call(_) | Node::Expr(_))
+}

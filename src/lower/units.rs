@@ -1,0 +1,165 @@
+//! Units one by one, each by itself, and joined.
+
+use super::dies::Dies;
+use super::entries::{ByUnit, Children};
+use super::join::Join;
+use super::{Consumer, LeftOut, Lowered, Policy};
+use crate::emit::Relocation;
+use crate::emit::abbrev::Abbreviations;
+use crate::emit::format::Format;
+use crate::emit::info::Elsewhere;
+use crate::emit::lists::FinishedLists;
+use crate::error::{At, Error, ErrorKind, Result};
+use crate::model::{Module, UnitId};
+
+/// Writes a module's units, each by itself, so that a user can do so on several threads.
+///
+/// [`lower()`](super::lower()) does the same on one. The bytes do not depend on who wrote which unit when.
+///
+/// ```
+/// # use eitri::{build::Builder, lower::{Consumer, Policy, Units, lower}, target::Target};
+/// # let mut m = Builder::new(Target::x86_64());
+/// # for name in ["a.c", "b.c", "c.c"] { m.unit(name); }
+/// # let module = m.finish()?;
+/// let consumer = Consumer::dwarf5();
+/// let units = &Units::new(&module, &consumer, Policy::Strict)?;
+/// let written = std::thread::scope(|scope| {
+///     let threads: Vec<_> =
+///         module.units().map(|(id, _)| scope.spawn(move || units.lower(id))).collect();
+///     threads.into_iter().map(|thread| thread.join().unwrap()).collect::<eitri::Result<Vec<_>>>()
+/// })?;
+/// assert_eq!(units.join(written)?, lower(&module, &consumer, Policy::Strict)?);
+/// # Ok::<(), eitri::Error>(())
+/// ```
+pub struct Units<'m> {
+    pub(super) module: &'m Module,
+    pub(super) consumer: &'m Consumer,
+    pub(super) policy: Policy,
+    pub(super) format: Format,
+    pub(super) children: Children,
+    pub(super) variables: ByUnit,
+    pub(super) types: ByUnit,
+    pub(super) functions: ByUnit,
+    pub(super) procedures: ByUnit,
+    pub(super) scopes: ByUnit,
+    pub(super) files: ByUnit,
+}
+
+impl core::fmt::Debug for Units<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Units").field("consumer", self.consumer).finish_non_exhaustive()
+    }
+}
+
+/// A unit that was written, with all that it has in every section.
+#[derive(Debug)]
+pub struct LoweredUnit {
+    pub(super) unit: UnitId,
+    pub(super) info: Part,
+    pub(super) abbreviations: Abbreviations,
+    /// Where each entry is, for other units.
+    pub(super) offsets: Vec<u32>,
+    /// The strings that it names by index.
+    pub(super) strings: Vec<u32>,
+    pub(super) addresses: Part,
+    pub(super) loclists: FinishedLists,
+    pub(super) rnglists: FinishedLists,
+    pub(super) line: Part,
+    pub(super) left_out: Vec<LeftOut>,
+    /// Whether something is written once that comes several times.
+    pub(super) has_shared: bool,
+}
+
+/// What a unit has in a section.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    pub(super) bytes: Vec<u8>,
+    pub(super) relocations: Vec<Relocation>,
+    pub(super) elsewhere: Vec<Elsewhere>,
+}
+
+impl LoweredUnit {
+    /// Bytes of the unit's entries and of its location lists.
+    fn bytes(&self) -> usize {
+        self.info.bytes.len() + self.loclists.bytes.len()
+    }
+}
+
+impl<'m> Units<'m> {
+    /// What has to be known of all units before one can be written.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] where the consumer asks for a DWARF version that is not 2 to 5.
+    pub fn new(module: &'m Module, consumer: &'m Consumer, policy: Policy) -> Result<Self> {
+        if !(2..=5).contains(&consumer.version) {
+            let what = format!("DWARF {} cannot be written: 2 to 5 can", consumer.version);
+            return Err(Error::bad_argument(what));
+        }
+        let count = module.units.len();
+        let unit_of = |scope| module.scopes[scope].unit;
+        Ok(Self {
+            module,
+            consumer,
+            policy,
+            format: consumer.section_format(&module.target),
+            children: Children::new(module),
+            variables: ByUnit::new(count, module.variables.values().map(|one| unit_of(one.scope))),
+            types: ByUnit::new(count, module.types.values().map(|one| one.unit)),
+            functions: ByUnit::new(count, module.functions.values().map(|one| unit_of(one.scope))),
+            procedures: ByUnit::new(count, module.procedures.values().map(|one| one.unit)),
+            scopes: ByUnit::new(count, module.scopes.values().map(|one| one.unit)),
+            files: ByUnit::new(count, module.files.values().map(|one| one.unit)),
+        })
+    }
+
+    /// Writes a unit.
+    ///
+    /// # Errors
+    /// As [`lower()`](super::lower()); [`ErrorKind::UnknownId`] where the unit is not the module's.
+    pub fn lower(&self, unit: UnitId) -> Result<LoweredUnit> {
+        let Some(data) = self.module.units.get(unit) else {
+            return Err(ErrorKind::UnknownId(unit.to_string()).into());
+        };
+        let lower = |abbreviations, shares| {
+            Dies::new(self, unit, abbreviations, shares).write().map_err(|error| {
+                let name = self.module.string(data.name);
+                error.or_at(At { unit: Some(name.into()), ..At::default() })
+            })
+        };
+        let mut shares = true;
+        let mut written = lower(Abbreviations::default(), shares)?;
+        if written.has_shared {
+            // Lists that are the same anyway, and calls, may be larger than what is called.
+            let plain = lower(Abbreviations::default(), false)?;
+            if plain.bytes() <= written.bytes() {
+                (written, shares) = (plain, false);
+            }
+        }
+        // Which entries there are how often is known only now. Few units have so many kinds of entries that
+        // it makes a difference.
+        if written.abbreviations.saved_by_order() * WORTHWHILE > written.info.bytes.len() as u64 {
+            return lower(written.abbreviations.by_use(), shares);
+        }
+        Ok(written)
+    }
+
+    /// Joins all units of the module, in whichever order they come.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where a unit is missing, or comes twice; [`ErrorKind::TooLarge`] where a
+    /// section does not fit the 32-bit DWARF format.
+    pub fn join(&self, mut units: Vec<LoweredUnit>) -> Result<Lowered> {
+        units.sort_by_key(|unit| unit.unit);
+        if !units.iter().map(|unit| unit.unit).eq(self.module.units.keys()) {
+            return Err(ErrorKind::UnknownId("each unit once".into()).into());
+        }
+        let mut join = Join::new(self);
+        for unit in units {
+            join.push(unit);
+        }
+        join.finish()
+    }
+}
+
+/// A unit is written again if that makes it smaller by one part in so many.
+const WORTHWHILE: u64 = 200;

@@ -1,0 +1,94 @@
+//! Which unit has the code of an address: `.debug_aranges`. DWARF 5 sections 6.1.2 and 7.21.
+
+use super::cursor::{Cursor, is_address_size};
+use super::sections::Sections;
+use crate::error::{ErrorKind, Result};
+
+/// The addresses of a unit.
+#[derive(Debug, Clone)]
+pub struct AddressRanges<'o> {
+    /// The offset of the header in the section, in bytes.
+    pub offset: u64,
+    /// The version: 2, of every version of DWARF.
+    pub version: u16,
+    /// 4 in the 32-bit DWARF format, 8 in the 64-bit one.
+    pub offset_bytes: u8,
+    /// The offset of the unit in `.debug_info`.
+    pub unit: u64,
+    /// Bytes of an address.
+    pub address_bytes: u8,
+    /// Bytes of a segment selector: 0 where there are no segments.
+    pub segment_bytes: u8,
+    ranges: Cursor<'o>,
+}
+
+/// A range of addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AddressRange {
+    /// Its offset in the section, in bytes.
+    pub offset: u64,
+    /// The segment; 0 where there are none.
+    pub segment: u64,
+    /// The first address.
+    pub start: u64,
+    /// How many bytes.
+    pub length: u64,
+}
+
+const WHAT: &str = "a set of address ranges";
+
+impl<'o> AddressRanges<'o> {
+    /// Reads all headers of `.debug_aranges`.
+    ///
+    /// # Errors
+    /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed) with the offset;
+    /// [`Unsupported`](ErrorKind::Unsupported) for other versions.
+    pub fn read_all(sections: &Sections<'o>) -> Result<Vec<Self>> {
+        let mut from = sections.cursor(".debug_aranges", sections.debug_aranges);
+        let mut all = Vec::new();
+        while !from.is_at_end() {
+            let offset = from.offset();
+            let (len, offset_bytes) = from.initial_length(WHAT)?;
+            let mut one = from.limit(len, WHAT)?;
+            from.take(len, WHAT)?;
+            let at = one.offset();
+            let version = one.u16(WHAT)?;
+            if version != 2 {
+                return Err(one.error(ErrorKind::Unsupported(format!("{WHAT} of version {version}")), at));
+            }
+            let unit = one.uint(offset_bytes, WHAT)?;
+            let (address_bytes, segment_bytes) = (one.u8(WHAT)?, one.u8(WHAT)?);
+            if !is_address_size(address_bytes) || segment_bytes > 8 {
+                let text = format!("{WHAT}: addresses of {address_bytes} bytes, segments of {segment_bytes}");
+                return Err(one.error(ErrorKind::Malformed(text), at));
+            }
+            // The first range is aligned to its size, from the start of the set.
+            let size = u64::from(segment_bytes) + 2 * u64::from(address_bytes);
+            let header = one.offset() - offset;
+            one.take(header.next_multiple_of(size) - header, WHAT)?;
+            all.push(Self { offset, version, offset_bytes, unit, address_bytes, segment_bytes, ranges: one });
+        }
+        Ok(all)
+    }
+
+    /// The ranges, up to the one of zeros that ends the set.
+    ///
+    /// # Errors
+    /// [`Truncated`](ErrorKind::Truncated) if the set ends before. The iterator ends after an error.
+    pub fn ranges(&self) -> impl Iterator<Item = Result<AddressRange>> + use<'o> {
+        let (mut from, address, segment) = (self.ranges, self.address_bytes, self.segment_bytes);
+        let mut is_done = false;
+        let mut next = move || -> Result<Option<AddressRange>> {
+            let offset = from.offset();
+            let segment = if segment == 0 { 0 } else { from.uint(segment, WHAT)? };
+            let (start, length) = (from.uint(address, WHAT)?, from.uint(address, WHAT)?);
+            let range = AddressRange { offset, segment, start, length };
+            Ok(Some(range).filter(|_| (segment, start, length) != (0, 0, 0)))
+        };
+        std::iter::from_fn(move || {
+            let range = if is_done { None } else { next().transpose() };
+            is_done = !matches!(range, Some(Ok(_)));
+            range
+        })
+    }
+}

@@ -1,0 +1,243 @@
+//! Call frame instructions. DWARF 5 sections 6.4.2 and 7.24, GNU's, AArch64's and LLVM's.
+
+use super::cursor::{Cursor, max_address};
+use super::frame::{Cie, FrameProgram, FrameSection, value};
+use crate::error::{ErrorKind, Result};
+use crate::op::{Encoding, Reg};
+
+/// A call frame instruction. Factors of the CIE are already applied: steps and offsets are in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "`register` is the one whose rule it is, in the frame of the caller")]
+pub enum Instruction<'o> {
+    /// Nothing.
+    Nop,
+    /// A new row starts so many bytes after the one before.
+    AdvanceLoc {
+        /// Bytes from the start of the row before.
+        bytes: u64,
+    },
+    /// A new row starts at this address.
+    SetLoc { address: u64 },
+    /// The CFA is the contents of a register and an offset.
+    DefCfa { register: Reg, offset: i64 },
+    /// The same, with another register and the offset as it is.
+    DefCfaRegister { register: Reg },
+    /// The same, with another offset and the register as it is.
+    DefCfaOffset { offset: i64 },
+    /// The CFA is what an expression computes.
+    DefCfaExpression { expr: &'o [u8] },
+    /// The CFA is the contents of a register and an offset, in an address space
+    /// (`DW_CFA_LLVM_def_aspace_cfa`).
+    DefAspaceCfa { register: Reg, offset: i64, space: u64 },
+    /// The register cannot be restored.
+    Undefined { register: Reg },
+    /// The register has not changed.
+    SameValue { register: Reg },
+    /// The register is saved at an offset from the CFA.
+    Offset { register: Reg, offset: i64 },
+    /// The value of the register is an offset from the CFA.
+    ValOffset { register: Reg, offset: i64 },
+    /// The register is saved in another.
+    Register { register: Reg, from: Reg },
+    /// The register is saved where an expression says; the CFA is on its stack at first.
+    Expression { register: Reg, expr: &'o [u8] },
+    /// The value of the register is what an expression computes.
+    ValExpression { register: Reg, expr: &'o [u8] },
+    /// The rule of the register is that of the CIE again.
+    Restore { register: Reg },
+    /// All rules are put on a stack.
+    RememberState,
+    /// All rules are taken from the stack.
+    RestoreState,
+    /// So many bytes of arguments have been pushed (`DW_CFA_GNU_args_size`).
+    ArgsSize { bytes: u64 },
+    /// Whether the return address is signed is the other way from here on (AArch64). On SPARC the number means
+    /// that register windows are saved.
+    NegateRaState,
+}
+
+/// An instruction and where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameInstruction<'o> {
+    /// Its offset in the section, in bytes.
+    pub offset: u64,
+    /// Its opcode, without an operand that shares the byte.
+    pub opcode: u8,
+    /// What it says.
+    pub instruction: Instruction<'o>,
+}
+
+/// The instructions of an entry, in order.
+///
+/// # Errors
+/// [`Truncated`](ErrorKind::Truncated) where one ends after the entry, and
+/// [`Unsupported`](ErrorKind::Unsupported) for opcodes that are not known, with the offset. The iterator ends
+/// after an error.
+#[derive(Debug, Clone)]
+pub struct Instructions<'o> {
+    from: Cursor<'o>,
+    start: u64,
+    encoding: Encoding,
+    code_alignment: u64,
+    data_alignment: i64,
+    pointer_encoding: u8,
+    section: FrameSection,
+    /// The address of the section.
+    address: u64,
+}
+
+const WHAT: &str = "a call frame instruction";
+
+impl<'o> Instructions<'o> {
+    pub(super) fn new(section: FrameSection, address: u64, cie: &Cie<'o>, program: FrameProgram<'o>) -> Self {
+        Self {
+            from: Cursor::new("", program.bytes, cie.encoding.big_endian),
+            start: program.offset,
+            encoding: cie.encoding,
+            code_alignment: cie.code_alignment,
+            data_alignment: cie.data_alignment,
+            pointer_encoding: cie.pointer_encoding,
+            section,
+            address,
+        }
+    }
+
+    /// How expressions in the instructions are encoded.
+    pub(super) fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    pub(super) fn section(&self) -> FrameSection {
+        self.section
+    }
+
+    fn read(&mut self) -> Result<FrameInstruction<'o>> {
+        let offset = self.start + self.from.offset();
+        let first = self.from.u8(WHAT)?;
+        // The two high bits, or if they are 0 the whole byte.
+        let opcode = if first & 0xc0 == 0 { first } else { first & 0xc0 };
+        let instruction = self.instruction(opcode, first & 0x3f)?;
+        Ok(FrameInstruction { offset, opcode, instruction })
+    }
+
+    fn instruction(&mut self, opcode: u8, operand: u8) -> Result<Instruction<'o>> {
+        let low = Reg(operand.into());
+        Ok(match opcode {
+            0x00 => Instruction::Nop,
+            0x40 => self.advance(operand.into()),
+            0x80 => Instruction::Offset { register: low, offset: self.factored()? },
+            0xc0 => Instruction::Restore { register: low },
+            0x01 => Instruction::SetLoc { address: self.location()? },
+            0x02 => self.advance_by(1)?,
+            0x03 => self.advance_by(2)?,
+            0x04 => self.advance_by(4)?,
+            // DW_CFA_MIPS_advance_loc8.
+            0x1d => self.advance_by(8)?,
+            0x05 => Instruction::Offset { register: self.register()?, offset: self.factored()? },
+            0x06 => Instruction::Restore { register: self.register()? },
+            0x07 => Instruction::Undefined { register: self.register()? },
+            0x08 => Instruction::SameValue { register: self.register()? },
+            0x09 => Instruction::Register { register: self.register()?, from: self.register()? },
+            0x0a => Instruction::RememberState,
+            0x0b => Instruction::RestoreState,
+            0x0c => Instruction::DefCfa { register: self.register()?, offset: self.unsigned()? },
+            0x0d => Instruction::DefCfaRegister { register: self.register()? },
+            0x0e => Instruction::DefCfaOffset { offset: self.unsigned()? },
+            0x0f => Instruction::DefCfaExpression { expr: self.expression()? },
+            0x10 => Instruction::Expression { register: self.register()?, expr: self.expression()? },
+            0x11 => Instruction::Offset { register: self.register()?, offset: self.signed_factored()? },
+            0x12 => Instruction::DefCfa { register: self.register()?, offset: self.signed_factored()? },
+            0x13 => Instruction::DefCfaOffset { offset: self.signed_factored()? },
+            0x14 => Instruction::ValOffset { register: self.register()?, offset: self.factored()? },
+            0x15 => Instruction::ValOffset { register: self.register()?, offset: self.signed_factored()? },
+            0x16 => Instruction::ValExpression { register: self.register()?, expr: self.expression()? },
+            0x2d => Instruction::NegateRaState,
+            0x2e => Instruction::ArgsSize { bytes: self.from.uleb(WHAT)? },
+            // DW_CFA_GNU_negative_offset_extended: what is subtracted.
+            0x2f => {
+                let register = self.register()?;
+                Instruction::Offset { register, offset: self.factored()?.wrapping_neg() }
+            }
+            0x30 => Instruction::DefAspaceCfa {
+                register: self.register()?,
+                offset: self.unsigned()?,
+                space: self.from.uleb(WHAT)?,
+            },
+            0x31 => Instruction::DefAspaceCfa {
+                register: self.register()?,
+                offset: self.signed_factored()?,
+                space: self.from.uleb(WHAT)?,
+            },
+            other => {
+                let text = format!("call frame instruction {other:#04x}");
+                return Err(self.from.error(ErrorKind::Unsupported(text), self.from.offset() - 1));
+            }
+        })
+    }
+
+    fn advance(&self, steps: u64) -> Instruction<'o> {
+        Instruction::AdvanceLoc { bytes: steps.wrapping_mul(self.code_alignment) }
+    }
+
+    fn advance_by(&mut self, bytes: u8) -> Result<Instruction<'o>> {
+        let steps = self.from.uint(bytes, WHAT)?;
+        Ok(self.advance(steps))
+    }
+
+    fn register(&mut self) -> Result<Reg> {
+        self.from.uleb(WHAT).map(Reg)
+    }
+
+    fn unsigned(&mut self) -> Result<i64> {
+        self.from.uleb(WHAT).map(|offset| offset as i64)
+    }
+
+    fn factored(&mut self) -> Result<i64> {
+        Ok(self.unsigned()?.wrapping_mul(self.data_alignment))
+    }
+
+    fn signed_factored(&mut self) -> Result<i64> {
+        Ok(self.from.sleb(WHAT)?.wrapping_mul(self.data_alignment))
+    }
+
+    fn expression(&mut self) -> Result<&'o [u8]> {
+        let len = self.from.uleb(WHAT)?;
+        self.from.take(len, WHAT)
+    }
+
+    /// The operand of `DW_CFA_set_loc`.
+    fn location(&mut self) -> Result<u64> {
+        let bytes = self.encoding.address_bytes;
+        if self.section == FrameSection::Debug {
+            return self.from.uint(bytes, WHAT);
+        }
+        let at = self.start + self.from.offset();
+        let start = match self.pointer_encoding & 0xf0 {
+            0x00 => 0,
+            0x10 => self.address.wrapping_add(at),
+            other => {
+                let text = format!("a pointer of encoding {other:#x} in {WHAT}");
+                return Err(self.from.error(ErrorKind::Unsupported(text), self.from.offset()));
+            }
+        };
+        let value = value(&mut self.from, self.pointer_encoding & 0x0f, bytes)?;
+        Ok(start.wrapping_add(value) & max_address(bytes))
+    }
+}
+
+impl<'o> Iterator for Instructions<'o> {
+    type Item = Result<FrameInstruction<'o>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.from.is_at_end() {
+            return None;
+        }
+        Some(self.read().map_err(|error| {
+            self.from.finish();
+            // The cursor counts from the first instruction.
+            let offset = error.at().offset.map_or(self.start, |offset| self.start.saturating_add(offset));
+            crate::error::Error::new(error.kind().clone()).in_section(self.section.name()).at_offset(offset)
+        }))
+    }
+}

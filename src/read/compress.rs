@@ -1,0 +1,106 @@
+//! Compressed debug sections: `SHF_COMPRESSED` with zlib or zstd, as the ELF specification has it ("Section
+//! Compression"), and GNU's older `.zdebug_*` sections.
+//!
+//! What a section expands to is bounded: by what its header says, and by [`Budget`] for the whole file.
+
+use std::borrow::Cow;
+
+use super::cursor::Cursor;
+use super::elf::Section;
+use super::elf_header::File;
+use crate::error::{Error, ErrorKind, Result};
+
+const SHF_COMPRESSED: u64 = 0x800;
+const ELFCOMPRESS_ZLIB: u32 = 1;
+const ELFCOMPRESS_ZSTD: u32 = 2;
+
+/// How many bytes the sections of one file may still expand to.
+pub(super) struct Budget(u64);
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self(4 << 30)
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Method {
+    Zlib,
+    Zstd,
+}
+
+/// Puts the expanded contents of a debug section in place of the compressed ones, and its plain name in
+/// place of `.zdebug_*`. Leaves others alone.
+pub(super) fn expand(section: &mut Section<'_>, file: File, budget: &mut Budget) -> Result<()> {
+    let is_flagged = section.flags & SHF_COMPRESSED != 0 && section.is_debug();
+    if !is_flagged && !section.name.starts_with(".zdebug_") {
+        return Ok(());
+    }
+    let name = section.name.clone();
+    contents(section, is_flagged, file, budget).map_err(|error| error.in_section(&name))
+}
+
+fn contents(section: &mut Section<'_>, is_flagged: bool, file: File, budget: &mut Budget) -> Result<()> {
+    const WHAT: &str = "the header of a compressed section";
+    let (method, size, from);
+    if is_flagged {
+        let word = if file.is_64 { 8 } else { 4 };
+        let mut header = Cursor::new("", &section.data, file.big_endian);
+        method = match header.u32(WHAT)? {
+            ELFCOMPRESS_ZLIB => Method::Zlib,
+            ELFCOMPRESS_ZSTD => Method::Zstd,
+            other => {
+                let text = format!("compression method {other}: only zlib (1) and zstd (2) are read");
+                return Err(Error::new(ErrorKind::Unsupported(text)));
+            }
+        };
+        header.take(if file.is_64 { 4 } else { 0 }, WHAT)?;
+        size = header.uint(word, WHAT)?;
+        header.uint(word, WHAT)?;
+        from = header.offset() as usize;
+        section.flags &= !SHF_COMPRESSED;
+    } else {
+        // "ZLIB", and the size with its most significant byte first.
+        let mut header = Cursor::new("", &section.data, true);
+        section.name = section.name.replacen(".zdebug_", ".debug_", 1).into();
+        if header.take(4, WHAT).ok() != Some(b"ZLIB") {
+            return Ok(());
+        }
+        (method, size, from) = (Method::Zlib, header.uint(8, WHAT)?, 12);
+    }
+    budget.0 = budget.0.checked_sub(size).ok_or_else(|| {
+        Error::new(ErrorKind::TooLarge(format!("compressed sections of {size:#x} bytes and more")))
+    })?;
+    let expanded = run(method, &section.data[from..], size)?;
+    if expanded.len() as u64 != size {
+        let text = format!("the section expands to other than the {size:#x} bytes that its header says");
+        return Err(Error::malformed(text));
+    }
+    section.size = size;
+    section.data = Cow::Owned(expanded);
+    Ok(())
+}
+
+/// Expands to `size` bytes, or to one more if there are more.
+#[cfg(feature = "compress")]
+fn run(method: Method, data: &[u8], size: u64) -> Result<Vec<u8>> {
+    use std::io::Read;
+    let mut out = Vec::new();
+    let failed = |error: String| Error::malformed(format!("the section cannot be expanded: {error}"));
+    let result = match method {
+        Method::Zlib => flate2::read::ZlibDecoder::new(data).take(size + 1).read_to_end(&mut out),
+        Method::Zstd => {
+            let decoder = zstd::stream::read::Decoder::with_buffer(data);
+            decoder.map_err(|error| failed(error.to_string()))?.take(size + 1).read_to_end(&mut out)
+        }
+    };
+    result.map_err(|error| failed(error.to_string()))?;
+    Ok(out)
+}
+
+#[cfg(not(feature = "compress"))]
+fn run(method: Method, _: &[u8], _: u64) -> Result<Vec<u8>> {
+    let text =
+        format!("the section is compressed ({method:?}): cargo feature `compress` reads such sections");
+    Err(Error::new(ErrorKind::Unsupported(text)))
+}

@@ -1,0 +1,368 @@
+//! Call frame information: `.debug_frame` (DWARF 5 sections 6.4 and 7.24, versions 1, 3 and 4) and
+//! `.eh_frame` (Linux Standard Base, section 10.6).
+
+use super::cfi::Instructions;
+use super::cursor::{Cursor, is_address_size, max_address};
+use super::frame_rows::{FrameRow, FrameRows};
+use super::sections::Sections;
+use crate::error::{Error, ErrorKind, Result};
+use crate::op::{EncodedAddress, Encoding, PointerForm, Reg, sign_extended};
+
+/// Which of the two sections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FrameSection {
+    /// `.debug_frame`.
+    Debug,
+    /// `.eh_frame`.
+    Eh,
+}
+
+impl FrameSection {
+    /// The name of the section.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Debug => ".debug_frame",
+            Self::Eh => ".eh_frame",
+        }
+    }
+}
+
+/// The entries of a section with call frame information, in the order of the file.
+#[derive(Debug, Clone)]
+pub struct Frames<'o> {
+    /// The section.
+    pub section: FrameSection,
+    /// What several functions have in common.
+    pub cies: Vec<Cie<'o>>,
+    /// One for each function, or part of one.
+    pub fdes: Vec<Fde<'o>>,
+    /// The address at which the section is loaded.
+    address: u64,
+}
+
+/// A common information entry. DWARF 5 section 6.4.1.
+#[derive(Debug, Clone, Copy)]
+pub struct Cie<'o> {
+    /// Its offset in the section, in bytes.
+    pub offset: u64,
+    /// 1, 3 or 4.
+    pub version: u8,
+    /// What it has over the standard, as a string.
+    pub augmentation: &'o [u8],
+    /// Bytes of addresses and offsets, and how expressions in the instructions are encoded.
+    pub encoding: Encoding,
+    /// Bytes of a segment selector; 0 where there are no segments, which is everywhere.
+    pub segment_bytes: u8,
+    /// By what steps of the location are multiplied: `code_alignment_factor`.
+    pub code_alignment: u64,
+    /// By what factored offsets are multiplied: `data_alignment_factor`.
+    pub data_alignment: i64,
+    /// The register whose rule gives the return address. It need not be one of the machine's.
+    pub return_register: Reg,
+    /// How addresses of FDEs are encoded (`DW_EH_PE_*`, augmentation `R`); 0 for plain addresses.
+    pub pointer_encoding: u8,
+    /// How the FDEs refer to language-specific data, if they do: augmentation `L`.
+    pub lsda_encoding: Option<u8>,
+    /// The personality routine: augmentation `P`.
+    pub personality: Option<Pointer>,
+    /// Whether these are frames of signal handlers: augmentation `S`.
+    pub is_signal: bool,
+    /// The instructions for the first row of each FDE.
+    pub instructions: FrameProgram<'o>,
+}
+
+/// A frame description entry. DWARF 5 section 6.4.1.
+#[derive(Debug, Clone, Copy)]
+pub struct Fde<'o> {
+    /// Its offset in the section, in bytes.
+    pub offset: u64,
+    /// The index of its CIE in [`Frames::cies`].
+    pub cie: usize,
+    /// The address of the code.
+    pub start: u64,
+    /// Bytes of code.
+    pub length: u64,
+    /// Language-specific data.
+    pub lsda: Option<Pointer>,
+    /// Its instructions, to run after those of the CIE.
+    pub instructions: FrameProgram<'o>,
+}
+
+impl Fde<'_> {
+    /// Whether the pc is in its code.
+    pub fn covers(&self, pc: u64) -> bool {
+        pc.wrapping_sub(self.start) < self.length
+    }
+}
+
+/// Bytes of instructions, and where they stand.
+#[derive(Debug, Clone, Copy)]
+pub struct FrameProgram<'o> {
+    /// The bytes.
+    pub bytes: &'o [u8],
+    /// The offset of the first in the section.
+    pub offset: u64,
+}
+
+/// A pointer in `.eh_frame`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pointer {
+    /// The address.
+    pub address: u64,
+    /// Whether what is meant is the address that stands there in memory.
+    pub is_indirect: bool,
+}
+
+const CIE: &str = "a common information entry";
+const FDE: &str = "a frame description entry";
+const OMITTED: u8 = 0xff;
+
+impl<'o> Frames<'o> {
+    /// Reads all entries of a section. `encoding` is for what the section does not say: the size of
+    /// addresses, except in version 4, and the dialect of expressions.
+    ///
+    /// # Errors
+    /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed), with the offset;
+    /// [`Unsupported`](ErrorKind::Unsupported) for versions, augmentations and pointer encodings that are not
+    /// known, and pointers that count from what is not in the section.
+    pub fn read(sections: &Sections<'o>, section: FrameSection, encoding: Encoding) -> Result<Self> {
+        let (bytes, address) = match section {
+            FrameSection::Debug => (sections.debug_frame, 0),
+            FrameSection::Eh => (sections.eh_frame, sections.eh_frame_address),
+        };
+        let mut from = sections.cursor(section.name(), bytes);
+        let reader = Reader { section, address, encoding };
+        let mut frames = Self { section, cies: Vec::new(), fdes: Vec::new(), address };
+        let mut raw = Vec::new();
+        while !from.is_at_end() {
+            let offset = from.offset();
+            let (len, offset_bytes) = from.initial_length("the length of a frame entry")?;
+            let mut entry = from.limit(len, "a frame entry")?;
+            from.take(len, "a frame entry")?;
+            // A terminator, or what a linker has padded with.
+            if len == 0 {
+                continue;
+            }
+            let at = entry.offset();
+            // `.eh_frame` has four bytes also where the length has twelve.
+            let id_bytes = if section == FrameSection::Eh { 4 } else { offset_bytes };
+            let id = entry.uint(id_bytes, "a frame entry")?;
+            let cie = match (section, id_bytes) {
+                (FrameSection::Eh, _) if id == 0 => None,
+                (FrameSection::Debug, _) if id == max_address(id_bytes) => None,
+                (FrameSection::Eh, _) => Some(at.wrapping_sub(sign_extended(id, 4))),
+                (FrameSection::Debug, _) => Some(id),
+            };
+            match cie {
+                None => frames.cies.push(reader.cie(entry, offset, offset_bytes)?),
+                Some(cie) => raw.push((entry, offset, cie)),
+            }
+        }
+        // A CIE can stand after its FDEs.
+        for (entry, offset, cie) in raw {
+            let Ok(index) = frames.cies.binary_search_by_key(&cie, |cie| cie.offset) else {
+                let text = format!("{FDE}: there is no common information entry at {cie:#x}");
+                return Err(entry.error(ErrorKind::Malformed(text), offset));
+            };
+            frames.fdes.push(reader.fde(entry, offset, index, &frames.cies[index])?);
+        }
+        Ok(frames)
+    }
+
+    /// The CIE of an FDE.
+    pub fn cie(&self, fde: &Fde<'o>) -> &Cie<'o> {
+        &self.cies[fde.cie]
+    }
+
+    /// The first FDE whose code the pc is in.
+    pub fn fde_at(&self, pc: u64) -> Option<&Fde<'o>> {
+        self.fdes.iter().find(|fde| fde.covers(pc))
+    }
+
+    /// The instructions of a CIE.
+    pub fn initial_instructions(&self, cie: &Cie<'o>) -> Instructions<'o> {
+        Instructions::new(self.section, self.address, cie, cie.instructions)
+    }
+
+    /// The instructions of an FDE, without those of its CIE.
+    pub fn instructions(&self, fde: &Fde<'o>) -> Instructions<'o> {
+        Instructions::new(self.section, self.address, self.cie(fde), fde.instructions)
+    }
+
+    /// The rows of an FDE: runs the instructions of its CIE and its own.
+    pub fn rows(&self, fde: &Fde<'o>) -> FrameRows<'o> {
+        FrameRows::new(self.initial_instructions(self.cie(fde)), self.instructions(fde), fde)
+    }
+
+    /// The row for a pc, if there is one.
+    ///
+    /// # Errors
+    /// As [`FrameRows::next_row`].
+    pub fn row_at(&self, pc: u64) -> Result<Option<FrameRow<'o>>> {
+        let Some(fde) = self.fde_at(pc) else { return Ok(None) };
+        let mut rows = self.rows(fde);
+        while let Some(row) = rows.next_row()? {
+            if (row.start..row.end).contains(&pc) {
+                return Ok(Some(row.clone()));
+            }
+        }
+        Ok(None)
+    }
+}
+
+struct Reader {
+    section: FrameSection,
+    address: u64,
+    encoding: Encoding,
+}
+
+impl Reader {
+    fn cie<'o>(&self, mut from: Cursor<'o>, offset: u64, offset_bytes: u8) -> Result<Cie<'o>> {
+        let at = from.offset();
+        let version = from.u8(CIE)?;
+        if !matches!(version, 1 | 3 | 4) {
+            let text = format!("{CIE}: version {version}");
+            return Err(from.error(ErrorKind::Unsupported(text), at));
+        }
+        let mut encoding = Encoding { offset_bytes, ..self.encoding };
+        let augmentation = from.string(CIE)?;
+        if augmentation == b"eh" {
+            from.uint(encoding.address_bytes, CIE)?;
+        }
+        let mut segment_bytes = 0;
+        if version >= 4 {
+            encoding.address_bytes = from.u8(CIE)?;
+            segment_bytes = from.u8(CIE)?;
+        }
+        if !is_address_size(encoding.address_bytes) || segment_bytes > 8 {
+            let text =
+                format!("{CIE}: addresses of {} bytes, segments of {segment_bytes}", encoding.address_bytes);
+            return Err(from.error(ErrorKind::Malformed(text), at));
+        }
+        let mut cie = Cie {
+            offset,
+            version,
+            augmentation,
+            encoding,
+            segment_bytes,
+            code_alignment: from.uleb(CIE)?,
+            data_alignment: from.sleb(CIE)?,
+            return_register: Reg(if version == 1 { from.u8(CIE)?.into() } else { from.uleb(CIE)? }),
+            pointer_encoding: 0,
+            lsda_encoding: None,
+            personality: None,
+            is_signal: false,
+            instructions: FrameProgram { bytes: &[], offset: 0 },
+        };
+        self.augmentation(&mut cie, &mut from)?;
+        cie.instructions = rest(&mut from)?;
+        Ok(cie)
+    }
+
+    /// The data of the augmentation. Strings of other vendors, in brackets, have none.
+    fn augmentation(&self, cie: &mut Cie<'_>, from: &mut Cursor<'_>) -> Result<()> {
+        let unknown = |from: &Cursor<'_>| {
+            let text = format!("{CIE}: augmentation {:?}", String::from_utf8_lossy(cie.augmentation));
+            from.error(ErrorKind::Unsupported(text), cie.offset)
+        };
+        let Some((b'z', letters)) = cie.augmentation.split_first() else {
+            let is_known = matches!(cie.augmentation, b"" | b"eh" | b"armcc+" | [b'[', ..]);
+            return if is_known { Ok(()) } else { Err(unknown(from)) };
+        };
+        let len = from.uleb(CIE)?;
+        let mut data = from.limit(len, CIE)?;
+        from.take(len, CIE)?;
+        for (index, letter) in letters.iter().enumerate() {
+            match letter {
+                b'R' => cie.pointer_encoding = data.u8(CIE)?,
+                b'L' => cie.lsda_encoding = Some(data.u8(CIE)?).filter(|&encoding| encoding != OMITTED),
+                b'P' => {
+                    let encoding = data.u8(CIE)?;
+                    cie.personality = self.pointer(&mut data, encoding, cie.encoding.address_bytes, None)?;
+                }
+                b'S' => cie.is_signal = true,
+                // AArch64: return addresses are signed with the second key; frames have memory tags.
+                b'B' | b'G' => {}
+                b'[' if letters[index..].contains(&b']') => break,
+                _ => return Err(unknown(from)),
+            }
+        }
+        Ok(())
+    }
+
+    fn fde<'o>(&self, mut from: Cursor<'o>, offset: u64, index: usize, cie: &Cie<'o>) -> Result<Fde<'o>> {
+        let bytes = cie.encoding.address_bytes;
+        if cie.segment_bytes != 0 {
+            from.uint(cie.segment_bytes, FDE)?;
+        }
+        let (start, length) = match self.section {
+            FrameSection::Debug => (from.uint(bytes, FDE)?, from.uint(bytes, FDE)?),
+            FrameSection::Eh => {
+                let at = from.offset();
+                let start = self.pointer(&mut from, cie.pointer_encoding, bytes, None)?;
+                let Some(Pointer { address, is_indirect: false }) = start else {
+                    let text = format!("{FDE}: the address of its code is null, or not stated directly");
+                    return Err(from.error(ErrorKind::Malformed(text), at));
+                };
+                // The length has the format of the address, and counts from nothing.
+                (address, value(&mut from, cie.pointer_encoding & 0x0f, bytes)?)
+            }
+        };
+        let mut lsda = None;
+        if cie.augmentation.starts_with(b"z") {
+            let len = from.uleb(FDE)?;
+            let mut data = from.limit(len, FDE)?;
+            from.take(len, FDE)?;
+            if let Some(encoding) = cie.lsda_encoding {
+                lsda = self.pointer(&mut data, encoding, bytes, Some(start))?;
+            }
+        }
+        Ok(Fde { offset, cie: index, start, length, lsda, instructions: rest(&mut from)? })
+    }
+
+    /// An encoded pointer: `None` if it is null. `function` is the address of the code that it belongs to.
+    fn pointer(
+        &self,
+        from: &mut Cursor<'_>,
+        encoding: u8,
+        address_bytes: u8,
+        function: Option<u64>,
+    ) -> Result<Option<Pointer>> {
+        let at = from.offset();
+        let start = match (encoding & 0x70, function) {
+            (0x00, _) => 0,
+            (0x10, _) => self.address.wrapping_add(at),
+            (0x40, Some(function)) => function,
+            _ => return Err(unknown_pointer(from, encoding, at)),
+        };
+        let value = value(from, encoding & 0x0f, address_bytes)?;
+        // A field of 0 is a null pointer from wherever it counts.
+        if value == 0 {
+            return Ok(None);
+        }
+        let address = start.wrapping_add(value) & max_address(address_bytes);
+        Ok(Some(Pointer { address, is_indirect: encoding & 0x80 != 0 }))
+    }
+}
+
+#[cold]
+fn unknown_pointer(from: &Cursor<'_>, encoding: u8, at: u64) -> Error {
+    from.error(ErrorKind::Unsupported(format!("a pointer of encoding {encoding:#x}")), at)
+}
+
+/// A number in one of the formats of pointers.
+pub(super) fn value(from: &mut Cursor<'_>, format: u8, address_bytes: u8) -> Result<u64> {
+    const WHAT: &str = "an encoded pointer";
+    match EncodedAddress::form(format, address_bytes) {
+        Some(PointerForm::Uleb) => from.uleb(WHAT),
+        Some(PointerForm::Sleb) => from.sleb(WHAT).map(|value| value as u64),
+        Some(PointerForm::Unsigned(bytes)) => from.uint(bytes, WHAT),
+        Some(PointerForm::Signed(bytes)) => from.uint(bytes, WHAT).map(|value| sign_extended(value, bytes)),
+        None => Err(unknown_pointer(from, format, from.offset())),
+    }
+}
+
+fn rest<'o>(from: &mut Cursor<'o>) -> Result<FrameProgram<'o>> {
+    let offset = from.offset();
+    Ok(FrameProgram { bytes: from.take_rest(), offset })
+}

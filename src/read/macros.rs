@@ -1,0 +1,249 @@
+//! Macros: `.debug_macro` (DWARF 5 sections 6.3 and 7.23, and GNU's version 4), and `.debug_macinfo` (DWARF 4
+//! sections 6.3 and 7.22).
+
+use gimli::{DwForm, constants as dw};
+
+use super::cursor::Cursor;
+use super::dwarf::{Dwarf, Unit};
+use super::sections::{Base, Sections};
+use super::value::Value;
+use crate::error::{ErrorKind, Result};
+
+/// A list of macros: what its header says. [`entries`](Self::entries) reads it.
+#[derive(Debug, Clone)]
+pub struct Macros<'o> {
+    /// The offset of the header, or of the first entry in `.debug_macinfo`, which has none.
+    pub offset: u64,
+    /// The version of `.debug_macro`, 4 or 5. `None` in `.debug_macinfo`.
+    pub version: Option<u16>,
+    /// 4 in the 32-bit DWARF format, 8 in the 64-bit one.
+    pub offset_bytes: u8,
+    /// The offset in `.debug_line` of the line program that numbers the files.
+    pub line_program: Option<u64>,
+    /// Opcodes of vendors and the forms of their operands.
+    pub vendor_opcodes: Vec<(u8, &'o [u8])>,
+    sections: Sections<'o>,
+    strings: Base,
+    from: Cursor<'o>,
+}
+
+/// An entry of a list of macros. Lines count from 1; 0 is for what is not in a line of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the fields are those of the specification")]
+pub enum Macro<'o> {
+    /// A definition: the name, parameters in parentheses if it has any, a blank, and what it stands for.
+    Define { line: u64, text: &'o [u8] },
+    /// A definition ends. The text is the name.
+    Undef { line: u64, text: &'o [u8] },
+    /// A file is included: its number in the line program.
+    StartFile { line: u64, file: u64 },
+    /// The file ends.
+    EndFile,
+    /// Entries of another list of the section belong here, by its offset.
+    Import { offset: u64 },
+    /// Entries of the supplementary file belong here.
+    ImportSup { offset: u64 },
+    /// A definition whose text is in the supplementary file.
+    DefineSup { line: u64, offset: u64 },
+    /// The end of a definition whose name is in the supplementary file.
+    UndefSup { line: u64, offset: u64 },
+    /// A vendor's entry of `.debug_macinfo`.
+    Vendor { number: u64, text: &'o [u8] },
+    /// An entry of a vendor's opcode in `.debug_macro`.
+    Other,
+}
+
+/// An entry of a list of macros, and where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MacroEntry<'o> {
+    /// Its offset in the section, in bytes.
+    pub offset: u64,
+    /// Its opcode.
+    pub opcode: u8,
+    /// What it says.
+    pub entry: Macro<'o>,
+}
+
+const WHAT: &str = "a list of macros";
+
+impl<'o> Macros<'o> {
+    /// Reads the header at an offset of `.debug_macro`. Strings by index need the unit: [`Dwarf::macros`].
+    ///
+    /// # Errors
+    /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed) with the offset;
+    /// [`Unsupported`](ErrorKind::Unsupported) for other versions.
+    pub fn read(sections: &Sections<'o>, offset: u64) -> Result<Self> {
+        let encoding = crate::op::Encoding::new(8, crate::op::Dialect::Dwarf5);
+        Self::read_with(sections, offset, Base { offset: None, encoding })
+    }
+
+    fn read_with(sections: &Sections<'o>, offset: u64, mut strings: Base) -> Result<Self> {
+        let mut from = sections.cursor(".debug_macro", sections.debug_macro).at(offset, WHAT)?;
+        let version = from.u16(WHAT)?;
+        if !matches!(version, 4 | 5) {
+            return Err(from.error(ErrorKind::Unsupported(format!("{WHAT} of version {version}")), offset));
+        }
+        let flags = from.u8(WHAT)?;
+        let offset_bytes = if flags & 1 != 0 { 8 } else { 4 };
+        let line_program = if flags & 2 != 0 { Some(from.uint(offset_bytes, WHAT)?) } else { None };
+        let mut vendor_opcodes = Vec::new();
+        if flags & 4 != 0 {
+            for _ in 0..from.u8(WHAT)? {
+                let opcode = from.u8(WHAT)?;
+                let count = from.uleb(WHAT)?;
+                vendor_opcodes.push((opcode, from.take(count, WHAT)?));
+            }
+        }
+        strings.encoding.offset_bytes = offset_bytes;
+        let sections = *sections;
+        let version = Some(version);
+        Ok(Self { offset, version, offset_bytes, line_program, vendor_opcodes, sections, strings, from })
+    }
+
+    /// The list at an offset of `.debug_macinfo`.
+    ///
+    /// # Errors
+    /// [`Malformed`](ErrorKind::Malformed) if the offset is outside of the section.
+    pub fn read_macinfo(sections: &Sections<'o>, offset: u64) -> Result<Self> {
+        let from = sections.cursor(".debug_macinfo", sections.debug_macinfo).at(offset, WHAT)?;
+        let encoding = crate::op::Encoding::new(8, crate::op::Dialect::Dwarf5);
+        Ok(Self {
+            offset,
+            version: None,
+            offset_bytes: 4,
+            line_program: None,
+            vendor_opcodes: Vec::new(),
+            sections: *sections,
+            strings: Base { offset: None, encoding },
+            from,
+        })
+    }
+
+    /// The list at the offset of an [`Import`](Macro::Import) of this one.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn import(&self, offset: u64) -> Result<Self> {
+        Self::read_with(&self.sections, offset, self.strings)
+    }
+
+    /// The entries, up to the opcode 0 that ends the list.
+    pub fn entries(&self) -> MacroEntries<'_, 'o> {
+        MacroEntries { list: self, from: self.from }
+    }
+
+    fn entry(&self, from: &mut Cursor<'o>) -> Result<Option<MacroEntry<'o>>> {
+        const WHAT: &str = "an entry of a list of macros";
+        let offset = from.offset();
+        let opcode = from.u8(WHAT)?;
+        let line = |from: &mut Cursor<'o>| from.uleb(WHAT);
+        let section_offset = |from: &mut Cursor<'o>| from.uint(self.offset_bytes, WHAT);
+        let by_offset = |from: &mut Cursor<'o>| self.sections.string(section_offset(from)?);
+        let by_index = |from: &mut Cursor<'o>| self.sections.indexed_string(self.strings, from.uleb(WHAT)?);
+        let entry = match (opcode, self.version) {
+            (0, _) => return Ok(None),
+            (1, _) => Macro::Define { line: line(from)?, text: from.string(WHAT)? },
+            (2, _) => Macro::Undef { line: line(from)?, text: from.string(WHAT)? },
+            (3, _) => Macro::StartFile { line: line(from)?, file: from.uleb(WHAT)? },
+            (4, _) => Macro::EndFile,
+            (0xff, None) => Macro::Vendor { number: from.uleb(WHAT)?, text: from.string(WHAT)? },
+            (5, Some(_)) => Macro::Define { line: line(from)?, text: by_offset(from)? },
+            (6, Some(_)) => Macro::Undef { line: line(from)?, text: by_offset(from)? },
+            (7, Some(_)) => Macro::Import { offset: section_offset(from)? },
+            (8, Some(_)) => Macro::DefineSup { line: line(from)?, offset: section_offset(from)? },
+            (9, Some(_)) => Macro::UndefSup { line: line(from)?, offset: section_offset(from)? },
+            (10, Some(_)) => Macro::ImportSup { offset: section_offset(from)? },
+            (11, Some(5..)) => Macro::Define { line: line(from)?, text: by_index(from)? },
+            (12, Some(5..)) => Macro::Undef { line: line(from)?, text: by_index(from)? },
+            _ => {
+                let known = self.vendor_opcodes.iter().find(|(known, _)| *known == opcode);
+                let Some((_, forms)) = known else {
+                    let text = format!("{WHAT}: opcode {opcode:#04x}");
+                    return Err(from.error(ErrorKind::Unsupported(text), offset));
+                };
+                for &form in *forms {
+                    self.skip(from, DwForm(form.into()))?;
+                }
+                Macro::Other
+            }
+        };
+        Ok(Some(MacroEntry { offset, opcode, entry }))
+    }
+
+    /// Skips an operand of a vendor's opcode. The forms that the specification allows.
+    fn skip(&self, from: &mut Cursor<'o>, form: DwForm) -> Result<()> {
+        const WHAT: &str = "an operand of a macro";
+        let at = from.offset();
+        let len = match form {
+            dw::DW_FORM_data1 | dw::DW_FORM_flag | dw::DW_FORM_strx1 => 1,
+            dw::DW_FORM_data2 | dw::DW_FORM_strx2 => 2,
+            dw::DW_FORM_strx3 => 3,
+            dw::DW_FORM_data4 | dw::DW_FORM_strx4 => 4,
+            dw::DW_FORM_data8 => 8,
+            dw::DW_FORM_data16 => 16,
+            dw::DW_FORM_block1 => from.uint(1, WHAT)?,
+            dw::DW_FORM_block2 => from.uint(2, WHAT)?,
+            dw::DW_FORM_block4 => from.uint(4, WHAT)?,
+            dw::DW_FORM_block => from.uleb(WHAT)?,
+            dw::DW_FORM_line_strp | dw::DW_FORM_sec_offset | dw::DW_FORM_strp | dw::DW_FORM_strp_sup => {
+                self.offset_bytes.into()
+            }
+            dw::DW_FORM_sdata => return from.sleb(WHAT).map(|_| ()),
+            dw::DW_FORM_udata | dw::DW_FORM_strx => return from.uleb(WHAT).map(|_| ()),
+            dw::DW_FORM_string => return from.string(WHAT).map(|_| ()),
+            _ => {
+                let text = format!("{WHAT}: form {:#x}", form.0);
+                return Err(from.error(ErrorKind::Unsupported(text), at));
+            }
+        };
+        from.take(len, WHAT).map(|_| ())
+    }
+}
+
+/// The entries of a list of macros, in order.
+///
+/// # Errors
+/// [`Truncated`](ErrorKind::Truncated), [`Malformed`](ErrorKind::Malformed) or
+/// [`Unsupported`](ErrorKind::Unsupported) for an entry that cannot be read, with the offset. The iterator
+/// ends after an error.
+#[derive(Debug, Clone)]
+pub struct MacroEntries<'l, 'o> {
+    list: &'l Macros<'o>,
+    from: Cursor<'o>,
+}
+
+impl<'o> Iterator for MacroEntries<'_, 'o> {
+    type Item = Result<MacroEntry<'o>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.from.is_finished() {
+            return None;
+        }
+        let entry = self.list.entry(&mut self.from).transpose();
+        if !matches!(entry, Some(Ok(_))) {
+            self.from.finish();
+        }
+        entry
+    }
+}
+
+impl<'o> Dwarf<'o> {
+    /// The macros of a unit, if it has any: `DW_AT_macros`, GNU's forerunner, or `DW_AT_macro_info`.
+    ///
+    /// # Errors
+    /// As [`Macros::read`].
+    pub fn macros(&self, unit: &Unit<'o>) -> Result<Option<Macros<'o>>> {
+        let Some(root) = self.root(unit) else { return Ok(None) };
+        let offset = |name| match root.attr(name)? {
+            // Before DWARF 4 the form does not tell an offset from a number.
+            Value::Offset(offset) | Value::Unsigned(offset) => Some(*offset),
+            _ => None,
+        };
+        if let Some(offset) = offset(dw::DW_AT_macros).or_else(|| offset(dw::DW_AT_GNU_macros)) {
+            let strings = Base { offset: unit.str_offsets_base, encoding: unit.encoding };
+            return Macros::read_with(&self.sections, offset, strings).map(Some);
+        }
+        offset(dw::DW_AT_macro_info).map(|offset| Macros::read_macinfo(&self.sections, offset)).transpose()
+    }
+}

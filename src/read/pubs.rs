@@ -1,0 +1,130 @@
+//! Tables of names of before DWARF 5: `.debug_pubnames` and `.debug_pubtypes` (DWARF 4 sections 6.1.1 and
+//! 7.19), and GNU's with a byte more for each name.
+
+use super::cursor::Cursor;
+use super::sections::Sections;
+use crate::error::{ErrorKind, Result};
+
+/// Which of the tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PublicSection {
+    /// `.debug_pubnames`: functions and variables.
+    Names,
+    /// `.debug_pubtypes`.
+    Types,
+    /// `.debug_gnu_pubnames`.
+    GnuNames,
+    /// `.debug_gnu_pubtypes`.
+    GnuTypes,
+}
+
+impl PublicSection {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Names, Self::Types, Self::GnuNames, Self::GnuTypes];
+
+    /// The name of the section.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Names => ".debug_pubnames",
+            Self::Types => ".debug_pubtypes",
+            Self::GnuNames => ".debug_gnu_pubnames",
+            Self::GnuTypes => ".debug_gnu_pubtypes",
+        }
+    }
+
+    fn bytes<'o>(self, sections: &Sections<'o>) -> &'o [u8] {
+        match self {
+            Self::Names => sections.debug_pubnames,
+            Self::Types => sections.debug_pubtypes,
+            Self::GnuNames => sections.debug_gnu_pubnames,
+            Self::GnuTypes => sections.debug_gnu_pubtypes,
+        }
+    }
+
+    fn has_flags(self) -> bool {
+        matches!(self, Self::GnuNames | Self::GnuTypes)
+    }
+}
+
+/// The names of a unit that others see.
+#[derive(Debug, Clone)]
+pub struct PublicNames<'o> {
+    /// The table that they are of.
+    pub section: PublicSection,
+    /// The offset of the header in the section, in bytes.
+    pub offset: u64,
+    /// The version: 2, of every version of DWARF.
+    pub version: u16,
+    /// 4 in the 32-bit DWARF format, 8 in the 64-bit one.
+    pub offset_bytes: u8,
+    /// The offset of the unit in `.debug_info`.
+    pub unit: u64,
+    /// Bytes of the unit in `.debug_info`.
+    pub unit_bytes: u64,
+    names: Cursor<'o>,
+}
+
+/// A name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PublicName<'o> {
+    /// Its offset in the section, in bytes.
+    pub offset: u64,
+    /// The offset of what is named, from the start of the unit.
+    pub entry: u64,
+    /// In GNU's tables, what it is (bits 4 to 6) and whether only this file sees it (bit 7).
+    pub flags: Option<u8>,
+    /// The name, without its zero byte.
+    pub name: &'o [u8],
+}
+
+const WHAT: &str = "a set of public names";
+
+impl<'o> PublicNames<'o> {
+    /// Reads all headers of a table.
+    ///
+    /// # Errors
+    /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed) with the offset;
+    /// [`Unsupported`](ErrorKind::Unsupported) for other versions.
+    pub fn read_all(sections: &Sections<'o>, section: PublicSection) -> Result<Vec<Self>> {
+        let mut from = sections.cursor(section.name(), section.bytes(sections));
+        let mut all = Vec::new();
+        while !from.is_at_end() {
+            let offset = from.offset();
+            let (len, offset_bytes) = from.initial_length(WHAT)?;
+            let mut one = from.limit(len, WHAT)?;
+            from.take(len, WHAT)?;
+            let at = one.offset();
+            let version = one.u16(WHAT)?;
+            if version != 2 {
+                return Err(one.error(ErrorKind::Unsupported(format!("{WHAT} of version {version}")), at));
+            }
+            let unit = one.uint(offset_bytes, WHAT)?;
+            let unit_bytes = one.uint(offset_bytes, WHAT)?;
+            all.push(Self { section, offset, version, offset_bytes, unit, unit_bytes, names: one });
+        }
+        Ok(all)
+    }
+
+    /// The names, up to the offset 0 that ends the set.
+    ///
+    /// # Errors
+    /// [`Truncated`](ErrorKind::Truncated) if the set ends before. The iterator ends after an error.
+    pub fn names(&self) -> impl Iterator<Item = Result<PublicName<'o>>> + use<'o> {
+        let (mut from, bytes, has_flags) = (self.names, self.offset_bytes, self.section.has_flags());
+        let mut is_done = false;
+        let mut next = move || -> Result<Option<PublicName<'o>>> {
+            let offset = from.offset();
+            let entry = from.uint(bytes, WHAT)?;
+            if entry == 0 {
+                return Ok(None);
+            }
+            let flags = if has_flags { Some(from.u8(WHAT)?) } else { None };
+            Ok(Some(PublicName { offset, entry, flags, name: from.string(WHAT)? }))
+        };
+        std::iter::from_fn(move || {
+            let name = if is_done { None } else { next().transpose() };
+            is_done = !matches!(name, Some(Ok(_)));
+            name
+        })
+    }
+}

@@ -1,0 +1,88 @@
+//! Headers of the tables behind indices: `.debug_str_offsets` (DWARF 5 section 7.26) and `.debug_addr` (section
+//! 7.27).
+
+use super::cursor::{Cursor, is_address_size};
+use super::sections::Sections;
+use crate::error::{ErrorKind, Result};
+
+/// A table of numbers: offsets of strings in `.debug_str`, or addresses.
+#[derive(Debug, Clone)]
+pub struct IndexTable<'o> {
+    /// The offset of its header in the section, in bytes.
+    pub offset: u64,
+    /// The version: 5.
+    pub version: u16,
+    /// The offset of element 0 in the section, which is the base of the units that use it.
+    pub base: u64,
+    /// Bytes of an element.
+    pub element_bytes: u8,
+    elements: Cursor<'o>,
+}
+
+const WHAT: &str = "a table of indices";
+
+impl<'o> IndexTable<'o> {
+    /// Reads all headers of `.debug_str_offsets`. Before DWARF 5 the section had none: this is not for such.
+    ///
+    /// # Errors
+    /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed) with the offset;
+    /// [`Unsupported`](ErrorKind::Unsupported) for other versions.
+    pub fn str_offsets(sections: &Sections<'o>) -> Result<Vec<Self>> {
+        let from = sections.cursor(".debug_str_offsets", sections.debug_str_offsets);
+        read_all(from, |from, offset_bytes| {
+            from.u16(WHAT)?;
+            Ok(offset_bytes)
+        })
+    }
+
+    /// Reads all headers of `.debug_addr`, as [`str_offsets`](Self::str_offsets).
+    ///
+    /// # Errors
+    /// As [`str_offsets`](Self::str_offsets).
+    pub fn addresses(sections: &Sections<'o>) -> Result<Vec<Self>> {
+        read_all(sections.cursor(".debug_addr", sections.debug_addr), |from, _| {
+            let at = from.offset();
+            let (address_bytes, segment_bytes) = (from.u8(WHAT)?, from.u8(WHAT)?);
+            if is_address_size(address_bytes) && segment_bytes == 0 {
+                return Ok(address_bytes);
+            }
+            let text = format!("{WHAT}: addresses of {address_bytes} bytes, segments of {segment_bytes}");
+            Err(from.error(ErrorKind::Malformed(text), at))
+        })
+    }
+
+    /// The elements, in order.
+    ///
+    /// # Errors
+    /// [`Truncated`](ErrorKind::Truncated) for a last one that is cut off. The iterator ends after it.
+    pub fn elements(&self) -> impl Iterator<Item = Result<u64>> + use<'o> {
+        let (mut from, bytes) = (self.elements, self.element_bytes);
+        std::iter::from_fn(move || {
+            if from.is_at_end() {
+                return None;
+            }
+            Some(from.uint(bytes, WHAT).inspect_err(|_| from.finish()))
+        })
+    }
+}
+
+fn read_all<'o>(
+    mut from: Cursor<'o>,
+    rest: impl Fn(&mut Cursor<'o>, u8) -> Result<u8>,
+) -> Result<Vec<IndexTable<'o>>> {
+    let mut all = Vec::new();
+    while !from.is_at_end() {
+        let offset = from.offset();
+        let (len, offset_bytes) = from.initial_length(WHAT)?;
+        let mut one = from.limit(len, WHAT)?;
+        from.take(len, WHAT)?;
+        let at = one.offset();
+        let version = one.u16(WHAT)?;
+        if version != 5 {
+            return Err(one.error(ErrorKind::Unsupported(format!("{WHAT} of version {version}")), at));
+        }
+        let element_bytes = rest(&mut one, offset_bytes)?;
+        all.push(IndexTable { offset, version, base: one.offset(), element_bytes, elements: one });
+    }
+    Ok(all)
+}

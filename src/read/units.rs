@@ -1,0 +1,346 @@
+//! The reader of units: headers, abbreviations and entries, decoded by `gimli`, with values looked up.
+
+use std::ops::Range;
+
+use gimli::{DebugAbbrev, DebugInfo, DebugTypes, DwUt, EndianSlice, RunTimeEndian, constants as dw};
+
+use super::cursor::is_address_size;
+use super::dwarf::{Dwarf, Node, Unit};
+use super::sections::{Sections, lists_header, str_offsets_header};
+use super::value::{Attribute, Slice, Value, resolve};
+use crate::error::{At, Error, ErrorKind, Result};
+use crate::op::{Dialect, DraftCodes, Encoding};
+
+/// An attribute before what it refers to is looked up.
+type Raw<'o> = gimli::read::Attribute<Slice<'o>>;
+
+/// The abbreviations that were used last: units of one producer often share a table.
+type Table = Option<(u64, gimli::Abbreviations)>;
+
+pub(super) struct Reader<'m, 'o> {
+    dwarf: Dwarf<'o>,
+    dialect: Dialect,
+    draft: DraftCodes,
+    /// The units of the file that has the skeletons.
+    skeletons: &'m [Unit<'o>],
+}
+
+impl<'m, 'o> Reader<'m, 'o> {
+    pub(super) fn new(sections: Sections<'o>, dialect: Dialect, draft: DraftCodes) -> Self {
+        let dwarf = Dwarf {
+            sections,
+            units: Vec::new(),
+            nodes: Vec::new(),
+            attributes: Vec::new(),
+            signatures: Vec::new(),
+            encoding: Encoding {
+                address_bytes: sections.address_bytes_or_8(),
+                big_endian: sections.big_endian,
+                draft,
+                ..Encoding::new(8, dialect)
+            },
+            main: None,
+        };
+        Self { dwarf, dialect, draft, skeletons: &[] }
+    }
+
+    pub(super) fn with_main(mut self, main: &'m Dwarf<'o>) -> Self {
+        self.dwarf.main = Some(main.sections);
+        self.skeletons = &main.units;
+        self
+    }
+
+    pub(super) fn read(mut self) -> Result<Dwarf<'o>> {
+        let sections = self.dwarf.sections;
+        let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
+        let info = DebugInfo::from(EndianSlice::new(sections.debug_info, endian));
+        let types = DebugTypes::from(EndianSlice::new(sections.debug_types, endian));
+        let mut table = None;
+        let mut next = 0;
+        let mut headers = info.units();
+        while let Some(header) = headers.next().map_err(|error| self.broken(error, "a unit header", next))? {
+            next = self.unit(&header, &mut table, next)?;
+        }
+        next = sections.debug_info.len() as u64;
+        let mut headers = types.units();
+        while let Some(header) = headers.next().map_err(|error| self.broken(error, "a unit header", next))? {
+            next = self.unit(&header, &mut table, next)?;
+        }
+        let mut dwarf = self.dwarf;
+        let units = dwarf.units.iter().zip(0..);
+        dwarf.signatures = units.filter_map(|(unit, index)| Some((unit.signature?, index))).collect();
+        // The first of several, which a linker would have kept.
+        dwarf.signatures.sort_by_key(|&(signature, _)| signature);
+        dwarf.signatures.dedup_by_key(|&mut (signature, _)| signature);
+        Ok(dwarf)
+    }
+
+    /// Reads the unit that starts at `start` and gives the offset after it.
+    fn unit(&mut self, header: &gimli::UnitHeader<Slice<'o>>, table: &mut Table, start: u64) -> Result<u64> {
+        let span = start..start + header.length_including_self() as u64;
+        let sections = self.dwarf.sections;
+        let encoding = Encoding {
+            address_bytes: header.address_size(),
+            offset_bytes: header.format().word_size(),
+            version: header.version(),
+            big_endian: sections.big_endian,
+            dialect: self.dialect,
+            draft: self.draft,
+        };
+        if !is_address_size(encoding.address_bytes) {
+            let text = format!("addresses of {} bytes", encoding.address_bytes);
+            return Err(self.place(Error::malformed(text), start));
+        }
+        let at = header.debug_abbrev_offset().0 as u64;
+        let table = match table {
+            Some((known, table)) if *known == at => &*table,
+            _ => {
+                let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
+                let abbrevs = DebugAbbrev::from(EndianSlice::new(sections.debug_abbrev, endian));
+                let read = header.abbreviations(&abbrevs).map_err(|error| {
+                    broken(error, "the abbreviations", sections.name(".debug_abbrev"), at)
+                })?;
+                &table.insert((at, read)).1
+            }
+        };
+        let first = self.next_index(start)?;
+        let mut unit = new_unit(header, span.clone(), encoding, sections.is_split);
+        unit.entries = first..first;
+        let number = self.dwarf.units.len() as u32;
+        let mut open: Vec<u32> = Vec::new();
+        let mut raw: Vec<Raw<'o>> = Vec::new();
+        let mut entries =
+            header.entries_raw(table, None).map_err(|error| self.broken(error, "an entry", start))?;
+        while !entries.is_empty() {
+            let offset = start + entries.next_offset().0 as u64;
+            let Some(abbrev) =
+                entries.read_abbreviation().map_err(|error| self.broken(error, "an entry", offset))?
+            else {
+                if let Some(parent) = open.pop() {
+                    self.dwarf.nodes[parent as usize].end = self.next_index(offset)?;
+                }
+                continue;
+            };
+            raw.clear();
+            for &spec in abbrev.attributes() {
+                raw.push(
+                    entries.read_attribute(spec).map_err(|error| self.broken(error, "an entry", offset))?,
+                );
+            }
+            let index = self.next_index(offset)?;
+            if index == first {
+                unit.set_bases(abbrev.tag(), &raw);
+                self.set_skeleton(&mut unit);
+            }
+            let from = self.next_attribute(offset)?;
+            for one in &raw {
+                let value = resolve(&self.dwarf, &unit, one.name(), one.raw_value()).map_err(|error| {
+                    let unit = unit.name.as_deref().map(String::from);
+                    self.place(error, offset).or_at(At { unit, ..At::default() })
+                })?;
+                let (name, form) = (one.name(), one.form());
+                self.dwarf.attributes.push(Attribute { name, form, value });
+            }
+            let attributes = from..self.next_attribute(offset)?;
+            if index == first {
+                unit.set_rest(&self.dwarf.attributes[from as usize..]);
+            }
+            self.dwarf.nodes.push(Node {
+                offset,
+                abbrev: abbrev.code(),
+                tag: abbrev.tag(),
+                unit: number,
+                depth: open.len() as u32,
+                parent: open.last().copied().unwrap_or(index),
+                end: index + 1,
+                attributes,
+            });
+            if abbrev.has_children() {
+                open.push(index);
+            }
+        }
+        unit.entries.end = self.next_index(span.end)?;
+        unit.unclosed = open.len();
+        for parent in open {
+            self.dwarf.nodes[parent as usize].end = unit.entries.end;
+        }
+        self.dwarf.units.push(unit);
+        Ok(span.end)
+    }
+
+    /// Takes over what the skeleton of a split unit says for it. DWARF 5 section 3.1.3.
+    fn set_skeleton(&self, unit: &mut Unit<'o>) {
+        if !unit.is_split() {
+            return;
+        }
+        let is_of = |one: &&Unit<'o>| one.kind == dw::DW_UT_skeleton && one.dwo_id == unit.dwo_id;
+        // A type unit has no skeleton of its own; what there is in its file belongs to all of it.
+        let skeleton = match unit.kind {
+            dw::DW_UT_split_type => self.skeletons.iter().find(|one| one.kind == dw::DW_UT_skeleton),
+            _ => self.skeletons.iter().filter(|_| unit.dwo_id.is_some()).find(is_of),
+        };
+        let Some(skeleton) = skeleton else { return };
+        unit.has_skeleton = true;
+        unit.addr_base = unit.addr_base.or(skeleton.addr_base);
+        unit.ranges_base = skeleton.ranges_base;
+        if unit.kind == dw::DW_UT_split_compile {
+            unit.low_pc = skeleton.low_pc;
+            unit.stmt_list = skeleton.stmt_list;
+            unit.comp_dir.clone_from(&skeleton.comp_dir);
+        }
+    }
+
+    #[cold]
+    fn place(&self, error: Error, offset: u64) -> Error {
+        let (section, offset) = self.dwarf.place(offset);
+        error.in_section(section).at_offset(offset)
+    }
+
+    #[cold]
+    fn broken(&self, error: gimli::Error, what: &str, offset: u64) -> Error {
+        let (section, offset) = self.dwarf.place(offset);
+        broken(error, what, section, offset)
+    }
+
+    fn next_index(&self, offset: u64) -> Result<u32> {
+        u32::try_from(self.dwarf.nodes.len()).ok().filter(|&index| index < u32::MAX).ok_or_else(|| {
+            let text = "more than 4294967294 entries".into();
+            self.place(Error::new(ErrorKind::TooLarge(text)), offset)
+        })
+    }
+
+    fn next_attribute(&self, offset: u64) -> Result<u32> {
+        // Attributes can have no bytes in `.debug_info`. A file in which that is the rule is made to
+        // exhaust its reader.
+        let sections = &self.dwarf.sections;
+        let bytes = sections.debug_info.len().saturating_add(sections.debug_types.len());
+        let most = bytes.saturating_mul(16).saturating_add(0x10000);
+        let len = self.dwarf.attributes.len();
+        u32::try_from(len).ok().filter(|_| len <= most).ok_or_else(|| {
+            let text = format!("{len} attributes in a section of this size");
+            self.place(Error::new(ErrorKind::TooLarge(text)), offset)
+        })
+    }
+}
+
+/// A unit as its header has it.
+fn new_unit<'o>(
+    header: &gimli::UnitHeader<Slice<'o>>,
+    span: Range<u64>,
+    encoding: Encoding,
+    is_split: bool,
+) -> Unit<'o> {
+    let (mut signature, mut type_offset, mut dwo_id) = (None, None, None);
+    let mut take = |kind, of: gimli::DebugTypeSignature, at: gimli::UnitOffset| {
+        signature = Some(of.0);
+        type_offset = Some(span.start.saturating_add(at.0 as u64));
+        kind
+    };
+    let kind: DwUt = match header.type_() {
+        gimli::UnitType::Compilation if is_split => dw::DW_UT_split_compile,
+        gimli::UnitType::Compilation => dw::DW_UT_compile,
+        gimli::UnitType::Type { type_signature, type_offset } => {
+            take(if is_split { dw::DW_UT_split_type } else { dw::DW_UT_type }, type_signature, type_offset)
+        }
+        gimli::UnitType::Partial => dw::DW_UT_partial,
+        gimli::UnitType::Skeleton(id) => {
+            dwo_id = Some(id.0);
+            dw::DW_UT_skeleton
+        }
+        gimli::UnitType::SplitCompilation(id) => {
+            dwo_id = Some(id.0);
+            dw::DW_UT_split_compile
+        }
+        gimli::UnitType::SplitType { type_signature, type_offset } => {
+            take(dw::DW_UT_split_type, type_signature, type_offset)
+        }
+    };
+    let mut unit = Unit {
+        offset: span.start,
+        end: span.end,
+        kind,
+        signature,
+        type_offset,
+        dwo_id,
+        dwo_name: None,
+        encoding,
+        name: None,
+        comp_dir: None,
+        producer: None,
+        language: None,
+        low_pc: None,
+        addr_base: None,
+        str_offsets_base: None,
+        loclists_base: None,
+        rnglists_base: None,
+        ranges_base: None,
+        stmt_list: None,
+        has_skeleton: false,
+        unclosed: 0,
+        entries: 0..0,
+    };
+    if unit.is_split() && encoding.version >= 5 {
+        // Nothing but the tables of this unit is there, so that they need no base.
+        unit.str_offsets_base = Some(str_offsets_header(encoding));
+        unit.loclists_base = Some(lists_header(encoding));
+        unit.rnglists_base = Some(lists_header(encoding));
+    }
+    unit
+}
+
+impl<'o> Unit<'o> {
+    /// Takes what the other attributes of the first entry depend on.
+    fn set_bases(&mut self, tag: gimli::DwTag, raw: &[Raw<'o>]) {
+        if self.encoding.version < 5 && tag == dw::DW_TAG_partial_unit && self.kind == dw::DW_UT_compile {
+            self.kind = dw::DW_UT_partial;
+        }
+        for one in raw {
+            if one.name() == dw::DW_AT_GNU_dwo_id {
+                self.dwo_id = self.dwo_id.or(one.udata_value());
+            }
+            if one.name() == dw::DW_AT_GNU_dwo_name && self.kind == dw::DW_UT_compile {
+                self.kind = dw::DW_UT_skeleton;
+            }
+            // Before DWARF 4 the form does not tell an offset from a number.
+            let Some(offset) = one.offset_value() else { continue };
+            let base = match one.name() {
+                dw::DW_AT_addr_base | dw::DW_AT_GNU_addr_base => &mut self.addr_base,
+                dw::DW_AT_str_offsets_base => &mut self.str_offsets_base,
+                dw::DW_AT_loclists_base => &mut self.loclists_base,
+                dw::DW_AT_rnglists_base => &mut self.rnglists_base,
+                dw::DW_AT_GNU_ranges_base => &mut self.ranges_base,
+                _ => continue,
+            };
+            *base = Some(offset as u64);
+        }
+    }
+
+    /// Takes what the attributes of the first entry say for the whole unit.
+    fn set_rest(&mut self, attributes: &[Attribute<'o>]) {
+        for Attribute { name, value, .. } in attributes {
+            match (*name, value) {
+                (dw::DW_AT_name, _) => self.name = value.text(),
+                (dw::DW_AT_comp_dir, _) => self.comp_dir = value.text(),
+                (dw::DW_AT_dwo_name | dw::DW_AT_GNU_dwo_name, _) => self.dwo_name = value.text(),
+                (dw::DW_AT_producer, _) => self.producer = value.text(),
+                (dw::DW_AT_language, _) => self.language = value.unsigned(),
+                (dw::DW_AT_low_pc, &Value::Address(address)) => self.low_pc = Some(address),
+                (dw::DW_AT_stmt_list, &Value::LineProgram(offset)) => self.stmt_list = Some(offset),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// An error of `gimli`'s as one of ours.
+#[cold]
+fn broken(error: gimli::Error, what: &str, section: &str, offset: u64) -> Error {
+    let kind = match error {
+        gimli::Error::UnexpectedEof(_) => ErrorKind::Truncated(what.into()),
+        gimli::Error::UnknownVersion(_) | gimli::Error::UnknownForm(_) | gimli::Error::UnknownUnitType(_) => {
+            ErrorKind::Unsupported(format!("{what}: {error}"))
+        }
+        _ => ErrorKind::Malformed(format!("{what}: {error}")),
+    };
+    Error::new(kind).in_section(section).at_offset(offset)
+}

@@ -1,0 +1,56 @@
+//! Every version in both formats: what other programs make of it, and whether it means what was described.
+
+use eitri::lower::{Consumer, Policy, lower};
+use gimli::Format;
+
+use super::common::{Folder, Ran};
+use super::described::{Known, Machine, Options, code, module};
+use super::{DWARFDUMP, EU_READELF, LIBDWARF, READELF};
+
+const COMPLAINTS: [&str; 7] = ["warning", "error:", "corrupt", "user defined", "invalid", "truncated", "???"];
+
+fn options() -> Options {
+    Options { places: |place| place.known == Known::Both, ..Options::new(Machine::Cpu) }
+}
+
+/// Each combination, with the object.
+fn objects() -> impl Iterator<Item = (String, Consumer, Vec<u8>)> {
+    let combinations = (2..=5).flat_map(|version| [(version, Format::Dwarf32), (version, Format::Dwarf64)]);
+    combinations.map(|(version, format)| {
+        let mut consumer = Consumer::dwarf5();
+        (consumer.version, consumer.format) = (version, format);
+        let module = module(options()).expect("the module");
+        let written = lower(&module, &consumer, Policy::Partial).expect("sections");
+        let object = eitri::emit::elf::new_object(module.target(), &code(options()), &written.sections);
+        let object = object.expect("an object");
+        let report = eitri::check(&module, &consumer, &written.left_out, &object).expect("is read");
+        assert!(report.is_clean(), "DWARF {version}, {format:?}: {report}");
+        (format!("dwarf{version}-{}", 8 * format.word_size()), consumer, object)
+    })
+}
+
+fn no_complaints(name: &str, ran: Ran) {
+    let said = ran.clean().to_lowercase();
+    let complaint = COMPLAINTS.iter().find(|complaint| said.contains(**complaint));
+    assert_eq!(complaint, None, "{name}: {said}");
+}
+
+#[test]
+fn every_version_is_read_by_others_and_means_what_was_described() {
+    let folder = Folder::new();
+    for (name, _, object) in objects() {
+        let path = folder.file(&format!("{name}.o"), object);
+        if let Some(ran) = DWARFDUMP.run(&["--verify".as_ref(), path.as_os_str()]) {
+            no_complaints(&name, ran);
+        }
+        if let Some(ran) = READELF.run(&["-W".as_ref(), "-w".as_ref(), path.as_os_str()]) {
+            no_complaints(&name, ran);
+        }
+        if let Some(ran) = EU_READELF.run(&["-w".as_ref(), path.as_os_str()]) {
+            no_complaints(&name, ran);
+        }
+        if let Some(ran) = LIBDWARF.run(&["-a".as_ref(), path.as_os_str()]) {
+            no_complaints(&name, ran);
+        }
+    }
+}

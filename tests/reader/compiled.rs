@@ -1,0 +1,109 @@
+//! Objects that compilers make while the test runs, with the flags that it needs.
+
+use std::path::{Path, PathBuf};
+
+use eitri::read::{Dwarf, Object, Sections};
+
+use crate::compare::compare;
+use crate::tools::{Folder, Tool};
+
+pub const CLANG: Tool = Tool::new("clang-19", "clang-19");
+pub const CLANGXX: Tool = Tool::new("clang++-19", "clang-19");
+pub const GCC: Tool = Tool::new("gcc", "gcc");
+pub const GXX: Tool = Tool::new("g++", "g++");
+pub const LLC: Tool = Tool::new("llc-19", "llvm-19");
+pub const LLD: Tool = Tool::new("ld.lld-19", "lld-19");
+pub const DWARFDUMP: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
+
+/// Types in a namespace, a template, a variable of a thread, calls that are inlined.
+pub const TYPES: &str = "
+namespace n { struct S { int a; char b[3]; virtual ~S(); virtual int g(); }; enum E { A, B }; }
+n::S::~S() {}
+int n::S::g() { return a; }
+thread_local int tls = 3;
+int gl[4];
+static int helper(int x) { return x * gl[x & 3]; }
+template <class T> T tw(T t) { n::S s; return t + helper(t) + s.a; }
+int f(int x) { int r = 0; for (int i = 0; i < x; i++) r += tw(i) + tls; return r; }
+int h(n::S &s, n::E e) { return s.g() + e + f(4); }
+";
+
+/// Frames that grow in steps, and one whose size is known when it runs.
+pub const FRAMES: &str = "
+int g; extern int h(int *, int);
+static int lots(int a, int b) { int v[40]; h(v, a); return v[b & 31]; }
+int f(int n) { int k = lots(n, 1) + lots(n, 2); for (int i = 0; i < n; i++) k += h(&k, i); return k * g; }
+int w(int n) { char *p = __builtin_alloca(n); return h((int *)p, n); }
+int s(int *p, int n) { if (!n) return 0; h(p, n); if (n == 1) return h(p, 7); return h(p, n + 1) + 3; }
+";
+
+pub const MACROS: &str = "
+#include \"m.h\"
+#define LOCAL(x) ((x) + WIDE)
+#undef WIDE
+#define WIDE 3
+int g; int f(int n) { int k = LOCAL(n); return k * g; }
+";
+
+/// Compiles a source file that is in the folder already; `None` without the tool.
+pub fn compile(tool: Tool, folder: &Path, source: &str, flags: &str, out: &str) -> Option<PathBuf> {
+    let out = folder.join(out);
+    let mut arguments: Vec<String> = flags.split_whitespace().map(String::from).collect();
+    arguments.extend([folder.join(source).display().to_string(), "-o".into(), out.display().to_string()]);
+    tool.run(&arguments)?.clean();
+    Some(out)
+}
+
+/// A folder with the sources.
+pub fn sources() -> Folder {
+    let folder = Folder::new();
+    folder.file("types.cpp", TYPES);
+    folder.file("frames.c", FRAMES);
+    folder.file("macros.c", MACROS);
+    folder.file("m.h", "#define WIDE 2\n#define EMPTY\n");
+    folder
+}
+
+/// What `llvm-dwarfdump` prints. It warns of relocations that it does not know, which others do not need.
+pub fn dumped(option: &str, path: &Path) -> Option<String> {
+    let ran = DWARFDUMP.run(&[option.as_ref(), path.as_os_str()])?;
+    assert!(ran.succeeded && ran.errors.lines().all(|line| line.contains("R_390")), "{ran}");
+    Some(ran.out)
+}
+
+pub fn hex(text: &str) -> u64 {
+    let text = text.trim_end_matches([',', ')', ':']).trim_start_matches(['[', '(']);
+    u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap_or_else(|_| panic!("no number: {text}"))
+}
+
+#[test]
+fn every_version_and_format_is_read_as_gimli_does() {
+    let folder = sources();
+    let mut versions: Vec<String> = (2..=5).map(|version| format!("-gdwarf-{version}")).collect();
+    versions.extend(["-gdwarf-4 -gdwarf64".into(), "-gdwarf-5 -gdwarf64".into()]);
+    versions.extend((4..=5).map(|version| format!("-gdwarf-{version} -fdebug-types-section")));
+    for version in versions {
+        for (tool, machine) in [
+            (CLANGXX, ""),
+            (GXX, ""),
+            (CLANGXX, "--target=s390x-linux-gnu"),
+            (CLANGXX, "--target=aarch64-linux-gnu"),
+            (CLANGXX, "--target=i386-linux-gnu"),
+        ] {
+            if machine.contains("i386") && version.contains("gdwarf64") {
+                continue;
+            }
+            let flags = format!("-O1 -c {version} {machine}");
+            let Some(path) = compile(tool, folder.path(), "types.cpp", &flags, "a.o") else { return };
+            let bytes = std::fs::read(path).unwrap();
+            let object = Object::read(&bytes).unwrap();
+            assert_eq!(object.is_big_endian(), machine.contains("s390x"));
+            let count = compare(Sections::of(&object));
+            assert!(count.entries > 30 && count.rows > 7, "{flags}: {count:?}");
+            assert!(count.list_entries > 0, "{flags}: {count:?}");
+            let dwarf = Dwarf::read(&object).unwrap();
+            let text = eitri::dump::dump(&object, &dwarf, None, eitri::dump::DumpOptions { verbose: true });
+            assert!(!text.contains("<section"), "{flags}: {text}");
+        }
+    }
+}

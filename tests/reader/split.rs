@@ -1,0 +1,175 @@
+//! Type units and split units say what the same program says without them.
+
+use std::collections::BTreeMap;
+
+use eitri::dump::{DumpOptions, dump};
+use eitri::read::{Dwarf, Entry, Object, Value};
+use gimli::constants as dw;
+use pretty_assertions::assert_eq;
+
+use crate::compiled::{CLANGXX, GXX, compile, sources};
+
+/// What is said of variables and functions: tag and name with those above, the type by name, the pcs, and the
+/// bounds of locations.
+fn facts(dwarf: &Dwarf<'_>, has_ends: bool) -> Vec<String> {
+    let mut all = Vec::new();
+    for entry in dwarf.entries() {
+        let is_code = matches!(
+            entry.tag(),
+            dw::DW_TAG_variable
+                | dw::DW_TAG_formal_parameter
+                | dw::DW_TAG_subprogram
+                | dw::DW_TAG_inlined_subroutine
+        );
+        // A declaration is in the type unit of its class, or is not.
+        if !is_code || entry.attr(dw::DW_AT_declaration).is_some() || !is_defined(entry) {
+            continue;
+        }
+        let bounds: Vec<_> = entry
+            .locations(dw::DW_AT_location)
+            .unwrap()
+            .unwrap_or_default()
+            .iter()
+            .map(|place| (place.start, if has_ends { place.end } else { 0 }))
+            .collect();
+        let path: Vec<_> = std::iter::successors(Some(entry), |entry| entry.parent())
+            .filter(|entry| entry.tag() != dw::DW_TAG_compile_unit)
+            .map(|entry| (entry.tag().to_string(), entry.name().map(String::from)))
+            .collect();
+        let file = entry.number(dw::DW_AT_decl_file).map(|file| {
+            let program = dwarf.lines(entry.unit()).unwrap().expect("a line program");
+            program.path(file).map(String::from)
+        });
+        let ranges = entry.ranges().unwrap();
+        all.push(format!("{path:?}: {:?} {ranges:x?} {bounds:x?} {file:?}", entry.ty().map(type_name)));
+    }
+    all.sort();
+    all
+}
+
+fn is_defined(entry: Entry<'_, '_>) -> bool {
+    std::iter::successors(Some(entry), |entry| entry.parent()).all(|entry| {
+        !matches!(
+            entry.tag(),
+            dw::DW_TAG_structure_type | dw::DW_TAG_class_type | dw::DW_TAG_enumeration_type
+        )
+    })
+}
+
+/// What a type is called, through pointers and to type units.
+fn type_name(mut entry: Entry<'_, '_>) -> String {
+    let mut text = String::new();
+    for _ in 0..10 {
+        entry = entry.reference(dw::DW_AT_signature).unwrap_or(entry);
+        text += &format!("{} {:?} ", entry.tag(), entry.name());
+        match entry.ty() {
+            Some(next) if entry.name().is_none() => entry = next,
+            _ => break,
+        }
+    }
+    text
+}
+
+#[test]
+fn types_in_units_of_their_own_are_those_of_the_program() {
+    let folder = sources();
+    for tool in [CLANGXX, GXX] {
+        for version in [4, 5] {
+            let object = |flags: &str| {
+                let flags = format!("-c -gdwarf-{version} {flags}");
+                compile(tool, folder.path(), "types.cpp", &flags, "a.o")
+                    .map(|path| std::fs::read(path).unwrap())
+            };
+            let (Some(plain), Some(units)) = (object(""), object("-fdebug-types-section")) else { return };
+            let (plain, units) = (Object::read(&plain).unwrap(), Object::read(&units).unwrap());
+            let (plain, dwarf) = (Dwarf::read(&plain).unwrap(), Dwarf::read(&units).unwrap());
+            assert_eq!(facts(&dwarf, true), facts(&plain, true));
+            let signatures: BTreeMap<_, _> =
+                dwarf.units().iter().filter_map(|unit| Some((unit.signature?, unit))).collect();
+            assert!(!signatures.is_empty());
+            let mut used = 0;
+            for entry in dwarf.entries() {
+                for attribute in entry.attributes() {
+                    let Value::Signature(signature) = attribute.value else { continue };
+                    let found = dwarf.type_of_signature(signature).unwrap();
+                    let unit = signatures[&signature];
+                    assert_eq!((found.unit().offset, Some(found.offset())), (unit.offset, unit.type_offset));
+                    assert_eq!(unit.kind, dw::DW_UT_type);
+                    assert_eq!(dwarf.unit_at(found.offset()).map(|unit| unit.offset), Some(unit.offset));
+                    let section = if version == 4 { ".debug_types" } else { ".debug_info" };
+                    assert_eq!(dwarf.place(found.offset()).0, section);
+                    let is_named = found.name().is_some_and(|name| name == "S" || name == "E");
+                    assert!(is_named, "{found:?}");
+                    used += 1;
+                }
+            }
+            assert!(used > 0);
+            assert!(dwarf.type_of_signature(1).is_none());
+            let text = dump(&units, &dwarf, None, DumpOptions::default());
+            assert!(text.contains(", DW_UT_type, signature 0x"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn split_units_with_their_skeletons_say_what_the_whole_program_says() {
+    let folder = sources();
+    for tool in [CLANGXX, GXX] {
+        for version in [4, 5] {
+            for more in ["", "-fdebug-types-section", "-gdwarf64"] {
+                // GNU's version 4 has no 64-bit format here.
+                if (version, more) == (4, "-gdwarf64") {
+                    continue;
+                }
+                let object = |flags: &str, source: &str, out: &str| {
+                    let flags = format!("-O1 -ffunction-sections -c -gdwarf-{version} {flags}");
+                    compile(tool, folder.path(), source, &flags, out).map(|path| std::fs::read(path).unwrap())
+                };
+                let Some(plain) = object("", "types.cpp", "a.o") else { return };
+                let main = object(&format!("-gsplit-dwarf {more}"), "types.cpp", "b.o").unwrap();
+                let dwo = std::fs::read(folder.path().join("b.dwo")).unwrap();
+                let [plain, main, dwo] = [&plain, &main, &dwo].map(|bytes| Object::read(bytes).unwrap());
+                let (plain, skeletons) = (Dwarf::read(&plain).unwrap(), Dwarf::read(&main).unwrap());
+                let split = Dwarf::read_split(&skeletons, &dwo).unwrap();
+                // Where GCC 12 writes the length of GNU's entries, a call before the start is not counted;
+                // `readelf` and `llvm-dwarfdump` read the same from them.
+                let has_ends = (tool.name, version) != ("g++", 4);
+                assert_eq!(facts(&split, has_ends), facts(&plain, has_ends), "{tool:?} {version} {more}");
+
+                let skeleton = &skeletons.units()[0];
+                assert_eq!(skeleton.kind, dw::DW_UT_skeleton);
+                assert_eq!(skeleton.dwo_name.as_deref().map(|name| name.ends_with("b.dwo")), Some(true));
+                let of_code = |unit: &&eitri::read::Unit<'_>| unit.kind == dw::DW_UT_split_compile;
+                let unit = split.units().iter().find(of_code).unwrap();
+                assert!(unit.dwo_id.is_some() && unit.dwo_id == skeleton.dwo_id && unit.has_skeleton);
+                let types = split.units().iter().filter(|unit| unit.kind == dw::DW_UT_split_type).count();
+                assert_eq!(types > 0, more == "-fdebug-types-section");
+
+                // Alone, the addresses are not known, and nothing is made up.
+                let alone = Dwarf::read(&dwo).unwrap();
+                assert_eq!(alone.entries().count(), split.entries().count());
+                let indices = alone.entries().flat_map(|entry| entry.attributes());
+                let indices = indices.filter(|one| matches!(one.value, Value::AddressIndex(_))).count();
+                assert!(indices > 0);
+                let unit = alone.units().iter().find(of_code).unwrap();
+                assert!(!alone.knows_addresses(unit) && alone.address(unit, 0).is_err());
+                let text = dump(&dwo, &alone, None, DumpOptions { verbose: true });
+                assert!(text.contains("DW_AT_low_pc [DW_FORM_") && text.contains(": address "), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_file_can_have_both() {
+    let folder = sources();
+    let flags = "-O1 -c -gdwarf-5 -gsplit-dwarf=single";
+    let Some(path) = compile(CLANGXX, folder.path(), "types.cpp", flags, "a.o") else { return };
+    let bytes = std::fs::read(path).unwrap();
+    let object = Object::read(&bytes).unwrap();
+    let main = Dwarf::read(&object).unwrap();
+    let split = Dwarf::read_split(&main, &object).unwrap();
+    assert!(split.units()[0].has_skeleton && split.entries().count() > 30);
+    let text = eitri::dump::print(&bytes, None).unwrap();
+    assert!(text.contains("DW_UT_skeleton") && text.contains("DW_UT_split_compile"), "{text}");
+}

@@ -1,0 +1,64 @@
+//! What comes again is written once, where that makes the file smaller, and means the same.
+
+use eitri::build::Builder;
+use eitri::emit::elf::{Code, new_object};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{BaseEncoding, Loc, Module, Val};
+use eitri::target::{Gfx, SpaceId, Target, Wave};
+
+/// Variables that are each in memory at an offset from one long number.
+fn module(variables: u64) -> Module {
+    let target = Target::amdgpu(Gfx::GFX1030, Wave::W32).unwrap();
+    let (low, high) = (target.sgpr(4).unwrap(), target.sgpr(5).unwrap());
+    let mut m = Builder::new(target);
+    let unit = m.unit("again.cl");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+    let kernel = m.function(unit, "again").unwrap().code("again", 0x100).kernel().id();
+    let read = |reg| Loc::register(reg).read(32);
+    let base = |_| {
+        let high = read(high).shl(Val::constant(32));
+        read(low).or(high).xor(Val::constant(0x0123_4567_89ab_cdef)).plus(0x1000)
+    };
+    for index in 0..variables {
+        let place = |offset| Loc::memory(SpaceId::DEFAULT, base(()).add(Val::constant(offset)));
+        let mut variable = m.variable(kernel, &format!("v{index}"), int).unwrap();
+        variable.live(0x00..0x40, place(8 * index)).unwrap().live(0x40..0x80, place(8 * index + 4)).unwrap();
+    }
+    m.finish().unwrap()
+}
+
+/// Bytes of all sections, and how often the dump says `what`. The object means what was described.
+fn written(module: &Module, consumer: &Consumer, what: &str) -> (usize, usize) {
+    let lowered = lower(module, consumer, Policy::Strict).unwrap();
+    let code = Code::text(vec![0; 0x100]).with_function("again", 0, 0x100);
+    let object = new_object(module.target(), &code, &lowered.sections).unwrap();
+    let report = eitri::check(module, consumer, &lowered.left_out, &object).unwrap();
+    assert!(report.is_clean(), "{report}");
+    let text = eitri::dump::print(&object, Some(module.target())).unwrap();
+    (lowered.sections.iter().map(|section| section.bytes.len()).sum(), text.matches(what).count())
+}
+
+#[test]
+fn a_long_number_is_written_once() {
+    let module = module(20);
+    for (consumer, call) in [(Consumer::llvm(), "call2"), (Consumer::dwarf5(), "call2")] {
+        let from = |bytes| {
+            let mut consumer = consumer.clone();
+            consumer.shared_from_bytes = bytes;
+            consumer
+        };
+        let (shared, plain) = (from(Some(16)), from(None));
+        let ((smaller, calls), (larger, none)) =
+            (written(&module, &shared, call), written(&module, &plain, call));
+        assert_eq!((calls, none), (40, 0));
+        assert!(smaller + 40 * 16 < larger, "{smaller} {larger}");
+        // A threshold that nothing reaches.
+        assert_eq!(written(&module, &from(Some(200)), call), (larger, 0));
+    }
+}
+
+#[test]
+fn what_comes_once_stays_where_it_is() {
+    let (once, consumer) = (module(0), Consumer::llvm());
+    assert_eq!(written(&once, &consumer, "DW_TAG_dwarf_procedure").1, 0);
+}
