@@ -10,7 +10,7 @@ use super::{
     Procedure, Scope, ScopeKind, StringId, Symbol, Type, TypeKind, Unit, Variable,
 };
 use crate::model::loc::Loc;
-use crate::op::{Expr, Fixup, Slot};
+use crate::op::Expr;
 
 impl PartialEq for Module {
     /// Whether both describe the same, with the same ids. The order in which strings, raw expressions and
@@ -79,9 +79,6 @@ impl<'m> Canonical<'m> {
 
     fn expr(&mut self, id: ExprId) -> ExprId {
         let (expr, entities) = self.from.expr(id);
-        // One slot for each place, so that slots which nothing is filled in from do not count.
-        let slots = expr.fixups().iter().zip(0..);
-        let fixups: Vec<Fixup> = slots.map(|(fixup, slot)| Fixup { slot: Slot(slot), ..*fixup }).collect();
         let entities = expr.fixups().iter().map(|fixup| {
             let mut entity = entities[fixup.slot.0 as usize];
             if let Entity::Symbol(symbol, _) = &mut entity {
@@ -90,7 +87,8 @@ impl<'m> Canonical<'m> {
             entity
         });
         let entities = entities.collect();
-        let expr = Expr::with_fixups(expr.bytes(), fixups).unwrap_or_else(|_| expr.clone());
+        // One slot for each place, so that slots which nothing is filled in from do not count.
+        let expr = expr.with_slots_in_order();
         ExprId::from_u32(self.exprs.insert_full((expr, entities)).0 as u32)
     }
 }

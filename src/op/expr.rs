@@ -96,6 +96,12 @@ impl Expr {
         Ok(Self { bytes, fixups })
     }
 
+    /// The same with slot *n* for the *n*th place.
+    pub(crate) fn with_slots_in_order(&self) -> Self {
+        let fixups = self.fixups.iter().zip(0..).map(|(fixup, slot)| Fixup { slot: Slot(slot), ..*fixup });
+        Self { bytes: self.bytes.clone(), fixups: fixups.collect() }
+    }
+
     /// The bytes. Where something is to be filled in they are 0.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
