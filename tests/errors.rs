@@ -8,12 +8,13 @@ mod random;
 
 use common::check_golden;
 use eitri::Result;
-use eitri::build::Builder;
+use eitri::build::{Builder, DataMember, Extent, Template};
 use eitri::error::{Error, ErrorKind};
 use eitri::lower::{Consumer, Policy, lower, lower_loc};
 use eitri::model::{
-    Address, BaseEncoding, Entity, ExprId, FileId, FunctionId, Loc, Module, ProcedureId, Qualifier, Row,
-    ScopeId, SourceLine, Stack, Symbol, TypeId, UnitId, Val, VariableId,
+    Address, BaseEncoding, CompositeKind, Entity, ExprId, FileId, FunctionId, Loc, Module, PointerKind,
+    ProcedureId, Qualifier, Row, ScopeId, SourceLine, Stack, Symbol, TypeId, UnitId, Val, VariableId,
+    VariantValues,
 };
 use eitri::op::{Dialect, Expr, Op, Reg, Slot};
 use eitri::target::{Gfx, Scaling, SpaceId, Target, Wave};
@@ -386,11 +387,179 @@ const CASES: &[Case] = &[
         a.m.member(one, "two", two, 0)?;
         a.m.member(two, "one", one, 0).map(drop)
     })),
+    ("a member of an incomplete structure", || of(|a, _| {
+        let hidden = a.m.incomplete(a.unit, CompositeKind::Struct, "hidden")?;
+        a.m.member(hidden, "x", a.int, 0).map(drop)
+    })),
+    ("a base class beyond the class", || of(|a, _| {
+        let base = a.m.structure(a.unit, Some("base"), 8)?;
+        let class = a.m.class(a.unit, Some("shape"), 8)?;
+        a.m.base(class, base, 4, None).map(drop)
+    })),
+    ("a base class of another unit", || of(|a, _| {
+        let base = a.m.structure(a.other, Some("base"), 8)?;
+        let class = a.m.class(a.unit, Some("shape"), 8)?;
+        a.m.base(class, base, 0, None).map(drop)
+    })),
+    ("a class derived from itself", || of_end(|a, _| {
+        let class = a.m.class(a.unit, Some("shape"), 8)?;
+        a.m.base(class, class, 0, None).map(drop)
+    })),
+    ("a virtual base class at a variable", || of(|a, _| {
+        let class = a.m.class(a.unit, Some("shape"), 8)?;
+        let n = a.m.variable(a.unit, "n", a.int)?.id();
+        let mut e = Expr::build(Consumer::llvm().encoding(8));
+        e.refer(Op::Call4 { entry: 0 }, Slot(0));
+        let expr = a.m.expr(e.finish()?, &[Entity::Variable(n)])?;
+        let base = a.m.structure(a.unit, Some("base"), 8)?;
+        a.m.virtual_base(class, base, expr, None).map(drop)
+    })),
+    ("a class in a variant of itself", || of_end(|a, _| {
+        let class = a.m.class(a.unit, Some("shape"), 8)?;
+        let part = a.m.untagged_variant_part(class, a.int)?;
+        let variant = a.m.variant(part, &[])?;
+        a.m.member(variant, "inner", class, 0).map(drop)
+    })),
+    ("a second variant for all other values", || of(|a, _| {
+        let class = a.m.class(a.unit, Some("shape"), 8)?;
+        let part = a.m.untagged_variant_part(class, a.int)?;
+        a.m.variant(part, &[])?;
+        a.m.variant(part, &[]).map(drop)
+    })),
+    ("a variant for no values", || of(|a, _| {
+        let class = a.m.class(a.unit, Some("shape"), 8)?;
+        let part = a.m.untagged_variant_part(class, a.int)?;
+        a.m.variant(part, &[VariantValues::Range(2, 1)]).map(drop)
+    })),
+    ("a variant for a value that the discriminant cannot have", || of(|a, _| {
+        let class = a.m.class(a.unit, Some("shape"), 8)?;
+        let part = a.m.variant_part(class, DataMember::new("", a.int, 0))?;
+        a.m.variant(part, &[VariantValues::One(1 << 31)]).map(drop)
+    })),
+    ("a discriminant beyond the structure", || of(|a, _| {
+        let class = a.m.class(a.unit, Some("shape"), 8)?;
+        a.m.variant_part(class, DataMember::new("tag", a.int, 8)).map(drop)
+    })),
+    ("a variant of a number", || of(|a, _| a.m.untagged_variant_part(a.int, a.int).map(drop))),
+    ("an enumerator larger than its type", || of(|a, _| {
+        a.m.enumeration(a.unit, Some("e"), a.int, &[("large", 1 << 31)]).map(drop)
+    })),
+    ("a negative enumerator of a type without a sign", || of(|a, _| {
+        let uint = a.m.base_type(a.unit, "uint", BaseEncoding::Unsigned, 32)?;
+        a.m.enum_class(a.unit, Some("e"), uint, &[("minus", -1)]).map(drop)
+    })),
+    ("a reference to nothing", || of(|a, _| {
+        a.m.pointer_of(a.unit, PointerKind::Reference, None, SpaceId::DEFAULT, None).map(drop)
+    })),
+    ("a reference to another unit's type", || of(|a, _| a.m.reference(a.unit, a.other_int).map(drop))),
+    ("a pointer to a member of a number", || of(|a, _| a.m.member_pointer(a.unit, a.int, a.int).map(drop))),
+    ("an unspecified type of a foreign unit", || of(|a, f| a.m.unspecified_type(f.unit, "nothing").map(drop))),
+    ("an array with the index of a foreign type", || of(|a, f| {
+        a.m.array_of(a.unit, a.int, &[Extent::fixed(4).index(f.ty)], None).map(drop)
+    })),
+    ("an array of as many elements as a foreign variable says", || of(|a, f| {
+        a.m.array_of(a.unit, a.int, &[Extent::variable(f.variable)], None).map(drop)
+    })),
+    ("an array of as many elements as a vector register says", || of(|a, _| {
+        a.m.array_of(a.unit, a.int, &[Extent::value(Val::register(v(3)))], None).map(drop)
+    })),
+    ("an array whose elements overlap", || of(|a, _| {
+        a.m.array_of(a.unit, a.int, &[Extent::fixed(4)], Some(24)).map(drop)
+    })),
+    ("an array whose last index is too large", || of(|a, _| {
+        a.m.array_of(a.unit, a.int, &[Extent::fixed(4).from(i64::MAX)], None).map(drop)
+    })),
+    ("a template parameter of a number", || of(|a, _| a.m.template(a.int, Template::ty("T", None)).map(drop))),
+    ("a template parameter of another unit's type", || of(|a, _| {
+        let class = a.m.class(a.unit, Some("tile"), 8)?;
+        a.m.template(class, Template::ty("T", Some(a.other_int))).map(drop)
+    })),
+    ("a template parameter of too few bytes", || of(|a, _| {
+        let class = a.m.class(a.unit, Some("tile"), 8)?;
+        a.m.template(class, Template::value("N", a.int, &[1])).map(drop)
+    })),
+    ("a template parameter of too many bytes", || of(|a, _| {
+        let class = a.m.class(a.unit, Some("tile"), 8)?;
+        a.m.template(class, Template::value("N", a.int, &[1; 8])).map(drop)
+    })),
+    ("a pack in a pack", || of(|a, _| {
+        let class = a.m.class(a.unit, Some("tile"), 8)?;
+        a.m.template(class, Template::pack("P", [Template::pack("Q", [])])).map(drop)
+    })),
+    ("an alignment of 3 bytes", || of(|a, _| {
+        let class = a.m.class(a.unit, Some("tile"), 8)?;
+        a.m.describe_type(class)?.alignment(3).map(drop)
+    })),
+    ("a base type in a namespace", || of(|a, _| {
+        let space = a.m.namespace(a.unit, "n")?;
+        a.m.describe_type(a.int)?.within(space).map(drop)
+    })),
+    ("a type in another unit", || of(|a, _| {
+        let class = a.m.class(a.unit, Some("tile"), 8)?;
+        a.m.describe_type(class)?.within(a.other).map(drop)
+    })),
+    ("a type in a number", || of(|a, _| {
+        let class = a.m.class(a.unit, Some("tile"), 8)?;
+        a.m.describe_type(class)?.within(a.int).map(drop)
+    })),
+    ("a type nested in itself", || of(|a, _| {
+        let (one, two) = (a.m.class(a.unit, Some("one"), 8)?, a.m.class(a.unit, Some("two"), 8)?);
+        a.m.describe_type(one)?.within(two)?;
+        a.m.describe_type(two)?.within(one).map(drop)
+    })),
+    ("a type in a call that was inlined", || of(|a, _| {
+        let class = a.m.class(a.unit, Some("tile"), 8)?;
+        let inner = a.m.function(a.unit, "inner")?.id();
+        let call = SourceLine { file: a.m.primary_file(a.unit)?, line: 1, column: 0 };
+        let scope = a.m.inlined(a.saxpy, inner, &[0..4], call)?;
+        a.m.describe_type(class)?.within(scope).map(drop)
+    })),
+    ("a type declared in another unit's file", || of_end(|a, _| {
+        let class = a.m.class(a.unit, Some("tile"), 8)?;
+        let file = a.m.primary_file(a.other)?;
+        a.m.describe_type(class)?.declared(file, 1);
+        Ok(())
+    })),
+    ("a member declared in another unit's file", || of_end(|a, _| {
+        let class = a.m.class(a.unit, Some("tile"), 8)?;
+        let file = a.m.primary_file(a.other)?;
+        a.m.data_member(class, DataMember::new("x", a.int, 0).declared(file, 1)).map(drop)
+    })),
+    ("a foreign type described", || of(|a, f| a.m.describe_type(f.ty).map(drop))),
+    ("a static member with a place", || of_end(|a, _| {
+        let class = a.m.class(a.unit, Some("tile"), 8)?;
+        a.m.static_member(class, "total", a.int)?.always(Loc::register(s(4))).map(drop)
+    })),
+    ("the definition of what is no static member", || of(|a, _| {
+        let n = a.m.variable(a.unit, "n", a.int)?.id();
+        a.m.definition(a.unit, n).map(drop)
+    })),
+    ("the definition of a static member in a function", || of(|a, _| {
+        let class = a.m.class(a.unit, Some("tile"), 8)?;
+        let total = a.m.static_member(class, "total", a.int)?.id();
+        a.m.definition(a.saxpy, total).map(drop)
+    })),
+    ("a static member of a number", || of(|a, _| a.m.static_member(a.int, "total", a.int).map(drop))),
+    ("a namespace in a class", || of(|a, _| {
+        let class = a.m.class(a.unit, Some("tile"), 8)?;
+        a.m.namespace(class, "n").map(drop)
+    })),
+    ("a block in a class", || of(|a, _| {
+        let class = a.m.class(a.unit, Some("tile"), 8)?;
+        a.m.block(class, &[]).map(drop)
+    })),
     ("a name with a zero byte", || of_end(|a, _| a.m.variable(a.saxpy, "n\0m", a.int).map(drop))),
 
     ("the asking lane, in plain DWARF 5", || of_lower(|a| a.m.variable(a.saxpy, "n", a.int)?.live(0x10..0x40, Loc::per_lane(v(3))).map(drop))),
     ("the same for a whole function", || of_lower(|a| a.m.variable(a.saxpy, "n", a.int)?.live(0..0x180, Loc::per_lane(v(3))).map(drop))),
     ("the same for a global variable", || of_lower(|a| a.m.variable(a.unit, "n", a.int)?.always(Loc::local(16)).map(drop))),
+    ("as many elements as the lane, in plain DWARF 5", || of_lower(|a| {
+        a.m.array_of(a.unit, a.int, &[Extent::value(Val::lane_index())], None).map(drop)
+    })),
+    ("a template parameter in a lane, in plain DWARF 5", || of_lower(|a| {
+        let class = a.m.class(a.unit, Some("tile"), 8)?;
+        a.m.template(class, Template::value_at("N", a.int, Loc::per_lane(v(3)))).map(drop)
+    })),
     ("a pointer to what has no entry", || of_lower(|a| {
         let inner = a.m.function(a.unit, "inner")?.id();
         let n = a.m.variable(inner, "n", a.int)?.id();
@@ -474,7 +643,8 @@ fn what_is_left_out_is_listed() -> Result<()> {
     ];
     assert_eq!(lines, expected);
     for left_out in &lowered.left_out {
-        let name = module.variable(left_out.variable).name.map(|name| module.string(name));
+        let variable = left_out.variable().expect("a variable's");
+        let name = module.variable(variable).name.map(|name| module.string(name));
         assert_eq!(left_out.why.at().variable.as_deref(), name);
         assert_eq!(left_out.why.at().pcs, left_out.pcs);
     }
@@ -598,9 +768,29 @@ fn throw(c: &mut Choices<'_>, ids: &Ids, m: &mut Builder) -> Result<()> {
         5 => drop(m.structure(unit, Some(name), c.number())?),
         6 => drop(m.member(ty, name, c.one(&ids.types), c.number())?),
         7 => drop(m.bit_field(ty, name, c.one(&ids.types), c.number(), c.number())?),
-        8 => drop(m.enumeration(unit, None, ty, &[(name, i64::MIN)])?),
+        8 => drop(m.enumeration(unit, None, ty, &[(name, i128::MIN)])?),
         9 => drop(m.subroutine(unit, Some(ty), &[ty, ty])?),
-        10 => drop(m.namespace(scope, name)?),
+        10 => match c.below(8) {
+            0 => drop(m.namespace(scope, name)?),
+            1 => drop(m.describe_type(ty)?.alignment(c.number())?.declared(file, 3).within(scope)?),
+            2 => drop(m.base(ty, c.one(&ids.types), c.number(), None)?),
+            3 => {
+                let part = m.variant_part(ty, DataMember::new(name, c.one(&ids.types), c.number()))?;
+                let first = i128::from(c.number() as i64);
+                let variant = m.variant(part, &[VariantValues::Range(first, i128::from(c.number()))])?;
+                m.member(variant, name, ty, c.number())?;
+            }
+            4 => drop(m.template(ty, Template::value_at(name, c.one(&ids.types), any_loc(c, ids, 3)))?),
+            5 => {
+                let extents =
+                    [Extent::variable(variable).from(c.number() as i64), Extent::fixed(c.number()).from(1)];
+                m.array_of(unit, ty, &extents, Some(c.number()))?;
+            }
+            6 => {
+                m.definition(scope, variable)?;
+            }
+            _ => drop(m.static_member(ty, name, c.one(&ids.types))?.always(any_loc(c, ids, 3))?),
+        },
         11..14 => {
             let mut function = m.function(scope, name)?;
             function.returns(ty)?;

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use common::Slice;
 use eitri::error::ErrorKind;
 use eitri::lower::{Consumer, Lowered, Policy, lower};
-use eitri::model::{Module, Row};
+use eitri::model::{Module, Row, TypeKind};
 use eitri::op::{Decoder, Encoding};
 use gimli::{AttributeValue, DebuggingInformationEntry, Dwarf, Unit};
 use proptest::prelude::*;
@@ -111,10 +111,11 @@ fn decodes(bytes: &[u8], encoding: Encoding) {
 /// The pc ranges that a reader should find.
 fn expected(module: &Module, lowered: &Lowered) -> BTreeMap<String, Vec<(u64, u64)>> {
     let mut all = BTreeMap::<String, Vec<(u64, u64)>>::new();
-    for (id, variable) in module.variables() {
+    // The definition of a static member has its name from there, and one place.
+    for (id, variable) in module.variables().filter(|(_, variable)| variable.specification.is_none()) {
         let name = module.string(variable.name.expect("they all have one"));
         let mut pcs: Vec<_> = module.live(id).iter().map(|live| (live.pcs().start, live.pcs().end)).collect();
-        for left_out in lowered.left_out.iter().filter(|left_out| left_out.variable == id) {
+        for left_out in lowered.left_out.iter().filter(|left_out| left_out.variable() == Some(id)) {
             let Some(out) = &left_out.pcs else { continue };
             let at = pcs.iter().position(|&pcs| pcs == (out.start, out.end)).expect("was left out of these");
             pcs.remove(at);
@@ -150,15 +151,35 @@ fn rows(lowered: &Lowered) -> Result<BTreeMap<u64, Vec<gimli::LineRow>>, gimli::
     Ok(all)
 }
 
+/// What a type can be, and what can be in one that is made of others.
+const KINDS: &str =
+    "Array Base Composite Enum Fixed Pack Pointer Qualified Range Template Typedef Value Variable Vector";
+
 /// Every kind of node is in some module, and so are lists with several places, and expressions: otherwise
 /// the properties say nothing of them.
 #[test]
 fn the_modules_have_everything() {
-    let mut nodes = BTreeSet::new();
+    let (mut nodes, mut kinds) = (BTreeSet::new(), BTreeSet::new());
+    let mut of_types = 0;
     let (mut lists, mut expressions, mut left_out) = (0, 0, 0);
     for seed in 0..400 {
         let target = &targets()[seed as usize % 5];
         let module = module(&fixed_choices(seed, 600), target);
+        for (_, ty) in module.types() {
+            let text = match ty.kind() {
+                TypeKind::Composite(composite) => {
+                    let parts = composite.variant_parts.iter().map(|&part| module.variant_part(part));
+                    format!("{composite:?} {:?}", parts.collect::<Vec<_>>())
+                }
+                kind => format!("{kind:?}"),
+            };
+            for word in KINDS.split_whitespace().filter(|word| text.contains(&format!("{word}("))) {
+                kinds.insert(word);
+            }
+            kinds.extend(
+                text.split(['(', ' ']).next().and_then(|kind| KINDS.split(' ').find(|one| *one == kind)),
+            );
+        }
         let live = module.variables().flat_map(|(id, _)| module.live(id).iter().map(|live| live.loc));
         let always = module.variables().filter_map(|(id, _)| module.always(id));
         for loc in live.chain(always) {
@@ -170,11 +191,14 @@ fn the_modules_have_everything() {
         lists += found.live.values().filter(|pcs| pcs.len() > 1).count();
         expressions += found.expressions;
         left_out += lowered.left_out.len();
+        of_types += lowered.left_out.iter().filter(|one| one.variable().is_none()).count();
     }
     let all = "Add Address And BitOffset BitOffsetBy Call Const Expr Extend Implicit Lane LaneIndex Memory Mul \
                Neg Not Offset OffsetBy Or Overlay Part Parts PerLane Plus PointerTo Read ReadRegister \
                Register Select Shl Shr Shra StackAddress Sub Undefined Value Xor";
     assert_eq!(nodes.into_iter().collect::<Vec<_>>().join(" "), all);
+    assert_eq!(kinds.into_iter().collect::<Vec<_>>().join(" "), KINDS);
+    assert!(of_types > 5, "{of_types}");
     assert!(lists > 200 && expressions > 400 && left_out > 20, "{lists} {expressions} {left_out}");
 }
 

@@ -3,7 +3,7 @@
 use super::Builder;
 use super::variables::takes_parameters;
 use crate::error::{At, Error, ErrorKind, Result};
-use crate::model::{Address, FunctionId, Module, ScopeId, SourceLine, TypeId, TypeKind, VariableKind};
+use crate::model::{Address, FunctionId, Module, ScopeId, SourceLine, TypeId, VariableKind};
 
 impl Builder {
     /// The module.
@@ -13,8 +13,8 @@ impl Builder {
     /// [`ErrorKind::UnknownId`] where something is declared in a file of another unit, or a function's symbol
     /// is not there; [`ErrorKind::BadArgument`] where a parameter is in no function, a variable is both always
     /// at one place and at others by pc, one by pc is in no function, only some files of a unit have an MD5
-    /// sum, a function with rows does not end where an instruction could, a file among the macros does not
-    /// end, or a name contains a zero byte.
+    /// sum, a static member has a place in its class, a function with rows does not end where an instruction
+    /// could, a file among the macros does not end, or a name contains a zero byte.
     pub fn finish(mut self) -> Result<Module> {
         self.sort_live();
         self.sort_rows();
@@ -130,7 +130,10 @@ fn check_variables(module: &Module) -> Result<()> {
             let at = module.at_variable(id, Some(live.pcs()));
             return Err(Error::new(ErrorKind::OutsideFunction { size }).or_at(at));
         }
-        let what = if is_live && variable.always.is_some() {
+        let is_elsewhere = |loc| module.constant(loc).is_none();
+        let what = if module.is_static_member(id) && (is_live || variable.always.is_some_and(is_elsewhere)) {
+            "where a static member is, its definition says: in the class it can only be a constant"
+        } else if is_live && variable.always.is_some() {
             "a variable that is always at one place has no others by pc"
         } else if is_live && module.function_of(variable.scope).is_none() {
             "a variable that is in no function has no place by pc"
@@ -164,35 +167,47 @@ fn check_files(module: &Module) -> Result<()> {
 /// Types refer to types that were there before them, but for members: only through those can a type
 /// contain itself.
 fn check_types(module: &Module) -> Result<()> {
+    for (id, ty) in &module.types {
+        for line in ty.lines(module) {
+            check_line(module, Some(line), ty.scope).map_err(|error| error.or_at(module.at_type(id)))?;
+        }
+    }
     // What is known of each type: nothing, that it is being looked into, that it does not contain itself.
     let mut seen = vec![Seen::No; module.types.len()];
     for ty in module.types.keys() {
-        // Its own stack, for types may be nested deeply: a type, and how many of its parts were seen.
-        let mut open: Vec<(TypeId, usize)> = vec![(ty, 0)];
-        while let Some((ty, part)) = open.last_mut() {
-            let state = &mut seen[ty.as_u32() as usize];
-            if *part == 0 {
-                match state {
-                    Seen::Done => {
-                        open.pop();
-                        continue;
+        // Its own stack, for types may be nested deeply: types that are open, and those inside of them that were
+        // not looked into.
+        let mut open: Vec<TypeId> = vec![];
+        let mut next = vec![Step::Into(ty)];
+        while let Some(step) = next.pop() {
+            let state = |ty: TypeId| ty.as_u32() as usize;
+            match step {
+                Step::Into(ty) => match seen[state(ty)] {
+                    Seen::Done => {}
+                    Seen::Open => return Err(cyclic(module, ty)),
+                    Seen::No => {
+                        seen[state(ty)] = Seen::Open;
+                        open.push(ty);
+                        next.push(Step::Out);
+                        let first = next.len();
+                        module.types[ty].contained(module, |inner| next.push(Step::Into(inner)));
+                        next[first..].reverse();
                     }
-                    Seen::Open => return Err(cyclic(module, *ty)),
-                    Seen::No => *state = Seen::Open,
-                }
-            }
-            let next = contained(&module.types[*ty].kind, *part);
-            *part += 1;
-            match next {
-                Some(inner) => open.push((inner, 0)),
-                None => {
-                    *state = Seen::Done;
-                    open.pop();
+                },
+                Step::Out => {
+                    if let Some(ty) = open.pop() {
+                        seen[state(ty)] = Seen::Done;
+                    }
                 }
             }
         }
     }
     Ok(())
+}
+
+enum Step {
+    Into(TypeId),
+    Out,
 }
 
 #[derive(Clone, Copy)]
@@ -202,28 +217,9 @@ enum Seen {
     Done,
 }
 
-/// The part of this number, of the types that a type has inside.
-fn contained(kind: &TypeKind, part: usize) -> Option<TypeId> {
-    match kind {
-        TypeKind::Struct(composite) | TypeKind::Union(composite) => {
-            composite.members.get(part).map(|member| member.ty)
-        }
-        TypeKind::Array { of, .. } | TypeKind::Vector { of, .. } | TypeKind::Enum { of, .. } if part == 0 => {
-            Some(*of)
-        }
-        TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } if part == 0 => *of,
-        _ => None,
-    }
-}
-
 fn cyclic(module: &Module, ty: TypeId) -> Error {
-    let name = match &module.types[ty].kind {
-        TypeKind::Struct(composite) | TypeKind::Union(composite) => composite.name,
-        TypeKind::Typedef { name, .. } | TypeKind::Base { name, .. } => Some(*name),
-        TypeKind::Enum { name, .. } => *name,
-        _ => None,
-    };
-    let name = name.map_or_else(|| ty.to_string(), |name| module.string(name).into());
-    let unit = Some(module.string(module.units[module.types[ty].unit].name).into());
+    let data = &module.types[ty];
+    let name = data.name().map_or_else(|| ty.to_string(), |name| module.string(name).into());
+    let unit = Some(module.string(module.units[data.unit].name).into());
     Error::new(ErrorKind::CyclicType(name)).or_at(At { unit, ..At::default() })
 }

@@ -43,7 +43,7 @@ impl Builder {
     /// Says what the preprocessor did, or goes on where the last call for the unit ended.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`](crate::ErrorKind::UnknownId).
+    /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId).
     pub fn macros(&mut self, unit: UnitId) -> Result<MacroBuilder<'_>> {
         known(self.module.units.is_valid(unit), || unit.to_string())?;
         Ok(MacroBuilder { builder: self, unit })
@@ -75,7 +75,7 @@ impl MacroBuilder<'_> {
     ///   space.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`](crate::ErrorKind::BadArgument) where the text is not so, or contains a zero
+    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) where the text is not so, or contains a zero
     /// byte, or the line is 0 in a file or another outside of one.
     pub fn define(&mut self, line: u32, text: &str) -> Result<&mut Self> {
         self.check(line, text)?;
@@ -102,7 +102,7 @@ impl MacroBuilder<'_> {
     /// * `line` – as for [`define`](Self::define).
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`](crate::ErrorKind::BadArgument) where the name is none, or contains a zero
+    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) where the name is none, or contains a zero
     /// byte, or the line is 0 in a file or another outside of one.
     pub fn undefine(&mut self, line: u32, name: &str) -> Result<&mut Self> {
         self.check(line, name)?;
@@ -116,7 +116,7 @@ impl MacroBuilder<'_> {
     /// A file began: the primary one, or one that this line of the file around it includes, counted from 1.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`](crate::ErrorKind::UnknownId) where the file is not there, or another unit's.
+    /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId) where the file is not there, or another unit's.
     pub fn file(&mut self, line: u32, file: FileId) -> Result<&mut Self> {
         let is_there = self.module().files.get(file).is_some_and(|file| file.unit == self.unit);
         known(is_there, || format!("{file} of this unit")).map_err(|error| self.at(error))?;
@@ -129,7 +129,7 @@ impl MacroBuilder<'_> {
     /// The file ended, and the preprocessor is in the one around it again.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`](crate::ErrorKind::BadArgument) where it is in none.
+    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) where it is in none.
     pub fn end_file(&mut self) -> Result<&mut Self> {
         let state = &mut self.builder.preprocessors[self.unit];
         match state.depth.checked_sub(1) {

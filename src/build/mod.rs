@@ -1,6 +1,6 @@
 //! The fluent face of [`model`](crate::model): a compiler calls it as it goes. A scope comes before what is in
 //! it, and a function's code before what speaks of its pcs; otherwise the order does not matter, and more can
-//! be said later of a unit, function or variable (`describe_…`).
+//! be said later of a unit, type, function or variable (`describe_…`).
 //!
 //! Adding a thing gives its id, or a builder that ends in `id()`; ids are plain numbers and borrow
 //! nothing. Each call checks what it is told there and then, and an error names the unit, function,
@@ -52,6 +52,7 @@ pub(crate) use loc::scalar;
 pub(crate) use loc::{MAX_LEVELS, too_deep};
 pub use macros::MacroBuilder;
 pub use scopes::{FunctionBuilder, InScope, UnitBuilder};
+pub use types::{DataMember, Extent, HasMembers, Template, TypeBuilder, VariantId};
 pub use variables::VariableBuilder;
 
 use cranelift_entity::SecondaryMap;
@@ -90,6 +91,7 @@ impl Builder {
             units: Default::default(),
             files: Default::default(),
             types: Default::default(),
+            variant_parts: Default::default(),
             scopes: Default::default(),
             functions: Default::default(),
             variables: Default::default(),

@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::{Builder, known, loc};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
-    Address, File, FileId, Function, FunctionId, Module, Scope, ScopeId, ScopeKind, SourceLine, Stack,
+    Address, File, FileId, Function, FunctionId, Module, Scope, ScopeId, ScopeKind, SourceLine, Stack, Type,
     TypeId, Unit, UnitId,
 };
 use crate::op::Reg;
@@ -16,9 +16,10 @@ mod sealed {
     impl Sealed for crate::model::UnitId {}
     impl Sealed for crate::model::ScopeId {}
     impl Sealed for crate::model::FunctionId {}
+    impl Sealed for crate::model::TypeId {}
 }
 
-/// Something that has a scope: a unit, a function, or the scope itself.
+/// Something that has a scope: a unit, a function, a structure, class or union, or the scope itself.
 pub trait InScope: sealed::Sealed {
     /// Its scope.
     ///
@@ -38,6 +39,13 @@ impl InScope for FunctionId {
     fn scope(self, module: &Module) -> Result<ScopeId> {
         let missing = || ErrorKind::UnknownId(self.to_string()).into();
         module.functions.get(self).map(|function| function.scope).ok_or_else(missing)
+    }
+}
+
+impl InScope for TypeId {
+    fn scope(self, module: &Module) -> Result<ScopeId> {
+        let missing = || ErrorKind::UnknownId(format!("{self} as a structure, class or union")).into();
+        module.types.get(self).and_then(Type::own_scope).ok_or_else(missing)
     }
 }
 
@@ -165,9 +173,11 @@ impl Builder {
     /// A namespace.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the scope around it is not there.
+    /// [`ErrorKind::UnknownId`] where the scope around it is not there; [`ErrorKind::BadArgument`] where that is
+    /// a type's.
     pub fn namespace(&mut self, parent: impl InScope, name: &str) -> Result<ScopeId> {
         let parent = parent.scope(&self.module)?;
+        self.not_in_type(parent, "a namespace")?;
         let name = self.string(name);
         Ok(self.scope(parent, ScopeKind::Namespace(name)))
     }
@@ -245,6 +255,7 @@ impl Builder {
 
     fn code_scope(&mut self, parent: impl InScope, kind: ScopeKind, pcs: &[Range<u64>]) -> Result<ScopeId> {
         let parent = parent.scope(&self.module)?;
+        self.not_in_type(parent, "code")?;
         let at = |module: &Module, pcs: Range<u64>| At { pcs: Some(pcs), ..module.at_scope(parent) };
         let size =
             self.module.function_of(parent).map_or(0, |function| self.module.functions[function].bytes);
@@ -272,6 +283,17 @@ impl Builder {
         let scope = self.scope(parent, kind);
         self.module.scopes[scope].ranges = start..self.module.ranges.len() as u32;
         Ok(scope)
+    }
+
+    /// Refuses what a structure, class or union has none of.
+    fn not_in_type(&self, scope: ScopeId, what: &str) -> Result<()> {
+        match self.module.scopes[scope].kind {
+            ScopeKind::Type(ty) => {
+                let what = format!("{what} in {}", self.module.called(ty));
+                Err(crate::Error::bad_argument(what).or_at(self.module.at_scope(scope)))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The code of the innermost scope that has some of its own, in the function; none if that is the whole.

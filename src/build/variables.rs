@@ -6,8 +6,8 @@ use super::scopes::InScope;
 use super::{Builder, loc};
 use crate::error::{ErrorKind, Result};
 use crate::model::{
-    FileId, FunctionId, Live, Loc, LocId, Node, ScopeId, ScopeKind, SourceLine, TypeId, UnitId, Variable,
-    VariableId, VariableKind,
+    Accessibility, FileId, FunctionId, Live, Loc, LocId, MemorySpace, Node, ScopeId, ScopeKind, SourceLine,
+    TypeId, UnitId, Variable, VariableId, VariableKind,
 };
 
 /// Describes a variable. Made by [`Builder::variable`] and its sisters.
@@ -99,6 +99,30 @@ impl Builder {
         self.new_variable(scope, None, ty, kind, Some(origin))
     }
 
+    /// The definition of a static member, in the unit or a namespace: where it is.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where the scope or the variable is not there, or of another unit;
+    /// [`ErrorKind::BadArgument`] where the variable is no [static member](Self::static_member), or the scope is
+    /// in a function or type.
+    pub fn definition(&mut self, scope: impl InScope, member: VariableId) -> Result<VariableBuilder<'_>> {
+        let scope = scope.scope(&self.module)?;
+        let Some(of) = self.module.variables.get(member) else {
+            return Err(ErrorKind::UnknownId(member.to_string()).into());
+        };
+        let (ty, at) = (of.ty, self.module.at_variable(member, None));
+        if !self.module.is_static_member(member) {
+            return Err(crate::Error::bad_argument("the variable is no static member").or_at(at));
+        }
+        if !matches!(self.module.scopes[scope].kind, ScopeKind::Unit | ScopeKind::Namespace(_)) {
+            let what = "a static member is defined in the unit or a namespace";
+            return Err(crate::Error::bad_argument(what).or_at(at));
+        }
+        let mut definition = self.new_variable(scope, None, ty, VariableKind::Variable, None)?;
+        definition.data().specification = Some(member);
+        Ok(definition)
+    }
+
     /// The function whose inlined code the scope is in.
     fn inlined_into(&self, mut scope: ScopeId) -> Option<FunctionId> {
         loop {
@@ -135,6 +159,9 @@ impl Builder {
             kind,
             line: None,
             origin,
+            specification: None,
+            accessibility: None,
+            memory_space: None,
             is_artificial: false,
             is_external: false,
             always: None,
@@ -173,6 +200,19 @@ impl VariableBuilder<'_> {
     /// It is seen outside of its unit.
     pub fn external(&mut self) -> &mut Self {
         self.data().is_external = true;
+        self
+    }
+
+    /// The memory that the source says it is in: OpenCL's `local`, HIP's `__shared__`. Where it is says
+    /// [`live`](Self::live).
+    pub fn memory_space(&mut self, memory: MemorySpace) -> &mut Self {
+        self.data().memory_space = Some(memory);
+        self
+    }
+
+    /// Who may name a static member.
+    pub fn accessibility(&mut self, accessibility: Accessibility) -> &mut Self {
+        self.data().accessibility = Some(accessibility);
         self
     }
 

@@ -8,6 +8,7 @@ use gimli::{DwAt, DwTag, constants as dw};
 use super::compare::Compare;
 use super::report::Kind;
 use crate::error::At;
+use crate::lower::Consumer;
 use crate::model::{File, FileId, Module, SourceLine};
 use crate::read::{Entry, LineProgram, Value};
 
@@ -43,11 +44,14 @@ const FUNCTION: &[DwAt] = &[dw::DW_AT_linkage_name, dw::DW_AT_prototyped];
 const CODE: &[DwAt] = &[dw::DW_AT_low_pc, dw::DW_AT_high_pc, dw::DW_AT_ranges];
 const CALL: &[DwAt] =
     &[dw::DW_AT_abstract_origin, dw::DW_AT_call_file, dw::DW_AT_call_line, dw::DW_AT_call_column];
+/// Of a static member.
+const STATIC: &[DwAt] = &[dw::DW_AT_artificial, dw::DW_AT_declaration, dw::DW_AT_accessibility];
 const PLACE: &[DwAt] = &[dw::DW_AT_location, dw::DW_AT_const_value];
 
 /// The attributes that an entry of a scope or variable may have. `is_abstract` says that it is in an
-/// abstract instance, which has no code and no places; `lanes` is the consumer's attribute of that name.
-fn allowed(tag: DwTag, is_abstract: bool, lanes: Option<DwAt>, name: DwAt) -> bool {
+/// abstract instance, which has no code and no places.
+fn allowed(tag: DwTag, is_abstract: bool, consumer: &Consumer, name: DwAt) -> bool {
+    let lanes = consumer.lanes;
     let is_in = |lists: &[&[DwAt]]| lists.iter().any(|list| list.contains(&name));
     match tag {
         dw::DW_TAG_namespace => name == dw::DW_AT_name,
@@ -59,8 +63,10 @@ fn allowed(tag: DwTag, is_abstract: bool, lanes: Option<DwAt>, name: DwAt) -> bo
         dw::DW_TAG_lexical_block => !is_abstract && is_in(&[CODE]),
         dw::DW_TAG_inlined_subroutine => is_in(&[CALL]) || !is_abstract && is_in(&[CODE]),
         _ => {
-            let more = [dw::DW_AT_artificial, dw::DW_AT_abstract_origin];
-            is_in(&[DECLARED, &more]) || !is_abstract && is_in(&[PLACE])
+            let more = [dw::DW_AT_artificial, dw::DW_AT_abstract_origin, dw::DW_AT_specification];
+            is_in(&[DECLARED, &more])
+                || consumer.memory_space == Some(name)
+                || !is_abstract && is_in(&[PLACE])
         }
     }
 }
@@ -68,8 +74,19 @@ fn allowed(tag: DwTag, is_abstract: bool, lanes: Option<DwAt>, name: DwAt) -> bo
 impl<'a, 'o> Compare<'a, 'o> {
     /// Looks for attributes that an entry of a scope or variable should not have.
     pub(super) fn attributes(&mut self, entry: Entry<'a, 'o>, is_abstract: bool, at: &At) {
-        let lanes = self.consumer.lanes;
-        let is_allowed = |name| allowed(entry.tag(), is_abstract, lanes, name);
+        let consumer = self.consumer;
+        let is_allowed = |name| allowed(entry.tag(), is_abstract, consumer, name);
+        if let Err((expected, found)) = only(entry, is_allowed) {
+            self.find(Kind::Attribute, at.clone(), expected, found);
+        }
+    }
+
+    /// Looks for attributes that a static member should not have.
+    pub(super) fn static_attributes(&mut self, entry: Entry<'a, 'o>, at: &At) {
+        let is_allowed = |name| {
+            let lists = [DECLARED, STATIC, &[dw::DW_AT_const_value]];
+            self.consumer.memory_space == Some(name) || lists.iter().any(|list| list.contains(&name))
+        };
         if let Err((expected, found)) = only(entry, is_allowed) {
             self.find(Kind::Attribute, at.clone(), expected, found);
         }
@@ -89,21 +106,43 @@ impl<'a, 'o> Compare<'a, 'o> {
         line: Option<SourceLine>,
         names: [DwAt; 3],
     ) {
+        for (expected, found) in self.line_differs(entry, line, names) {
+            self.find(Kind::Attribute, at.clone(), expected, found);
+        }
+    }
+
+    /// What is different, where a type or member is declared.
+    pub(super) fn line(&self, line: Option<SourceLine>, entry: Entry<'a, 'o>) -> Result<(), Difference> {
+        let names = [dw::DW_AT_decl_file, dw::DW_AT_decl_line, dw::DW_AT_decl_column];
+        self.line_differs(entry, line, names).into_iter().next().map_or(Ok(()), Err)
+    }
+
+    fn line_differs(
+        &self,
+        entry: Entry<'a, 'o>,
+        line: Option<SourceLine>,
+        names: [DwAt; 3],
+    ) -> Vec<Difference> {
         let module = self.module;
         let number = |name| entry.inherited(name).and_then(Value::unsigned);
         let [file, row, column] = names.map(number);
+        let mut all = Vec::new();
+        let mut same = |what: &str, expected: String, found: String| {
+            if expected != found {
+                all.push((format!("{what} {expected}"), found));
+            }
+        };
         let Some(line) = line else {
             let is_there = names.iter().any(|&name| entry.inherited(name).is_some());
-            return self.same(at, "a place in the source", &false, &is_there);
+            same("a place in the source", false.to_string(), is_there.to_string());
+            return all;
         };
-        self.same(at, "the line", &Some(u64::from(line.line)), &row);
-        self.same(at, "the column", &u64::from(line.column), &column.unwrap_or(0));
+        same("the line", format!("{:?}", Some(line.line)), format!("{row:?}"));
+        same("the column", line.column.to_string(), column.unwrap_or(0).to_string());
         let found = self.program.as_ref().zip(file).and_then(|(program, file)| source(program, file));
         let version = self.program.as_ref().map_or(5, |program| program.version);
-        let expected = described(module, line.file, version);
-        if found.as_ref() != Some(&expected) {
-            self.find(Kind::Attribute, at.clone(), format!("the file {expected:?}"), format!("{found:?}"));
-        }
+        same("the file", format!("{:?}", Some(described(module, line.file, version))), format!("{found:?}"));
+        all
     }
 }
 

@@ -10,10 +10,11 @@ use super::attributes::{self, only};
 use super::index::Index;
 use super::machine::Lists;
 use super::report::{Finding, Kind, Report};
+use super::types::Later;
 use crate::error::{At, Error};
 use crate::eval;
-use crate::lower::{Consumer, LeftOut};
-use crate::model::{Address, FunctionId, Module, TypeId, Unit, UnitId, VariableId};
+use crate::lower::{Consumer, LeftOut, Whose};
+use crate::model::{Address, FunctionId, Module, ScopeId, TypeId, Unit, UnitId, VariableId};
 use crate::read::{Dwarf, Entry, LineProgram, Object, Value};
 
 pub(super) struct Compare<'a, 'o> {
@@ -23,6 +24,8 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) dwarf: &'a Dwarf<'o>,
     pub(super) index: Rc<Index>,
     pub(super) left_out: BTreeMap<VariableId, Vec<&'a LeftOut>>,
+    /// What the consumer could not be told all of.
+    pub(super) untold: BTreeSet<Whose>,
     pub(super) lists: Lists<'o>,
     pub(super) report: Report,
     /// The entries that say where variables are, for pointers to them.
@@ -38,6 +41,10 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) types: BTreeSet<(TypeId, u64)>,
     /// The entries of these.
     pub(super) type_entries: BTreeSet<u64>,
+    /// What of types is compared when all entries are known.
+    pub(super) later: Later<'a, 'o>,
+    /// Scopes and the entries that they were compared with.
+    pub(super) scope_entries: BTreeSet<(ScopeId, u64)>,
     /// The line program of the unit that is being compared.
     pub(super) program: Option<LineProgram<'o>>,
     pub(super) evaluator: eval::Evaluator,
@@ -57,6 +64,8 @@ pub(super) enum Origin {
     Nothing,
     Function(FunctionId),
     Variable(VariableId),
+    /// The declaration of a static member.
+    Member(VariableId),
 }
 
 impl<'a, 'o> Compare<'a, 'o> {
@@ -69,7 +78,9 @@ impl<'a, 'o> Compare<'a, 'o> {
     ) -> Self {
         let mut by_variable = BTreeMap::<_, Vec<_>>::new();
         for one in left_out {
-            by_variable.entry(one.variable).or_default().push(one);
+            if let Whose::Variable(variable) = one.whose {
+                by_variable.entry(variable).or_default().push(one);
+            }
         }
         let mut compare = Self {
             module,
@@ -78,6 +89,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             dwarf,
             index: Rc::new(Index::new(module)),
             left_out: by_variable,
+            untold: left_out.iter().map(|one| one.whose).collect(),
             lists: Lists::new(),
             report: Report { left_out: left_out.len(), ..Report::default() },
             variables: SecondaryMap::new(),
@@ -87,6 +99,8 @@ impl<'a, 'o> Compare<'a, 'o> {
             places: Vec::new(),
             types: BTreeSet::new(),
             type_entries: BTreeSet::new(),
+            later: Later::default(),
+            scope_entries: BTreeSet::new(),
             program: None,
             evaluator: eval::Evaluator::new(),
         };
@@ -119,6 +133,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.units();
         self.tables();
         self.origins();
+        self.rest_of_parts();
         for (variable, entry, function) in core::mem::take(&mut self.places) {
             self.location(variable, entry, function);
         }
@@ -225,6 +240,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                 Origin::Nothing => None,
                 Origin::Function(id) => self.function_origins[id],
                 Origin::Variable(id) => self.variable_origins[id],
+                Origin::Member(id) => self.variables[id],
             };
             if expected != found {
                 let text = |offset: Option<u64>| {

@@ -10,6 +10,7 @@ use gimli::{DwTag, constants as dw};
 use super::attributes::only;
 use super::compare::{Compare, Instance, Origin, hex};
 use super::report::Kind;
+use super::types::{accessibility, is_composite, is_part, memory_space};
 use crate::error::At;
 use crate::model::{FunctionId, ScopeId, ScopeKind, UnitId, VariableId, VariableKind};
 use crate::read::{Attribute, Entry, Value};
@@ -20,7 +21,10 @@ struct Children<'a, 'o>(BTreeMap<(u16, Cow<'a, str>, bool), VecDeque<Entry<'a, '
 impl<'a, 'o> Children<'a, 'o> {
     fn new(entry: Entry<'a, 'o>) -> Self {
         let mut children = Self(BTreeMap::new());
-        for child in entry.children().filter(|child| is_compared(child.tag())) {
+        let is_type = is_composite(entry.tag());
+        for child in
+            entry.children().filter(|&child| is_compared(child.tag()) && !(is_type && is_part(child)))
+        {
             let tag = child.tag();
             // Blocks have no name, and inlined calls one that says nothing of which call it is.
             let is_code = matches!(tag, dw::DW_TAG_lexical_block | dw::DW_TAG_inlined_subroutine);
@@ -51,12 +55,17 @@ impl<'a, 'o> Compare<'a, 'o> {
     pub(super) fn scope(&mut self, scope: ScopeId, entry: Entry<'a, 'o>, function: Option<FunctionId>) {
         let module = self.module;
         let is_abstract = function.is_none() && module.function_of(scope).is_some();
+        self.scope_entries.insert((scope, entry.offset()));
         let mut children = Children::new(entry);
         let mut last_parameter = 0;
         let index = Rc::clone(&self.index);
         for &id in &index.variables[scope] {
             let kind = module.variable(id).kind;
-            let tag = variable_tag(kind);
+            let tag = match module.is_static_member(id) {
+                true if self.consumer.version < 5 => dw::DW_TAG_member,
+                true => dw::DW_TAG_variable,
+                false => variable_tag(kind),
+            };
             let name = module.name_of(id).unwrap_or("");
             let at = module.at_variable(id, None);
             let Some(found) = children.take(tag, name, false) else {
@@ -74,7 +83,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
         for &id in &index.scopes[scope] {
             match module.scope(id).kind {
-                ScopeKind::Unit => {}
+                // What is in a type is compared with the type.
+                ScopeKind::Unit | ScopeKind::Type(_) => {}
                 ScopeKind::Function(function) => self.function(function, &mut children),
                 ScopeKind::Namespace(name) => {
                     let name = module.string(name);
@@ -213,6 +223,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         let module = self.module;
         let variable = module.variable(id);
         self.report.entries += 1;
+        if module.is_static_member(id) {
+            return self.static_member(id, entry, at);
+        }
         // What does not move is where it is though the function has no code.
         let has_place = !is_abstract || module.is_placed_without_code(id);
         self.attributes(entry, !has_place, at);
@@ -220,12 +233,20 @@ impl<'a, 'o> Compare<'a, 'o> {
             self.unexpected(child, at.clone());
         }
         self.ty(Some(variable.ty), entry.ty(), at);
-        // An instance is declared where what it is an instance of is.
+        // An instance is declared where what it is an instance of is; so is a definition that does not say.
         let declared = module.variable(module.first_origin(id));
-        self.declared(entry, at, declared.line);
+        let own = variable.line.filter(|_| variable.specification.is_some());
+        self.declared(entry, at, own.or(declared.line));
         let is = |name| matches!(entry.inherited(name), Some(Value::Flag(true)));
         self.same(at, "DW_AT_artificial", &declared.is_artificial, &is(dw::DW_AT_artificial));
         self.same(at, "DW_AT_external", &declared.is_external, &is(dw::DW_AT_external));
+        if let Some(attribute) = self.consumer.memory_space {
+            let found = entry.inherited(attribute).and_then(Value::unsigned);
+            self.same(at, "the memory space", &declared.memory_space.map(memory_space), &found);
+        }
+        let of = variable.specification.map_or(Origin::Nothing, Origin::Member);
+        let found = entry.reference(dw::DW_AT_specification).map(|declaration| declaration.offset());
+        self.instances.push(Instance { at: at.clone(), of, found });
         let has_abstract = function.is_some_and(|function| self.index.inlined[function]);
         self.instance_of(
             entry,
@@ -247,6 +268,35 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.places.push((id, entry, function));
         if entry.attr(dw::DW_AT_location).is_some() && entry.attr(dw::DW_AT_const_value).is_some() {
             self.find(Kind::Attribute, at.clone(), "a location or a value", "both");
+        }
+        self.whole_value(id, entry, at);
+    }
+
+    /// A static member is declared in its class: where it is, its definition says.
+    fn static_member(&mut self, id: VariableId, entry: Entry<'a, 'o>, at: &At) {
+        let module = self.module;
+        let member = module.variable(id);
+        self.static_attributes(entry, at);
+        if let Some(child) = entry.children().next() {
+            self.unexpected(child, at.clone());
+        }
+        self.ty(Some(member.ty), entry.ty(), at);
+        self.declared(entry, at, member.line);
+        let is = |name| matches!(entry.attr(name), Some(Value::Flag(true)));
+        self.same(at, "DW_AT_declaration", &true, &is(dw::DW_AT_declaration));
+        self.same(at, "DW_AT_artificial", &member.is_artificial, &is(dw::DW_AT_artificial));
+        self.same(at, "DW_AT_external", &member.is_external, &is(dw::DW_AT_external));
+        let expected = member.accessibility.map(accessibility);
+        self.same(at, "who may name it", &expected, &entry.number(dw::DW_AT_accessibility));
+        if let Some(attribute) = self.consumer.memory_space {
+            let expected = member.memory_space.map(memory_space);
+            self.same(at, "the memory space", &expected, &entry.number(attribute));
+        }
+        self.variables[id] = Some(entry.offset());
+        let has_value = entry.attr(dw::DW_AT_const_value).is_some();
+        self.same(at, "DW_AT_const_value", &module.always(id).is_some(), &has_value);
+        if has_value {
+            self.places.push((id, entry, None));
         }
         self.whole_value(id, entry, at);
     }

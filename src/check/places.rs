@@ -39,7 +39,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     }
 
     /// A span of the model as one of the evaluator.
-    fn span(&self, span: &Span) -> eval::Span {
+    pub(super) fn span(&self, span: &Span) -> eval::Span {
         let place = self.single(span).unwrap_or_else(nowhere);
         eval::Span { bits: span.bits.into(), places: vec![place] }
     }

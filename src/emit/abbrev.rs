@@ -65,6 +65,25 @@ impl Abbreviations {
         self.current.extend_from_slice(&[value as u32, (value >> 32) as u32]);
     }
 
+    /// The tag of the described entry, and whether it has children.
+    pub(crate) fn tag(&self) -> (DwTag, bool) {
+        (DwTag((self.current[0] >> 16) as u16), self.current[0] & 1 != 0)
+    }
+
+    /// Whether the described entry has an attribute.
+    pub(crate) fn has(&self, at: DwAt) -> bool {
+        let mut words = self.current[1..].iter();
+        while let Some(word) = words.next() {
+            if word >> 16 == u32::from(at.0) {
+                return true;
+            }
+            if word & 0xffff == u32::from(gimli::DW_FORM_implicit_const.0) {
+                words.nth(1);
+            }
+        }
+        false
+    }
+
     /// The code of the described entry.
     #[inline]
     pub(crate) fn code(&mut self) -> u64 {

@@ -5,6 +5,7 @@ use gimli::{DwAt, DwForm, DwTag, DwUt};
 use super::abbrev::{Abbreviations, SHORT_CODES};
 use super::addr::AddressKey;
 use super::format::Format;
+use super::named::Named;
 use super::section::{Relocation, RelocationTarget};
 use super::strings::StringIndices;
 use crate::error::{Error, ErrorKind, Result};
@@ -77,6 +78,8 @@ pub(crate) struct Info {
     /// Where each entry is, 0 while it is not there (no entry is at 0: the unit's header is).
     pub(crate) offsets: Vec<u32>,
     pub(crate) pending: Vec<Pending>,
+    /// The entries that are looked up by name, if there is to be a table of them.
+    pub(crate) named: Option<Box<Named>>,
     length: usize,
     /// Where the entry that is being written starts, and what was recorded before it.
     entry: usize,
@@ -102,6 +105,7 @@ impl Info {
             forms,
             offsets: vec![0; count],
             pending: Vec::new(),
+            named: None,
             length: 0,
             entry: 0,
             before: (0, 0),
@@ -213,6 +217,9 @@ impl Info {
         if let Some(EntryRef(number)) = is {
             self.offsets[number as usize] = self.entry as u32;
         }
+        if let Some(named) = &mut self.named {
+            named.begin(is);
+        }
         self.abbreviations.begin(tag, has_children);
         // The code comes when the attributes are known.
         self.bytes.push(0);
@@ -226,6 +233,10 @@ impl Info {
     /// Ends the attributes of the entry.
     #[inline]
     pub(crate) fn end_entry(&mut self) {
+        if let Some(named) = &mut self.named {
+            let (tag, has_children) = self.abbreviations.tag();
+            named.end(tag, has_children, |at| self.abbreviations.has(at), self.entry as u32);
+        }
         let code = self.abbreviations.code();
         if code <= SHORT_CODES as u64 {
             self.bytes[self.entry] = code as u8;
@@ -251,6 +262,9 @@ impl Info {
 
     /// Ends the children of an entry.
     pub(crate) fn end_children(&mut self) {
+        if let Some(named) = &mut self.named {
+            named.end_children();
+        }
         self.bytes.push(0);
     }
 
@@ -366,6 +380,9 @@ impl Info {
     /// strings, where each needs one relocation, or before DWARF 5 straight to `.debug_str`.
     #[inline]
     pub(crate) fn string(&mut self, at: DwAt, number: u32, text: &str) {
+        if let Some(named) = &mut self.named {
+            named.string(at, number);
+        }
         let form = match self.wanted(at) {
             Some(form) => form,
             None if text.len() < self.format.offset_bytes.into() => gimli::DW_FORM_string,
@@ -477,6 +494,9 @@ impl Info {
     /// Another entry of the unit: one that is there already in as few bytes as its offset has.
     #[inline]
     pub(crate) fn reference(&mut self, at: DwAt, entry: EntryRef) {
+        if let Some(named) = &mut self.named {
+            named.reference(at, entry);
+        }
         if let Some(form) = self.wanted(at)
             && self.reference_as(at, form, entry)
         {

@@ -5,7 +5,6 @@
 
 pub(crate) mod abbrev;
 pub(crate) mod addr;
-#[cfg_attr(not(test), expect(dead_code, reason = "nothing asks for it yet"))]
 pub(crate) mod aranges;
 pub mod elf;
 pub(crate) mod format;
@@ -13,13 +12,11 @@ mod gimli;
 pub(crate) mod info;
 pub(crate) mod line;
 pub(crate) mod lists;
-#[cfg_attr(not(test), expect(dead_code, reason = "nothing asks for it yet"))]
 pub(crate) mod macros;
-#[cfg_attr(not(test), expect(dead_code, reason = "nothing asks for it yet"))]
+pub(crate) mod named;
 pub(crate) mod names;
 #[cfg(test)]
 mod outside;
-#[cfg_attr(not(test), expect(dead_code, reason = "nothing asks for it yet"))]
 pub(crate) mod pubs;
 mod section;
 pub(crate) mod strings;

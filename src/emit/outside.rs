@@ -19,14 +19,13 @@ pub(crate) const LLVM_DWARFDUMP: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19"
 pub(crate) const READELF: Tool = Tool::new("readelf", "binutils");
 pub(crate) const EU_READELF: Tool = Tool::new("eu-readelf", "elfutils");
 
-/// All versions, in both formats but for version 2, which has one.
+/// All versions, in both formats but for version 2, which has one, and both byte orders.
 pub(crate) fn formats(versions: core::ops::RangeInclusive<u16>) -> impl Iterator<Item = Format> {
-    let format = |version, offset_bytes| Format { version, offset_bytes, ..Format::SMALL };
-    versions.flat_map(move |version| {
-        [4, 8]
-            .into_iter()
-            .filter(move |&bytes| bytes == 4 || version > 2)
-            .map(move |bytes| format(version, bytes))
+    versions.flat_map(|version| {
+        let sizes = [4, 8].into_iter().filter(move |&bytes| bytes == 4 || version > 2);
+        sizes.flat_map(move |offset_bytes| {
+            [false, true].map(|big_endian| Format { version, offset_bytes, big_endian, ..Format::SMALL })
+        })
     })
 }
 
@@ -142,7 +141,7 @@ pub(crate) fn sample(format: Format, attributes: &[(DwAt, &'static str, [u64; 2]
 }
 
 impl Sample {
-    /// The x86-64 program, linked, for readers that take no relocations of some sections.
+    /// The program, linked, for readers that take no relocations of some sections.
     pub(crate) fn program(self, more: impl IntoIterator<Item = Section>, folder: &Folder) -> Option<PathBuf> {
         let program = folder.path().join("a");
         let (object, entry) = (self.object(more, folder), "--entry=kernel0");
@@ -151,13 +150,13 @@ impl Sample {
         Some(program)
     }
 
-    /// The x86-64 object, with more sections, as a file.
+    /// The object, for x86-64 or s390x by the byte order, with more sections, as a file.
     pub(crate) fn object(mut self, more: impl IntoIterator<Item = Section>, folder: &Folder) -> PathBuf {
-        assert!(!self.format.big_endian && self.format.address_bytes == 8);
+        assert_eq!(self.format.address_bytes, 8);
         self.sections.extend(more);
         let code =
             Code::text(vec![0x90; 32]).with_function("kernel0", 0, 16).with_function("kernel1", 16, 16);
-        let target = Target::named("x86_64").expect("is there");
+        let target = if self.format.big_endian { Target::s390x() } else { Target::x86_64() };
         folder.file("a.o", new_object(&target, &code, &self.sections).expect("an object"))
     }
 }

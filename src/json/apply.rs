@@ -3,19 +3,17 @@
 use core::ops::Range;
 
 use super::lists;
-use super::loc::{In, Operand};
 use super::read::Reader;
 use super::statement::{
-    BaseType, BitField, Code, Composite, Constant, Enumeration, FunctionFacts, InlinedVariable, Later,
-    MacroStep, Member, Pcs, Ref, Statement, UnitFacts, Variable, VariableFacts,
+    Code, Constant, FunctionFacts, InlinedVariable, Later, MacroStep, Pcs, Ref, Statement, UnitFacts,
+    Variable, VariableFacts,
 };
-use super::words::{Named, Number, Text, Word};
+use super::words::{Named, Number, Word};
 use crate::build::FunctionBuilder;
 use crate::error::{Error, Result};
 use crate::model::{
-    Address, FileId, FunctionId, Loc, ScopeId, ScopeKind, SourceLine, TypeId, UnitId, VariableId,
+    Address, CompositeKind, FileId, FunctionId, ScopeId, ScopeKind, SourceLine, UnitId, VariableId,
 };
-use crate::target::SpaceId;
 
 impl<'a> Reader<'a> {
     /// Makes the calls that a statement stands for.
@@ -82,6 +80,13 @@ impl<'a> Reader<'a> {
             Statement::Variable(said) => self.variable(said, false),
             Statement::Parameter(said) => self.variable(said, true),
             Statement::InlinedVariable(said) => self.inlined_variable(said),
+            Statement::Definition(mut said) => {
+                let scope = self.scope(&said.r#in)?;
+                let member = self.names.variables.find((), &said.member)?;
+                let variable = self.builder.definition(scope, member)?.id();
+                self.names.variables.add(variable, said.id.as_ref(), None)?;
+                self.variable_facts(variable, said.facts())
+            }
             Statement::Constant(said) => self.constant(said),
             Statement::DescribeVariable(mut said) => {
                 let variable = self.names.variables.find((), &said.variable)?;
@@ -103,21 +108,8 @@ impl<'a> Reader<'a> {
                 said.macros.into_iter().try_for_each(|step| self.macro_step(unit, step))
             }
             Statement::BaseType(said) => self.base_type(said),
-            Statement::Pointer(said) => {
-                let unit = self.unit(&said.unit)?;
-                let (to, space) = (self.maybe_type(unit, said.to.as_ref())?, said.space.as_ref());
-                let space = space.map_or(Ok(SpaceId::DEFAULT), |space| self.space(space))?;
-                let ty = self.builder.pointer_into(unit, to, space)?;
-                self.named_type(ty, said.id.as_ref(), None)
-            }
-            Statement::Array(said) => {
-                let unit = self.unit(&said.unit)?;
-                let of = self.ty(unit, &said.of)?;
-                let counts: Vec<_> =
-                    said.counts.iter().map(|count| count.map(|Number(count)| count)).collect();
-                let ty = self.builder.array(unit, of, &counts)?;
-                self.named_type(ty, said.id.as_ref(), None)
-            }
+            Statement::Pointer(said) => self.pointer(said),
+            Statement::Array(said) => self.array(said),
             Statement::Vector(said) => {
                 let unit = self.unit(&said.unit)?;
                 let of = self.ty(unit, &said.of)?;
@@ -136,19 +128,24 @@ impl<'a> Reader<'a> {
                 let ty = self.builder.qualified(unit, said.qualifier.0, of)?;
                 self.named_type(ty, said.id.as_ref(), None)
             }
-            Statement::Subroutine(said) => {
+            Statement::UnspecifiedType(said) => {
                 let unit = self.unit(&said.unit)?;
-                let returns = self.maybe_type(unit, said.returns.as_ref())?;
-                let parameters = said.parameters.iter().map(|ty| self.ty(unit, ty));
-                let parameters = parameters.collect::<Result<Vec<_>>>()?;
-                let ty = self.builder.subroutine(unit, returns, &parameters)?;
-                self.named_type(ty, said.id.as_ref(), None)
+                let ty = self.builder.unspecified_type(unit, &said.name)?;
+                self.named_type(ty, said.id.as_ref(), Some(&said.name))
             }
-            Statement::Structure(said) => self.composite(said, false),
-            Statement::Union(said) => self.composite(said, true),
-            Statement::Member(said) => self.member(said),
-            Statement::BitField(said) => self.bit_field(said),
+            Statement::Subroutine(said) => self.subroutine(said),
+            Statement::MemberPointer(said) => self.member_pointer(said),
+            Statement::Structure(said) => self.composite(said, CompositeKind::Struct),
+            Statement::Class(said) => self.composite(said, CompositeKind::Class),
+            Statement::Union(said) => self.composite(said, CompositeKind::Union),
+            Statement::Incomplete(said) => self.incomplete(said),
             Statement::Enumeration(said) => self.enumeration(said),
+            Statement::DescribeType(said) => self.describe_type(said),
+            Statement::Member(said) => self.member(said),
+            Statement::Base(said) => self.base(said),
+            Statement::VariantPart(said) => self.variant_part(said),
+            Statement::Variant(said) => self.variant(said),
+            Statement::Template(said) => self.template(&said),
         }
     }
 
@@ -241,10 +238,17 @@ impl<'a> Reader<'a> {
         let ty = self.ty(self.unit_of(scope), &said.r#type)?;
         let constant = self.builder.constant(scope, &said.name, ty, &said.value.0)?;
         self.names.variables.add(constant, said.id.as_ref(), None)?;
-        let Constant { declared, artificial, external, .. } = said;
+        let Constant { declared, artificial, external, memory_space, accessibility, .. } = said;
         self.variable_facts(
             constant,
-            VariableFacts { declared, artificial, external, ..VariableFacts::default() },
+            VariableFacts {
+                declared,
+                artificial,
+                external,
+                memory_space,
+                accessibility,
+                ..VariableFacts::default()
+            },
         )
     }
 
@@ -260,6 +264,12 @@ impl<'a> Reader<'a> {
         }
         if facts.external == Some(true) {
             variable.external();
+        }
+        if let Some(Word(memory)) = facts.memory_space {
+            variable.memory_space(memory);
+        }
+        if let Some(Word(accessibility)) = facts.accessibility {
+            variable.accessibility(accessibility);
         }
         if let Some(loc) = facts.always {
             let loc = self.loc(unit, &loc)?;
@@ -283,55 +293,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn base_type(&mut self, said: BaseType<'a>) -> Result<()> {
-        let unit = self.unit(&said.unit)?;
-        let ty = self.builder.base_type(unit, &said.name, said.encoding.0, said.bits.0)?;
-        self.named_type(ty, said.id.as_ref(), Some(&said.name))
-    }
-
-    fn composite(&mut self, said: Composite<'a>, is_union: bool) -> Result<()> {
-        let (unit, name) = (self.unit(&said.unit)?, said.name.as_deref());
-        let ty = match is_union {
-            true => self.builder.union(unit, name, said.bytes.0)?,
-            false => self.builder.structure(unit, name, said.bytes.0)?,
-        };
-        self.named_type(ty, said.id.as_ref(), said.name.as_ref())
-    }
-
-    fn member(&mut self, said: Member<'a>) -> Result<()> {
-        let unit = self.unit(&said.unit)?;
-        let (of, ty) = (self.ty(unit, &said.of)?, self.ty(unit, &said.r#type)?);
-        let name = said.name.as_deref().unwrap_or_default();
-        self.builder.member(of, name, ty, said.offset.0).map(drop)
-    }
-
-    fn bit_field(&mut self, said: BitField<'a>) -> Result<()> {
-        let unit = self.unit(&said.unit)?;
-        let (of, ty) = (self.ty(unit, &said.of)?, self.ty(unit, &said.r#type)?);
-        let name = said.name.as_deref().unwrap_or_default();
-        self.builder.bit_field(of, name, ty, said.offset_bits.0, said.bits.0).map(drop)
-    }
-
-    fn enumeration(&mut self, said: Enumeration<'a>) -> Result<()> {
-        let unit = self.unit(&said.unit)?;
-        let of = self.ty(unit, &said.of)?;
-        let enumerators: Vec<(&str, i64)> =
-            said.enumerators.iter().map(|(name, value)| (&**name, value.0)).collect();
-        let ty = self.builder.enumeration(unit, said.name.as_deref(), of, &enumerators)?;
-        self.named_type(ty, said.id.as_ref(), said.name.as_ref())
-    }
-
-    /// A location by itself.
-    fn loc(&mut self, unit: UnitId, loc: &Later<'a>) -> Result<Loc> {
-        let Later::Text(loc) = loc else { return Ok(Loc::undefined()) };
-        self.part(loc, |reader, json| Loc::operand(&mut In::new(reader, unit), json))
-    }
-
-    fn unit(&self, unit: &Ref<'a>) -> Result<UnitId> {
+    pub fn unit(&self, unit: &Ref<'a>) -> Result<UnitId> {
         self.names.units.find((), unit)
     }
 
-    fn scope(&self, scope: &Ref<'a>) -> Result<ScopeId> {
+    pub fn scope(&self, scope: &Ref<'a>) -> Result<ScopeId> {
         self.names.scopes.find((), scope)
     }
 
@@ -352,21 +318,8 @@ impl<'a> Reader<'a> {
         self.names.files.find(unit, file)
     }
 
-    fn declared(&self, unit: UnitId, (file, line): &(Ref<'a>, u32)) -> Result<(FileId, u32)> {
+    pub fn declared(&self, unit: UnitId, (file, line): &(Ref<'a>, u32)) -> Result<(FileId, u32)> {
         Ok((self.file(unit, file)?, *line))
-    }
-
-    pub fn ty(&self, unit: UnitId, ty: &Ref<'a>) -> Result<TypeId> {
-        self.names.types.find(unit, ty)
-    }
-
-    fn maybe_type(&self, unit: UnitId, ty: Option<&Ref<'a>>) -> Result<Option<TypeId>> {
-        ty.map(|ty| self.ty(unit, ty)).transpose()
-    }
-
-    fn named_type(&mut self, ty: TypeId, id: Option<&Text<'a>>, name: Option<&Text<'a>>) -> Result<()> {
-        let unit = self.builder.described().ty(ty).unit();
-        self.names.types.add(ty, id, name.map(|name| (unit, name)))
     }
 }
 

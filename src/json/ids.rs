@@ -8,8 +8,8 @@ use hashbrown::{HashMap, HashSet};
 use super::statement::Ref;
 use super::words::{Named, Text};
 use crate::model::{
-    Entity, FileId, FunctionId, Module, Node, ProcedureId, ScopeId, ScopeKind, SourceLine, StringId, TypeId,
-    TypeKind, UnitId, VariableId,
+    Count, Entity, FileId, FunctionId, Module, Node, ProcedureId, ScopeId, ScopeKind, SourceLine, StringId,
+    TypeId, TypeKind, UnitId, VariableId,
 };
 use crate::op::Reg;
 use crate::target::SpaceId;
@@ -24,6 +24,8 @@ pub(super) struct Known<'m> {
     /// What is referred to, of what has no name.
     variables: HashSet<VariableId>,
     blocks: HashSet<ScopeId>,
+    /// What types look like, apart from where they are declared.
+    looks: Unique<(UnitId, &'m TypeKind, Option<u64>, Option<u64>)>,
 }
 
 /// Names, and whether only one has them.
@@ -51,7 +53,11 @@ impl<'m> Known<'m> {
         let variables = module.variables.values();
         let procedures = module.procedures.values().map(|procedure| procedure.loc);
         let live = module.live.iter().map(|live| live.loc);
-        let locs = live.chain(variables.clone().filter_map(|variable| variable.always)).chain(procedures);
+        let of_types = module.types.values().flat_map(|ty| ty.locs());
+        let locs = live
+            .chain(variables.clone().filter_map(|variable| variable.always))
+            .chain(procedures)
+            .chain(of_types);
         let nodes = locs.flat_map(|loc| module.nodes(loc));
         let pointed = nodes.filter_map(|node| match node {
             Node::PointerTo(variable, _) => Some(variable),
@@ -62,15 +68,31 @@ impl<'m> Known<'m> {
                 Entity::Variable(variable) => Some(*variable),
                 _ => None,
             });
-        let origins = variables.clone().filter_map(|variable| variable.origin);
+        let origins = variables.clone().filter_map(|variable| variable.origin.or(variable.specification));
+        let counts = module.types.values().flat_map(|ty| match ty.kind() {
+            TypeKind::Array { dimensions, .. } => &dimensions[..],
+            _ => &[],
+        });
+        let counts = counts.filter_map(|dimension| match dimension.count {
+            Count::Variable(variable) => Some(variable),
+            _ => None,
+        });
         let parents = module.scopes.values().filter_map(|scope| scope.parent);
         Self {
             module,
-            types: module.types.values().filter_map(|ty| Some((ty.unit(), type_name(ty.kind())?))).collect(),
+            types: module.types.values().filter_map(|ty| Some((ty.unit(), ty.name()?))).collect(),
             files: module.files.values().map(|file| (file.unit, file.name)).collect(),
             scopes: module.scopes.keys().filter_map(|scope| scope_name(module, scope)).collect(),
-            variables: pointed.chain(entities).chain(origins).collect(),
-            blocks: parents.chain(variables.map(|variable| variable.scope)).collect(),
+            variables: pointed.chain(entities).chain(origins).chain(counts).collect(),
+            blocks: parents
+                .chain(variables.map(|variable| variable.scope))
+                .chain(module.types.values().map(|ty| ty.scope()))
+                .collect(),
+            looks: module
+                .types
+                .values()
+                .map(|ty| (ty.unit(), ty.kind(), ty.bits(), ty.value_bits()))
+                .collect(),
         }
     }
 
@@ -87,7 +109,11 @@ impl<'m> Known<'m> {
 
     fn type_name(&self, id: TypeId) -> Option<Text<'m>> {
         let ty = self.module.ty(id);
-        let name = type_name(ty.kind())?;
+        let name = ty.name()?;
+        // As a scope it goes by its id alone.
+        if ty.own_scope().is_some_and(|own| self.blocks.contains(&own)) {
+            return None;
+        }
         self.name(self.types.has(&(ty.unit(), name)), name)
     }
 
@@ -102,6 +128,9 @@ impl<'m> Known<'m> {
     }
 
     pub fn scope_ref(&self, id: ScopeId) -> Ref<'m> {
+        if let ScopeKind::Type(ty) = self.module.scope(id).kind {
+            return self.type_ref(ty);
+        }
         self.scope_name(id).unwrap_or_else(|| Text(id.to_string().replacen("scope", "scope#", 1).into()))
     }
 
@@ -138,6 +167,14 @@ impl<'m> Known<'m> {
         if self.type_name(id).is_some() { None } else { Some(self.type_ref(id)) }
     }
 
+    /// Whether there is another type that looks like this one, as the builder has it for types that are the
+    /// same if they look the same.
+    pub fn comes_again(&self, id: TypeId) -> bool {
+        let ty = self.module.ty(id);
+        let is_its_own = matches!(ty.kind(), TypeKind::Composite(_) | TypeKind::Enum { .. });
+        !is_its_own && !self.looks.has(&(ty.unit(), ty.kind(), ty.bits(), ty.value_bits()))
+    }
+
     pub fn variable_ref(&self, id: VariableId) -> Ref<'m> {
         Text(format!("variable#{}", id.as_u32()).into())
     }
@@ -170,21 +207,12 @@ impl<'m> Known<'m> {
     }
 }
 
-fn type_name(kind: &TypeKind) -> Option<StringId> {
-    match kind {
-        TypeKind::Base { name, .. } | TypeKind::Typedef { name, .. } => Some(*name),
-        TypeKind::Struct(composite) | TypeKind::Union(composite) => composite.name,
-        TypeKind::Enum { name, .. } => *name,
-        _ => None,
-    }
-}
-
 fn scope_name(module: &Module, id: ScopeId) -> Option<StringId> {
     let scope = module.scope(id);
     match scope.kind {
         ScopeKind::Unit => Some(module.unit(scope.unit).name),
         ScopeKind::Namespace(name) => Some(name),
         ScopeKind::Function(function) => Some(module.function(function).name),
-        ScopeKind::Block | ScopeKind::Inlined { .. } => None,
+        ScopeKind::Block | ScopeKind::Type(_) | ScopeKind::Inlined { .. } => None,
     }
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../../docs/description.md")]
 
 mod apply;
+mod apply_types;
 mod ids;
 mod lists;
 mod loc;
@@ -10,6 +11,7 @@ mod read;
 mod statement;
 mod words;
 mod write;
+mod write_types;
 mod written;
 
 pub use loc::{LOCATIONS, NUMBERS};

@@ -6,8 +6,9 @@ use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
 use super::words::Text;
+use crate::build::VariantId;
 use crate::error::{Error, Result};
-use crate::model::{FileId, FunctionId, ProcedureId, ScopeId, TypeId, UnitId, VariableId};
+use crate::model::{FileId, FunctionId, ProcedureId, ScopeId, TypeId, UnitId, VariableId, VariantPartId};
 
 /// The entities of one kind by id, and by name where they have no id.
 #[derive(Debug)]
@@ -60,11 +61,13 @@ pub(super) struct Names<'a> {
     pub units: Table<'a, (), UnitId>,
     pub files: Table<'a, UnitId, FileId>,
     pub types: Table<'a, UnitId, TypeId>,
-    /// Units, namespaces, functions, blocks and inlined calls, wherever they are.
+    /// Units, namespaces, functions, blocks and inlined calls, wherever they are, and structures with an id.
     pub scopes: Table<'a, (), ScopeId>,
     pub functions: Table<'a, UnitId, FunctionId>,
     pub variables: Table<'a, (), VariableId>,
     pub procedures: Table<'a, (), ProcedureId>,
+    pub parts: Table<'a, (), VariantPartId>,
+    pub variants: Table<'a, (), VariantId>,
 }
 
 impl Names<'_> {
@@ -77,6 +80,8 @@ impl Names<'_> {
             functions: Table::new("function of this unit"),
             variables: Table::new("variable"),
             procedures: Table::new("procedure"),
+            parts: Table::new("variant part"),
+            variants: Table::new("variant"),
         }
     }
 }

@@ -5,9 +5,9 @@ use serde::de::Deserializer;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::words::{Bytes, Named, Number, Signed, Text, Word};
+use super::words::{Bytes, Integer, Named, Number, Signed, Text, Word};
 use super::write;
-use crate::model::{BaseEncoding, Qualifier};
+use crate::model::{Accessibility, BaseEncoding, CompositeKind, MemorySpace, PointerKind, Qualifier};
 use crate::op::Dialect;
 use crate::target::Scaling;
 
@@ -97,10 +97,12 @@ facts! {
 
     /// What can be said of a variable.
     VariableFacts {
-        declared: (Ref<'a>, u32), artificial: bool, external: bool, live: Later<'a>, always: Later<'a>,
+        declared: (Ref<'a>, u32), artificial: bool, external: bool, memory_space: Word<MemorySpace>,
+        accessibility: Word<Accessibility>, live: Later<'a>, always: Later<'a>,
     }
     in Variable { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a> } { id: Text<'a> }
     InlinedVariable { r#in: Ref<'a>, origin: Ref<'a> } { id: Text<'a> }
+    Definition { r#in: Ref<'a>, member: Ref<'a> } { id: Text<'a> }
     DescribeVariable { variable: Ref<'a> } {};
 }
 
@@ -116,26 +118,70 @@ objects! {
     Inlined { r#in: Ref<'a>, function: Ref<'a>, pcs: Vec<Pcs>, call: (Ref<'a>, u32, u32) } { id: Text<'a> }
     Constant { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a>, value: Bytes } {
         id: Text<'a>, declared: (Ref<'a>, u32), artificial: bool, external: bool,
+        memory_space: Word<MemorySpace>, accessibility: Word<Accessibility>,
     }
     Procedure { unit: Ref<'a>, id: Text<'a>, loc: Later<'a> } {}
     Rows { function: Ref<'a>, rows: Later<'a> } {}
     Macros { unit: Ref<'a>, macros: Vec<MacroStep<'a>> } {}
 
     BaseType { unit: Ref<'a>, name: Text<'a>, encoding: Word<BaseEncoding>, bits: Number } { id: Text<'a> }
-    Pointer { unit: Ref<'a> } { to: Ref<'a>, space: Named<'a>, id: Text<'a> }
-    Array { unit: Ref<'a>, of: Ref<'a>, counts: Vec<Option<Number>> } { id: Text<'a> }
+    Pointer { unit: Ref<'a> } {
+        to: Ref<'a>, kind: Word<PointerKind>, space: Named<'a>, memory_space: Word<MemorySpace>, id: Text<'a>,
+    }
+    MemberPointer { unit: Ref<'a>, class: Ref<'a>, to: Ref<'a> } { id: Text<'a> }
+    UnspecifiedType { unit: Ref<'a>, name: Text<'a> } { id: Text<'a> }
+    Array { unit: Ref<'a>, of: Ref<'a> } {
+        counts: Vec<Option<Number>>, extents: Vec<ExtentOf<'a>>, stride_bits: Number, id: Text<'a>,
+    }
+    /// A dimension of an array of which more is to be said than how many elements it has.
+    ExtentOf {} { count: Number, variable: Ref<'a>, value: Later<'a>, lower: Signed, index: Ref<'a> }
     Vector { unit: Ref<'a>, of: Ref<'a>, count: Number } { id: Text<'a> }
     Typedef { unit: Ref<'a>, name: Text<'a> } { of: Ref<'a>, id: Text<'a> }
     Qualified { unit: Ref<'a>, qualifier: Word<Qualifier> } { of: Ref<'a>, id: Text<'a> }
     Subroutine { unit: Ref<'a>, parameters: Vec<Ref<'a>> } { returns: Ref<'a>, id: Text<'a> }
     Composite { unit: Ref<'a>, bytes: Number } { name: Text<'a>, id: Text<'a> }
-    Member { unit: Ref<'a>, of: Ref<'a>, r#type: Ref<'a>, offset: Number } { name: Text<'a> }
-    BitField { unit: Ref<'a>, of: Ref<'a>, r#type: Ref<'a>, offset_bits: Number, bits: Number } {
-        name: Text<'a>,
+    Incomplete { unit: Ref<'a>, kind: Word<CompositeKind>, name: Text<'a> } { id: Text<'a> }
+    Enumeration { unit: Ref<'a>, of: Ref<'a>, enumerators: Vec<(Text<'a>, Integer)> } {
+        name: Text<'a>, class: bool, id: Text<'a>,
     }
-    Enumeration { unit: Ref<'a>, of: Ref<'a>, enumerators: Vec<(Text<'a>, Signed)> } {
-        name: Text<'a>, id: Text<'a>,
+    DescribeType { unit: Ref<'a>, r#type: Ref<'a> } {
+        r#in: Ref<'a>, declared: (Ref<'a>, u32), alignment: Number,
     }
+    Member { unit: Ref<'a>, r#type: Ref<'a> } {
+        of: Ref<'a>, variant: Ref<'a>, name: Text<'a>, offset: Number, offset_bits: Number, bits: Number,
+        accessibility: Word<Accessibility>, mutable: bool, artificial: bool, declared: (Ref<'a>, u32),
+    }
+    Base { unit: Ref<'a>, of: Ref<'a>, r#type: Ref<'a> } {
+        offset: Number, r#virtual: Later<'a>, accessibility: Word<Accessibility>,
+    }
+    VariantPart { unit: Ref<'a>, of: Ref<'a>, id: Text<'a> } { discriminant: Discriminant<'a>, untagged: Ref<'a> }
+    /// The member that says which variant is there.
+    Discriminant { r#type: Ref<'a> } {
+        name: Text<'a>, offset: Number, offset_bits: Number, bits: Number,
+        accessibility: Word<Accessibility>, mutable: bool, artificial: bool, declared: (Ref<'a>, u32),
+    }
+    Variant { part: Ref<'a>, id: Text<'a>, values: Vec<Values> } {}
+    Template { unit: Ref<'a>, of: Ref<'a>, argument: Argument<'a> } { name: Text<'a>, default: bool }
+    /// A parameter in a pack.
+    Packed { argument: Argument<'a> } { name: Text<'a>, default: bool }
+}
+
+/// What a parameter of a template stands for.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", bound(deserialize = "'de: 'a"))]
+pub(super) enum Argument<'a> {
+    Type(Option<Ref<'a>>),
+    Value(Ref<'a>, Later<'a>),
+    Template(Text<'a>),
+    Pack(Vec<Packed<'a>>),
+}
+
+/// Values of a discriminant: one, or from the first to the last.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Values {
+    One(Integer),
+    Range(Integer, Integer),
 }
 
 /// The fields of a statement that is read as a whole.
@@ -165,6 +211,7 @@ statements! {
     DescribeVariable "describe_variable" DescribeVariable
     Constant "constant" Constant
     InlinedVariable "inlined_variable" InlinedVariable
+    Definition "definition" Definition
     Procedure "procedure" Procedure
     Rows "rows" Rows
     Macros "macros" Macros
@@ -175,11 +222,19 @@ statements! {
     Typedef "typedef" Typedef
     Qualified "qualified" Qualified
     Subroutine "subroutine" Subroutine
+    MemberPointer "member_pointer" MemberPointer
+    UnspecifiedType "unspecified_type" UnspecifiedType
     Structure "structure" Composite
+    Class "class" Composite
     Union "union" Composite
-    Member "member" Member
-    BitField "bit_field" BitField
+    Incomplete "incomplete" Incomplete
     Enumeration "enumeration" Enumeration
+    DescribeType "describe_type" DescribeType
+    Member "member" Member
+    Base "base" Base
+    VariantPart "variant_part" VariantPart
+    Variant "variant" Variant
+    Template "template" Template
 }
 
 objects! {
@@ -250,6 +305,8 @@ pub(super) enum Later<'a> {
     Text(&'a RawValue),
     Live(write::Live<'a>),
     Loc(write::Place<'a>),
+    Number(write::NumberAt<'a>),
+    Expr(write::Place<'a>),
     Rows(write::Rows<'a>),
 }
 
@@ -265,6 +322,8 @@ impl Serialize for Later<'_> {
             Self::Text(text) => text.serialize(to),
             Self::Live(live) => live.serialize(to),
             Self::Loc(loc) => loc.serialize(to),
+            Self::Number(number) => number.serialize(to),
+            Self::Expr(loc) => loc.expression().serialize(to),
             Self::Rows(rows) => rows.serialize(to),
         }
     }

@@ -8,7 +8,7 @@ use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::error::Error;
-use crate::model::{BaseEncoding, Half, Qualifier};
+use crate::model::{Accessibility, BaseEncoding, CompositeKind, Half, MemorySpace, PointerKind, Qualifier};
 use crate::op::Dialect;
 use crate::target::Scaling;
 
@@ -65,12 +65,24 @@ pub(super) struct Number(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Signed(pub i64);
 
+/// A number of 64 bits, with a sign or without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Integer(pub i128);
+
 /// The value of `0x…`.
 fn hexadecimal(text: &str) -> Option<u64> {
     let digits = text.strip_prefix("0x")?;
     // `from_str_radix` takes a sign too.
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     u64::from_str_radix(digits, 16).ok().filter(|_| is_number)
+}
+
+/// The same with a sign.
+fn signed(text: &str) -> Option<i128> {
+    match text.strip_prefix('-') {
+        Some(digits) => Some(-i128::from(hexadecimal(digits)?)),
+        None => hexadecimal(text).map(Into::into),
+    }
 }
 
 /// The value of a number, if it is one of 64 bits without a sign.
@@ -97,7 +109,7 @@ macro_rules! numbers { ($($name:ident($of:ty) $what:literal $of_text:expr;)*) =>
                     <$of>::try_from(value).map($name).map_err(wrong)
                 }
                 fn visit_str<E: de::Error>(self, text: &str) -> Result<$name, E> {
-                    let value: Option<$of> = $of_text(text);
+                    let value: Option<$of> = ($of_text)(text);
                     value.map($name).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
                 }
             }
@@ -108,11 +120,20 @@ macro_rules! numbers { ($($name:ident($of:ty) $what:literal $of_text:expr;)*) =>
 numbers! {
     Number(u64) "a number below 2^64, in text as \"0x1f\"" hexadecimal;
     Signed(i64) "a signed number of 64 bits, in text as \"0x1f\" or \"-0x1f\"" |text: &str| {
-        match text.strip_prefix('-') {
-            Some(digits) => 0i64.checked_sub_unsigned(hexadecimal(digits)?),
-            None => hexadecimal(text)?.try_into().ok(),
-        }
+        signed(text)?.try_into().ok()
     };
+    Integer(i128) "a number of 64 bits, in text as \"0x1f\" or \"-0x1f\"" signed;
+}
+
+impl Serialize for Integer {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match (u64::try_from(self.0), i64::try_from(self.0)) {
+            (Ok(unsigned), _) => Number(unsigned).serialize(to),
+            (_, Ok(signed)) => Signed(signed).serialize(to),
+            // The builder takes none.
+            _ => Err(serde::ser::Error::custom("a number of more than 64 bits")),
+        }
+    }
 }
 
 impl Serialize for Number {
@@ -272,9 +293,16 @@ macro_rules! words { ($($type:ident { $($variant:ident $word:literal),* $(,)? })
 )* } }
 words! {
     BaseEncoding {
-        Address "address", Boolean "boolean", Float "float", Signed "signed", SignedChar "signed_char",
-        Unsigned "unsigned", UnsignedChar "unsigned_char", Utf "utf",
+        Address "address", Boolean "boolean", ComplexFloat "complex_float", Float "float",
+        ImaginaryFloat "imaginary_float", DecimalFloat "decimal_float", Signed "signed",
+        SignedChar "signed_char", Unsigned "unsigned", UnsignedChar "unsigned_char",
+        SignedFixed "signed_fixed", UnsignedFixed "unsigned_fixed", PackedDecimal "packed_decimal",
+        NumericString "numeric_string", Edited "edited", Utf "utf", Ucs "ucs", Ascii "ascii",
     }
+    PointerKind { Pointer "pointer", Reference "reference", RvalueReference "rvalue_reference" }
+    MemorySpace { Global "global", Constant "constant", Group "group", Private "private" }
+    Accessibility { Public "public", Protected "protected", Private "private" }
+    CompositeKind { Struct "structure", Class "class", Union "union" }
     Qualifier { Const "const", Volatile "volatile", Restrict "restrict", Atomic "atomic" }
     Half { Low "low", High "high" }
     Dialect { Dwarf5 "dwarf5", Llvm "llvm", Legacy "legacy", Dwarf6 "dwarf6" }

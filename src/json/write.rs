@@ -12,14 +12,13 @@ use serde::Serialize;
 use super::ids::Known;
 use super::read::VERSION;
 use super::statement::{self as say, FunctionFacts, Later, MacroStep, Statement, UnitFacts, VariableFacts};
-use super::words::{Bytes, Named, Number, Signed, Word};
-pub(super) use super::written::{Live, Place, Rows};
+use super::words::{Bytes, Named, Number, Word};
+pub(super) use super::written::{Live, NumberAt, Place, Rows};
 use crate::error::{ErrorKind, Result};
 use crate::model::{
-    Address, Composite, Entity, FileId, FunctionId, LocId, Macro, Module, Node, ProcedureId, ScopeId,
-    ScopeKind, SourceLine, TypeId, TypeKind, UnitId, VariableId, VariableKind,
+    Address, Entity, FileId, FunctionId, LocId, Macro, Module, Node, ProcedureId, ScopeId, ScopeKind,
+    SourceLine, TypeId, UnitId, VariableId, VariableKind,
 };
-use crate::target::SpaceId;
 
 /// Writes the description of a module.
 pub(super) fn module(module: &Module, to: impl Write) -> Result<()> {
@@ -32,34 +31,35 @@ pub(super) fn module(module: &Module, to: impl Write) -> Result<()> {
     Ok(())
 }
 
-struct Writer<'m, W> {
-    known: &'m Known<'m>,
-    module: &'m Module,
+pub(super) struct Writer<'m, W> {
+    pub known: &'m Known<'m>,
+    pub module: &'m Module,
     out: W,
-    said: Said,
-    later: Vec<Describe>,
+    pub said: Said,
+    pub later: Vec<Describe>,
 }
 
 /// How many of each kind were said.
 #[derive(Default)]
-struct Said {
-    statements: usize,
-    files: u32,
-    types: u32,
-    scopes: u32,
-    variables: u32,
-    procedures: u32,
+pub(super) struct Said {
+    pub statements: usize,
+    pub files: u32,
+    pub types: u32,
+    pub scopes: u32,
+    pub variables: u32,
+    pub procedures: u32,
 }
 
 /// What is left for the end.
-enum Describe {
+pub(super) enum Describe {
     Function(FunctionId),
     Variable(VariableId),
+    Type(TypeId),
 }
 
 /// Says all of a kind up to and with `id`. What is said may say more of the same kind.
 macro_rules! ensure { ($($method:ident $count:ident $id:ty => $say:ident;)*) => { $(
-    fn $method(&mut self, id: $id) -> Result<()> {
+    pub fn $method(&mut self, id: $id) -> Result<()> {
         while self.said.$count <= id.as_u32() {
             self.$say(<$id>::from_u32(self.said.$count))?;
         }
@@ -73,12 +73,13 @@ impl<'m, W: Write> Writer<'m, W> {
         for ty in module.types.keys() {
             self.ensure_type(ty)?;
         }
-        for ty in module.types.keys() {
-            self.members(ty)?;
-        }
         for file in module.files.keys() {
             self.ensure_file(file)?;
         }
+        for ty in module.types.keys() {
+            self.bases_and_members(ty)?;
+        }
+        self.variant_parts()?;
         for variable in module.variables.keys() {
             self.ensure_variable(variable)?;
         }
@@ -88,9 +89,13 @@ impl<'m, W: Write> Writer<'m, W> {
         for procedure in module.procedures.keys() {
             self.ensure_procedure(procedure)?;
         }
+        for ty in module.types.keys() {
+            self.templates(ty)?;
+        }
         for describe in core::mem::take(&mut self.later) {
             let known = self.known;
             self.say(&match describe {
+                Describe::Type(id) => self.described_type(id),
                 Describe::Function(id) => Statement::DescribeFunction(
                     say::DescribeFunction::new(known.function_ref(id)).with(self.later_function_facts(id)),
                 ),
@@ -169,7 +174,11 @@ impl<'m, W: Write> Writer<'m, W> {
 
     fn say_scope(&mut self, id: ScopeId) -> Result<()> {
         let (known, module, scope) = (self.known, self.module, self.module.scope(id));
-        let Some(parent) = scope.parent else { return self.say_unit(scope.unit) };
+        let parent = match (scope.parent, &scope.kind) {
+            (None, _) => return self.say_unit(scope.unit),
+            (_, ScopeKind::Type(ty)) => return self.ensure_type(*ty),
+            (Some(parent), _) => parent,
+        };
         // The scope around it was there before it, and so was what it names.
         let within = known.scope_ref(parent);
         let pcs = || module.ranges(id).iter().map(|pcs| (Number(pcs.start), Number(pcs.end))).collect();
@@ -178,7 +187,7 @@ impl<'m, W: Write> Writer<'m, W> {
         }
         self.said.scopes += 1;
         let said = match scope.kind {
-            ScopeKind::Unit => return Ok(()),
+            ScopeKind::Unit | ScopeKind::Type(_) => return Ok(()),
             ScopeKind::Namespace(name) => {
                 let mut said = say::Namespace::new(within, known.text(name));
                 said.id = known.scope_id(id);
@@ -263,6 +272,12 @@ impl<'m, W: Write> Writer<'m, W> {
             name_id = Some(known.variable_ref(id));
         }
         let said = match (variable.kind, variable.origin) {
+            (_, None) if variable.specification.is_some() => {
+                let member = variable.specification.map_or("".into(), |member| known.variable_ref(member));
+                let mut said = say::Definition::new(within, member).with(facts);
+                said.id = name_id;
+                Statement::Definition(said)
+            }
             (_, Some(origin)) => {
                 let mut said = say::InlinedVariable::new(within, known.variable_ref(origin)).with(facts);
                 said.id = name_id;
@@ -276,6 +291,7 @@ impl<'m, W: Write> Writer<'m, W> {
                 let mut said = say::Constant::new(within, name, ty, Bytes(value.unwrap_or_default()));
                 (said.id, said.declared) = (name_id, facts.declared);
                 (said.artificial, said.external) = (facts.artificial, facts.external);
+                (said.memory_space, said.accessibility) = (facts.memory_space, facts.accessibility);
                 Statement::Constant(said)
             }
             (kind, None) => {
@@ -298,6 +314,8 @@ impl<'m, W: Write> Writer<'m, W> {
             declared: variable.line.map(|line| known.line(line)),
             artificial: variable.is_artificial.then_some(true),
             external: variable.is_external.then_some(true),
+            memory_space: variable.memory_space.map(Word),
+            accessibility: variable.accessibility.map(Word),
             live: Some(Later::Live(Live { known, live })).filter(|_| !live.is_empty()),
             always: variable.always.map(|loc| Later::Loc(Place { known, loc })),
         }
@@ -313,90 +331,11 @@ impl<'m, W: Write> Writer<'m, W> {
         self.say(&Statement::Procedure(say::Procedure::new(unit, id, loc)))
     }
 
-    fn say_type(&mut self, id: TypeId) -> Result<()> {
-        let (known, ty) = (self.known, self.module.ty(id));
-        self.ensure_scope(self.module.unit(ty.unit()).scope)?;
-        self.said.types += 1;
-        let unit = known.unit_ref(ty.unit());
-        let maybe = |ty: Option<TypeId>| ty.map(|ty| known.type_ref(ty));
-        let name_id = known.type_id(id);
-        /// A statement with the fields that have to be there, and those that may.
-        macro_rules! said { ($variant:ident $object:ident($($value:expr),*) { $($field:ident: $may:expr),* }) => {{
-            let mut said = say::$object::new($($value),*);
-            said.id = name_id;
-            $(said.$field = $may;)*
-            Statement::$variant(said)
-        }} }
-        let said = match ty.kind() {
-            TypeKind::Base { name, encoding } => {
-                let bits = Number(ty.bits().unwrap_or(0));
-                said!(BaseType BaseType(unit, known.text(*name), Word(*encoding), bits) {})
-            }
-            TypeKind::Pointer { to, space } => {
-                let space = Some(*space).filter(|&space| space != SpaceId::DEFAULT);
-                said!(Pointer Pointer(unit) { to: maybe(*to), space: space.map(|space| known.space(space)) })
-            }
-            TypeKind::Array { of, counts } => {
-                let counts = counts.iter().map(|count| count.map(Number)).collect();
-                said!(Array Array(unit, known.type_ref(*of), counts) {})
-            }
-            TypeKind::Vector { of, count } => {
-                said!(Vector Vector(unit, known.type_ref(*of), Number(*count)) {})
-            }
-            TypeKind::Struct(Composite { name, .. }) => {
-                let name = name.map(|name| known.text(name));
-                said!(Structure Composite(unit, Number(ty.bits().unwrap_or(0) / 8)) { name: name })
-            }
-            TypeKind::Union(Composite { name, .. }) => {
-                let name = name.map(|name| known.text(name));
-                said!(Union Composite(unit, Number(ty.bits().unwrap_or(0) / 8)) { name: name })
-            }
-            TypeKind::Enum { name, of, enumerators } => {
-                let each = enumerators.iter().map(|&(name, value)| (known.text(name), Signed(value)));
-                let name = name.map(|name| known.text(name));
-                said!(Enumeration Enumeration(unit, known.type_ref(*of), each.collect()) { name: name })
-            }
-            TypeKind::Typedef { name, of } => {
-                said!(Typedef Typedef(unit, known.text(*name)) { of: maybe(*of) })
-            }
-            TypeKind::Qualified { qualifier, of } => {
-                said!(Qualified Qualified(unit, Word(*qualifier)) { of: maybe(*of) })
-            }
-            TypeKind::Subroutine { returns, parameters } => {
-                let parameters = parameters.iter().map(|&ty| known.type_ref(ty)).collect();
-                said!(Subroutine Subroutine(unit, parameters) { returns: maybe(*returns) })
-            }
-        };
-        self.say(&said)
-    }
-
-    fn members(&mut self, of: TypeId) -> Result<()> {
-        let (known, ty) = (self.known, self.module.ty(of));
-        let (TypeKind::Struct(composite) | TypeKind::Union(composite)) = ty.kind() else { return Ok(()) };
-        for member in &composite.members {
-            let (unit, of, ty) = (known.unit_ref(ty.unit()), known.type_ref(of), known.type_ref(member.ty));
-            let name = member.name.map(|name| known.text(name));
-            self.say(&match member.bits {
-                None => {
-                    let mut said = say::Member::new(unit, of, ty, Number(member.offset_bits / 8));
-                    said.name = name;
-                    Statement::Member(said)
-                }
-                Some(bits) => {
-                    let mut said = say::BitField::new(unit, of, ty, Number(member.offset_bits), Number(bits));
-                    said.name = name;
-                    Statement::BitField(said)
-                }
-            })?;
-        }
-        Ok(())
-    }
-
-    fn is_type_said(&self, ty: TypeId) -> bool {
+    pub fn is_type_said(&self, ty: TypeId) -> bool {
         ty.as_u32() < self.said.types
     }
 
-    fn is_line_said(&self, line: Option<SourceLine>) -> bool {
+    pub fn is_line_said(&self, line: Option<SourceLine>) -> bool {
         line.is_none_or(|line| line.file.as_u32() < self.said.files)
     }
 
@@ -423,7 +362,7 @@ impl<'m, W: Write> Writer<'m, W> {
         })
     }
 
-    fn ensure_loc(&mut self, loc: LocId) -> Result<()> {
+    pub fn ensure_loc(&mut self, loc: LocId) -> Result<()> {
         for entity in self.entities(loc) {
             match entity {
                 Entity::Variable(id) => self.ensure_variable(id)?,
@@ -435,7 +374,7 @@ impl<'m, W: Write> Writer<'m, W> {
         Ok(())
     }
 
-    fn say(&mut self, statement: &Statement<'_>) -> Result<()> {
+    pub fn say(&mut self, statement: &Statement<'_>) -> Result<()> {
         self.out.write_all(if self.said.statements == 0 { b"\n" } else { b",\n" })?;
         self.said.statements += 1;
         self.json(statement)

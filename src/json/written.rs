@@ -69,6 +69,32 @@ impl Serialize for Place<'_> {
     }
 }
 
+impl<'m> Place<'m> {
+    /// What a location that is a raw expression says.
+    pub fn expression(&self) -> Option<Expression<'m>> {
+        match self.known.module.nodes(self.loc).next() {
+            Some(Node::Expr(expr)) => Some(expression(self.known, expr)),
+            _ => None,
+        }
+    }
+}
+
+/// The number that a location of no storage is.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::json) struct NumberAt<'m>(pub Place<'m>);
+
+impl Serialize for NumberAt<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let (known, mut tree) = (self.0.known, Tree::default());
+        match tree.read(known.module.nodes(self.0.loc)) {
+            Some(at) if tree.node(at) == Node::Value => {
+                At { known, tree: &tree, at: tree.last(at) }.serialize(to)
+            }
+            _ => Err(S::Error::custom("a number that is none")),
+        }
+    }
+}
+
 /// A node with its operands.
 #[derive(Clone, Copy)]
 struct At<'t, 'm> {

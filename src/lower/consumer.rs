@@ -9,12 +9,12 @@ use crate::target::Target;
 
 /// Who reads the output. A user knows which debugger they use, not which dialect; one choice sets all.
 ///
-/// | consumer | for | operations | address space of a pointer | lanes |
-/// |---|---|---|---|---|
-/// | [`llvm`](Self::llvm) | LLVM's tools, and readers of the AMD compiler's output | `e9` and a sub-operation | 0x3e10 | 0x3e11 |
-/// | [`rocgdb`](Self::rocgdb) | AMD's debugger | the same | 0x3e10 | 0x3e11 |
-/// | [`rocgdb_legacy`](Self::rocgdb_legacy) | older ones | one byte, `e1` to `ec` | `DW_AT_address_class` | 0x3e0a |
-/// | [`dwarf5`](Self::dwarf5) | gdb, lldb, anything standard | of DWARF 5 | `DW_AT_address_class` | – |
+/// | consumer | for | operations | address space of a pointer | memory space | lanes |
+/// |---|---|---|---|---|---|
+/// | [`llvm`](Self::llvm) | LLVM's tools, and readers of the AMD compiler's output | `e9` and a sub-operation | 0x3e10 | 0x3e0f | 0x3e11 |
+/// | [`rocgdb`](Self::rocgdb) | AMD's debugger | the same | 0x3e10 | 0x3e0f | 0x3e11 |
+/// | [`rocgdb_legacy`](Self::rocgdb_legacy) | older ones | one byte, `e1` to `ec` | `DW_AT_address_class` | – | 0x3e0a |
+/// | [`dwarf5`](Self::dwarf5) | gdb, lldb, anything standard | of DWARF 5 | `DW_AT_address_class` | – | – |
 ///
 /// Each is a value: start from one and change a field.
 ///
@@ -35,6 +35,8 @@ pub struct Consumer {
     pub draft: DraftCodes,
     /// The attribute for the address space that a pointer type points into.
     pub address_space: Option<DwAt>,
+    /// The attribute for the memory that the source says a pointer points into, or a variable is in.
+    pub memory_space: Option<DwAt>,
     /// The attribute for the number of lanes that a function's code runs in.
     pub lanes: Option<DwAt>,
     /// The calling convention of a kernel, `DW_CC_*`.
@@ -69,6 +71,8 @@ pub struct Tables {
     pub aranges: bool,
 }
 
+/// `DW_AT_LLVM_memory_space`.
+pub const DW_AT_LLVM_MEMORY_SPACE: DwAt = DwAt(0x3e0f);
 /// `DW_AT_LLVM_address_space`.
 pub const DW_AT_LLVM_ADDRESS_SPACE: DwAt = DwAt(0x3e10);
 /// `DW_AT_LLVM_lanes`, as LLVM numbers it.
@@ -86,6 +90,7 @@ impl Consumer {
             dialect: Dialect::Llvm,
             draft: DraftCodes::NONE,
             address_space: Some(DW_AT_LLVM_ADDRESS_SPACE),
+            memory_space: Some(DW_AT_LLVM_MEMORY_SPACE),
             lanes: Some(DW_AT_LLVM_LANES),
             kernel_convention: Some(DW_CC_LLVM_DEVICE_KERNEL),
             shared_from_bytes: Some(16),
@@ -119,6 +124,7 @@ impl Consumer {
             dialect: Dialect::Dwarf5,
             draft: DraftCodes::NONE,
             address_space: Some(gimli::DW_AT_address_class),
+            memory_space: None,
             lanes: None,
             kernel_convention: None,
             version: 5,

@@ -7,7 +7,7 @@ use super::entries::{Children, Numbers};
 use super::loc::{Lowering, Sink};
 use super::scopes::Code;
 use super::units::{LoweredUnit, Part, Units};
-use super::{LeftOut, Policy};
+use super::{LeftOut, Policy, Whose};
 use crate::emit::RelocationTarget;
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::addr::{AddressKey, Addresses, addr_base};
@@ -16,8 +16,8 @@ use crate::emit::lists::{FinishedLists, Lists, lists_base};
 use crate::emit::strings::str_offsets_base;
 use crate::error::Result;
 use crate::model::{
-    Address, Function, FunctionId, Module, Node, ProcedureId, ScopeId, ScopeKind, Stack, StringId, TypeId,
-    TypeKind, UnitId, VariableId,
+    Address, Function, FunctionId, Macro, Module, Node, ProcedureId, ScopeId, ScopeKind, Stack, StringId,
+    TypeId, UnitId, VariableId,
 };
 use crate::op::Reg;
 
@@ -47,6 +47,7 @@ pub(super) struct Dies<'u> {
     /// The expression that was written last; what it refers to is in `lowering`.
     pub(super) expression: Vec<u8>,
     pub(super) line: Part,
+    pub(super) macros: Part,
     /// Whether what comes again is to be written once, and whether something was.
     shares: bool,
     has_shared: bool,
@@ -68,6 +69,10 @@ impl<'u> Dies<'u> {
             ids.map(|id| units.module.variables[id].live.len()).filter(|&count| count > 0)
         };
         let (lists, list_entries) = (live().count(), live().sum::<usize>());
+        let mut info = Info::new(format, unit.as_u32(), entries.count(), forms, abbreviations);
+        if consumer.tables.names || consumer.tables.pubs {
+            info.named = Some(Box::default());
+        }
         Self {
             units,
             module: units.module,
@@ -75,7 +80,7 @@ impl<'u> Dies<'u> {
             policy: units.policy,
             left_out: Vec::new(),
             lowering: Lowering::new(units.module, consumer),
-            info: Info::new(format, unit.as_u32(), entries.count(), forms, abbreviations),
+            info,
             entries,
             children: &units.children,
             addresses: Addresses::default(),
@@ -84,6 +89,7 @@ impl<'u> Dies<'u> {
             lists_named: Vec::new(),
             expression: Vec::new(),
             line: Part::default(),
+            macros: Part::default(),
             shares,
             has_shared: false,
         }
@@ -93,6 +99,7 @@ impl<'u> Dies<'u> {
     pub(super) fn write(mut self) -> Result<LoweredUnit> {
         let (module, id, format) = (self.module, self.entries.unit, self.info.format);
         let has = self.contents();
+        let is_one = has.code.len() == 1;
 
         self.info.begin_unit(gimli::DW_UT_compile, None);
         self.unit_entry(&has)?;
@@ -100,24 +107,25 @@ impl<'u> Dies<'u> {
             self.hidden_types(id);
         }
         // Expressions name base types by offsets that are the shorter, the nearer these are to the start.
-        let types = || self.units.types.of(id).iter().map(|&ty| TypeId::from_u32(ty));
-        let is_base = |ty: &TypeId| matches!(module.types[*ty].kind, TypeKind::Base { .. });
-        let (base, other): (Vec<TypeId>, Vec<TypeId>) = types().partition(is_base);
-        for ty in base {
-            self.ty(ty);
+        for &ty in self.units.types.of(id) {
+            let ty = TypeId::from_u32(ty);
+            if module.types[ty].kind.is_base() {
+                self.ty(ty, is_one)?;
+            }
         }
         self.share()?;
-        for ty in other {
-            self.ty(ty);
-        }
+        self.types(module.units[id].scope, is_one)?;
         for &procedure in self.units.procedures.of(id) {
             self.procedure(ProcedureId::from_u32(procedure))?;
         }
-        self.scope_children(module.units[id].scope, None, has.code.len() == 1)?;
+        self.scope_children(module.units[id].scope, None, is_one)?;
         self.info.end_children();
 
         if has.lines {
             self.lines(id, &has.functions)?;
+        }
+        if has.macros {
+            self.macros(id, has.lines);
         }
         let loclists = self.finish_lists(has.loclists, |dies| &mut dies.loclists)?;
         let rnglists = self.finish_lists(has.ranges, |dies| &mut dies.rnglists)?;
@@ -151,6 +159,9 @@ impl<'u> Dies<'u> {
             loclists,
             rnglists,
             line: self.line,
+            macros: self.macros,
+            code: has.code,
+            named: self.info.named.map_or_else(Vec::new, |named| named.all),
             left_out: self.left_out,
             has_shared: self.has_shared,
         })
@@ -198,17 +209,22 @@ impl<'u> Dies<'u> {
         let code: Vec<FunctionId> = functions.iter().copied().filter(has_code).collect();
         let variables =
             || units.variables.of(id).iter().map(|&id| &module.variables[VariableId::from_u32(id)]);
+        let types = || units.types.of(id).iter().map(|&id| &module.types[TypeId::from_u32(id)]);
         let scopes = || units.scopes.of(id).iter().map(|&id| &module.scopes[ScopeId::from_u32(id)]);
         Contents {
             loclists: variables().any(|variable| !variable.live.is_empty()),
             // The names of files are in the line program: what is declared in one needs it, rows or not.
-            lines: functions.iter().any(|&id| module.functions[id].line.is_some())
+            macros: !module.macros(id).is_empty(),
+            lines: module.macros(id).iter().any(|what| matches!(what, Macro::File { .. }))
+                || functions.iter().any(|&id| module.functions[id].line.is_some())
                 || code.iter().any(|&id| !module.functions[id].rows.is_empty())
                 || variables().any(|variable| variable.line.is_some())
+                || types().any(|ty| ty.lines(module).next().is_some())
                 || scopes().any(|scope| matches!(scope.kind, ScopeKind::Inlined { .. })),
             ranges: code.len() > 1 || scopes().any(|scope| !scope.ranges.is_empty()),
             // Whether a location has an address in it is known only when it is written.
             addresses: !code.is_empty()
+                || types().any(|ty| !ty.locs().is_empty())
                 || variables().next().is_some()
                 || !units.procedures.of(id).is_empty(),
             functions,
@@ -237,6 +253,13 @@ impl<'u> Dies<'u> {
         }
         if has.lines {
             self.info.offset(gimli::DW_AT_stmt_list, ".debug_line", 0);
+        }
+        if has.macros {
+            let (at, section) = match format.version {
+                5.. => (gimli::DW_AT_macros, ".debug_macro"),
+                _ => (gimli::DW_AT_macro_info, ".debug_macinfo"),
+            };
+            self.info.offset(at, section, 0);
         }
         if format.version >= 5 {
             if has.addresses {
@@ -292,6 +315,7 @@ impl<'u> Dies<'u> {
 
     /// An attribute that names a list.
     pub(super) fn list(&mut self, at: gimli::DwAt, list: u64) {
+        self.note_address(at);
         let is_five = self.info.format.version >= 5;
         let (form, five, older) = match at {
             gimli::DW_AT_ranges => (gimli::DW_FORM_rnglistx, ".debug_rnglists", ".debug_ranges"),
@@ -302,6 +326,13 @@ impl<'u> Dies<'u> {
             self.info.offset(at, if is_five { five } else { older }, list);
         } else {
             self.info.index(at, form, list);
+        }
+    }
+
+    /// Notes that the entry's location, which was written last, has an address in it.
+    fn note_address(&mut self, at: gimli::DwAt) {
+        if let (Some(named), gimli::DW_AT_location) = (&mut self.info.named, at) {
+            named.has_address |= self.lowering.has_address;
         }
     }
 
@@ -331,16 +362,25 @@ impl<'u> Dies<'u> {
                 sizes.extend(module.target.register(reg).map(|register| register.bits));
             }
         };
-        for (id, variable) in module.variables.iter().filter(|(_, v)| module.scopes[v.scope].unit == unit) {
+        for &id in self.units.variables.of(unit) {
+            let id = VariableId::from_u32(id);
+            let variable = &module.variables[id];
             let function = module.function_of(variable.scope);
             let base = function.and_then(|function| module.functions[function].stack.base);
             let locs = module.live(id).iter().map(|live| live.loc).chain(variable.always);
             locs.for_each(|loc| used_by(loc, base));
         }
+        for &id in self.units.types.of(unit) {
+            let id = TypeId::from_u32(id);
+            let base = self.frame_of(Whose::Type(id)).base;
+            module.types[id].locs().into_iter().for_each(|loc| used_by(loc, base));
+        }
         // What procedures say is written in place of calls to them, with the caller's stack.
-        for procedure in module.procedures.values().filter(|procedure| procedure.unit == unit) {
-            let bases = module.functions.values().map(|function| function.stack.base);
-            bases.chain([None]).for_each(|base| used_by(procedure.loc, base));
+        for &procedure in self.units.procedures.of(unit) {
+            let loc = module.procedures[ProcedureId::from_u32(procedure)].loc;
+            let functions = self.units.functions.of(unit).iter().map(|&id| FunctionId::from_u32(id));
+            let bases = functions.map(|function| module.functions[function].stack.base);
+            bases.chain([None]).for_each(|base| used_by(loc, base));
         }
         sizes.retain(|&bits| bits < address_bits);
         sizes.sort_unstable();
@@ -377,6 +417,7 @@ impl<'u> Dies<'u> {
 
     /// An attribute whose value is the expression that was written last.
     pub(super) fn expression_attribute(&mut self, at: gimli::DwAt) {
+        self.note_address(at);
         self.info.begin_expression(at, self.expression.len());
         let start = self.info.bytes.len();
         self.info.bytes.extend_from_slice(&self.expression);
@@ -432,6 +473,7 @@ struct Contents {
     code: Vec<FunctionId>,
     loclists: bool,
     lines: bool,
+    macros: bool,
     ranges: bool,
     addresses: bool,
 }

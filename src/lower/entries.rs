@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use super::loc::Entries;
 use super::units::Units;
 use crate::emit::info::{EntryRef, UnitEntry};
-use crate::model::{Entity, FunctionId, Module, ProcedureId, ScopeId, TypeId, UnitId, VariableId};
+use crate::model::{
+    Entity, FunctionId, Module, ProcedureId, ScopeId, ScopeKind, TypeId, UnitId, VariableId, VariantPartId,
+};
 
 /// The entities of each unit, of one kind: their order is that of the module.
 pub(super) struct ByUnit {
@@ -69,10 +71,10 @@ impl<'u> Numbers<'u> {
 
     pub(super) fn count(&self) -> usize {
         let units = self.units;
-        let [variables, types, functions, procedures] =
-            [&units.variables, &units.types, &units.functions, &units.procedures]
+        let [variables, types, functions, procedures, variant_parts] =
+            [&units.variables, &units.types, &units.functions, &units.procedures, &units.variant_parts]
                 .map(|kind| kind.count(self.unit));
-        (2 * variables + types + functions + procedures) as usize
+        (2 * variables + types + functions + procedures + variant_parts) as usize
     }
 
     /// The entry that says where a variable is.
@@ -104,9 +106,20 @@ impl<'u> Numbers<'u> {
     }
 
     fn procedure_of(&self, unit: UnitId, id: ProcedureId) -> EntryRef {
+        EntryRef(self.procedures(unit) + self.units.procedures.place(id.as_u32()))
+    }
+
+    /// The number of the unit's first procedure.
+    fn procedures(&self, unit: UnitId) -> u32 {
         let units = self.units;
-        let before = 2 * units.variables.count(unit) + units.types.count(unit) + units.functions.count(unit);
-        EntryRef(before + units.procedures.place(id.as_u32()))
+        2 * units.variables.count(unit) + units.types.count(unit) + units.functions.count(unit)
+    }
+
+    /// The discriminant of a variant part.
+    pub(super) fn discriminant(&self, id: VariantPartId) -> EntryRef {
+        let (unit, units) = (self.unit, self.units);
+        let before = self.procedures(unit) + units.procedures.count(unit);
+        EntryRef(before + units.variant_parts.place(id.as_u32()))
     }
 }
 
@@ -146,6 +159,8 @@ pub(super) struct Children {
     next_variable: Vec<u32>,
     first_scope: Vec<u32>,
     next_scope: Vec<u32>,
+    first_type: Vec<u32>,
+    next_type: Vec<u32>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -157,13 +172,22 @@ impl Children {
             next_variable: vec![NONE; module.variables.len()],
             first_scope: vec![NONE; module.scopes.len()],
             next_scope: vec![NONE; module.scopes.len()],
+            first_type: vec![NONE; module.scopes.len()],
+            next_type: vec![NONE; module.types.len()],
         };
+        for (id, ty) in module.types.iter().rev() {
+            let first = &mut children.first_type[ty.scope.as_u32() as usize];
+            children.next_type[id.as_u32() as usize] = core::mem::replace(first, id.as_u32());
+        }
         for (id, variable) in module.variables.iter().rev() {
             let first = &mut children.first_variable[variable.scope.as_u32() as usize];
             children.next_variable[id.as_u32() as usize] = core::mem::replace(first, id.as_u32());
         }
         for (id, scope) in module.scopes.iter().rev() {
-            let Some(parent) = scope.parent else { continue };
+            // A type's own scope is written with the type.
+            let Some(parent) = scope.parent.filter(|_| !matches!(scope.kind, ScopeKind::Type(_))) else {
+                continue;
+            };
             let first = &mut children.first_scope[parent.as_u32() as usize];
             children.next_scope[id.as_u32() as usize] = core::mem::replace(first, id.as_u32());
         }
@@ -186,9 +210,19 @@ impl Children {
         some(self.next_scope[scope.as_u32() as usize]).map(ScopeId::from_u32)
     }
 
+    pub(super) fn first_type(&self, scope: ScopeId) -> Option<TypeId> {
+        some(self.first_type[scope.as_u32() as usize]).map(TypeId::from_u32)
+    }
+
+    pub(super) fn next_type(&self, ty: TypeId) -> Option<TypeId> {
+        some(self.next_type[ty.as_u32() as usize]).map(TypeId::from_u32)
+    }
+
     pub(super) fn is_empty(&self, scope: ScopeId) -> bool {
         let index = scope.as_u32() as usize;
-        self.first_variable[index] == NONE && self.first_scope[index] == NONE
+        self.first_variable[index] == NONE
+            && self.first_scope[index] == NONE
+            && self.first_type[index] == NONE
     }
 }
 

@@ -2,16 +2,23 @@
 
 use std::borrow::Cow;
 
+use hashbrown::DefaultHashBuilder;
+use indexmap::IndexSet;
+
 use super::units::{LoweredUnit, Part, Units};
 use super::{LeftOut, Lowered};
 use crate::emit::abbrev::Abbreviations;
+use crate::emit::aranges::{self, AddressRange};
 use crate::emit::format::Format;
 use crate::emit::info::UnitEntry;
 use crate::emit::lists::FinishedLists;
+use crate::emit::named::{NamedEntry, NamedKind};
+use crate::emit::names::{IndexEntry, IndexName, IndexUnit, NameIndex, Parent};
+use crate::emit::pubs::{self, PublicUnit};
 use crate::emit::strings::{StringIndices, Strings};
 use crate::emit::{Relocation, RelocationTarget, Section};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::StringId;
+use crate::model::{Address, FunctionId, Module, StringId};
 
 /// Sections, to which one unit after the other is appended.
 pub(super) struct Join<'u, 'm> {
@@ -24,6 +31,10 @@ pub(super) struct Join<'u, 'm> {
     rnglists: Whole,
     addr: Whole,
     line: Whole,
+    macros: Whole,
+    aranges: Whole,
+    pubnames: Whole,
+    pubtypes: Whole,
     str_offsets: Whole,
     strings: Strings,
     line_strings: Strings,
@@ -33,6 +44,8 @@ pub(super) struct Join<'u, 'm> {
     starts: Vec<u64>,
     offsets: Vec<Vec<u32>>,
     table_of: Vec<(usize, usize)>,
+    /// The entries of each unit that are looked up by name.
+    named: Vec<Vec<NamedEntry>>,
     left_out: Vec<LeftOut>,
 }
 
@@ -94,6 +107,10 @@ impl<'u, 'm> Join<'u, 'm> {
             rnglists: Whole::default(),
             addr: Whole::default(),
             line: Whole::default(),
+            macros: Whole::default(),
+            aranges: Whole::default(),
+            pubnames: Whole::default(),
+            pubtypes: Whole::default(),
             str_offsets: Whole::default(),
             strings: Strings::default(),
             line_strings: Strings::default(),
@@ -101,6 +118,7 @@ impl<'u, 'm> Join<'u, 'm> {
             starts: Vec::new(),
             offsets: Vec::new(),
             table_of: Vec::new(),
+            named: Vec::new(),
             left_out: Vec::new(),
         }
     }
@@ -119,15 +137,20 @@ impl<'u, 'm> Join<'u, 'm> {
             let out = &mut self.str_offsets;
             StringIndices::write(&unit.strings, self.format, offset, &mut out.bytes, &mut out.relocations);
         }
+        let bytes = unit.info.bytes.len() as u64;
         let (info, first_info) = self.info.append(unit.info);
         let (loclists, first_loclists) = self.loclists.append(lists(unit.loclists));
         let (rnglists, _) = self.rnglists.append(lists(unit.rnglists));
         let (addr, _) = self.addr.append(unit.addresses);
         let (line, first_line) = self.line.append(unit.line);
+        let (_, first_macro) = self.macros.append(unit.macros);
         let bases = Bases { info, loclists, rnglists, addr, line, ..bases };
-        for (section, first) in
-            [(&mut self.info, first_info), (&mut self.loclists, first_loclists), (&mut self.line, first_line)]
-        {
+        for (section, first) in [
+            (&mut self.info, first_info),
+            (&mut self.loclists, first_loclists),
+            (&mut self.line, first_line),
+            (&mut self.macros, first_macro),
+        ] {
             for relocation in &mut section.relocations[first..] {
                 let RelocationTarget::Section(name) = relocation.target else { continue };
                 let number = relocation.addend as u32;
@@ -154,6 +177,73 @@ impl<'u, 'm> Join<'u, 'm> {
         let table = self.table(unit.abbreviations);
         self.table_of.push((first_info, table));
         self.left_out.extend(unit.left_out);
+        let tables = self.units.consumer.tables;
+        if tables.aranges && !unit.code.is_empty() {
+            let ranges = unit.code.iter().map(|&id| address_range(self.units.module, id));
+            let out = &mut self.aranges;
+            aranges::write(self.format, info, ranges, &mut out.bytes, &mut out.relocations);
+        }
+        if tables.pubs {
+            let unit_place = PublicUnit { offset: info, bytes };
+            for (out, kinds) in [
+                (&mut self.pubnames, [NamedKind::Code, NamedKind::Data]),
+                (&mut self.pubtypes, [NamedKind::Type; 2]),
+            ] {
+                let entries = public(self.units, &unit.named, kinds);
+                if !entries.is_empty() {
+                    let entries = entries.iter().map(|(offset, name)| (*offset, name.as_str()));
+                    pubs::write(self.format, unit_place, entries, &mut out.bytes, &mut out.relocations);
+                }
+            }
+        }
+        if tables.names {
+            self.named.push(unit.named);
+        }
+    }
+
+    /// The table of all names, of DWARF 5.
+    fn names(&mut self) -> Result<Whole> {
+        let mut whole = Whole::default();
+        if !self.units.consumer.tables.names {
+            return Ok(whole);
+        }
+        // Each name once, in the order of first use.
+        let mut numbers: IndexSet<Option<u32>, DefaultHashBuilder> = IndexSet::default();
+        let mut entries = Vec::new();
+        for (unit, named) in self.named.iter().enumerate() {
+            // An entry with a second name is there twice, so that what is in it is in the first of the two.
+            let mut places = Vec::with_capacity(named.len());
+            for one in named {
+                places.push(entries.len() as u32);
+                let parent =
+                    one.parent.map_or(Parent::NotIndexed, |parent| Parent::Entry(places[parent as usize]));
+                let names = [Some(one.name), one.linkage_name.map(Some)];
+                for name in names.into_iter().flatten() {
+                    let name = numbers.insert_full(name).0 as u32;
+                    let unit = IndexUnit::Compile(unit as u32);
+                    entries.push(IndexEntry { name, tag: one.tag, unit, offset: one.offset, parent });
+                }
+            }
+        }
+        // A string that is no longer than an offset may be in no section yet.
+        let anonymous = self.units.module.strings.len() as u32 + ANONYMOUS;
+        let numbers: Vec<u32> = numbers.into_iter().map(|number| number.unwrap_or(anonymous)).collect();
+        let texts: Vec<Cow<'_, str>> = numbers.iter().map(|&number| text(self.units, number)).collect();
+        let names: Vec<IndexName<'_>> = numbers
+            .iter()
+            .zip(&texts)
+            .map(|(&number, text)| IndexName { text, offset: self.strings.offset(number, text) })
+            .collect();
+        let index = NameIndex {
+            format: self.format,
+            compile_units: &self.starts,
+            local_type_units: &[],
+            foreign_type_units: &[],
+            names: &names,
+            entries: &entries,
+        };
+        index.write(&mut whole.bytes, &mut whole.relocations)?;
+        Ok(whole)
     }
 
     /// The index of a table in which all of a unit's abbreviations have the unit's codes.
@@ -204,6 +294,7 @@ impl<'u, 'm> Join<'u, 'm> {
                 section.relocations.sort_by_key(|relocation| relocation.offset);
             }
         }
+        let names = self.names()?;
         let is_five = self.format.version >= 5;
         let name = |five, older| if is_five { five } else { older };
         let plain = |name, whole: Whole| Section {
@@ -230,6 +321,11 @@ impl<'u, 'm> Join<'u, 'm> {
             strings(".debug_str", self.strings),
             plain(".debug_line", self.line),
             strings(".debug_line_str", self.line_strings),
+            plain(name(".debug_macro", ".debug_macinfo"), self.macros),
+            plain(".debug_names", names),
+            plain(".debug_aranges", self.aranges),
+            plain(".debug_pubnames", self.pubnames),
+            plain(".debug_pubtypes", self.pubtypes),
         ];
         sections.retain(|section| !section.bytes.is_empty());
         for section in &sections {
@@ -242,11 +338,49 @@ impl<'u, 'm> Join<'u, 'm> {
     }
 }
 
+/// The code of a function.
+fn address_range(module: &Module, id: FunctionId) -> AddressRange {
+    let function = &module.functions[id];
+    let (symbol, addend) = match function.address {
+        Some(Address::Symbol(symbol, addend)) => {
+            let name = module.symbol_name(symbol).to_owned().into();
+            (Some(RelocationTarget::Symbol(name)), addend)
+        }
+        Some(Address::Constant(address)) => (None, address),
+        None => (None, 0),
+    };
+    AddressRange { symbol, addend, bytes: function.bytes }
+}
+
+/// The entries of these kinds that other units see, by offset, each with the names around it.
+fn public(units: &Units<'_>, named: &[NamedEntry], kinds: [NamedKind; 2]) -> Vec<(u64, String)> {
+    let is_public = |one: &NamedEntry| {
+        one.is_global && (one.is_external || one.kind == NamedKind::Type) && kinds.contains(&one.kind)
+    };
+    let anonymous = units.module.strings.len() as u32 + ANONYMOUS;
+    let mut all = Vec::new();
+    for one in named.iter().filter(|one| is_public(one)) {
+        let mut name = text(units, one.name.unwrap_or(anonymous)).into_owned();
+        let mut parent = one.parent;
+        while let Some(around) = parent.map(|parent| &named[parent as usize]) {
+            name = format!("{}::{name}", text(units, around.name.unwrap_or(anonymous)));
+            parent = around.parent;
+        }
+        all.push((one.offset.into(), name));
+    }
+    all
+}
+
+/// The number, behind the module's strings, of the name of a namespace without one: DWARF 5 section 6.1.1.1.
+/// No type has so many bits.
+const ANONYMOUS: u32 = 0;
+
 /// The text of a string, by its number. Behind the module's own are the names of unsigned types that
 /// expressions use and the program does not have, by their size.
 pub(super) fn text<'m>(units: &Units<'m>, number: u32) -> Cow<'m, str> {
     match number.checked_sub(units.module.strings.len() as u32) {
         None => units.module.string(StringId::from_u32(number)).into(),
+        Some(ANONYMOUS) => "(anonymous namespace)".into(),
         Some(bits) => format!("unsigned_{bits}").into(),
     }
 }

@@ -6,7 +6,7 @@ use core::ops::Range;
 use super::dies::{Dies, symbol_name};
 use super::loc::Sink;
 use super::scopes::Code;
-use super::{LeftOut, Policy, cannot_be_told};
+use super::{LeftOut, Policy, Whose, cannot_be_told};
 use crate::emit::addr::AddressKey;
 use crate::emit::info::Pending;
 use crate::emit::lists::Lists;
@@ -34,6 +34,7 @@ impl Dies<'_> {
     ) -> Result<Option<u64>> {
         let (module, format) = (self.module, self.info.format);
         let is_five = format.version >= 5;
+        self.lowering.has_address = false;
         let start = self.loclists.bytes.len();
         let lists = &mut self.loclists;
         let is_comparable = begin(lists, base, gimli::DW_LLE_base_addressx.0, module);
@@ -104,6 +105,7 @@ impl Dies<'_> {
         bits: Option<u64>,
         stack: Stack,
     ) -> Result<bool> {
+        self.lowering.has_address = false;
         let out = &mut self.expression;
         out.clear();
         let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
@@ -125,7 +127,7 @@ impl Dies<'_> {
         if self.policy == Policy::Strict || !is_untold {
             return Err(why);
         }
-        self.left_out.push(LeftOut { variable, pcs, why });
+        self.left_out.push(LeftOut { whose: Whose::Variable(variable), pcs, why });
         Ok(())
     }
 

@@ -1,40 +1,33 @@
 //! Macros of a unit.
 
-use crate::emit::Relocation;
-use crate::emit::format::Format;
+use super::dies::Dies;
 use crate::emit::macros::{MacroProgram, MacroSection};
-use crate::model::{FileId, Macro, Module, UnitId};
+use crate::model::{Macro, UnitId};
 
-/// Where what a unit's macros refer to is.
-pub(super) struct MacroPlaces<'p> {
-    /// The offset of the unit's line program in `.debug_line`, if it has one.
-    pub(super) line: Option<u64>,
-    /// The number of a file in it.
-    pub(super) file: &'p dyn Fn(FileId) -> u64,
-    /// The offset of a string in `.debug_str`.
-    pub(super) string: &'p mut dyn FnMut(&str) -> u64,
-}
-
-/// Appends the macros of a unit to their section.
-pub(super) fn macros(
-    module: &Module,
-    unit: UnitId,
-    format: Format,
-    section: MacroSection,
-    places: MacroPlaces<'_>,
-    out: &mut Vec<u8>,
-    relocations: &mut Vec<Relocation>,
-) {
-    let MacroPlaces { line, file, string } = places;
-    let are_shared = module.units.len() > 1;
-    let mut program = MacroProgram::begin(out, relocations, format, section, are_shared, line);
-    for what in module.macros(unit) {
-        match *what {
-            Macro::Define { line, text } => program.define(line, module.string(text), string),
-            Macro::Undefine { line, name } => program.undefine(line, module.string(name), string),
-            Macro::File { line, file: id } => program.start_file(line, file(id)),
-            Macro::EndFile => program.end_file(),
+impl Dies<'_> {
+    /// Writes the macros of a unit, which has a line program or not.
+    pub(super) fn macros(&mut self, unit: UnitId, has_lines: bool) {
+        let (module, format) = (self.module, self.info.format);
+        let mut part = core::mem::take(&mut self.macros);
+        // By number until the units are joined.
+        let mut string = |text: &str| module.strings.get_index_of(text).map_or(0, |index| index as u64);
+        let mut program = MacroProgram::begin(
+            &mut part.bytes,
+            &mut part.relocations,
+            format,
+            if format.version >= 5 { MacroSection::Macro } else { MacroSection::Macinfo },
+            module.units.len() > 1,
+            has_lines.then_some(0),
+        );
+        for what in module.macros(unit) {
+            match *what {
+                Macro::Define { line, text } => program.define(line, module.string(text), &mut string),
+                Macro::Undefine { line, name } => program.undefine(line, module.string(name), &mut string),
+                Macro::File { line, file } => program.start_file(line, self.file_index(file)),
+                Macro::EndFile => program.end_file(),
+            }
         }
+        program.finish();
+        self.macros = part;
     }
-    program.finish();
 }

@@ -10,7 +10,6 @@ mod join;
 mod lines;
 mod lists;
 mod loc;
-#[expect(dead_code, reason = "nothing refers to them yet")]
 mod macros;
 mod scopes;
 mod types;
@@ -20,8 +19,8 @@ mod variables;
 use core::ops::Range;
 
 pub use consumer::{
-    Consumer, DW_AT_LLVM_ADDRESS_SPACE, DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD, DW_CC_LLVM_DEVICE_KERNEL,
-    Policy, Tables,
+    Consumer, DW_AT_LLVM_ADDRESS_SPACE, DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD, DW_AT_LLVM_MEMORY_SPACE,
+    DW_CC_LLVM_DEVICE_KERNEL, Policy, Tables,
 };
 
 pub use units::{LoweredUnit, Units};
@@ -29,7 +28,7 @@ pub use units::{LoweredUnit, Units};
 use crate::emit::Section;
 use crate::emit::addr::Addresses;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Loc, Module, Node, Stack, VariableId};
+use crate::model::{Loc, Module, Node, Stack, TypeId, VariableId};
 use crate::op::Expr;
 
 /// What was written.
@@ -45,11 +44,31 @@ pub struct Lowered {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
     /// Whose location.
-    pub variable: VariableId,
+    pub whose: Whose,
     /// The pcs, in bytes from the start of the function; `None` for a variable that does not move.
     pub pcs: Option<Range<u64>>,
     /// Why.
     pub why: Error,
+}
+
+impl LeftOut {
+    /// The variable whose location it is, if it is one's.
+    pub fn variable(&self) -> Option<VariableId> {
+        match self.whose {
+            Whose::Variable(variable) => Some(variable),
+            _ => None,
+        }
+    }
+}
+
+/// Whose location it is that the consumer cannot be told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Whose {
+    /// A variable's.
+    Variable(VariableId),
+    /// A type's: the number of an array's elements, or the value of a template's parameter.
+    Type(TypeId),
 }
 
 impl core::fmt::Display for LeftOut {

@@ -37,6 +37,11 @@ impl Dies<'_> {
         instance: Option<Instance>,
         is_one: bool,
     ) -> Result<()> {
+        // The unit's types are before all else; a function's are in its abstract instance, if it has one.
+        let has_types = !instance.is_some_and(|instance| instance.has_abstract);
+        if has_types && self.module.scopes[scope].parent.is_some() {
+            self.types(scope, is_one)?;
+        }
         let mut next = self.children.first_variable(scope);
         while let Some(variable) = next {
             self.variable(variable, instance)?;
@@ -54,7 +59,7 @@ impl Dies<'_> {
         let module = self.module;
         let has_children = !self.children.is_empty(id);
         match &module.scopes[id].kind {
-            ScopeKind::Unit => return Ok(()),
+            ScopeKind::Unit | ScopeKind::Type(_) => return Ok(()),
             ScopeKind::Namespace(name) => {
                 self.info.begin_entry(gimli::DW_TAG_namespace, has_children, None);
                 self.name(Some(*name));

@@ -9,8 +9,9 @@ use crate::emit::abbrev::Abbreviations;
 use crate::emit::format::Format;
 use crate::emit::info::Elsewhere;
 use crate::emit::lists::FinishedLists;
+use crate::emit::named::NamedEntry;
 use crate::error::{At, Error, ErrorKind, Result};
-use crate::model::{Module, UnitId};
+use crate::model::{FunctionId, Module, UnitId};
 
 /// Writes a module's units, each by itself, so that a user can do so on several threads.
 ///
@@ -41,6 +42,7 @@ pub struct Units<'m> {
     pub(super) types: ByUnit,
     pub(super) functions: ByUnit,
     pub(super) procedures: ByUnit,
+    pub(super) variant_parts: ByUnit,
     pub(super) scopes: ByUnit,
     pub(super) files: ByUnit,
 }
@@ -65,6 +67,11 @@ pub struct LoweredUnit {
     pub(super) loclists: FinishedLists,
     pub(super) rnglists: FinishedLists,
     pub(super) line: Part,
+    pub(super) macros: Part,
+    /// The functions that have code.
+    pub(super) code: Vec<FunctionId>,
+    /// The entries that are looked up by name.
+    pub(super) named: Vec<NamedEntry>,
     pub(super) left_out: Vec<LeftOut>,
     /// Whether something is written once that comes several times.
     pub(super) has_shared: bool,
@@ -89,11 +96,15 @@ impl<'m> Units<'m> {
     /// What has to be known of all units before one can be written.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] where the consumer asks for a DWARF version that is not 2 to 5.
+    /// [`ErrorKind::BadArgument`] where the consumer asks for a DWARF version that is not 2 to 5, or for
+    /// `.debug_names` before DWARF 5.
     pub fn new(module: &'m Module, consumer: &'m Consumer, policy: Policy) -> Result<Self> {
         if !(2..=5).contains(&consumer.version) {
             let what = format!("DWARF {} cannot be written: 2 to 5 can", consumer.version);
             return Err(Error::bad_argument(what));
+        }
+        if consumer.tables.names && consumer.version < 5 {
+            return Err(Error::bad_argument("`.debug_names` came with DWARF 5: older versions have `pubs`"));
         }
         let count = module.units.len();
         let unit_of = |scope| module.scopes[scope].unit;
@@ -107,6 +118,10 @@ impl<'m> Units<'m> {
             types: ByUnit::new(count, module.types.values().map(|one| one.unit)),
             functions: ByUnit::new(count, module.functions.values().map(|one| unit_of(one.scope))),
             procedures: ByUnit::new(count, module.procedures.values().map(|one| one.unit)),
+            variant_parts: ByUnit::new(
+                count,
+                module.variant_parts.values().map(|one| module.types[one.of].unit),
+            ),
             scopes: ByUnit::new(count, module.scopes.values().map(|one| one.unit)),
             files: ByUnit::new(count, module.files.values().map(|one| one.unit)),
         })

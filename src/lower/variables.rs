@@ -3,12 +3,15 @@
 use super::dies::Dies;
 use super::scopes::Instance;
 use crate::error::Result;
-use crate::model::{Node, Stack, VariableId, VariableKind};
+use crate::model::{Stack, VariableId, VariableKind};
 
 impl Dies<'_> {
     pub(super) fn variable(&mut self, id: VariableId, instance: Option<Instance>) -> Result<()> {
         let module = self.module;
         let variable = &module.variables[id];
+        if module.is_static_member(id) {
+            return self.static_member(id);
+        }
         // An abstract instance says what the variable is, another where it is.
         let is_abstract = instance.is_none() && module.function_of(variable.scope).is_some();
         let tag = match variable.kind {
@@ -28,10 +31,15 @@ impl Dies<'_> {
         self.info.begin_entry(tag, false, Some(is));
         match origin {
             Some(origin) => self.info.reference(gimli::DW_AT_abstract_origin, self.entries.origin(origin)),
+            None if let Some(declared) = variable.specification => {
+                self.info.reference(gimli::DW_AT_specification, self.entries.variable(declared));
+                self.declared(variable.line);
+            }
             None => {
                 self.name(variable.name);
                 self.declared(variable.line);
                 self.type_of(Some(variable.ty));
+                self.memory_space(variable.memory_space);
                 if variable.is_external {
                     self.info.flag(gimli::DW_AT_external);
                 }
@@ -50,7 +58,32 @@ impl Dies<'_> {
         Ok(())
     }
 
-    fn const_value(&mut self, bytes: &[u8]) {
+    /// A static member: DWARF 5 section 5.7.7. Before that version it was a member that is only declared.
+    fn static_member(&mut self, id: VariableId) -> Result<()> {
+        let module = self.module;
+        let variable = &module.variables[id];
+        let tag = if self.consumer.version < 5 { gimli::DW_TAG_member } else { gimli::DW_TAG_variable };
+        self.info.begin_entry(tag, false, Some(self.entries.variable(id)));
+        self.name(variable.name);
+        self.declared(variable.line);
+        self.type_of(Some(variable.ty));
+        self.accessibility(variable.accessibility);
+        self.memory_space(variable.memory_space);
+        if variable.is_external {
+            self.info.flag(gimli::DW_AT_external);
+        }
+        if variable.is_artificial {
+            self.info.flag(gimli::DW_AT_artificial);
+        }
+        self.info.flag(gimli::DW_AT_declaration);
+        if let Some(value) = variable.always.and_then(|loc| module.constant(loc)) {
+            self.const_value(value);
+        }
+        self.info.end_entry();
+        Ok(())
+    }
+
+    pub(super) fn const_value(&mut self, bytes: &[u8]) {
         let form = match bytes.len() {
             1 => gimli::DW_FORM_data1,
             2 => gimli::DW_FORM_data2,
@@ -84,11 +117,10 @@ impl Dies<'_> {
                 return Ok(list.map_or(Place::None, Place::List));
             }
         };
-        if variable.kind == VariableKind::Constant {
-            let mut nodes = module.nodes(loc);
-            if let (Some(Node::Implicit(bytes)), None) = (nodes.next(), nodes.next()) {
-                return Ok(Place::Constant(bytes.to_vec()));
-            }
+        if variable.kind == VariableKind::Constant
+            && let Some(bytes) = module.constant(loc)
+        {
+            return Ok(Place::Constant(bytes.to_vec()));
         }
         let is_said = self.expression(id, loc, pcs, bits, stack)?;
         Ok(if is_said { Place::Expression } else { Place::None })

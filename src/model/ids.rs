@@ -16,6 +16,8 @@ ids! {
     FileId "file";
     /// A type.
     TypeId "type";
+    /// A part of a structure of which one of several variants is there.
+    VariantPartId "variant_part";
     /// A scope: a unit, namespace, function, lexical block or inlined call.
     ScopeId "scope";
     /// A function.

@@ -206,6 +206,14 @@ impl Node<'_> {
     }
 }
 
+/// The bytes of a constant that is a whole location.
+pub(super) fn only_constant(mut nodes: Nodes<'_>) -> Option<&[u8]> {
+    match (nodes.next(), nodes.next()) {
+        (Some(Node::Implicit(bytes)), None) => Some(bytes),
+        _ => None,
+    }
+}
+
 impl Loc {
     /// A whole register: a scalar, or all lanes of a vector register.
     #[inline]
@@ -401,6 +409,11 @@ impl Loc {
     /// The location of these nodes.
     pub(super) fn of_nodes<'n>(nodes: impl Iterator<Item = Node<'n>>) -> Self {
         nodes.fold(Self(Postfix::new()), Self::then)
+    }
+
+    /// The bytes, if it is [a constant](Self::implicit) and nothing else.
+    pub(crate) fn constant(&self) -> Option<&[u8]> {
+        only_constant(self.nodes())
     }
 
     #[inline]

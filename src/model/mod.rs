@@ -20,6 +20,7 @@ pub use denote::{Contents, NoMeaning, Span, Storage};
 pub use frame::Stack;
 pub use ids::{
     ExprId, FileId, FunctionId, LocId, ProcedureId, ScopeId, StringId, TypeId, UnitId, VariableId,
+    VariantPartId,
 };
 pub use lines::Row;
 pub use live::Live;
@@ -31,7 +32,11 @@ pub use scopes::{
     Address, File, Function, Procedure, Scope, ScopeKind, SourceLine, Unit, Variable, VariableKind,
 };
 pub(crate) use tree::Tree;
-pub use types::{BaseEncoding, Composite, Member, Qualifier, Type, TypeKind};
+pub use types::{
+    Accessibility, Base, BaseEncoding, BaseOffset, Composite, CompositeKind, Count, Dimension, Discriminant,
+    Member, MemorySpace, PointerKind, Qualifier, TemplateArgument, TemplateParameter, Type, TypeKind,
+    Variant, VariantPart, VariantValues,
+};
 
 use core::ops::Range;
 
@@ -56,6 +61,7 @@ pub struct Module {
     pub(crate) units: PrimaryMap<UnitId, Unit>,
     pub(crate) files: PrimaryMap<FileId, File>,
     pub(crate) types: PrimaryMap<TypeId, Type>,
+    pub(crate) variant_parts: PrimaryMap<VariantPartId, VariantPart>,
     pub(crate) scopes: PrimaryMap<ScopeId, Scope>,
     pub(crate) functions: PrimaryMap<FunctionId, Function>,
     pub(crate) variables: PrimaryMap<VariableId, Variable>,
@@ -135,6 +141,27 @@ impl Module {
         &self.types[id]
     }
 
+    /// Whether numbers of a type have a sign, if the type says so.
+    pub(crate) fn is_signed(&self, mut ty: TypeId) -> Option<bool> {
+        loop {
+            match &self.types[ty].kind {
+                TypeKind::Base { encoding: BaseEncoding::Signed | BaseEncoding::SignedChar, .. } => {
+                    return Some(true);
+                }
+                TypeKind::Base { .. } | TypeKind::Pointer { .. } => return Some(false),
+                // Types are made of those that were there before them.
+                TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => ty = (*of)?,
+                TypeKind::Enum { of, .. } => ty = *of,
+                _ => return None,
+            }
+        }
+    }
+
+    /// A part of a structure of which one of several variants is there.
+    pub fn variant_part(&self, id: VariantPartId) -> &VariantPart {
+        &self.variant_parts[id]
+    }
+
     /// The scopes of all units.
     pub fn scopes(&self) -> impl Iterator<Item = (ScopeId, &Scope)> {
         self.scopes.iter()
@@ -204,6 +231,11 @@ impl Module {
         self.locs.nodes(id)
     }
 
+    /// The bytes of a location that is a constant and nothing else.
+    pub(crate) fn constant(&self, id: LocId) -> Option<&[u8]> {
+        loc::only_constant(self.nodes(id))
+    }
+
     /// A raw expression, and what its slots stand for.
     pub fn expr(&self, id: ExprId) -> (&Expr, &[Entity]) {
         let (expr, entities) = &self.exprs[id.as_u32() as usize];
@@ -221,10 +253,15 @@ impl Module {
         }
     }
 
-    /// The variable itself, or what it is an instance of, and so on: the one that was declared.
+    /// Whether a variable is a static member: declared in a structure, class or union.
+    pub(crate) fn is_static_member(&self, id: VariableId) -> bool {
+        matches!(self.scopes[self.variables[id].scope].kind, ScopeKind::Type(_))
+    }
+
+    /// The variable itself, or what it is an instance or the definition of, and so on: the one that was declared.
     pub(crate) fn first_origin(&self, mut id: VariableId) -> VariableId {
-        // An origin was there before its instance, so that this ends.
-        while let Some(origin) = self.variables[id].origin {
+        // An origin was there before its instance, so that this ends; so for a declaration.
+        while let Some(origin) = self.variables[id].origin.or(self.variables[id].specification) {
             id = origin;
         }
         id
@@ -239,6 +276,19 @@ impl Module {
     pub(crate) fn at_variable(&self, id: VariableId, pcs: Option<Range<u64>>) -> At {
         let variable = self.name_of(id).map(Into::into);
         At { variable, pcs, ..self.at_scope(self.variables[id].scope) }
+    }
+
+    /// The place of a type, for an error: its unit, and the function that it is in.
+    pub(crate) fn at_type(&self, id: TypeId) -> At {
+        self.at_scope(self.types[id].scope)
+    }
+
+    /// What to call a type in an error.
+    pub(crate) fn called(&self, id: TypeId) -> String {
+        match self.types[id].name() {
+            Some(name) => format!("type `{}`", self.string(name)),
+            None => id.to_string(),
+        }
     }
 
     /// The place of a scope, for an error or a finding.

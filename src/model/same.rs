@@ -6,8 +6,9 @@
 //! here makes modules different that are the same, never the reverse.
 
 use super::{
-    Address, Composite, Entity, ExprId, File, Function, Live, LocId, Macro, Member, Module, Node, Pool,
-    Procedure, Scope, ScopeKind, StringId, Symbol, Type, TypeKind, Unit, Variable,
+    Address, Base, BaseOffset, Composite, Count, Dimension, Discriminant, Entity, ExprId, File, Function,
+    Live, LocId, Macro, Member, Module, Node, Pool, Procedure, Scope, ScopeKind, StringId, Symbol,
+    TemplateArgument, TemplateParameter, Type, TypeKind, Unit, Variable, Variant, VariantPart,
 };
 use crate::model::loc::Loc;
 use crate::op::Expr;
@@ -24,6 +25,7 @@ impl PartialEq for Module {
             units,
             files,
             types,
+            variant_parts,
             scopes,
             functions,
             variables,
@@ -40,6 +42,7 @@ impl PartialEq for Module {
             && *units == other.units
             && *files == other.files
             && *types == other.types
+            && *variant_parts == other.variant_parts
             && *scopes == other.scopes
             && *functions == other.functions
             && *variables == other.variables
@@ -68,6 +71,7 @@ impl<'m> Canonical<'m> {
         module.units.values_mut().for_each(|unit| unit.store(&mut to));
         module.files.values_mut().for_each(|file| file.store(&mut to));
         module.types.values_mut().for_each(|ty| ty.store(&mut to));
+        module.variant_parts.values_mut().for_each(|part| part.store(&mut to));
         module.scopes.values_mut().for_each(|scope| scope.store(&mut to));
         module.functions.values_mut().for_each(|function| function.store(&mut to));
         module.variables.values_mut().for_each(|variable| variable.store(&mut to));
@@ -157,8 +161,13 @@ fields! {
     Unit { name, directory, producer }
     File { name, directory, source }
     Type { kind }
-    Composite { name, members }
+    Composite { name, templates, bases, members }
+    TemplateParameter { name, argument }
+    Base { offset }
     Member { name }
+    Dimension { count }
+    VariantPart { discriminant, variants }
+    Variant { members }
     Scope { kind }
     Function { name, linkage_name, address }
     Variable { name, always }
@@ -169,17 +178,55 @@ fields! {
 impl Store for TypeKind {
     fn store(&mut self, to: &mut Canonical<'_>) {
         match self {
-            Self::Base { name, .. } | Self::Typedef { name, .. } => name.store(to),
-            Self::Struct(composite) | Self::Union(composite) => composite.store(to),
+            Self::Base { name, .. } | Self::Typedef { name, .. } | Self::Unspecified { name } => {
+                name.store(to)
+            }
+            Self::Composite(composite) => composite.store(to),
+            Self::Array { dimensions, .. } => dimensions.store(to),
             Self::Enum { name, enumerators, .. } => {
                 name.store(to);
                 enumerators.store(to);
             }
             Self::Pointer { .. }
-            | Self::Array { .. }
+            | Self::MemberPointer { .. }
             | Self::Vector { .. }
             | Self::Qualified { .. }
             | Self::Subroutine { .. } => {}
+        }
+    }
+}
+
+impl Store for TemplateArgument {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        match self {
+            Self::Type(_) => {}
+            Self::Value { value, .. } => value.store(to),
+            Self::Template(name) => name.store(to),
+            Self::Pack(parameters) => parameters.store(to),
+        }
+    }
+}
+
+impl Store for Count {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        if let Self::Value(loc) = self {
+            loc.store(to);
+        }
+    }
+}
+
+impl Store for BaseOffset {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        if let Self::Expr(loc) = self {
+            loc.store(to);
+        }
+    }
+}
+
+impl Store for Discriminant {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        if let Self::Member(member) = self {
+            member.store(to);
         }
     }
 }
@@ -188,7 +235,7 @@ impl Store for ScopeKind {
     fn store(&mut self, to: &mut Canonical<'_>) {
         match self {
             Self::Namespace(name) => name.store(to),
-            Self::Unit | Self::Function(_) | Self::Block | Self::Inlined { .. } => {}
+            Self::Unit | Self::Function(_) | Self::Type(_) | Self::Block | Self::Inlined { .. } => {}
         }
     }
 }

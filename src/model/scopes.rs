@@ -5,6 +5,7 @@ use core::ops::Range;
 use super::frame::Stack;
 use super::ids::{FileId, FunctionId, LocId, ScopeId, StringId, TypeId, UnitId};
 use super::loc::Symbol;
+use super::types::{Accessibility, MemorySpace};
 
 /// A compilation unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +42,7 @@ pub struct File {
 }
 
 /// A line of a source file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SourceLine {
     /// The file.
     pub file: FileId,
@@ -74,6 +75,8 @@ pub enum ScopeKind {
     Namespace(StringId),
     /// A function's body.
     Function(FunctionId),
+    /// A structure, class or union: static members, member functions and nested types are declared in it.
+    Type(TypeId),
     /// A lexical block.
     Block,
     /// The body of a function where it was inlined.
@@ -149,6 +152,12 @@ pub struct Variable {
     pub line: Option<SourceLine>,
     /// The variable of the inlined function that this one is an instance of.
     pub origin: Option<super::VariableId>,
+    /// The static member, declared in a class, that this one is the definition of.
+    pub specification: Option<super::VariableId>,
+    /// Who may name a static member; `None` for what the language says.
+    pub accessibility: Option<Accessibility>,
+    /// The memory that the source says it is in.
+    pub memory_space: Option<MemorySpace>,
     /// Whether it was made by the compiler.
     pub is_artificial: bool,
     /// Whether it is seen outside of its unit.

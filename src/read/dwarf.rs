@@ -124,8 +124,11 @@ impl<'o> Dwarf<'o> {
     pub fn read_as(object: &'o Object<'_>, dialect: Dialect, draft: DraftCodes) -> Result<Self> {
         let main = Sections::of(object);
         let split = Sections::of_split(object);
-        let is_split = main.debug_info.is_empty() && !split.debug_info.is_empty();
-        Self::from_sections(if is_split { split } else { main }, dialect, draft)
+        if main.debug_info.is_empty() && !split.debug_info.is_empty() {
+            refuse_package(object)?;
+            return Self::from_sections(split, dialect, draft);
+        }
+        Self::from_sections(main, dialect, draft)
     }
 
     /// Reads split units: the `.dwo` sections of an object, with what the file that has their skeletons,
@@ -136,6 +139,7 @@ impl<'o> Dwarf<'o> {
     /// # Errors
     /// As [`read`](Self::read).
     pub fn read_split(main: &Dwarf<'o>, dwo: &'o Object<'_>) -> Result<Self> {
+        refuse_package(dwo)?;
         let sections = Sections::of_split(dwo);
         let Encoding { dialect, draft, .. } = main.encoding;
         Reader::new(sections, dialect, draft).with_main(main).read()
@@ -298,6 +302,18 @@ impl<'o> Dwarf<'o> {
             _ => &self.sections,
         };
         unit.stmt_list.map(|offset| LineProgram::read_with(sections, offset, strings)).transpose()
+    }
+}
+
+/// In a package each unit has its own part of every section, which an index tells. DWARF 5 section 7.3.5.
+fn refuse_package(dwo: &Object<'_>) -> Result<()> {
+    let index = [".debug_cu_index", ".debug_tu_index"].into_iter().find(|name| dwo.section(name).is_some());
+    match index {
+        Some(index) => {
+            let text = "a package of split units, which is not supported";
+            Err(Error::new(ErrorKind::Unsupported(text.into())).in_section(index))
+        }
+        None => Ok(()),
     }
 }
 

@@ -131,7 +131,7 @@ pub struct Symbol<'d> {
     pub is_defined: bool,
 }
 
-/// A place in a debug section that needs the address of a symbol which the file does not define. It was
+/// A place in a debug section, or in `.eh_frame`, that needs the address of a symbol which the file does not define. It was
 /// filled in as if that address were 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undefined {
@@ -280,7 +280,7 @@ impl<'d> Object<'d> {
         self.symbol(name).filter(|symbol| symbol.is_defined).map(|symbol| symbol.address)
     }
 
-    /// The places in debug sections that need a symbol which the file does not define, by section and
+    /// The places in debug sections and `.eh_frame` that need a symbol which the file does not define, by section and
     /// offset.
     pub fn undefined(&self) -> &[Undefined] {
         &self.undefined

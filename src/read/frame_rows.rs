@@ -138,7 +138,7 @@ impl<'o> FrameRows<'o> {
         let Some(start) = self.next.take() else { return Ok(None) };
         if self.first.is_none() {
             while let Some(one) = self.initial.next().transpose()? {
-                if let Some(_) = self.run(one)? {
+                if self.run(one)?.is_some() {
                     return Err(self.fail(one, "the location changes in a common information entry"));
                 }
             }

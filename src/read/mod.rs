@@ -2,17 +2,24 @@
 //!
 //! ```text
 //! bytes ─► Object ─► Sections ─► Dwarf ─► Unit, Entry, Value
-//!            │                     ├────► List         where a variable is, by pc
-//!         symbols                  └────► LineProgram  rows of the line table
+//!            │           │         ├────► List            where a variable is, by pc
+//!            │           │         ├────► LineProgram     rows of the line table
+//!            │           │         ├────► Macros
+//!            │           │         └────► Frames          where the caller's registers are, by pc
+//!            │           └► NameIndex, AddressRanges, PublicNames, IndexTable
+//!         symbols
 //! ```
+//!
+//! Versions 2 to 5, both formats and byte orders, GNU's forerunners of DWARF 5 as well. Type units are units
+//! as others are ([`Dwarf::type_of_signature`]); split units are read alone, with addresses by index, or
+//! together with their skeletons ([`Dwarf::read_split`]). Packages of split units (`.dwp`) are refused.
 //!
 //! Facts are plain and keep the offset at which they stand. What is wrong but readable is kept and left
 //! for the caller to judge: a reversed range, a gap, an overlap. What cannot be read is an
 //! [`Error`](crate::Error) with section and offset; no input makes anything here panic.
 //!
 //! Nothing here knows how this crate *writes* DWARF: a mistake made twice would cancel out. Abbreviations
-//! and the tree of entries are decoded by `gimli`; relocations, strings and addresses by index, location
-//! and range lists and line programs are decoded here.
+//! and the tree of entries are decoded by `gimli`, everything else here.
 //!
 //! ```
 //! # fn main() -> eitri::Result<()> {

@@ -23,6 +23,8 @@ pub(super) struct Reader<'m, 'o> {
     draft: DraftCodes,
     /// The units of the file that has the skeletons.
     skeletons: &'m [Unit<'o>],
+    /// The number of the split unit of this file, if there is one alone: type units belong to it.
+    dwo_id: Option<u64>,
 }
 
 impl<'m, 'o> Reader<'m, 'o> {
@@ -41,7 +43,7 @@ impl<'m, 'o> Reader<'m, 'o> {
             },
             main: None,
         };
-        Self { dwarf, dialect, draft, skeletons: &[] }
+        Self { dwarf, dialect, draft, skeletons: &[], dwo_id: None }
     }
 
     pub(super) fn with_main(mut self, main: &'m Dwarf<'o>) -> Self {
@@ -57,9 +59,16 @@ impl<'m, 'o> Reader<'m, 'o> {
         let types = DebugTypes::from(EndianSlice::new(sections.debug_types, endian));
         let mut table = None;
         let mut next = 0;
+        if sections.is_split {
+            self.dwo_id = only_id(info.units());
+        }
         let mut headers = info.units();
         while let Some(header) = headers.next().map_err(|error| self.broken(error, "a unit header", next))? {
             next = self.unit(&header, &mut table, next)?;
+        }
+        // Before DWARF 5 the number is not in the header.
+        if let ([unit], None) = (&self.dwarf.units[..], self.dwo_id) {
+            self.dwo_id = unit.dwo_id;
         }
         next = sections.debug_info.len() as u64;
         let mut headers = types.units();
@@ -173,12 +182,9 @@ impl<'m, 'o> Reader<'m, 'o> {
         if !unit.is_split() {
             return;
         }
-        let is_of = |one: &&Unit<'o>| one.kind == dw::DW_UT_skeleton && one.dwo_id == unit.dwo_id;
-        // A type unit has no skeleton of its own; what there is in its file belongs to all of it.
-        let skeleton = match unit.kind {
-            dw::DW_UT_split_type => self.skeletons.iter().find(|one| one.kind == dw::DW_UT_skeleton),
-            _ => self.skeletons.iter().filter(|_| unit.dwo_id.is_some()).find(is_of),
-        };
+        let id = if unit.kind == dw::DW_UT_split_type { self.dwo_id } else { unit.dwo_id };
+        let is_of = |one: &&Unit<'o>| one.kind == dw::DW_UT_skeleton && one.dwo_id == id;
+        let skeleton = self.skeletons.iter().filter(|_| id.is_some()).find(is_of);
         let Some(skeleton) = skeleton else { return };
         unit.has_skeleton = true;
         unit.addr_base = unit.addr_base.or(skeleton.addr_base);
@@ -221,6 +227,20 @@ impl<'m, 'o> Reader<'m, 'o> {
             self.place(Error::new(ErrorKind::TooLarge(text)), offset)
         })
     }
+}
+
+/// The number of the split compilation unit, if there is one alone. An error is met again when it is read.
+fn only_id(mut headers: gimli::DebugInfoUnitHeadersIter<Slice<'_>>) -> Option<u64> {
+    let mut found = None;
+    while let Ok(Some(header)) = headers.next() {
+        if let gimli::UnitType::SplitCompilation(id) = header.type_() {
+            if found.is_some() {
+                return None;
+            }
+            found = Some(id.0);
+        }
+    }
+    found
 }
 
 /// A unit as its header has it.

@@ -2,13 +2,15 @@
 
 use core::ops::Range;
 
-use eitri::build::{Builder, InScope};
+use eitri::build::{Builder, DataMember, Extent, InScope, Template};
 use eitri::emit::elf::{Binding, Code, Place, Symbol, SymbolKind, Visibility};
+use eitri::lower::Consumer;
 use eitri::model::{
-    Address, BaseEncoding, FileId, FunctionId, Qualifier, Row, SourceLine, TypeId, UnitId, VariableId,
+    Accessibility, Address, BaseEncoding, CompositeKind, FileId, FunctionId, Loc, MemorySpace, PointerKind,
+    Qualifier, Row, ScopeId, SourceLine, TypeId, UnitId, Val, VariableId, VariantValues,
 };
 use eitri::op::Expr;
-use eitri::target::{Scaling, Target};
+use eitri::target::{Scaling, SpaceId, Target};
 
 use crate::Made;
 use crate::choices::Choices;
@@ -35,6 +37,10 @@ struct Maker<'c, 'n> {
     unit: UnitId,
     files: Vec<FileId>,
     types: Vec<(TypeId, u64)>,
+    /// A namespace that types can be in.
+    namespace: ScopeId,
+    /// Variables that numbers of elements can be.
+    unit_variables: Vec<VariableId>,
     /// Functions with the variables of their bodies.
     functions: Vec<(FunctionId, Vec<VariableId>)>,
 }
@@ -44,7 +50,11 @@ pub fn module(c: &mut Choices<'_>, target: Target) -> Made {
     let mut names = Names::new(&mut m);
     names.exprs.push(m.expr(Expr::raw([0x30]), &[]).unwrap());
     let unit = m.unit("first.cl");
+    // Another one for each unit.
+    let namespace = m.namespace(unit, "first").unwrap();
     let mut maker = Maker {
+        namespace,
+        unit_variables: Vec::new(),
         c,
         m,
         names,
@@ -130,6 +140,8 @@ impl Maker<'_, '_> {
 
     fn make_types(&mut self) {
         let unit = self.unit;
+        self.namespace = self.m.namespace(unit, "types").unwrap();
+        self.unit_variables.clear();
         let bases = [
             ("int", BaseEncoding::Signed, 32),
             ("float", BaseEncoding::Float, 32),
@@ -149,7 +161,11 @@ impl Maker<'_, '_> {
             let ty = self.m.base_type(unit, name, encoding, bits).unwrap();
             self.types.push((ty, bits));
         }
-        for _ in 0..self.c.below(8) {
+        if self.c.is(2) {
+            let count = self.m.variable(self.namespace, "count", self.types[0].0).unwrap().id();
+            self.unit_variables.push(count);
+        }
+        for _ in 0..self.c.below(12) {
             let made = self.make_type();
             self.types.push(made);
         }
@@ -159,7 +175,7 @@ impl Maker<'_, '_> {
         let unit = self.unit;
         let (of, bits) = self.c.of(&self.types);
         let is_small = bits > 0 && bits <= 64;
-        match self.c.below(11) {
+        match self.c.below(18) {
             0 => (self.m.pointer(unit, Some(of)).unwrap(), 64),
             1 => {
                 let spaces = self.m.target().spaces();
@@ -180,8 +196,9 @@ impl Maker<'_, '_> {
             4 | 5 => self.make_composite(),
             6 => {
                 let name = self.c.of(&[None, Some("mode")]);
-                let values = [("off", 0), ("on", 1), ("all", -1), ("far", i64::MIN)];
-                let count = self.c.below(5);
+                let most = (1i128 << (bits.clamp(2, 64) - 1)) - 1;
+                let values = [("off", 0), ("on", i128::from(bits > 1)), ("all", most)];
+                let count = self.c.below(if bits > 1 { 4 } else { 2 });
                 (self.m.enumeration(unit, name, of, &values[..count]).unwrap(), bits)
             }
             7 => {
@@ -197,7 +214,131 @@ impl Maker<'_, '_> {
                 let parameters: Vec<_> = (0..self.c.below(3)).map(|_| self.c.of(&self.types).0).collect();
                 (self.m.subroutine(unit, Some(of).filter(|_| self.c.is(2)), &parameters).unwrap(), 8)
             }
+            10 => {
+                let kind = self.c.of(&[PointerKind::Reference, PointerKind::RvalueReference]);
+                let memory = self.c.of(&[None, Some(MemorySpace::Group), Some(MemorySpace::Private)]);
+                (self.m.pointer_of(unit, kind, Some(of), SpaceId::DEFAULT, memory).unwrap(), 64)
+            }
+            11 => {
+                let class = self.make_composite().0;
+                (self.m.member_pointer(unit, class, of).unwrap(), 64)
+            }
+            12 => (self.m.unspecified_type(unit, "nothing").unwrap(), 8),
+            13 if is_small && bits % 8 == 0 => {
+                let extents: Vec<Extent> = (0..self.c.between(1, 3)).map(|_| self.extent()).collect();
+                let stride = self.c.of(&[None, Some(bits), Some(bits + 24)]);
+                (self.m.array_of(unit, of, &extents, stride).unwrap(), 8)
+            }
+            14 => {
+                let kinds = [CompositeKind::Struct, CompositeKind::Class, CompositeKind::Union];
+                (self.m.incomplete(unit, self.c.of(&kinds), "hidden").unwrap(), 8)
+            }
+            15 | 16 => {
+                let made = self.make_composite();
+                self.make_class(made.0);
+                made
+            }
             _ => (of, bits),
+        }
+    }
+
+    fn extent(&mut self) -> Extent {
+        let extent = match self.c.below(4) {
+            0 => Extent::unknown(),
+            1 => Extent::fixed(self.c.between(0, 300)),
+            2 if !self.unit_variables.is_empty() => Extent::variable(self.c.of(&self.unit_variables)),
+            _ => Extent::value(self.number()),
+        };
+        let extent = if self.c.is(2) { extent.from(self.c.of(&[-1, 0, 1, 200])) } else { extent };
+        if self.c.is(2) { extent.index(self.types[0].0) } else { extent }
+    }
+
+    /// A number that every consumer can be told.
+    fn number(&mut self) -> Val {
+        let reg = match self.m.target().lanes() {
+            1 => self.m.target().register_named("rsi").unwrap(),
+            _ => self.m.target().sgpr(7).unwrap(),
+        };
+        let number = Val::register(reg);
+        match self.c.below(4) {
+            0 => Val::constant(self.c.between(0, 300)),
+            1 => number.plus(-3),
+            2 => number.mul(Val::constant(12)),
+            _ => number,
+        }
+    }
+
+    /// What C++ and Rust have in a type.
+    fn make_class(&mut self, class: TypeId) {
+        let unit = self.unit;
+        let access = [None, Some(Accessibility::Public), Some(Accessibility::Private)];
+        for _ in 0..self.c.below(5) {
+            let (of, bits) = self.c.of(&self.types);
+            let access = self.c.of(&access);
+            // What does not fit is refused.
+            match self.c.below(8) {
+                0 => drop(self.m.base(class, of, self.c.between(0, 8), access).map(drop)),
+                1 => {
+                    let mut offset = Expr::build(Consumer::dwarf5().encoding(8));
+                    offset.ops().pick(0).deref().constu(self.c.between(0, 300)).minus().deref().plus();
+                    let offset = self.m.expr(offset.finish().unwrap(), &[]).unwrap();
+                    self.m.virtual_base(class, of, offset, access).unwrap();
+                }
+                2 => {
+                    let member = DataMember::new("m", of, 0).mutable().declared(self.files[0], 12);
+                    let _ = self.m.data_member(class, member).map(drop);
+                }
+                3 => {
+                    let bytes = vec![0x80; bits.div_ceil(8) as usize];
+                    let value = match self.c.below(3) {
+                        0 => Template::ty("T", Some(of)),
+                        1 => Template::value("V", of, &bytes).default(),
+                        _ => Template::pack("", [Template::named("C", "box"), Template::ty("", None)]),
+                    };
+                    let _ = self.m.template(class, value).map(drop);
+                }
+                4 => {
+                    let value = Template::value_at("P", self.types[0].0, Loc::value(self.number()));
+                    let _ = self.m.template(class, value).map(drop);
+                }
+                5 => {
+                    let mut member = self.m.static_member(class, "s", of).unwrap();
+                    let is_constant = bits > 0 && self.c.is(2);
+                    if is_constant {
+                        let _ = member.always(Loc::implicit(&vec![7; bits.div_ceil(8) as usize])).map(drop);
+                    }
+                    let id = member.id();
+                    if !is_constant && self.c.is(2) {
+                        self.m.definition(unit, id).unwrap().always(Loc::undefined()).unwrap();
+                    }
+                }
+                6 => {
+                    let inner = self.m.typedef(unit, "inner", Some(of)).unwrap();
+                    self.m.describe_type(inner).unwrap().within(class).unwrap();
+                }
+                _ => self.make_variants(class),
+            }
+        }
+        if self.c.is(2) {
+            let scope = self.namespace;
+            let mut class = self.m.describe_type(class).unwrap();
+            class.alignment(8).unwrap().declared(self.files[0], 5).within(scope).unwrap();
+        }
+    }
+
+    fn make_variants(&mut self, class: TypeId) {
+        let tag = self.types[0].0;
+        let part = match self.c.below(2) {
+            0 => self.m.untagged_variant_part(class, tag),
+            _ => self.m.variant_part(class, DataMember::new("", tag, 0).artificial()),
+        };
+        let Ok(part) = part else { return };
+        let values = [VariantValues::One(1), VariantValues::Range(2, 5), VariantValues::One(15)];
+        for count in 0..self.c.below(4) {
+            let of = self.c.of(&self.types).0;
+            // The first is for all other values.
+            let Ok(variant) = self.m.variant(part, &values[..count]) else { continue };
+            let _ = self.m.member(variant, "v", of, 0).map(drop);
         }
     }
 
@@ -205,8 +346,9 @@ impl Maker<'_, '_> {
         let unit = self.unit;
         let bytes = self.c.of(&[16, 8, 4, 32, 0]);
         let name = self.c.of(&[Some("s"), None]);
-        let ty = match self.c.below(3) {
+        let ty = match self.c.below(4) {
             0 => self.m.union(unit, name, bytes).unwrap(),
+            1 => self.m.class(unit, name, bytes).unwrap(),
             _ => self.m.structure(unit, name, bytes).unwrap(),
         };
         for _ in 0..self.c.below(4) {

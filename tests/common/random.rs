@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
-use eitri::build::{Builder, InScope};
+use eitri::build::{Builder, DataMember, Extent, InScope, Template};
 use eitri::lower::Consumer;
 use eitri::model::{
-    BaseEncoding, Entity, FileId, FunctionId, Half, Loc, Module, ProcedureId, Qualifier, Row, ScopeId,
-    SourceLine, Symbol, TypeId, UnitId, Val, VariableId,
+    Accessibility, BaseEncoding, CompositeKind, Entity, FileId, FunctionId, Half, Loc, MemorySpace, Module,
+    ProcedureId, Qualifier, Row, ScopeId, SourceLine, Symbol, TypeId, UnitId, Val, VariableId, VariantValues,
 };
 use eitri::op::{Expr, Op, Reg, Slot};
 use eitri::target::{Gfx, Scaling, SpaceId, Target, Wave};
@@ -96,6 +96,8 @@ struct Making<'c> {
     types: Vec<(TypeId, u64)>,
     procedures: Vec<(ProcedureId, u64)>,
     variables: Vec<VariableId>,
+    /// Those of the unit.
+    unit_variables: Vec<VariableId>,
     symbol: Symbol,
     names: u32,
 }
@@ -114,6 +116,7 @@ pub fn module(choices: &[u16], target: &Target) -> Module {
         types: Vec::new(),
         procedures: Vec::new(),
         variables: Vec::new(),
+        unit_variables: Vec::new(),
         symbol,
         names: 0,
     };
@@ -136,6 +139,7 @@ impl Making<'_> {
         let unit = self.unit;
         self.files = vec![self.m.primary_file(unit).expect("the file")];
         self.types.clear();
+        self.unit_variables.clear();
         self.procedures.clear();
         if self.c.maybe() {
             self.m.describe_unit(unit).expect("the unit").directory("/src").producer("cc").language(0x15);
@@ -150,6 +154,10 @@ impl Making<'_> {
         let mut functions = Vec::new();
         for _ in 0..self.c.below(4) {
             functions.push(self.function(&functions));
+        }
+        if self.c.maybe() {
+            // Some know the unit's variables.
+            self.some_types();
         }
         if self.c.maybe() {
             let name = self.name("n");
@@ -169,7 +177,7 @@ impl Making<'_> {
             let (of, bits) = self.c.one(&self.types);
             let name = self.name("t");
             let m = &mut self.m;
-            let ty = match self.c.below(9) {
+            let ty = match self.c.below(14) {
                 0 => {
                     let bits = self.c.one(&[1, 8, 16, 24, 64]);
                     (m.base_type(unit, &name, BaseEncoding::Unsigned, bits), bits)
@@ -185,7 +193,7 @@ impl Making<'_> {
                 3 if bits % 8 == 0 => (m.vector(unit, of, 3), 4 * bits),
                 4 => (m.typedef(unit, &name, Some(of)), bits),
                 5 => (m.qualified(unit, Qualifier::Const, Some(of)), bits),
-                6 => (m.enumeration(unit, Some(&name), int, &[("A", -1), ("B", 1 << 40)]), 32),
+                6 => (m.enumeration(unit, Some(&name), int, &[("A", -1), ("B", 1 << 30)]), 32),
                 7 => {
                     let bytes = bits.div_ceil(8) + 12;
                     let ty = m.structure(unit, Some(&name), bytes).expect("a structure");
@@ -194,6 +202,14 @@ impl Making<'_> {
                         .and_then(|m| m.member(ty, "", of, 8))
                         .expect("members");
                     (m.bit_field(ty, "field", int, 8 * bytes - 32, 5).map(|_| ty), 8 * bytes)
+                }
+                8 => (m.reference(unit, of), u64::from(self.target.address_bytes()) * 8),
+                9 | 10 => (Ok(self.class(&name, of, bits)), 8 * bits.div_ceil(8) + 128),
+                // Of these nobody knows how many bits they have: they are not types of variables.
+                11 if bits % 8 == 0 => (Ok(self.counted(of)), u64::MAX),
+                12 => {
+                    let hidden = m.incomplete(unit, CompositeKind::Class, &name).expect("a type");
+                    (m.pointer(unit, Some(hidden)), u64::from(self.target.address_bytes()) * 8)
                 }
                 _ => {
                     let ty = m.union(unit, None, bits.div_ceil(8)).expect("a union");
@@ -205,6 +221,68 @@ impl Making<'_> {
                 self.types.push(ty);
             }
         }
+    }
+
+    /// An array of which the number of elements is computed.
+    fn counted(&mut self, of: TypeId) -> TypeId {
+        let count = match self.variables.last() {
+            Some(&variable) if self.c.maybe() && self.is_of_unit(variable) => Extent::variable(variable),
+            _ => Extent::value(self.val(2)),
+        };
+        let lower = self.c.below(5) as i64 - 2;
+        self.m.array_of(self.unit, of, &[count.from(lower), Extent::fixed(2)], None).expect("an array")
+    }
+
+    fn is_of_unit(&self, variable: VariableId) -> bool {
+        self.unit_variables.contains(&variable)
+    }
+
+    /// A class with something of what a class can have, and room for `bits` bits more than 128.
+    fn class(&mut self, name: &str, of: TypeId, bits: u64) -> TypeId {
+        let (unit, file) = (self.unit, self.files[0]);
+        let bytes = bits.div_ceil(8);
+        let class = self.m.class(unit, Some(name), bytes + 16).expect("a class");
+        let access = self.c.one(&[None, Some(Accessibility::Public), Some(Accessibility::Protected)]);
+        let value = match self.c.below(3) {
+            0 => Template::ty("T", Some(of)),
+            1 => Template::value("V", of, &vec![0x81; bytes as usize]),
+            _ => Template::value_at("P", of, self.loc(bits, 2)),
+        };
+        let pack = Template::pack("R", [value.clone(), Template::named("C", "box")]);
+        let member = DataMember::new("id", of, 16).mutable().declared(file, 3);
+        for choice in 0..6 {
+            if !self.c.maybe() {
+                continue;
+            }
+            let m = &mut self.m;
+            match choice {
+                0 => drop(m.base(class, of, 16, access).expect("a base class")),
+                1 => drop(m.template(class, value.clone()).expect("a parameter")),
+                2 => drop(m.template(class, pack.clone()).expect("a pack")),
+                3 => drop(m.data_member(class, member).expect("a member")),
+                4 => {
+                    let mut member = m.static_member(class, &format!("{name}_s"), of).expect("a member");
+                    let member = member.declared(file, 4).memory_space(MemorySpace::Global).id();
+                    let loc = self.loc(bits, 2);
+                    let namespace = self.m.namespace(unit, &format!("{name}_n")).expect("a namespace");
+                    let mut definition = self.m.definition(namespace, member).expect("a definition");
+                    definition.always(loc).expect("a place");
+                    self.m.describe_type(class).expect("the class").within(namespace).expect("no circle");
+                }
+                _ => {
+                    let tag = self.types[0].0;
+                    let tag = m.variant_part(class, DataMember::new("", tag, 0)).expect("a variant part");
+                    let values = [VariantValues::One(-7), VariantValues::Range(0, 1 << 20)];
+                    for count in 0..self.c.below(4) {
+                        let variant = self.m.variant(tag, &values[..count.min(2)]);
+                        // One of them is for all other values.
+                        let variant = variant.expect("values of the discriminant");
+                        self.m.member(variant, "v", of, 16).expect("a member");
+                    }
+                }
+            }
+        }
+        class
     }
 
     fn function(&mut self, others: &[FunctionId]) -> FunctionId {
@@ -333,6 +411,7 @@ impl Making<'_> {
         }
         let id = variable.id();
         self.variables.push(id);
+        self.unit_variables.push(id);
     }
 
     fn is_gpu(&self) -> bool {

@@ -1,6 +1,6 @@
 //! gdb: a program that runs, stopped at a breakpoint.
 
-use eitri::build::Builder;
+use eitri::build::{Builder, Extent};
 use eitri::emit::elf::{attach, symbol_named};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, Row, SourceLine, Val};
@@ -82,10 +82,16 @@ fn module() -> eitri::Result<Module> {
     let doubled = m.variable(twice, "doubled", int)?.declared(file, 4).id();
 
     let work = m.function(unit, "work")?.code("work", BYTES).returns(int)?.declared(file, 9).external().id();
-    let slot = Loc::memory(SpaceId::DEFAULT, Val::register(rbp).plus(-8));
-    m.variable(work, "n", int)?.live(0x09..0x25, Loc::register(rax))?;
+    let slot = |by| Loc::memory(SpaceId::DEFAULT, Val::register(rbp).plus(by));
+    let n = m.variable(work, "n", int)?.live(0x09..0x25, Loc::register(rax))?.id();
+    // As many elements as `n` says, and two: 42 - 40.
+    let by_variable = m.array_of(unit, int, &[Extent::variable(n)], None)?;
+    let by_number = Extent::value(Val::register(rax).plus(-40)).from(1);
+    let by_number = m.array_of(unit, int, &[by_number, Extent::fixed(3)], None)?;
+    m.variable(work, "by_variable", by_variable)?.live(0x1a..0x25, slot(-8))?;
+    m.variable(work, "by_number", by_number)?.live(0x1a..0x25, slot(-24))?;
     m.variable(work, "wide", ulong)?.live(0x13..BYTES, Loc::over([rcx, rdx]))?;
-    m.variable(work, "spilled", int)?.live(0x1a..0x25, slot)?;
+    m.variable(work, "spilled", int)?.live(0x1a..0x25, slot(-8))?;
     m.variable(work, "f", flags)?.live(0x1f..BYTES, Loc::register(rsi))?;
     // Five bits of a register are a value of 32.
     let zeros = Loc::implicit(&[0; 4]);
@@ -145,6 +151,10 @@ const ANSWERS: &[(&str, &str)] = &[
     ("ptype work", "type = int (void)"),
     ("info source", "Producer is eitri."),
     ("print sizeof(struct node)", "= 40"),
+    ("ptype by_variable", "type = int [42]"),
+    ("print by_variable[0]", "= -7"),
+    ("ptype by_number", "type = int [2][3]"),
+    ("print by_number[2][1]", "= -7"),
 ];
 
 #[test]

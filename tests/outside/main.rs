@@ -12,6 +12,7 @@ mod facts;
 mod gnu;
 mod link;
 mod source;
+mod types;
 mod verify;
 mod versions;
 

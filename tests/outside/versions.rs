@@ -1,6 +1,6 @@
 //! Every version in both formats: what other programs make of it, and whether it means what was described.
 
-use eitri::lower::{Consumer, Policy, lower};
+use eitri::lower::{Consumer, Policy, Tables, lower};
 use gimli::Format;
 
 use super::common::{Folder, Ran};
@@ -51,6 +51,32 @@ fn every_version_is_read_by_others_and_means_what_was_described() {
         }
         if let Some(ran) = LIBDWARF.run(&["-a".as_ref(), path.as_os_str()]) {
             no_complaints(&name, ran);
+        }
+    }
+}
+
+/// With every table for looking things up.
+#[test]
+fn tables_are_verified_by_others() {
+    let folder = Folder::new();
+    for (version, format) in
+        (2..=5).flat_map(|version| [(version, Format::Dwarf32), (version, Format::Dwarf64)])
+    {
+        let mut consumer = Consumer::dwarf5();
+        (consumer.version, consumer.format) = (version, format);
+        consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true };
+        let module = module(options()).expect("the module");
+        let written = lower(&module, &consumer, Policy::Partial).expect("sections");
+        let object = eitri::emit::elf::new_object(module.target(), &code(options()), &written.sections);
+        let path = folder.file(&format!("tables{version}.o"), object.expect("an object"));
+        let name = format!("DWARF {version}, {format:?}");
+        if let Some(ran) = DWARFDUMP.run(&["--verify".as_ref(), path.as_os_str()]) {
+            no_complaints(&name, ran);
+        }
+        for arguments in ["-wi", "-wA", "-wp", "-wr", "-wm"] {
+            if let Some(ran) = READELF.run(&["-W".as_ref(), arguments.as_ref(), path.as_os_str()]) {
+                no_complaints(&name, ran);
+            }
         }
     }
 }

@@ -2,20 +2,27 @@
 
 use eitri::dump::{DumpOptions, dump};
 use eitri::op::{Dialect, DraftCodes, Encoding};
-use eitri::read::{Dwarf, LineProgram, ListFormat, ListKind, Object, RawList, Sections};
+use eitri::read::{
+    Dwarf, FrameSection, LineProgram, ListFormat, ListKind, Object, RawList, Section, Sections,
+};
 use gimli::Format;
 use proptest::prelude::*;
 
+use crate::bytes::Bytes;
+use crate::compiled::{CLANG, CLANGXX, GCC, GXX, LLC, compile, sources};
 use crate::objects::{FORM, for_amdgpu, object};
 use crate::written::{Contents, Form, sections_of, write};
 
-/// Reads and prints all that there is.
+/// Reads and prints all that there is, also as split units.
 fn use_up(bytes: &[u8]) {
     let Ok(object) = Object::read(bytes) else { return };
     let _ = (object.wave(), object.target(None), object.symbol("kernel"));
     if let Ok(dwarf) = Dwarf::read(&object) {
         dump(&object, &dwarf, None, DumpOptions { verbose: true });
         ask(&dwarf);
+        if let Ok(split) = Dwarf::read_split(&dwarf, &object) {
+            dump(&object, &split, None, DumpOptions { verbose: false });
+        }
     }
 }
 
@@ -30,8 +37,272 @@ fn ask(dwarf: &Dwarf<'_>) {
         if let Ok(Some(program)) = dwarf.lines(unit) {
             let _ = program.rows().count();
         }
+        if let Ok(Some(macros)) = dwarf.macros(unit) {
+            let _ = macros.entries().count();
+        }
+    }
+    for section in [FrameSection::Debug, FrameSection::Eh] {
+        if let Ok(frames) = dwarf.frames(section) {
+            let _ = (frames.row_at(0x4000), frames.row_at(0x1_0000));
+        }
+    }
+    for index in dwarf.names().unwrap_or_default() {
+        let _ = (index.find(b"main"), index.find(b"one"));
     }
 }
+
+/// Objects of compilers with all sections that the reader knows; none without the tools.
+fn compiled() -> Vec<Vec<u8>> {
+    let folder = sources();
+    let mut all = Vec::new();
+    for (tool, source, flags) in [
+        (GXX, "types.cpp", "-c -O1 -gdwarf-4 -fdebug-types-section"),
+        (CLANGXX, "types.cpp", "-c -O1 -gdwarf-5 -fdebug-types-section -gsplit-dwarf=single -gpubnames"),
+        (CLANGXX, "types.cpp", "-c -O1 -gdwarf-4 -gpubnames -gdwarf-aranges -gdwarf64"),
+        (CLANGXX, "types.cpp", "-c -O1 -gdwarf-5 --target=s390x-linux-gnu"),
+        (GCC, "macros.c", "-c -g3 -gdwarf-5 -O1"),
+        (CLANG, "frames.c", "-c -O1 -gdwarf-5 -fno-asynchronous-unwind-tables -gz=zlib"),
+        (CLANG, "frames.c", "-c -O1 -gdwarf-5 -gz=zstd"),
+    ] {
+        let Some(path) = compile(tool, folder.path(), source, flags, "a.o") else { continue };
+        all.push(std::fs::read(path).unwrap());
+    }
+    let flags = "-S -emit-llvm -gdwarf-5 -gpubnames";
+    if compile(CLANGXX, folder.path(), "types.cpp", flags, "a.ll").is_some()
+        && let Some(path) = compile(
+            LLC,
+            folder.path(),
+            "a.ll",
+            "-accel-tables=Dwarf -generate-type-units -filetype=obj",
+            "b.o",
+        )
+    {
+        all.push(std::fs::read(path).unwrap());
+    }
+    all
+}
+
+/// A number for each step, always the same.
+fn scatter(state: &mut u64) -> usize {
+    *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    (*state >> 33) as usize
+}
+
+#[test]
+fn damaged_objects_of_compilers_are_read_or_refused() {
+    let mut state = 1;
+    for bytes in compiled() {
+        // Not every byte: what is read by then is long. The file's own tables are at its end.
+        for end in (0..bytes.len()).step_by(97) {
+            use_up(&bytes[..end]);
+        }
+        let sections: Vec<_> = {
+            // Without the feature, compressed ones are refused.
+            let Ok(object) = Object::read(&bytes) else { continue };
+            let is_debug = |name: &str| name.starts_with(".debug_") || name == ".eh_frame";
+            let start = bytes.as_ptr() as usize;
+            let inside = |section: &Section<'_>| {
+                // Contents that were changed while they were read are elsewhere.
+                let from = (section.data.as_ptr() as usize).wrapping_sub(start);
+                (from < bytes.len()).then(|| from..from + section.data.len())
+            };
+            let sections = object.sections().iter().filter(|section| is_debug(&section.name));
+            sections.filter_map(inside).filter(|range| !range.is_empty()).collect()
+        };
+        for round in 0..400 {
+            let mut damaged = bytes.clone();
+            for _ in 0..1 + round % 4 {
+                // Half of them in the sections that have no relocations, the others anywhere.
+                let at = match sections.get(scatter(&mut state) % (2 * sections.len().max(1))) {
+                    Some(range) => range.start + scatter(&mut state) % range.len(),
+                    None => scatter(&mut state) % damaged.len(),
+                };
+                damaged[at] =
+                    if round % 2 == 0 { scatter(&mut state) as u8 } else { damaged[at] ^ 1 << (round % 8) };
+            }
+            use_up(&damaged);
+        }
+    }
+}
+
+/// The same for sections by hand, whose every byte counts.
+#[test]
+fn damaged_sections_are_read_or_refused() {
+    for style in Bytes::all() {
+        let whole = tables(&style);
+        let bytes = object(FORM());
+        let elf = Object::read(&bytes).unwrap();
+        let mut state = 7;
+        for section in 0..whole.len() {
+            let mut damaged = whole.clone();
+            for end in 0..whole[section].len() {
+                damaged[section].truncate(whole[section].len() - end);
+                use_tables(&style, &elf, &damaged, true);
+            }
+            for at in 0..whole[section].len() {
+                for byte in [0, 1, 0x7f, 0xff, scatter(&mut state) as u8] {
+                    damaged[section].clone_from(&whole[section]);
+                    damaged[section][at] = byte;
+                    use_tables(&style, &elf, &damaged, true);
+                }
+            }
+        }
+    }
+}
+
+/// Frames, names, address ranges, public names, macros.
+fn tables(style: &Bytes) -> Vec<Vec<u8>> {
+    let mut cie = style.empty();
+    cie.offset(u64::MAX).u8s([4]).string("").u8s([8, 0]).uleb(4).sleb(-8).uleb(16).u8s([0x0c, 7, 8, 0x90, 1]);
+    let mut fde = style.empty();
+    fde.offset(0)
+        .u64(0x4000)
+        .u64(0x1000)
+        .u8s([0x41, 0x0e, 16, 0x0a, 0x02, 9, 0x10, 4, 2, 0x77, 8, 0x0b, 0xd0]);
+    let mut debug_frame = style.empty();
+    debug_frame.unit(&cie).unit(&fde);
+    let mut cie = style.empty();
+    cie.u32(0).u8s([1]).string("zPLR").uleb(1).sleb(-4).u8s([14]).uleb(7).u8s([0x9b, 1, 0, 0, 0, 0x1b, 0x1b]);
+    let mut fde = style.empty();
+    let header = if style.is_long { 12 } else { 4 };
+    fde.u32((cie.len() + 2 * header) as u32).u32(0x20).u32(0x40).uleb(4).u32(9).u8s([0x41, 0x0c, 7, 8]);
+    let mut eh_frame = style.empty();
+    eh_frame.unit(&cie).unit(&fde).u32(0);
+    let mut index = style.empty();
+    let abbreviations = [7, 0x2e, 1, 0x0b, 3, 0x13, 4, 0x19, 0, 0, 0];
+    index.u16(5).u16(0);
+    for count in [1, 0, 1, 1, 1, abbreviations.len() as u32, 4] {
+        index.u32(count);
+    }
+    index.u8s(b"[x]\0").offset(0).u64(0xfeed).u32(1).u32(eitri::read::name_hash(b"one")).offset(1).offset(0);
+    index.u8s(abbreviations).uleb(7).u8s([0]).u32(0x44).uleb(0);
+    let mut debug_names = style.empty();
+    debug_names.unit(&index);
+    let mut set = style.empty();
+    set.u16(2).offset(0).u8s([8, 0]);
+    while !(header + set.len()).is_multiple_of(16) {
+        set.u8s([0]);
+    }
+    set.u64(0x4000).u64(0x20).u64(0).u64(0);
+    let mut debug_aranges = style.empty();
+    debug_aranges.unit(&set);
+    let mut set = style.empty();
+    set.u16(2).offset(0).offset(0x99).offset(0x1b).u8s([0xb0]).string("f").offset(0);
+    let mut debug_gnu_pubnames = style.empty();
+    debug_gnu_pubnames.unit(&set);
+    let mut list = style.empty();
+    list.u16(5).u8s([6 | u8::from(style.is_long)]).offset(0).u8s([1, 0xe5]).uleb(2).u8s([0x08, 0x09]);
+    list.u8s([1, 3]).string("A 1").u8s([3, 0, 2, 5, 7]).offset(1).u8s([7]).offset(0).u8s([0xe5]);
+    list.string("vendor").uleb(2).u8s([0, 0, 4, 11, 1, 0, 0]);
+    let mut table = style.empty();
+    table.u16(5).u16(0).offset(1).offset(1);
+    let mut debug_str_offsets = style.empty();
+    debug_str_offsets.unit(&table);
+    // A unit with macros, in whose `.debug_str_offsets` the strings are.
+    let abbrev = vec![1, 0x11, 0, 0x79, 0x17, 0x72, 0x17, 0, 0, 0];
+    let mut unit = style.empty();
+    unit.u16(5).u8s([1, 8]).offset(0).u8s([1]).offset(0).offset(if style.is_long { 16 } else { 8 });
+    let mut info = style.empty();
+    info.unit(&unit);
+    [
+        debug_frame,
+        eh_frame,
+        debug_names,
+        debug_aranges,
+        debug_gnu_pubnames,
+        list,
+        debug_str_offsets,
+        info,
+        Bytes { bytes: abbrev, ..Bytes::default() },
+    ]
+    .map(|one| one.bytes)
+    .into()
+}
+
+fn use_tables(style: &Bytes, elf: &Object<'_>, tables: &[Vec<u8>], verbose: bool) -> Option<String> {
+    let sections = Sections {
+        big_endian: style.big_endian,
+        debug_frame: &tables[0],
+        eh_frame: &tables[1],
+        debug_names: &tables[2],
+        debug_aranges: &tables[3],
+        debug_gnu_pubnames: &tables[4],
+        debug_macro: &tables[5],
+        debug_str_offsets: &tables[6],
+        debug_info: &tables[7],
+        debug_abbrev: &tables[8],
+        debug_str: b"\0one\0",
+        ..Sections::default()
+    };
+    let dwarf = Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).ok()?;
+    ask(&dwarf);
+    Some(dump(elf, &dwarf, None, DumpOptions { verbose }))
+}
+
+#[test]
+fn sections_that_are_whole_are_printed() {
+    for style in Bytes::all() {
+        let bytes = object(FORM());
+        let elf = Object::read(&bytes).unwrap();
+        let text = use_tables(&style, &elf, &tables(&style), true).unwrap();
+        assert!(!text.contains('<'), "{text}");
+        for part in [
+            "string offsets: version 5 @0x0 base @0x",
+            "  DW_CFA_advance_loc 4 @0x",
+            " hash 0x",
+            " entry +0x44",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let text = use_tables(&style, &elf, &tables(&style), false).unwrap();
+        let text = text.replacen(", 64-bit format", "", 1);
+        // The pcs of `.eh_frame` count from where they stand, 8 bytes further for each length in the long format.
+        let [start, lsda] = if style.is_long { [0x41 + 16, 0x33 + 16] } else { [0x41, 0x33] };
+        let eh_frame = format!(
+            "[{start:#x}, {:#x}) lsda {lsda:#x}\n  {:<12} cfa=unset\n  {:<12} cfa=reg7+8\n",
+            start + 0x40,
+            format!("{start:#x}"),
+            format!("{:#x}", start + 1)
+        );
+        pretty_assertions::assert_eq!(text, PRINTED.replace("EH_FRAME\n", &eh_frame));
+    }
+}
+
+/// What [`tables`] say, by hand.
+const PRINTED: &str = r#"unit: DWARF 5, addresses of 8 bytes
+DW_TAG_compile_unit
+  DW_AT_macros: offset
+  DW_AT_str_offsets_base: offset
+macros: version 5
+  3: define A 1
+  0: file 2
+    7: define one
+    import of a list above
+    opcode 0xe5
+  end
+  1: define one
+
+frames: .debug_frame
+[0x4000, 0x5000)
+  0x4000       cfa=reg7+8 reg16=[cfa-8]
+  0x4004       cfa=reg7+16 reg16=[cfa-8]
+  0x4028       cfa=reg7+16 reg16=[cfa-8]
+
+frames: .eh_frame
+EH_FRAME
+
+names: version 5, augmentation "[x]"
+  compilation unit 0: a unit without name
+  type unit 0: foreign, signature 0x000000000000feed
+  "one"
+    DW_TAG_subprogram but no entry in a unit without name
+
+addresses: a unit without name
+  [0x4000, 0x4020)
+
+gnu_pubnames: a unit without name
+  "f": no entry (static function)
+"#;
 
 #[test]
 fn every_prefix_is_read_or_refused() {

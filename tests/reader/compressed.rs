@@ -10,7 +10,6 @@ const OBJCOPY: Tool = Tool::new("objcopy", "binutils");
 const LLVM_OBJCOPY: Tool = Tool::new("llvm-objcopy-19", "llvm-19");
 
 /// The name of a section that is compressed, and where its contents are in the file.
-#[cfg(feature = "compress")]
 fn compressed_section(bytes: &[u8]) -> (String, usize) {
     let object = Object::read(bytes).unwrap();
     let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
@@ -20,7 +19,6 @@ fn compressed_section(bytes: &[u8]) -> (String, usize) {
     (object.sections()[index].name.to_string(), number(header(index) + 24))
 }
 
-#[cfg(feature = "compress")]
 #[test]
 fn compressed_sections_are_expanded() {
     let folder = sources();
@@ -76,15 +74,4 @@ fn compressed_sections_are_expanded() {
             }
         }
     }
-}
-
-#[cfg(not(feature = "compress"))]
-#[test]
-fn without_the_feature_it_is_named() {
-    let folder = sources();
-    let flags = "-c -gdwarf-5 -gz=zlib";
-    let Some(path) = compile(CLANGXX, folder.path(), "types.cpp", flags, "a.o") else { return };
-    let error = Object::read(&std::fs::read(path).unwrap()).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Unsupported(_)));
-    assert!(error.to_string().contains("cargo feature `compress`"), "{error}");
 }

@@ -2,10 +2,13 @@
 //! `gimli`, `object` and, where it is installed, clang have written. And no input makes the reader panic.
 
 mod broken;
+mod bytes;
 mod compare;
 mod compiled;
+#[cfg(feature = "compress")]
 mod compressed;
 mod frames;
+mod hand;
 mod indices;
 mod macros;
 mod objects;

@@ -253,3 +253,18 @@ fn facts_of_a_compiler_are_those_that_gimli_reads() {
         eprintln!("skipped: clang-19 is not installed");
     }
 }
+
+#[cfg(not(feature = "compress"))]
+#[test]
+fn without_the_feature_it_is_named() {
+    let folder = crate::compiled::sources();
+    let flags = "-c -gdwarf-5 -gz=zlib";
+    let Some(path) =
+        crate::compiled::compile(crate::compiled::CLANGXX, folder.path(), "types.cpp", flags, "a.o")
+    else {
+        return;
+    };
+    let error = Object::read(&std::fs::read(path).unwrap()).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Unsupported(_)));
+    assert!(error.to_string().contains("cargo feature `compress`"), "{error}");
+}

@@ -3,11 +3,15 @@
 use std::collections::BTreeMap;
 
 use eitri::dump::{DumpOptions, dump};
+use eitri::error::ErrorKind;
 use eitri::read::{Dwarf, Entry, Object, Value};
 use gimli::constants as dw;
 use pretty_assertions::assert_eq;
 
-use crate::compiled::{CLANGXX, GXX, compile, sources};
+use crate::compiled::{CLANG, CLANGXX, GXX, compile, sources};
+use crate::tools::Tool;
+
+const DWP: Tool = Tool::new("llvm-dwp-19", "llvm-19");
 
 /// What is said of variables and functions: tag and name with those above, the type by name, the pcs, and the
 /// bounds of locations.
@@ -158,6 +162,61 @@ fn split_units_with_their_skeletons_say_what_the_whole_program_says() {
             }
         }
     }
+}
+
+/// The skeletons are of another program: the units are read as if alone.
+#[test]
+fn a_skeleton_of_another_unit_is_not_taken() {
+    let folder = sources();
+    for version in [4, 5] {
+        let flags = format!("-O1 -c -gsplit-dwarf -fdebug-types-section -gdwarf-{version}");
+        let Some(path) = compile(CLANGXX, folder.path(), "types.cpp", &flags, "a.o") else { return };
+        let other = std::fs::read(compile(CLANG, folder.path(), "frames.c", &flags, "b.o").unwrap()).unwrap();
+        let dwo = std::fs::read(path.with_extension("dwo")).unwrap();
+        let (other, dwo) = (Object::read(&other).unwrap(), Object::read(&dwo).unwrap());
+        let split = Dwarf::read_split(&Dwarf::read(&other).unwrap(), &dwo).unwrap();
+        assert!(split.units().iter().any(|unit| unit.kind == dw::DW_UT_split_type));
+        assert!(split.units().iter().all(|unit| unit.is_split() && !unit.has_skeleton));
+    }
+}
+
+#[test]
+fn packages_are_refused() {
+    let folder = sources();
+    let flags = "-O1 -c -gsplit-dwarf -gdwarf-5";
+    let Some(path) = compile(CLANGXX, folder.path(), "types.cpp", flags, "a.o") else { return };
+    let (dwo, package) = (path.with_extension("dwo"), path.with_extension("dwp"));
+    let arguments = [dwo.as_os_str(), "-o".as_ref(), package.as_os_str()];
+    let Some(ran) = DWP.run(&arguments) else { return };
+    ran.clean();
+    let (main, package) = (std::fs::read(path).unwrap(), std::fs::read(package).unwrap());
+    let (main, package) = (Object::read(&main).unwrap(), Object::read(&package).unwrap());
+    let main = Dwarf::read(&main).unwrap();
+    for refused in [Dwarf::read(&package), Dwarf::read_split(&main, &package)] {
+        let error = refused.unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Unsupported(_)), "{error}");
+        assert_eq!(error.at().section.as_deref(), Some(".debug_cu_index"));
+    }
+}
+
+/// The command prints split units with the addresses and lines of the other file.
+#[test]
+fn the_command_takes_both_files() {
+    let folder = sources();
+    let flags = "-O1 -c -gsplit-dwarf -gdwarf-5";
+    let Some(path) = compile(CLANGXX, folder.path(), "types.cpp", flags, "a.o") else { return };
+    let dwo = path.with_extension("dwo");
+    let run = |arguments: &[&std::ffi::OsStr]| {
+        let ran =
+            std::process::Command::new(env!("CARGO_BIN_EXE_eitri")).arg("dump").args(arguments).output();
+        let ran = ran.unwrap();
+        assert!(ran.status.success() && ran.stderr.is_empty());
+        String::from_utf8(ran.stdout).unwrap()
+    };
+    let both = run(&["--split".as_ref(), dwo.as_os_str(), path.as_os_str()]);
+    assert!(both.contains("DW_AT_low_pc: 0x10") && both.contains("types.cpp\")"), "{both}");
+    let alone = run(&[dwo.as_os_str()]);
+    assert!(alone.contains("DW_AT_low_pc: address ") && !alone.contains("types.cpp\")"), "{alone}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod patched;
 mod patches;
 mod places;
 mod spec;
+mod types;
 
 use eitri::check::Kind;
 use eitri::emit::Section;

@@ -25,7 +25,7 @@ pub struct Spec {
     pub count: Option<u64>,
     pub second_count: Option<u64>,
     pub elements: u64,
-    pub enumerators: Vec<(&'static str, i64)>,
+    pub enumerators: Vec<(&'static str, i128)>,
     pub space: SpaceId,
     pub is_pointer: bool,
     pub is_const: bool,

@@ -69,6 +69,10 @@ pub enum Command {
         /// Also print section offsets, forms and encodings.
         #[arg(short, long)]
         verbose: bool,
+        /// A file of split units (`.dwo`) whose skeletons are in the object file: print these units, with the
+        /// addresses and lines that the object file has.
+        #[arg(long, value_name = "DWO")]
+        split: Option<PathBuf>,
         /// Name registers as this target does, `amdgpu-gfx1030-wave32` for one. What the file says is used
         /// if this is not given.
         #[arg(long, value_name = "NAME")]

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use arguments::{Arguments, Command};
 use clap::Parser;
 use eitri::Error;
-use eitri::dump::{DumpOptions, print_as};
+use eitri::dump::{DumpOptions, print_as, print_split};
 use eitri::emit::elf::{Attach, Code, Existing, attach_with, new_object_with, write_file};
 use eitri::lower::lower;
 use eitri::model::Module;
@@ -83,11 +83,15 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             print(format!("{report}\n").as_bytes())?;
             Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }
-        Command::Dump { file, verbose, target, dialect } => {
+        Command::Dump { file, verbose, split, target, dialect } => {
             let target = target.as_deref().map(Target::named).transpose()?;
-            let options = DumpOptions { verbose };
-            let text =
-                print_as(&input(&file)?, target.as_ref(), dialect.into(), options).map_err(of(&file))?;
+            let (target, dialect, options) = (target.as_ref(), dialect.into(), DumpOptions { verbose });
+            let bytes = input(&file)?;
+            let text = match split {
+                Some(split) => print_split(&bytes, &input(&split)?, target, dialect, options),
+                None => print_as(&bytes, target, dialect, options),
+            };
+            let text = text.map_err(of(&file))?;
             print(text.as_bytes())?;
             Ok(ExitCode::SUCCESS)
         }

@@ -38,7 +38,7 @@ impl<'s> LineProgram<'s> {
     /// Writes the header. The first directory is the compilation's, and the first file is the primary one.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`](crate::ErrorKind::BadArgument) where a file has no name, before DWARF 5.
+    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) where a file has no name, before DWARF 5.
     #[expect(clippy::too_many_arguments, reason = "the facts of a header")]
     pub(crate) fn begin(
         out: &'s mut Vec<u8>,

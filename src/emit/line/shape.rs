@@ -25,7 +25,7 @@ const OPCODE_BASE_2: u8 = 10;
 const RANGES: [(i8, u8); 3] = [(-5, 14), (-1, 6), (-20, 42)];
 
 /// How one row follows another, in opcodes and their order. `fixed_advance_pc` is not among them: it would be
-/// shorter only for steps of 2¹⁴ to 2¹⁶ instructions of a byte.
+/// shorter only for steps of 2¹⁴ to 2¹⁶ bytes, where an instruction can have one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     /// By `advance_line`; 0 for none.

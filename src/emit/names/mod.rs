@@ -53,6 +53,7 @@ pub(crate) struct IndexEntry {
 
 /// The unit that an entry is in, by its number among those of its kind.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(test), expect(dead_code, reason = "an object has type units or an index of names"))]
 pub(crate) enum IndexUnit {
     Compile(u32),
     LocalType(u32),
@@ -61,6 +62,7 @@ pub(crate) enum IndexUnit {
 
 /// The entry around an entry.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(test), expect(dead_code, reason = "every parent is known"))]
 pub(crate) enum Parent {
     /// Not told.
     Unknown,

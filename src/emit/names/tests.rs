@@ -174,6 +174,7 @@ fn others_read_and_verify() {
     for format in formats(5..=5) {
         let folder = Folder::new();
         let sample = sample(format, &[]);
+        let big_endian = format.big_endian;
         let texts = ["kernel0", "kernel1", "int", "ns", "S0", "S1"];
         let (mut str, mut names) = (Vec::new(), Vec::new());
         for text in texts {
@@ -216,7 +217,10 @@ fn others_read_and_verify() {
             assert_eq!(text.matches("DW_IDX_parent: <parent not indexed>").count(), 6, "{text}");
             assert!(texts.iter().all(|name| text.contains(&format!("\"{name}\""))), "{text}");
         }
-        if let Some(ran) = READELF.run(&["--debug-dump=gdb_index".as_ref(), file.as_os_str()]) {
+        // It takes buckets and hashes in the byte order of the machine that it runs on.
+        if big_endian == cfg!(target_endian = "big")
+            && let Some(ran) = READELF.run(&["--debug-dump=gdb_index".as_ref(), file.as_os_str()])
+        {
             let text = ran.clean();
             assert!(texts.iter().all(|name| text.contains(&format!(" {name}:"))), "{text}");
         }

@@ -41,6 +41,17 @@ pub(super) struct Lowering<'m> {
     hashes: Vec<u64>,
     /// References in what was written, for the caller to take.
     pub(super) pending: Vec<Pending>,
+    /// Whether what was written since the caller said otherwise has the address of a symbol in it.
+    pub(super) has_address: bool,
+}
+
+/// What is written of a location.
+#[derive(Clone, Copy)]
+enum As {
+    /// The location.
+    Place { bits: Option<u64>, is_called: bool },
+    /// The number that it is.
+    Number,
 }
 
 /// Where the bytes go, and what they need to know.
@@ -62,6 +73,7 @@ impl<'m> Lowering<'m> {
             shared: Shared::default(),
             hashes: Vec::new(),
             pending: Vec::new(),
+            has_address: false,
         }
     }
 
@@ -82,33 +94,38 @@ impl<'m> Lowering<'m> {
         if bits != Some(0) && is_alone && self.straight(nodes.clone(), sink.out) {
             return Ok(());
         }
-        self.by_tree(nodes, bits, is_called, sink)
+        self.by_tree(nodes, As::Place { bits, is_called }, sink)
+    }
+
+    /// Appends the expression of the number that a [value](crate::model::Loc::value) is: it leaves that on the
+    /// stack, and says nothing of a location.
+    ///
+    /// # Errors
+    /// As [`lower`](Self::lower).
+    pub(super) fn number(&mut self, loc: LocId, sink: &mut Sink<'_>) -> Result<()> {
+        self.by_tree(self.module.nodes(loc), As::Number, sink)
     }
 
     /// The same, where an operation depends on more than the node and the one that follows.
     #[inline(never)]
-    fn by_tree(
-        &mut self,
-        nodes: Nodes<'m>,
-        bits: Option<u64>,
-        is_called: bool,
-        sink: &mut Sink<'_>,
-    ) -> Result<()> {
+    fn by_tree(&mut self, nodes: Nodes<'m>, what: As, sink: &mut Sink<'_>) -> Result<()> {
         let root = self.tree.read(nodes).ok_or_else(malformed)?;
         if !self.shared.is_empty() {
             self.shared.hashes(&self.tree, &mut self.hashes);
         }
         let mut one = self.one(sink);
-        if one.call_shared(root) {
-        } else if one.consumer.has_locations_on_the_stack() {
-            match one.tree.node(root) {
-                // An empty expression is a location that is nowhere.
-                Node::Undefined if !is_called => {}
-                _ if one.is_composite(root) => one.parts(root, bits, !is_called)?,
-                _ => one.loc(root)?,
+        let has_places = one.consumer.has_locations_on_the_stack();
+        match (what, one.tree.node(root)) {
+            (As::Number, Node::Value) => one.val(one.tree.last(root))?,
+            (As::Number, _) => return Err(malformed()),
+            (As::Place { .. }, _) if one.call_shared(root) => {}
+            (As::Place { bits, .. }, _) if !has_places => one.plain(root, bits)?,
+            // An empty expression is a location that is nowhere.
+            (As::Place { is_called: false, .. }, Node::Undefined) => {}
+            (As::Place { bits, is_called }, _) if one.is_composite(root) => {
+                one.parts(root, bits, !is_called)?;
             }
-        } else {
-            one.plain(root, bits)?;
+            (As::Place { .. }, _) => one.loc(root)?,
         }
         one.finish()
     }
@@ -125,6 +142,7 @@ impl<'m> Lowering<'m> {
             entries: sink.entries,
             stack: sink.stack,
             pending: &mut self.pending,
+            has_address: &mut self.has_address,
             depth: 0,
             space: SpaceId::DEFAULT,
         }
@@ -306,6 +324,7 @@ struct One<'l, 'm> {
     entries: &'l dyn Entries,
     stack: Stack,
     pending: &'l mut Vec<Pending>,
+    has_address: &'l mut bool,
     /// How many procedures are being written in place of calls to them.
     depth: u32,
     /// The space of which the number that is being written is an address.
@@ -433,6 +452,7 @@ impl<'m> One<'_, 'm> {
             entries: self.entries,
             stack: self.stack,
             pending: &mut *self.pending,
+            has_address: &mut *self.has_address,
             depth: self.depth + 1,
             space: SpaceId::DEFAULT,
         })
@@ -468,6 +488,7 @@ impl<'m> One<'_, 'm> {
     /// moves it as the loader does; in another, where nothing is moved, it is a constant.
     fn symbol(&mut self, symbol: Symbol, by: i64) {
         let key = AddressKey { symbol: Some(symbol.0.as_u32()), addend: by as u64 };
+        *self.has_address |= self.space == SpaceId::DEFAULT;
         let encoding = self.encoder.encoding();
         if encoding.version < 5 {
             // The operand is the address itself.

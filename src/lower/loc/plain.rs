@@ -243,7 +243,8 @@ impl One<'_, '_> {
                 let inside = from + bits as usize <= 8 * bytes.len();
                 let value = inside
                     .then(|| (0..bits as usize).fold(0, |value, index| value | bit(from + index) << index));
-                self.encoder.constu(value.ok_or_else(malformed)?);
+                let outside = || self.consumer.cannot_say("a number past the end of a constant");
+                self.encoder.constu(value.ok_or_else(outside)?);
                 Ok((0, bits))
             }
             Node::Value => {

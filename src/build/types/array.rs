@@ -1,0 +1,189 @@
+//! Arrays and vectors.
+
+use crate::build::{Builder, known, loc};
+use crate::error::{Error, Result};
+use crate::model::{Count, Dimension, Loc, Type, TypeId, TypeKind, UnitId, Val, VariableId};
+
+/// A dimension of an array, for [`Builder::array_of`]. DWARF 5 sections 5.5 and 5.13.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Extent {
+    count: Elements,
+    lower: Option<i64>,
+    index: Option<TypeId>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Elements {
+    Unknown,
+    Fixed(u64),
+    Variable(VariableId),
+    Value(Val),
+}
+
+impl Extent {
+    /// Nobody knows how many elements: a flexible array.
+    pub fn unknown() -> Self {
+        Self::new(Elements::Unknown)
+    }
+
+    /// So many elements.
+    pub fn fixed(count: u64) -> Self {
+        Self::new(Elements::Fixed(count))
+    }
+
+    /// As many elements as a variable says, where it has a value: one of the compiler's own, usually.
+    pub fn variable(count: VariableId) -> Self {
+        Self::new(Elements::Variable(count))
+    }
+
+    /// As many elements as this number, computed from what the machine holds.
+    pub fn value(count: Val) -> Self {
+        Self::new(Elements::Value(count))
+    }
+
+    /// The index of the first element, where it is not that of the language (0 for C, and most).
+    #[must_use]
+    pub fn from(mut self, lower: i64) -> Self {
+        self.lower = Some(lower);
+        self
+    }
+
+    /// The type of an index.
+    #[must_use]
+    pub fn index(mut self, ty: TypeId) -> Self {
+        self.index = Some(ty);
+        self
+    }
+
+    fn new(count: Elements) -> Self {
+        Self { count, lower: None, index: None }
+    }
+}
+
+impl Builder {
+    /// An array with the number of elements in each dimension, the outermost first; `None` where it is not
+    /// known.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] if an element is not whole bytes.
+    pub fn array(&mut self, unit: UnitId, of: TypeId, counts: &[Option<u64>]) -> Result<TypeId> {
+        let all: Vec<_> =
+            counts.iter().map(|count| count.map_or_else(Extent::unknown, Extent::fixed)).collect();
+        self.array_of(unit, of, &all, None)
+    }
+
+    /// An array with any dimensions, the outermost first. `stride_bits` are the bits from one element to the
+    /// next, where those are not the bits of an element.
+    ///
+    /// ```
+    /// # use eitri::build::{Builder, Extent};
+    /// # use eitri::model::{BaseEncoding, Loc};
+    /// # use eitri::target::Target;
+    /// # let mut m = Builder::new(Target::x86_64());
+    /// # let unit = m.unit("a.c");
+    /// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    /// # let long = m.base_type(unit, "long", BaseEncoding::Signed, 64)?;
+    /// # let rsi = m.target().register_named("rsi")?;
+    /// # let kernel = m.function(unit, "k")?.code("k", 64).id();
+    /// let n = m.variable(kernel, "n", long)?.artificial().always(Loc::register(rsi))?.id();
+    /// let rows = m.array_of(unit, int, &[Extent::variable(n), Extent::fixed(4).from(1)], None)?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where a type or variable is not there, or another unit's;
+    /// [`ErrorKind::BadArgument`] if an element is not whole bytes, a stride is less than an element, or the last index of a dimension has more than 63 bits; the errors of
+    /// [`VariableBuilder::live`](crate::build::VariableBuilder::live) of a number.
+    pub fn array_of(
+        &mut self,
+        unit: UnitId,
+        of: TypeId,
+        extents: &[Extent],
+        stride_bits: Option<u64>,
+    ) -> Result<TypeId> {
+        self.known_types(unit, [of])?;
+        let at = self.unit_at(unit)?;
+        let dimensions = self.dimensions(unit, of, extents, stride_bits).map_err(|error| error.or_at(at))?;
+        let fixed = |dimension: &Dimension| match dimension.count {
+            Count::Fixed(count) => Some(count),
+            _ => None,
+        };
+        let elements = dimensions.iter().try_fold(1u64, |total, one| total.checked_mul(fixed(one)?));
+        let bits = elements.and_then(|elements| {
+            let stride = stride_bits.or(self.module.types[of].bits)?;
+            elements.checked_mul(stride)
+        });
+        Ok(self.intern(unit, TypeKind::Array { of, dimensions, stride_bits }, bits))
+    }
+
+    fn dimensions(
+        &mut self,
+        unit: UnitId,
+        of: TypeId,
+        extents: &[Extent],
+        stride_bits: Option<u64>,
+    ) -> Result<Vec<Dimension>> {
+        if stride_bits.is_none() {
+            self.whole_bytes(of)?;
+        }
+        let element = self.module.types[of].bits.unwrap_or(0);
+        if stride_bits.is_some_and(|stride| stride == 0 || stride < element) {
+            return Err(Error::bad_argument("the elements of an array overlap"));
+        }
+        let mut all = Vec::with_capacity(extents.len());
+        for extent in extents {
+            self.known_types(unit, extent.index)?;
+            let count = match &extent.count {
+                Elements::Unknown => Count::Unknown,
+                Elements::Fixed(count) => {
+                    let first = i128::from(extent.lower.unwrap_or(0));
+                    if extent.lower.is_some() && first + i128::from(*count) > i128::from(i64::MAX) {
+                        return Err(Error::bad_argument(
+                            "the last index of a dimension has more than 63 bits",
+                        ));
+                    }
+                    Count::Fixed(*count)
+                }
+                Elements::Variable(variable) => {
+                    let scope = self.module.variables.get(*variable).map(|variable| variable.scope);
+                    let is_there = scope.is_some_and(|scope| self.module.scopes[scope].unit == unit);
+                    known(is_there, || format!("{variable} of this unit"))?;
+                    Count::Variable(*variable)
+                }
+                Elements::Value(number) => {
+                    let loc = Loc::value(number.clone());
+                    loc::check(&self.module, unit, &loc, None, "the number of elements")?;
+                    Count::Value(self.module.locs.push(&loc)?)
+                }
+            };
+            all.push(Dimension { count, lower: extent.lower, index: extent.index });
+        }
+        Ok(all)
+    }
+
+    /// A vector of `count` elements. One of three takes the room of four, as OpenCL has it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] if an element is not whole bytes.
+    pub fn vector(&mut self, unit: UnitId, of: TypeId, count: u64) -> Result<TypeId> {
+        self.known_types(unit, [of])?;
+        let at = self.unit_at(unit)?;
+        self.whole_bytes(of).map_err(|error| error.or_at(at))?;
+        let room = if count == 3 { 4 } else { count };
+        let bits = |count| self.module.types[of].bits.and_then(|bits| bits.checked_mul(count));
+        let (bits, value_bits) = (bits(room), bits(count));
+        let kind = TypeKind::Vector { of, count };
+        Ok(self.intern_type(Type { value_bits, ..self.type_of_unit(unit, kind, bits) }))
+    }
+
+    /// Refuses elements that are not whole bytes: one after the other they would be somewhere else than
+    /// DWARF has them.
+    fn whole_bytes(&self, of: TypeId) -> Result<()> {
+        match self.module.types[of].bits {
+            Some(bits) if !bits.is_multiple_of(8) => {
+                Err(Error::bad_argument(format!("elements of {bits} bits are not whole bytes")))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Structures, classes and unions: what they are derived from, and their members.
+
+use super::describe::DataMember;
+use crate::build::{Builder, VariableBuilder, loc};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{
+    Accessibility, Base, BaseOffset, Composite, CompositeKind, Discriminant, ExprId, Loc, Member, Scope,
+    ScopeKind, Type, TypeId, TypeKind, UnitId, Variant, VariantPart, VariantPartId, VariantValues,
+};
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for crate::model::TypeId {}
+    impl Sealed for super::VariantId {}
+}
+
+/// A variant of a variant part. Made by [`Builder::variant`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct VariantId {
+    part: VariantPartId,
+    index: usize,
+}
+
+/// Something that has members: a structure, class or union, or a variant.
+pub trait HasMembers: sealed::Sealed + Copy {
+    /// The type that it is a part of, and the variant that it is.
+    #[doc(hidden)]
+    fn owner(self, builder: &Builder) -> Option<(TypeId, Option<VariantId>)>;
+}
+
+impl HasMembers for TypeId {
+    fn owner(self, _: &Builder) -> Option<(TypeId, Option<VariantId>)> {
+        Some((self, None))
+    }
+}
+
+impl HasMembers for VariantId {
+    fn owner(self, builder: &Builder) -> Option<(TypeId, Option<VariantId>)> {
+        let part = builder.module.variant_parts.get(self.part)?;
+        part.variants.get(self.index).map(|_| (part.of, Some(self)))
+    }
+}
+
+impl Builder {
+    /// A structure of `bytes` bytes. Its members come with [`member`](Self::member), so that they can be
+    /// of types that refer to it; its static members, member functions and nested types are declared in it
+    /// as in a scope.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn structure(&mut self, unit: UnitId, name: Option<&str>, bytes: u64) -> Result<TypeId> {
+        self.composite(unit, CompositeKind::Struct, name, Some(bytes))
+    }
+
+    /// A class of `bytes` bytes: a structure whose members are private where nothing else is said.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn class(&mut self, unit: UnitId, name: Option<&str>, bytes: u64) -> Result<TypeId> {
+        self.composite(unit, CompositeKind::Class, name, Some(bytes))
+    }
+
+    /// A union of `bytes` bytes. Its members come with [`member`](Self::member).
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn union(&mut self, unit: UnitId, name: Option<&str>, bytes: u64) -> Result<TypeId> {
+        self.composite(unit, CompositeKind::Union, name, Some(bytes))
+    }
+
+    /// A structure, class or union that is defined elsewhere, so that neither its size nor what it is made of
+    /// is known here. DWARF 5 section 5.7.1.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn incomplete(&mut self, unit: UnitId, kind: CompositeKind, name: &str) -> Result<TypeId> {
+        self.composite(unit, kind, Some(name), None)
+    }
+
+    /// Adds a member to a structure, class, union or variant, at `offset` bytes from the start of the object.
+    /// A member without a name (`""`) is anonymous: its own members are named as if they were here.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`], also where `of` has no members; [`ErrorKind::DoesNotFit`];
+    /// [`ErrorKind::BadArgument`] where the type is incomplete.
+    pub fn member(&mut self, of: impl HasMembers, name: &str, ty: TypeId, offset: u64) -> Result<&mut Self> {
+        self.data_member(of, DataMember::new(name, ty, offset))
+    }
+
+    /// Adds a bit field: `bits` bits from bit `offset_bits`, counted from the first bit of the object.
+    ///
+    /// # Errors
+    /// As [`member`](Self::member); also if the field is larger than its type.
+    pub fn bit_field(
+        &mut self,
+        of: impl HasMembers,
+        name: &str,
+        ty: TypeId,
+        offset_bits: u64,
+        bits: u64,
+    ) -> Result<&mut Self> {
+        self.data_member(of, DataMember::bit_field(name, ty, offset_bits, bits))
+    }
+
+    /// Adds a member of which more is to be said than its name, type and place.
+    ///
+    /// # Errors
+    /// As [`member`](Self::member).
+    pub fn data_member(&mut self, of: impl HasMembers, member: DataMember<'_>) -> Result<&mut Self> {
+        let Some((ty, variant)) = of.owner(self) else {
+            return Err(ErrorKind::UnknownId("a variant".into()).into());
+        };
+        let member = self.checked_member(ty, &member)?;
+        match variant {
+            Some(VariantId { part, index }) => {
+                self.module.variant_parts[part].variants[index].members.push(member);
+            }
+            None => self.composite_mut(ty).members.push(member),
+        }
+        Ok(self)
+    }
+
+    /// Adds what a class is derived from, at `offset` bytes from the start of the object.
+    ///
+    /// # Errors
+    /// As [`member`](Self::member).
+    pub fn base(
+        &mut self,
+        of: TypeId,
+        ty: TypeId,
+        offset: u64,
+        accessibility: Option<Accessibility>,
+    ) -> Result<&mut Self> {
+        self.checked_member(of, &DataMember::new("", ty, offset))?;
+        let offset = BaseOffset::Bytes(offset);
+        self.composite_mut(of).bases.push(Base { ty, offset, accessibility, is_virtual: false });
+        Ok(self)
+    }
+
+    /// Adds what a class is derived from virtually. The expression takes the address of the object from the
+    /// stack and leaves that of the base class there: most read an offset from the table of virtual
+    /// functions. DWARF 5 section 5.7.3.
+    ///
+    /// # Errors
+    /// As [`member`](Self::member); [`ErrorKind::UnknownId`] where the expression is not there;
+    /// [`ErrorKind::BadArgument`] where it refers to other entries or addresses.
+    pub fn virtual_base(
+        &mut self,
+        of: TypeId,
+        ty: TypeId,
+        expr: ExprId,
+        accessibility: Option<Accessibility>,
+    ) -> Result<&mut Self> {
+        let (unit, _) = self.complete(of)?;
+        let at = self.module.at_type(of);
+        self.known_types(unit, [ty])?;
+        let loc = Loc::expr(expr);
+        loc::check(&self.module, unit, &loc, None, "the base class")
+            .map_err(|error| error.or_at(at.clone()))?;
+        if !self.module.expr(expr).0.fixups().is_empty() {
+            let what = format!(
+                "where a base class of {} is depends on the object, and on no other entry or address",
+                self.module.called(of)
+            );
+            return Err(Error::bad_argument(what).or_at(at));
+        }
+        let offset = BaseOffset::Expr(self.module.locs.push(&loc)?);
+        self.composite_mut(of).bases.push(Base { ty, offset, accessibility, is_virtual: true });
+        Ok(self)
+    }
+
+    /// A static member of a structure, class or union: declared there, defined elsewhere by
+    /// [`definition`](Self::definition), or nowhere if it is [`always`](VariableBuilder::always) a constant.
+    ///
+    /// # Errors
+    /// As [`variable`](Self::variable).
+    pub fn static_member(&mut self, of: TypeId, name: &str, ty: TypeId) -> Result<VariableBuilder<'_>> {
+        let mut member = self.variable(of, name, ty)?;
+        member.external();
+        Ok(member)
+    }
+
+    /// Adds a part of which one of several variants is there; a member of the object, the discriminant, says
+    /// which. Rust's `enum` is a structure with one.
+    ///
+    /// ```
+    /// # use eitri::build::{Builder, DataMember};
+    /// # use eitri::model::{BaseEncoding, VariantValues};
+    /// # use eitri::target::Target;
+    /// # let mut m = Builder::new(Target::x86_64());
+    /// # let unit = m.unit("a.rs");
+    /// # let u32 = m.base_type(unit, "u32", BaseEncoding::Unsigned, 32)?;
+    /// // enum Shape { Dot, Line(u32) }
+    /// let shape = m.structure(unit, Some("Shape"), 8)?;
+    /// let dot = m.structure(unit, Some("Dot"), 8)?;
+    /// let line = m.structure(unit, Some("Line"), 8)?;
+    /// m.member(line, "__0", u32, 4)?;
+    /// let part = m.variant_part(shape, DataMember::new("", u32, 0).artificial())?;
+    /// let variant = m.variant(part, &[VariantValues::One(0)])?;
+    /// m.member(variant, "Dot", dot, 0)?;
+    /// let variant = m.variant(part, &[VariantValues::One(1)])?;
+    /// m.member(variant, "Line", line, 0)?;
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`member`](Self::member), of the discriminant.
+    pub fn variant_part(&mut self, of: TypeId, discriminant: DataMember<'_>) -> Result<VariantPartId> {
+        let member = self.checked_member(of, &discriminant)?;
+        Ok(self.new_part(of, Discriminant::Member(member)))
+    }
+
+    /// Adds a part of which one of several variants is there, and nothing in the object says which. `tag` is
+    /// the type of the variants' values.
+    ///
+    /// # Errors
+    /// As [`member`](Self::member).
+    pub fn untagged_variant_part(&mut self, of: TypeId, tag: TypeId) -> Result<VariantPartId> {
+        let (unit, _) = self.complete(of)?;
+        self.known_types(unit, [tag])?;
+        Ok(self.new_part(of, Discriminant::Type(tag)))
+    }
+
+    /// Adds a variant to a variant part, with the values of the discriminant for which it is there. Without
+    /// any it is there for all values that no other variant has. Its members come with
+    /// [`member`](Self::member).
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] where a range is empty, or a second variant of the
+    /// part has no values; [`ErrorKind::DoesNotFit`] where a value does not fit the discriminant.
+    pub fn variant(&mut self, part: VariantPartId, values: &[VariantValues]) -> Result<VariantId> {
+        let Some(data) = self.module.variant_parts.get(part) else {
+            return Err(ErrorKind::UnknownId(part.to_string()).into());
+        };
+        let ty = data.discriminant.ty();
+        let check = || {
+            if values.is_empty() && data.variants.iter().any(|variant| variant.values.is_empty()) {
+                let what =
+                    format!("{} has a second variant for all other values", self.module.called(data.of));
+                return Err(Error::bad_argument(what));
+            }
+            for &values in values {
+                let (first, last) = match values {
+                    VariantValues::One(value) => (value, value),
+                    VariantValues::Range(first, last) => (first, last),
+                };
+                if first > last {
+                    let what = format!("{} has a variant for {first} to {last}", self.module.called(data.of));
+                    return Err(Error::bad_argument(what));
+                }
+                for value in [first, last] {
+                    let what = format!("a discriminant of {}", self.module.called(data.of));
+                    self.value_fits(ty, value, &what)?;
+                }
+            }
+            Ok(())
+        };
+        check().map_err(|error| error.or_at(self.module.at_type(data.of)))?;
+        let variants = &mut self.module.variant_parts[part].variants;
+        variants.push(Variant { values: values.into(), members: Vec::new() });
+        Ok(VariantId { part, index: variants.len() - 1 })
+    }
+
+    fn new_part(&mut self, of: TypeId, discriminant: Discriminant) -> VariantPartId {
+        let part = self.module.variant_parts.push(VariantPart { of, discriminant, variants: Vec::new() });
+        self.composite_mut(of).variant_parts.push(part);
+        part
+    }
+
+    fn composite(
+        &mut self,
+        unit: UnitId,
+        kind: CompositeKind,
+        name: Option<&str>,
+        bytes: Option<u64>,
+    ) -> Result<TypeId> {
+        let at = self.unit_at(unit)?;
+        let bits = bytes.map(|bytes| bytes.checked_mul(8).ok_or(bytes));
+        let Ok(bits) = bits.transpose() else {
+            let what = format!("type `{}` has more than 2^61 bytes", name.unwrap_or_default());
+            return Err(Error::bad_argument(what).or_at(at));
+        };
+        let name = name.map(|name| self.string(name));
+        let id = self.module.types.next_key();
+        let parent = Some(self.module.units[unit].scope);
+        let scope = self.module.scopes.push(Scope { unit, parent, kind: ScopeKind::Type(id), ranges: 0..0 });
+        let composite = Composite {
+            kind,
+            name,
+            scope,
+            templates: Vec::new(),
+            bases: Vec::new(),
+            members: Vec::new(),
+            variant_parts: Vec::new(),
+        };
+        let ty = self.type_of_unit(unit, TypeKind::Composite(composite), bits);
+        Ok(self.module.types.push(Type { is_declaration: bytes.is_none(), ..ty }))
+    }
+
+    /// The unit of a structure, class or union, and what it is.
+    pub(super) fn known_composite(&self, of: TypeId) -> Result<(UnitId, &Composite)> {
+        match self.module.types.get(of) {
+            Some(Type { unit, kind: TypeKind::Composite(composite), .. }) => Ok((*unit, composite)),
+            Some(_) => {
+                let what = format!("{of} as a structure, class or union");
+                Err(Error::from(ErrorKind::UnknownId(what)).or_at(self.module.at_type(of)))
+            }
+            None => Err(ErrorKind::UnknownId(of.to_string()).into()),
+        }
+    }
+
+    /// The same, if it is complete, and its size in bits.
+    fn complete(&self, of: TypeId) -> Result<(UnitId, u64)> {
+        let (unit, _) = self.known_composite(of)?;
+        self.module.types[of].bits.map(|bits| (unit, bits)).ok_or_else(|| {
+            let what = format!("{} is incomplete", self.module.called(of));
+            Error::bad_argument(what).or_at(self.module.at_type(of))
+        })
+    }
+
+    /// What [`complete`](Self::complete) knows to be one.
+    pub(super) fn composite_mut(&mut self, of: TypeId) -> &mut Composite {
+        match &mut self.module.types[of].kind {
+            TypeKind::Composite(composite) => composite,
+            _ => unreachable!("was looked at"),
+        }
+    }
+
+    fn checked_member(&mut self, of: TypeId, member: &DataMember<'_>) -> Result<Member> {
+        let (unit, has) = self.complete(of)?;
+        let at = self.module.at_type(of);
+        self.known_types(unit, [member.ty])?;
+        let of_type = self.module.types[member.ty].bits;
+        let what = || match member.name {
+            "" => format!("a member of {}", self.module.called(of)),
+            name => format!("member `{name}` of {}", self.module.called(of)),
+        };
+        let does_not_fit = |needs, has| {
+            Err(Error::new(ErrorKind::DoesNotFit { what: what(), needs, has }).or_at(at.clone()))
+        };
+        if member.bits == Some(0) {
+            return Err(Error::bad_argument(format!("{} has no bits", what())).or_at(at));
+        }
+        if let (Some(bits), Some(of_type)) = (member.bits, of_type)
+            && bits > of_type
+        {
+            return does_not_fit(bits, of_type);
+        }
+        let needs = member.offset_bits.saturating_add(member.bits.or(of_type).unwrap_or(0));
+        if needs > has {
+            return does_not_fit(needs, has);
+        }
+        Ok(Member {
+            name: self.some_string(member.name),
+            ty: member.ty,
+            offset_bits: member.offset_bits,
+            bits: member.bits,
+            accessibility: member.accessibility,
+            is_mutable: member.is_mutable,
+            is_artificial: member.is_artificial,
+            line: member.line,
+        })
+    }
+}

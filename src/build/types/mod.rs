@@ -1,0 +1,272 @@
+//! Types.
+
+mod array;
+mod composite;
+mod describe;
+mod template;
+
+pub use array::Extent;
+pub use composite::{HasMembers, VariantId};
+pub use describe::{DataMember, TypeBuilder};
+pub use template::Template;
+
+use super::{Builder, known, loc};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{
+    BaseEncoding, MemorySpace, PointerKind, Qualifier, StringId, Type, TypeId, TypeKind, UnitId,
+};
+use crate::target::SpaceId;
+
+impl Builder {
+    /// A number, character or truth value of `bits` bits. The same type has the same id; so for all types
+    /// but structures, unions and enumerations.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] if it has no bits.
+    pub fn base_type(
+        &mut self,
+        unit: UnitId,
+        name: &str,
+        encoding: BaseEncoding,
+        bits: u64,
+    ) -> Result<TypeId> {
+        let at = self.unit_at(unit)?;
+        if bits == 0 {
+            return Err(Error::bad_argument(format!("type `{name}` has no bits")).or_at(at));
+        }
+        let name = self.string(name);
+        Ok(self.intern(unit, TypeKind::Base { name, encoding }, Some(bits)))
+    }
+
+    /// A pointer into the default address space; to `void` where `to` is `None`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn pointer(&mut self, unit: UnitId, to: Option<TypeId>) -> Result<TypeId> {
+        self.pointer_into(unit, to, SpaceId::DEFAULT)
+    }
+
+    /// A pointer into an address space. Its size is that of the space's addresses.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::UnknownSpace`].
+    pub fn pointer_into(&mut self, unit: UnitId, to: Option<TypeId>, space: SpaceId) -> Result<TypeId> {
+        self.pointer_of(unit, PointerKind::Pointer, to, space, None)
+    }
+
+    /// A C++ reference, into the default address space.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn reference(&mut self, unit: UnitId, to: TypeId) -> Result<TypeId> {
+        self.pointer_of(unit, PointerKind::Reference, Some(to), SpaceId::DEFAULT, None)
+    }
+
+    /// A C++ rvalue reference, into the default address space.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn rvalue_reference(&mut self, unit: UnitId, to: TypeId) -> Result<TypeId> {
+        self.pointer_of(unit, PointerKind::RvalueReference, Some(to), SpaceId::DEFAULT, None)
+    }
+
+    /// A pointer or reference of any kind: into an address space, which says how its bits are an address, and
+    /// into the memory that the source says it is of. DWARF 5 section 5.3.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::UnknownSpace`]; [`ErrorKind::BadArgument`] for a reference to
+    /// `void`.
+    pub fn pointer_of(
+        &mut self,
+        unit: UnitId,
+        kind: PointerKind,
+        to: Option<TypeId>,
+        space: SpaceId,
+        memory: Option<MemorySpace>,
+    ) -> Result<TypeId> {
+        self.known_types(unit, to)?;
+        let at = self.unit_at(unit)?;
+        loc::space(&self.module, space).map_err(|error| error.or_at(at.clone()))?;
+        if kind != PointerKind::Pointer && to.is_none() {
+            return Err(Error::bad_argument("a reference refers to something").or_at(at));
+        }
+        let bits = self.module.target.space(space).map(|space| space.address_bits.into());
+        Ok(self.intern(unit, TypeKind::Pointer { kind, to, space, memory }, bits))
+    }
+
+    /// A pointer to a member of a class, `to` being the member's type: C++'s `T C::*`. One to a member function,
+    /// which is of a [function's type](Self::subroutine), has two addresses' size, as the Itanium C++ ABI has
+    /// it; another has one's. DWARF 5 section 5.14.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`], also where the class is no structure, class or union.
+    pub fn member_pointer(&mut self, unit: UnitId, class: TypeId, to: TypeId) -> Result<TypeId> {
+        self.known_types(unit, [class, to])?;
+        self.known_composite(class)?;
+        let addresses = if matches!(self.module.types[to].kind, TypeKind::Subroutine { .. }) { 2 } else { 1 };
+        let bits = 8 * addresses * u64::from(self.module.target.address_bytes());
+        Ok(self.intern(unit, TypeKind::MemberPointer { class, to }, Some(bits)))
+    }
+
+    /// A type of which nothing but the name is known: `decltype(nullptr)`, or an opaque type of the language.
+    /// DWARF 5 section 5.2.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn unspecified_type(&mut self, unit: UnitId, name: &str) -> Result<TypeId> {
+        self.unit_at(unit)?;
+        let name = self.string(name);
+        Ok(self.intern(unit, TypeKind::Unspecified { name }, None))
+    }
+
+    /// Another name for a type; for `void` where it is `None`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn typedef(&mut self, unit: UnitId, name: &str, of: Option<TypeId>) -> Result<TypeId> {
+        self.known_types(unit, of)?;
+        let name = self.string(name);
+        let bits = of.and_then(|of| self.module.types[of].bits);
+        Ok(self.intern(unit, TypeKind::Typedef { name, of }, bits))
+    }
+
+    /// A qualified type; `void` where it is `None`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn qualified(&mut self, unit: UnitId, qualifier: Qualifier, of: Option<TypeId>) -> Result<TypeId> {
+        self.known_types(unit, of)?;
+        let bits = of.and_then(|of| self.module.types[of].bits);
+        Ok(self.intern(unit, TypeKind::Qualified { qualifier, of }, bits))
+    }
+
+    /// The type of a function; `None` where it returns nothing.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn subroutine(
+        &mut self,
+        unit: UnitId,
+        returns: Option<TypeId>,
+        parameters: &[TypeId],
+    ) -> Result<TypeId> {
+        self.known_types(unit, returns.iter().chain(parameters).copied())?;
+        Ok(self.intern(unit, TypeKind::Subroutine { returns, parameters: parameters.into() }, None))
+    }
+
+    /// An enumeration whose values are of type `of`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::DoesNotFit`] where a value does not fit its type.
+    pub fn enumeration(
+        &mut self,
+        unit: UnitId,
+        name: Option<&str>,
+        of: TypeId,
+        enumerators: &[(&str, i128)],
+    ) -> Result<TypeId> {
+        self.new_enumeration(unit, name, of, enumerators, false)
+    }
+
+    /// An enumeration whose names are in a scope of their own: C++'s `enum class`. DWARF 5 section 5.7.
+    ///
+    /// # Errors
+    /// As [`enumeration`](Self::enumeration).
+    pub fn enum_class(
+        &mut self,
+        unit: UnitId,
+        name: Option<&str>,
+        of: TypeId,
+        enumerators: &[(&str, i128)],
+    ) -> Result<TypeId> {
+        self.new_enumeration(unit, name, of, enumerators, true)
+    }
+
+    fn new_enumeration(
+        &mut self,
+        unit: UnitId,
+        name: Option<&str>,
+        of: TypeId,
+        enumerators: &[(&str, i128)],
+        is_class: bool,
+    ) -> Result<TypeId> {
+        self.known_types(unit, [of])?;
+        for &(name, value) in enumerators {
+            let what = format!("enumerator `{name}` of {}", self.module.called(of));
+            self.value_fits(of, value, &what).map_err(|error| error.or_at(self.module.at_type(of)))?;
+        }
+        let name = name.map(|name| self.string(name));
+        let enumerators = enumerators.iter().map(|&(name, value)| (self.string(name), value)).collect();
+        let bits = self.module.types[of].bits;
+        let ty = self.type_of_unit(unit, TypeKind::Enum { name, of, enumerators, is_class }, bits);
+        Ok(self.module.types.push(ty))
+    }
+
+    /// Whether a constant can be a value of an integral type: one of at most 64 bits, with or without a sign.
+    fn value_fits(&self, ty: TypeId, value: i128, what: &str) -> Result<()> {
+        let has = self.module.types[ty].bits.unwrap_or(64).min(64);
+        // Where the type does not say whether it has a sign, either will do.
+        let needs = match (self.module.is_signed(ty), value) {
+            (Some(true) | None, ..0) => 129 - u64::from((!value).leading_zeros()),
+            (Some(true), 0..) => 129 - u64::from(value.leading_zeros()),
+            (Some(false), ..0) => {
+                return Err(Error::bad_argument(format!("{what}, which has no sign, is {value}")));
+            }
+            (Some(false) | None, 0..) => 128 - u64::from(value.leading_zeros()),
+        };
+        if needs > has {
+            return Err(ErrorKind::DoesNotFit { what: what.into(), needs, has }.into());
+        }
+        Ok(())
+    }
+
+    fn intern(&mut self, unit: UnitId, kind: TypeKind, bits: Option<u64>) -> TypeId {
+        // Another name for a type, or a qualifier of it, has the type's.
+        let value_bits = match kind {
+            TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => {
+                of.and_then(|of| self.module.types[of].value_bits)
+            }
+            _ => bits,
+        };
+        self.intern_type(Type { value_bits, ..self.type_of_unit(unit, kind, bits) })
+    }
+
+    /// A type of which no more is known, for a unit that is there.
+    fn type_of_unit(&self, unit: UnitId, kind: TypeKind, bits: Option<u64>) -> Type {
+        Type {
+            unit,
+            kind,
+            bits,
+            value_bits: bits,
+            scope: self.module.units[unit].scope,
+            line: None,
+            alignment: None,
+            is_declaration: false,
+        }
+    }
+
+    /// A string; none if there is nothing in it.
+    fn some_string(&mut self, text: &str) -> Option<StringId> {
+        (!text.is_empty()).then(|| self.string(text))
+    }
+
+    fn intern_type(&mut self, ty: Type) -> TypeId {
+        if let Some(&id) = self.interned.get(&ty) {
+            return id;
+        }
+        let id = self.module.types.push(ty.clone());
+        self.interned.insert(ty, id);
+        id
+    }
+
+    fn known_types(&self, unit: UnitId, types: impl IntoIterator<Item = TypeId>) -> Result<()> {
+        known(self.module.units.is_valid(unit), || unit.to_string())?;
+        for ty in types {
+            if self.module.types.get(ty).is_none_or(|ty| ty.unit != unit) {
+                let error = Error::new(ErrorKind::UnknownId(format!("{ty} of this unit")));
+                return Err(error.or_at(self.unit_at(unit)?));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,135 @@
+//! Parameters of templates and generics.
+
+use crate::build::{Builder, loc};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Loc, TemplateArgument, TemplateParameter, TypeId, UnitId};
+
+/// A parameter of a template with what it stands for, for [`Builder::template`]. DWARF 5 section 2.23.
+///
+/// ```
+/// # use eitri::build::{Builder, Template};
+/// # use eitri::model::BaseEncoding;
+/// # use eitri::target::Target;
+/// # let mut m = Builder::new(Target::x86_64());
+/// # let unit = m.unit("a.hip");
+/// # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+/// let tile = m.structure(unit, Some("tile<int, 16>"), 64)?;
+/// m.template(tile, Template::ty("T", Some(int)))?
+///     .template(tile, Template::value("N", int, &16u32.to_le_bytes()))?;
+/// # Ok::<(), eitri::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Template<'a> {
+    name: &'a str,
+    argument: Argument<'a>,
+    is_default: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Argument<'a> {
+    Type(Option<TypeId>),
+    Value(TypeId, Loc),
+    Template(&'a str),
+    Pack(Vec<Template<'a>>),
+}
+
+impl<'a> Template<'a> {
+    /// A type; `void` where it is `None`. An empty name is none, here and below.
+    pub fn ty(name: &'a str, ty: Option<TypeId>) -> Self {
+        Self::new(name, Argument::Type(ty))
+    }
+
+    /// A constant of a type, lowest byte first.
+    pub fn value(name: &'a str, ty: TypeId, value: &[u8]) -> Self {
+        Self::value_at(name, ty, Loc::implicit(value))
+    }
+
+    /// A value that is somewhere, as the address of a variable is [`Loc::value`] of its symbol's.
+    pub fn value_at(name: &'a str, ty: TypeId, value: Loc) -> Self {
+        Self::new(name, Argument::Value(ty, value))
+    }
+
+    /// A template, by name (`DW_TAG_GNU_template_template_param`).
+    pub fn named(name: &'a str, template: &'a str) -> Self {
+        Self::new(name, Argument::Template(template))
+    }
+
+    /// A pack of parameters (`DW_TAG_GNU_template_parameter_pack`), none of which is a pack.
+    pub fn pack(name: &'a str, parameters: impl Into<Vec<Self>>) -> Self {
+        Self::new(name, Argument::Pack(parameters.into()))
+    }
+
+    /// What it stands for is what the template says where nothing else is said.
+    #[must_use]
+    pub fn default(mut self) -> Self {
+        self.is_default = true;
+        self
+    }
+
+    fn new(name: &'a str, argument: Argument<'a>) -> Self {
+        Self { name, argument, is_default: false }
+    }
+}
+
+impl Builder {
+    /// Adds a parameter to a structure, class or union that is an instance of a template. They are in the order
+    /// of the calls.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where the type is not there or cannot have any, or one that the parameter names
+    /// is not of this unit; [`ErrorKind::DoesNotFit`] where a value has fewer bytes than its type, or more; the
+    /// errors of [`VariableBuilder::live`](crate::build::VariableBuilder::live) of its location;
+    /// [`ErrorKind::BadArgument`] where a pack is in a pack.
+    pub fn template(&mut self, of: TypeId, parameter: Template<'_>) -> Result<&mut Self> {
+        let unit = self.known_composite(of)?.0;
+        let parameter = self
+            .template_parameter(unit, &parameter)
+            .map_err(|error| error.or_at(self.module.at_type(of)))?;
+        self.composite_mut(of).templates.push(parameter);
+        Ok(self)
+    }
+
+    /// A parameter of a template, checked, of a type or function of the unit. Errors name no place.
+    pub(crate) fn template_parameter(
+        &mut self,
+        unit: UnitId,
+        parameter: &Template<'_>,
+    ) -> Result<TemplateParameter> {
+        let what = || match parameter.name {
+            "" => "a template parameter".into(),
+            name => format!("template parameter `{name}`"),
+        };
+        let argument = match &parameter.argument {
+            Argument::Type(ty) => {
+                self.known_types(unit, *ty)?;
+                TemplateArgument::Type(*ty)
+            }
+            Argument::Value(ty, value) => {
+                self.known_types(unit, [*ty])?;
+                let has = self.module.types[*ty].bits.map(|bits| bits.next_multiple_of(8));
+                let bytes = value.constant().map(<[u8]>::len);
+                if let (Some(has), Some(needs)) = (has, bytes.map(|bytes| 8 * bytes as u64))
+                    && needs > has
+                {
+                    return Err(ErrorKind::DoesNotFit { what: what(), needs, has }.into());
+                }
+                loc::check(&self.module, unit, value, self.module.types[*ty].value_bits, &what())?;
+                TemplateArgument::Value { ty: *ty, value: self.module.locs.push(value)? }
+            }
+            Argument::Template(name) => TemplateArgument::Template(self.string(name)),
+            Argument::Pack(parameters) => {
+                if parameters.iter().any(|inner| matches!(inner.argument, Argument::Pack(_))) {
+                    return Err(Error::bad_argument(format!("{} is a pack in which is another", what())));
+                }
+                let all: Result<_> =
+                    parameters.iter().map(|inner| self.template_parameter(unit, inner)).collect();
+                TemplateArgument::Pack(all?)
+            }
+        };
+        Ok(TemplateParameter {
+            name: self.some_string(parameter.name),
+            argument,
+            is_default: parameter.is_default,
+        })
+    }
+}

@@ -1,0 +1,120 @@
+//! Numbers and values that something besides a variable has: what the model denotes against what the evaluator
+//! finds, in machines that are stopped anywhere.
+
+use gimli::constants as dw;
+
+use super::ValueOf;
+use crate::check::compare::Compare;
+use crate::check::locations::Witness;
+use crate::check::machine::{self, Asked};
+use crate::check::places::{Spans, show};
+use crate::check::report::Kind;
+use crate::check::witness::{self, Fill, Stopped};
+use crate::error::At;
+use crate::eval::{self, Context, Fault, Location};
+use crate::lower::Whose;
+use crate::model::NoMeaning;
+use crate::read::Value;
+
+impl<'a, 'o> Compare<'a, 'o> {
+    /// Compares a value with that of an entry, wherever the machine is stopped.
+    pub(super) fn value(&mut self, value: ValueOf<'a, 'o>, at: &At) {
+        let places = [dw::DW_AT_const_value, dw::DW_AT_location];
+        let names = value.attribute.as_ref().map_or(&places[..], core::slice::from_ref);
+        let said = names.iter().filter(|&&name| value.entry.attr(name).is_some()).count();
+        if said == 0 && self.untold.contains(&value.whose) {
+            return;
+        }
+        if said != 1 {
+            return self.find(Kind::Type, at.clone(), "one value", format!("{said}: {:?}", value.entry));
+        }
+        // What has no bits is all the same.
+        let bits = value.bits.unwrap_or(8);
+        if bits == 0 {
+            return;
+        }
+        let asked = Asked::default();
+        for (index, &lane) in witness::lanes(&self.module.target).iter().enumerate() {
+            // What did not ask for the lane is the same in all of them.
+            if index > 0 && !asked.lane.get() {
+                break;
+            }
+            for fill in Fill::ALL {
+                let witness = Witness { pc: 0, start: None, lane, fill };
+                // What the model cannot read is nothing to compare with; a raw expression means itself.
+                let Ok(expected) = self.denoted(value, bits, witness, &asked) else { continue };
+                let found = self.read_value(value, bits, witness, &asked);
+                if found.as_ref().is_ok_and(|found| eval::same(&expected, found)) {
+                    continue;
+                }
+                let found = match found {
+                    Ok(found) => show(&found),
+                    Err(fault) => fault.map_or_else(|| "no value".into(), |fault| fault.to_string()),
+                };
+                return self.find(Kind::Type, at.clone(), show(&expected), found);
+            }
+        }
+        self.report.locations += 1;
+    }
+
+    /// What the model says.
+    fn denoted(
+        &self,
+        value: ValueOf<'a, 'o>,
+        bits: u64,
+        witness: Witness,
+        asked: &Asked,
+    ) -> Result<Spans, NoMeaning> {
+        let module = self.module;
+        let scope = match value.whose {
+            Whose::Type(id) => module.ty(id).scope(),
+            Whose::Variable(id) => module.variable(id).scope,
+        };
+        let symbol = |name: &str| Some(self.object.symbol(name)?.address);
+        let lane = (module.target.lanes() > 1).then_some(witness.lane);
+        let contents = Stopped { fill: witness.fill, lane, symbol: &symbol, asked };
+        let spans = module.denote(module.function_of(scope), value.loc, bits, &contents)?;
+        Ok(spans.iter().map(|span| self.span(span)).collect())
+    }
+
+    /// What the object says. `Err(None)` if it says nothing.
+    fn read_value(
+        &mut self,
+        value: ValueOf<'a, 'o>,
+        bits: u64,
+        witness: Witness,
+        asked: &Asked,
+    ) -> Result<Spans, Option<Fault>> {
+        let target = &self.module.target;
+        let machine = machine::Stopped {
+            target,
+            dwarf: self.dwarf,
+            lists: &self.lists,
+            fill: witness.fill,
+            lane: (target.lanes() > 1).then_some(witness.lane),
+            lanes: target.lanes().into(),
+            pc: None,
+            asked,
+        };
+        let entry = value.entry;
+        let unit = entry.unit();
+        let context = Context { unit: unit.offset, ..Context::new(unit.encoding, target) };
+        let location = match value.attribute {
+            Some(name) => {
+                let Some(Value::Expr(expr)) = entry.attr(name) else { return Err(None) };
+                let number = self.evaluator.value(expr, &machine, &context).map_err(Some)?;
+                Location::implicit(&number.as_u64().ok_or(None)?.to_le_bytes())
+            }
+            None => match (entry.attr(dw::DW_AT_location), entry.attr(dw::DW_AT_const_value)) {
+                (Some(Value::Expr(expr)), _) => {
+                    self.evaluator.location(expr, &machine, &context).map_err(Some)?
+                }
+                (None, Some(Value::Block(bytes))) => Location::implicit(bytes),
+                (None, Some(Value::Unsigned(value))) => Location::implicit(&value.to_le_bytes()),
+                (None, Some(Value::Signed(value))) => Location::implicit(&value.to_le_bytes()),
+                _ => return Err(None),
+            },
+        };
+        eval::spans(&location, bits.into()).map_err(Some)
+    }
+}

@@ -1,0 +1,74 @@
+//! The numbers of what types are made of: DWARF 5 section 7.8 and following.
+
+use crate::model::{Accessibility, BaseEncoding, CompositeKind, MemorySpace, PointerKind, Qualifier};
+
+/// The number of an encoding.
+pub(super) fn encoding(encoding: BaseEncoding) -> gimli::DwAte {
+    match encoding {
+        BaseEncoding::Address => gimli::DW_ATE_address,
+        BaseEncoding::Boolean => gimli::DW_ATE_boolean,
+        BaseEncoding::ComplexFloat => gimli::DW_ATE_complex_float,
+        BaseEncoding::Float => gimli::DW_ATE_float,
+        BaseEncoding::ImaginaryFloat => gimli::DW_ATE_imaginary_float,
+        BaseEncoding::DecimalFloat => gimli::DW_ATE_decimal_float,
+        BaseEncoding::Signed => gimli::DW_ATE_signed,
+        BaseEncoding::SignedChar => gimli::DW_ATE_signed_char,
+        BaseEncoding::Unsigned => gimli::DW_ATE_unsigned,
+        BaseEncoding::UnsignedChar => gimli::DW_ATE_unsigned_char,
+        BaseEncoding::SignedFixed => gimli::DW_ATE_signed_fixed,
+        BaseEncoding::UnsignedFixed => gimli::DW_ATE_unsigned_fixed,
+        BaseEncoding::PackedDecimal => gimli::DW_ATE_packed_decimal,
+        BaseEncoding::NumericString => gimli::DW_ATE_numeric_string,
+        BaseEncoding::Edited => gimli::DW_ATE_edited,
+        BaseEncoding::Utf => gimli::DW_ATE_UTF,
+        BaseEncoding::Ucs => gimli::DW_ATE_UCS,
+        BaseEncoding::Ascii => gimli::DW_ATE_ASCII,
+    }
+}
+
+/// The tag of a qualified type.
+pub(super) fn qualifier(qualifier: Qualifier) -> gimli::DwTag {
+    match qualifier {
+        Qualifier::Const => gimli::DW_TAG_const_type,
+        Qualifier::Volatile => gimli::DW_TAG_volatile_type,
+        Qualifier::Restrict => gimli::DW_TAG_restrict_type,
+        Qualifier::Atomic => gimli::DW_TAG_atomic_type,
+    }
+}
+
+/// The tag of a pointer or reference.
+pub(super) fn pointer(kind: PointerKind) -> gimli::DwTag {
+    match kind {
+        PointerKind::Pointer => gimli::DW_TAG_pointer_type,
+        PointerKind::Reference => gimli::DW_TAG_reference_type,
+        PointerKind::RvalueReference => gimli::DW_TAG_rvalue_reference_type,
+    }
+}
+
+/// The tag of a structure, class or union.
+pub(super) fn composite(kind: CompositeKind) -> gimli::DwTag {
+    match kind {
+        CompositeKind::Struct => gimli::DW_TAG_structure_type,
+        CompositeKind::Class => gimli::DW_TAG_class_type,
+        CompositeKind::Union => gimli::DW_TAG_union_type,
+    }
+}
+
+/// The number of a memory space.
+pub(super) fn memory_space(memory: MemorySpace) -> u64 {
+    match memory {
+        MemorySpace::Global => 1,
+        MemorySpace::Constant => 2,
+        MemorySpace::Group => 3,
+        MemorySpace::Private => 4,
+    }
+}
+
+/// The number of an accessibility.
+pub(super) fn accessibility(accessibility: Accessibility) -> gimli::DwAccess {
+    match accessibility {
+        Accessibility::Public => gimli::DW_ACCESS_public,
+        Accessibility::Protected => gimli::DW_ACCESS_protected,
+        Accessibility::Private => gimli::DW_ACCESS_private,
+    }
+}

@@ -1,0 +1,147 @@
+//! Entries of structures, classes and unions, and of what they are made of: DWARF 5 section 5.7.
+
+use super::base;
+use crate::error::Result;
+use crate::lower::Whose;
+use crate::lower::dies::Dies;
+use crate::model::{BaseOffset, Composite, Discriminant, Member, TypeId, VariantPartId, VariantValues};
+use crate::op::{write_sleb, write_uleb};
+
+impl Dies<'_> {
+    pub(super) fn composite(&mut self, id: TypeId, composite: &Composite, is_one: bool) -> Result<()> {
+        let ty = &self.module.types[id];
+        let Composite { kind, name, scope, templates, bases, members, variant_parts } = composite;
+        let has_children = !(templates.is_empty()
+            && bases.is_empty()
+            && members.is_empty()
+            && variant_parts.is_empty()
+            && self.children.is_empty(*scope));
+        self.info.begin_entry(base::composite(*kind), has_children, Some(self.entries.ty(id)));
+        self.name(*name);
+        self.byte_size(ty);
+        self.described(ty);
+        self.info.end_entry();
+        if !has_children {
+            return Ok(());
+        }
+        self.template_parameters(Whose::Type(id), templates)?;
+        for base in bases {
+            self.info.begin_entry(gimli::DW_TAG_inheritance, false, None);
+            self.type_of(Some(base.ty));
+            match base.offset {
+                BaseOffset::Bytes(bytes) => {
+                    self.info.unsigned(gimli::DW_AT_data_member_location, bytes);
+                }
+                BaseOffset::Expr(expr) => {
+                    if self.expression_of(Whose::Type(id), expr, None)? {
+                        self.expression_attribute(gimli::DW_AT_data_member_location);
+                    }
+                }
+            }
+            self.accessibility(base.accessibility);
+            if base.is_virtual {
+                self.info.constant(gimli::DW_AT_virtuality, gimli::DW_VIRTUALITY_virtual.0.into());
+            }
+            self.info.end_entry();
+        }
+        for member in members {
+            self.member(member, None);
+        }
+        for &part in variant_parts {
+            self.variant_part(part);
+        }
+        self.scope_children(*scope, None, is_one)?;
+        self.info.end_children();
+        Ok(())
+    }
+
+    /// A member, and the variant part whose discriminant it is.
+    fn member(&mut self, member: &Member, part: Option<VariantPartId>) {
+        let is = part.map(|part| self.entries.discriminant(part));
+        self.info.begin_entry(gimli::DW_TAG_member, false, is);
+        self.name(member.name);
+        self.declared(member.line);
+        self.type_of(Some(member.ty));
+        match member.bits {
+            None if member.offset_bits.is_multiple_of(8) => {
+                self.info.unsigned(gimli::DW_AT_data_member_location, member.offset_bits / 8);
+            }
+            None => self.info.unsigned(gimli::DW_AT_data_bit_offset, member.offset_bits),
+            Some(bits) => {
+                self.info.unsigned(gimli::DW_AT_bit_size, bits);
+                self.info.unsigned(gimli::DW_AT_data_bit_offset, member.offset_bits);
+            }
+        }
+        self.accessibility(member.accessibility);
+        if member.is_mutable {
+            self.info.flag(gimli::DW_AT_mutable);
+        }
+        if member.is_artificial {
+            self.info.flag(gimli::DW_AT_artificial);
+        }
+        self.info.end_entry();
+    }
+
+    /// DWARF 5 section 5.7.10.
+    fn variant_part(&mut self, id: VariantPartId) {
+        let part = &self.module.variant_parts[id];
+        let has_children = matches!(part.discriminant, Discriminant::Member(_)) || !part.variants.is_empty();
+        self.info.begin_entry(gimli::DW_TAG_variant_part, has_children, None);
+        match part.discriminant {
+            Discriminant::Member(_) => {
+                self.info.reference(gimli::DW_AT_discr, self.entries.discriminant(id));
+            }
+            Discriminant::Type(ty) => self.type_of(Some(ty)),
+        }
+        self.info.end_entry();
+        if let Discriminant::Member(member) = &part.discriminant {
+            self.member(member, Some(id));
+        }
+        for variant in &part.variants {
+            self.info.begin_entry(gimli::DW_TAG_variant, !variant.members.is_empty(), None);
+            match variant.values[..] {
+                [] => {}
+                [VariantValues::One(value)] => self.wide_constant(gimli::DW_AT_discr_value, value),
+                _ => {
+                    let is_signed = self.module.is_signed(part.discriminant.ty());
+                    self.discriminants(&variant.values, is_signed.unwrap_or(false));
+                }
+            }
+            self.info.end_entry();
+            for member in &variant.members {
+                self.member(member, None);
+            }
+            if !variant.members.is_empty() {
+                self.info.end_children();
+            }
+        }
+        if has_children {
+            self.info.end_children();
+        }
+    }
+
+    /// Several values of a discriminant: LEB128 numbers, with a sign if its type has one. DWARF 5 section 7.5.5.
+    fn discriminants(&mut self, values: &[VariantValues], is_signed: bool) {
+        let mut block = Vec::new();
+        // They were found to have 64 bits at most.
+        let number = |block: &mut Vec<u8>, value: i128| match is_signed {
+            true => write_sleb(block, value as i64),
+            false => write_uleb(block, value as u64),
+        };
+        for &values in values {
+            match values {
+                VariantValues::One(value) => {
+                    block.push(gimli::DW_DSC_label.0);
+                    number(&mut block, value);
+                }
+                VariantValues::Range(first, last) => {
+                    block.push(gimli::DW_DSC_range.0);
+                    number(&mut block, first);
+                    number(&mut block, last);
+                }
+            }
+        }
+        self.info.begin_block(gimli::DW_AT_discr_list, block.len());
+        self.info.bytes.extend_from_slice(&block);
+    }
+}

@@ -1,0 +1,244 @@
+//! Entries of types: DWARF 5 chapter 5.
+
+mod array;
+mod base;
+mod composite;
+mod template;
+
+use super::dies::Dies;
+use super::loc::{Lowering, Sink};
+use super::{LeftOut, Policy, Whose, cannot_be_told};
+use crate::error::Result;
+use crate::model::{Accessibility, LocId, MemorySpace, ScopeId, Stack, StringId, Type, TypeId, TypeKind};
+use crate::target::SpaceId;
+
+impl Dies<'_> {
+    /// Writes the types that are declared in a scope. `is_one` says that one function of the unit has code.
+    pub(super) fn types(&mut self, scope: ScopeId, is_one: bool) -> Result<()> {
+        let mut next = self.children.first_type(scope);
+        while let Some(ty) = next {
+            // Base types are there already.
+            if !self.module.types[ty].kind.is_base() {
+                self.ty(ty, is_one)?;
+            }
+            next = self.children.next_type(ty);
+        }
+        Ok(())
+    }
+
+    pub(super) fn ty(&mut self, id: TypeId, is_one: bool) -> Result<()> {
+        let module = self.module;
+        let ty = &module.types[id];
+        let is = Some(self.entries.ty(id));
+        match &ty.kind {
+            TypeKind::Composite(composite) => return self.composite(id, composite, is_one),
+            TypeKind::Array { of, dimensions, stride_bits } => {
+                return self.array(id, *of, dimensions, *stride_bits);
+            }
+            TypeKind::Base { name, encoding } => {
+                self.info.begin_entry(gimli::DW_TAG_base_type, false, is);
+                self.name(Some(*name));
+                self.info.constant(gimli::DW_AT_encoding, base::encoding(*encoding).0.into());
+                let bits = ty.bits.unwrap_or(0);
+                self.info.unsigned(gimli::DW_AT_byte_size, bits.div_ceil(8));
+                if !bits.is_multiple_of(8) {
+                    self.info.unsigned(gimli::DW_AT_bit_size, bits);
+                }
+            }
+            TypeKind::Unspecified { name } => {
+                self.info.begin_entry(gimli::DW_TAG_unspecified_type, false, is);
+                self.name(Some(*name));
+            }
+            TypeKind::Pointer { kind, to, space, memory } => {
+                self.info.begin_entry(base::pointer(*kind), false, is);
+                self.type_of(*to);
+                let bytes = ty.bits.unwrap_or(0) / 8;
+                if bytes != u64::from(module.target.address_bytes()) {
+                    self.info.unsigned(gimli::DW_AT_byte_size, bytes);
+                }
+                if let (Some(attribute), true) = (self.consumer.address_space, *space != SpaceId::DEFAULT) {
+                    self.info.unsigned(attribute, space.0.into());
+                }
+                self.memory_space(*memory);
+            }
+            TypeKind::MemberPointer { class, to } => {
+                self.info.begin_entry(gimli::DW_TAG_ptr_to_member_type, false, is);
+                self.type_of(Some(*to));
+                self.info.reference(gimli::DW_AT_containing_type, self.entries.ty(*class));
+            }
+            TypeKind::Vector { of, .. } => {
+                self.info.begin_entry(gimli::DW_TAG_array_type, true, is);
+                self.type_of(Some(*of));
+                self.info.flag(gimli::DW_AT_GNU_vector);
+                self.byte_size(ty);
+            }
+            TypeKind::Enum { name, of, enumerators, is_class } => {
+                self.info.begin_entry(gimli::DW_TAG_enumeration_type, !enumerators.is_empty(), is);
+                self.name(*name);
+                self.type_of(Some(*of));
+                self.byte_size(ty);
+                if *is_class {
+                    self.info.flag(gimli::DW_AT_enum_class);
+                }
+            }
+            TypeKind::Typedef { name, of } => {
+                self.info.begin_entry(gimli::DW_TAG_typedef, false, is);
+                self.name(Some(*name));
+                self.type_of(*of);
+            }
+            TypeKind::Qualified { qualifier, of } => {
+                self.info.begin_entry(base::qualifier(*qualifier), false, is);
+                self.type_of(*of);
+            }
+            TypeKind::Subroutine { returns, parameters } => {
+                self.info.begin_entry(gimli::DW_TAG_subroutine_type, !parameters.is_empty(), is);
+                self.type_of(*returns);
+                if self.has_prototypes(ty.unit) {
+                    self.info.flag(gimli::DW_AT_prototyped);
+                }
+            }
+        }
+        self.described(ty);
+        self.info.end_entry();
+        match &ty.kind {
+            TypeKind::Vector { count, .. } => {
+                self.fixed_dimension(*count);
+                self.info.end_children();
+            }
+            TypeKind::Enum { enumerators, .. } if !enumerators.is_empty() => {
+                for &(name, value) in enumerators {
+                    self.info.begin_entry(gimli::DW_TAG_enumerator, false, None);
+                    self.name(Some(name));
+                    self.wide_constant(gimli::DW_AT_const_value, value);
+                    self.info.end_entry();
+                }
+                self.info.end_children();
+            }
+            TypeKind::Subroutine { parameters, .. } if !parameters.is_empty() => {
+                for &parameter in parameters {
+                    self.info.begin_entry(gimli::DW_TAG_formal_parameter, false, None);
+                    self.type_of(Some(parameter));
+                    self.info.end_entry();
+                }
+                self.info.end_children();
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What every type can say of itself.
+    fn described(&mut self, ty: &Type) {
+        self.declared(ty.line);
+        if let Some(bytes) = ty.alignment {
+            self.info.unsigned(gimli::DW_AT_alignment, bytes);
+        }
+        if ty.is_declaration {
+            self.info.flag(gimli::DW_AT_declaration);
+        }
+    }
+
+    fn byte_size(&mut self, ty: &Type) {
+        if let Some(bits) = ty.bits {
+            self.info.unsigned(gimli::DW_AT_byte_size, bits.div_ceil(8));
+        }
+    }
+
+    /// A number of at most 64 bits, in a form that says whether it has a sign where it needs to.
+    fn wide_constant(&mut self, at: gimli::DwAt, value: i128) {
+        match i64::try_from(value) {
+            Ok(value) => self.info.signed(at, value),
+            Err(_) => self.info.index(at, gimli::DW_FORM_udata, value as u64),
+        }
+    }
+
+    /// The memory that the source says something is in, if the consumer can be told.
+    pub(super) fn memory_space(&mut self, memory: Option<MemorySpace>) {
+        if let (Some(attribute), Some(memory)) = (self.consumer.memory_space, memory) {
+            self.info.constant(attribute, base::memory_space(memory));
+        }
+    }
+
+    /// Who may name something.
+    pub(super) fn accessibility(&mut self, accessibility: Option<Accessibility>) {
+        if let Some(accessibility) = accessibility {
+            self.info.constant(gimli::DW_AT_accessibility, base::accessibility(accessibility).0.into());
+        }
+    }
+
+    /// The stack frame of the function that something is declared in.
+    pub(super) fn frame_of(&self, whose: Whose) -> Stack {
+        let module = self.module;
+        let scope = match whose {
+            Whose::Variable(id) => module.variables[id].scope,
+            Whose::Type(id) => module.types[id].scope,
+        };
+        let function = module.function_of(scope).map(|function| module.functions[function].stack);
+        function.unwrap_or_else(|| Stack::kernel(&module.target))
+    }
+
+    /// Writes the expression of a location that something besides a variable has, for
+    /// [`expression_attribute`](Self::expression_attribute). Whether the consumer can be told.
+    pub(super) fn expression_of(&mut self, whose: Whose, loc: LocId, bits: Option<u64>) -> Result<bool> {
+        self.written(whose, |lowering, sink| lowering.lower(loc, bits, false, sink))
+    }
+
+    /// The same, of a number.
+    pub(super) fn number_of(&mut self, whose: Whose, number: LocId) -> Result<bool> {
+        self.written(whose, |lowering, sink| lowering.number(number, sink))
+    }
+
+    fn written(
+        &mut self,
+        whose: Whose,
+        write: impl FnOnce(&mut Lowering<'_>, &mut Sink<'_>) -> Result<()>,
+    ) -> Result<bool> {
+        let module = self.module;
+        let stack = self.frame_of(whose);
+        let out = &mut self.expression;
+        out.clear();
+        let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
+        let Err(error) = write(&mut self.lowering, &mut sink) else { return Ok(true) };
+        self.lowering.pending.clear();
+        let is_untold = cannot_be_told(&error);
+        let why = error.or_at(match whose {
+            Whose::Variable(id) => module.at_variable(id, None),
+            Whose::Type(id) => module.at_type(id),
+        });
+        if self.policy == Policy::Strict || !is_untold {
+            return Err(why);
+        }
+        self.left_out.push(LeftOut { whose, pcs: None, why });
+        Ok(false)
+    }
+
+    /// An unsigned base type that expressions use and the program does not have.
+    pub(super) fn hidden_unsigned(&mut self, bits: u32) {
+        let name = format!("unsigned_{bits}");
+        self.info.begin_entry(gimli::DW_TAG_base_type, false, None);
+        self.entries.unsigned.push((bits, self.info.entry_offset()));
+        self.info.string(gimli::DW_AT_name, self.module.strings.len() as u32 + bits, &name);
+        self.info.constant(gimli::DW_AT_encoding, gimli::DW_ATE_unsigned.0.into());
+        self.info.unsigned(gimli::DW_AT_byte_size, bits.div_ceil(8).into());
+        self.info.end_entry();
+    }
+
+    /// The name of an entry, if it has one.
+    pub(super) fn name(&mut self, name: Option<StringId>) {
+        if let Some(name) = name {
+            self.text(gimli::DW_AT_name, name);
+        }
+    }
+
+    /// A string of the module.
+    pub(super) fn text(&mut self, at: gimli::DwAt, id: StringId) {
+        self.info.string(at, id.as_u32(), self.module.string(id));
+    }
+
+    /// The type of an entry; none for `void`.
+    pub(super) fn type_of(&mut self, ty: Option<TypeId>) {
+        if let Some(ty) = ty {
+            self.info.reference(gimli::DW_AT_type, self.entries.ty(ty));
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Types of C++ and Rust: what gdb prints of them, and whether others read them without complaint.
+
+use eitri::build::{Builder, DataMember, Extent, Template};
+use eitri::emit::elf::{Code, new_object};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{
+    Accessibility, BaseEncoding, CompositeKind, Loc, MemorySpace, Module, PointerKind, Val, VariantValues,
+};
+use eitri::op::Expr;
+use eitri::target::{SpaceId, Target};
+
+use super::common::Folder;
+use super::{DWARFDUMP, EU_READELF, GDB, LIBDWARF, READELF};
+
+const BYTES: u64 = 0x40;
+
+/// Every construct of C++ that a type can have, and of C where those are other ones.
+fn cpp() -> eitri::Result<Module> {
+    let cpu = Target::x86_64();
+    let (rdi, rsi) = (cpu.register_named("rdi")?, cpu.register_named("rsi")?);
+    let mut m = Builder::new(cpu);
+    let unit = m.unit("shapes.cc");
+    m.describe_unit(unit)?.directory("/src").producer("eitri").language(gimli::DW_LANG_C_plus_plus_14.0);
+    let file = m.primary_file(unit)?;
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    let uint = m.base_type(unit, "unsigned int", BaseEncoding::Unsigned, 32)?;
+    let ulong = m.base_type(unit, "unsigned long", BaseEncoding::Unsigned, 64)?;
+    m.base_type(unit, "_Complex float", BaseEncoding::ComplexFloat, 64)?;
+    let nullptr = m.unspecified_type(unit, "decltype(nullptr)")?;
+    m.pointer(unit, Some(nullptr))?;
+
+    let space = m.namespace(unit, "geometry")?;
+    let point = m.structure(unit, Some("point"), 8)?;
+    m.describe_type(point)?.within(space)?.declared(file, 3).alignment(8)?;
+    m.member(point, "x", int, 0)?.member(point, "y", int, 4)?;
+    let count = m.typedef(unit, "count_t", Some(uint))?;
+    m.describe_type(count)?.within(space)?;
+    let hidden = m.incomplete(unit, CompositeKind::Class, "hidden")?;
+    let to_hidden = m.pointer(unit, Some(hidden))?;
+
+    let shape = m.class(unit, Some("shape"), 48)?;
+    m.describe_type(shape)?.declared(file, 7);
+    m.base(shape, point, 0, Some(Accessibility::Public))?;
+    // Where the table of virtual functions says: the object's first word, and 24 bytes before what that is.
+    let mut offset = Expr::build(Consumer::dwarf5().encoding(8));
+    offset.ops().pick(0).deref().constu(24).minus().deref().plus();
+    let offset = m.expr(offset.finish()?, &[])?;
+    let other = m.structure(unit, Some("other"), 4)?;
+    m.member(other, "o", int, 0)?;
+    m.virtual_base(shape, other, offset, Some(Accessibility::Protected))?;
+    let grid = m.array(unit, int, &[Some(2), Some(3)])?;
+    m.data_member(
+        shape,
+        DataMember::new("id", int, 8).accessibility(Accessibility::Public).declared(file, 8),
+    )?
+    .data_member(shape, DataMember::new("cached", int, 12).mutable().accessibility(Accessibility::Protected))?
+    .data_member(shape, DataMember::bit_field("low", uint, 128, 3))?
+    .data_member(shape, DataMember::bit_field("mode", uint, 131, 5))?
+    .member(shape, "grid", grid, 20)?;
+    let total =
+        m.static_member(shape, "total", int)?.declared(file, 9).accessibility(Accessibility::Public).id();
+    m.constant(shape, "sides", int, &4u32.to_le_bytes())?;
+    let inner = m.structure(unit, Some("inner"), 4)?;
+    m.describe_type(inner)?.within(shape)?;
+    m.member(inner, "i", int, 0)?;
+
+    let overlay = m.union(unit, None, 4)?;
+    m.member(overlay, "a", int, 0)?.member(overlay, "b", uint, 0)?;
+    let tile = m.structure(unit, Some("tile<int, 16, box, int, unsigned int>"), 4)?;
+    m.template(tile, Template::ty("T", Some(int)))?
+        .template(tile, Template::value("N", int, &16u32.to_le_bytes()).default())?
+        .template(tile, Template::named("C", "box"))?
+        .template(
+            tile,
+            Template::pack("Rest", [Template::ty("", Some(int)), Template::ty("", Some(uint))]),
+        )?;
+    let spot = m.symbol("work");
+    let to_int = m.pointer(unit, Some(int))?;
+    m.template(tile, Template::value_at("P", to_int, Loc::value(Val::address(spot, 4))))?;
+    m.member(tile, "", overlay, 0)?;
+
+    let mode = m.enum_class(unit, Some("mode"), ulong, &[("off", 0), ("all", u64::MAX.into())])?;
+    let signed = m.enumeration(unit, Some("sign"), int, &[("minus", -1), ("plus", 1)])?;
+    let field = m.member_pointer(unit, shape, int)?;
+    let to_shape = m.pointer(unit, Some(shape))?;
+    let takes = m.subroutine(unit, Some(int), &[to_shape])?;
+    let method = m.member_pointer(unit, shape, takes)?;
+    let lvalue = m.reference(unit, shape)?;
+    let rvalue = m.rvalue_reference(unit, int)?;
+    let tail = m.structure(unit, Some("tail"), 4)?;
+    let flexible = m.array(unit, int, &[None])?;
+    m.member(tail, "n", int, 0)?.member(tail, "data", flexible, 4)?;
+    let fortran = m.array_of(unit, int, &[Extent::fixed(3).from(-1).index(int)], Some(64))?;
+    m.pointer_of(unit, PointerKind::Pointer, Some(int), SpaceId::DEFAULT, Some(MemorySpace::Group))?;
+
+    let data = m.symbol("data");
+    let at = |by| Loc::memory(SpaceId::DEFAULT, Val::address(data, by));
+    m.definition(unit, total)?.declared(file, 30).always(at(0))?;
+    for (name, ty) in [
+        ("a_shape", shape),
+        ("a_tile", tile),
+        ("a_mode", mode),
+        ("a_sign", signed),
+        ("a_field", field),
+        ("a_method", method),
+        ("an_lvalue", lvalue),
+        ("an_rvalue", rvalue),
+        ("a_grid", grid),
+        ("a_tail", tail),
+        ("from_minus_one", fortran),
+        ("a_point", point),
+        ("a_count", count),
+        ("to_hidden", to_hidden),
+    ] {
+        m.variable(unit, name, ty)?.external().memory_space(MemorySpace::Global).always(at(8))?;
+    }
+    let work = m.function(unit, "work")?.code("work", BYTES).external().id();
+    let n = m.variable(work, "n", ulong)?.artificial().always(Loc::register(rdi))?.id();
+    let rows = m.array_of(unit, int, &[Extent::variable(n), Extent::fixed(4)], None)?;
+    let twice = m.array_of(unit, int, &[Extent::value(Val::register(rsi).add(Val::constant(2)))], None)?;
+    let local = m.structure(unit, Some("local"), 4)?;
+    m.describe_type(local)?.within(work)?;
+    m.member(local, "l", int, 0)?;
+    for (name, ty) in [("rows", rows), ("twice", twice), ("a_local", local)] {
+        m.variable(work, name, ty)?.always(Loc::memory(SpaceId::DEFAULT, Val::register(rsi)))?;
+    }
+    m.finish()
+}
+
+/// Rust's `enum`, as its compiler has it.
+fn rust() -> eitri::Result<Module> {
+    let mut m = Builder::new(Target::x86_64());
+    let unit = m.unit("shapes.rs");
+    m.describe_unit(unit)?.producer("eitri").language(gimli::DW_LANG_Rust.0);
+    let u32 = m.base_type(unit, "u32", BaseEncoding::Unsigned, 32)?;
+    let i16 = m.base_type(unit, "i16", BaseEncoding::Signed, 16)?;
+    let space = m.namespace(unit, "shapes")?;
+    let shape = m.structure(unit, Some("Shape"), 12)?;
+    m.describe_type(shape)?.within(space)?;
+    let part = m.variant_part(shape, DataMember::new("", u32, 0).artificial())?;
+    for (index, (name, fields)) in [("Dot", 0), ("Line", 1), ("Square", 2)].into_iter().enumerate() {
+        let inner = m.structure(unit, Some(name), 12)?;
+        m.describe_type(inner)?.within(shape)?;
+        for (at, field) in ["__0", "__1"].into_iter().take(fields).enumerate() {
+            m.member(inner, field, u32, 4 + 4 * at as u64)?;
+        }
+        let values = [VariantValues::One(index as i128)];
+        let variant = m.variant(part, if name == "Square" { &[] } else { &values })?;
+        m.member(variant, name, inner, 0)?;
+    }
+    // Ranges of a number with a sign.
+    let level = m.structure(unit, Some("Level"), 4)?;
+    let part = m.variant_part(level, DataMember::new("", i16, 0).artificial())?;
+    let variant = m.variant(
+        part,
+        &[VariantValues::Range(-200, -1), VariantValues::One(7), VariantValues::Range(64, 300)],
+    )?;
+    m.member(variant, "far", i16, 2)?;
+    let near = m.variant(part, &[])?;
+    m.member(near, "near", i16, 2)?;
+    let untagged = m.structure(unit, Some("Untagged"), 4)?;
+    let part = m.untagged_variant_part(untagged, u32)?;
+    let variant = m.variant(part, &[VariantValues::One(1)])?;
+    m.member(variant, "one", u32, 0)?;
+    let data = m.symbol("data");
+    for (name, ty, by) in
+        [("a_line", shape, 8), ("a_square", shape, 20), ("a_level", level, 32), ("raw", untagged, 8)]
+    {
+        let at = Loc::memory(SpaceId::DEFAULT, Val::address(data, by));
+        m.variable(space, name, ty)?.external().always(at)?;
+    }
+    m.function(unit, "work")?.code("work", BYTES);
+    m.finish()
+}
+
+/// Code, and data in which the values of the variables are.
+fn code() -> Code {
+    let mut text = vec![0x90; BYTES as usize];
+    // At `data`: 77, 0, then a line of 5, a square of 6 and 7, and a level.
+    let data = [77u32, 0, 1, 5, 0, 2, 6, 7, 0x0009_ff38];
+    text.extend(data.iter().flat_map(|word| word.to_le_bytes()));
+    Code::text(text).with_function("work", 0, BYTES).with_function("data", BYTES, 36)
+}
+
+fn object(module: &Module, consumer: &Consumer) -> Vec<u8> {
+    // Before DWARF 4 the value of a template's parameter cannot be computed.
+    let policy = if consumer.version < 4 { Policy::Partial } else { Policy::Strict };
+    let written = lower(module, consumer, policy).expect("everything can be said");
+    let object = new_object(module.target(), &code(), &written.sections).expect("an object");
+    let report = eitri::check(module, consumer, &written.left_out, &object).expect("it can be read");
+    assert!(report.is_clean() && report.unproven.is_empty(), "{report}");
+    object
+}
+
+/// What gdb says to a question has to have all of this in it, whatever the spaces.
+type Answer = (&'static str, &'static str);
+
+#[rustfmt::skip] // A table.
+const CPP: &[Answer] = &[
+    ("ptype a_shape", "type = class shape : public geometry::point, protected virtual other"),
+    ("ptype a_shape", "public: int id;"),
+    ("ptype a_shape", "protected: int cached;"),
+    ("ptype a_shape", "unsigned int low : 3; unsigned int mode : 5; int grid[2][3];"),
+    ("ptype a_shape", "static int total;"),
+    ("ptype shape::inner", "type = struct shape::inner { int i; }"),
+    ("ptype geometry::count_t", "type = unsigned int"),
+    ("whatis a_point", "type = geometry::point"),
+    ("print sizeof(geometry::point)", "= 8"),
+    ("print alignof(geometry::point)", "= 8"),
+    ("ptype to_hidden", "type = class hidden { <incomplete type> } *"),
+    ("ptype a_tile", "box, int, unsigned int> [with T = int] { union { T a; unsigned int b; }; }"),
+    ("ptype a_field", "type = int shape::*"),
+    ("ptype a_method", "type = int (shape::*)(shape *)"),
+    ("ptype an_lvalue", "type = class shape : public geometry::point, protected virtual other"),
+    ("whatis an_lvalue", "type = shape &"),
+    ("whatis an_rvalue", "type = int &&"),
+    ("ptype a_grid", "type = int [2][3]"),
+    ("ptype a_tail", "int data[];"),
+    ("ptype a_mode", "type = enum class mode : unsigned long {mode::off, mode::all = "),
+    ("print (unsigned long) mode::all", "= 18446744073709551615"),
+    ("ptype a_sign", "type = enum sign : int {minus = -1, plus = 1}"),
+    ("print mode::all", "= mode::all"),
+    ("print shape::total", "= 77"),
+    ("print from_minus_one", "= {1, 0, 6}"),
+    ("print sizeof(from_minus_one)", "= 24"),
+];
+
+#[rustfmt::skip] // A table.
+const RUST: &[Answer] = &[
+    ("print shapes::a_line", "= shapes::Shape::Line(5)"),
+    ("print shapes::a_square", "= shapes::Shape::Square(6, 7)"),
+    ("ptype shapes::a_line", "type = enum shapes::Shape { Dot, Line(u32), Square(u32, u32), }"),
+];
+
+fn gdb_says(module: &Module, language: &str, answers: &[Answer]) {
+    let folder = Folder::new();
+    let path = folder.file("shapes.o", object(module, &Consumer::dwarf5()));
+    let mut arguments =
+        vec!["-batch".to_owned(), "-nx".into(), "-ex".into(), format!("set language {language}")];
+    for (question, _) in answers {
+        arguments.extend(["-ex".into(), format!("echo >>> {question}\\n"), "-ex".into(), (*question).into()]);
+    }
+    arguments.push(path.to_str().expect("a path").into());
+    let Some(ran) = GDB.run(&arguments) else { return };
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(ran.out.split(">>> ").count(), answers.len() + 1, "{ran}");
+    for (said, (question, expected)) in ran.out.split(">>> ").skip(1).zip(answers) {
+        assert!(plain(said).contains(expected), "{question}: expected {expected}\n{ran}");
+    }
+}
+
+#[test]
+fn gdb_prints_types_of_cpp() {
+    gdb_says(&cpp().expect("a module"), "c++", CPP);
+}
+
+#[test]
+fn gdb_prints_types_of_rust() {
+    gdb_says(&rust().expect("a module"), "rust", RUST);
+}
+
+/// Every reader, every version.
+#[test]
+fn others_read_types_without_complaint() {
+    for (name, module) in [("cpp", cpp().expect("a module")), ("rust", rust().expect("a module"))] {
+        for version in 2..=5 {
+            let mut consumer = Consumer::dwarf5();
+            consumer.version = version;
+            let folder = Folder::new();
+            let path = folder.file("types.o", object(&module, &consumer));
+            let path = path.to_str().expect("a path");
+            for (tool, arguments) in [
+                (DWARFDUMP, &["--verify", path][..]),
+                (DWARFDUMP, &["--debug-info", path]),
+                (READELF, &["--debug-dump=info", path]),
+                (EU_READELF, &["--debug-dump=info", path]),
+                (LIBDWARF, &["-i", path]),
+            ] {
+                let Some(ran) = tool.run(arguments) else { continue };
+                let said = ran.clean();
+                for complaint in ["warning", "corrupt", "unknown", "invalid", "truncated", "???", "error:"] {
+                    let is_clean = !said.to_lowercase().contains(complaint);
+                    assert!(is_clean, "{name}, DWARF {version}, {arguments:?}: {said}");
+                }
+            }
+        }
+    }
+}
+
+/// Before DWARF 5 a static member is a member that is only declared.
+#[test]
+fn static_members_are_what_the_version_has() {
+    let module = cpp().expect("a module");
+    for (version, tag) in [(5, "DW_TAG_variable"), (4, "DW_TAG_member")] {
+        let mut consumer = Consumer::dwarf5();
+        consumer.version = version;
+        let folder = Folder::new();
+        let written = lower(&module, &consumer, Policy::Strict).expect("everything can be said");
+        let object = new_object(module.target(), &code(), &written.sections).expect("an object");
+        let path = folder.file("types.o", object);
+        let Some(ran) = DWARFDUMP.run(&["--name=total", path.to_str().expect("a path")]) else { return };
+        let said = ran.clean();
+        assert!(said.contains(tag), "{said}");
+    }
+}
