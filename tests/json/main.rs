@@ -6,5 +6,7 @@ mod common;
 #[path = "../common/random.rs"]
 mod random;
 
+mod builder;
 mod page;
 mod round;
+mod text;
