@@ -198,15 +198,31 @@ impl<'a, A: Operand<'a>, B: Operand<'a>> Operand<'a> for (A, B) {
             }
             #[inline]
             fn visit_seq<S: SeqAccess<'a>>(self, json: S) -> Result<(A, B), S::Error> {
-                let mut operands = Operands { json, within: self.0, read: 0 };
-                let pair = (operands.next()?, operands.next()?);
-                operands.end()?;
+                // A part is a level of its own, as for the builder.
+                self.0.level += 1;
+                let within = &mut *self.0;
+                let pair = Operands { json, within, read: 0 }.two(|first, second| (first, second))?;
+                self.0.level -= 1;
                 Ok(pair)
             }
         }
         json.deserialize_seq(Pair(within, PhantomData))
     }
 }
+
+/// Makes something of so many operands. A function of its own for each kind of node, and not inlined: then what
+/// reads any node has no room on the stack for the operands of all.
+macro_rules! arities { ($($name:ident($($operand:ident),*))*) => { $(
+    #[inline(never)]
+    fn $name<$($operand: Operand<'a>,)* T>(
+        mut self,
+        make: impl FnOnce($($operand),*) -> T,
+    ) -> Result<T, S::Error> {
+        let made = make($(self.next::<$operand>()?),*);
+        self.end()?;
+        Ok(made)
+    }
+)* } }
 
 /// The operands of a node that has more than one.
 struct Operands<'s, 'r, 'a, S> {
@@ -236,7 +252,15 @@ impl<'a, S: SeqAccess<'a>> Operands<'_, '_, 'a, S> {
         }
     }
 
+    arities! {
+        two(A, B)
+        three(A, B, C)
+        four(A, B, C, D)
+        five(A, B, C, D, E)
+    }
+
     /// All of a list, one by one.
+    #[inline(never)]
     fn all<T: Operand<'a>>(
         mut self,
         take: impl FnOnce(&mut dyn Iterator<Item = T>) -> Loc,
@@ -272,10 +296,10 @@ impl<'s, 'r, 'a, A: MapAccess<'a>> Node<'s, 'r, 'a, A> {
         }
     }
 
-    /// The only operand.
-    #[inline]
-    fn one<T: Operand<'a>>(&mut self) -> Result<T, A::Error> {
-        self.json.next_value_seed(self.within.seed())
+    /// Makes something of the only operand.
+    #[inline(never)]
+    fn one<O: Operand<'a>, T>(&mut self, make: impl FnOnce(O) -> T) -> Result<T, A::Error> {
+        self.json.next_value_seed(self.within.seed()).map(make)
     }
 
     /// The operands of a node that has several.
@@ -344,18 +368,18 @@ impl<'a> Visitor<'a> for Tree<'_, '_, 'a, Loc> {
     fn visit_map<A: MapAccess<'a>>(self, json: A) -> Result<Loc, A::Error> {
         let (kind, mut node) = Node::kind(json, self.0)?;
         let loc = match kind {
-            LocNode::Register => Loc::register(node.one()?),
-            LocNode::PerLane => Loc::per_lane(node.one()?),
-            LocNode::Implicit => Loc::implicit(&node.one::<Bytes>()?.0),
-            LocNode::Value => Loc::value(node.one()?),
-            LocNode::Call => Loc::call(node.one()?),
-            LocNode::Expr => Loc::expr(node.one()?),
-            LocNode::StackSlot => Loc::stack_slot(node.one()?),
-            LocNode::Local => Loc::local(node.one()?),
-            LocNode::LocalSymbol => Loc::local_symbol(node.one()?),
-            LocNode::GlobalSymbol => Loc::global_symbol(node.one()?),
-            several => node.several(several)?,
-        };
+            LocNode::Register => node.one(Loc::register),
+            LocNode::PerLane => node.one(Loc::per_lane),
+            LocNode::Implicit => node.one(|bytes: Bytes| Loc::implicit(&bytes.0)),
+            LocNode::Value => node.one(Loc::value),
+            LocNode::Call => node.one(Loc::call),
+            LocNode::Expr => node.one(Loc::expr),
+            LocNode::StackSlot => node.one(Loc::stack_slot),
+            LocNode::Local => node.one(Loc::local),
+            LocNode::LocalSymbol => node.one(Loc::local_symbol),
+            LocNode::GlobalSymbol => node.one(Loc::global_symbol),
+            several => node.several(several),
+        }?;
         node.end()?;
         Ok(loc)
     }
@@ -369,28 +393,26 @@ impl<'a> Visitor<'a> for Several<'_, '_, 'a, LocNode> {
     }
 
     fn visit_seq<S: SeqAccess<'a>>(self, json: S) -> Result<Loc, S::Error> {
-        let mut o = Operands { json, within: self.within, read: 0 };
-        let loc = match self.kind {
-            LocNode::Lane => Loc::lane(o.next()?, o.next()?),
-            LocNode::Memory => Loc::memory(o.next()?, o.next()?),
-            LocNode::Offset => o.next::<Loc>()?.offset(o.next()?),
-            LocNode::BitOffset => o.next::<Loc>()?.bit_offset(o.next()?),
-            LocNode::OffsetBy => o.next::<Loc>()?.offset_by(o.next()?),
-            LocNode::BitOffsetBy => o.next::<Loc>()?.bit_offset_by(o.next()?),
-            LocNode::Overlay => o.next::<Loc>()?.overlay(o.next()?, o.next()?, o.next()?),
-            LocNode::Select => Loc::select(o.next()?, o.next()?, o.next()?, o.next()?, o.next()?),
-            LocNode::Extend => o.next::<Loc>()?.extend(o.next()?, o.next()?),
-            LocNode::PointerTo => Loc::pointer_to(o.next()?, o.next()?),
-            LocNode::PerLaneHalf => Loc::per_lane_half(o.next()?, o.next()?),
-            LocNode::KernelArgument => Loc::kernel_argument(o.next()?, o.next()?, o.next()?),
-            LocNode::Parts => return o.all(|parts| Loc::parts(parts)),
-            LocNode::Over => return o.all(|regs| Loc::over(regs)),
-            LocNode::PerLaneOver => return o.all(|regs| Loc::per_lane_over(regs)),
-            LocNode::Lanes => return o.all(|lanes| Loc::lanes(lanes)),
-            _ => return Err(de::Error::invalid_type(de::Unexpected::Seq, &"one operand")),
-        };
-        o.end()?;
-        Ok(loc)
+        let operands = Operands { json, within: self.within, read: 0 };
+        match self.kind {
+            LocNode::Lane => operands.two(Loc::lane),
+            LocNode::Memory => operands.two(Loc::memory),
+            LocNode::Offset => operands.two(Loc::offset),
+            LocNode::BitOffset => operands.two(Loc::bit_offset),
+            LocNode::OffsetBy => operands.two(Loc::offset_by),
+            LocNode::BitOffsetBy => operands.two(Loc::bit_offset_by),
+            LocNode::Overlay => operands.four(Loc::overlay),
+            LocNode::Select => operands.five(Loc::select),
+            LocNode::Extend => operands.three(Loc::extend),
+            LocNode::PointerTo => operands.two(Loc::pointer_to),
+            LocNode::PerLaneHalf => operands.two(Loc::per_lane_half),
+            LocNode::KernelArgument => operands.three(Loc::kernel_argument),
+            LocNode::Parts => operands.all(|parts| Loc::parts(parts)),
+            LocNode::Over => operands.all(|regs| Loc::over(regs)),
+            LocNode::PerLaneOver => operands.all(|regs| Loc::per_lane_over(regs)),
+            LocNode::Lanes => operands.all(|lanes| Loc::lanes(lanes)),
+            _ => Err(de::Error::invalid_type(de::Unexpected::Seq, &"one operand")),
+        }
     }
 }
 
@@ -415,12 +437,12 @@ impl<'a> Visitor<'a> for Tree<'_, '_, 'a, Val> {
     fn visit_map<A: MapAccess<'a>>(self, json: A) -> Result<Val, A::Error> {
         let (kind, mut node) = Node::kind(json, self.0)?;
         let val = match kind {
-            ValNode::Register => Val::register(node.one()?),
-            ValNode::StackAddress => Val::stack_address(node.one()?),
-            ValNode::Neg => node.one::<Val>()?.neg(),
-            ValNode::Not => node.one::<Val>()?.not(),
-            several => node.several(several)?,
-        };
+            ValNode::Register => node.one(Val::register),
+            ValNode::StackAddress => node.one(Val::stack_address),
+            ValNode::Neg => node.one(Val::neg),
+            ValNode::Not => node.one(Val::not),
+            several => node.several(several),
+        }?;
         node.end()?;
         Ok(val)
     }
@@ -434,25 +456,23 @@ impl<'a> Visitor<'a> for Several<'_, '_, 'a, ValNode> {
     }
 
     fn visit_seq<S: SeqAccess<'a>>(self, json: S) -> Result<Val, S::Error> {
-        let mut o = Operands { json, within: self.within, read: 0 };
-        let val = match self.kind {
-            ValNode::Address => Val::address(o.next()?, o.next()?),
-            ValNode::Pair => Val::pair(o.next()?, o.next()?),
-            ValNode::Read => o.next::<Loc>()?.read(o.next()?),
-            ValNode::Plus => o.next::<Val>()?.plus(o.next()?),
-            ValNode::Add => o.next::<Val>()?.add(o.next()?),
-            ValNode::Sub => o.next::<Val>()?.sub(o.next()?),
-            ValNode::Mul => o.next::<Val>()?.mul(o.next()?),
-            ValNode::And => o.next::<Val>()?.and(o.next()?),
-            ValNode::Or => o.next::<Val>()?.or(o.next()?),
-            ValNode::Xor => o.next::<Val>()?.xor(o.next()?),
-            ValNode::Shl => o.next::<Val>()?.shl(o.next()?),
-            ValNode::Shr => o.next::<Val>()?.shr(o.next()?),
-            ValNode::Shra => o.next::<Val>()?.shra(o.next()?),
-            _ => return Err(de::Error::invalid_type(de::Unexpected::Seq, &"one operand")),
-        };
-        o.end()?;
-        Ok(val)
+        let operands = Operands { json, within: self.within, read: 0 };
+        match self.kind {
+            ValNode::Address => operands.two(Val::address),
+            ValNode::Pair => operands.two(Val::pair),
+            ValNode::Read => operands.two(Loc::read),
+            ValNode::Plus => operands.two(Val::plus),
+            ValNode::Add => operands.two(Val::add),
+            ValNode::Sub => operands.two(Val::sub),
+            ValNode::Mul => operands.two(Val::mul),
+            ValNode::And => operands.two(Val::and),
+            ValNode::Or => operands.two(Val::or),
+            ValNode::Xor => operands.two(Val::xor),
+            ValNode::Shl => operands.two(Val::shl),
+            ValNode::Shr => operands.two(Val::shr),
+            ValNode::Shra => operands.two(Val::shra),
+            _ => Err(de::Error::invalid_type(de::Unexpected::Seq, &"one operand")),
+        }
     }
 }
 

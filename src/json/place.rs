@@ -130,14 +130,24 @@ pub(super) fn of_statement(text: &str, index: usize) -> JsonPlace {
     place(text, start, walk.path())
 }
 
-/// The key `describe` with no number.
-pub(super) fn of_all(text: &str) -> JsonPlace {
+/// Where the value of a key of the whole is.
+pub(super) fn of_key(text: &str, expected: &str) -> JsonPlace {
     let mut walk = Walk::default();
-    walk.walk(
-        text,
-        |_, open| matches!(open, [Open::Object { key, is_key_next: false }] if key == "describe"),
-    );
-    place(text, walk.innermost(), walk.path())
+    let mut key_end = None;
+    walk.walk(text, |at, open| match open {
+        [Open::Object { key, is_key_next: false }] if key == expected => {
+            // There is a colon and perhaps some space, and then the value.
+            let end = *key_end.get_or_insert(at);
+            text[end..at].contains(':') && !text[at..].starts_with([' ', '\n', '\r', '\t'])
+        }
+        _ => false,
+    });
+    let path = walk.path();
+    let start = key_end.map_or(0, |end| {
+        let after = &text[end..];
+        end + after.len() - after.trim_start_matches([':', ' ', '\n', '\r', '\t']).len()
+    });
+    place(text, start, path)
 }
 
 fn place(text: &str, offset: usize, path: String) -> JsonPlace {

@@ -34,7 +34,7 @@ pub(super) fn module(text: &[u8]) -> Result<Module> {
     let read = json.deserialize_map(&mut document).and_then(|()| json.end());
     match (read, document) {
         (Ok(()), Document { reader: Some(reader), .. }) => {
-            reader.builder.finish().map_err(|error| at(error, place::of_all(text)))
+            reader.builder.finish().map_err(|error| at(error, place::of_key(text, "describe")))
         }
         // Without a reader there was an error.
         (Ok(()), _) => Err(Error::malformed("no description")),
@@ -91,13 +91,15 @@ impl<'a> Visitor<'a> for &mut Document<'a> {
                     let found: u64 = map.next_value()?;
                     if found != VERSION {
                         let what = format!("version {found} of the format: this is version {VERSION}");
-                        return Err(self.fail(ErrorKind::Unsupported(what).into()));
+                        let place = place::of_key(self.text, "eitri");
+                        return Err(self.fail(at(ErrorKind::Unsupported(what).into(), place)));
                     }
                     version = Some(found);
                 }
                 "target" if self.reader.is_none() => {
                     let target: Text<'a> = map.next_value()?;
-                    let target = Target::named(&target).map_err(|error| self.fail(error))?;
+                    let target = Target::named(&target)
+                        .map_err(|error| self.fail(at(error, place::of_key(self.text, "target"))))?;
                     self.reader = Some(Reader::new(self.text, target));
                 }
                 "describe" if !is_described => {

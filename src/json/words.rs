@@ -181,9 +181,17 @@ impl Bytes {
 
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = Text::deserialize(from)?;
-        let what = &"bytes of two hexadecimal digits each";
-        Self::parse(&text).ok_or_else(|| de::Error::invalid_value(de::Unexpected::Str(&text), what))
+        struct AsBytes;
+        impl Visitor<'_> for AsBytes {
+            type Value = Bytes;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("bytes of two hexadecimal digits each")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Bytes, E> {
+                Bytes::parse(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+        }
+        from.deserialize_str(AsBytes)
     }
 }
 
@@ -269,9 +277,18 @@ pub(super) trait Words: Copy + PartialEq + 'static {
 
 impl<'de, T: Words> Deserialize<'de> for Word<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = Text::deserialize(from)?;
-        let found = T::WORDS.iter().find(|(word, _)| *word == &*text);
-        found.map(|&(_, value)| Self(value)).ok_or_else(|| de::Error::unknown_variant(&text, T::NAMES))
+        struct AsWord<T>(core::marker::PhantomData<T>);
+        impl<T: Words> Visitor<'_> for AsWord<T> {
+            type Value = Word<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a word")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Word<T>, E> {
+                let found = T::WORDS.iter().find(|(word, _)| *word == text);
+                found.map(|&(_, value)| Word(value)).ok_or_else(|| E::unknown_variant(text, T::NAMES))
+            }
+        }
+        from.deserialize_str(AsWord(core::marker::PhantomData))
     }
 }
 

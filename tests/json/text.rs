@@ -95,7 +95,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             unit(r#"{"function": {"in": "a", "name": "f"}, "function": {"in": "a", "name": "f"}}"#),
-            "line 3, column 38, `describe[1].function`: expected `}`",
+            "line 3, column 38, `describe[1].function`: expected value",
         ),
         (
             unit(r#"{"melt": {}}"#),
@@ -109,7 +109,7 @@ fn what_is_wrong_is_said_with_its_place() {
             unit(r#"{"file": {"unit": "a", "name": "b", "md5": "0g"}}"#),
             "line 3, column 44, `describe[1].file.md5`: invalid value: string \"0g\", expected bytes",
         ),
-        (format!("{} 7", unit("").replace(",\n]", "]")), "column 4: trailing characters"),
+        (format!("{} 7", unit("").replace(",\n]", "]")), "column 28: trailing characters"),
         (
             unit("{\"unit\": {\"name\": \"é\", \"nam\": 1}}"),
             "line 3, column 24, `describe[1].unit.nam`: unknown field",
@@ -128,19 +128,19 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             with(r#"[[0, 4, {"register": "s999"}]]"#),
-            "line 4, column 84, `describe[3].variable.live[0][2].register`: the target has no register `s999` (amdgpu-gfx1030-wave32)",
+            "line 4, column 83, `describe[3].variable.live[0][2].register`: the target has no register `s999` (amdgpu-gfx1030-wave32)",
         ),
         (
             with(r#"[[0, 4, {"lane": ["v4"]}]]"#),
-            "line 4, column 80, `describe[3].variable.live[0][2].lane`: invalid length 1, expected more operands",
+            "line 4, column 79, `describe[3].variable.live[0][2].lane`: invalid length 1, expected more operands",
         ),
         (
             with(r#"[[0, 4, {"lane": ["x4", 1]}]]"#),
-            "line 4, column 81, `describe[3].variable.live[0][2].lane[0]`: the target has no register `x4`",
+            "line 4, column 80, `describe[3].variable.live[0][2].lane[0]`: the target has no register `x4`",
         ),
         (
             with(r#"[[0, 4, {"regster": "s4"}]]"#),
-            "line 4, column 72, `describe[3].variable.live[0][2].regster`: unknown variant `regster`, expected one of `register`, `lane`",
+            "line 4, column 71, `describe[3].variable.live[0][2].regster`: unknown variant `regster`, expected one of `register`, `lane`",
         ),
         (with(r#"[[0, 4, {}]]"#), "invalid length 0, expected one key"),
         (
