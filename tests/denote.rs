@@ -27,6 +27,11 @@ impl Contents for Wave {
         Some((value >> from) & (u64::MAX >> (64 - bits)))
     }
 
+    /// s4 held 0x77 when the function was entered. Of others that is not known.
+    fn entry_register(&self, reg: Reg) -> Option<u64> {
+        (reg == S4).then_some(0x77)
+    }
+
     /// Each byte of global memory holds the low byte of its address. Other memory cannot be read.
     fn memory(&self, space: SpaceId, _: Option<u32>, from: u128, bits: u32) -> Option<u64> {
         let bytes = (0..8).fold(0, |all, at| all | u64::from((from / 8) as u8 + at) << (8 * at));
@@ -162,6 +167,10 @@ const ROWS: &[Row] = &[
     (|_| Loc::value(Val::register(S4).plus(-1)), 64, "0000000000000fff+0x0/64"),
     (|_| Loc::value(Val::pair(S4, S5)), 64, "0000000200001000+0x0/64"),
     (|_| Loc::value(Val::lane_index()), 64, "0000000000000005+0x0/64"),
+    (|_| Loc::value(Val::entry_value(S4)), 64, "0000000000000077+0x0/64"),
+    (|_| Loc::value(Val::entry_value(S5)), 64, "! register s5 on entry cannot be read"),
+    (|_| Loc::value(Val::entry_value(S4).sub(Val::register(S4))), 64, "fffffffffffff077+0x0/64"),
+    (|_| Loc::memory(SpaceId::DEFAULT, Val::entry_value(S4).plus(1)), 32, "global+0x3c0/32"),
     (|_| Loc::value(Val::constant(3).sub(Val::constant(5))), 64, "fffffffffffffffe+0x0/64"),
     (|_| Loc::value(Val::constant(u64::MAX).add(Val::constant(2))), 64, "0000000000000001+0x0/64"),
     (|_| Loc::value(Val::constant(1 << 63).mul(Val::constant(3))), 64, "8000000000000000+0x0/64"),

@@ -12,12 +12,14 @@ impl Builder {
     /// [`ErrorKind::OverlappingRanges`] where a variable has two; [`ErrorKind::CyclicType`];
     /// [`ErrorKind::UnknownId`] where something is declared in a file of another unit, or a function's symbol
     /// is not there; [`ErrorKind::BadArgument`] where a parameter is in no function, a variable is both always
-    /// at one place and at others by pc, one by pc is in no function, only some files of a unit have an MD5
-    /// sum, a static member has a place in its class, a function with rows does not end where an instruction
-    /// could, a file among the macros does not end, or a name contains a zero byte.
+    /// at one place and at others by pc, one by pc is in no function, a declaration has code or a place, a
+    /// static member has a place in its class, a call has no pc, only some files of a unit have an MD5 sum, a
+    /// function with rows does not end where an instruction could, a file among the macros does not end, or a
+    /// name contains a zero byte.
     pub fn finish(mut self) -> Result<Module> {
         self.sort_live();
         self.sort_rows();
+        self.sort_arguments();
         self.sort_macros();
         let mut module = self.module;
         module.locs.shrink_to_fit();
@@ -26,6 +28,7 @@ impl Builder {
         module.variables.shrink_to_fit();
         check_strings(&module)?;
         check_functions(&module)?;
+        check_calls(&module)?;
         check_live(&module)?;
         check_variables(&module)?;
         check_files(&module)?;
@@ -46,6 +49,19 @@ impl Builder {
             let variable = first.variable;
             let count = live[at..].iter().take_while(|live| live.variable == variable).count();
             self.module.variables[variable].live = at as u32..(at + count) as u32;
+            at += count;
+        }
+    }
+
+    fn sort_arguments(&mut self) {
+        let arguments = &mut self.module.arguments;
+        // Those of a call stay in the order in which they were given.
+        arguments.sort_by_key(|argument| argument.call);
+        let mut at = 0;
+        while let Some(first) = arguments.get(at) {
+            let call = first.call;
+            let count = arguments[at..].iter().take_while(|argument| argument.call == call).count();
+            self.module.calls[call].arguments = at as u32..(at + count) as u32;
             at += count;
         }
     }
@@ -90,6 +106,9 @@ fn check_functions(module: &Module) -> Result<()> {
             return Err(Error::bad_argument("the code goes past the last address").or_at(at()));
         }
         check_line(module, function.line, function.scope).map_err(|error| error.or_at(at()))?;
+        if function.is_declaration && function.address.is_some() {
+            return Err(Error::bad_argument("a declaration has no code").or_at(at()));
+        }
         // Otherwise the end of its rows could not be said.
         let step = u64::from(module.target.min_instruction_bytes());
         if !function.rows.is_empty() && !function.bytes.is_multiple_of(step) {
@@ -100,8 +119,18 @@ fn check_functions(module: &Module) -> Result<()> {
     Ok(())
 }
 
+fn check_calls(module: &Module) -> Result<()> {
+    for call in module.calls.values() {
+        if call.return_pc.is_none() && call.pc.is_none() {
+            let what = "a call has a pc to which the callee returns, or one where it is";
+            return Err(Error::bad_argument(what).or_at(module.at_scope(call.scope)));
+        }
+    }
+    Ok(())
+}
+
 /// Where something is declared: in a file of its unit.
-fn check_line(module: &Module, line: Option<SourceLine>, scope: ScopeId) -> Result<()> {
+pub(super) fn check_line(module: &Module, line: Option<SourceLine>, scope: ScopeId) -> Result<()> {
     let Some(SourceLine { file, .. }) = line else { return Ok(()) };
     let is_there = module.files.get(file).is_some_and(|of| of.unit == module.scopes[scope].unit);
     super::known(is_there, || format!("{file} of this unit"))
@@ -130,9 +159,18 @@ fn check_variables(module: &Module) -> Result<()> {
             let at = module.at_variable(id, Some(live.pcs()));
             return Err(Error::new(ErrorKind::OutsideFunction { size }).or_at(at));
         }
+        let is_of_declaration = module
+            .function_of(variable.scope)
+            .is_some_and(|function| module.functions[function].is_declaration);
         let is_elsewhere = |loc| module.constant(loc).is_none();
         let what = if module.is_static_member(id) && (is_live || variable.always.is_some_and(is_elsewhere)) {
             "where a static member is, its definition says: in the class it can only be a constant"
+        } else if variable.is_declaration && (is_live || variable.always.is_some()) {
+            "a declaration has no place"
+        } else if is_of_declaration && variable.kind != VariableKind::Parameter {
+            "the declaration of a function has parameters and no variables"
+        } else if is_of_declaration && variable.always.is_some() {
+            "a parameter of a declaration has no place"
         } else if is_live && variable.always.is_some() {
             "a variable that is always at one place has no others by pc"
         } else if is_live && module.function_of(variable.scope).is_none() {

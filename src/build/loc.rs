@@ -145,7 +145,7 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
                 fits("a number that is read", places.pop(), bits.into())?;
                 continue;
             }
-            Node::ReadRegister(reg) => {
+            Node::ReadRegister(reg) | Node::EntryRegister(reg) => {
                 number("what a register holds, as a number,", register(module, reg)?.bits)?;
                 continue;
             }

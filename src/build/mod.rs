@@ -40,18 +40,24 @@
 //! # Ok::<(), eitri::Error>(())
 //! ```
 
+mod calls;
 mod finish;
+mod functions;
 mod loc;
 mod macros;
+mod names;
 mod scopes;
 mod types;
 mod variables;
 
+pub use calls::{ArgumentBuilder, CallBuilder};
+pub use functions::FunctionBuilder;
 pub(crate) use loc::scalar;
 #[cfg(feature = "json")]
 pub(crate) use loc::{MAX_LEVELS, too_deep};
 pub use macros::MacroBuilder;
-pub use scopes::{FunctionBuilder, InScope, UnitBuilder};
+pub use names::{ImportBuilder, LabelBuilder};
+pub use scopes::{InScope, UnitBuilder};
 pub use types::{DataMember, Extent, HasMembers, Template, TypeBuilder, VariantId};
 pub use variables::VariableBuilder;
 
@@ -96,6 +102,10 @@ impl Builder {
             functions: Default::default(),
             variables: Default::default(),
             procedures: Default::default(),
+            calls: Default::default(),
+            imports: Default::default(),
+            labels: Default::default(),
+            arguments: Vec::new(),
             locs: Pool::default(),
             live: Vec::new(),
             rows: Vec::new(),

@@ -1,15 +1,13 @@
-//! Units, files, namespaces, functions, blocks, inlined calls.
+//! Units, files, namespaces, blocks, inlined calls.
 
 use core::ops::Range;
 
-use super::{Builder, known, loc};
+use super::{Builder, known};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
-    Address, File, FileId, Function, FunctionId, Module, Scope, ScopeId, ScopeKind, SourceLine, Stack, Type,
-    TypeId, Unit, UnitId,
+    File, FileId, FunctionId, Language, Module, Scope, ScopeId, ScopeKind, SourceLine, Type, TypeId, Unit,
+    UnitId,
 };
-use crate::op::Reg;
-use crate::target::Scaling;
 
 mod sealed {
     pub trait Sealed {}
@@ -78,9 +76,17 @@ impl UnitBuilder<'_> {
         self
     }
 
-    /// The source language: a number `DW_LANG_*`, as `gimli::DW_LANG_OpenCL.0`.
-    pub fn language(&mut self, language: u16) -> &mut Self {
-        self.builder.module.units[self.id].language = Some(language);
+    /// The source language, as [`Language::HIP`], or a number `DW_LANG_*`. DWARF 5 section 3.1.1, item 5.
+    pub fn language(&mut self, language: impl Into<Language>) -> &mut Self {
+        self.builder.module.units[self.id].language = Some(language.into());
+        self
+    }
+
+    /// The version of the language, as DWARF 6 numbers it, where the language itself does not say it: `VVMM`
+    /// for C++ for OpenCL, `YYYYRR` for SYCL. For consumers that are told of
+    /// [language names](crate::lower::Consumer::language_names).
+    pub fn language_version(&mut self, version: u32) -> &mut Self {
+        self.builder.module.units[self.id].language_version = Some(version);
         self
     }
 
@@ -95,8 +101,9 @@ impl Builder {
     pub fn unit(&mut self, name: &str) -> UnitId {
         let name = self.string(name);
         let id = self.module.units.next_key();
-        let scope = Scope { unit: id, parent: None, kind: ScopeKind::Unit, ranges: 0..0 };
-        let scope = self.module.scopes.push(scope);
+        let kind = ScopeKind::Unit;
+        let scope =
+            self.module.scopes.push(Scope { unit: id, parent: None, kind, entry_pc: None, ranges: 0..0 });
         let file = self.module.files.push(File { unit: id, name, directory: None, md5: None, source: None });
         self.files.insert((id, None, name), file);
         self.module.units.push(Unit {
@@ -104,6 +111,7 @@ impl Builder {
             directory: None,
             producer: None,
             language: None,
+            language_version: None,
             scope,
             file,
             macros: 0..0,
@@ -170,52 +178,41 @@ impl Builder {
         Ok(())
     }
 
-    /// A namespace.
+    /// A namespace. DWARF 5 section 3.2.2. One that is opened again is another scope of the same name.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope around it is not there; [`ErrorKind::BadArgument`] where that is
     /// a type's.
     pub fn namespace(&mut self, parent: impl InScope, name: &str) -> Result<ScopeId> {
+        self.new_namespace(parent, Some(name), false)
+    }
+
+    /// A namespace whose names are also names of the scope around it: `inline namespace` in C++.
+    ///
+    /// # Errors
+    /// As [`namespace`](Self::namespace).
+    pub fn inline_namespace(&mut self, parent: impl InScope, name: &str) -> Result<ScopeId> {
+        self.new_namespace(parent, Some(name), true)
+    }
+
+    /// A namespace without a name, whose names are names of the scope around it.
+    ///
+    /// # Errors
+    /// As [`namespace`](Self::namespace).
+    pub fn anonymous_namespace(&mut self, parent: impl InScope) -> Result<ScopeId> {
+        self.new_namespace(parent, None, true)
+    }
+
+    fn new_namespace(
+        &mut self,
+        parent: impl InScope,
+        name: Option<&str>,
+        is_inline: bool,
+    ) -> Result<ScopeId> {
         let parent = parent.scope(&self.module)?;
         self.not_in_type(parent, "a namespace")?;
-        let name = self.string(name);
-        Ok(self.scope(parent, ScopeKind::Namespace(name)))
-    }
-
-    /// A function. Until [`code`](FunctionBuilder::code) says where its code is, it has none: it was only
-    /// inlined.
-    ///
-    /// # Errors
-    /// [`ErrorKind::UnknownId`] where the scope around it is not there.
-    pub fn function(&mut self, parent: impl InScope, name: &str) -> Result<FunctionBuilder<'_>> {
-        let parent = parent.scope(&self.module)?;
-        let name = self.string(name);
-        let id = self.module.functions.next_key();
-        let scope = self.scope(parent, ScopeKind::Function(id));
-        self.module.functions.push(Function {
-            name,
-            linkage_name: None,
-            scope,
-            returns: None,
-            line: None,
-            address: None,
-            bytes: 0,
-            is_external: false,
-            is_kernel: false,
-            stack: Stack::kernel(&self.module.target),
-            rows: 0..0,
-            is_inlined: false,
-        });
-        Ok(FunctionBuilder { builder: self, id })
-    }
-
-    /// Says more of a function.
-    ///
-    /// # Errors
-    /// [`ErrorKind::UnknownId`].
-    pub fn describe_function(&mut self, function: FunctionId) -> Result<FunctionBuilder<'_>> {
-        self.known_function(function)?;
-        Ok(FunctionBuilder { builder: self, id: function })
+        let name = name.map(|name| self.string(name));
+        Ok(self.scope(parent, ScopeKind::Namespace { name, is_inline }))
     }
 
     /// A lexical block: half-open pc ranges in bytes from the start of the function.
@@ -248,9 +245,64 @@ impl Builder {
         known(of == unit, || format!("{function} of this unit")).map_err(|error| error.or_at(at()))?;
         let is_there = self.module.files.get(call.file).is_some_and(|file| file.unit == unit);
         known(is_there, || format!("{} of this unit", call.file)).map_err(|error| error.or_at(at()))?;
-        let scope = self.code_scope(parent, ScopeKind::Inlined { function, call }, pcs)?;
+        if self.module.functions[function].is_declaration {
+            let name = self.module.string(self.module.functions[function].name);
+            let what = format!("`{name}` is declared and has no body to inline");
+            return Err(crate::Error::bad_argument(what).or_at(at()));
+        }
+        let scope = self.code_scope(parent, ScopeKind::Inlined { function, call, discriminator: 0 }, pcs)?;
         self.module.functions[function].is_inlined = true;
         Ok(scope)
+    }
+
+    /// The pc at which a block, an inlined call or a function is entered, in bytes from the start of the
+    /// function, where that is not its lowest. DWARF 5 section 2.18.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where the scope is not there; [`ErrorKind::OutsideFunction`];
+    /// [`ErrorKind::BadArgument`] where the scope has no code, or the pc is in other code than the scope's.
+    pub fn entry_pc(&mut self, scope: impl InScope, pc: u64) -> Result<()> {
+        let scope = scope.scope(&self.module)?;
+        self.code_pc(scope, pc, false)?;
+        let own = self.module.ranges(scope);
+        if !own.is_empty() && !own.iter().any(|range| range.contains(&pc)) {
+            let error = crate::Error::bad_argument("the pc at which it is entered is not in its code");
+            return Err(
+                error.or_at(At { pcs: Some(pc..pc.saturating_add(1)), ..self.module.at_scope(scope) })
+            );
+        }
+        self.module.scopes[scope].entry_pc = Some(pc);
+        Ok(())
+    }
+
+    /// Which of several calls of one line an inlined call is, as the rows of the line table tell them apart.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where the scope is not there; [`ErrorKind::BadArgument`] where it is no
+    /// inlined call.
+    pub fn discriminator(&mut self, inlined: ScopeId, number: u32) -> Result<()> {
+        let scope = inlined.scope(&self.module)?;
+        let at = self.module.at_scope(scope);
+        match &mut self.module.scopes[scope].kind {
+            ScopeKind::Inlined { discriminator, .. } => *discriminator = number,
+            _ => {
+                return Err(crate::Error::bad_argument("a discriminator tells inlined calls apart").or_at(at));
+            }
+        }
+        Ok(())
+    }
+
+    /// An error unless the pc is in the code of the scope's function, or right behind it, if that may be.
+    pub(super) fn code_pc(&self, scope: ScopeId, pc: u64, is_end: bool) -> Result<()> {
+        let at = || At { pcs: Some(pc..pc.saturating_add(1)), ..self.module.at_scope(scope) };
+        let Some(function) = self.module.function_of(scope) else {
+            return Err(crate::Error::bad_argument("a pc of what is in no function").or_at(at()));
+        };
+        let size = self.module.functions[function].bytes;
+        if pc < size || is_end && pc == size && size > 0 {
+            return Ok(());
+        }
+        Err(crate::Error::new(ErrorKind::OutsideFunction { size }).or_at(at()))
     }
 
     fn code_scope(&mut self, parent: impl InScope, kind: ScopeKind, pcs: &[Range<u64>]) -> Result<ScopeId> {
@@ -308,100 +360,8 @@ impl Builder {
         }
     }
 
-    fn scope(&mut self, parent: ScopeId, kind: ScopeKind) -> ScopeId {
+    pub(super) fn scope(&mut self, parent: ScopeId, kind: ScopeKind) -> ScopeId {
         let unit = self.module.scopes[parent].unit;
-        self.module.scopes.push(Scope { unit, parent: Some(parent), kind, ranges: 0..0 })
-    }
-}
-
-/// Describes a function. Made by [`Builder::function`].
-#[derive(Debug)]
-pub struct FunctionBuilder<'b> {
-    builder: &'b mut Builder,
-    id: FunctionId,
-}
-
-impl FunctionBuilder<'_> {
-    /// Where its code is: at a symbol of the object, so many bytes. Comes before what speaks of its pcs.
-    pub fn code(&mut self, symbol: &str, bytes: u64) -> &mut Self {
-        let symbol = self.builder.symbol(symbol);
-        self.address(Address::Symbol(symbol, 0), bytes)
-    }
-
-    /// Where its code is, in general.
-    pub fn address(&mut self, address: Address, bytes: u64) -> &mut Self {
-        let data = self.data();
-        data.address = Some(address);
-        data.bytes = bytes;
-        self
-    }
-
-    /// The name that the linker knows, where it is another.
-    pub fn linkage_name(&mut self, name: &str) -> &mut Self {
-        let name = self.builder.string(name);
-        self.data().linkage_name = Some(name);
-        self
-    }
-
-    /// What it returns. Without this, nothing.
-    ///
-    /// # Errors
-    /// [`ErrorKind::UnknownId`] where the type is not there, or another unit's.
-    pub fn returns(&mut self, ty: TypeId) -> Result<&mut Self> {
-        let (module, scope) = (&self.builder.module, self.builder.module.functions[self.id].scope);
-        let is_there = module.types.get(ty).is_some_and(|ty| ty.unit == module.scopes[scope].unit);
-        known(is_there, || format!("{ty} of this unit"))
-            .map_err(|error| error.or_at(module.at_scope(scope)))?;
-        self.data().returns = Some(ty);
-        Ok(self)
-    }
-
-    /// Where it is declared. Lines count from 1.
-    pub fn declared(&mut self, file: FileId, line: u32) -> &mut Self {
-        self.data().line = Some(SourceLine { file, line, column: 0 });
-        self
-    }
-
-    /// It is seen outside of its unit.
-    pub fn external(&mut self) -> &mut Self {
-        self.data().is_external = true;
-        self
-    }
-
-    /// It is entered from the host. Its stack begins at address 0 of private memory.
-    pub fn kernel(&mut self) -> &mut Self {
-        let data = self.data();
-        data.is_kernel = true;
-        data.is_external = true;
-        self
-    }
-
-    /// The register that holds the base of its stack frame. It counts as the processor does by default:
-    /// see [`scaling`](Self::scaling).
-    ///
-    /// # Errors
-    /// [`ErrorKind::UnknownRegister`]; [`ErrorKind::BadArgument`] if it is a vector register, or has more
-    /// than 64 bits.
-    pub fn stack_base(&mut self, reg: Reg) -> Result<&mut Self> {
-        let scope = self.data().scope;
-        loc::scalar(&self.builder.module.target, reg)
-            .map_err(|error| error.or_at(self.builder.module.at_scope(scope)))?;
-        self.data().stack.base = Some(reg);
-        Ok(self)
-    }
-
-    /// How the register that holds the base counts, where that is not the processor's default.
-    pub fn scaling(&mut self, scaling: Scaling) -> &mut Self {
-        self.data().stack.scaling = scaling;
-        self
-    }
-
-    /// The function's id.
-    pub fn id(&self) -> FunctionId {
-        self.id
-    }
-
-    fn data(&mut self) -> &mut Function {
-        &mut self.builder.module.functions[self.id]
+        self.module.scopes.push(Scope { unit, parent: Some(parent), kind, entry_pc: None, ranges: 0..0 })
     }
 }

@@ -50,7 +50,7 @@ impl Builder {
         Ok(self.variable_builder(variable, bits))
     }
 
-    /// A named constant with its value, lowest byte first.
+    /// A named constant with its value, as its bytes would be in memory from the lowest address on.
     ///
     /// # Errors
     /// As [`variable`](Self::variable); [`ErrorKind::DoesNotFit`] if there are fewer bytes than the type
@@ -63,13 +63,24 @@ impl Builder {
         value: &[u8],
     ) -> Result<VariableId> {
         let mut constant = self.new_variable(scope, Some(name), ty, VariableKind::Constant, None)?;
-        let has = constant.builder.module.types[ty].bits.map(|bits| bits.next_multiple_of(8));
-        let needs = 8 * value.len() as u64;
-        if let Some(has) = has.filter(|&has| has < needs) {
-            let what = "the value".into();
-            return Err(constant.error(ErrorKind::DoesNotFit { what, needs, has }.into(), None));
-        }
-        Ok(constant.always(Loc::implicit(value))?.id())
+        Ok(constant.const_value(value)?.id())
+    }
+
+    /// A variable that is declared here and defined elsewhere: in another unit, or by
+    /// [`definition`](Self::definition). It has no place. DWARF 5 section 2.13.1.
+    ///
+    /// # Errors
+    /// As [`variable`](Self::variable).
+    pub fn extern_variable(
+        &mut self,
+        scope: impl InScope,
+        name: &str,
+        ty: TypeId,
+    ) -> Result<VariableBuilder<'_>> {
+        let mut variable = self.variable(scope, name, ty)?;
+        let data = variable.data();
+        (data.is_declaration, data.is_external) = (true, true);
+        Ok(variable)
     }
 
     /// An inlined function's variable or parameter `origin`, where it was inlined: in the scope of the
@@ -99,11 +110,13 @@ impl Builder {
         self.new_variable(scope, None, ty, kind, Some(origin))
     }
 
-    /// The definition of a static member, in the unit or a namespace: where it is.
+    /// The definition of a static member, or of a variable that was [declared](Self::extern_variable), in the
+    /// unit or a namespace: where it is. What the declaration says is true of it, and is not said again. DWARF 5
+    /// section 2.13.2.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope or the variable is not there, or of another unit;
-    /// [`ErrorKind::BadArgument`] where the variable is no [static member](Self::static_member), or the scope is
+    /// [`ErrorKind::BadArgument`] where the variable is no such declaration, or the scope is
     /// in a function or type.
     pub fn definition(&mut self, scope: impl InScope, member: VariableId) -> Result<VariableBuilder<'_>> {
         let scope = scope.scope(&self.module)?;
@@ -111,10 +124,10 @@ impl Builder {
             return Err(ErrorKind::UnknownId(member.to_string()).into());
         };
         let (ty, at) = (of.ty, self.module.at_variable(member, None));
-        if !self.module.is_static_member(member) {
+        if !self.module.is_static_member(member) && !of.is_declaration {
             return Err(crate::Error::bad_argument("the variable is no static member").or_at(at));
         }
-        if !matches!(self.module.scopes[scope].kind, ScopeKind::Unit | ScopeKind::Namespace(_)) {
+        if !matches!(self.module.scopes[scope].kind, ScopeKind::Unit | ScopeKind::Namespace { .. }) {
             let what = "a static member is defined in the unit or a namespace";
             return Err(crate::Error::bad_argument(what).or_at(at));
         }
@@ -154,6 +167,7 @@ impl Builder {
         let name = name.map(|name| self.string(name));
         let id = self.module.variables.push(Variable {
             name,
+            linkage_name: None,
             scope,
             ty,
             kind,
@@ -162,6 +176,8 @@ impl Builder {
             specification: None,
             accessibility: None,
             memory_space: None,
+            is_declaration: false,
+            is_constant: false,
             is_artificial: false,
             is_external: false,
             always: None,
@@ -187,8 +203,37 @@ impl VariableBuilder<'_> {
 
     /// Where it is declared. Lines count from 1.
     pub fn declared(&mut self, file: FileId, line: u32) -> &mut Self {
-        self.data().line = Some(SourceLine { file, line, column: 0 });
+        self.declared_at(SourceLine { file, line, column: 0 })
+    }
+
+    /// The same, with a column.
+    pub fn declared_at(&mut self, line: SourceLine) -> &mut Self {
+        self.data().line = Some(line);
         self
+    }
+
+    /// The name that the linker knows, where it is another.
+    pub fn linkage_name(&mut self, name: &str) -> &mut Self {
+        let name = self.builder.string(name);
+        self.data().linkage_name = Some(name);
+        self
+    }
+
+    /// It has a value, lowest byte first, and is in no place: nothing of it is left in the program. DWARF 5
+    /// section 4.1, item 10.
+    ///
+    /// # Errors
+    /// [`ErrorKind::DoesNotFit`] if there are fewer bytes than the type has, or more.
+    pub fn const_value(&mut self, value: &[u8]) -> Result<&mut Self> {
+        let ty = self.data().ty;
+        let has = self.builder.module.types[ty].bits.map(|bits| bits.next_multiple_of(8));
+        let needs = 8 * value.len() as u64;
+        if let Some(has) = has.filter(|&has| has < needs) {
+            let what = "the value".into();
+            return Err(self.error(ErrorKind::DoesNotFit { what, needs, has }.into(), None));
+        }
+        self.always(Loc::implicit(value))?.data().is_constant = true;
+        Ok(self)
     }
 
     /// It was made by the compiler.
@@ -282,7 +327,8 @@ impl VariableBuilder<'_> {
     /// As [`live`](Self::live), of the location.
     pub fn always(&mut self, loc: Loc) -> Result<&mut Self> {
         let loc = self.place(&loc, None)?;
-        self.data().always = Some(loc);
+        let data = self.data();
+        (data.always, data.is_constant) = (Some(loc), false);
         Ok(self)
     }
 

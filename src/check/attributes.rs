@@ -15,10 +15,16 @@ use crate::read::{Entry, LineProgram, Value};
 /// Expected and found.
 pub(super) type Difference = (String, String);
 
+/// `DW_AT_language_name` and `DW_AT_language_version`, of DWARF 6.
+pub(super) const LANGUAGE_NAME: DwAt = DwAt(0x90);
+pub(super) const LANGUAGE_VERSION: DwAt = DwAt(0x91);
+
 /// Of a unit's entry.
 pub(super) const UNIT: &[DwAt] = &[
     dw::DW_AT_producer,
     dw::DW_AT_language,
+    LANGUAGE_NAME,
+    LANGUAGE_VERSION,
     dw::DW_AT_name,
     dw::DW_AT_comp_dir,
     dw::DW_AT_stmt_list,
@@ -39,32 +45,74 @@ const DECLARED: &[DwAt] = &[
     dw::DW_AT_type,
     dw::DW_AT_external,
 ];
-const FUNCTION: &[DwAt] = &[dw::DW_AT_linkage_name, dw::DW_AT_prototyped];
+/// Where something is declared.
+const LINE: &[DwAt] = &[dw::DW_AT_decl_file, dw::DW_AT_decl_line, dw::DW_AT_decl_column];
+const FUNCTION: &[DwAt] = &[
+    dw::DW_AT_prototyped,
+    dw::DW_AT_noreturn,
+    dw::DW_AT_main_subprogram,
+    dw::DW_AT_calling_convention,
+    dw::DW_AT_inline,
+    dw::DW_AT_accessibility,
+    dw::DW_AT_virtuality,
+    dw::DW_AT_explicit,
+    dw::DW_AT_deleted,
+    dw::DW_AT_defaulted,
+    dw::DW_AT_object_pointer,
+];
+/// Of a function that has code.
+const BODY: &[DwAt] = &[
+    dw::DW_AT_abstract_origin,
+    dw::DW_AT_frame_base,
+    dw::DW_AT_static_link,
+    dw::DW_AT_call_all_calls,
+    dw::DW_AT_call_all_tail_calls,
+    dw::DW_AT_call_all_source_calls,
+    dw::DW_AT_GNU_all_call_sites,
+    dw::DW_AT_GNU_all_tail_call_sites,
+    dw::DW_AT_GNU_all_source_call_sites,
+];
 /// Of what has code.
-const CODE: &[DwAt] = &[dw::DW_AT_low_pc, dw::DW_AT_high_pc, dw::DW_AT_ranges];
-const CALL: &[DwAt] =
-    &[dw::DW_AT_abstract_origin, dw::DW_AT_call_file, dw::DW_AT_call_line, dw::DW_AT_call_column];
+const CODE: &[DwAt] = &[dw::DW_AT_low_pc, dw::DW_AT_high_pc, dw::DW_AT_ranges, dw::DW_AT_entry_pc];
+const CALL: &[DwAt] = &[
+    dw::DW_AT_abstract_origin,
+    dw::DW_AT_call_file,
+    dw::DW_AT_call_line,
+    dw::DW_AT_call_column,
+    dw::DW_AT_GNU_discriminator,
+];
 /// Of a static member.
 const STATIC: &[DwAt] = &[dw::DW_AT_artificial, dw::DW_AT_declaration, dw::DW_AT_accessibility];
 const PLACE: &[DwAt] = &[dw::DW_AT_location, dw::DW_AT_const_value];
+
+/// The attribute for the name that a linker knows: of the standard, or of everyone before there was one.
+pub(super) fn linkage_name(version: u16) -> DwAt {
+    if version >= 4 { dw::DW_AT_linkage_name } else { DwAt(0x2007) }
+}
 
 /// The attributes that an entry of a scope or variable may have. `is_abstract` says that it is in an
 /// abstract instance, which has no code and no places.
 fn allowed(tag: DwTag, is_abstract: bool, consumer: &Consumer, name: DwAt) -> bool {
     let lanes = consumer.lanes;
+    // Of what can be declared in one place and defined in another.
+    let defined = [linkage_name(consumer.version), dw::DW_AT_specification];
     let is_in = |lists: &[&[DwAt]]| lists.iter().any(|list| list.contains(&name));
     match tag {
-        dw::DW_TAG_namespace => name == dw::DW_AT_name,
-        dw::DW_TAG_subprogram if is_abstract => is_in(&[DECLARED, FUNCTION, &[dw::DW_AT_inline]]),
-        dw::DW_TAG_subprogram => {
-            let more = [dw::DW_AT_abstract_origin, dw::DW_AT_calling_convention];
-            is_in(&[DECLARED, FUNCTION, CODE, &more]) || lanes == Some(name)
+        dw::DW_TAG_namespace => is_in(&[&[dw::DW_AT_name, dw::DW_AT_export_symbols]]),
+        dw::DW_TAG_imported_declaration | dw::DW_TAG_imported_module => {
+            is_in(&[LINE, &[dw::DW_AT_name, dw::DW_AT_import]])
         }
+        dw::DW_TAG_label => is_in(&[LINE, &[dw::DW_AT_name, dw::DW_AT_low_pc]]),
+        dw::DW_TAG_unspecified_parameters => false,
+        dw::DW_TAG_subprogram if is_abstract => {
+            is_in(&[DECLARED, &defined, FUNCTION, &[dw::DW_AT_declaration]])
+        }
+        dw::DW_TAG_subprogram => is_in(&[DECLARED, &defined, FUNCTION, CODE, BODY]) || lanes == Some(name),
         dw::DW_TAG_lexical_block => !is_abstract && is_in(&[CODE]),
         dw::DW_TAG_inlined_subroutine => is_in(&[CALL]) || !is_abstract && is_in(&[CODE]),
         _ => {
-            let more = [dw::DW_AT_artificial, dw::DW_AT_abstract_origin, dw::DW_AT_specification];
-            is_in(&[DECLARED, &more])
+            let more = [dw::DW_AT_artificial, dw::DW_AT_abstract_origin, dw::DW_AT_declaration];
+            is_in(&[DECLARED, &defined, &more])
                 || consumer.memory_space == Some(name)
                 || !is_abstract && is_in(&[PLACE])
         }

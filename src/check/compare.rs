@@ -14,7 +14,7 @@ use super::types::Later;
 use crate::error::{At, Error};
 use crate::eval;
 use crate::lower::{Consumer, LeftOut, Whose};
-use crate::model::{Address, FunctionId, Module, ScopeId, TypeId, Unit, UnitId, VariableId};
+use crate::model::{Address, CallId, FunctionId, Module, ScopeId, TypeId, Unit, UnitId, VariableId};
 use crate::read::{Dwarf, Entry, LineProgram, Object, Value};
 
 pub(super) struct Compare<'a, 'o> {
@@ -26,6 +26,8 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) left_out: BTreeMap<VariableId, Vec<&'a LeftOut>>,
     /// What the consumer could not be told all of.
     pub(super) untold: BTreeSet<Whose>,
+    /// What was left out that is no variable's.
+    pub(super) others_left_out: Vec<Whose>,
     pub(super) lists: Lists<'o>,
     pub(super) report: Report,
     /// The entries that say where variables are, for pointers to them.
@@ -33,10 +35,15 @@ pub(super) struct Compare<'a, 'o> {
     /// The entries that instances of functions and variables refer to.
     pub(super) function_origins: SecondaryMap<FunctionId, Option<u64>>,
     pub(super) variable_origins: SecondaryMap<VariableId, Option<u64>>,
+    /// The entries of namespaces.
+    pub(super) namespaces: SecondaryMap<ScopeId, Option<u64>>,
     /// Instances, to compare when all origins are known.
     pub(super) instances: Vec<Instance>,
     /// Locations to compare, when all entries are known.
     pub(super) places: Vec<(VariableId, Entry<'a, 'o>, Option<FunctionId>)>,
+    /// Functions and calls with expressions to compare, when all entries are known.
+    pub(super) frames: Vec<(FunctionId, Entry<'a, 'o>)>,
+    pub(super) calls: Vec<(CallId, Entry<'a, 'o>)>,
     /// Types and entries that were found to be the same.
     pub(super) types: BTreeSet<(TypeId, u64)>,
     /// The entries of these.
@@ -47,25 +54,32 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) scope_entries: BTreeSet<(ScopeId, u64)>,
     /// The line program of the unit that is being compared.
     pub(super) program: Option<LineProgram<'o>>,
+    /// The units of the module by the offsets of what they were compared with.
+    pub(super) unit_ids: BTreeMap<u64, UnitId>,
     pub(super) evaluator: eval::Evaluator,
 }
 
-/// An entry that is an instance of another one.
+/// An entry that refers to another one.
 pub(super) struct Instance {
     pub(super) at: At,
+    /// By this.
+    pub(super) attribute: gimli::DwAt,
     pub(super) of: Origin,
     /// The entry that it refers to.
     pub(super) found: Option<u64>,
 }
 
-/// What an entry is an instance of.
+/// What an entry refers to.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Origin {
     Nothing,
+    /// The entry that says what a function is.
     Function(FunctionId),
+    /// The entry in an abstract instance that says what a variable is.
     Variable(VariableId),
-    /// The declaration of a static member.
-    Member(VariableId),
+    /// The entry that says where a variable is, or that declares it.
+    Place(VariableId),
+    Namespace(ScopeId),
 }
 
 impl<'a, 'o> Compare<'a, 'o> {
@@ -77,9 +91,11 @@ impl<'a, 'o> Compare<'a, 'o> {
         dwarf: &'a Dwarf<'o>,
     ) -> Self {
         let mut by_variable = BTreeMap::<_, Vec<_>>::new();
+        let mut others_left_out = Vec::new();
         for one in left_out {
-            if let Whose::Variable(variable) = one.whose {
-                by_variable.entry(variable).or_default().push(one);
+            match one.variable() {
+                Some(variable) => by_variable.entry(variable).or_default().push(one),
+                None => others_left_out.push(one.whose),
             }
         }
         let mut compare = Self {
@@ -90,18 +106,23 @@ impl<'a, 'o> Compare<'a, 'o> {
             index: Rc::new(Index::new(module)),
             left_out: by_variable,
             untold: left_out.iter().map(|one| one.whose).collect(),
+            others_left_out,
             lists: Lists::new(),
             report: Report { left_out: left_out.len(), ..Report::default() },
             variables: SecondaryMap::new(),
             function_origins: SecondaryMap::new(),
             variable_origins: SecondaryMap::new(),
+            namespaces: SecondaryMap::new(),
             instances: Vec::new(),
             places: Vec::new(),
+            frames: Vec::new(),
+            calls: Vec::new(),
             types: BTreeSet::new(),
             type_entries: BTreeSet::new(),
             later: Later::default(),
             scope_entries: BTreeSet::new(),
             program: None,
+            unit_ids: BTreeMap::new(),
             evaluator: eval::Evaluator::new(),
         };
         compare.read_lists();
@@ -132,10 +153,17 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.header();
         self.units();
         self.tables();
+        self.lookups();
         self.origins();
         self.rest_of_parts();
         for (variable, entry, function) in core::mem::take(&mut self.places) {
             self.location(variable, entry, function);
+        }
+        for (function, entry) in core::mem::take(&mut self.frames) {
+            self.frame(function, entry);
+        }
+        for (call, entry) in core::mem::take(&mut self.calls) {
+            self.call_expressions(call, entry);
         }
         self.report
     }
@@ -184,6 +212,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     ) {
         let module = self.module;
         self.report.entries += 1;
+        self.unit_ids.insert(found.offset, id);
         let text = |id: Option<crate::model::StringId>| id.map(|id| module.string(id).to_owned());
         let own = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(String::from);
         self.same(at, "a unit's tag", &dw::DW_TAG_compile_unit, &root.tag());
@@ -191,10 +220,12 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.same(at, "entries that do not end", &0, &found.unclosed);
         self.same(at, "DW_AT_comp_dir", &text(unit.directory), &own(&found.comp_dir));
         self.same(at, "DW_AT_producer", &text(unit.producer), &own(&found.producer));
-        self.same(at, "DW_AT_language", &unit.language.map(u64::from), &found.language);
+        self.language(unit, found.language, root, at);
         let address_bytes = module.target.address_bytes();
         self.same(at, "bytes of an address", &address_bytes, &found.encoding.address_bytes);
-        if let Err((expected, found)) = only(root, |name| attributes::UNIT.contains(&name)) {
+        let macros = if self.consumer.version < 5 { dw::DW_AT_macro_info } else { dw::DW_AT_macros };
+        if let Err((expected, found)) = only(root, |name| attributes::UNIT.contains(&name) || name == macros)
+        {
             self.find(Kind::Attribute, at.clone(), expected, found);
         }
         self.program = match self.dwarf.lines(found) {
@@ -208,7 +239,18 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.scope(unit.scope, root, None);
         self.rest_of_types(id, root);
         self.procedures(id, root, at);
+        self.macros(id, found, at);
         self.lines(id, at);
+    }
+
+    fn language(&mut self, unit: &Unit, found: Option<u64>, root: Entry<'a, 'o>, at: &At) {
+        self.same(at, "DW_AT_language", &unit.language.map(|language| language.0.into()), &found);
+        let name =
+            unit.language.and_then(|language| language.name()).filter(|_| self.consumer.language_names);
+        let version = name.and_then(|(_, version)| unit.language_version.or(version));
+        let found = [attributes::LANGUAGE_NAME, attributes::LANGUAGE_VERSION].map(|name| root.number(name));
+        self.same(at, "the name of the language", &name.map(|(name, _)| name.into()), &found[0]);
+        self.same(at, "the version of the language", &version.map(u64::from), &found[1]);
     }
 
     /// A unit's code is that of its functions.
@@ -235,20 +277,22 @@ impl<'a, 'o> Compare<'a, 'o> {
 
     /// Instances are of what they should be.
     fn origins(&mut self) {
-        for Instance { at, of, found } in core::mem::take(&mut self.instances) {
+        for Instance { at, attribute, of, found } in core::mem::take(&mut self.instances) {
             let expected = match of {
                 Origin::Nothing => None,
                 Origin::Function(id) => self.function_origins[id],
                 Origin::Variable(id) => self.variable_origins[id],
-                Origin::Member(id) => self.variables[id],
+                Origin::Place(id) => self.variables[id],
+                Origin::Namespace(id) => self.namespaces[id],
             };
             if expected != found {
                 let text = |offset: Option<u64>| {
                     let entry = self.dwarf.entry_at(offset?)?;
-                    Some(format!("{} `{}` at {:#x}", entry.tag(), entry.name()?, entry.offset()))
+                    let name = entry.name().unwrap_or_default();
+                    Some(format!("{} `{name}` at {:#x}", entry.tag(), entry.offset()))
                 };
                 let text = |offset| text(offset).unwrap_or_else(|| "nothing".into());
-                let expected = format!("an instance of {}", text(expected));
+                let expected = format!("{attribute} {}", text(expected));
                 self.find(Kind::Attribute, at, expected, text(found));
             }
         }
@@ -262,6 +306,11 @@ impl<'a, 'o> Compare<'a, 'o> {
                 Some(self.object.symbol(self.module.symbol_name(symbol))?.address.wrapping_add(by))
             }
         }
+    }
+
+    /// How much of a function or call was left out.
+    pub(super) fn left_out_of(&self, of: Whose) -> usize {
+        self.others_left_out.iter().filter(|&&one| one == of).count()
     }
 
     /// Notes a difference.

@@ -5,29 +5,35 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use gimli::{DwTag, constants as dw};
+use gimli::{DwAt, DwTag, constants as dw};
 
-use super::attributes::only;
+use super::attributes::{linkage_name, only};
 use super::compare::{Compare, Instance, Origin, hex};
 use super::report::Kind;
-use super::types::{accessibility, is_composite, is_part, memory_space};
+use super::types::{accessibility, is_composite, is_part, is_template, memory_space};
 use crate::error::At;
-use crate::model::{FunctionId, ScopeId, ScopeKind, UnitId, VariableId, VariableKind};
+use crate::model::{FunctionId, ScopeId, ScopeKind, UnitId, Variable, VariableId, VariableKind};
 use crate::read::{Attribute, Entry, Value};
 
 /// Entries below another one, to be taken by tag and name, and whether they have code.
-struct Children<'a, 'o>(BTreeMap<(u16, Cow<'a, str>, bool), VecDeque<Entry<'a, 'o>>>);
+pub(super) struct Children<'a, 'o>(BTreeMap<(u16, Cow<'a, str>, bool), VecDeque<Entry<'a, 'o>>>);
 
 impl<'a, 'o> Children<'a, 'o> {
     fn new(entry: Entry<'a, 'o>) -> Self {
         let mut children = Self(BTreeMap::new());
         let is_type = is_composite(entry.tag());
-        for child in
-            entry.children().filter(|&child| is_compared(child.tag()) && !(is_type && is_part(child)))
-        {
+        for child in entry.children().filter(|&child| {
+            is_compared(child.tag()) && !(is_type && is_part(child)) && !is_template(child.tag())
+        }) {
             let tag = child.tag();
-            // Blocks have no name, and inlined calls one that says nothing of which call it is.
-            let is_code = matches!(tag, dw::DW_TAG_lexical_block | dw::DW_TAG_inlined_subroutine);
+            // Blocks have no name, and calls that of the callee, which says nothing of which call it is.
+            let is_code = matches!(
+                tag,
+                dw::DW_TAG_lexical_block
+                    | dw::DW_TAG_inlined_subroutine
+                    | dw::DW_TAG_call_site
+                    | dw::DW_TAG_GNU_call_site
+            );
             let name = child.name().filter(|_| !is_code).unwrap_or_default();
             let is_placed = tag == dw::DW_TAG_subprogram
                 && (child.attr(dw::DW_AT_low_pc).is_some() || child.attr(dw::DW_AT_ranges).is_some());
@@ -37,7 +43,7 @@ impl<'a, 'o> Children<'a, 'o> {
     }
 
     /// The next one of this kind. Of several, they are in the order of the module.
-    fn take(&mut self, tag: DwTag, name: &'a str, is_placed: bool) -> Option<Entry<'a, 'o>> {
+    pub(super) fn take(&mut self, tag: DwTag, name: &'a str, is_placed: bool) -> Option<Entry<'a, 'o>> {
         self.0.get_mut(&(tag.0, Cow::Borrowed(name), is_placed))?.pop_front()
     }
 
@@ -55,6 +61,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     pub(super) fn scope(&mut self, scope: ScopeId, entry: Entry<'a, 'o>, function: Option<FunctionId>) {
         let module = self.module;
         let is_abstract = function.is_none() && module.function_of(scope).is_some();
+        let is_first = self.is_first(function);
         self.scope_entries.insert((scope, entry.offset()));
         let mut children = Children::new(entry);
         let mut last_parameter = 0;
@@ -81,16 +88,31 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
             self.variable(id, found, function, is_abstract, &at);
         }
+        if let ScopeKind::Function(id) = module.scope(scope).kind {
+            self.more_arguments(id, &mut children, is_first, last_parameter);
+        }
         for &id in &index.scopes[scope] {
             match module.scope(id).kind {
-                // What is in a type is compared with the type.
                 ScopeKind::Unit | ScopeKind::Type(_) => {}
-                ScopeKind::Function(function) => self.function(function, &mut children),
-                ScopeKind::Namespace(name) => {
-                    let name = module.string(name);
+                // Of a function that was inlined, the abstract instance has it.
+                ScopeKind::Function(inner) => {
+                    if is_first {
+                        self.function(inner, &mut children);
+                    }
+                }
+                ScopeKind::Namespace { name, is_inline } => {
+                    let name = name.map_or("", |name| module.string(name));
                     match children.take(dw::DW_TAG_namespace, name, false) {
                         Some(found) => {
-                            self.attributes(found, is_abstract, &module.at_scope(scope));
+                            let at = module.at_scope(scope);
+                            self.namespaces[id] = Some(found.offset());
+                            self.attributes(found, is_abstract, &at);
+                            self.same(
+                                &at,
+                                "DW_AT_export_symbols",
+                                &is_inline,
+                                &flag(found, dw::DW_AT_export_symbols),
+                            );
                             self.scope(id, found, function);
                         }
                         None => {
@@ -105,13 +127,32 @@ impl<'a, 'o> Compare<'a, 'o> {
                 }
             }
         }
+        if is_first {
+            for &id in &index.imports[scope] {
+                self.import(id, &mut children);
+            }
+        }
+        if let Some(function) = function {
+            for &id in &index.labels[scope] {
+                self.label(id, function, &mut children);
+            }
+            for &id in &index.calls[scope] {
+                self.call(id, function, &mut children);
+            }
+        }
         for child in children.rest() {
             self.unexpected(child, module.at_scope(scope));
         }
     }
 
+    /// Whether what has one entry for all instances of a function is in this one: in the abstract instance, if
+    /// there is one. `function` is the one whose code it is in.
+    fn is_first(&self, function: Option<FunctionId>) -> bool {
+        function.is_none_or(|function| !self.index.inlined[function])
+    }
+
     #[cold]
-    fn unexpected(&mut self, entry: Entry<'a, 'o>, at: At) {
+    pub(super) fn unexpected(&mut self, entry: Entry<'a, 'o>, at: At) {
         let name = entry.name().unwrap_or_default();
         let is_variable = variable_tags().contains(&entry.tag());
         let variable = is_variable.then(|| name.to_string()).or(at.variable.clone());
@@ -140,76 +181,14 @@ impl<'a, 'o> Compare<'a, 'o> {
             let expected: Vec<Range<u64>> = module.ranges(id).iter().map(moved).collect();
             self.code(found, &expected, &at);
         }
-        if let ScopeKind::Inlined { function: callee, call } = module.scope(id).kind {
+        self.entry_pc(id, found, function, &at);
+        if let ScopeKind::Inlined { function: callee, call, discriminator } = module.scope(id).kind {
             self.instance_of(found, Origin::Function(callee), &at);
-            let names = [dw::DW_AT_call_file, dw::DW_AT_call_line, dw::DW_AT_call_column];
-            self.source_line(found, &at, Some(call), names);
+            self.source_line(found, &at, Some(call), CALL_LINE);
+            let number = found.number(dw::DW_AT_GNU_discriminator).unwrap_or(0);
+            self.same(&at, "the discriminator", &discriminator.into(), &number);
         }
         self.scope(id, found, function);
-    }
-
-    fn function(&mut self, id: FunctionId, children: &mut Children<'a, 'o>) {
-        let module = self.module;
-        let data = module.function(id);
-        let name = module.string(data.name);
-        let at = module.at_scope(data.scope);
-        let is_inlined = self.index.inlined[id];
-        if is_inlined || data.address.is_none() {
-            match children.take(dw::DW_TAG_subprogram, name, false) {
-                Some(found) => {
-                    self.report.entries += 1;
-                    self.function_origins[id] = Some(found.offset());
-                    self.attributes(found, true, &at);
-                    let inline = if is_inlined { dw::DW_INL_inlined } else { dw::DW_INL_not_inlined };
-                    let found_inline = found.number(dw::DW_AT_inline);
-                    self.same(&at, "DW_AT_inline", &Some(inline.0.into()), &found_inline);
-                    self.function_attributes(id, found, &at);
-                    self.scope(data.scope, found, None);
-                }
-                None => self.find(Kind::MissingEntry, at.clone(), "an abstract instance", "none"),
-            }
-        }
-        if data.address.is_none() {
-            return;
-        }
-        let Some(found) = children.take(dw::DW_TAG_subprogram, name, true) else {
-            return self.find(Kind::MissingEntry, at, format!("function `{name}`"), "none");
-        };
-        self.report.entries += 1;
-        self.attributes(found, false, &at);
-        self.instance_of(found, if is_inlined { Origin::Function(id) } else { Origin::Nothing }, &at);
-        self.function_attributes(id, found, &at);
-        match self.address(id) {
-            Some(start) => {
-                self.code(found, core::slice::from_ref(&(start..start.wrapping_add(data.bytes))), &at)
-            }
-            None => self.find(Kind::Code, at.clone(), "a symbol for its code", "none in the object"),
-        }
-        let convention = self.consumer.kernel_convention.filter(|_| data.is_kernel).map(u64::from);
-        self.same(&at, "DW_AT_calling_convention", &convention, &found.number(dw::DW_AT_calling_convention));
-        if let Some(attribute) = self.consumer.lanes {
-            let lanes = module.target.lanes();
-            let expected = (lanes > 1).then_some(u64::from(lanes));
-            self.same(&at, "the number of lanes", &expected, &found.number(attribute));
-        }
-        self.scope(data.scope, found, Some(id));
-    }
-
-    fn function_attributes(&mut self, id: FunctionId, entry: Entry<'a, 'o>, at: &At) {
-        let data = self.module.function(id);
-        let linkage = data.linkage_name.map(|name| self.module.string(name).to_owned());
-        let found = entry.inherited(dw::DW_AT_linkage_name).and_then(Value::text).map(Into::into);
-        self.same(at, "DW_AT_linkage_name", &linkage, &found);
-        let is_external = matches!(entry.inherited(dw::DW_AT_external), Some(Value::Flag(true)));
-        self.same(at, "DW_AT_external", &data.is_external, &is_external);
-        // A prototype is said of where a function can be without one: C and OpenCL C (DWARF 5, table 7.17).
-        let unit = self.module.scope(data.scope).unit;
-        let language = self.module.unit(unit).language;
-        let has_prototype = matches!(language, Some(0x01 | 0x02 | 0x0c | 0x15 | 0x1d | 0x2c));
-        let found = matches!(entry.inherited(dw::DW_AT_prototyped), Some(Value::Flag(true)));
-        self.same(at, "DW_AT_prototyped", &has_prototype, &found);
-        self.declared(entry, at, data.line);
-        self.ty(data.returns, entry.ty(), at);
     }
 
     fn variable(
@@ -233,20 +212,26 @@ impl<'a, 'o> Compare<'a, 'o> {
             self.unexpected(child, at.clone());
         }
         self.ty(Some(variable.ty), entry.ty(), at);
-        // An instance is declared where what it is an instance of is; so is a definition that does not say.
+        // An instance is declared where what it is an instance of is; a definition, if it does not say so.
         let declared = module.variable(module.first_origin(id));
-        let own = variable.line.filter(|_| variable.specification.is_some());
+        let own = variable.line.filter(|_| variable.origin.is_none());
         self.declared(entry, at, own.or(declared.line));
         let is = |name| matches!(entry.inherited(name), Some(Value::Flag(true)));
-        self.same(at, "DW_AT_artificial", &declared.is_artificial, &is(dw::DW_AT_artificial));
-        self.same(at, "DW_AT_external", &declared.is_external, &is(dw::DW_AT_external));
+        let either = |is: fn(&Variable) -> bool| is(declared) || variable.origin.is_none() && is(variable);
+        self.same(at, "DW_AT_artificial", &either(|it| it.is_artificial), &is(dw::DW_AT_artificial));
+        self.same(at, "DW_AT_external", &either(|it| it.is_external), &is(dw::DW_AT_external));
+        self.same(at, "DW_AT_declaration", &variable.is_declaration, &flag(entry, dw::DW_AT_declaration));
+        let of = variable.origin.map_or(variable, |origin| module.variable(origin));
+        let linkage = of.linkage_name.or(declared.linkage_name).map(|name| module.string(name).to_owned());
+        let found =
+            entry.inherited(linkage_name(self.consumer.version)).and_then(Value::text).map(Into::into);
+        self.same(at, "the linkage name", &linkage, &found);
         if let Some(attribute) = self.consumer.memory_space {
             let found = entry.inherited(attribute).and_then(Value::unsigned);
             self.same(at, "the memory space", &declared.memory_space.map(memory_space), &found);
         }
-        let of = variable.specification.map_or(Origin::Nothing, Origin::Member);
-        let found = entry.reference(dw::DW_AT_specification).map(|declaration| declaration.offset());
-        self.instances.push(Instance { at: at.clone(), of, found });
+        let specification = variable.specification.map_or(Origin::Nothing, Origin::Place);
+        self.refers(entry, dw::DW_AT_specification, specification, at);
         let has_abstract = function.is_some_and(|function| self.index.inlined[function]);
         self.instance_of(
             entry,
@@ -323,9 +308,51 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
-    fn instance_of(&mut self, entry: Entry<'a, 'o>, of: Origin, at: &At) {
-        let found = entry.reference(dw::DW_AT_abstract_origin).map(|origin| origin.offset());
-        self.instances.push(Instance { at: at.clone(), of, found });
+    pub(super) fn instance_of(&mut self, entry: Entry<'a, 'o>, of: Origin, at: &At) {
+        self.refers(entry, dw::DW_AT_abstract_origin, of, at);
+    }
+
+    /// Compares what an entry refers to, when all are known.
+    pub(super) fn refers(&mut self, entry: Entry<'a, 'o>, attribute: DwAt, of: Origin, at: &At) {
+        let found = entry.attr(attribute).map(|value| match value {
+            Value::Reference(offset) => *offset,
+            // Nothing is there.
+            _ => u64::MAX,
+        });
+        self.instances.push(Instance { at: at.clone(), attribute, of, found });
+    }
+
+    /// Compares the pc at which a scope is entered.
+    pub(super) fn entry_pc(
+        &mut self,
+        scope: ScopeId,
+        entry: Entry<'a, 'o>,
+        function: Option<FunctionId>,
+        at: &At,
+    ) {
+        let pc = function.and(self.module.scope(scope).entry_pc);
+        self.pc(entry, dw::DW_AT_entry_pc, function, pc, at);
+    }
+
+    /// Compares an attribute that is the address of a pc of a function.
+    pub(super) fn pc(
+        &mut self,
+        entry: Entry<'a, 'o>,
+        attribute: DwAt,
+        function: Option<FunctionId>,
+        pc: Option<u64>,
+        at: &At,
+    ) {
+        let start = function.and_then(|function| self.address(function)).unwrap_or(0);
+        let expected = pc.map(|pc| format!("{:#x}", start.wrapping_add(pc)));
+        let found = entry.attr(attribute).map(|value| match value {
+            Value::Address(address) => format!("{address:#x}"),
+            other => format!("{other:?}"),
+        });
+        if expected != found {
+            let text = |one: Option<String>| one.unwrap_or_else(|| "none".into());
+            self.find(Kind::Code, at.clone(), format!("{attribute} {}", text(expected)), text(found));
+        }
     }
 
     /// What procedures say is compared where they are called.
@@ -346,7 +373,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     }
 
     /// Compares the code of an entry.
-    fn code(&mut self, entry: Entry<'a, 'o>, expected: &[Range<u64>], at: &At) {
+    pub(super) fn code(&mut self, entry: Entry<'a, 'o>, expected: &[Range<u64>], at: &At) {
         match entry.ranges() {
             Ok(found) if found == expected => {}
             Ok(found) => self.find(Kind::Code, at.clone(), hex(expected), hex(&found)),
@@ -354,6 +381,14 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 }
+
+/// Whether the entry itself has a flag.
+pub(super) fn flag(entry: Entry<'_, '_>, name: DwAt) -> bool {
+    matches!(entry.attr(name), Some(Value::Flag(true)))
+}
+
+/// Where in the source a call is.
+pub(super) const CALL_LINE: [DwAt; 3] = [dw::DW_AT_call_file, dw::DW_AT_call_line, dw::DW_AT_call_column];
 
 fn variable_tags() -> [DwTag; 3] {
     [dw::DW_TAG_variable, dw::DW_TAG_formal_parameter, dw::DW_TAG_constant]

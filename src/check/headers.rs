@@ -126,7 +126,8 @@ fn tables(
             // The first list follows the offsets: a count that is too small would leave some out.
             let offsets = (0..count).map(|index| bytes.number(start + element * index, element));
             let first = offsets.collect::<Result<Vec<_>, _>>()?.into_iter().min();
-            if first.is_some_and(|first| start.checked_add(first) != Some(lists)) {
+            // Nothing follows where there is no list.
+            if first.map_or(Some(end), |first| start.checked_add(first)) != Some(lists) {
                 return Err(format!("{count} lists, the first at {:#x}", first.unwrap_or(0)));
             }
         } else if !(end - start).is_multiple_of(element) {

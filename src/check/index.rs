@@ -2,12 +2,17 @@
 
 use cranelift_entity::SecondaryMap;
 
-use crate::model::{FunctionId, Module, ScopeId, ScopeKind, TypeId, UnitId, VariableId};
+use crate::model::{
+    CallId, FunctionId, ImportId, LabelId, Module, ScopeId, ScopeKind, TypeId, UnitId, VariableId,
+};
 
 /// What is in each scope and unit of a module, in its order.
 pub(super) struct Index {
     pub(super) variables: SecondaryMap<ScopeId, Vec<VariableId>>,
     pub(super) scopes: SecondaryMap<ScopeId, Vec<ScopeId>>,
+    pub(super) imports: SecondaryMap<ScopeId, Vec<ImportId>>,
+    pub(super) labels: SecondaryMap<ScopeId, Vec<LabelId>>,
+    pub(super) calls: SecondaryMap<ScopeId, Vec<CallId>>,
     pub(super) functions: SecondaryMap<UnitId, Vec<FunctionId>>,
     pub(super) types: SecondaryMap<UnitId, Vec<TypeId>>,
     /// How many procedures the unit has.
@@ -21,6 +26,9 @@ impl Index {
         let mut index = Self {
             variables: SecondaryMap::new(),
             scopes: SecondaryMap::new(),
+            imports: SecondaryMap::new(),
+            labels: SecondaryMap::new(),
+            calls: SecondaryMap::new(),
             functions: SecondaryMap::new(),
             types: SecondaryMap::new(),
             procedures: SecondaryMap::new(),
@@ -36,6 +44,15 @@ impl Index {
             if let ScopeKind::Inlined { function, .. } = scope.kind {
                 index.inlined[function] = true;
             }
+        }
+        for (id, import) in module.imports() {
+            index.imports[import.scope].push(id);
+        }
+        for (id, label) in module.labels() {
+            index.labels[label.scope].push(id);
+        }
+        for (id, call) in module.calls() {
+            index.calls[call.scope].push(id);
         }
         for (id, function) in module.functions() {
             index.functions[module.scope(function.scope).unit].push(id);

@@ -5,7 +5,9 @@ use core::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::witness::Fill;
-use crate::eval::{BaseType, Body, Entry, ListEntry, Machine, TypeEncoding, Unavailable};
+use crate::eval::{
+    BaseType, Body, Entry, ListEntry, Location, Machine, SingleLocation, Storage, TypeEncoding, Unavailable,
+};
 use crate::op::Reg;
 use crate::read::{Dwarf, Value};
 use crate::target::{SpaceId, Target};
@@ -54,11 +56,15 @@ impl Stopped<'_, '_> {
 impl Machine for Stopped<'_, '_> {
     fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
         self.asked.contents.set(true);
-        if frame != 0 || self.target.register(reg).is_none() {
+        if frame > 1 || self.target.register(reg).is_none() {
             return Err(Unavailable);
         }
         for (index, byte) in into.iter_mut().enumerate() {
-            *byte = self.fill.register_byte(reg, at + index as u32);
+            let at = at + index as u32;
+            *byte = match frame {
+                0 => self.fill.register_byte(reg, at),
+                _ => self.fill.entry_byte(reg, at),
+            };
         }
         Ok(())
     }
@@ -88,6 +94,14 @@ impl Machine for Stopped<'_, '_> {
 
     fn pc(&self, frame: u32) -> Option<u64> {
         self.pc.filter(|_| frame == 0)
+    }
+
+    /// What the caller will find in a register is what it held on entry. Where that is now nobody says: it is
+    /// a register of the caller's.
+    fn saved(&self, reg: Reg, frame: u32) -> Option<Location> {
+        let bits = self.target.register(reg)?.bits;
+        let storage = Storage::Register { reg, frame, bits };
+        (frame == 1).then(|| SingleLocation { storage, offset: 0 }.into())
     }
 
     fn debug_addr(&self, unit: u64, index: u64) -> Option<u64> {

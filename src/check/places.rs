@@ -1,5 +1,7 @@
 //! A variable's bits at one witness, by the model and by the object, in the same words.
 
+use std::borrow::Cow;
+
 use super::compare::Compare;
 use super::locations::{Place, Witness};
 use super::machine::{self, Asked};
@@ -7,13 +9,33 @@ use super::witness::Stopped;
 use crate::eval::{self, Context, ImplicitBits, ImplicitPointer, Location, SingleLocation};
 use crate::model::{NoMeaning, Span, Storage};
 use crate::op::{Encoder, text};
-use crate::read::Value;
+use crate::read::{Attribute, Entry, Value};
 use crate::target::{SpaceId, Target};
 
 /// A location by its bits.
 pub(super) type Spans = Vec<eval::Span>;
 
 impl<'a, 'o> Compare<'a, 'o> {
+    /// The bytes of an entry's `DW_AT_const_value`, as they are in memory.
+    pub(super) fn const_value(&self, entry: Entry<'a, 'o>) -> Option<Cow<'o, [u8]>> {
+        let named = |attribute: &&Attribute<'_>| attribute.name == gimli::DW_AT_const_value;
+        let attribute = entry.attributes().iter().find(named)?;
+        let size = match attribute.form {
+            gimli::DW_FORM_data1 => 1,
+            gimli::DW_FORM_data2 => 2,
+            gimli::DW_FORM_data4 => 4,
+            _ => 8,
+        };
+        match attribute.value {
+            Value::Block(bytes) => Some(bytes.into()),
+            Value::Unsigned(value) if self.module.target.is_big_endian() => {
+                Some(value.to_be_bytes()[8 - size..].to_vec().into())
+            }
+            Value::Unsigned(value) => Some(value.to_le_bytes().to_vec().into()),
+            _ => None,
+        }
+    }
+
     /// What the model says: the spans of each place that the variable is in.
     pub(super) fn expected(
         &self,
@@ -23,8 +45,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     ) -> Vec<Result<Spans, NoMeaning>> {
         let module = self.module;
         let symbol = |name: &str| Some(self.object.symbol(name)?.address);
-        let lane = (module.target.lanes() > 1).then_some(witness.lane);
-        let contents = Stopped { fill: witness.fill, lane, symbol: &symbol, asked };
+        let contents = self.contents(witness, &symbol, asked);
         // Sorted, and of those that begin at or before the pc only the last ones, which begin together, can
         // go on there.
         let live = module.live(place.id);
@@ -36,6 +57,37 @@ impl<'a, 'o> Compare<'a, 'o> {
             Ok(spans.iter().map(|span| self.span(span)).collect())
         });
         denoted.collect()
+    }
+
+    /// The stopped program, for the model's own meaning.
+    pub(super) fn contents<'s>(
+        &'s self,
+        witness: Witness,
+        symbol: &'s dyn Fn(&str) -> Option<u64>,
+        asked: &'s Asked,
+    ) -> Stopped<'s> {
+        let lane = (self.module.target.lanes() > 1).then_some(witness.lane);
+        Stopped { target: &self.module.target, fill: witness.fill, lane, symbol, asked }
+    }
+
+    /// The same, for the evaluator, at an entry.
+    pub(super) fn machine<'s>(
+        &'s self,
+        entry: Entry<'a, 'o>,
+        witness: Witness,
+        asked: &'s Asked,
+    ) -> machine::Stopped<'s, 'o> {
+        let target = &self.module.target;
+        machine::Stopped {
+            target,
+            dwarf: self.dwarf,
+            lists: &self.lists,
+            fill: witness.fill,
+            lane: (target.lanes() > 1).then_some(witness.lane),
+            lanes: self.lanes(entry, witness),
+            pc: witness.start.map(|start| start.wrapping_add(witness.pc)),
+            asked,
+        }
     }
 
     /// A span of the model as one of the evaluator.
@@ -76,26 +128,30 @@ impl<'a, 'o> Compare<'a, 'o> {
         asked: &Asked,
         trace: Option<&mut Vec<String>>,
     ) -> Result<Spans, Option<eval::Fault>> {
-        let entry = place.entry;
+        let mut evaluator = core::mem::take(&mut self.evaluator);
+        let found = self.evaluated(&mut evaluator, place, witness, asked, trace);
+        self.evaluator = evaluator;
+        found
+    }
+
+    fn evaluated(
+        &self,
+        evaluator: &mut eval::Evaluator,
+        Place { entry, bits, .. }: Place<'a, 'o>,
+        witness: Witness,
+        asked: &Asked,
+        trace: Option<&mut Vec<String>>,
+    ) -> Result<Spans, Option<eval::Fault>> {
         let target = &self.module.target;
         let unit = entry.unit();
-        let machine = machine::Stopped {
-            target,
-            dwarf: self.dwarf,
-            lists: &self.lists,
-            fill: witness.fill,
-            lane: (target.lanes() > 1).then_some(witness.lane),
-            lanes: self.lanes(place),
-            pc: witness.start.map(|start| start.wrapping_add(witness.pc)),
-            asked,
-        };
+        let machine = self.machine(entry, witness, asked);
         let context = Context { unit: unit.offset, ..Context::new(unit.encoding, target) };
         let location = match entry.attr(gimli::DW_AT_location) {
             Some(Value::Expr(expr)) => match trace {
-                None => self.evaluator.location(expr, &machine, &context).map_err(Some)?,
+                None => evaluator.location(expr, &machine, &context).map_err(Some)?,
                 Some(trace) => {
                     let mut step = |step: eval::Step<'_>| trace.push(told(&step, &context, target));
-                    match self.evaluator.traced(expr, &machine, &context, &mut step).map_err(Some)? {
+                    match evaluator.traced(expr, &machine, &context, &mut step).map_err(Some)? {
                         eval::Element::Location(location) => location,
                         eval::Element::Value(_) => return Err(None),
                     }
@@ -104,30 +160,25 @@ impl<'a, 'o> Compare<'a, 'o> {
             Some(Value::LocList(_)) => {
                 let entries = self.lists.get(&entry.offset()).ok_or(None)?;
                 match trace {
-                    None => self.evaluator.list(entries, &machine, &context).map_err(Some)?,
+                    None => evaluator.list(entries, &machine, &context).map_err(Some)?,
                     Some(trace) => {
                         let mut step = |step: eval::Step<'_>| trace.push(told(&step, &context, target));
-                        self.evaluator.list_traced(entries, &machine, &context, &mut step).map_err(Some)?
+                        evaluator.list_traced(entries, &machine, &context, &mut step).map_err(Some)?
                     }
                 }
             }
             Some(_) => return Err(None),
-            None => match entry.attr(gimli::DW_AT_const_value) {
-                Some(Value::Block(bytes)) => Location::implicit(bytes),
-                Some(Value::Unsigned(value)) => Location::implicit(&value.to_le_bytes()),
-                Some(Value::Signed(value)) => Location::implicit(&value.to_le_bytes()),
-                Some(_) => return Err(None),
-                None => return Ok(merged(&[], place.bits)),
-            },
+            None if entry.attr(gimli::DW_AT_const_value).is_none() => return Ok(merged(&[], bits)),
+            None => Location::implicit(&self.const_value(entry).ok_or(None)?),
         };
-        eval::spans(&location, place.bits.into()).map_err(Some)
+        eval::spans(&location, bits.into()).map_err(Some)
     }
 
     /// How many lanes the function's entry says it has. A consumer that is not told of lanes knows them.
-    fn lanes(&self, place: Place<'a, 'o>) -> u64 {
+    fn lanes(&self, entry: Entry<'a, 'o>, witness: Witness) -> u64 {
         let lanes = u64::from(self.module.target.lanes());
-        let (Some(attribute), Some(_)) = (self.consumer.lanes, place.function) else { return lanes };
-        let subprogram = core::iter::successors(Some(place.entry), |entry| entry.parent())
+        let (Some(attribute), Some(_)) = (self.consumer.lanes, witness.start) else { return lanes };
+        let subprogram = core::iter::successors(Some(entry), |entry| entry.parent())
             .find(|entry| entry.tag() == gimli::DW_TAG_subprogram);
         subprogram.and_then(|entry| entry.number(attribute)).unwrap_or(1)
     }

@@ -41,7 +41,7 @@ impl<'a, 'o> Compare<'a, 'o> {
 }
 
 /// What is wrong with an expression, if something is.
-fn problem(expr: &[u8], encoding: Encoding) -> Option<String> {
+pub(super) fn problem(expr: &[u8], encoding: Encoding) -> Option<String> {
     // Whether a part is complete, whether there are parts, and whether the last operation ended one.
     let (mut is_complete, mut has_parts, mut is_end) = (false, false, false);
     for decoded in Decoder::new(expr, encoding) {

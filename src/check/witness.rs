@@ -8,6 +8,8 @@
 //!   run-time offsets lie inside of their storages; and all bits 0 and all bits 1, for sums that carry and
 //!   numbers that have a sign in one of the two.
 //!
+//! What registers held when the function was entered differs from what they hold, in each of the contents.
+//!
 //! A location that asks for no lane is compared in one lane, and one that reads nothing with one content:
 //! it is the same in all others.
 
@@ -64,6 +66,18 @@ impl Fill {
         }
     }
 
+    /// Byte `at` of what a register held when the function was entered: not what it holds, whatever the fill,
+    /// so that one cannot be taken for the other.
+    pub fn entry_byte(self, reg: Reg, at: u32) -> u8 {
+        match self {
+            Self::Spelled => !self.register_byte(reg, at),
+            Self::Small if at.is_multiple_of(4) => 1 + self.register_byte(reg, at) % 7,
+            Self::Small => 0,
+            Self::Zeros => 0xff,
+            Self::Ones => 0,
+        }
+    }
+
     /// A byte of memory.
     pub fn memory_byte(self, space: SpaceId, lane: Option<u32>, address: u64) -> u8 {
         let storage = u64::from(space.0) << 32 | u64::from(lane.map_or(0, |lane| lane + 1));
@@ -88,6 +102,7 @@ fn spell(storage: u64, at: u64) -> u8 {
 
 /// A stopped program for the model's own meaning.
 pub(super) struct Stopped<'a> {
+    pub(super) target: &'a Target,
     pub(super) fill: Fill,
     pub(super) lane: Option<u32>,
     pub(super) symbol: &'a dyn Fn(&str) -> Option<u64>,
@@ -99,6 +114,12 @@ impl Contents for Stopped<'_> {
         self.asked.contents.set(true);
         let byte = |at: u64| u32::try_from(at).ok().map(|at| self.fill.register_byte(reg, at));
         number(from.into(), bits, |at| byte(at as u64))
+    }
+
+    fn entry_register(&self, reg: Reg) -> Option<u64> {
+        self.asked.contents.set(true);
+        let bits = self.target.register(reg)?.bits.min(64);
+        number(0, bits, |at| Some(self.fill.entry_byte(reg, at as u32)))
     }
 
     fn memory(&self, space: SpaceId, lane: Option<u32>, from: u128, bits: u32) -> Option<u64> {

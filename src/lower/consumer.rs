@@ -46,6 +46,8 @@ pub struct Consumer {
     pub version: u16,
     /// The 32-bit or the 64-bit DWARF format.
     pub format: Format,
+    /// Whether a unit's language is said as DWARF 6 does, too: by a name and a version.
+    pub language_names: bool,
     /// Tables for looking things up.
     pub tables: Tables,
     /// Whether structures, unions and enumerations with a name go to type units, which a linker merges.
@@ -129,6 +131,7 @@ impl Consumer {
             kernel_convention: None,
             version: 5,
             format: Format::Dwarf32,
+            language_names: false,
             tables: Tables::default(),
             has_type_units: false,
             is_split: false,
@@ -182,6 +185,12 @@ impl Consumer {
             address_bytes: target.address_bytes(),
             big_endian: target.is_big_endian(),
         }
+    }
+
+    /// The attribute for a linkage name: before DWARF 4, which brought one, that of the MIPS compilers, which
+    /// everyone took over.
+    pub(super) fn linkage_name(&self) -> DwAt {
+        if self.version < 4 { gimli::DW_AT_MIPS_linkage_name } else { gimli::DW_AT_linkage_name }
     }
 
     /// Whether locations are stack elements, as the AMD extension has it.

@@ -161,7 +161,7 @@ impl<'u> Dies<'u> {
             line: self.line,
             macros: self.macros,
             code: has.code,
-            named: self.info.named.map_or_else(Vec::new, |named| named.all),
+            named: self.info.named.map(|named| named.finish()).unwrap_or_default(),
             left_out: self.left_out,
             has_shared: self.has_shared,
         })
@@ -169,7 +169,11 @@ impl<'u> Dies<'u> {
 
     /// Writes procedures for what comes again in the unit's locations, if the consumer can call them.
     fn share(&mut self) -> Result<()> {
-        let (Some(from_bytes), true) = (self.consumer.shared_from_bytes, self.shares) else { return Ok(()) };
+        // DWARF 2 has no calls.
+        let can_call = self.consumer.version > 2;
+        let (Some(from_bytes), true) = (self.consumer.shared_from_bytes, self.shares && can_call) else {
+            return Ok(());
+        };
         let module = self.module;
         for &variable in self.units.variables.of(self.entries.unit) {
             let variable = VariableId::from_u32(variable);
@@ -219,12 +223,14 @@ impl<'u> Dies<'u> {
                 || functions.iter().any(|&id| module.functions[id].line.is_some())
                 || code.iter().any(|&id| !module.functions[id].rows.is_empty())
                 || variables().any(|variable| variable.line.is_some())
+                || super::others::has_lines(module, id)
                 || types().any(|ty| ty.lines(module).next().is_some())
                 || scopes().any(|scope| matches!(scope.kind, ScopeKind::Inlined { .. })),
             ranges: code.len() > 1 || scopes().any(|scope| !scope.ranges.is_empty()),
             // Whether a location has an address in it is known only when it is written.
             addresses: !code.is_empty()
                 || types().any(|ty| !ty.locs().is_empty())
+                || functions.iter().any(|&id| !module.functions[id].templates.is_empty())
                 || variables().next().is_some()
                 || !units.procedures.of(id).is_empty(),
             functions,
@@ -244,9 +250,7 @@ impl<'u> Dies<'u> {
         if let Some(producer) = unit.producer {
             self.text(gimli::DW_AT_producer, producer);
         }
-        if let Some(language) = unit.language {
-            self.info.unsigned(gimli::DW_AT_language, language.into());
-        }
+        self.language(unit);
         self.name(Some(unit.name));
         if let Some(directory) = unit.directory {
             self.text(gimli::DW_AT_comp_dir, directory);
@@ -381,6 +385,13 @@ impl<'u> Dies<'u> {
             let functions = self.units.functions.of(unit).iter().map(|&id| FunctionId::from_u32(id));
             let bases = functions.map(|function| module.functions[function].stack.base);
             bases.chain([None]).for_each(|base| used_by(loc, base));
+        }
+        super::calls::locs(module, unit).for_each(|(loc, base)| used_by(loc, base));
+        for &id in self.units.functions.of(unit) {
+            let function = &module.functions[FunctionId::from_u32(id)];
+            let mut locs = Vec::new();
+            function.templates.iter().for_each(|parameter| parameter.locs(&mut locs));
+            locs.into_iter().for_each(|loc| used_by(loc, function.stack.base));
         }
         sizes.retain(|&bits| bits < address_bits);
         sizes.sort_unstable();

@@ -71,10 +71,16 @@ impl<'u> Numbers<'u> {
 
     pub(super) fn count(&self) -> usize {
         let units = self.units;
-        let [variables, types, functions, procedures, variant_parts] =
-            [&units.variables, &units.types, &units.functions, &units.procedures, &units.variant_parts]
-                .map(|kind| kind.count(self.unit));
-        (2 * variables + types + functions + procedures + variant_parts) as usize
+        let [variables, types, functions, procedures, variant_parts, scopes] = [
+            &units.variables,
+            &units.types,
+            &units.functions,
+            &units.procedures,
+            &units.variant_parts,
+            &units.scopes,
+        ]
+        .map(|kind| kind.count(self.unit));
+        (2 * variables + types + functions + procedures + variant_parts + scopes) as usize
     }
 
     /// The entry that says where a variable is.
@@ -120,6 +126,12 @@ impl<'u> Numbers<'u> {
         let (unit, units) = (self.unit, self.units);
         let before = self.procedures(unit) + units.procedures.count(unit);
         EntryRef(before + units.variant_parts.place(id.as_u32()))
+    }
+
+    pub(super) fn namespace(&self, id: ScopeId) -> EntryRef {
+        let (unit, units) = (self.unit, self.units);
+        let before = self.procedures(unit) + units.procedures.count(unit) + units.variant_parts.count(unit);
+        EntryRef(before + units.scopes.place(id.as_u32()))
     }
 }
 
@@ -216,13 +228,6 @@ impl Children {
 
     pub(super) fn next_type(&self, ty: TypeId) -> Option<TypeId> {
         some(self.next_type[ty.as_u32() as usize]).map(TypeId::from_u32)
-    }
-
-    pub(super) fn is_empty(&self, scope: ScopeId) -> bool {
-        let index = scope.as_u32() as usize;
-        self.first_variable[index] == NONE
-            && self.first_scope[index] == NONE
-            && self.first_type[index] == NONE
     }
 }
 

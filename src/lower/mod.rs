@@ -3,14 +3,17 @@
 //! [`lower`] walks the module once and appends what it finds to the sections: entries, lists and rows as
 //! they come. What the consumer cannot be told is an error, or is left out and listed, by [`Policy`].
 
+mod calls;
 mod consumer;
 mod dies;
 mod entries;
+mod functions;
 mod join;
 mod lines;
 mod lists;
 mod loc;
 mod macros;
+mod others;
 mod scopes;
 mod types;
 mod units;
@@ -28,7 +31,7 @@ pub use units::{LoweredUnit, Units};
 use crate::emit::Section;
 use crate::emit::addr::Addresses;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Loc, Module, Node, Stack, TypeId, VariableId};
+use crate::model::{CallId, FunctionId, Loc, Module, Node, Stack, TypeId, VariableId};
 use crate::op::Expr;
 
 /// What was written.
@@ -40,7 +43,7 @@ pub struct Lowered {
     pub left_out: Vec<LeftOut>,
 }
 
-/// A location that was left out, for the consumer cannot be told of it.
+/// Something that was left out, for the consumer cannot be told of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
     /// Whose location.
@@ -69,6 +72,10 @@ pub enum Whose {
     Variable(VariableId),
     /// A type's: the number of an array's elements, or the value of a template's parameter.
     Type(TypeId),
+    /// A function's: where its frame, or that of the one around it, begins.
+    Function(FunctionId),
+    /// A call's: its target, or an argument.
+    Call(CallId),
 }
 
 impl core::fmt::Display for LeftOut {

@@ -1,13 +1,22 @@
-//! Entries of functions, blocks, inlined calls and namespaces: DWARF 5 sections 3.3 and 3.5.
+//! Entries of blocks, inlined calls and namespaces: DWARF 5 sections 3.2.2, 3.3.8 and 3.5.
 
 use core::ops::Range;
 
+use super::Whose;
 use super::dies::Dies;
 use super::lists::Base;
+use super::others::Other;
 use crate::emit::addr::AddressKey;
 use crate::emit::line::file_number;
 use crate::error::Result;
-use crate::model::{FileId, Function, FunctionId, ScopeId, ScopeKind, SourceLine, Stack, UnitId};
+use crate::model::{
+    Address, FileId, Function, Language, ScopeId, ScopeKind, SourceLine, Stack, TypeId, Unit, UnitId,
+};
+
+/// `DW_AT_language_name` of DWARF 6.
+const DW_AT_LANGUAGE_NAME: gimli::DwAt = gimli::DwAt(0x90);
+/// `DW_AT_language_version` of DWARF 6.
+const DW_AT_LANGUAGE_VERSION: gimli::DwAt = gimli::DwAt(0x91);
 
 /// Where code starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,15 +31,21 @@ pub(super) struct Code {
 pub(super) struct Instance {
     pub(super) base: Base,
     /// The function's address.
-    code: Code,
+    pub(super) code: Code,
     pub(super) stack: Stack,
     pub(super) bytes: u64,
     /// The variables have entries already, of the abstract instance.
     pub(super) has_abstract: bool,
 }
 
+/// Whether what has one entry for all instances of a function has it in this one: in the abstract instance,
+/// if there is one.
+pub(super) fn is_first(instance: Option<Instance>) -> bool {
+    !instance.is_some_and(|instance| instance.has_abstract)
+}
+
 impl Dies<'_> {
-    /// What is in a scope: variables, then scopes. `instance` is the function that it is in.
+    /// What is in a scope: variables, scopes, then the rest. `instance` is the function that it is in.
     pub(super) fn scope_children(
         &mut self,
         scope: ScopeId,
@@ -38,13 +53,25 @@ impl Dies<'_> {
         is_one: bool,
     ) -> Result<()> {
         // The unit's types are before all else; a function's are in its abstract instance, if it has one.
-        let has_types = !instance.is_some_and(|instance| instance.has_abstract);
-        if has_types && self.module.scopes[scope].parent.is_some() {
+        if is_first(instance) && self.module.scopes[scope].parent.is_some() {
+            if let ScopeKind::Function(function) = self.module.scopes[scope].kind {
+                let templates = &self.module.functions[function].templates;
+                self.template_parameters(Whose::Function(function), templates)?;
+            }
             self.types(scope, is_one)?;
+        }
+        // Where a function takes more arguments, that comes after its parameters.
+        let mut more_after = self.more_arguments(scope, instance);
+        if more_after == Some(None) {
+            self.more();
         }
         let mut next = self.children.first_variable(scope);
         while let Some(variable) = next {
             self.variable(variable, instance)?;
+            if more_after == Some(Some(variable)) {
+                self.more();
+                more_after = None;
+            }
             next = self.children.next_variable(variable);
         }
         let mut next = self.children.first_scope(scope);
@@ -52,35 +79,86 @@ impl Dies<'_> {
             self.scope(inner, instance, is_one)?;
             next = self.children.next_scope(inner);
         }
+        for at in self.units.others.range(scope) {
+            match self.units.others.get(at) {
+                Other::Import(import) => self.import(import, instance),
+                Other::Label(label) => self.label(label, instance),
+                Other::Call(call) => self.call(call, instance)?,
+            }
+        }
         Ok(())
+    }
+
+    /// Whether an entry for a scope has entries below it.
+    pub(super) fn has_children(&self, scope: ScopeId, instance: Option<Instance>) -> bool {
+        if self.children.first_variable(scope).is_some() || self.more_arguments(scope, instance).is_some() {
+            return true;
+        }
+        let mut scopes = core::iter::successors(self.children.first_scope(scope), |&inner| {
+            self.children.next_scope(inner)
+        });
+        let mut types =
+            core::iter::successors(self.children.first_type(scope), |&ty| self.children.next_type(ty));
+        let is_entry = |ty: TypeId| !self.module.types[ty].kind.is_base();
+        let has_types = is_first(instance) && types.any(is_entry);
+        let has_templates = || match self.module.scopes[scope].kind {
+            ScopeKind::Function(function) => {
+                is_first(instance) && !self.module.functions[function].templates.is_empty()
+            }
+            _ => false,
+        };
+        has_types
+            || has_templates()
+            || scopes.any(|inner| self.is_written(inner, instance))
+            || self.units.others.range(scope).any(|at| match self.units.others.get(at) {
+                Other::Import(_) => is_first(instance),
+                Other::Label(_) | Other::Call(_) => instance.is_some(),
+            })
+    }
+
+    /// Whether a scope has an entry below that of the scope around it.
+    fn is_written(&self, scope: ScopeId, instance: Option<Instance>) -> bool {
+        match self.module.scopes[scope].kind {
+            // A type has one by itself.
+            ScopeKind::Unit | ScopeKind::Type(_) => false,
+            // Of a function that was inlined, the abstract instance has it already.
+            ScopeKind::Function(_) => is_first(instance),
+            ScopeKind::Namespace { .. } | ScopeKind::Block | ScopeKind::Inlined { .. } => true,
+        }
     }
 
     pub(super) fn scope(&mut self, id: ScopeId, instance: Option<Instance>, is_one: bool) -> Result<()> {
         let module = self.module;
-        let has_children = !self.children.is_empty(id);
+        if !self.is_written(id, instance) {
+            return Ok(());
+        }
+        let has_children = self.has_children(id, instance);
         match &module.scopes[id].kind {
             ScopeKind::Unit | ScopeKind::Type(_) => return Ok(()),
-            ScopeKind::Namespace(name) => {
-                self.info.begin_entry(gimli::DW_TAG_namespace, has_children, None);
-                self.name(Some(*name));
+            ScopeKind::Namespace { name, is_inline } => {
+                let is = Some(self.entries.namespace(id));
+                self.info.begin_entry(gimli::DW_TAG_namespace, has_children, is);
+                self.name(*name);
+                if *is_inline {
+                    self.info.flag(gimli::DW_AT_export_symbols);
+                }
                 self.info.end_entry();
             }
-            // Of a function that was inlined, the abstract instance has it already.
-            ScopeKind::Function(_) if instance.is_some_and(|instance| instance.has_abstract) => return Ok(()),
             ScopeKind::Function(function) => return self.function(*function, is_one),
             ScopeKind::Block => {
                 self.info.begin_entry(gimli::DW_TAG_lexical_block, has_children, None);
                 self.scope_range(module.ranges(id), instance);
+                self.entry_pc(id, instance);
                 self.info.end_entry();
             }
-            ScopeKind::Inlined { function, call } => {
+            ScopeKind::Inlined { function, call, discriminator } => {
                 self.info.begin_entry(gimli::DW_TAG_inlined_subroutine, has_children, None);
                 self.info.reference(gimli::DW_AT_abstract_origin, self.entries.function(*function));
                 self.scope_range(module.ranges(id), instance);
-                self.info.unsigned(gimli::DW_AT_call_file, self.file_index(call.file));
-                self.info.unsigned(gimli::DW_AT_call_line, call.line.into());
-                if call.column != 0 {
-                    self.info.unsigned(gimli::DW_AT_call_column, call.column.into());
+                self.entry_pc(id, instance);
+                self.call_line(*call);
+                if *discriminator != 0 {
+                    self.info.unsigned(gimli::DW_AT_GNU_discriminator, (*discriminator).into());
                 }
                 self.info.end_entry();
             }
@@ -104,69 +182,14 @@ impl Dies<'_> {
         }
     }
 
-    /// A function: its abstract instance if it was inlined, and its code if it has some.
-    pub(super) fn function(&mut self, id: FunctionId, is_one: bool) -> Result<()> {
-        let module = self.module;
-        let function = &module.functions[id];
-        let has_children = !self.children.is_empty(function.scope);
-        if function.is_inlined || function.address.is_none() {
-            self.info.begin_entry(gimli::DW_TAG_subprogram, has_children, Some(self.entries.function(id)));
-            self.function_attributes(function);
-            // Inlined, without having to be declared so.
-            let inline = if function.is_inlined { gimli::DW_INL_inlined } else { gimli::DW_INL_not_inlined };
-            self.info.constant(gimli::DW_AT_inline, inline.0.into());
-            self.info.end_entry();
-            if has_children {
-                self.scope_children(function.scope, None, is_one)?;
-                self.info.end_children();
-            }
-        }
-        if function.address.is_none() {
-            return Ok(());
-        }
-        let code = self.code(function);
-        let is = (!function.is_inlined).then(|| self.entries.function(id));
-        self.info.begin_entry(gimli::DW_TAG_subprogram, has_children, is);
-        if function.is_inlined {
-            self.info.reference(gimli::DW_AT_abstract_origin, self.entries.function(id));
-        } else {
-            self.function_attributes(function);
-        }
-        self.code_range(function, code);
-        if let (Some(convention), true) = (self.consumer.kernel_convention, function.is_kernel) {
-            self.info.constant(gimli::DW_AT_calling_convention, convention.into());
-        }
-        let lanes = module.target.lanes();
-        if let (Some(attribute), true) = (self.consumer.lanes, lanes > 1) {
-            self.info.constant(attribute, lanes.into());
-        }
-        self.info.end_entry();
-        if has_children {
-            let instance = Instance {
-                base: if is_one { Base::Unit } else { Base::Address(code) },
-                code,
-                stack: function.stack,
-                bytes: function.bytes,
-                has_abstract: function.is_inlined,
-            };
-            self.scope_children(function.scope, Some(instance), is_one)?;
-            self.info.end_children();
-        }
-        Ok(())
-    }
-
-    pub(super) fn function_attributes(&mut self, function: &Function) {
-        self.name(Some(function.name));
-        if let Some(name) = function.linkage_name {
-            self.text(gimli::DW_AT_linkage_name, name);
-        }
-        self.declared(function.line);
-        if self.has_prototypes(self.module.scopes[function.scope].unit) {
-            self.info.flag(gimli::DW_AT_prototyped);
-        }
-        self.type_of(function.returns);
-        if function.is_external {
-            self.info.flag(gimli::DW_AT_external);
+    /// The language of a unit.
+    pub(super) fn language(&mut self, unit: &Unit) {
+        let Some(language) = unit.language else { return };
+        self.info.unsigned(gimli::DW_AT_language, language.0.into());
+        let Some((name, version)) = language.name().filter(|_| self.consumer.language_names) else { return };
+        self.info.unsigned(DW_AT_LANGUAGE_NAME, name.into());
+        if let Some(version) = unit.language_version.or(version) {
+            self.info.unsigned(DW_AT_LANGUAGE_VERSION, version.into());
         }
     }
 
@@ -174,14 +197,43 @@ impl Dies<'_> {
     /// has to be said where it has one: C, and OpenCL C. DWARF 5 section 3.3.1.
     pub(super) fn has_prototypes(&self, unit: UnitId) -> bool {
         let languages = [
-            gimli::DW_LANG_C89,
-            gimli::DW_LANG_C,
-            gimli::DW_LANG_C99,
-            gimli::DW_LANG_C11,
-            gimli::DW_LANG_C17,
-            gimli::DW_LANG_OpenCL,
+            Language::C89,
+            Language::C,
+            Language::C99,
+            Language::C11,
+            Language::C17,
+            Language::C23,
+            Language::OPENCL_C,
         ];
-        self.module.units[unit].language.is_some_and(|language| languages.contains(&gimli::DwLang(language)))
+        self.module.units[unit].language.is_some_and(|language| languages.contains(&language))
+    }
+
+    /// The pc at which a scope is entered, where that is not its lowest.
+    pub(super) fn entry_pc(&mut self, scope: ScopeId, instance: Option<Instance>) {
+        let module = self.module;
+        let function = module.function_of(scope).filter(|_| instance.is_some());
+        if let (Some(pc), Some(function)) = (module.scopes[scope].entry_pc, function) {
+            self.pc(gimli::DW_AT_entry_pc, &module.functions[function], pc);
+        }
+    }
+
+    /// The address of a pc in a function's code.
+    pub(super) fn pc(&mut self, at: gimli::DwAt, function: &Function, pc: u64) {
+        let address = function.address.map(|address| match address {
+            Address::Symbol(symbol, by) => Address::Symbol(symbol, by.wrapping_add(pc)),
+            Address::Constant(address) => Address::Constant(address.wrapping_add(pc)),
+        });
+        let code = self.code(&Function { address, ..function.clone() });
+        self.low_pc(at, code);
+    }
+
+    /// Where in the source a call is.
+    pub(super) fn call_line(&mut self, SourceLine { file, line, column }: SourceLine) {
+        self.info.unsigned(gimli::DW_AT_call_file, self.file_index(file));
+        self.info.unsigned(gimli::DW_AT_call_line, line.into());
+        if column != 0 {
+            self.info.unsigned(gimli::DW_AT_call_column, column.into());
+        }
     }
 
     /// The number of a file, in rows and attributes.

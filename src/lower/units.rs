@@ -3,13 +3,14 @@
 use super::dies::Dies;
 use super::entries::{ByUnit, Children};
 use super::join::Join;
+use super::others::Others;
 use super::{Consumer, LeftOut, Lowered, Policy};
 use crate::emit::Relocation;
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::format::Format;
 use crate::emit::info::Elsewhere;
 use crate::emit::lists::FinishedLists;
-use crate::emit::named::NamedEntry;
+use crate::emit::named::NamedEntries;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, UnitId};
 
@@ -38,6 +39,7 @@ pub struct Units<'m> {
     pub(super) policy: Policy,
     pub(super) format: Format,
     pub(super) children: Children,
+    pub(super) others: Others,
     pub(super) variables: ByUnit,
     pub(super) types: ByUnit,
     pub(super) functions: ByUnit,
@@ -71,7 +73,7 @@ pub struct LoweredUnit {
     /// The functions that have code.
     pub(super) code: Vec<FunctionId>,
     /// The entries that are looked up by name.
-    pub(super) named: Vec<NamedEntry>,
+    pub(super) named: NamedEntries,
     pub(super) left_out: Vec<LeftOut>,
     /// Whether something is written once that comes several times.
     pub(super) has_shared: bool,
@@ -114,6 +116,7 @@ impl<'m> Units<'m> {
             policy,
             format: consumer.section_format(&module.target),
             children: Children::new(module),
+            others: Others::new(module),
             variables: ByUnit::new(count, module.variables.values().map(|one| unit_of(one.scope))),
             types: ByUnit::new(count, module.types.values().map(|one| one.unit)),
             functions: ByUnit::new(count, module.functions.values().map(|one| unit_of(one.scope))),

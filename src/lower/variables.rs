@@ -3,7 +3,7 @@
 use super::dies::Dies;
 use super::scopes::Instance;
 use crate::error::Result;
-use crate::model::{Stack, VariableId, VariableKind};
+use crate::model::{Stack, Variable, VariableId, VariableKind};
 
 impl Dies<'_> {
     pub(super) fn variable(&mut self, id: VariableId, instance: Option<Instance>) -> Result<()> {
@@ -31,22 +31,7 @@ impl Dies<'_> {
         self.info.begin_entry(tag, false, Some(is));
         match origin {
             Some(origin) => self.info.reference(gimli::DW_AT_abstract_origin, self.entries.origin(origin)),
-            None if let Some(declared) = variable.specification => {
-                self.info.reference(gimli::DW_AT_specification, self.entries.variable(declared));
-                self.declared(variable.line);
-            }
-            None => {
-                self.name(variable.name);
-                self.declared(variable.line);
-                self.type_of(Some(variable.ty));
-                self.memory_space(variable.memory_space);
-                if variable.is_external {
-                    self.info.flag(gimli::DW_AT_external);
-                }
-                if variable.is_artificial {
-                    self.info.flag(gimli::DW_AT_artificial);
-                }
-            }
+            None => self.variable_attributes(variable),
         }
         match place {
             Place::None => {}
@@ -56,6 +41,33 @@ impl Dies<'_> {
         }
         self.info.end_entry();
         Ok(())
+    }
+
+    /// What a variable is. What its declaration says is not said again.
+    fn variable_attributes(&mut self, variable: &Variable) {
+        let module = self.module;
+        let declaration = variable.specification.map(|id| &module.variables[id]);
+        match variable.specification {
+            Some(id) => self.info.reference(gimli::DW_AT_specification, self.entries.variable(id)),
+            None => self.name(variable.name),
+        }
+        if let Some(name) = variable.linkage_name {
+            self.text(self.consumer.linkage_name(), name);
+        }
+        self.declared(variable.line);
+        if declaration.is_none() {
+            self.type_of(Some(variable.ty));
+            self.memory_space(variable.memory_space);
+        }
+        if variable.is_external && !declaration.is_some_and(|declaration| declaration.is_external) {
+            self.info.flag(gimli::DW_AT_external);
+        }
+        if variable.is_artificial && !declaration.is_some_and(|declaration| declaration.is_artificial) {
+            self.info.flag(gimli::DW_AT_artificial);
+        }
+        if variable.is_declaration {
+            self.info.flag(gimli::DW_AT_declaration);
+        }
     }
 
     /// A static member: DWARF 5 section 5.7.7. Before that version it was a member that is only declared.
@@ -117,7 +129,7 @@ impl Dies<'_> {
                 return Ok(list.map_or(Place::None, Place::List));
             }
         };
-        if variable.kind == VariableKind::Constant
+        if (variable.is_constant || variable.kind == VariableKind::Constant)
             && let Some(bytes) = module.constant(loc)
         {
             return Ok(Place::Constant(bytes.to_vec()));

@@ -18,12 +18,18 @@ ids! {
     TypeId "type";
     /// A part of a structure of which one of several variants is there.
     VariantPartId "variant_part";
-    /// A scope: a unit, namespace, function, lexical block or inlined call.
+    /// A scope: a unit, namespace, type, function, lexical block or inlined call.
     ScopeId "scope";
     /// A function.
     FunctionId "function";
     /// A variable, parameter or constant.
     VariableId "variable";
+    /// A call in the code of a function.
+    CallId "call";
+    /// Something of another scope that has a name in this one.
+    ImportId "import";
+    /// A place in the code that has a name.
+    LabelId "label";
     /// A location that others share, by a call.
     ProcedureId "procedure";
     /// A raw expression.

@@ -118,6 +118,8 @@ pub enum Node<'a> {
     Read(u32),
     /// The number that a whole register holds, unsigned.
     ReadRegister(Reg),
+    /// The number that a whole register held when the function was entered, unsigned.
+    EntryRegister(Reg),
     /// The asking lane, counted from 0.
     LaneIndex,
     /// A number and a constant, added.
@@ -182,6 +184,7 @@ impl Node<'_> {
             | Node::Address(..)
             | Node::StackAddress(_)
             | Node::ReadRegister(_)
+            | Node::EntryRegister(_)
             | Node::LaneIndex => (Val, &[]),
             Node::Read(_) => (Val, &[Loc]),
             Node::Plus(_) | Node::Neg | Node::Not => (Val, &[Val]),
@@ -357,7 +360,7 @@ impl Loc {
         self.then(Node::Extend { bits, count })
     }
 
-    /// No place, but these bytes, the lowest first: a constant.
+    /// No place, but these bytes, as they would be in memory from the lowest address on: a constant.
     #[inline]
     pub fn implicit(bytes: &[u8]) -> Self {
         Self::leaf(Node::Implicit(bytes))
@@ -476,6 +479,15 @@ impl Val {
     #[inline]
     pub fn register(reg: Reg) -> Self {
         Self::leaf(Node::ReadRegister(reg))
+    }
+
+    /// What a whole register of at most 64 bits held when the function was entered, unsigned, whatever it holds
+    /// by now: an argument of which nothing is left but what the caller knows. DWARF 5 section 2.5.1.7.
+    ///
+    /// A debugger finds it where the caller says what it gave: see [`Argument`](super::Argument).
+    #[inline]
+    pub fn entry_value(reg: Reg) -> Self {
+        Self::leaf(Node::EntryRegister(reg))
     }
 
     /// The address of a [stack slot](Loc::stack_slot), in bytes of one lane: what a pointer to it holds.

@@ -3,34 +3,40 @@
 //! A [`Module`] is made by [`Builder`](crate::build::Builder), which checks it. Entities are small ids in
 //! arrays; strings, types and raw expressions are stored once; a location is a word for each of its nodes.
 
+mod calls;
 mod denote;
 mod frame;
+mod functions;
 mod ids;
+mod language;
 mod lines;
 mod live;
 mod loc;
 mod macros;
+mod names;
 mod postfix;
 mod same;
 mod scopes;
 mod tree;
 mod types;
 
+pub use calls::{Argument, Call};
 pub use denote::{Contents, NoMeaning, Span, Storage};
 pub use frame::Stack;
+pub use functions::{Defaulted, DescribedCalls, Function, MemberFunction, Virtuality};
 pub use ids::{
-    ExprId, FileId, FunctionId, LocId, ProcedureId, ScopeId, StringId, TypeId, UnitId, VariableId,
-    VariantPartId,
+    CallId, ExprId, FileId, FunctionId, ImportId, LabelId, LocId, ProcedureId, ScopeId, StringId, TypeId,
+    UnitId, VariableId, VariantPartId,
 };
+pub use language::Language;
 pub use lines::Row;
 pub use live::Live;
 pub use loc::{Half, Loc, Node, Symbol, Val};
 pub use macros::Macro;
+pub use names::{Import, Imported, Label};
 pub use postfix::Nodes;
 pub(crate) use postfix::Pool;
-pub use scopes::{
-    Address, File, Function, Procedure, Scope, ScopeKind, SourceLine, Unit, Variable, VariableKind,
-};
+pub use scopes::{Address, File, Procedure, Scope, ScopeKind, SourceLine, Unit, Variable, VariableKind};
 pub(crate) use tree::Tree;
 pub use types::{
     Accessibility, Base, BaseEncoding, BaseOffset, Composite, CompositeKind, Count, Dimension, Discriminant,
@@ -66,7 +72,12 @@ pub struct Module {
     pub(crate) functions: PrimaryMap<FunctionId, Function>,
     pub(crate) variables: PrimaryMap<VariableId, Variable>,
     pub(crate) procedures: PrimaryMap<ProcedureId, Procedure>,
+    pub(crate) calls: PrimaryMap<CallId, Call>,
+    pub(crate) imports: PrimaryMap<ImportId, Import>,
+    pub(crate) labels: PrimaryMap<LabelId, Label>,
     pub(crate) locs: Pool,
+    /// Sorted by call.
+    pub(crate) arguments: Vec<Argument>,
     /// Sorted by variable, then by pc.
     pub(crate) live: Vec<Live>,
     /// Sorted by function, then by pc.
@@ -226,6 +237,31 @@ impl Module {
         self.procedures.iter()
     }
 
+    /// The calls in the code of all functions.
+    pub fn calls(&self) -> impl Iterator<Item = (CallId, &Call)> {
+        self.calls.iter()
+    }
+
+    /// A call.
+    pub fn call(&self, id: CallId) -> &Call {
+        &self.calls[id]
+    }
+
+    /// What a call gives to the callee.
+    pub fn arguments(&self, id: CallId) -> &[Argument] {
+        slice(&self.arguments, &self.calls[id].arguments)
+    }
+
+    /// The imports of all scopes.
+    pub fn imports(&self) -> impl Iterator<Item = (ImportId, &Import)> {
+        self.imports.iter()
+    }
+
+    /// The labels of all scopes.
+    pub fn labels(&self) -> impl Iterator<Item = (LabelId, &Label)> {
+        self.labels.iter()
+    }
+
     /// The nodes of a location.
     pub fn nodes(&self, id: LocId) -> Nodes<'_> {
         self.locs.nodes(id)
@@ -267,7 +303,7 @@ impl Module {
         id
     }
 
-    /// The name of a variable, which an instance has from what it is an instance of.
+    /// The name of a variable, which an instance or definition has from what it is one of.
     pub(crate) fn name_of(&self, id: VariableId) -> Option<&str> {
         self.variables[self.first_origin(id)].name.map(|name| self.string(name))
     }

@@ -1,9 +1,9 @@
-//! Units, functions, blocks, inlined calls and what is declared in them.
+//! Units, blocks, inlined calls and the variables declared in them.
 
 use core::ops::Range;
 
-use super::frame::Stack;
-use super::ids::{FileId, FunctionId, LocId, ScopeId, StringId, TypeId, UnitId};
+use super::ids::{FileId, FunctionId, LocId, ScopeId, StringId, TypeId, UnitId, VariableId};
+use super::language::Language;
 use super::loc::Symbol;
 use super::types::{Accessibility, MemorySpace};
 
@@ -16,8 +16,10 @@ pub struct Unit {
     pub directory: Option<StringId>,
     /// The compiler.
     pub producer: Option<StringId>,
-    /// The source language, a number `DW_LANG_*`.
-    pub language: Option<u16>,
+    /// The source language.
+    pub language: Option<Language>,
+    /// The version of the language, as DWARF 6 numbers it, where the language does not say it already.
+    pub language_version: Option<u32>,
     /// Its outermost scope.
     pub scope: ScopeId,
     /// Its primary source file.
@@ -61,6 +63,8 @@ pub struct Scope {
     pub parent: Option<ScopeId>,
     /// What it is.
     pub kind: ScopeKind,
+    /// The pc, in bytes from the start of the function, at which it is entered, where that is not its lowest.
+    pub entry_pc: Option<u64>,
     /// Its code: half-open pc ranges, as indices into the module's list. The whole function where there
     /// are none.
     pub(crate) ranges: Range<u32>,
@@ -72,7 +76,12 @@ pub enum ScopeKind {
     /// A unit.
     Unit,
     /// A namespace.
-    Namespace(StringId),
+    Namespace {
+        /// Its name; `None` for one without.
+        name: Option<StringId>,
+        /// Whether its names are also names of the scope around it.
+        is_inline: bool,
+    },
     /// A function's body.
     Function(FunctionId),
     /// A structure, class or union: static members, member functions and nested types are declared in it.
@@ -85,6 +94,8 @@ pub enum ScopeKind {
         function: FunctionId,
         /// Where it was called.
         call: SourceLine,
+        /// Which of several calls of that line, as the rows of the line table tell them apart; 0 for none.
+        discriminator: u32,
     },
 }
 
@@ -95,35 +106,6 @@ pub enum Address {
     Symbol(Symbol, u64),
     /// At this address.
     Constant(u64),
-}
-
-/// A function.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Function {
-    /// Its name.
-    pub name: StringId,
-    /// The name that the linker knows, where it is another.
-    pub linkage_name: Option<StringId>,
-    /// The scope of its body.
-    pub scope: ScopeId,
-    /// What it returns; `None` for nothing.
-    pub returns: Option<TypeId>,
-    /// Where it is declared.
-    pub line: Option<SourceLine>,
-    /// Where its code is; `None` if it was only inlined.
-    pub address: Option<Address>,
-    /// Bytes of its code.
-    pub bytes: u64,
-    /// Whether it is seen outside of its unit.
-    pub is_external: bool,
-    /// Whether it is entered from the host.
-    pub is_kernel: bool,
-    /// Its stack frame in private memory.
-    pub stack: Stack,
-    /// Its line table, as indices into the module's rows.
-    pub(crate) rows: Range<u32>,
-    /// Whether it was inlined somewhere.
-    pub(crate) is_inlined: bool,
 }
 
 /// What kind of variable it is.
@@ -142,6 +124,8 @@ pub enum VariableKind {
 pub struct Variable {
     /// Its name; `None` for a parameter without one.
     pub name: Option<StringId>,
+    /// The name that the linker knows, where it is another.
+    pub linkage_name: Option<StringId>,
     /// The scope in which it is declared.
     pub scope: ScopeId,
     /// Its type.
@@ -151,9 +135,11 @@ pub struct Variable {
     /// Where it is declared.
     pub line: Option<SourceLine>,
     /// The variable of the inlined function that this one is an instance of.
-    pub origin: Option<super::VariableId>,
-    /// The static member, declared in a class, that this one is the definition of.
-    pub specification: Option<super::VariableId>,
+    pub origin: Option<VariableId>,
+    /// The declaration, of a static member or another variable, that this one defines.
+    pub specification: Option<VariableId>,
+    /// Whether it is declared here and defined elsewhere. A static member always is.
+    pub is_declaration: bool,
     /// Who may name a static member; `None` for what the language says.
     pub accessibility: Option<Accessibility>,
     /// The memory that the source says it is in.
@@ -162,6 +148,9 @@ pub struct Variable {
     pub is_artificial: bool,
     /// Whether it is seen outside of its unit.
     pub is_external: bool,
+    /// Whether it is given as a value, and is in no place: the value is what is
+    /// [always](super::Module::always) there.
+    pub is_constant: bool,
     /// Where it is, wherever its scope is: for what does not move.
     pub(crate) always: Option<LocId>,
     /// Where it is by pc: indices into the module's list, sorted by pc.

@@ -6,15 +6,15 @@ use eitri::build::{Builder, DataMember, Extent, InScope, Template};
 use eitri::emit::elf::{Binding, Code, Place, Symbol, SymbolKind, Visibility};
 use eitri::lower::Consumer;
 use eitri::model::{
-    Accessibility, Address, BaseEncoding, CompositeKind, FileId, FunctionId, Loc, MemorySpace, PointerKind,
-    Qualifier, Row, ScopeId, SourceLine, TypeId, UnitId, Val, VariableId, VariantValues,
+    Accessibility, Address, BaseEncoding, CompositeKind, FileId, FunctionId, Language, Loc, MemorySpace,
+    PointerKind, Qualifier, Row, ScopeId, SourceLine, TypeId, UnitId, Val, VariableId, VariantValues,
 };
 use eitri::op::Expr;
 use eitri::target::{Scaling, SpaceId, Target};
 
 use crate::Made;
 use crate::choices::Choices;
-use crate::locations::Names;
+use crate::locations::{Names, plain_register};
 
 /// Where a variable is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,23 +26,30 @@ enum Is {
 }
 
 /// What is being made.
-struct Maker<'c, 'n> {
-    c: &'c mut Choices<'n>,
-    m: Builder,
-    names: Names,
+pub struct Maker<'c, 'n> {
+    pub c: &'c mut Choices<'n>,
+    pub m: Builder,
+    pub names: Names,
     code: Code,
     /// Bytes of code.
     size: u64,
     // Of the unit:
-    unit: UnitId,
-    files: Vec<FileId>,
-    types: Vec<(TypeId, u64)>,
+    pub unit: UnitId,
+    pub files: Vec<FileId>,
+    pub types: Vec<(TypeId, u64)>,
     /// A namespace that types can be in.
     namespace: ScopeId,
     /// Variables that numbers of elements can be.
     unit_variables: Vec<VariableId>,
     /// Functions with the variables of their bodies.
-    functions: Vec<(FunctionId, Vec<VariableId>)>,
+    pub functions: Vec<(FunctionId, Vec<VariableId>)>,
+    /// Functions that are declared, and parameters of functions.
+    pub functions_to_call: Vec<FunctionId>,
+    pub parameters_of: Vec<(FunctionId, Vec<VariableId>)>,
+    pub namespaces: Vec<ScopeId>,
+    pub globals: Vec<VariableId>,
+    /// Structures and unions.
+    pub composites: Vec<TypeId>,
 }
 
 pub fn module(c: &mut Choices<'_>, target: Target) -> Made {
@@ -64,6 +71,11 @@ pub fn module(c: &mut Choices<'_>, target: Target) -> Made {
         files: Vec::new(),
         types: Vec::new(),
         functions: Vec::new(),
+        functions_to_call: Vec::new(),
+        parameters_of: Vec::new(),
+        namespaces: Vec::new(),
+        globals: Vec::new(),
+        composites: Vec::new(),
     };
     for index in 0..maker.c.between(1, 3) {
         if index > 0 {
@@ -98,7 +110,12 @@ impl Maker<'_, '_> {
         let unit = self.unit;
         if self.c.is(2) {
             let mut described = self.m.describe_unit(unit).unwrap();
-            described.directory("/src").producer("a compiler").language(gimli::DW_LANG_OpenCL.0);
+            let language =
+                [Language::OPENCL_C, Language::HIP, Language::C23, Language(0x8001), Language::CPP17];
+            described.directory("/src").producer("a compiler").language(self.c.of(&language));
+            if self.c.is(4) {
+                described.language_version(202_600);
+            }
         }
         self.files = vec![self.m.primary_file(unit).unwrap()];
         for _ in 0..self.c.below(3) {
@@ -111,8 +128,16 @@ impl Maker<'_, '_> {
                 self.m.file_md5(file, [at as u8 + 7; 16]).unwrap();
             }
         }
+        if self.c.is(2) {
+            self.macros();
+        }
         self.types.clear();
         self.functions.clear();
+        self.functions_to_call.clear();
+        self.parameters_of.clear();
+        self.namespaces.clear();
+        self.globals.clear();
+        self.composites.clear();
         self.names.procedures.clear();
         self.make_types();
         for _ in 0..self.c.below(3) {
@@ -123,19 +148,86 @@ impl Maker<'_, '_> {
             }
         }
         for _ in 0..self.c.below(3) {
-            self.variable(unit, 0, None, Is::Global);
+            let global = self.variable(unit, 0, None, Is::Global);
+            self.globals.extend(global);
         }
         for _ in 0..self.c.between(1, 3) {
-            match self.c.below(4) {
-                3 => {
-                    let name = self.c.of(&["ns", "other"]);
-                    let namespace = self.m.namespace(unit, name).unwrap();
-                    self.variable(namespace, 0, None, Is::Global);
+            match self.c.below(7) {
+                6 => {
+                    let namespace = self.namespace(unit);
                     self.function(namespace);
+                }
+                5 => {
+                    let global = self.declared_variable();
+                    self.globals.push(global);
+                }
+                4 => self.declared_function(),
+                3 => {
+                    let outer = self.namespace(unit);
+                    self.namespace(outer);
+                    self.import(outer);
+                    self.import(unit);
                 }
                 _ => self.function(unit),
             }
         }
+    }
+
+    /// What a preprocessor did: also nothing but the command line's.
+    fn macros(&mut self) {
+        let long = "A_MACRO_WITH_A_TEXT_THAT_IS_LONGER_THAN_AN_OFFSET (1 + 2)";
+        let texts = ["A", "B 2", "MAX(a,b) ((a) > (b) ? (a) : (b))", "É é", long];
+        let mut macros = self.m.macros(self.unit).unwrap();
+        for _ in 0..self.c.below(3) {
+            macros.define(0, self.c.of(&texts)).unwrap();
+        }
+        if self.c.is(4) {
+            return;
+        }
+        macros.file(0, self.files[0]).unwrap();
+        let mut depth = 1;
+        for _ in 0..self.c.below(8) {
+            let line = self.c.between(1, 300) as u32;
+            match self.c.below(4) {
+                0 => macros.undefine(line, self.c.of(&["A", "MAX"])),
+                1 => {
+                    depth += 1;
+                    macros.file(line, self.c.of(&self.files))
+                }
+                2 if depth > 1 => {
+                    depth -= 1;
+                    macros.end_file()
+                }
+                _ => macros.define(line, self.c.of(&texts)),
+            }
+            .unwrap();
+        }
+        for _ in 0..depth {
+            macros.end_file().unwrap();
+        }
+    }
+
+    fn namespace(&mut self, scope: impl InScope) -> ScopeId {
+        let name = self.c.of(&["ns", "other"]);
+        let namespace = match self.c.below(3) {
+            0 => self.m.namespace(scope, name),
+            1 => self.m.inline_namespace(scope, name),
+            _ => self.m.anonymous_namespace(scope),
+        }
+        .unwrap();
+        let global = self.variable(namespace, 0, None, Is::Global);
+        self.globals.extend(global);
+        self.namespaces.push(namespace);
+        namespace
+    }
+
+    /// More code: its symbol and size.
+    pub fn code_for(&mut self) -> (String, u64) {
+        let symbol = format!("code{}", self.size);
+        let bytes = 4 * self.c.between(1, 40);
+        self.code = core::mem::take(&mut self.code).with_function(symbol.clone(), self.size, bytes);
+        self.size += bytes;
+        (symbol, bytes)
     }
 
     fn make_types(&mut self) {
@@ -256,7 +348,7 @@ impl Maker<'_, '_> {
     /// A number that every consumer can be told.
     fn number(&mut self) -> Val {
         let reg = match self.m.target().lanes() {
-            1 => self.m.target().register_named("rsi").unwrap(),
+            1 => plain_register(self.m.target()),
             _ => self.m.target().sgpr(7).unwrap(),
         };
         let number = Val::register(reg);
@@ -367,10 +459,11 @@ impl Maker<'_, '_> {
                 }
             };
         }
+        self.composites.push(ty);
         (ty, bytes * 8)
     }
 
-    fn function(&mut self, scope: impl InScope + Copy) {
+    fn function<S: InScope + Copy>(&mut self, scope: S) {
         let name = self.c.of(&["f", "g", "kernel"]);
         let bytes = 4 * self.c.between(1, 40);
         let is_placed = !self.c.is(4);
@@ -378,7 +471,7 @@ impl Maker<'_, '_> {
         let returns = self.c.of(&self.types).0;
         let symbol = format!("code{}", self.size);
         let base = match self.m.target().lanes() {
-            1 => self.m.target().register_named("rbp").unwrap(),
+            1 => plain_register(self.m.target()),
             _ => self.m.target().sgpr(33).unwrap(),
         };
         let mut f = self.m.function(scope, name).unwrap();
@@ -415,6 +508,8 @@ impl Maker<'_, '_> {
             self.size += bytes + 4 * self.c.between(0, 3);
         }
         let bytes = if is_placed { bytes } else { 0 };
+        self.describe(id);
+        self.calls(id, &[], bytes);
         self.body(id, bytes, &[], 2, Is::OfFunction, &mut variables);
         if is_placed {
             self.rows(id, bytes);
@@ -443,6 +538,11 @@ impl Maker<'_, '_> {
             let inside = if pcs.is_empty() { within } else { &pcs };
             if self.functions.is_empty() || self.c.is(2) {
                 let block = self.m.block(scope, &pcs).unwrap();
+                self.calls(block, &pcs, bytes);
+                if self.c.is(5) {
+                    // One in another, which has code of its own.
+                    self.function(block);
+                }
                 self.body(block, bytes, inside, depth - 1, Is::OfBlock, all);
                 continue;
             }
@@ -450,6 +550,10 @@ impl Maker<'_, '_> {
             let (file, column) = (self.c.of(&self.files), self.c.below(3) as u32);
             let call = SourceLine { file, line: self.c.between(1, 100) as u32, column };
             let inlined = self.m.inlined(scope, callee, &pcs, call).unwrap();
+            if self.c.is(3) {
+                self.m.discriminator(inlined, self.c.below(4) as u32).unwrap();
+            }
+            self.calls(inlined, &pcs, bytes);
             for variable in variables {
                 if self.c.is(2) {
                     all.extend(self.variable(inlined, bytes, Some(variable), Is::OfFunction));

@@ -96,6 +96,7 @@ impl Parser<'_> {
             ("const", [value]) => Val::constant(number(value) as u64),
             ("address", [name, offset]) => Val::address(self.symbol(name), number(offset)),
             ("register", [reg]) => Val::register(self.reg(reg)),
+            ("entry_value", [reg]) => Val::entry_value(self.reg(reg)),
             ("pair", [low, high]) => Val::pair(self.reg(low), self.reg(high)),
             ("read", [loc, bits]) => self.loc(loc).read(number(bits) as u32),
             ("stack_address", [offset]) => Val::stack_address(number(offset)),

@@ -11,6 +11,7 @@ mod dump;
 mod facts;
 mod gnu;
 mod link;
+mod scopes;
 mod source;
 mod types;
 mod verify;

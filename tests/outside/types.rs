@@ -177,9 +177,9 @@ fn rust() -> eitri::Result<Module> {
 fn code() -> Code {
     let mut text = vec![0x90; BYTES as usize];
     // At `data`: 77, 0, then a line of 5, a square of 6 and 7, and a level.
-    let data = [77u32, 0, 1, 5, 0, 2, 6, 7, 0x0009_ff38];
+    let data = [77u32, 0, 1, 5, 0, 2, 6, 7, 0x0009_ff38, 0, 0, 0, 0, 0];
     text.extend(data.iter().flat_map(|word| word.to_le_bytes()));
-    Code::text(text).with_function("work", 0, BYTES).with_function("data", BYTES, 36)
+    Code::text(text).with_function("work", 0, BYTES).with_function("data", BYTES, 56)
 }
 
 fn object(module: &Module, consumer: &Consumer) -> Vec<u8> {
@@ -201,6 +201,9 @@ const CPP: &[Answer] = &[
     ("ptype a_shape", "public: int id;"),
     ("ptype a_shape", "protected: int cached;"),
     ("ptype a_shape", "unsigned int low : 3; unsigned int mode : 5; int grid[2][3];"),
+    // The object begins with the third word of the data, so that these are in the 6.
+    ("print a_shape.low", "= 6"),
+    ("print a_shape.mode", "= 0"),
     ("ptype a_shape", "static int total;"),
     ("ptype shape::inner", "type = struct shape::inner { int i; }"),
     ("ptype geometry::count_t", "type = unsigned int"),
@@ -232,9 +235,9 @@ const RUST: &[Answer] = &[
     ("ptype shapes::a_line", "type = enum shapes::Shape { Dot, Line(u32), Square(u32, u32), }"),
 ];
 
-fn gdb_says(module: &Module, language: &str, answers: &[Answer]) {
+fn gdb_says(module: &Module, consumer: &Consumer, language: &str, answers: &[Answer]) {
     let folder = Folder::new();
-    let path = folder.file("shapes.o", object(module, &Consumer::dwarf5()));
+    let path = folder.file("shapes.o", object(module, consumer));
     let mut arguments =
         vec!["-batch".to_owned(), "-nx".into(), "-ex".into(), format!("set language {language}")];
     for (question, _) in answers {
@@ -251,12 +254,17 @@ fn gdb_says(module: &Module, language: &str, answers: &[Answer]) {
 
 #[test]
 fn gdb_prints_types_of_cpp() {
-    gdb_says(&cpp().expect("a module"), "c++", CPP);
+    // What a class without a word of access means, DWARF 2 does not say.
+    for version in 3..=5 {
+        let mut consumer = Consumer::dwarf5();
+        consumer.version = version;
+        gdb_says(&cpp().expect("a module"), &consumer, "c++", CPP);
+    }
 }
 
 #[test]
 fn gdb_prints_types_of_rust() {
-    gdb_says(&rust().expect("a module"), "rust", RUST);
+    gdb_says(&rust().expect("a module"), &Consumer::dwarf5(), "rust", RUST);
 }
 
 /// Every reader, every version.

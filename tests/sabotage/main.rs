@@ -7,7 +7,9 @@ mod described;
 mod patched;
 mod patches;
 mod places;
+mod scopes;
 mod spec;
+mod tables;
 mod types;
 
 use eitri::check::Kind;

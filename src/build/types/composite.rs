@@ -283,7 +283,13 @@ impl Builder {
         let name = name.map(|name| self.string(name));
         let id = self.module.types.next_key();
         let parent = Some(self.module.units[unit].scope);
-        let scope = self.module.scopes.push(Scope { unit, parent, kind: ScopeKind::Type(id), ranges: 0..0 });
+        let scope = self.module.scopes.push(Scope {
+            unit,
+            parent,
+            kind: ScopeKind::Type(id),
+            entry_pc: None,
+            ranges: 0..0,
+        });
         let composite = Composite {
             kind,
             name,

@@ -9,7 +9,7 @@ use crate::check::locations::Witness;
 use crate::check::machine::{self, Asked};
 use crate::check::places::{Spans, show};
 use crate::check::report::Kind;
-use crate::check::witness::{self, Fill, Stopped};
+use crate::check::witness::{self, Fill};
 use crate::error::At;
 use crate::eval::{self, Context, Fault, Location};
 use crate::lower::Whose;
@@ -69,10 +69,11 @@ impl<'a, 'o> Compare<'a, 'o> {
         let scope = match value.whose {
             Whose::Type(id) => module.ty(id).scope(),
             Whose::Variable(id) => module.variable(id).scope,
+            Whose::Function(id) => module.function(id).scope,
+            Whose::Call(id) => module.call(id).scope,
         };
         let symbol = |name: &str| Some(self.object.symbol(name)?.address);
-        let lane = (module.target.lanes() > 1).then_some(witness.lane);
-        let contents = Stopped { fill: witness.fill, lane, symbol: &symbol, asked };
+        let contents = self.contents(witness, &symbol, asked);
         let spans = module.denote(module.function_of(scope), value.loc, bits, &contents)?;
         Ok(spans.iter().map(|span| self.span(span)).collect())
     }
@@ -105,14 +106,10 @@ impl<'a, 'o> Compare<'a, 'o> {
                 let number = self.evaluator.value(expr, &machine, &context).map_err(Some)?;
                 Location::implicit(&number.as_u64().ok_or(None)?.to_le_bytes())
             }
-            None => match (entry.attr(dw::DW_AT_location), entry.attr(dw::DW_AT_const_value)) {
-                (Some(Value::Expr(expr)), _) => {
-                    self.evaluator.location(expr, &machine, &context).map_err(Some)?
-                }
-                (None, Some(Value::Block(bytes))) => Location::implicit(bytes),
-                (None, Some(Value::Unsigned(value))) => Location::implicit(&value.to_le_bytes()),
-                (None, Some(Value::Signed(value))) => Location::implicit(&value.to_le_bytes()),
-                _ => return Err(None),
+            None => match entry.attr(dw::DW_AT_location) {
+                Some(Value::Expr(expr)) => self.evaluator.location(expr, &machine, &context).map_err(Some)?,
+                Some(_) => return Err(None),
+                None => Location::implicit(&self.const_value(entry).ok_or(None)?),
             },
         };
         eval::spans(&location, bits.into()).map_err(Some)

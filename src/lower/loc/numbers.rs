@@ -3,7 +3,7 @@
 use super::{At, One, arithmetic, has_bytes, malformed};
 use crate::error::Result;
 use crate::model::Node;
-use crate::op::Reg;
+use crate::op::{Encoder, Reg};
 use crate::target::{Scaling, SpaceId};
 
 impl One<'_, '_> {
@@ -64,6 +64,7 @@ impl One<'_, '_> {
             Node::StackAddress(by) => self.stack_address(by)?,
             Node::Read(bits) => self.read(self.tree.last(at), bits)?,
             Node::ReadRegister(reg) => self.read_register(reg)?,
+            Node::EntryRegister(reg) => self.entry_register(reg)?,
             Node::LaneIndex if !self.consumer.has_locations_on_the_stack() => return Err(self.not_plain(at)),
             Node::LaneIndex => {
                 self.encoder.push_lane();
@@ -120,6 +121,17 @@ impl One<'_, '_> {
                     .cannot_say(format!("what register {} holds", self.register(reg)?.name())));
             };
             self.encoder.regval_type(reg, ty).convert(0);
+        }
+        Ok(())
+    }
+
+    /// What a register held on entry: the value of a register location, which is as large as the register.
+    fn entry_register(&mut self, reg: Reg) -> Result<()> {
+        let mut register = Vec::new();
+        Encoder::new(&mut register, self.encoder.encoding()).regx(reg);
+        self.encoder.entry_value(&register);
+        if self.register(reg)?.bits != self.address_bits() {
+            self.encoder.convert(0);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use super::At;
 use crate::model::{LocId, Module, Node, Tree};
 
 /// Locations of fewer words are not looked into: a call would not be shorter.
-pub(super) const WORDS: usize = 10;
+pub(super) const WORDS: usize = 14;
 /// Nor are parts of a location that have fewer nodes.
 const NODES: usize = 3;
 

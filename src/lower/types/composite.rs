@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::lower::Whose;
 use crate::lower::dies::Dies;
 use crate::model::{BaseOffset, Composite, Discriminant, Member, TypeId, VariantPartId, VariantValues};
-use crate::op::{write_sleb, write_uleb};
+use crate::op::{uleb_len, write_byte_uleb, write_sleb, write_uleb};
 
 impl Dies<'_> {
     pub(super) fn composite(&mut self, id: TypeId, composite: &Composite, is_one: bool) -> Result<()> {
@@ -15,7 +15,7 @@ impl Dies<'_> {
             && bases.is_empty()
             && members.is_empty()
             && variant_parts.is_empty()
-            && self.children.is_empty(*scope));
+            && !self.has_children(*scope, None));
         self.info.begin_entry(base::composite(*kind), has_children, Some(self.entries.ty(id)));
         self.name(*name);
         self.byte_size(ty);
@@ -29,9 +29,7 @@ impl Dies<'_> {
             self.info.begin_entry(gimli::DW_TAG_inheritance, false, None);
             self.type_of(Some(base.ty));
             match base.offset {
-                BaseOffset::Bytes(bytes) => {
-                    self.info.unsigned(gimli::DW_AT_data_member_location, bytes);
-                }
+                BaseOffset::Bytes(bytes) => self.at_byte(bytes),
                 BaseOffset::Expr(expr) => {
                     if self.expression_of(Whose::Type(id), expr, None)? {
                         self.expression_attribute(gimli::DW_AT_data_member_location);
@@ -63,10 +61,9 @@ impl Dies<'_> {
         self.declared(member.line);
         self.type_of(Some(member.ty));
         match member.bits {
-            None if member.offset_bits.is_multiple_of(8) => {
-                self.info.unsigned(gimli::DW_AT_data_member_location, member.offset_bits / 8);
-            }
+            None if member.offset_bits.is_multiple_of(8) => self.at_byte(member.offset_bits / 8),
             None => self.info.unsigned(gimli::DW_AT_data_bit_offset, member.offset_bits),
+            Some(bits) if self.consumer.version < 4 => self.bit_field_in_unit(member, bits),
             Some(bits) => {
                 self.info.unsigned(gimli::DW_AT_bit_size, bits);
                 self.info.unsigned(gimli::DW_AT_data_bit_offset, member.offset_bits);
@@ -80,6 +77,36 @@ impl Dies<'_> {
             self.info.flag(gimli::DW_AT_artificial);
         }
         self.info.end_entry();
+    }
+
+    /// A bit field before DWARF 4: in a storage unit of the size of its type, with the bits from the most
+    /// significant one of that to the most significant one of the field. DWARF 3 section 5.5.6.
+    fn bit_field_in_unit(&mut self, member: &Member, bits: u64) {
+        let of_type = self.module.types[member.ty].bits.unwrap_or(bits).div_ceil(8).max(1);
+        let aligned = member.offset_bits / 8 / of_type * of_type;
+        // One that is in two such units has a unit of its own.
+        let is_in_two = member.offset_bits - 8 * aligned + bits > 8 * of_type;
+        let first = if is_in_two { member.offset_bits / 8 } else { aligned };
+        let from_first = member.offset_bits - 8 * first;
+        let bytes = of_type.max((from_first + bits).div_ceil(8));
+        let offset = match self.module.target.is_big_endian() {
+            true => from_first,
+            false => 8 * bytes - from_first - bits,
+        };
+        self.info.unsigned(gimli::DW_AT_byte_size, bytes);
+        self.info.unsigned(gimli::DW_AT_bit_size, bits);
+        self.info.unsigned(gimli::DW_AT_bit_offset, offset);
+        self.at_byte(first);
+    }
+
+    /// Where in an object a part of it starts. In DWARF 2 that is always an expression: section 5.5.4.
+    fn at_byte(&mut self, bytes: u64) {
+        if self.consumer.version > 2 {
+            self.info.unsigned(gimli::DW_AT_data_member_location, bytes);
+            return;
+        }
+        self.info.begin_expression(gimli::DW_AT_data_member_location, 1 + uleb_len(bytes));
+        write_byte_uleb(&mut self.info.bytes, gimli::DW_OP_plus_uconst.0, bytes);
     }
 
     /// DWARF 5 section 5.7.10.

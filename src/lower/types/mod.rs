@@ -172,6 +172,8 @@ impl Dies<'_> {
         let scope = match whose {
             Whose::Variable(id) => module.variables[id].scope,
             Whose::Type(id) => module.types[id].scope,
+            Whose::Function(id) => module.functions[id].scope,
+            Whose::Call(id) => module.calls[id].scope,
         };
         let function = module.function_of(scope).map(|function| module.functions[function].stack);
         function.unwrap_or_else(|| Stack::kernel(&module.target))
@@ -204,6 +206,8 @@ impl Dies<'_> {
         let why = error.or_at(match whose {
             Whose::Variable(id) => module.at_variable(id, None),
             Whose::Type(id) => module.at_type(id),
+            Whose::Function(id) => module.at_scope(module.functions[id].scope),
+            Whose::Call(id) => module.at_scope(module.calls[id].scope),
         });
         if self.policy == Policy::Strict || !is_untold {
             return Err(why);

@@ -47,6 +47,12 @@ pub trait Contents {
     /// `bits` (1 to 64) bits of a register from bit `from` on. `None` if it cannot be read.
     fn register(&self, reg: Reg, from: u64, bits: u32) -> Option<u64>;
 
+    /// What a register of at most 64 bits held when the function was entered. `None` if that is not known.
+    fn entry_register(&self, reg: Reg) -> Option<u64> {
+        let _ = reg;
+        None
+    }
+
     /// `bits` (1 to 64) bits of memory in a space from bit `from` on. `lane` is given for a space of which
     /// each lane has its own. `None` if it cannot be read.
     fn memory(&self, space: SpaceId, lane: Option<u32>, from: u128, bits: u32) -> Option<u64>;

@@ -20,6 +20,7 @@ impl Denote<'_> {
             Node::StackAddress(by) => self.stack_base()?.wrapping_add_signed(by),
             Node::Read(bits) => self.read(tree.last(at), bits)?,
             Node::ReadRegister(reg) => self.read_register(reg)?,
+            Node::EntryRegister(reg) => self.entry_register(reg)?,
             Node::LaneIndex => self.asking_lane()?.into(),
             Node::Plus(by) => one()?.wrapping_add_signed(by),
             Node::Neg => one()?.wrapping_neg(),
@@ -57,6 +58,12 @@ impl Denote<'_> {
         let register = self.module.target.register(reg).ok_or(NoMeaning::Malformed)?;
         let value = self.contents.register(reg, 0, register.bits.min(64));
         value.ok_or_else(|| NoMeaning::Unreadable(format!("register {}", register.name())))
+    }
+
+    fn entry_register(&self, reg: Reg) -> Result<u64, NoMeaning> {
+        let register = self.module.target.register(reg).ok_or(NoMeaning::Malformed)?;
+        let value = self.contents.entry_register(reg);
+        value.ok_or_else(|| NoMeaning::Unreadable(format!("register {} on entry", register.name())))
     }
 
     /// The number in the first bits of a location.

@@ -1,0 +1,243 @@
+//! Calls: DWARF 5 section 3.4.
+
+use super::scopes::InScope;
+use super::{Builder, known, loc};
+use crate::error::Result;
+use crate::model::{
+    Argument, Call, CallId, FunctionId, Loc, LocId, ScopeId, ScopeKind, SourceLine, Val, VariableId,
+    VariableKind,
+};
+
+/// Describes a call. Made by [`Builder::call`].
+#[derive(Debug)]
+pub struct CallBuilder<'b> {
+    builder: &'b mut Builder,
+    id: CallId,
+}
+
+/// Describes what a call gives to the callee. Made by [`CallBuilder::argument`].
+#[derive(Debug)]
+pub struct ArgumentBuilder<'b> {
+    builder: &'b mut Builder,
+    /// In the list of arguments.
+    index: usize,
+}
+
+impl Builder {
+    /// A call in the code of a function, block or inlined call. It is known by the pc to which the callee
+    /// returns, by the pc of the instruction that calls, or by both.
+    ///
+    /// A debugger of DWARF 5 finds it in any of these; tools of LLVM want it in the function itself, and the
+    /// verifier of LLVM 19 does not come to an end where it is in a block.
+    ///
+    /// What it gives to the callee is what the callee's [entry values](Val::entry_value) are found by.
+    ///
+    /// # Errors
+    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the scope is not there; [`BadArgument`](crate::error::ErrorKind::BadArgument) where it has no code.
+    pub fn call(&mut self, scope: impl InScope) -> Result<CallBuilder<'_>> {
+        let scope = scope.scope(&self.module)?;
+        let kind = &self.module.scopes[scope].kind;
+        if !matches!(kind, ScopeKind::Function(_) | ScopeKind::Block | ScopeKind::Inlined { .. })
+            || self.module.function_of(scope).is_none()
+        {
+            return Err(crate::Error::bad_argument("a call is in code").or_at(self.module.at_scope(scope)));
+        }
+        let id = self.module.calls.push(Call {
+            scope,
+            return_pc: None,
+            pc: None,
+            callee: None,
+            target: None,
+            clobbered_target: None,
+            is_tail: false,
+            line: None,
+            arguments: 0..0,
+        });
+        Ok(CallBuilder { builder: self, id })
+    }
+
+    /// Says more of a call.
+    ///
+    /// # Errors
+    /// [`UnknownId`](crate::error::ErrorKind::UnknownId).
+    pub fn describe_call(&mut self, call: CallId) -> Result<CallBuilder<'_>> {
+        known(self.module.calls.is_valid(call), || call.to_string())?;
+        Ok(CallBuilder { builder: self, id: call })
+    }
+}
+
+impl CallBuilder<'_> {
+    /// The call's id.
+    pub fn id(&self) -> CallId {
+        self.id
+    }
+
+    /// Where the callee returns to: the pc after the call, in bytes from the start of the function. Behind
+    /// its last instruction, if the callee does not return.
+    ///
+    /// # Errors
+    /// [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction).
+    pub fn returns_to(&mut self, pc: u64) -> Result<&mut Self> {
+        let scope = self.data().scope;
+        self.builder.code_pc(scope, pc, true)?;
+        self.data().return_pc = Some(pc);
+        Ok(self)
+    }
+
+    /// The pc of the instruction that calls, in bytes from the start of the function.
+    ///
+    /// # Errors
+    /// [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction).
+    pub fn at(&mut self, pc: u64) -> Result<&mut Self> {
+        let scope = self.data().scope;
+        self.builder.code_pc(scope, pc, false)?;
+        self.data().pc = Some(pc);
+        Ok(self)
+    }
+
+    /// Who is called.
+    ///
+    /// # Errors
+    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the function is not there, or another unit's: of those, there is a
+    /// [declaration](Builder::function_declaration) in this one.
+    pub fn calls(&mut self, function: FunctionId) -> Result<&mut Self> {
+        let scope = self.data().scope;
+        self.builder.same_unit_function(scope, function)?;
+        self.data().callee = Some(function);
+        Ok(self)
+    }
+
+    /// The address that is called, of an indirect call: true before the call, and as long as the callee runs.
+    ///
+    /// # Errors
+    /// Of the number, as [`VariableBuilder::live`](super::VariableBuilder::live).
+    pub fn target(&mut self, address: Val) -> Result<&mut Self> {
+        let loc = self.number(address, "the address that is called")?;
+        self.data().target = Some(loc);
+        Ok(self)
+    }
+
+    /// The same, where the callee may change what it is found in: true before the call only.
+    ///
+    /// # Errors
+    /// As [`target`](Self::target).
+    pub fn clobbered_target(&mut self, address: Val) -> Result<&mut Self> {
+        let loc = self.number(address, "the address that is called")?;
+        self.data().clobbered_target = Some(loc);
+        Ok(self)
+    }
+
+    /// It is a jump: the callee returns to the caller of this function.
+    pub fn tail(&mut self) -> &mut Self {
+        self.data().is_tail = true;
+        self
+    }
+
+    /// Where it is in the source.
+    ///
+    /// # Errors
+    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the file is not there, or another unit's.
+    pub fn line(&mut self, line: SourceLine) -> Result<&mut Self> {
+        let scope = self.data().scope;
+        super::finish::check_line(&self.builder.module, Some(line), scope)
+            .map_err(|error| error.or_at(self.builder.module.at_scope(scope)))?;
+        self.data().line = Some(line);
+        Ok(self)
+    }
+
+    /// An argument, by where the callee finds it when it is entered: a register, or memory.
+    ///
+    /// # Errors
+    /// Of the location, as [`VariableBuilder::live`](super::VariableBuilder::live).
+    pub fn argument(&mut self, location: &Loc) -> Result<ArgumentBuilder<'_>> {
+        let scope = self.data().scope;
+        let location = place(self.builder, scope, location, "the argument")?;
+        let index = self.builder.module.arguments.len();
+        self.builder.module.arguments.push(Argument {
+            call: self.id,
+            location,
+            parameter: None,
+            value: None,
+            data_location: None,
+            data_value: None,
+        });
+        Ok(ArgumentBuilder { builder: self.builder, index })
+    }
+
+    fn number(&mut self, value: Val, what: &str) -> Result<LocId> {
+        let scope = self.data().scope;
+        place(self.builder, scope, &Loc::value(value), what)
+    }
+
+    fn data(&mut self) -> &mut Call {
+        &mut self.builder.module.calls[self.id]
+    }
+}
+
+impl ArgumentBuilder<'_> {
+    /// The number that is given, by what the caller knows while the callee runs.
+    ///
+    /// # Errors
+    /// Of the number, as [`VariableBuilder::live`](super::VariableBuilder::live).
+    pub fn value(&mut self, value: Val) -> Result<&mut Self> {
+        let loc = self.place(&Loc::value(value), "the value of an argument")?;
+        self.data().value = Some(loc);
+        Ok(self)
+    }
+
+    /// Of an argument that is an address: where what it points to is, by what the callee knows when it is
+    /// entered, and the number that is there, by what the caller knows.
+    ///
+    /// # Errors
+    /// As [`value`](Self::value).
+    pub fn points_to(&mut self, location: &Loc, value: Val) -> Result<&mut Self> {
+        let location = self.place(location, "what an argument points to")?;
+        let value = self.place(&Loc::value(value), "the value that an argument points to")?;
+        let data = self.data();
+        (data.data_location, data.data_value) = (Some(location), Some(value));
+        Ok(self)
+    }
+
+    /// The callee's parameter. gdb 13 takes no notice of an argument that says both where it is and whose: with
+    /// it, only the place is to be said.
+    ///
+    /// # Errors
+    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where it is not there; [`BadArgument`](crate::error::ErrorKind::BadArgument) where it is not one of the
+    /// function that is called.
+    pub fn parameter(&mut self, parameter: VariableId) -> Result<&mut Self> {
+        let call = self.data().call;
+        let module = &self.builder.module;
+        let call = &module.calls[call];
+        let at = || module.at_scope(call.scope);
+        known(module.variables.is_valid(parameter), || parameter.to_string())
+            .map_err(|error| error.or_at(at()))?;
+        let variable = &module.variables[parameter];
+        let is_its = call.callee.is_some_and(|callee| module.functions[callee].scope == variable.scope);
+        if !is_its || variable.kind != VariableKind::Parameter {
+            let error =
+                crate::Error::bad_argument("an argument is for a parameter of the function that is called");
+            let variable = module.at_variable(parameter, None).variable;
+            return Err(error.or_at(crate::error::At { variable, ..at() }));
+        }
+        self.data().parameter = Some(parameter);
+        Ok(self)
+    }
+
+    fn place(&mut self, loc: &Loc, what: &str) -> Result<LocId> {
+        let call = self.data().call;
+        let scope = self.builder.module.calls[call].scope;
+        place(self.builder, scope, loc, what)
+    }
+
+    fn data(&mut self) -> &mut Argument {
+        &mut self.builder.module.arguments[self.index]
+    }
+}
+
+fn place(builder: &mut Builder, scope: ScopeId, loc: &Loc, what: &str) -> Result<LocId> {
+    let module = &mut builder.module;
+    let unit = module.scopes[scope].unit;
+    loc::check(module, unit, loc, None, what)
+        .and_then(|()| module.locs.push(loc))
+        .map_err(|error| error.or_at(module.at_scope(scope)))
+}

@@ -1,0 +1,144 @@
+//! Imports and labels: DWARF 5 sections 3.2.3 and 3.6.
+
+use super::scopes::InScope;
+use super::{Builder, known};
+use crate::error::Result;
+use crate::model::{
+    FileId, Import, ImportId, Imported, Label, LabelId, Module, ScopeId, ScopeKind, SourceLine,
+};
+
+/// Describes an import. Made by [`Builder::import`].
+#[derive(Debug)]
+pub struct ImportBuilder<'b> {
+    builder: &'b mut Builder,
+    id: ImportId,
+}
+
+/// Describes a label. Made by [`Builder::label`].
+#[derive(Debug)]
+pub struct LabelBuilder<'b> {
+    builder: &'b mut Builder,
+    id: LabelId,
+}
+
+impl Builder {
+    /// Something of another scope that has a name in this one: `using`, `namespace a = b` in C++, `use` in
+    /// Fortran.
+    ///
+    /// # Errors
+    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the scope or what is imported is not there, or is another unit's;
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where a namespace is none, or a variable is a function's.
+    pub fn import(&mut self, scope: impl InScope, what: Imported) -> Result<ImportBuilder<'_>> {
+        let scope = scope.scope(&self.module)?;
+        imported(&self.module, scope, what).map_err(|error| error.or_at(self.module.at_scope(scope)))?;
+        let id = self.module.imports.push(Import { scope, what, name: None, line: None });
+        Ok(ImportBuilder { builder: self, id })
+    }
+
+    /// A place in the code of a function that has a name.
+    ///
+    /// # Errors
+    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the scope is not there; [`BadArgument`](crate::error::ErrorKind::BadArgument) where it is in no
+    /// function.
+    pub fn label(&mut self, scope: impl InScope, name: &str) -> Result<LabelBuilder<'_>> {
+        let scope = scope.scope(&self.module)?;
+        if self.module.function_of(scope).is_none() {
+            let error = crate::Error::bad_argument("a label is in a function");
+            return Err(error.or_at(self.module.at_scope(scope)));
+        }
+        let name = self.string(name);
+        let id = self.module.labels.push(Label { scope, name, pc: None, line: None });
+        Ok(LabelBuilder { builder: self, id })
+    }
+}
+
+/// An error unless it is there, in the unit of the scope, and can be imported.
+fn imported(module: &Module, scope: ScopeId, what: Imported) -> Result<()> {
+    let of = match what {
+        Imported::Function(id) => module.functions.get(id).map(|of| module.scopes[of.scope].unit),
+        Imported::Variable(id) => module.variables.get(id).map(|of| module.scopes[of.scope].unit),
+        Imported::Type(id) => module.types.get(id).map(|of| of.unit),
+        Imported::Namespace(id) | Imported::AllOf(id) => module.scopes.get(id).map(|of| of.unit),
+    };
+    known(of == Some(module.scopes[scope].unit), || format!("{what:?} of this unit"))?;
+    match what {
+        Imported::Variable(id) if module.function_of(module.variables[id].scope).is_some() => {
+            Err(crate::Error::bad_argument("a variable of a function is not imported"))
+        }
+        Imported::Namespace(id) | Imported::AllOf(id)
+            if !matches!(module.scopes[id].kind, ScopeKind::Namespace { .. }) =>
+        {
+            Err(crate::Error::bad_argument(format!("{id} is no namespace")))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl ImportBuilder<'_> {
+    /// The import's id.
+    pub fn id(&self) -> ImportId {
+        self.id
+    }
+
+    /// The name that it has in this scope, where that is another.
+    ///
+    /// # Errors
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) of all names of a namespace, which keep theirs.
+    pub fn name(&mut self, name: &str) -> Result<&mut Self> {
+        let Import { scope, what, .. } = self.builder.module.imports[self.id];
+        if let Imported::AllOf(_) = what {
+            let error = crate::Error::bad_argument("all names of a namespace have no name");
+            return Err(error.or_at(self.builder.module.at_scope(scope)));
+        }
+        let name = self.builder.string(name);
+        self.builder.module.imports[self.id].name = Some(name);
+        Ok(self)
+    }
+
+    /// Where it is said. Lines count from 1.
+    ///
+    /// # Errors
+    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the file is not there, or another unit's.
+    pub fn declared(&mut self, file: FileId, line: u32) -> Result<&mut Self> {
+        let scope = self.builder.module.imports[self.id].scope;
+        let line = declared(&self.builder.module, scope, file, line)?;
+        self.builder.module.imports[self.id].line = Some(line);
+        Ok(self)
+    }
+}
+
+impl LabelBuilder<'_> {
+    /// The label's id.
+    pub fn id(&self) -> LabelId {
+        self.id
+    }
+
+    /// Where it is, in bytes from the start of the function. Without this, nothing is left of it.
+    ///
+    /// # Errors
+    /// [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction).
+    pub fn at(&mut self, pc: u64) -> Result<&mut Self> {
+        let scope = self.builder.module.labels[self.id].scope;
+        self.builder.code_pc(scope, pc, false)?;
+        self.builder.module.labels[self.id].pc = Some(pc);
+        Ok(self)
+    }
+
+    /// Where it is declared. Lines count from 1.
+    ///
+    /// # Errors
+    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the file is not there, or another unit's.
+    pub fn declared(&mut self, file: FileId, line: u32) -> Result<&mut Self> {
+        let scope = self.builder.module.labels[self.id].scope;
+        let line = declared(&self.builder.module, scope, file, line)?;
+        self.builder.module.labels[self.id].line = Some(line);
+        Ok(self)
+    }
+}
+
+fn declared(module: &Module, scope: ScopeId, file: FileId, line: u32) -> Result<SourceLine> {
+    let line = SourceLine { file, line, column: 0 };
+    super::finish::check_line(module, Some(line), scope)
+        .map_err(|error| error.or_at(module.at_scope(scope)))?;
+    Ok(line)
+}

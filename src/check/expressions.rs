@@ -1,0 +1,182 @@
+//! Expressions that are no variable's location: where a frame is, and what is said of calls.
+
+use super::compare::Compare;
+use super::locations::Witness;
+use super::machine::Asked;
+use super::places::show;
+use super::plain;
+use super::report::Kind;
+use super::witness::{Fill, lanes};
+use crate::error::At;
+use crate::eval::{self, Context, Element};
+use crate::model::{FunctionId, LocId, NoMeaning, Storage};
+use crate::op::{Dialect, Encoding};
+use crate::read::{Entry, Value};
+
+/// What the module says, for code of a function at a pc.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Said {
+    pub(super) function: FunctionId,
+    pub(super) pc: u64,
+    pub(super) loc: LocId,
+    /// Whether the attribute gives the number that the location is, and no place.
+    pub(super) is_number: bool,
+}
+
+/// What is different: how, as expected, as found.
+pub(super) type Difference = (Kind, String, String);
+
+impl<'a, 'o> Compare<'a, 'o> {
+    /// Compares an attribute with what the module says.
+    pub(super) fn said(&mut self, said: Said, entry: Entry<'a, 'o>, attribute: gimli::DwAt, at: &At) {
+        if let Err((kind, expected, found)) = self.same_expression(said, entry, attribute) {
+            self.find(kind, at.clone(), format!("{attribute} {expected}"), found);
+        }
+    }
+
+    /// What is different in an attribute, at the first lane and contents of the machine that show it.
+    pub(super) fn same_expression(
+        &mut self,
+        said: Said,
+        entry: Entry<'a, 'o>,
+        attribute: gimli::DwAt,
+    ) -> Result<(), Difference> {
+        let Some(&Value::Expr(expr)) = entry.attr(attribute) else {
+            let found = entry.attr(attribute).map_or_else(|| "none".into(), |value| format!("{value:?}"));
+            return Err((Kind::Attribute, "an expression".into(), found));
+        };
+        if self.consumer.dialect == Dialect::Dwarf5 {
+            let encoding = Encoding { dialect: Dialect::Dwarf5, ..entry.unit().encoding };
+            if let Some(problem) = plain::problem(expr, encoding) {
+                return Err((Kind::Evaluation, "an expression of DWARF 5".into(), problem));
+            }
+        }
+        let start = self.address(said.function);
+        let asked = Asked::default();
+        for (index, lane) in lanes(&self.module.target).into_iter().enumerate() {
+            if index > 0 && !asked.lane.get() {
+                break;
+            }
+            for (index, fill) in Fill::ALL.into_iter().enumerate() {
+                if index > 0 && !asked.contents.get() {
+                    break;
+                }
+                let witness = Witness { pc: said.pc, start, lane, fill };
+                match said.is_number {
+                    true => self.same_number(said, entry, expr, witness, &asked)?,
+                    false => self.same_place(said, entry, expr, witness, &asked)?,
+                }
+                self.report.locations += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn same_number(
+        &mut self,
+        said: Said,
+        entry: Entry<'a, 'o>,
+        expr: &[u8],
+        witness: Witness,
+        asked: &Asked,
+    ) -> Result<(), Difference> {
+        let bits = u64::from(self.module.target.address_bytes()) * 8;
+        let expected = match self.meant(said, bits, witness, asked) {
+            Ok(Some(expected)) => expected,
+            Ok(None) => return Ok(()),
+            Err(why) => return self.unreadable_too(entry, expr, witness, asked, eval::Kind::Value, &why),
+        };
+        let expected = match &expected[..] {
+            [span] if let Storage::Implicit(bytes) = &span.storage => {
+                bytes.iter().rev().fold(0, |number: u64, &byte| number << 8 | u64::from(byte))
+            }
+            other => return Err((Kind::Location, "a number".into(), format!("{other:?}"))),
+        };
+        match self.evaluated_at(entry, expr, witness, asked, eval::Kind::Value)? {
+            Element::Value(value) if value.as_u64() == Some(expected) => Ok(()),
+            found => Err((Kind::Location, format!("the number {expected:#x}"), found.to_string())),
+        }
+    }
+
+    fn same_place(
+        &mut self,
+        said: Said,
+        entry: Entry<'a, 'o>,
+        expr: &[u8],
+        witness: Witness,
+        asked: &Asked,
+    ) -> Result<(), Difference> {
+        // Of a place without a size, as many bits are compared as there are of these.
+        for bits in [64, 8, 1] {
+            let expected = match self.meant(said, bits, witness, asked) {
+                Ok(Some(expected)) => expected,
+                Ok(None) => continue,
+                Err(why) => {
+                    return self.unreadable_too(entry, expr, witness, asked, eval::Kind::Location, &why);
+                }
+            };
+            let expected: Vec<_> = expected.iter().map(|span| self.span(span)).collect();
+            let found = self.evaluated_at(entry, expr, witness, asked, eval::Kind::Location)?;
+            let Element::Location(found) = found else {
+                return Err((Kind::Evaluation, show(&expected), found.to_string()));
+            };
+            let found = eval::spans(&found, bits.into())
+                .map_err(|fault| (Kind::Evaluation, show(&expected), fault.to_string()))?;
+            return match eval::same(&expected, &found) {
+                true => Ok(()),
+                false => Err((Kind::Location, show(&expected), show(&found))),
+            };
+        }
+        Ok(())
+    }
+
+    /// What the module means; `None` where it means nothing, or says it with a raw expression.
+    fn meant(
+        &self,
+        said: Said,
+        bits: u64,
+        witness: Witness,
+        asked: &Asked,
+    ) -> Result<Option<Vec<crate::model::Span>>, NoMeaning> {
+        let symbol = |name: &str| Some(self.object.symbol(name)?.address);
+        let contents = self.contents(witness, &symbol, asked);
+        match self.module.denote(Some(said.function), said.loc, bits, &contents) {
+            Ok(spans) => Ok(Some(spans)),
+            Err(NoMeaning::Raw | NoMeaning::Outside(_) | NoMeaning::Part(_)) => Ok(None),
+            Err(why) => Err(why),
+        }
+    }
+
+    /// What the model cannot read, the object cannot either.
+    fn unreadable_too(
+        &mut self,
+        entry: Entry<'a, 'o>,
+        expr: &[u8],
+        witness: Witness,
+        asked: &Asked,
+        kind: eval::Kind,
+        why: &NoMeaning,
+    ) -> Result<(), Difference> {
+        match self.evaluated_at(entry, expr, witness, asked, kind) {
+            Err(_) => Ok(()),
+            Ok(found) => Err((Kind::Location, why.to_string(), found.to_string())),
+        }
+    }
+
+    fn evaluated_at(
+        &mut self,
+        entry: Entry<'a, 'o>,
+        expr: &[u8],
+        witness: Witness,
+        asked: &Asked,
+        kind: eval::Kind,
+    ) -> Result<Element, Difference> {
+        let unit = entry.unit();
+        let target = &self.module.target;
+        let context = Context { unit: unit.offset, kind, ..Context::new(unit.encoding, target) };
+        let mut evaluator = core::mem::take(&mut self.evaluator);
+        let found = evaluator.evaluate(expr, &self.machine(entry, witness, asked), &context);
+        self.evaluator = evaluator;
+        found.map_err(|fault| (Kind::Evaluation, "an expression".into(), fault.to_string()))
+    }
+}

@@ -1,0 +1,225 @@
+//! Entries of calls: DWARF 5 section 3.4, and what GNU's tools write before.
+
+use super::dies::Dies;
+use super::loc::Sink;
+use super::scopes::Instance;
+use super::{LeftOut, Policy, Whose, cannot_be_told};
+use crate::emit::info::Pending;
+use crate::error::{At, Error, Result};
+use crate::model::{Argument, CallId, FunctionId, LocId, Module, Stack, UnitId};
+use crate::op::Reg;
+
+/// An expression, with what it refers to counted from its start.
+type Expression = (Vec<u8>, Vec<Pending>);
+
+/// What an entry says of an argument.
+struct Said {
+    location: Expression,
+    value: Option<Expression>,
+    data: Option<(Expression, Expression)>,
+}
+
+/// Locations of a unit's functions and calls, each with the base of the stack frame that it may count from.
+pub(super) fn locs(module: &Module, unit: UnitId) -> impl Iterator<Item = (LocId, Option<Reg>)> + '_ {
+    let functions =
+        module.functions.values().filter(move |function| module.scopes[function.scope].unit == unit);
+    let frames = functions.flat_map(|function| {
+        let base = function.stack.base;
+        function.frame_base.into_iter().chain(function.static_link).map(move |loc| (loc, base))
+    });
+    let calls = module.calls.iter().filter(move |(_, call)| module.scopes[call.scope].unit == unit);
+    frames.chain(calls.flat_map(move |(id, call)| {
+        let base = module.function_of(call.scope).and_then(|function| module.functions[function].stack.base);
+        let targets = [call.target, call.clobbered_target].into_iter().flatten();
+        let arguments = module.arguments(id).iter().flat_map(|argument| {
+            let Argument { location, value, data_location, data_value, .. } = *argument;
+            [Some(location), value, data_location, data_value].into_iter().flatten()
+        });
+        targets.chain(arguments).map(move |loc| (loc, base))
+    }))
+}
+
+impl Dies<'_> {
+    /// Whether calls are written as GNU's tools did before DWARF 5 had them.
+    pub(super) fn has_gnu_calls(&self) -> bool {
+        self.consumer.version < 5
+    }
+
+    /// A call, where the code is.
+    pub(super) fn call(&mut self, id: CallId, instance: Option<Instance>) -> Result<()> {
+        let Some(instance) = instance else { return Ok(()) };
+        let module = self.module;
+        let call = &module.calls[id];
+        let Some(function) = module.function_of(call.scope) else { return Ok(()) };
+        let function = &module.functions[function];
+        let is_gnu = self.has_gnu_calls();
+        // What the consumer cannot be told decides which attributes and entries there are.
+        let target = self.said_number(id, instance.stack, call.target)?;
+        let clobbered = self.said_number(id, instance.stack, call.clobbered_target)?;
+        let mut arguments = Vec::new();
+        for argument in module.arguments(id) {
+            match self.said(argument, instance.stack) {
+                Ok(said) => arguments.push((argument, said)),
+                Err(error) => self.leave_out_of(Whose::Call(id), error)?,
+            }
+        }
+
+        let tag = if is_gnu { gimli::DW_TAG_GNU_call_site } else { gimli::DW_TAG_call_site };
+        self.info.begin_entry(tag, !arguments.is_empty(), None);
+        match (call.return_pc, call.pc) {
+            // One address is all that GNU's have.
+            (Some(pc), _) | (None, Some(pc)) if is_gnu => self.pc(gimli::DW_AT_low_pc, function, pc),
+            (return_pc, pc) => {
+                if let Some(pc) = return_pc {
+                    self.pc(gimli::DW_AT_call_return_pc, function, pc);
+                }
+                if let Some(pc) = pc {
+                    self.pc(gimli::DW_AT_call_pc, function, pc);
+                }
+            }
+        }
+        if let Some(callee) = call.callee {
+            let attribute = if is_gnu { gimli::DW_AT_abstract_origin } else { gimli::DW_AT_call_origin };
+            self.info.reference(attribute, self.entries.function(callee));
+        }
+        if let Some(expression) = target {
+            let attribute = if is_gnu { gimli::DW_AT_GNU_call_site_target } else { gimli::DW_AT_call_target };
+            self.said_expression(attribute, expression);
+        }
+        if let Some(expression) = clobbered {
+            let attribute = match is_gnu {
+                true => gimli::DW_AT_GNU_call_site_target_clobbered,
+                false => gimli::DW_AT_call_target_clobbered,
+            };
+            self.said_expression(attribute, expression);
+        }
+        if call.is_tail {
+            self.info.flag(if is_gnu { gimli::DW_AT_GNU_tail_call } else { gimli::DW_AT_call_tail_call });
+        }
+        if let Some(line) = call.line {
+            self.call_line(line);
+        }
+        self.info.end_entry();
+        let has_arguments = !arguments.is_empty();
+        for (argument, said) in arguments {
+            self.argument(argument, said);
+        }
+        if has_arguments {
+            self.info.end_children();
+        }
+        Ok(())
+    }
+
+    fn argument(&mut self, argument: &Argument, said: Said) {
+        let is_gnu = self.has_gnu_calls();
+        let tag =
+            if is_gnu { gimli::DW_TAG_GNU_call_site_parameter } else { gimli::DW_TAG_call_site_parameter };
+        self.info.begin_entry(tag, false, None);
+        self.said_expression(gimli::DW_AT_location, said.location);
+        if let Some(parameter) = argument.parameter {
+            let attribute = if is_gnu { gimli::DW_AT_abstract_origin } else { gimli::DW_AT_call_parameter };
+            self.info.reference(attribute, self.parameter_entry(parameter));
+        }
+        if let Some(expression) = said.value {
+            let attribute = if is_gnu { gimli::DW_AT_GNU_call_site_value } else { gimli::DW_AT_call_value };
+            self.said_expression(attribute, expression);
+        }
+        if let Some((location, value)) = said.data {
+            // GNU's have no attribute for where it is: what the argument points to.
+            if !is_gnu {
+                self.said_expression(gimli::DW_AT_call_data_location, location);
+            }
+            let attribute =
+                if is_gnu { gimli::DW_AT_GNU_call_site_data_value } else { gimli::DW_AT_call_data_value };
+            self.said_expression(attribute, value);
+        }
+        self.info.end_entry();
+    }
+
+    /// The entry that says what a parameter is.
+    fn parameter_entry(&self, parameter: crate::model::VariableId) -> crate::emit::info::EntryRef {
+        let module = self.module;
+        let function = module.function_of(module.variables[parameter].scope);
+        match function.is_some_and(|function| module.functions[function].has_abstract()) {
+            true => self.entries.origin(parameter),
+            false => self.entries.variable(parameter),
+        }
+    }
+
+    fn said(&mut self, argument: &Argument, stack: Stack) -> Result<Said> {
+        let location = self.told(argument.location, stack, false)?;
+        let value = argument.value.map(|value| self.told(value, stack, true)).transpose()?;
+        let data = match (argument.data_location, argument.data_value) {
+            (Some(location), Some(value)) => {
+                Some((self.told(location, stack, false)?, self.told(value, stack, true)?))
+            }
+            _ => None,
+        };
+        Ok(Said { location, value, data })
+    }
+
+    /// The expression of a number of a call; `None` where there is none, or it could not be said.
+    fn said_number(&mut self, call: CallId, stack: Stack, loc: Option<LocId>) -> Result<Option<Expression>> {
+        let Some(loc) = loc else { return Ok(None) };
+        match self.told(loc, stack, true) {
+            Ok(expression) => Ok(Some(expression)),
+            Err(error) => self.leave_out_of(Whose::Call(call), error).map(|()| None),
+        }
+    }
+
+    /// The expression of where a frame is; `None` where there is none, or it could not be said.
+    pub(super) fn place_of_frame(
+        &mut self,
+        function: FunctionId,
+        loc: Option<LocId>,
+    ) -> Result<Option<Expression>> {
+        let Some(loc) = loc else { return Ok(None) };
+        match self.told(loc, self.module.functions[function].stack, false) {
+            Ok(expression) => Ok(Some(expression)),
+            Err(error) => self.leave_out_of(Whose::Function(function), error).map(|()| None),
+        }
+    }
+
+    /// An attribute whose value is an expression.
+    pub(super) fn said_expression(&mut self, at: gimli::DwAt, (bytes, pending): Expression) {
+        self.expression = bytes;
+        self.lowering.pending = pending;
+        self.expression_attribute(at);
+    }
+
+    /// The expression of a location, or of the number that it is.
+    fn told(&mut self, loc: LocId, stack: Stack, is_number: bool) -> Result<Expression> {
+        let mut out = Vec::new();
+        let mut sink = Sink { out: &mut out, addresses: &mut self.addresses, entries: &self.entries, stack };
+        let result = match is_number {
+            true => self.lowering.number(loc, &mut sink),
+            false => self.lowering.lower(loc, None, false, &mut sink),
+        };
+        let pending = core::mem::take(&mut self.lowering.pending);
+        result.map(|()| (out, pending))
+    }
+
+    /// Notes what the consumer cannot be told; with [`Policy::Strict`], or where it is something else that
+    /// is wrong, gives the error.
+    #[cold]
+    fn leave_out_of(&mut self, whose: Whose, error: Error) -> Result<()> {
+        let module = self.module;
+        let is_untold = cannot_be_told(&error);
+        let (scope, pc) = match whose {
+            Whose::Call(call) => {
+                let call = &module.calls[call];
+                (call.scope, call.pc.or(call.return_pc))
+            }
+            Whose::Function(function) => (module.functions[function].scope, None),
+            Whose::Variable(variable) => (module.variables[variable].scope, None),
+            Whose::Type(ty) => (module.types[ty].scope, None),
+        };
+        let pcs = pc.map(|pc| pc..pc.saturating_add(1));
+        let why = error.or_at(At { pcs: pcs.clone(), ..module.at_scope(scope) });
+        if self.policy == Policy::Strict || !is_untold {
+            return Err(why);
+        }
+        self.left_out.push(LeftOut { whose, pcs, why });
+        Ok(())
+    }
+}

@@ -1,0 +1,187 @@
+//! Entries of functions: DWARF 5 section 3.3.
+
+use super::dies::Dies;
+use super::lists::Base;
+use super::scopes::{Instance, is_first};
+use crate::error::Result;
+use crate::model::{
+    Defaulted, DescribedCalls, Function, FunctionId, ScopeId, ScopeKind, VariableId, VariableKind, Virtuality,
+};
+
+/// An attribute, and whether a function has it.
+type Flag = (gimli::DwAt, fn(&Function) -> bool);
+
+/// What is said of a function or is not.
+const FLAGS: [Flag; 5] = [
+    (gimli::DW_AT_external, |function| function.is_external),
+    (gimli::DW_AT_noreturn, |function| function.is_noreturn),
+    (gimli::DW_AT_main_subprogram, |function| function.is_main),
+    (gimli::DW_AT_explicit, |function| function.member.is_explicit),
+    (gimli::DW_AT_deleted, |function| function.member.is_deleted),
+];
+
+impl Dies<'_> {
+    /// A function: its abstract instance if it was inlined, and its code if it has some.
+    pub(super) fn function(&mut self, id: FunctionId, is_one: bool) -> Result<()> {
+        let module = self.module;
+        let function = &module.functions[id];
+        if function.has_abstract() {
+            let has_children = self.has_children(function.scope, None);
+            self.info.begin_entry(gimli::DW_TAG_subprogram, has_children, Some(self.entries.function(id)));
+            self.function_attributes(function);
+            if function.is_declaration {
+                self.info.flag(gimli::DW_AT_declaration);
+            } else {
+                self.info.constant(gimli::DW_AT_inline, inline(function).0.into());
+            }
+            if let Some(object) = function.object_pointer {
+                self.info.reference(gimli::DW_AT_object_pointer, self.entries.origin(object));
+            }
+            self.info.end_entry();
+            if has_children {
+                self.scope_children(function.scope, None, is_one)?;
+                self.info.end_children();
+            }
+        }
+        if function.address.is_none() {
+            return Ok(());
+        }
+        let code = self.code(function);
+        let instance = Instance {
+            base: if is_one { Base::Unit } else { Base::Address(code) },
+            code,
+            stack: function.stack,
+            bytes: function.bytes,
+            has_abstract: function.is_inlined,
+        };
+        // What the consumer cannot be told decides which attributes there are.
+        let frame_base = self.place_of_frame(id, function.frame_base)?;
+        let static_link = self.place_of_frame(id, function.static_link)?;
+        let has_children = self.has_children(function.scope, Some(instance));
+        let is = (!function.is_inlined).then(|| self.entries.function(id));
+        self.info.begin_entry(gimli::DW_TAG_subprogram, has_children, is);
+        if function.is_inlined {
+            self.info.reference(gimli::DW_AT_abstract_origin, self.entries.function(id));
+        } else {
+            self.function_attributes(function);
+            if function.is_declared_inline {
+                self.info.constant(gimli::DW_AT_inline, inline(function).0.into());
+            }
+        }
+        self.code_range(function, code);
+        self.entry_pc(function.scope, Some(instance));
+        if let (Some(convention), true, None) =
+            (self.consumer.kernel_convention, function.is_kernel, function.convention)
+        {
+            self.info.constant(gimli::DW_AT_calling_convention, convention.into());
+        }
+        let lanes = module.target.lanes();
+        if let (Some(attribute), true) = (self.consumer.lanes, lanes > 1) {
+            self.info.constant(attribute, lanes.into());
+        }
+        if let Some(object) = function.object_pointer {
+            self.info.reference(gimli::DW_AT_object_pointer, self.entries.variable(object));
+        }
+        if let Some(expression) = frame_base {
+            self.said_expression(gimli::DW_AT_frame_base, expression);
+        }
+        if let Some(expression) = static_link {
+            self.said_expression(gimli::DW_AT_static_link, expression);
+        }
+        if let Some(calls) = function.calls {
+            self.info.flag(match (calls, self.has_gnu_calls()) {
+                (DescribedCalls::Tail, false) => gimli::DW_AT_call_all_tail_calls,
+                (DescribedCalls::All, false) => gimli::DW_AT_call_all_calls,
+                (DescribedCalls::Source, false) => gimli::DW_AT_call_all_source_calls,
+                (DescribedCalls::Tail, true) => gimli::DW_AT_GNU_all_tail_call_sites,
+                (DescribedCalls::All, true) => gimli::DW_AT_GNU_all_call_sites,
+                (DescribedCalls::Source, true) => gimli::DW_AT_GNU_all_source_call_sites,
+            });
+        }
+        self.info.end_entry();
+        if has_children {
+            self.scope_children(function.scope, Some(instance), is_one)?;
+            self.info.end_children();
+        }
+        Ok(())
+    }
+
+    /// What a function is. What its declaration says is not said again.
+    fn function_attributes(&mut self, function: &Function) {
+        let module = self.module;
+        let declaration = function.specification.map(|id| &module.functions[id]);
+        match function.specification {
+            Some(id) => self.info.reference(gimli::DW_AT_specification, self.entries.function(id)),
+            None => self.name(Some(function.name)),
+        }
+        if let Some(name) = function.linkage_name {
+            self.text(self.consumer.linkage_name(), name);
+        }
+        self.declared(function.line);
+        if declaration.is_none() {
+            if self.has_prototypes(module.scopes[function.scope].unit) {
+                self.info.flag(gimli::DW_AT_prototyped);
+            }
+            self.type_of(function.returns);
+        }
+        for (attribute, is) in FLAGS {
+            if is(function) && !declaration.is_some_and(is) {
+                self.info.flag(attribute);
+            }
+        }
+        if let Some(convention) = function.convention {
+            self.info.constant(gimli::DW_AT_calling_convention, convention.into());
+        }
+        let member = function.member;
+        self.accessibility(member.accessibility);
+        if let Some(virtuality) = member.virtuality {
+            let virtuality = match virtuality {
+                Virtuality::Virtual => gimli::DW_VIRTUALITY_virtual,
+                Virtuality::Pure => gimli::DW_VIRTUALITY_pure_virtual,
+            };
+            self.info.constant(gimli::DW_AT_virtuality, virtuality.0.into());
+        }
+        if let Some(defaulted) = member.defaulted {
+            let defaulted = match defaulted {
+                Defaulted::InClass => gimli::DW_DEFAULTED_in_class,
+                Defaulted::OutOfClass => gimli::DW_DEFAULTED_out_of_class,
+            };
+            self.info.constant(gimli::DW_AT_defaulted, defaulted.0.into());
+        }
+    }
+
+    /// If the scope is a function that takes more arguments than it has parameters, and this instance says so:
+    /// its last parameter, if it has one.
+    pub(super) fn more_arguments(
+        &self,
+        scope: ScopeId,
+        instance: Option<Instance>,
+    ) -> Option<Option<VariableId>> {
+        let module = self.module;
+        let ScopeKind::Function(function) = module.scopes[scope].kind else { return None };
+        if !module.functions[function].is_variadic || !is_first(instance) {
+            return None;
+        }
+        let variables = core::iter::successors(self.children.first_variable(scope), |&variable| {
+            self.children.next_variable(variable)
+        });
+        let parameters = variables.filter(|&id| module.variables[id].kind == VariableKind::Parameter);
+        Some(parameters.last())
+    }
+
+    /// The entry that stands for more arguments.
+    pub(super) fn more(&mut self) {
+        self.info.begin_entry(gimli::DW_TAG_unspecified_parameters, false, None);
+        self.info.end_entry();
+    }
+}
+
+/// Whether a function was inlined, and whether it is declared so.
+fn inline(function: &Function) -> gimli::DwInl {
+    match (function.is_inlined, function.is_declared_inline) {
+        (false, false) => gimli::DW_INL_not_inlined,
+        (true, false) => gimli::DW_INL_inlined,
+        (false, true) => gimli::DW_INL_declared_not_inlined,
+        (true, true) => gimli::DW_INL_declared_inlined,
+    }
+}

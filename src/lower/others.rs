@@ -1,0 +1,87 @@
+//! What is in scopes besides variables and scopes, and its entries: imports and labels. DWARF 5 sections
+//! 3.2.3 and 3.6.
+
+use core::ops::Range;
+
+use super::dies::Dies;
+use super::scopes::{Instance, is_first};
+use crate::emit::info::EntryRef;
+use crate::model::{CallId, ImportId, Imported, LabelId, Module, ScopeId, UnitId};
+
+/// Something in a scope that nothing refers to.
+#[derive(Clone, Copy)]
+pub(super) enum Other {
+    Import(ImportId),
+    Label(LabelId),
+    Call(CallId),
+}
+
+/// What is in each scope: sorted by it, and then in the order of the model.
+pub(super) struct Others(Vec<(ScopeId, Other)>);
+
+impl Others {
+    pub(super) fn new(module: &Module) -> Self {
+        let imports = module.imports.iter().map(|(id, import)| (import.scope, Other::Import(id)));
+        let labels = module.labels.iter().map(|(id, label)| (label.scope, Other::Label(id)));
+        let calls = module.calls.iter().map(|(id, call)| (call.scope, Other::Call(id)));
+        let mut all: Vec<_> = imports.chain(labels).chain(calls).collect();
+        all.sort_by_key(|&(scope, _)| scope);
+        Self(all)
+    }
+
+    /// Which are in a scope.
+    pub(super) fn range(&self, scope: ScopeId) -> Range<usize> {
+        let start = self.0.partition_point(|&(of, _)| of < scope);
+        start..start + self.0[start..].partition_point(|&(of, _)| of == scope)
+    }
+
+    pub(super) fn get(&self, at: usize) -> Other {
+        self.0[at].1
+    }
+}
+
+/// Whether an import, a label or a call of the unit names a source file.
+pub(super) fn has_lines(module: &Module, unit: UnitId) -> bool {
+    let is_here = |scope: ScopeId| module.scopes[scope].unit == unit;
+    module.imports.values().any(|import| import.line.is_some() && is_here(import.scope))
+        || module.labels.values().any(|label| label.line.is_some() && is_here(label.scope))
+        || module.calls.values().any(|call| call.line.is_some() && is_here(call.scope))
+}
+
+impl Dies<'_> {
+    /// An import: the abstract instance of a function has it, if there is one.
+    pub(super) fn import(&mut self, id: ImportId, instance: Option<Instance>) {
+        if !is_first(instance) {
+            return;
+        }
+        let import = &self.module.imports[id];
+        let (tag, what): (_, EntryRef) = match import.what {
+            Imported::Function(id) => (gimli::DW_TAG_imported_declaration, self.entries.function(id)),
+            Imported::Variable(id) => (gimli::DW_TAG_imported_declaration, self.entries.variable(id)),
+            Imported::Type(id) => (gimli::DW_TAG_imported_declaration, self.entries.ty(id)),
+            Imported::Namespace(id) => (gimli::DW_TAG_imported_declaration, self.entries.namespace(id)),
+            Imported::AllOf(id) => (gimli::DW_TAG_imported_module, self.entries.namespace(id)),
+        };
+        self.info.begin_entry(tag, false, None);
+        self.name(import.name);
+        self.declared(import.line);
+        self.info.reference(gimli::DW_AT_import, what);
+        self.info.end_entry();
+    }
+
+    /// A label, where the code is.
+    pub(super) fn label(&mut self, id: LabelId, instance: Option<Instance>) {
+        if instance.is_none() {
+            return;
+        }
+        let module = self.module;
+        let label = &module.labels[id];
+        self.info.begin_entry(gimli::DW_TAG_label, false, None);
+        self.name(Some(label.name));
+        self.declared(label.line);
+        if let (Some(pc), Some(function)) = (label.pc, module.function_of(label.scope)) {
+            self.pc(gimli::DW_AT_low_pc, &module.functions[function], pc);
+        }
+        self.info.end_entry();
+    }
+}

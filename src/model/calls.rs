@@ -1,0 +1,51 @@
+//! Calls: where control comes back to, and what the callee gets. DWARF 5 section 3.4.
+
+use core::ops::Range;
+
+use super::ids::{CallId, FunctionId, LocId, ScopeId, VariableId};
+use super::scopes::SourceLine;
+
+/// A call in the code of a function.
+///
+/// Pcs are in bytes from the start of the function whose code it is in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The scope that it is in.
+    pub scope: ScopeId,
+    /// The pc after the call: where the callee returns to.
+    pub return_pc: Option<u64>,
+    /// The pc of the instruction that calls.
+    pub pc: Option<u64>,
+    /// Who is called, where that is known.
+    pub callee: Option<FunctionId>,
+    /// The address that is called: a [value](super::Loc::value), true before the call.
+    pub target: Option<LocId>,
+    /// The same, in registers and memory that the callee can change.
+    pub clobbered_target: Option<LocId>,
+    /// Whether the callee returns to the caller of the function.
+    pub is_tail: bool,
+    /// Where it is in the source.
+    pub line: Option<SourceLine>,
+    /// What it gives to the callee, as indices into the module's list.
+    pub(crate) arguments: Range<u32>,
+}
+
+/// What a call gives to the callee.
+///
+/// The values are the caller's, in its registers and memory at the call; as long as the callee runs, a
+/// debugger finds them if the call does not change them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Argument {
+    /// The call.
+    pub call: CallId,
+    /// Where the callee finds it when it is entered: a register, or memory.
+    pub location: LocId,
+    /// The callee's parameter.
+    pub parameter: Option<VariableId>,
+    /// The number that is given: a [value](super::Loc::value).
+    pub value: Option<LocId>,
+    /// For an argument that is an address, where what it points to is.
+    pub data_location: Option<LocId>,
+    /// The number that is there: a [value](super::Loc::value).
+    pub data_value: Option<LocId>,
+}

@@ -1,0 +1,260 @@
+//! Scopes of a program that runs: gdb finds arguments by the calls of the caller, and names by imports; others
+//! read the same without complaint.
+
+use eitri::build::Builder;
+use eitri::emit::elf::{attach, symbol_named};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{
+    Accessibility, BaseEncoding, DescribedCalls, Imported, Language, Loc, Module, Row, SourceLine, Val,
+};
+use eitri::target::Target;
+
+use super::common::{Folder, say};
+use super::{CC, DWARFDUMP, EU_READELF, GDB, READELF};
+
+/// The program, with pcs. `callee` forgets its first argument, and `middle` jumps to it.
+const PROGRAM: &str = r#"
+        .text
+        .globl callee
+        .type callee,@function
+callee:
+        .cfi_startproc
+        movl $1, %edi                   # 00
+        nop                             # 05
+        movl %esi, %eax                 # 06
+        retq                            # 08
+        .cfi_endproc
+        .size callee, .-callee
+        .globl middle
+        .type middle,@function
+middle:
+        .cfi_startproc
+        nop                             # 00
+        jmp callee                      # 01
+        .cfi_endproc
+        .size middle, .-middle
+        .globl main
+        .type main,@function
+main:
+        .cfi_startproc
+        pushq %rbx                      # 00
+        .cfi_def_cfa_offset 16
+        .cfi_offset %rbx, -16
+        movl $20, %ebx                  # 01
+        movl %ebx, %edi                 # 06
+        movl $5, %esi                   # 08
+        callq callee                    # 0d
+        movl $6, %esi                   # 12
+        callq middle                    # 17
+        popq %rbx                       # 1c
+        .cfi_def_cfa_offset 8
+        xorl %eax, %eax                 # 1d
+        retq                            # 1f
+        .cfi_endproc
+        .size main, .-main
+        .data
+        .globl counter
+        .type counter,@object
+        .size counter, 4
+counter: .long 77
+        .section .note.GNU-stack,"",@progbits
+"#;
+const SIZES: [(&str, u64); 3] = [("callee", 9), ("middle", 0), ("main", 0x20)];
+
+/// `middle` is as long as its jump is: the assembler chooses.
+fn module(middle_bytes: u64) -> eitri::Result<Module> {
+    let cpu = Target::x86_64();
+    let r = |name| cpu.register_named(name);
+    let (rax, rbx, rdi, rsi, rsp) = (r("rax")?, r("rbx")?, r("rdi")?, r("rsi")?, r("rsp")?);
+    let mut m = Builder::new(cpu);
+    let data = m.symbol("counter");
+    let unit = m.unit("calls.cc");
+    m.describe_unit(unit)?.directory("/src").producer("eitri").language(Language::CPP14);
+    let file = m.primary_file(unit)?;
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    let at = |line| SourceLine { file, line, column: 2 };
+
+    // namespace ns { extern int counter; inline namespace v1 { const int nine = 9; } }
+    let ns = m.namespace(unit, "ns")?;
+    let inner = m.inline_namespace(ns, "v1")?;
+    m.variable(inner, "nine", int)?.declared_at(at(1)).const_value(&9u32.to_le_bytes())?;
+    let counter = m.extern_variable(ns, "counter", int)?.linkage_name("counter").declared_at(at(2)).id();
+    m.definition(unit, counter)?.declared_at(at(3)).always(Loc::global_symbol(data))?;
+    let hidden = m.anonymous_namespace(unit)?;
+    m.variable(hidden, "eight", int)?.const_value(&8u32.to_le_bytes())?;
+
+    // struct box { int get (int, ...); };
+    let class = m.structure(unit, Some("box"), 4)?;
+    m.member(class, "x", int, 0)?;
+    let this = m.pointer(unit, Some(class))?;
+    let get = m
+        .function_declaration(class, "get")?
+        .returns(int)?
+        .external()
+        .accessibility(Accessibility::Public)
+        .variadic()
+        .id();
+    let object = m.parameter(get, "this", this)?.artificial().id();
+    m.describe_function(get)?.object_pointer(object)?;
+    m.parameter(get, "by", int)?;
+
+    let callee = m.function(unit, "callee")?.code("callee", 9).returns(int)?.declared_at(at(10)).id();
+    m.describe_function(callee)?.external().frame_base(&Loc::register(rsp))?.describes(DescribedCalls::All);
+    m.parameter(callee, "x", int)?
+        .live(0..5, Loc::register(rdi))?
+        .live(5..9, Loc::value(Val::entry_value(rdi)))?;
+    m.parameter(callee, "y", int)?.live(0..9, Loc::register(rsi))?;
+    m.variable(callee, "more", int)?.live(5..9, Loc::value(Val::entry_value(rdi).plus(100)))?;
+
+    let middle = m.function(unit, "middle")?.code("middle", middle_bytes).returns(int)?.external().id();
+    m.describe_function(middle)?.describes(DescribedCalls::All).declared_at(at(20));
+    m.call(middle)?.at(1)?.returns_to(middle_bytes)?.calls(callee)?.tail().line(at(21))?;
+
+    let main = m.function(unit, "main")?.code("main", 0x20).returns(int)?.external().main().id();
+    m.describe_function(main)?.describes(DescribedCalls::All).declared_at(at(30));
+    m.import(unit, Imported::Namespace(ns))?.name("alias")?.declared(file, 31)?;
+    m.import(main, Imported::Variable(counter))?.declared(file, 31)?;
+    m.label(main, "again")?.at(0x12)?.declared(file, 33)?;
+    let block = m.block(main, &[0x06..0x1c])?;
+    // The calls are the function's: LLVM 19 does not come to an end where one is in a block.
+    let mut call = m.call(main)?;
+    call.at(0x0d)?.returns_to(0x12)?.calls(callee)?.line(at(32))?;
+    call.argument(&Loc::register(rdi))?.value(Val::register(rbx))?;
+    call.argument(&Loc::register(rsi))?.value(Val::constant(5))?;
+    let mut call = m.call(main)?;
+    call.returns_to(0x1c)?.calls(middle)?.line(at(34))?;
+    call.argument(&Loc::register(rdi))?.value(Val::constant(1))?;
+    call.argument(&Loc::register(rsi))?.value(Val::constant(6))?;
+    m.variable(block, "result", int)?.live(0x12..0x17, Loc::register(rax))?;
+    for (function, rows) in [
+        (callee, &[(0u64, 10), (5, 11), (8, 12)][..]),
+        (middle, &[(0, 20), (1, 21)]),
+        (main, &[(0, 30), (6, 32), (0x12, 34), (0x1c, 35)]),
+    ] {
+        for &(pc, line) in rows {
+            m.row(function, Row::new(pc, file, line))?;
+        }
+    }
+    m.finish()
+}
+
+/// What gdb is asked where the program stops, and what it is to answer.
+#[rustfmt::skip] // A table.
+const ANSWERS: &[(&str, &str)] = &[
+    // In the first call, where the register of `x` holds something else: main's rbx is what was given.
+    ("print x", "= 20"),
+    ("print y", "= 5"),
+    ("print y@entry", "= 5"),
+    ("print more", "= 120"),
+    ("up", "#1"),
+    ("info symbol $pc", "main + 18"),
+    ("print counter", "= 77"),
+    ("print alias::v1::nine", "= 9"),
+    ("print ns::v1::nine", "= 9"),
+    ("print eight", "= 8"),
+    ("ptype box", "int get(int, ...);"),
+    ("ptype callee", "type = int (int, int)"),
+    ("info scope *0x12+(long)&main", "Symbol result"),
+    // In the second, which is of middle: that jumped, and does not say what it gave.
+    ("continue", "callee ("),
+    ("print x", "<optimized out>"),
+    ("backtrace", "middle ("),
+    ("up 2", "main ()"),
+];
+
+/// The object of the program with what is described.
+fn object(folder: &Folder, consumer: &Consumer) -> Option<Vec<u8>> {
+    let path = |name: &str| folder.path().join(name).to_str().expect("a path").to_owned();
+    folder.file("calls.s", PROGRAM);
+    CC.run(&["-c", &path("calls.s"), "-o", &path("plain.o")])?.clean();
+    let plain = std::fs::read(path("plain.o")).expect("what was assembled");
+    for (name, bytes) in SIZES {
+        let size = symbol_named(&plain, name).unwrap().size;
+        assert!(bytes == 0 || size == bytes, "the pcs are as they stand there");
+    }
+    let module = module(symbol_named(&plain, "middle").unwrap().size).expect("the module");
+    let written = lower(&module, consumer, Policy::Strict).expect("sections");
+    let object = attach(&plain, module.target(), &written.sections).expect("an object");
+    let report = eitri::check(&module, consumer, &written.left_out, &object).expect("a report");
+    assert!(report.is_clean() && report.unproven.is_empty(), "{report}");
+    Some(object)
+}
+
+fn versions() -> [Consumer; 2] {
+    [5, 4].map(|version| {
+        let mut consumer = Consumer::dwarf5();
+        consumer.version = version;
+        consumer
+    })
+}
+
+#[test]
+fn gdb_finds_what_the_caller_gave() {
+    for consumer in versions() {
+        let folder = Folder::new();
+        let path = |name: &str| folder.path().join(name).to_str().expect("a path").to_owned();
+        let Some(object) = object(&folder, &consumer) else { return };
+        folder.file("calls.o", object);
+        let Some(ran) = CC.run(&[&path("calls.o"), "-o", &path("calls")]) else { return };
+        ran.clean();
+        let mut script = vec!["set confirm off".into(), "break *((char *) callee + 5)".into(), "run".into()];
+        for (question, _) in ANSWERS {
+            script.extend([format!("echo >>> {question}\\n"), (*question).into()]);
+        }
+        let mut arguments = vec!["-batch".to_owned(), "-nx".into()];
+        arguments.extend(script.into_iter().flat_map(|line| ["-ex".to_owned(), line]));
+        arguments.push(path("calls"));
+        let Some(ran) = GDB.run(&arguments) else { return };
+        if ran.errors.contains("ptrace") {
+            // Nothing that could be installed.
+            return say("gdb may not trace programs here");
+        }
+        assert!(ran.succeeded, "{ran}");
+        let (_, answers) = ran.out.split_once(">>> ").expect("an answer");
+        for (said, (question, expected)) in answers.split(">>> ").zip(ANSWERS) {
+            let is_said = said.starts_with(question) && said[question.len()..].contains(expected);
+            assert!(is_said, "DWARF {}: {question}: {expected}\n{ran}", consumer.version);
+        }
+        assert_eq!(answers.split(">>> ").count(), ANSWERS.len());
+    }
+}
+
+#[test]
+fn others_read_calls_and_imports() {
+    for consumer in versions() {
+        let folder = Folder::new();
+        let Some(object) = object(&folder, &consumer) else { return };
+        let path = folder.file("calls.o", object);
+        if let Some(ran) = DWARFDUMP.run(&["--verify".as_ref(), path.as_os_str()]) {
+            let said = ran.clean();
+            assert!(said.contains("No errors.") && !said.contains("warning"), "{said}");
+        }
+        let is_five = consumer.version == 5;
+        // The numbers of DWARF 5 sections 7.5.3 and 7.5.4, or GNU's, by their names.
+        let words = match is_five {
+            true => ["DW_TAG_call_site", "DW_AT_call_value", "DW_AT_call_all_calls", "DW_AT_call_tail_call"],
+            false => [
+                "DW_TAG_GNU_call_site",
+                "DW_AT_GNU_call_site_value",
+                "DW_AT_GNU_all_call_sites",
+                "DW_AT_GNU_tail_call",
+            ],
+        };
+        if let Some(ran) = READELF.run(&["--debug-dump=info,loc".as_ref(), path.as_os_str()]) {
+            let said = ran.clean();
+            for word in words.iter().map(|word| word.trim_start_matches("DW_AT_")) {
+                assert!(said.contains(word), "{word}: {said}");
+            }
+            let op = if is_five {
+                "DW_OP_entry_value: (DW_OP_reg5 (rdi))"
+            } else {
+                "DW_OP_GNU_entry_value: (DW_OP_reg5 (rdi))"
+            };
+            assert!(said.contains(op), "{said}");
+        }
+        if let Some(ran) = EU_READELF.run(&["--debug-dump=info".as_ref(), path.as_os_str()]) {
+            let said = ran.clean();
+            assert!(!said.contains("???") && said.contains("imported_declaration"), "{said}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! What is said of a scope is looked at when it is said.
+
+use eitri::Result;
+use eitri::build::{Builder, Template};
+use eitri::emit::elf::{Code, new_object};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{BaseEncoding, Imported, Loc, Module, SourceLine, Val};
+use eitri::op::Reg;
+use eitri::target::Target;
+
+type Row = (fn(&mut Builder) -> Result<()>, &'static str);
+
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    (|m| { let u = m.unit("u"); { let s = scope(m)?; m.import(u, Imported::AllOf(s)) }?.name("x").map(drop) },
+        "unit `u`: all names of a namespace have no name"),
+    (|m| { let f = function(m)?; let b = m.block(f, &[])?; m.import(f, Imported::Namespace(b)).map(drop) },
+        "unit `a.c`, function `f`: scope2 is no namespace"),
+    (|m| { let f = function(m)?; m.call(f)?.returns_to(0x44).map(drop) },
+        "unit `a.c`, function `f`, pc 0x44..0x45: the range is not inside of the function, which has 0x40 bytes"),
+    (|m| { let u = m.unit("u"); m.call(u).map(drop) },
+        "unit `u`: a call is in code"),
+    (|m| { let f = function(m)?; m.call(f)?.argument(&Loc::register(Reg(5)))?.value(Val::entry_value(Reg(999))).map(drop) },
+        "unit `a.c`, function `f`: the target has no register 999 (x86_64)"),
+    (|m| { let u = m.unit("u"); m.label(u, "l").map(drop) },
+        "unit `u`: a label is in a function"),
+    (|m| { let f = function(m)?; m.function_definition(f, f).map(drop) },
+        "unit `a.c`, function `f`: `f` is no declaration"),
+    (|m| { let f = function(m)?; m.entry_pc(f, 0x40) },
+        "unit `a.c`, function `f`, pc 0x40..0x41: the range is not inside of the function, which has 0x40 bytes"),
+    (|m| { let f = function(m)?; let b = m.block(f, &[0..8])?; m.entry_pc(b, 8) },
+        "unit `a.c`, function `f`, pc 0x8..0x9: the pc at which it is entered is not in its code"),
+    (|m| { let f = function(m)?; { let b = m_block(m, f)?; m.discriminator(b, 1) } },
+        "unit `a.c`, function `f`: a discriminator tells inlined calls apart"),
+    (|m| {
+        let u = m.unit("u");
+        let d = m.function_declaration(u, "d")?.id();
+        let f = m.function(u, "f")?.code("f", 4).id();
+        let file = m.primary_file(u)?;
+        m.inlined(f, d, &[], SourceLine { file, line: 1, column: 0 }).map(drop)
+    }, "unit `u`, function `f`: `d` is declared and has no body to inline"),
+    (|m| {
+        let f = function(m)?;
+        m.call(f)?;
+        core::mem::replace(m, Builder::new(Target::x86_64())).finish().map(drop)
+    }, "unit `a.c`, function `f`: a call has a pc to which the callee returns, or one where it is"),
+    (|m| {
+        let u = m.unit("u");
+        m.function_declaration(u, "d")?.code("d", 4);
+        core::mem::replace(m, Builder::new(Target::x86_64())).finish().map(drop)
+    }, "unit `u`, function `d`: a declaration has no code"),
+    (|m| {
+        let u = m.unit("u");
+        let int = m.base_type(u, "int", BaseEncoding::Signed, 32)?;
+        m.extern_variable(u, "v", int)?.always(Loc::implicit(&[0; 4]))?;
+        core::mem::replace(m, Builder::new(Target::x86_64())).finish().map(drop)
+    }, "unit `u`, variable `v`: a declaration has no place"),
+];
+
+fn scope(m: &mut Builder) -> Result<eitri::model::ScopeId> {
+    // Of the unit that was added last.
+    m.namespace(eitri::model::UnitId::from_u32(0), "ns")
+}
+
+fn m_block(m: &mut Builder, f: eitri::model::FunctionId) -> Result<eitri::model::ScopeId> {
+    m.block(f, &[])
+}
+
+fn function(m: &mut Builder) -> Result<eitri::model::FunctionId> {
+    let unit = m.unit("a.c");
+    Ok(m.function(unit, "f")?.code("f", 0x40).id())
+}
+
+#[test]
+fn errors_name_their_place() {
+    let mut wrong = Vec::new();
+    for (index, (said, expected)) in ROWS.iter().enumerate() {
+        let error =
+            said(&mut Builder::new(Target::x86_64())).map_or_else(|e| e.to_string(), |()| "none".into());
+        if error != *expected {
+            wrong.push(format!("row {index}:\n  expected {expected}\n  found    {error}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// An instance of a function template, with the argument of its value and one of its pack.
+fn instance(value: u32, packed: Option<&str>, is_inlined: bool) -> Module {
+    let mut m = Builder::new(Target::x86_64());
+    let unit = m.unit("templates.cpp");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+    let of = m.function(unit, "repeat<int, 3, int>").unwrap().code("repeat", 0x20).id();
+    let types = [Template::ty("", Some(int))];
+    let mut f = m.describe_function(of).unwrap();
+    f.template(Template::ty("T", Some(int))).unwrap();
+    f.template(Template::value("N", int, &value.to_le_bytes()).default()).unwrap();
+    if let Some(name) = packed {
+        f.template(Template::pack(name, &types)).unwrap();
+    }
+    if is_inlined {
+        let file = m.primary_file(unit).unwrap();
+        let call = SourceLine { file, line: 4, column: 0 };
+        let caller = m.function(unit, "caller").unwrap().code("caller", 0x20).id();
+        m.inlined(caller, of, &[0x04..0x08], call).unwrap();
+    }
+    m.finish().unwrap()
+}
+
+#[test]
+fn functions_can_be_instances_of_templates() {
+    for version in 2..=5 {
+        let mut consumer = Consumer::dwarf5();
+        consumer.version = version;
+        for is_inlined in [false, true] {
+            let truth = instance(3, Some("Rest"), is_inlined);
+            let object = |module: &Module| {
+                let written = lower(module, &consumer, Policy::Strict).unwrap();
+                let code = Code::text(vec![0x90; 0x40])
+                    .with_function("repeat", 0, 0x20)
+                    .with_function("caller", 0x20, 0x20);
+                new_object(module.target(), &code, &written.sections).unwrap()
+            };
+            let report = |bytes: &[u8]| eitri::check(&truth, &consumer, &[], bytes).unwrap();
+            let bytes = object(&truth);
+            assert!(report(&bytes).is_clean(), "{}", report(&bytes));
+            let text = eitri::dump::print(&bytes, None).unwrap();
+            assert_eq!(text.matches("DW_TAG_GNU_template_parameter_pack").count(), 1);
+            for (value, packed) in [(4, Some("Rest")), (3, None), (3, Some("Other"))] {
+                let other = report(&object(&instance(value, packed, is_inlined)));
+                assert!(!other.is_clean(), "{value} {packed:?}");
+            }
+        }
+    }
+    let mut m = Builder::new(Target::x86_64());
+    let unit = m.unit("templates.cpp");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+    let mut f = m.function(unit, "f").unwrap();
+    let error = f.template(Template::value("N", int, &[0; 8])).unwrap_err();
+    let text = "unit `templates.cpp`, function `f`: template parameter `N` needs 64 bits, but there are 32";
+    assert_eq!(error.to_string(), text);
+}
