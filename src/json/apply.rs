@@ -8,11 +8,11 @@ use super::statement::{
     Code, Constant, FunctionFacts, InlinedVariable, Later, MacroStep, Pcs, Ref, Statement, UnitFacts,
     Variable, VariableFacts,
 };
-use super::words::{Named, Number, Word};
+use super::words::{Bytes, Line, Named, Number, Text, Word};
 use crate::build::FunctionBuilder;
 use crate::error::{Error, Result};
 use crate::model::{
-    Address, CompositeKind, FileId, FunctionId, ScopeId, ScopeKind, SourceLine, UnitId, VariableId,
+    Address, CompositeKind, FileId, FunctionId, Language, ScopeId, ScopeKind, SourceLine, UnitId, VariableId,
 };
 
 impl<'a> Reader<'a> {
@@ -47,16 +47,34 @@ impl<'a> Reader<'a> {
             }
             Statement::Namespace(said) => {
                 let parent = self.scope(&said.r#in)?;
-                let scope = self.builder.namespace(parent, &said.name)?;
-                self.names.scopes.add(scope, said.id.as_ref(), Some(((), &said.name)))
+                let is_inline = said.inline == Some(true);
+                let scope = match said.name.as_deref() {
+                    None if said.inline == Some(false) => {
+                        return Err(Error::bad_argument("a namespace without a name is an inline one"));
+                    }
+                    None => self.builder.anonymous_namespace(parent)?,
+                    Some(name) if is_inline => self.builder.inline_namespace(parent, name)?,
+                    Some(name) => self.builder.namespace(parent, name)?,
+                };
+                self.names.scopes.add(scope, said.id.as_ref(), said.name.as_ref().map(|name| ((), name)))
             }
             Statement::Function(mut said) => {
                 let parent = self.scope(&said.r#in)?;
-                let function = self.builder.function(parent, &said.name)?.id();
-                let scope = self.builder.described().function(function).scope;
-                let unit = self.unit_of(scope);
-                self.names.functions.add(function, said.id.as_ref(), Some((unit, &said.name)))?;
-                self.names.scopes.add(scope, said.id.as_ref(), Some(((), &said.name)))?;
+                let function = match said.declaration {
+                    Some(true) => self.builder.function_declaration(parent, &said.name)?.id(),
+                    _ => self.builder.function(parent, &said.name)?.id(),
+                };
+                let unit = self.named_function(function, said.id.as_ref(), &said.name)?;
+                self.function_facts(function, unit, said.facts())
+            }
+            Statement::FunctionDefinition(mut said) => {
+                let parent = self.scope(&said.r#in)?;
+                let (declaration, _) = self.function(&said.declaration)?;
+                let function = self.builder.function_definition(parent, declaration)?.id();
+                // Both have the name, so that by the name it is not told which is meant.
+                let module = self.builder.described();
+                let name = Text(module.string(module.function(function).name).to_owned().into());
+                let unit = self.named_function(function, said.id.as_ref(), &name)?;
                 self.function_facts(function, unit, said.facts())
             }
             Statement::DescribeFunction(mut said) => {
@@ -72,11 +90,30 @@ impl<'a> Reader<'a> {
                 let parent = self.scope(&said.r#in)?;
                 let unit = self.unit_of(parent);
                 let function = self.names.functions.find(unit, &said.function)?;
-                let (file, line, column) = &said.call;
-                let call = SourceLine { file: self.file(unit, file)?, line: *line, column: *column };
+                let call = self.line(unit, &said.call)?;
                 let scope = self.builder.inlined(parent, function, &ranges(&said.pcs), call)?;
                 self.names.scopes.add(scope, said.id.as_ref(), None)
             }
+            Statement::DescribeScope(said) => {
+                let scope = self.scope(&said.scope)?;
+                if let Some(Number(pc)) = said.entry_pc {
+                    self.builder.entry_pc(scope, pc)?;
+                }
+                said.discriminator.map_or(Ok(()), |number| self.builder.discriminator(scope, number))
+            }
+            Statement::Import(said) => self.import(said),
+            Statement::Label(said) => self.label(said),
+            Statement::Call(mut said) => {
+                let scope = self.scope(&said.r#in)?;
+                let call = self.builder.call(scope)?.id();
+                self.names.calls.add(call, said.id.as_ref(), None)?;
+                self.call_facts(call, said.facts())
+            }
+            Statement::DescribeCall(mut said) => {
+                let call = self.names.calls.find((), &said.call)?;
+                self.call_facts(call, said.facts())
+            }
+            Statement::Argument(said) => self.argument(said),
             Statement::Variable(said) => self.variable(said, false),
             Statement::Parameter(said) => self.variable(said, true),
             Statement::InlinedVariable(said) => self.inlined_variable(said),
@@ -160,6 +197,9 @@ impl<'a> Reader<'a> {
         if let Some(language) = facts.language {
             unit.language(self::language(&language)?);
         }
+        if let Some(version) = facts.language_version {
+            unit.language_version(version);
+        }
         Ok(())
     }
 
@@ -167,9 +207,12 @@ impl<'a> Reader<'a> {
         // What is referred to is looked up before the builder is lent to the function.
         let code = facts.code.map(|code| self.code(&code)).transpose()?;
         let returns = self.maybe_type(unit, facts.returns.as_ref())?;
-        let declared = facts.declared.map(|line| self.declared(unit, &line)).transpose()?;
+        let declared = facts.declared.map(|line| self.line(unit, &line)).transpose()?;
         let base = facts.stack.as_ref().and_then(|stack| stack.base.as_ref());
         let base = base.map(|base| self.register(base)).transpose()?;
+        let object = facts.object_pointer.map(|name| self.names.variables.find((), &name)).transpose()?;
+        let frame_base = facts.frame_base.map(|loc| self.loc(unit, &loc)).transpose()?;
+        let static_link = facts.static_link.map(|loc| self.loc(unit, &loc)).transpose()?;
         let mut function: FunctionBuilder<'_> = self.builder.describe_function(function)?;
         if let Some((address, bytes)) = code {
             function.address(address, bytes);
@@ -180,8 +223,8 @@ impl<'a> Reader<'a> {
         if let Some(returns) = returns {
             function.returns(returns)?;
         }
-        if let Some((file, line)) = declared {
-            function.declared(file, line);
+        if let Some(line) = declared {
+            function.declared_at(line);
         }
         if facts.external == Some(true) {
             function.external();
@@ -194,6 +237,32 @@ impl<'a> Reader<'a> {
         }
         if let Some(Word(scaling)) = facts.stack.and_then(|stack| stack.scaling) {
             function.scaling(scaling);
+        }
+        /// What is said by a call without an argument.
+        macro_rules! flags { ($($field:ident $call:ident)*) => { $(
+            if facts.$field == Some(true) {
+                function.$call();
+            }
+        )* } }
+        flags!(variadic variadic noreturn noreturn main main declared_inline declared_inline explicit explicit deleted deleted);
+        /// What is said by a word.
+        macro_rules! words { ($($field:ident $call:ident)*) => { $(
+            if let Some(Word(word)) = facts.$field {
+                function.$call(word);
+            }
+        )* } }
+        words!(accessibility accessibility virtuality virtuality defaulted defaulted describes_calls describes);
+        if let Some(convention) = facts.convention {
+            function.convention(convention);
+        }
+        if let Some(object) = object {
+            function.object_pointer(object)?;
+        }
+        if let Some(loc) = frame_base {
+            function.frame_base(&loc)?;
+        }
+        if let Some(loc) = static_link {
+            function.static_link(&loc)?;
         }
         Ok(())
     }
@@ -217,9 +286,11 @@ impl<'a> Reader<'a> {
     fn variable(&mut self, mut said: Variable<'a>, is_parameter: bool) -> Result<()> {
         let scope = self.scope(&said.r#in)?;
         let ty = self.ty(self.unit_of(scope), &said.r#type)?;
-        let variable = match is_parameter {
-            true => self.builder.parameter(scope, &said.name, ty)?.id(),
-            false => self.builder.variable(scope, &said.name, ty)?.id(),
+        let variable = match (is_parameter, said.declaration) {
+            (true, None | Some(false)) => self.builder.parameter(scope, &said.name, ty)?.id(),
+            (true, Some(true)) => return Err(Error::bad_argument("a parameter is no declaration")),
+            (false, Some(true)) => self.builder.extern_variable(scope, &said.name, ty)?.id(),
+            (false, _) => self.builder.variable(scope, &said.name, ty)?.id(),
         };
         self.names.variables.add(variable, said.id.as_ref(), None)?;
         self.variable_facts(variable, said.facts())
@@ -238,7 +309,7 @@ impl<'a> Reader<'a> {
         let ty = self.ty(self.unit_of(scope), &said.r#type)?;
         let constant = self.builder.constant(scope, &said.name, ty, &said.value.0)?;
         self.names.variables.add(constant, said.id.as_ref(), None)?;
-        let Constant { declared, artificial, external, memory_space, accessibility, .. } = said;
+        let Constant { declared, artificial, external, memory_space, accessibility, linkage_name, .. } = said;
         self.variable_facts(
             constant,
             VariableFacts {
@@ -247,6 +318,7 @@ impl<'a> Reader<'a> {
                 external,
                 memory_space,
                 accessibility,
+                linkage_name,
                 ..VariableFacts::default()
             },
         )
@@ -254,10 +326,10 @@ impl<'a> Reader<'a> {
 
     fn variable_facts(&mut self, id: VariableId, facts: VariableFacts<'a>) -> Result<()> {
         let unit = self.unit_of(self.builder.described().variable(id).scope);
-        let declared = facts.declared.map(|line| self.declared(unit, &line)).transpose()?;
+        let declared = facts.declared.map(|line| self.line(unit, &line)).transpose()?;
         let mut variable = self.builder.describe_variable(id)?;
-        if let Some((file, line)) = declared {
-            variable.declared(file, line);
+        if let Some(line) = declared {
+            variable.declared_at(line);
         }
         if facts.artificial == Some(true) {
             variable.artificial();
@@ -270,6 +342,12 @@ impl<'a> Reader<'a> {
         }
         if let Some(Word(accessibility)) = facts.accessibility {
             variable.accessibility(accessibility);
+        }
+        if let Some(name) = facts.linkage_name {
+            variable.linkage_name(&name);
+        }
+        if let Some(Bytes(value)) = facts.const_value {
+            variable.const_value(&value)?;
         }
         if let Some(loc) = facts.always {
             let loc = self.loc(unit, &loc)?;
@@ -302,7 +380,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A function, wherever it is, and its unit.
-    fn function(&self, function: &Ref<'a>) -> Result<(FunctionId, UnitId)> {
+    pub fn function(&self, function: &Ref<'a>) -> Result<(FunctionId, UnitId)> {
         let scope = self.scope(function)?;
         match self.builder.described().scope(scope).kind {
             ScopeKind::Function(function) => Ok((function, self.unit_of(scope))),
@@ -310,7 +388,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn unit_of(&self, scope: ScopeId) -> UnitId {
+    pub fn unit_of(&self, scope: ScopeId) -> UnitId {
         self.builder.described().scope(scope).unit
     }
 
@@ -318,8 +396,30 @@ impl<'a> Reader<'a> {
         self.names.files.find(unit, file)
     }
 
-    pub fn declared(&self, unit: UnitId, (file, line): &(Ref<'a>, u32)) -> Result<(FileId, u32)> {
-        Ok((self.file(unit, file)?, *line))
+    pub fn line(&self, unit: UnitId, said: &Line<'a>) -> Result<SourceLine> {
+        Ok(SourceLine { file: self.file(unit, &said.file)?, line: said.line, column: said.column })
+    }
+
+    /// The same, where there is no place for a column.
+    pub fn declared(&self, unit: UnitId, said: &Line<'a>) -> Result<(FileId, u32)> {
+        match self.line(unit, said)? {
+            SourceLine { file, line, column: 0 } => Ok((file, line)),
+            _ => Err(Error::bad_argument("what is declared here has a line and no column")),
+        }
+    }
+
+    /// A function goes by its id, or by its name: in its unit, and as a scope. Gives its unit.
+    fn named_function(
+        &mut self,
+        id: FunctionId,
+        name_id: Option<&Text<'a>>,
+        name: &Text<'a>,
+    ) -> Result<UnitId> {
+        let scope = self.builder.described().function(id).scope;
+        let unit = self.unit_of(scope);
+        self.names.functions.add(id, name_id, Some((unit, name)))?;
+        self.names.scopes.add(scope, name_id, Some(((), name)))?;
+        Ok(unit)
     }
 }
 
@@ -328,10 +428,12 @@ fn ranges(pcs: &[Pcs]) -> Vec<Range<u64>> {
 }
 
 /// A number `DW_LANG_*`, or the name after that.
-fn language(language: &Named<'_>) -> Result<u16> {
+fn language(language: &Named<'_>) -> Result<Language> {
     let found = match language {
-        Named::Number(number) => u16::try_from(*number).ok(),
-        Named::Text(name) => (0..=u16::MAX).find(|&number| language_name(number) == Some(&**name)),
+        Named::Number(number) => u16::try_from(*number).ok().map(Language),
+        Named::Text(name) => {
+            (0..=u16::MAX).map(Language).find(|&known| language_name(known) == Some(&**name))
+        }
     };
     let shown = || match language {
         Named::Number(number) => number.to_string(),
@@ -341,6 +443,22 @@ fn language(language: &Named<'_>) -> Result<u16> {
 }
 
 /// The name of a language, without the prefix.
-pub(super) fn language_name(number: u16) -> Option<&'static str> {
-    gimli::DwLang(number).static_string()?.strip_prefix("DW_LANG_")
+pub(super) fn language_name(language: Language) -> Option<&'static str> {
+    let known = gimli::DwLang(language.0).static_string().and_then(|name| name.strip_prefix("DW_LANG_"));
+    // Of what came after DWARF 5: the names of the registry.
+    known.or_else(|| NEWER.iter().find(|&&(newer, _)| newer == language).map(|&(_, name)| name))
 }
+
+const NEWER: &[(Language, &str)] = &[
+    (Language::HIP, "HIP"),
+    (Language::ASSEMBLY, "Assembly"),
+    (Language::C_SHARP, "C_sharp"),
+    (Language::MOJO, "Mojo"),
+    (Language::GLSL, "GLSL"),
+    (Language::GLSL_ES, "GLSL_ES"),
+    (Language::HLSL, "HLSL"),
+    (Language::OPENCL_CPP, "OpenCL_CPP"),
+    (Language::CPP_FOR_OPENCL, "CPP_for_OpenCL"),
+    (Language::SYCL, "SYCL"),
+    (Language::METAL, "Metal"),
+];

@@ -5,14 +5,15 @@ use serde_json::value::RawValue;
 use super::loc::{In, Operand};
 use super::read::Reader;
 use super::statement::{
-    Argument, Array, Base, BaseType, Composite, DescribeType, Discriminant, Enumeration, ExtentOf,
-    Incomplete, Later, Member, MemberPointer, Pointer, Ref, Subroutine, Template, Values, Variant,
-    VariantPart,
+    Array, Base, BaseType, Composite, DescribeType, Discriminant, Enumeration, ExtentOf, Incomplete, Later,
+    Member, MemberPointer, Pointer, Ref, Stands, Subroutine, Template, Values, Variant, VariantPart,
 };
 use super::words::{Integer, Number, Text, Word};
 use crate::build::{self, DataMember, Extent};
 use crate::error::{Error, Result};
-use crate::model::{Accessibility, CompositeKind, FileId, Loc, PointerKind, TypeId, UnitId, VariantValues};
+use crate::model::{
+    Accessibility, CompositeKind, FileId, Loc, PointerKind, TypeId, UnitId, Val, VariantValues,
+};
 use crate::target::SpaceId;
 
 impl<'a> Reader<'a> {
@@ -241,28 +242,42 @@ impl<'a> Reader<'a> {
     }
 
     pub fn template(&mut self, said: &Template<'a>) -> Result<()> {
-        let unit = self.unit(&said.unit)?;
-        let of = self.ty(unit, &said.of)?;
         let name = said.name.as_deref().unwrap_or_default();
-        let parameter = self.parameter(unit, name, &said.argument, said.default == Some(true))?;
-        self.builder.template(of, parameter).map(drop)
+        let is_default = said.default == Some(true);
+        match (&said.unit, &said.of, &said.function) {
+            (Some(unit), Some(of), None) => {
+                let unit = self.unit(unit)?;
+                let of = self.ty(unit, of)?;
+                let parameter = self.parameter(unit, name, &said.argument, is_default)?;
+                self.builder.template(of, parameter).map(drop)
+            }
+            (None, None, Some(function)) => {
+                let (function, unit) = self.function(function)?;
+                let parameter = self.parameter(unit, name, &said.argument, is_default)?;
+                self.builder.describe_function(function)?.template(parameter).map(drop)
+            }
+            _ => {
+                let what = "a template parameter is of a type, given by `unit` and `of`, or of a `function`";
+                Err(Error::bad_argument(what))
+            }
+        }
     }
 
     fn parameter<'s>(
         &mut self,
         unit: UnitId,
         name: &'s str,
-        argument: &'s Argument<'a>,
+        argument: &'s Stands<'a>,
         is_default: bool,
     ) -> Result<build::Template<'s>> {
         let parameter = match argument {
-            Argument::Type(ty) => build::Template::ty(name, self.maybe_type(unit, ty.as_ref())?),
-            Argument::Value(ty, value) => {
+            Stands::Type(ty) => build::Template::ty(name, self.maybe_type(unit, ty.as_ref())?),
+            Stands::Value(ty, value) => {
                 let ty = self.ty(unit, ty)?;
                 build::Template::value_at(name, ty, self.loc(unit, value)?)
             }
-            Argument::Template(template) => build::Template::named(name, template),
-            Argument::Pack(inner) => {
+            Stands::Template(template) => build::Template::named(name, template),
+            Stands::Pack(inner) => {
                 let each = inner.iter().map(|one| {
                     let name = one.name.as_deref().unwrap_or_default();
                     self.parameter(unit, name, &one.argument, one.default == Some(true))
@@ -277,6 +292,12 @@ impl<'a> Reader<'a> {
     pub fn loc(&mut self, unit: UnitId, loc: &Later<'a>) -> Result<Loc> {
         let Later::Text(loc) = loc else { return Ok(Loc::undefined()) };
         self.within(unit, loc)
+    }
+
+    /// A number by itself.
+    pub fn number(&mut self, unit: UnitId, number: &Later<'a>) -> Result<Val> {
+        let Later::Text(number) = number else { return Ok(Val::constant(0)) };
+        self.within(unit, number)
     }
 
     /// A location, number or raw expression.

@@ -6,10 +6,10 @@ use core::hash::Hash;
 use hashbrown::{HashMap, HashSet};
 
 use super::statement::Ref;
-use super::words::{Named, Text};
+use super::words::{Line, Named, Text};
 use crate::model::{
-    Count, Entity, FileId, FunctionId, Module, Node, ProcedureId, ScopeId, ScopeKind, SourceLine, StringId,
-    TypeId, TypeKind, UnitId, VariableId,
+    CallId, Count, Entity, FileId, FunctionId, Imported, LocId, Module, Node, ProcedureId, ScopeId,
+    ScopeKind, SourceLine, StringId, TypeId, TypeKind, UnitId, VariableId,
 };
 use crate::op::Reg;
 use crate::target::SpaceId;
@@ -24,6 +24,8 @@ pub(super) struct Known<'m> {
     /// What is referred to, of what has no name.
     variables: HashSet<VariableId>,
     blocks: HashSet<ScopeId>,
+    /// Declarations that return something else than a definition: that was said when the definition was there.
+    pub declared: HashSet<FunctionId>,
     /// What types look like, apart from where they are declared.
     looks: Unique<(UnitId, &'m TypeKind, Option<u64>, Option<u64>)>,
 }
@@ -54,6 +56,19 @@ impl<'m> Known<'m> {
         let procedures = module.procedures.values().map(|procedure| procedure.loc);
         let live = module.live.iter().map(|live| live.loc);
         let of_types = module.types.values().flat_map(|ty| ty.locs());
+        let functions = module.functions.values();
+        let of_functions = functions.clone().flat_map(|function| {
+            let mut locs: Vec<LocId> =
+                [function.frame_base, function.static_link].into_iter().flatten().collect();
+            function.templates.iter().for_each(|parameter| parameter.locs(&mut locs));
+            locs
+        });
+        let of_calls = module.calls.values().flat_map(|call| [call.target, call.clobbered_target]);
+        let of_arguments = module
+            .arguments
+            .iter()
+            .flat_map(|one| [Some(one.location), one.value, one.data_location, one.data_value]);
+        let of_types = of_types.chain(of_functions).chain(of_calls.chain(of_arguments).flatten());
         let locs = live
             .chain(variables.clone().filter_map(|variable| variable.always))
             .chain(procedures)
@@ -77,16 +92,42 @@ impl<'m> Known<'m> {
             Count::Variable(variable) => Some(variable),
             _ => None,
         });
+        let objects = functions.clone().filter_map(|function| function.object_pointer);
+        let parameters = module.arguments.iter().filter_map(|argument| argument.parameter);
+        let imported = module.imports.values().filter_map(|import| match import.what {
+            Imported::Variable(variable) => Some(variable),
+            _ => None,
+        });
+        let namespaces = module.imports.values().filter_map(|import| match import.what {
+            Imported::Namespace(scope) | Imported::AllOf(scope) => Some(scope),
+            _ => None,
+        });
         let parents = module.scopes.values().filter_map(|scope| scope.parent);
         Self {
             module,
             types: module.types.values().filter_map(|ty| Some((ty.unit(), ty.name()?))).collect(),
             files: module.files.values().map(|file| (file.unit, file.name)).collect(),
             scopes: module.scopes.keys().filter_map(|scope| scope_name(module, scope)).collect(),
-            variables: pointed.chain(entities).chain(origins).chain(counts).collect(),
+            variables: pointed
+                .chain(entities)
+                .chain(origins)
+                .chain(counts)
+                .chain(objects)
+                .chain(parameters)
+                .chain(imported)
+                .collect(),
             blocks: parents
                 .chain(variables.map(|variable| variable.scope))
                 .chain(module.types.values().map(|ty| ty.scope()))
+                .chain(module.calls.values().map(|call| call.scope))
+                .chain(module.imports.values().map(|import| import.scope))
+                .chain(module.labels.values().map(|label| label.scope))
+                .chain(namespaces)
+                .collect(),
+            declared: functions
+                .filter_map(|function| {
+                    function.specification.filter(|&of| module.functions[of].returns != function.returns)
+                })
                 .collect(),
             looks: module
                 .types
@@ -136,9 +177,12 @@ impl<'m> Known<'m> {
 
     /// The id that the scope is to be given.
     pub fn scope_id(&self, id: ScopeId) -> Option<Text<'m>> {
-        let is_named = scope_name(self.module, id).is_some();
+        let (is_named, scope) = (scope_name(self.module, id).is_some(), self.module.scope(id));
+        let is_told_apart = matches!(scope.kind, ScopeKind::Inlined { discriminator: 1.., .. });
         match self.scope_name(id) {
-            None if is_named || self.blocks.contains(&id) => Some(self.scope_ref(id)),
+            None if is_named || scope.entry_pc.is_some() || is_told_apart || self.blocks.contains(&id) => {
+                Some(self.scope_ref(id))
+            }
             _ => None,
         }
     }
@@ -188,8 +232,12 @@ impl<'m> Known<'m> {
         Text(format!("procedure#{}", id.as_u32()).into())
     }
 
-    pub fn line(&self, line: SourceLine) -> (Ref<'m>, u32) {
-        (self.file_ref(line.file), line.line)
+    pub fn line(&self, line: SourceLine) -> Line<'m> {
+        Line { file: self.file_ref(line.file), line: line.line, column: line.column }
+    }
+
+    pub fn call_ref(&self, id: CallId) -> Ref<'m> {
+        Text(format!("call#{}", id.as_u32()).into())
     }
 
     pub fn register(&self, reg: Reg) -> Named<'m> {
@@ -211,7 +259,7 @@ fn scope_name(module: &Module, id: ScopeId) -> Option<StringId> {
     let scope = module.scope(id);
     match scope.kind {
         ScopeKind::Unit => Some(module.unit(scope.unit).name),
-        ScopeKind::Namespace(name) => Some(name),
+        ScopeKind::Namespace { name, .. } => name,
         ScopeKind::Function(function) => Some(module.function(function).name),
         ScopeKind::Block | ScopeKind::Type(_) | ScopeKind::Inlined { .. } => None,
     }

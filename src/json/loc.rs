@@ -57,7 +57,7 @@ nodes! {
 nodes! {
     /// The nodes of numbers, apart from constants.
     NUMBERS ValNode {
-        Address "address" Register "register" StackAddress "stack_address" Pair "pair"
+        Address "address" Register "register" EntryValue "entry_value" StackAddress "stack_address" Pair "pair"
         Read "read" Plus "plus" Add "add" Sub "sub" Mul "mul" And "and" Or "or"
         Xor "xor" Shl "shl" Shr "shr" Shra "shra" Neg "neg" Not "not"
     }
@@ -438,6 +438,7 @@ impl<'a> Visitor<'a> for Tree<'_, '_, 'a, Val> {
         let (kind, mut node) = Node::kind(json, self.0)?;
         let val = match kind {
             ValNode::Register => node.one(Val::register),
+            ValNode::EntryValue => node.one(Val::entry_value),
             ValNode::StackAddress => node.one(Val::stack_address),
             ValNode::Neg => node.one(Val::neg),
             ValNode::Not => node.one(Val::not),

@@ -1,6 +1,7 @@
 #![doc = include_str!("../../docs/description.md")]
 
 mod apply;
+mod apply_names;
 mod apply_types;
 mod ids;
 mod lists;
@@ -11,6 +12,7 @@ mod read;
 mod statement;
 mod words;
 mod write;
+mod write_names;
 mod write_types;
 mod written;
 

@@ -8,7 +8,9 @@ use hashbrown::hash_map::Entry;
 use super::words::Text;
 use crate::build::VariantId;
 use crate::error::{Error, Result};
-use crate::model::{FileId, FunctionId, ProcedureId, ScopeId, TypeId, UnitId, VariableId, VariantPartId};
+use crate::model::{
+    CallId, FileId, FunctionId, ProcedureId, ScopeId, TypeId, UnitId, VariableId, VariantPartId,
+};
 
 /// The entities of one kind by id, and by name where they have no id.
 #[derive(Debug)]
@@ -66,6 +68,7 @@ pub(super) struct Names<'a> {
     pub functions: Table<'a, UnitId, FunctionId>,
     pub variables: Table<'a, (), VariableId>,
     pub procedures: Table<'a, (), ProcedureId>,
+    pub calls: Table<'a, (), CallId>,
     pub parts: Table<'a, (), VariantPartId>,
     pub variants: Table<'a, (), VariantId>,
 }
@@ -80,6 +83,7 @@ impl Names<'_> {
             functions: Table::new("function of this unit"),
             variables: Table::new("variable"),
             procedures: Table::new("procedure"),
+            calls: Table::new("call"),
             parts: Table::new("variant part"),
             variants: Table::new("variant"),
         }

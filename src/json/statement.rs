@@ -5,9 +5,12 @@ use serde::de::Deserializer;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::words::{Bytes, Integer, Named, Number, Signed, Text, Word};
+use super::words::{Bytes, Integer, Line, Named, Number, Signed, Text, Word};
 use super::write;
-use crate::model::{Accessibility, BaseEncoding, CompositeKind, MemorySpace, PointerKind, Qualifier};
+use crate::model::{
+    Accessibility, BaseEncoding, CompositeKind, Defaulted, DescribedCalls, MemorySpace, PointerKind,
+    Qualifier, Virtuality,
+};
 use crate::op::Dialect;
 use crate::target::Scaling;
 
@@ -83,27 +86,40 @@ pub(super) type Pcs = (Number, Number);
 
 facts! {
     /// What can be said of a unit.
-    UnitFacts { directory: Text<'a>, producer: Text<'a>, language: Named<'a> }
+    UnitFacts { directory: Text<'a>, producer: Text<'a>, language: Named<'a>, language_version: u32 }
     in Unit { name: Text<'a> } { id: Text<'a> }
     DescribeUnit { unit: Ref<'a> } {};
 
     /// What can be said of a function.
     FunctionFacts {
-        code: Code<'a>, linkage_name: Text<'a>, returns: Ref<'a>, declared: (Ref<'a>, u32), external: bool,
-        kernel: bool, stack: Stack<'a>,
+        code: Code<'a>, linkage_name: Text<'a>, returns: Ref<'a>, declared: Line<'a>, external: bool,
+        kernel: bool, stack: Stack<'a>, variadic: bool, noreturn: bool, main: bool, convention: u8,
+        declared_inline: bool, accessibility: Word<Accessibility>, virtuality: Word<Virtuality>,
+        explicit: bool, deleted: bool, defaulted: Word<Defaulted>, object_pointer: Ref<'a>,
+        frame_base: Later<'a>, static_link: Later<'a>, describes_calls: Word<DescribedCalls>,
     }
-    in Function { r#in: Ref<'a>, name: Text<'a> } { id: Text<'a> }
+    in Function { r#in: Ref<'a>, name: Text<'a> } { id: Text<'a>, declaration: bool }
+    FunctionDefinition { r#in: Ref<'a>, declaration: Ref<'a> } { id: Text<'a> }
     DescribeFunction { function: Ref<'a> } {};
 
     /// What can be said of a variable.
     VariableFacts {
-        declared: (Ref<'a>, u32), artificial: bool, external: bool, memory_space: Word<MemorySpace>,
-        accessibility: Word<Accessibility>, live: Later<'a>, always: Later<'a>,
+        declared: Line<'a>, artificial: bool, external: bool, memory_space: Word<MemorySpace>,
+        accessibility: Word<Accessibility>, linkage_name: Text<'a>, live: Later<'a>, always: Later<'a>,
+        const_value: Bytes,
     }
-    in Variable { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a> } { id: Text<'a> }
+    in Variable { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a> } { id: Text<'a>, declaration: bool }
     InlinedVariable { r#in: Ref<'a>, origin: Ref<'a> } { id: Text<'a> }
     Definition { r#in: Ref<'a>, member: Ref<'a> } { id: Text<'a> }
     DescribeVariable { variable: Ref<'a> } {};
+
+    /// What can be said of a call.
+    CallFacts {
+        returns_to: Number, at: Number, calls: Ref<'a>, target: Later<'a>, clobbered_target: Later<'a>,
+        tail: bool, line: Line<'a>,
+    }
+    in Call { r#in: Ref<'a> } { id: Text<'a> }
+    DescribeCall { call: Ref<'a> } {};
 }
 
 objects! {
@@ -113,11 +129,20 @@ objects! {
     Stack {} { base: Named<'a>, scaling: Word<Scaling> }
 
     File { unit: Ref<'a>, name: Text<'a> } { id: Text<'a>, directory: Text<'a>, md5: Bytes, source: Text<'a> }
-    Namespace { r#in: Ref<'a>, name: Text<'a> } { id: Text<'a> }
+    Namespace { r#in: Ref<'a> } { name: Text<'a>, inline: bool, id: Text<'a> }
+    DescribeScope { scope: Ref<'a> } { entry_pc: Number, discriminator: u32 }
+    Import { r#in: Ref<'a> } {
+        function: Ref<'a>, variable: Ref<'a>, r#type: Ref<'a>, namespace: Ref<'a>, all_of: Ref<'a>,
+        name: Text<'a>, declared: Line<'a>,
+    }
+    Label { r#in: Ref<'a>, name: Text<'a> } { at: Number, declared: Line<'a> }
+    Argument { call: Ref<'a>, location: Later<'a> } {
+        parameter: Ref<'a>, value: Later<'a>, points_to: (Later<'a>, Later<'a>),
+    }
     Block { r#in: Ref<'a>, pcs: Vec<Pcs> } { id: Text<'a> }
-    Inlined { r#in: Ref<'a>, function: Ref<'a>, pcs: Vec<Pcs>, call: (Ref<'a>, u32, u32) } { id: Text<'a> }
+    Inlined { r#in: Ref<'a>, function: Ref<'a>, pcs: Vec<Pcs>, call: Line<'a> } { id: Text<'a> }
     Constant { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a>, value: Bytes } {
-        id: Text<'a>, declared: (Ref<'a>, u32), artificial: bool, external: bool,
+        id: Text<'a>, declared: Line<'a>, artificial: bool, external: bool, linkage_name: Text<'a>,
         memory_space: Word<MemorySpace>, accessibility: Word<Accessibility>,
     }
     Procedure { unit: Ref<'a>, id: Text<'a>, loc: Later<'a> } {}
@@ -145,11 +170,11 @@ objects! {
         name: Text<'a>, class: bool, id: Text<'a>,
     }
     DescribeType { unit: Ref<'a>, r#type: Ref<'a> } {
-        r#in: Ref<'a>, declared: (Ref<'a>, u32), alignment: Number,
+        r#in: Ref<'a>, declared: Line<'a>, alignment: Number,
     }
     Member { unit: Ref<'a>, r#type: Ref<'a> } {
         of: Ref<'a>, variant: Ref<'a>, name: Text<'a>, offset: Number, offset_bits: Number, bits: Number,
-        accessibility: Word<Accessibility>, mutable: bool, artificial: bool, declared: (Ref<'a>, u32),
+        accessibility: Word<Accessibility>, mutable: bool, artificial: bool, declared: Line<'a>,
     }
     Base { unit: Ref<'a>, of: Ref<'a>, r#type: Ref<'a> } {
         offset: Number, r#virtual: Later<'a>, accessibility: Word<Accessibility>,
@@ -158,18 +183,18 @@ objects! {
     /// The member that says which variant is there.
     Discriminant { r#type: Ref<'a> } {
         name: Text<'a>, offset: Number, offset_bits: Number, bits: Number,
-        accessibility: Word<Accessibility>, mutable: bool, artificial: bool, declared: (Ref<'a>, u32),
+        accessibility: Word<Accessibility>, mutable: bool, artificial: bool, declared: Line<'a>,
     }
     Variant { part: Ref<'a>, id: Text<'a>, values: Vec<Values> } {}
-    Template { unit: Ref<'a>, of: Ref<'a>, argument: Argument<'a> } { name: Text<'a>, default: bool }
+    Template { argument: Stands<'a> } { unit: Ref<'a>, of: Ref<'a>, function: Ref<'a>, name: Text<'a>, default: bool }
     /// A parameter in a pack.
-    Packed { argument: Argument<'a> } { name: Text<'a>, default: bool }
+    Packed { argument: Stands<'a> } { name: Text<'a>, default: bool }
 }
 
 /// What a parameter of a template stands for.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", bound(deserialize = "'de: 'a"))]
-pub(super) enum Argument<'a> {
+pub(super) enum Stands<'a> {
     Type(Option<Ref<'a>>),
     Value(Ref<'a>, Later<'a>),
     Template(Text<'a>),
@@ -202,7 +227,14 @@ statements! {
     DescribeUnit "describe_unit" DescribeUnit
     File "file" File
     Namespace "namespace" Namespace
+    DescribeScope "describe_scope" DescribeScope
+    Import "import" Import
+    Label "label" Label
+    Call "call" Call
+    DescribeCall "describe_call" DescribeCall
+    Argument "argument" Argument
     Function "function" Function
+    FunctionDefinition "function_definition" FunctionDefinition
     DescribeFunction "describe_function" DescribeFunction
     Block "block" Block
     Inlined "inlined" Inlined

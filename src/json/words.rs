@@ -8,7 +8,10 @@ use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::error::Error;
-use crate::model::{Accessibility, BaseEncoding, CompositeKind, Half, MemorySpace, PointerKind, Qualifier};
+use crate::model::{
+    Accessibility, BaseEncoding, CompositeKind, Defaulted, DescribedCalls, Half, MemorySpace, PointerKind,
+    Qualifier, Virtuality,
+};
 use crate::op::Dialect;
 use crate::target::Scaling;
 
@@ -151,6 +154,46 @@ impl Serialize for Signed {
         match size {
             ..=EXACT => to.serialize_i64(self.0),
             _ => to.collect_str(&format_args!("{sign}{size:#x}")),
+        }
+    }
+}
+
+/// A line of a file, and a column if there is one: a list of two or three.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Line<'a> {
+    pub file: Text<'a>,
+    pub line: u32,
+    pub column: u32,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Line<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct AsLine;
+        impl<'de> Visitor<'de> for AsLine {
+            type Value = Line<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of a file, a line, and then perhaps a column")
+            }
+            fn visit_seq<S: de::SeqAccess<'de>>(self, mut json: S) -> Result<Line<'de>, S::Error> {
+                let missing = |count| de::Error::invalid_length(count, &self);
+                let file = json.next_element()?.ok_or_else(|| missing(0))?;
+                let line = json.next_element()?.ok_or_else(|| missing(1))?;
+                let column = json.next_element()?;
+                if column.is_some() && json.next_element::<de::IgnoredAny>()?.is_some() {
+                    return Err(missing(4));
+                }
+                Ok(Line { file, line, column: column.unwrap_or(0) })
+            }
+        }
+        from.deserialize_seq(AsLine)
+    }
+}
+
+impl Serialize for Line<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.column {
+            0 => (&self.file, self.line).serialize(to),
+            column => (&self.file, self.line, column).serialize(to),
         }
     }
 }
@@ -320,6 +363,9 @@ words! {
     MemorySpace { Global "global", Constant "constant", Group "group", Private "private" }
     Accessibility { Public "public", Protected "protected", Private "private" }
     CompositeKind { Struct "structure", Class "class", Union "union" }
+    Virtuality { Virtual "virtual", Pure "pure" }
+    Defaulted { InClass "in_class", OutOfClass "out_of_class" }
+    DescribedCalls { Tail "tail", All "all", Source "source" }
     Qualifier { Const "const", Volatile "volatile", Restrict "restrict", Atomic "atomic" }
     Half { Low "low", High "high" }
     Dialect { Dwarf5 "dwarf5", Llvm "llvm", Legacy "legacy", Dwarf6 "dwarf6" }

@@ -16,8 +16,8 @@ use super::words::{Bytes, Named, Number, Word};
 pub(super) use super::written::{Live, NumberAt, Place, Rows};
 use crate::error::{ErrorKind, Result};
 use crate::model::{
-    Address, Entity, FileId, FunctionId, LocId, Macro, Module, Node, ProcedureId, ScopeId, ScopeKind,
-    SourceLine, TypeId, UnitId, VariableId, VariableKind,
+    Address, Entity, FileId, FunctionId, Language, LocId, Macro, Module, Node, ProcedureId, ScopeId,
+    ScopeKind, SourceLine, TypeId, UnitId, VariableId, VariableKind,
 };
 
 /// Writes the description of a module.
@@ -92,6 +92,9 @@ impl<'m, W: Write> Writer<'m, W> {
         for ty in module.types.keys() {
             self.templates(ty)?;
         }
+        for function in module.functions.keys() {
+            self.function_templates(function)?;
+        }
         for describe in core::mem::take(&mut self.later) {
             let known = self.known;
             self.say(&match describe {
@@ -104,6 +107,8 @@ impl<'m, W: Write> Writer<'m, W> {
                 ),
             })?;
         }
+        self.imports_and_labels()?;
+        self.calls()?;
         for (id, _) in module.functions().filter(|&(id, _)| !module.rows(id).is_empty()) {
             let rows = Later::Rows(Rows { known: self.known, rows: module.rows(id) });
             self.say(&Statement::Rows(say::Rows::new(self.known.function_ref(id), rows)))?;
@@ -139,6 +144,7 @@ impl<'m, W: Write> Writer<'m, W> {
             directory: text(&unit.directory),
             producer: text(&unit.producer),
             language: unit.language.map(known_language),
+            language_version: unit.language_version,
         };
         let mut said = say::Unit::new(known.text(unit.name)).with(facts);
         said.id = known.scope_id(unit.scope);
@@ -188,8 +194,10 @@ impl<'m, W: Write> Writer<'m, W> {
         self.said.scopes += 1;
         let said = match scope.kind {
             ScopeKind::Unit | ScopeKind::Type(_) => return Ok(()),
-            ScopeKind::Namespace(name) => {
-                let mut said = say::Namespace::new(within, known.text(name));
+            ScopeKind::Namespace { name, is_inline } => {
+                let mut said = say::Namespace::new(within);
+                said.name = name.map(|name| known.text(name));
+                said.inline = (is_inline && name.is_some()).then_some(true);
                 said.id = known.scope_id(id);
                 Statement::Namespace(said)
             }
@@ -199,15 +207,23 @@ impl<'m, W: Write> Writer<'m, W> {
                 said.id = known.scope_id(id);
                 Statement::Block(said)
             }
-            ScopeKind::Inlined { function, call } => {
-                let SourceLine { file, line, column } = call;
-                let call = (known.file_ref(file), line, column);
+            ScopeKind::Inlined { function, call, .. } => {
+                let call = known.line(call);
                 let mut said = say::Inlined::new(within, known.function_ref(function), pcs(), call);
                 said.id = known.scope_id(id);
                 Statement::Inlined(said)
             }
         };
-        self.say(&said)
+        self.say(&said)?;
+        let mut described = say::DescribeScope::new(known.scope_ref(id));
+        described.entry_pc = scope.entry_pc.map(Number);
+        if let ScopeKind::Inlined { discriminator: number @ 1.., .. } = scope.kind {
+            described.discriminator = Some(number);
+        }
+        match (described.entry_pc, described.discriminator) {
+            (None, None) => Ok(()),
+            _ => self.say(&Statement::DescribeScope(described)),
+        }
     }
 
     fn function(&mut self, id: FunctionId, parent: ScopeId) -> Statement<'m> {
@@ -227,31 +243,65 @@ impl<'m, W: Write> Writer<'m, W> {
             }
             code
         });
+        let (flag, member) = (|is_so: bool| is_so.then_some(true), &function.member);
         let mut facts = FunctionFacts {
             code,
             linkage_name: function.linkage_name.map(|name| known.text(name)),
-            external: (function.is_external && !function.is_kernel).then_some(true),
-            kernel: function.is_kernel.then_some(true),
+            external: flag(function.is_external && !function.is_kernel),
+            kernel: flag(function.is_kernel),
             stack: Some(stack).filter(|stack| stack.base.is_some() || stack.scaling.is_some()),
+            variadic: flag(function.is_variadic),
+            noreturn: flag(function.is_noreturn),
+            main: flag(function.is_main),
+            convention: function.convention,
+            declared_inline: flag(function.is_declared_inline),
+            accessibility: member.accessibility.map(Word),
+            virtuality: member.virtuality.map(Word),
+            explicit: flag(member.is_explicit),
+            deleted: flag(member.is_deleted),
+            defaulted: member.defaulted.map(Word),
+            describes_calls: function.calls.map(Word),
             ..FunctionFacts::default()
         };
-        if function.returns.is_none_or(|ty| self.is_type_said(ty)) && self.is_line_said(function.line) {
-            let FunctionFacts { returns, declared, .. } = self.later_function_facts(id);
-            facts = FunctionFacts { returns, declared, ..facts };
+        let mut locs = [function.frame_base, function.static_link].into_iter().flatten();
+        let is_ready = function.returns.is_none_or(|ty| self.is_type_said(ty))
+            && self.is_line_said(function.line)
+            && function.object_pointer.is_none()
+            && locs.all(|loc| self.is_loc_said(loc))
+            && !known.declared.contains(&id);
+        if is_ready {
+            let FunctionFacts { returns, declared, frame_base, static_link, .. } =
+                self.later_function_facts(id);
+            facts = FunctionFacts { returns, declared, frame_base, static_link, ..facts };
         } else {
             self.later.push(Describe::Function(id));
         }
-        let mut said = say::Function::new(known.scope_ref(parent), known.text(function.name)).with(facts);
-        said.id = known.scope_id(function.scope);
-        Statement::Function(said)
+        let (within, name_id) = (known.scope_ref(parent), known.scope_id(function.scope));
+        match function.specification {
+            Some(declaration) => {
+                let declaration = known.function_ref(declaration);
+                let mut said = say::FunctionDefinition::new(within, declaration).with(facts);
+                said.id = name_id;
+                Statement::FunctionDefinition(said)
+            }
+            None => {
+                let mut said = say::Function::new(within, known.text(function.name)).with(facts);
+                (said.id, said.declaration) = (name_id, flag(function.is_declaration));
+                Statement::Function(said)
+            }
+        }
     }
 
     /// What a function may be said to be when it is there already.
     fn later_function_facts(&self, id: FunctionId) -> FunctionFacts<'m> {
         let (known, function) = (self.known, self.module.function(id));
+        let place = |loc: Option<LocId>| loc.map(|loc| Later::Loc(Place { known, loc }));
         FunctionFacts {
             returns: function.returns.map(|ty| known.type_ref(ty)),
             declared: function.line.map(|line| known.line(line)),
+            object_pointer: function.object_pointer.map(|object| known.variable_ref(object)),
+            frame_base: place(function.frame_base),
+            static_link: place(function.static_link),
             ..FunctionFacts::default()
         }
     }
@@ -284,12 +334,16 @@ impl<'m, W: Write> Writer<'m, W> {
                 Statement::InlinedVariable(said)
             }
             (VariableKind::Constant, None) => {
-                let value = variable.always.and_then(|always| match module.nodes(always).next() {
-                    Some(Node::Implicit(bytes)) => Some(bytes.to_vec()),
-                    _ => None,
-                });
-                let mut said = say::Constant::new(within, name, ty, Bytes(value.unwrap_or_default()));
-                (said.id, said.declared) = (name_id, facts.declared);
+                // One that is at a place has a value first.
+                let bits = module.ty(variable.ty).value_bits().unwrap_or(0);
+                let zeros = || Bytes(vec![0; bits.div_ceil(8) as usize]);
+                let value = facts.const_value.unwrap_or_else(zeros);
+                if is_said && facts.always.is_some() {
+                    self.later.push(Describe::Variable(id));
+                    name_id = Some(known.variable_ref(id));
+                }
+                let mut said = say::Constant::new(within, name, ty, value);
+                (said.id, said.declared, said.linkage_name) = (name_id, facts.declared, facts.linkage_name);
                 (said.artificial, said.external) = (facts.artificial, facts.external);
                 (said.memory_space, said.accessibility) = (facts.memory_space, facts.accessibility);
                 Statement::Constant(said)
@@ -297,6 +351,7 @@ impl<'m, W: Write> Writer<'m, W> {
             (kind, None) => {
                 let mut said = say::Variable::new(within, name, ty).with(facts);
                 said.id = name_id;
+                said.declaration = variable.is_declaration.then_some(true);
                 if kind == VariableKind::Parameter {
                     Statement::Parameter(said)
                 } else {
@@ -310,14 +365,20 @@ impl<'m, W: Write> Writer<'m, W> {
     fn variable_facts(&self, id: VariableId) -> VariableFacts<'m> {
         let (known, module, variable) = (self.known, self.module, self.module.variable(id));
         let live = module.live(id);
+        let (place, value) = match variable.always {
+            Some(loc) if variable.is_constant => (None, module.constant(loc).map(<[u8]>::to_vec)),
+            place => (place, None),
+        };
         VariableFacts {
             declared: variable.line.map(|line| known.line(line)),
             artificial: variable.is_artificial.then_some(true),
             external: variable.is_external.then_some(true),
             memory_space: variable.memory_space.map(Word),
             accessibility: variable.accessibility.map(Word),
+            linkage_name: variable.linkage_name.map(|name| known.text(name)),
             live: Some(Later::Live(Live { known, live })).filter(|_| !live.is_empty()),
-            always: variable.always.map(|loc| Later::Loc(Place { known, loc })),
+            always: place.map(|loc| Later::Loc(Place { known, loc })),
+            const_value: value.map(Bytes),
         }
     }
 
@@ -385,9 +446,9 @@ impl<'m, W: Write> Writer<'m, W> {
     }
 }
 
-fn known_language(number: u16) -> Named<'static> {
-    match super::apply::language_name(number) {
+fn known_language(language: Language) -> Named<'static> {
+    match super::apply::language_name(language) {
         Some(name) => Named::Text(name.into()),
-        None => Named::Number(number.into()),
+        None => Named::Number(language.0.into()),
     }
 }

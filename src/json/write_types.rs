@@ -2,14 +2,14 @@
 
 use std::io::Write;
 
-use super::statement::{self as say, Argument, Later, Statement, Values};
+use super::statement::{self as say, Later, Stands, Statement, Values};
 use super::words::{Integer, Number, Signed, Word};
 use super::write::{Describe, Place, Writer};
 use super::written::NumberAt;
 use crate::error::Result;
 use crate::model::{
-    BaseOffset, Composite, CompositeKind, Count, Discriminant, Member, PointerKind, ScopeId,
-    TemplateArgument, TypeId, TypeKind, UnitId, VariantValues,
+    BaseOffset, Composite, CompositeKind, Count, Discriminant, FunctionId, Member, PointerKind, ScopeId,
+    TemplateArgument, TemplateParameter, TypeId, TypeKind, UnitId, VariantValues,
 };
 use crate::target::SpaceId;
 
@@ -241,23 +241,38 @@ impl<'m, W: Write> Writer<'m, W> {
         let (known, ty) = (self.known, self.module.ty(id));
         let TypeKind::Composite(composite) = ty.kind() else { return Ok(()) };
         for parameter in &composite.templates {
-            let (unit, of) = (known.unit_ref(ty.unit()), known.type_ref(id));
-            let mut said = say::Template::new(unit, of, self.argument(&parameter.argument));
-            said.name = parameter.name.map(|name| known.text(name));
-            said.default = parameter.is_default.then_some(true);
+            let mut said = self.template(parameter);
+            said.unit = Some(known.unit_ref(ty.unit()));
+            said.of = Some(known.type_ref(id));
             self.say(&Statement::Template(said))?;
         }
         Ok(())
     }
 
-    fn argument(&self, argument: &'m TemplateArgument) -> Argument<'m> {
+    pub fn function_templates(&mut self, id: FunctionId) -> Result<()> {
+        for parameter in &self.module.function(id).templates {
+            let mut said = self.template(parameter);
+            said.function = Some(self.known.function_ref(id));
+            self.say(&Statement::Template(said))?;
+        }
+        Ok(())
+    }
+
+    fn template(&self, parameter: &'m TemplateParameter) -> say::Template<'m> {
+        let mut said = say::Template::new(self.argument(&parameter.argument));
+        said.name = parameter.name.map(|name| self.known.text(name));
+        said.default = parameter.is_default.then_some(true);
+        said
+    }
+
+    fn argument(&self, argument: &'m TemplateArgument) -> Stands<'m> {
         let known = self.known;
         match argument {
-            TemplateArgument::Type(ty) => Argument::Type(ty.map(|ty| known.type_ref(ty))),
+            TemplateArgument::Type(ty) => Stands::Type(ty.map(|ty| known.type_ref(ty))),
             TemplateArgument::Value { ty, value } => {
-                Argument::Value(known.type_ref(*ty), Later::Loc(Place { known, loc: *value }))
+                Stands::Value(known.type_ref(*ty), Later::Loc(Place { known, loc: *value }))
             }
-            TemplateArgument::Template(name) => Argument::Template(known.text(*name)),
+            TemplateArgument::Template(name) => Stands::Template(known.text(*name)),
             TemplateArgument::Pack(parameters) => {
                 let each = parameters.iter().map(|parameter| {
                     let mut said = say::Packed::new(self.argument(&parameter.argument));
@@ -265,7 +280,7 @@ impl<'m, W: Write> Writer<'m, W> {
                     said.default = parameter.is_default.then_some(true);
                     said
                 });
-                Argument::Pack(each.collect())
+                Stands::Pack(each.collect())
             }
         }
     }

@@ -121,6 +121,7 @@ impl Serialize for At<'_, '_> {
         };
         match tree.node(at) {
             Node::Register(reg) | Node::ReadRegister(reg) => one(to, "register", known.register(reg)),
+            Node::EntryRegister(reg) => one(to, "entry_value", known.register(reg)),
             Node::Lane(reg, lane) => one(to, "lane", (known.register(reg), lane)),
             Node::PerLane(reg) => one(to, "per_lane", known.register(reg)),
             Node::Memory(space) => one(to, "memory", (known.space(space), last())),

@@ -6,9 +6,10 @@
 //! here makes modules different that are the same, never the reverse.
 
 use super::{
-    Address, Base, BaseOffset, Composite, Count, Dimension, Discriminant, Entity, ExprId, File, Function,
-    Live, LocId, Macro, Member, Module, Node, Pool, Procedure, Scope, ScopeKind, StringId, Symbol,
-    TemplateArgument, TemplateParameter, Type, TypeKind, Unit, Variable, Variant, VariantPart,
+    Address, Argument, Base, BaseOffset, Call, Composite, Count, Dimension, Discriminant, Entity, ExprId,
+    File, Function, Import, Label, Live, LocId, Macro, Member, Module, Node, Pool, Procedure, Scope,
+    ScopeKind, StringId, Symbol, TemplateArgument, TemplateParameter, Type, TypeKind, Unit, Variable,
+    Variant, VariantPart,
 };
 use crate::model::loc::Loc;
 use crate::op::Expr;
@@ -35,6 +36,10 @@ impl PartialEq for Module {
             rows,
             ranges,
             macros,
+            calls,
+            imports,
+            labels,
+            arguments,
         } = &one;
         *target == other.target
             && strings.iter().eq(&other.strings)
@@ -52,6 +57,10 @@ impl PartialEq for Module {
             && *rows == other.rows
             && *ranges == other.ranges
             && *macros == other.macros
+            && *calls == other.calls
+            && *imports == other.imports
+            && *labels == other.labels
+            && *arguments == other.arguments
     }
 }
 
@@ -77,6 +86,10 @@ impl<'m> Canonical<'m> {
         module.variables.values_mut().for_each(|variable| variable.store(&mut to));
         module.procedures.values_mut().for_each(|procedure| procedure.store(&mut to));
         module.live.iter_mut().for_each(|live| live.store(&mut to));
+        module.calls.values_mut().for_each(|call| call.store(&mut to));
+        module.arguments.iter_mut().for_each(|argument| argument.store(&mut to));
+        module.imports.values_mut().for_each(|import| import.store(&mut to));
+        module.labels.values_mut().for_each(|label| label.store(&mut to));
         module.macros.iter_mut().for_each(|step| step.store(&mut to));
         Module { strings: to.strings, exprs: to.exprs, locs: to.locs, ..module }
     }
@@ -169,8 +182,12 @@ fields! {
     VariantPart { discriminant, variants }
     Variant { members }
     Scope { kind }
-    Function { name, linkage_name, address }
-    Variable { name, always }
+    Function { name, linkage_name, address, frame_base, static_link, templates }
+    Variable { name, linkage_name, always }
+    Call { target, clobbered_target }
+    Argument { location, value, data_location, data_value }
+    Import { name }
+    Label { name }
     Procedure { loc }
     Live { loc }
 }
@@ -234,7 +251,7 @@ impl Store for Discriminant {
 impl Store for ScopeKind {
     fn store(&mut self, to: &mut Canonical<'_>) {
         match self {
-            Self::Namespace(name) => name.store(to),
+            Self::Namespace { name, .. } => name.store(to),
             Self::Unit | Self::Function(_) | Self::Type(_) | Self::Block | Self::Inlined { .. } => {}
         }
     }

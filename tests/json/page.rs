@@ -20,10 +20,15 @@ fn around(example: Value, is_last: bool) -> String {
         json!({"variable": {"in": "structure with an id", "name": "m", "type": "int", "id": "static member"}}),
         json!({"function": {"in": "saxpy.cl", "name": "helper"}}),
         json!({"variable": {"in": "helper", "name": "x", "type": "int", "id": "x of helper"}}),
+        json!({"parameter": {"in": "helper", "name": "self", "type": "int", "id": "self of helper"}}),
+        json!({"function": {"in": "saxpy.cl", "name": "declared", "declaration": true}}),
+        json!({"namespace": {"in": "saxpy.cl", "name": "space"}}),
+        json!({"variable": {"in": "saxpy.cl", "name": "global", "type": "int", "id": "global"}}),
         json!({"function": {"in": "saxpy.cl", "name": "saxpy", "code": {"symbol": "saxpy", "bytes": 64}}}),
         json!({"variable": {"in": "saxpy", "name": "p", "type": "int", "id": "p"}}),
         json!({"inlined": {"in": "saxpy", "function": "helper", "pcs": [[8, 16]], "call": ["saxpy.cl", 9, 0],
             "id": "inlined helper"}}),
+        json!({"call": {"in": "saxpy", "id": "call of helper", "returns_to": 28, "calls": "helper"}}),
         json!({"procedure": {"unit": "saxpy.cl", "id": "place of x", "loc": "undefined"}}),
     ];
     if is_last {
