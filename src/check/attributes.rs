@@ -36,6 +36,18 @@ pub(super) const UNIT: &[DwAt] = &[
     dw::DW_AT_high_pc,
     dw::DW_AT_ranges,
 ];
+/// Of a skeleton, for all of its unit. What a split unit has is none of these.
+pub(super) const SKELETON: &[DwAt] = &[
+    dw::DW_AT_dwo_name,
+    dw::DW_AT_comp_dir,
+    dw::DW_AT_stmt_list,
+    dw::DW_AT_addr_base,
+    dw::DW_AT_str_offsets_base,
+    dw::DW_AT_rnglists_base,
+    dw::DW_AT_low_pc,
+    dw::DW_AT_high_pc,
+    dw::DW_AT_ranges,
+];
 /// Of anything that is declared somewhere.
 const DECLARED: &[DwAt] = &[
     dw::DW_AT_name,

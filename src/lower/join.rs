@@ -6,7 +6,7 @@ use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
 use super::units::{LoweredUnit, Part, Units};
-use super::{LeftOut, Lowered};
+use super::{LeftOut, Lowered, SplitUnit};
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::aranges::{self, AddressRange};
 use crate::emit::format::Format;
@@ -18,7 +18,7 @@ use crate::emit::pubs::{self, PublicUnit};
 use crate::emit::strings::{StringIndices, Strings};
 use crate::emit::{Relocation, RelocationTarget, Section};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Address, FunctionId, Module, StringId};
+use crate::model::{Address, FunctionId, Module, StringId, UnitId};
 
 /// Sections, to which one unit after the other is appended.
 pub(super) struct Join<'u, 'm> {
@@ -47,6 +47,7 @@ pub(super) struct Join<'u, 'm> {
     /// The entries of each unit that are looked up by name.
     named: Vec<Vec<NamedEntry>>,
     left_out: Vec<LeftOut>,
+    split: Vec<SplitUnit>,
 }
 
 /// A section, as far as it is there.
@@ -125,6 +126,7 @@ impl<'u, 'm> Join<'u, 'm> {
             table_of: Vec::new(),
             named: Vec::new(),
             left_out: Vec::new(),
+            split: Vec::new(),
         }
     }
 
@@ -136,7 +138,8 @@ impl<'u, 'm> Join<'u, 'm> {
             elsewhere: lists.elsewhere,
         };
         let bases = Bases { str_offsets: self.str_offsets.bytes.len() as u64, ..Bases::default() };
-        if self.format.version >= 5 {
+        // A skeleton has its strings elsewhere, if nothing else is asked for.
+        if self.format.version >= 5 && !(unit.split.is_some() && unit.strings.is_empty()) {
             let (units, strings) = (self.units, &mut self.strings);
             let offset = |number| strings.offset(number, &text(units, number));
             let out = &mut self.str_offsets;
@@ -183,6 +186,7 @@ impl<'u, 'm> Join<'u, 'm> {
         let table = self.table(unit.abbreviations);
         self.table_of.push((first_info, table));
         self.left_out.extend(unit.left_out);
+        self.split.extend(unit.split);
         let tables = self.units.consumer.tables;
         if tables.aranges && !unit.code.is_empty() {
             let ranges = unit.code.iter().map(|&id| address_range(self.units.module, id));
@@ -340,8 +344,16 @@ impl<'u, 'm> Join<'u, 'm> {
                 return Err(Error::new(ErrorKind::TooLarge(what.into())).in_section(section.name));
             }
         }
-        Ok(Lowered { sections, left_out: self.left_out })
+        Ok(Lowered { sections, left_out: self.left_out, split: self.split })
     }
+}
+
+/// Unsigned types that expressions use and the program does not have are less than so many bits wide.
+const UNSIGNED: u32 = 64;
+
+/// The number of the name of a unit's split file.
+pub(super) fn split_name(units: &Units<'_>, unit: UnitId) -> u32 {
+    units.module.strings.len() as u32 + UNSIGNED + unit.as_u32()
 }
 
 /// The code of a function.
@@ -382,12 +394,13 @@ fn public(units: &Units<'_>, named: &NamedEntries, kinds: [NamedKind; 2]) -> Vec
 const ANONYMOUS: u32 = 0;
 
 /// The text of a string, by its number. Behind the module's own are the names of unsigned types that
-/// expressions use and the program does not have, by their size.
-pub(super) fn text<'m>(units: &Units<'m>, number: u32) -> Cow<'m, str> {
+/// expressions use and the program does not have, by their size, and those of the units' split files.
+pub(super) fn text<'u>(units: &'u Units<'_>, number: u32) -> Cow<'u, str> {
     match number.checked_sub(units.module.strings.len() as u32) {
         None => units.module.string(StringId::from_u32(number)).into(),
         Some(ANONYMOUS) => "(anonymous namespace)".into(),
-        Some(bits) => format!("unsigned_{bits}").into(),
+        Some(bits) if bits < UNSIGNED => format!("unsigned_{bits}").into(),
+        Some(other) => units.split_names[(other - UNSIGNED) as usize].as_str().into(),
     }
 }
 

@@ -17,6 +17,7 @@ mod names;
 mod postfix;
 mod same;
 mod scopes;
+mod split;
 mod tree;
 mod types;
 
