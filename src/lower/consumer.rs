@@ -3,6 +3,7 @@
 use gimli::{DwAt, DwForm, Format};
 
 use crate::emit;
+use crate::error::{Error, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
 use crate::target::Target;
 
@@ -155,6 +156,28 @@ impl Consumer {
             shared_from_bytes: None,
             forms: Vec::new(),
         }
+    }
+
+    /// The names that [`named`](Self::named) takes.
+    pub const NAMES: [&str; 7] = ["llvm", "rocgdb", "rocgdb-legacy", "dwarf2", "dwarf3", "dwarf4", "dwarf5"];
+
+    /// The consumer of this name, of [`NAMES`](Self::NAMES): `dwarf2` to `dwarf5` are whatever reads that version of
+    /// the standard.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument).
+    pub fn named(name: &str) -> Result<Self> {
+        let dwarf = |name, version| Self { name, version, ..Self::dwarf5() };
+        Ok(match name {
+            "llvm" => Self::llvm(),
+            "rocgdb" => Self::rocgdb(),
+            "rocgdb-legacy" => Self::rocgdb_legacy(),
+            "dwarf2" => dwarf("DWARF 2", 2),
+            "dwarf3" => dwarf("DWARF 3", 3),
+            "dwarf4" => dwarf("DWARF 4", 4),
+            "dwarf5" => Self::dwarf5(),
+            _ => return Err(Error::bad_argument(format!("no consumer has the name `{name}`"))),
+        })
     }
 
     /// How operations are encoded for this consumer, little-endian.

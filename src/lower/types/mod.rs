@@ -55,7 +55,7 @@ impl Dies<'_> {
                 self.info.begin_entry(base::pointer(*kind), false, is);
                 self.type_of(*to);
                 let bytes = ty.bits.unwrap_or(0) / 8;
-                if bytes != module.target.address_bytes().into() {
+                if bytes != u64::from(module.target.address_bytes()) {
                     self.info.unsigned(gimli::DW_AT_byte_size, bytes);
                 }
                 if let (Some(attribute), true) = (self.consumer.address_space, *space != SpaceId::DEFAULT) {
