@@ -54,7 +54,40 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) scope_entries: BTreeSet<(ScopeId, u64)>,
     /// The line program of the unit that is being compared.
     pub(super) program: Option<LineProgram<'o>>,
+    /// The units of the module by the offsets of what they were compared with.
+    pub(super) unit_ids: BTreeMap<u64, UnitId>,
     pub(super) evaluator: eval::Evaluator,
+    /// Of split units, what has their skeletons; these, and whether each was taken; and the files of all units.
+    pub(super) main: Option<&'a Dwarf<'o>>,
+    pub(super) skeletons: Vec<(&'a crate::read::Unit<'o>, bool)>,
+    /// Of the file that is being compared, by the offsets of the split units.
+    pub(super) of_split: BTreeMap<u64, &'a crate::read::Unit<'o>>,
+    /// Whether this is the first file, with which all of the tables is compared that is not a unit's.
+    pub(super) is_first: bool,
+    pub(super) split_names: Vec<String>,
+}
+
+/// Units by name; of several with one name, in their order. Each has the index of its file.
+pub(super) struct UnitsByName<'a, 'o>(BTreeMap<&'a str, VecDeque<(usize, &'a crate::read::Unit<'o>)>>);
+
+impl<'a, 'o> UnitsByName<'a, 'o> {
+    pub(super) fn new(files: impl IntoIterator<Item = &'a Dwarf<'o>>) -> Self
+    where
+        'o: 'a,
+    {
+        let mut by_name = BTreeMap::<_, VecDeque<_>>::new();
+        for (file, dwarf) in files.into_iter().enumerate() {
+            for unit in dwarf.units() {
+                by_name.entry(unit.name.as_deref().unwrap_or("")).or_default().push_back((file, unit));
+            }
+        }
+        Self(by_name)
+    }
+
+    /// The next one of this name.
+    pub(super) fn take(&mut self, name: &str) -> Option<(usize, &'a crate::read::Unit<'o>)> {
+        self.0.get_mut(name)?.pop_front()
+    }
 }
 
 /// An entry that refers to another one.
@@ -120,7 +153,13 @@ impl<'a, 'o> Compare<'a, 'o> {
             later: Later::default(),
             scope_entries: BTreeSet::new(),
             program: None,
+            unit_ids: BTreeMap::new(),
             evaluator: eval::Evaluator::new(),
+            main: None,
+            skeletons: Vec::new(),
+            of_split: BTreeMap::new(),
+            is_first: true,
+            split_names: Vec::new(),
         };
         compare.read_lists();
         compare
@@ -147,9 +186,30 @@ impl<'a, 'o> Compare<'a, 'o> {
 
     /// Compares everything.
     pub(super) fn run(mut self) -> Report {
-        self.header();
+        self.header(self.object);
         self.units();
-        self.tables();
+        self.tables(self.object, self.dwarf);
+        self.lookups();
+        self.addresses();
+        self.rest();
+        self.report
+    }
+
+    /// Goes on with another file, that of split units.
+    pub(super) fn begin_file(&mut self, file: &'a Dwarf<'o>) {
+        self.dwarf = file;
+        self.lists.clear();
+        self.variables.clear();
+        self.function_origins.clear();
+        self.variable_origins.clear();
+        self.namespaces.clear();
+        self.type_entries.clear();
+        self.of_split.clear();
+        self.read_lists();
+    }
+
+    /// Compares what can be when all entries of a file are known.
+    pub(super) fn rest(&mut self) {
         self.origins();
         self.rest_of_parts();
         for (variable, entry, function) in core::mem::take(&mut self.places) {
@@ -161,37 +221,49 @@ impl<'a, 'o> Compare<'a, 'o> {
         for (call, entry) in core::mem::take(&mut self.calls) {
             self.call_expressions(call, entry);
         }
-        self.report
     }
 
     /// The object is for the module's target.
-    fn header(&mut self) {
+    pub(super) fn header(&mut self, object: &Object<'_>) {
         let target = &self.module.target;
-        self.same(&At::default(), "ELF machine", &target.elf().machine, &self.object.machine());
+        self.same(&At::default(), "ELF machine", &target.elf().machine, &object.machine());
         let name = |gfx: Option<crate::target::Gfx>| gfx.map(crate::target::Gfx::name);
-        self.same(&At::default(), "processor", &name(target.gfx()), &name(self.object.gfx()));
+        self.same(&At::default(), "processor", &name(target.gfx()), &name(object.gfx()));
     }
 
     /// Every unit of the module; a unit is known by its name, and of several with one name by its place.
     fn units(&mut self) {
-        let (module, dwarf) = (self.module, self.dwarf);
-        let mut by_name = BTreeMap::<_, VecDeque<_>>::new();
-        for unit in dwarf.units() {
-            by_name.entry(unit.name.as_deref().unwrap_or("")).or_default().push_back(unit);
-        }
-        for (id, unit) in module.units() {
-            let name = module.string(unit.name);
-            let at = module.at_scope(unit.scope);
-            let found = by_name.get_mut(name).and_then(|units| units.pop_front());
-            let root = found.and_then(|found| Some((found, dwarf.root(found)?)));
-            match root {
-                Some((found, root)) => self.unit(id, unit, found, root, &at),
-                None => self.find(Kind::MissingEntry, at, format!("a unit `{name}`"), "none"),
+        let mut known = UnitsByName::new([self.dwarf]);
+        for (id, unit) in self.module.units() {
+            match known.take(self.module.string(unit.name)) {
+                Some((_, found)) => self.unit_with_root(id, found),
+                None => self.missing_unit(unit),
             }
         }
-        let mut rest: Vec<_> = by_name.into_values().flatten().collect();
-        rest.sort_by_key(|unit| unit.offset);
-        for unit in rest {
+        self.no_more(known);
+    }
+
+    /// Compares a unit, if it has an entry.
+    pub(super) fn unit_with_root(&mut self, id: UnitId, found: &'a crate::read::Unit<'o>) {
+        let (module, dwarf) = (self.module, self.dwarf);
+        let unit = module.unit(id);
+        match dwarf.root(found) {
+            Some(root) => self.unit(id, unit, found, root, &module.at_scope(unit.scope)),
+            None => self.missing_unit(unit),
+        }
+    }
+
+    #[cold]
+    pub(super) fn missing_unit(&mut self, unit: &Unit) {
+        let what = format!("a unit `{}`", self.module.string(unit.name));
+        self.find(Kind::MissingEntry, self.module.at_scope(unit.scope), what, "none");
+    }
+
+    /// There are no units but those of the module.
+    pub(super) fn no_more(&mut self, rest: UnitsByName<'a, 'o>) {
+        let mut rest: Vec<_> = rest.0.into_values().flatten().collect();
+        rest.sort_by_key(|&(file, unit)| (file, unit.offset));
+        for (_, unit) in rest {
             let name = unit.name.as_deref().map(String::from);
             let what = format!("a unit `{}`", name.as_deref().unwrap_or_default());
             self.find(Kind::UnexpectedEntry, At { unit: name, ..At::default() }, "no more", what);
@@ -211,14 +283,21 @@ impl<'a, 'o> Compare<'a, 'o> {
         let text = |id: Option<crate::model::StringId>| id.map(|id| module.string(id).to_owned());
         let own = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(String::from);
         self.same(at, "a unit's tag", &dw::DW_TAG_compile_unit, &root.tag());
-        self.same(at, "a unit's kind", &dw::DW_UT_compile, &found.kind);
+        let is_split = self.main.is_some();
+        let kind = if is_split { dw::DW_UT_split_compile } else { dw::DW_UT_compile };
+        self.same(at, "a unit's kind", &kind, &found.kind);
         self.same(at, "entries that do not end", &0, &found.unclosed);
         self.same(at, "DW_AT_comp_dir", &text(unit.directory), &own(&found.comp_dir));
         self.same(at, "DW_AT_producer", &text(unit.producer), &own(&found.producer));
         self.language(unit, found.language, root, at);
         let address_bytes = module.target.address_bytes();
         self.same(at, "bytes of an address", &address_bytes, &found.encoding.address_bytes);
-        if let Err((expected, found)) = only(root, |name| attributes::UNIT.contains(&name)) {
+        let macros = if self.consumer.version < 5 { dw::DW_AT_macro_info } else { dw::DW_AT_macros };
+        let is_allowed = |name| {
+            let is_elsewhere = attributes::SKELETON.contains(&name) || name == dw::DW_AT_loclists_base;
+            name == macros || attributes::UNIT.contains(&name) && !(is_split && is_elsewhere)
+        };
+        if let Err((expected, found)) = only(root, is_allowed) {
             self.find(Kind::Attribute, at.clone(), expected, found);
         }
         self.program = match self.dwarf.lines(found) {
@@ -228,10 +307,15 @@ impl<'a, 'o> Compare<'a, 'o> {
                 None
             }
         };
-        self.code_of_unit(id, root, at);
+        let has_code = if is_split { self.skeleton(id, found, at) } else { Some(root) };
+        if let Some(has_code) = has_code {
+            self.unit_ids.insert(has_code.unit().offset, id);
+            self.code_of_unit(id, has_code, at);
+        }
         self.scope(unit.scope, root, None);
         self.rest_of_types(id, root);
         self.procedures(id, root, at);
+        self.macros(id, found, at);
         self.lines(id, at);
     }
 

@@ -73,6 +73,8 @@ pub(crate) struct Info {
     pub(crate) format: Format,
     /// The number of the unit.
     number: u32,
+    /// Whether it is a split unit, of a file that no linker sees.
+    pub(crate) is_split: bool,
     /// Forms of attributes that the consumer wants.
     forms: Vec<(DwAt, DwForm)>,
     /// Where each entry is, 0 while it is not there (no entry is at 0: the unit's header is).
@@ -102,6 +104,7 @@ impl Info {
             strings: StringIndices::default(),
             format,
             number,
+            is_split: false,
             forms,
             offsets: vec![0; count],
             pending: Vec::new(),
@@ -127,6 +130,12 @@ impl Info {
         if let Some(id) = id {
             format.fixed(&mut self.bytes, id, 8);
         }
+    }
+
+    /// Where the number after the header of a unit is, in DWARF 5.
+    pub(crate) fn id_offset(format: Format) -> usize {
+        let (version, kind, address_bytes) = (2, 1, 1);
+        format.length_bytes() + version + kind + address_bytes + usize::from(format.offset_bytes)
     }
 
     /// Ends the unit and fills in what refers to its entries.
@@ -284,7 +293,8 @@ impl Info {
     #[cold]
     fn find_wanted(&self, at: DwAt) -> Option<DwForm> {
         let (_, form) = self.forms.iter().find(|&&(wanted, _)| wanted == at)?;
-        (since(*form) <= self.format.version).then_some(*form)
+        let is_there = since(*form) <= self.format.version && !(self.is_split && needs_linker(*form));
+        is_there.then_some(*form)
     }
 
     /// A flag that is set.
@@ -329,6 +339,8 @@ impl Info {
         let bytes = match form {
             gimli::DW_FORM_data1 => 1,
             gimli::DW_FORM_data2 => 2,
+            // Before DWARF 4, offsets of lists too.
+            gimli::DW_FORM_data4 | gimli::DW_FORM_data8 if self.format.version < 4 => return false,
             gimli::DW_FORM_data4 => 4,
             gimli::DW_FORM_data8 => 8,
             gimli::DW_FORM_udata => {
@@ -401,7 +413,8 @@ impl Info {
             }
             gimli::DW_FORM_line_strp => {
                 self.abbreviations.attribute(at, form);
-                self.section_offset(".debug_line_str", number.into());
+                // There number 0 is the empty string, for line programs.
+                self.section_offset(".debug_line_str", u64::from(number) + 1);
             }
             _ => self.string_as(at, form, number),
         }
@@ -461,10 +474,10 @@ impl Info {
 
     /// Begins an expression of so many bytes, which the caller appends.
     pub(crate) fn begin_expression(&mut self, at: DwAt, bytes: usize) {
-        let form = match self.wanted(at) {
-            Some(form) => form,
-            None if self.format.version >= 4 => gimli::DW_FORM_exprloc,
-            None => gimli::DW_FORM_block1,
+        let form = match self.format.version {
+            // A block is no expression there.
+            4.. => gimli::DW_FORM_exprloc,
+            _ => self.wanted(at).unwrap_or(gimli::DW_FORM_block1),
         };
         self.length_as(at, form, bytes, gimli::DW_FORM_exprloc);
     }
@@ -566,6 +579,19 @@ fn since(form: DwForm) -> u16 {
         0x17..=0x19 | 0x20 => 4,
         _ => 5,
     }
+}
+
+/// Whether a linker has to fill in values of the form, or a packager that does not know of them would have to:
+/// DWARF 5 section 7.3.2.
+fn needs_linker(form: DwForm) -> bool {
+    let forms = [
+        gimli::DW_FORM_addr,
+        gimli::DW_FORM_strp,
+        gimli::DW_FORM_line_strp,
+        gimli::DW_FORM_sec_offset,
+        gimli::DW_FORM_ref_addr,
+    ];
+    forms.contains(&form)
 }
 
 #[cold]

@@ -51,13 +51,19 @@ pub struct Consumer {
     pub tables: Tables,
     /// Whether structures, unions and enumerations with a name go to type units, which a linker merges.
     pub has_type_units: bool,
-    /// Whether units are split: a skeleton in the object, the rest in an object of its own (`.dwo`).
+    /// Whether units are split, of DWARF 5: a skeleton in the object, the rest in [an object of its
+    /// own](super::SplitUnit) (`.dwo`) that no linker has to read. What a location refers to is then in the
+    /// unit itself: one that points to another unit's variable is refused or left out.
     pub is_split: bool,
+    /// Whether offsets from a base are understood in location lists of split units. gdb 13 takes them for
+    /// addresses; where it is not set, each entry has an address of its own in the object, as GCC writes it.
+    pub has_split_offsets: bool,
     /// Expressions of at least so many bytes that come again in a unit are written once, as a procedure that
     /// is called; `None` for a consumer that cannot call.
     pub shared_from_bytes: Option<u32>,
     /// Forms of attributes, where another than the shortest is wanted. One that the version does not have, or
-    /// that cannot hold the attribute's value, does not count.
+    /// that cannot hold the attribute's value, or that a linker would have to fill in where none comes, does not
+    /// count.
     pub forms: Vec<(DwAt, DwForm)>,
 }
 
@@ -94,6 +100,7 @@ impl Consumer {
             memory_space: Some(DW_AT_LLVM_MEMORY_SPACE),
             lanes: Some(DW_AT_LLVM_LANES),
             kernel_convention: Some(DW_CC_LLVM_DEVICE_KERNEL),
+            has_split_offsets: true,
             shared_from_bytes: Some(16),
             ..Self::dwarf5()
         }
@@ -101,7 +108,7 @@ impl Consumer {
 
     /// AMD's debugger of today.
     pub fn rocgdb() -> Self {
-        Self { name: "ROCgdb", ..Self::llvm() }
+        Self { name: "ROCgdb", has_split_offsets: false, ..Self::llvm() }
     }
 
     /// AMD's debuggers from before `DW_OP_LLVM_user`.
@@ -134,6 +141,7 @@ impl Consumer {
             tables: Tables::default(),
             has_type_units: false,
             is_split: false,
+            has_split_offsets: false,
             shared_from_bytes: None,
             forms: Vec::new(),
         }
@@ -162,6 +170,12 @@ impl Consumer {
             address_bytes: target.address_bytes(),
             big_endian: target.is_big_endian(),
         }
+    }
+
+    /// The attribute for a linkage name: before DWARF 4, which brought one, that of the MIPS compilers, which
+    /// everyone took over.
+    pub(super) fn linkage_name(&self) -> DwAt {
+        if self.version < 4 { gimli::DW_AT_MIPS_linkage_name } else { gimli::DW_AT_linkage_name }
     }
 
     /// Whether locations are stack elements, as the AMD extension has it.

@@ -156,6 +156,10 @@ impl Entries for Numbers<'_> {
         Some(UnitEntry { unit: unit.as_u32(), entry })
     }
 
+    fn is_in_reach(&self, entry: UnitEntry) -> bool {
+        !self.units.consumer.is_split || entry.unit == self.unit.as_u32()
+    }
+
     fn unsigned(&self, bits: u32) -> Option<u64> {
         self.unsigned.iter().find(|&&(has, _)| has == bits).map(|&(_, offset)| offset)
     }

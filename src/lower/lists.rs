@@ -37,13 +37,24 @@ impl Dies<'_> {
         self.lowering.has_address = false;
         let start = self.loclists.bytes.len();
         let lists = &mut self.loclists;
-        let is_comparable = begin(lists, base, gimli::DW_LLE_base_addressx.0, module);
+        // Where entries have addresses of their own, there is no base.
+        let own = match base {
+            Base::Address(code) if self.info.is_split && !self.consumer.has_split_offsets => Some(code.key),
+            _ => None,
+        };
+        let is_comparable = own.is_some() || begin(lists, base, gimli::DW_LLE_base_addressx.0, module);
         let first = lists.bytes.len();
         let first_pending = lists.pending.len();
         for live in module.live(variable) {
+            // What is left out has no address either.
+            let has_address = self.lowering.has_address;
             let out = &mut self.loclists.bytes;
             let entry = out.len();
-            if is_five {
+            if let Some(AddressKey { symbol, addend }) = own {
+                let key = AddressKey { symbol, addend: addend.wrapping_add(live.start.into()) };
+                write_byte_uleb(out, gimli::DW_LLE_startx_length.0, self.addresses.index(key));
+                write_uleb(out, (live.end - live.start).into());
+            } else if is_five {
                 write_byte_uleb(out, gimli::DW_LLE_offset_pair.0, live.start.into());
                 write_uleb(out, live.end.into());
             } else {
@@ -59,6 +70,7 @@ impl Dies<'_> {
             let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
             if let Err(error) = self.lowering.lower(live.loc, bits, false, &mut sink) {
                 self.loclists.bytes.truncate(entry);
+                self.lowering.has_address = has_address;
                 self.lowering.pending.clear();
                 self.leave_out(variable, Some(live.pcs()), error)?;
                 continue;
@@ -72,6 +84,7 @@ impl Dies<'_> {
                     let what = format!("a location of {bytes} bytes, where DWARF 4 has up to 65535");
                     let error = self.consumer.cannot_say(what);
                     self.loclists.bytes.truncate(entry);
+                    self.lowering.has_address = has_address;
                     self.lowering.pending.clear();
                     self.leave_out(variable, Some(live.pcs()), error)?;
                     continue;

@@ -4,13 +4,14 @@ use super::dies::Dies;
 use super::entries::{ByUnit, Children};
 use super::join::Join;
 use super::others::Others;
+use super::split::{Skeleton, SplitUnit};
 use super::{Consumer, LeftOut, Lowered, Policy};
 use crate::emit::Relocation;
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::format::Format;
 use crate::emit::info::Elsewhere;
 use crate::emit::lists::FinishedLists;
-use crate::emit::named::NamedEntry;
+use crate::emit::named::NamedEntries;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, UnitId};
 
@@ -47,6 +48,8 @@ pub struct Units<'m> {
     pub(super) variant_parts: ByUnit,
     pub(super) scopes: ByUnit,
     pub(super) files: ByUnit,
+    /// The files of split units, if there are some.
+    pub(super) split_names: Vec<String>,
 }
 
 impl core::fmt::Debug for Units<'_> {
@@ -73,10 +76,13 @@ pub struct LoweredUnit {
     /// The functions that have code.
     pub(super) code: Vec<FunctionId>,
     /// The entries that are looked up by name.
-    pub(super) named: Vec<NamedEntry>,
+    pub(super) named: NamedEntries,
     pub(super) left_out: Vec<LeftOut>,
     /// Whether something is written once that comes several times.
     pub(super) has_shared: bool,
+    /// Of a split unit, what is left in the object; the rest is in a file of its own in the end.
+    pub(super) skeleton: Option<Skeleton>,
+    pub(super) split: Option<SplitUnit>,
 }
 
 /// What a unit has in a section.
@@ -98,8 +104,8 @@ impl<'m> Units<'m> {
     /// What has to be known of all units before one can be written.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] where the consumer asks for a DWARF version that is not 2 to 5, or for
-    /// `.debug_names` before DWARF 5.
+    /// [`ErrorKind::BadArgument`] where the consumer asks for a DWARF version that is not 2 to 5, for
+    /// `.debug_names` before DWARF 5, or for split units of another version or with type units.
     pub fn new(module: &'m Module, consumer: &'m Consumer, policy: Policy) -> Result<Self> {
         if !(2..=5).contains(&consumer.version) {
             let what = format!("DWARF {} cannot be written: 2 to 5 can", consumer.version);
@@ -127,6 +133,7 @@ impl<'m> Units<'m> {
             ),
             scopes: ByUnit::new(count, module.scopes.values().map(|one| one.unit)),
             files: ByUnit::new(count, module.files.values().map(|one| one.unit)),
+            split_names: Self::split_names(module, consumer)?,
         })
     }
 
@@ -138,12 +145,12 @@ impl<'m> Units<'m> {
         let Some(data) = self.module.units.get(unit) else {
             return Err(ErrorKind::UnknownId(unit.to_string()).into());
         };
-        let lower = |abbreviations, shares| {
-            Dies::new(self, unit, abbreviations, shares).write().map_err(|error| {
-                let name = self.module.string(data.name);
-                error.or_at(At { unit: Some(name.into()), ..At::default() })
-            })
+        let named = |error: Error| {
+            let name = self.module.string(data.name);
+            error.or_at(At { unit: Some(name.into()), ..At::default() })
         };
+        let lower =
+            |abbreviations, shares| Dies::new(self, unit, abbreviations, shares).write().map_err(named);
         let mut shares = true;
         let mut written = lower(Abbreviations::default(), shares)?;
         if written.has_shared {
@@ -156,8 +163,9 @@ impl<'m> Units<'m> {
         // Which entries there are how often is known only now. Few units have so many kinds of entries that
         // it makes a difference.
         if written.abbreviations.saved_by_order() * WORTHWHILE > written.info.bytes.len() as u64 {
-            return lower(written.abbreviations.by_use(), shares);
+            written = lower(written.abbreviations.by_use(), shares)?;
         }
+        self.split(&mut written).map_err(named)?;
         Ok(written)
     }
 

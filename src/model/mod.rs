@@ -16,6 +16,7 @@ mod macros;
 mod names;
 mod postfix;
 mod scopes;
+mod split;
 mod tree;
 mod types;
 

@@ -39,6 +39,12 @@ impl Written {
         written
     }
 
+    fn split() -> Self {
+        let mut written = Self::version(5);
+        written.consumer.is_split = true;
+        written
+    }
+
     /// With tables to look things up in.
     fn tables(version: u16) -> Self {
         let mut written = Self::version(version);
@@ -58,9 +64,14 @@ impl Written {
         CC.run(&["-c", &path("work.s"), "-o", &path("plain.o")])?.clean();
         let plain = std::fs::read(path("plain.o")).expect("what was assembled");
         assert_eq!(symbol_named(&plain, "work").unwrap().size, BYTES, "the pcs are as they stand there");
-        let module = module(Machine::Cpu, &self.consumer).expect("the module");
+        let module = module(Machine::Cpu, &self.consumer, &path("")).expect("the module");
         let policy = if self.consumer.version < 4 { Policy::Partial } else { Policy::Strict };
         let written = lower(&module, &self.consumer, policy).expect("sections");
+        let files = written.split_files(module.target()).expect("objects");
+        for (name, bytes) in &files {
+            folder.file(name, bytes);
+        }
+        assert_eq!(files.iter().map(|&(name, _)| name).eq(["work.c.dwo"]), self.consumer.is_split);
         let how = Attach { compression: self.compression, ..Attach::default() };
         let object = attach_with(&plain, module.target(), &written.sections, &how).expect("an object");
         folder.file("work.o", object);
@@ -111,7 +122,7 @@ const HARMLESS: [&str; 1] = ["has an invalid location: DW_OP_implicit_value"];
 #[test]
 fn gdb_prints_what_was_described() {
     let mut all: Vec<Written> = (2..=5).map(Written::version).collect();
-    all.extend([Written::dwarf64(), Written::tables(5), Written::tables(4)]);
+    all.extend([Written::dwarf64(), Written::split(), Written::tables(5), Written::tables(4)]);
     #[cfg(feature = "compress")]
     all.push(Written::compressed());
     for written in all {
@@ -124,7 +135,7 @@ fn gdb_prints_what_was_described() {
 #[test]
 fn lldb_prints_what_was_described() {
     let mut all: Vec<Written> = (3..=5).map(Written::version).collect();
-    all.extend([Written::tables(5), Written::tables(4)]);
+    all.extend([Written::split(), Written::tables(5), Written::tables(4)]);
     #[cfg(feature = "compress")]
     all.push(Written::compressed());
     for written in all {
@@ -174,7 +185,7 @@ fn the_same_is_linked_for_a_gpu() {
     all.push(Written::compressed());
     for Written { consumer, compression } in all {
         let version = consumer.version;
-        let module = module(Machine::Gpu, &consumer).expect("the module");
+        let module = module(Machine::Gpu, &consumer, "/src").expect("the module");
         let policy = if version < 4 { Policy::Partial } else { Policy::Strict };
         let written = lower(&module, &consumer, policy).expect("sections");
         let object = new_object_with(module.target(), &code(Machine::Gpu), &written.sections, compression);

@@ -124,13 +124,13 @@ impl Registers {
     }
 }
 
-/// The description. Raw expressions in it are the consumer's.
-pub fn module(machine: Machine, consumer: &Consumer) -> eitri::Result<Module> {
+/// The description. Raw expressions in it are the consumer's; in the directory nothing is but split units.
+pub fn module(machine: Machine, consumer: &Consumer, directory: &str) -> eitri::Result<Module> {
     let mut m = Builder::new(machine.target());
     let r = Registers::new(&m, machine)?;
     let counter = m.symbol("counter");
     let unit = m.unit("work.c");
-    m.describe_unit(unit)?.directory("/src").producer("eitri").language(gimli::DW_LANG_C11.0);
+    m.describe_unit(unit)?.directory(directory).producer("eitri").language(gimli::DW_LANG_C11.0);
     let file = m.primary_file(unit)?;
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     let uint = m.base_type(unit, "unsigned int", BaseEncoding::Unsigned, 32)?;
