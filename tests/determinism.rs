@@ -2,20 +2,23 @@
 //! the order in which places and rows were described.
 
 mod common;
+#[path = "common/consumers.rs"]
+mod consumers;
 #[path = "common/random.rs"]
 mod random;
 
 use std::process::Command;
 
+use consumers::{combinations, consumers, named, varied};
 use eitri::Result;
 use eitri::build::Builder;
 use eitri::emit::Section;
 use eitri::emit::elf::{Code, new_object};
-use eitri::lower::{Consumer, Policy, lower};
+use eitri::lower::{Consumer, Policy, Units, lower};
 use eitri::model::{BaseEncoding, Loc, Module, Row, Val};
 use eitri::target::{Gfx, Target, Wave};
 use proptest::prelude::*;
-use random::{consumers, fixed_choices, module, targets};
+use random::{Choices, choices, fixed_choices, module, targets};
 
 /// Every section of a module, for every consumer.
 fn written(module: &Module) -> Vec<Section> {
@@ -58,9 +61,35 @@ fn large() -> Result<Module> {
 fn everything() -> Vec<Vec<Section>> {
     let mut all = vec![written(&large().expect("every call is right"))];
     for seed in 0..40 {
-        all.push(written(&module(&fixed_choices(seed, 600), &targets()[seed as usize % 5])));
+        all.push(written(&module(&fixed_choices(seed, 600), &targets()[seed as usize % 6])));
     }
     all
+}
+
+/// Whether the units of a module are the same whoever writes which of them when, as they are one after the
+/// other: `order` says which comes next, of those that are left.
+fn same_on_threads(module: &Module, consumer: &Consumer, mut order: impl FnMut(usize) -> usize) -> bool {
+    let one_by_one = lower(module, consumer, Policy::Partial).expect("is written");
+    let units = &Units::new(module, consumer, Policy::Partial).expect("the version is there");
+    let mut left: Vec<_> = module.units().map(|(id, _)| id).collect();
+    let shuffled: Vec<_> = (1..=left.len()).rev().map(|count| left.remove(order(count))).collect();
+    let written = std::thread::scope(|scope| {
+        // Two threads, each with every other unit.
+        let threads = [0, 1].map(|first| {
+            let mine: Vec<_> = shuffled.iter().skip(first).step_by(2).copied().collect();
+            scope.spawn(move || mine.into_iter().map(|unit| units.lower(unit)).collect::<Result<Vec<_>>>())
+        });
+        threads.map(|thread| thread.join().expect("no panic").expect("is written"))
+    });
+    units.join(written.into_iter().flatten().collect()).expect("is joined") == one_by_one
+}
+
+#[test]
+fn units_on_threads_for_everyone() {
+    let large = large().expect("every call is right");
+    for consumer in combinations() {
+        assert!(same_on_threads(&large, &consumer, |count| count / 2), "{}", named(&consumer));
+    }
 }
 
 /// FNV-1a, so that the number is the same in every process.
@@ -149,6 +178,16 @@ fn in_order(order: &[usize]) -> Module {
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn units_on_threads(choices in choices(600), target in 0..6usize, vary in choices(100)) {
+        let module = module(&choices, &targets()[target]);
+        let mut vary = Choices::new(&vary);
+        for consumer in consumers() {
+            let consumer = varied(&consumer, |count| vary.below(count));
+            prop_assert!(same_on_threads(&module, &consumer, |count| vary.below(count)), "{}", named(&consumer));
+        }
+    }
 
     #[test]
     fn in_any_order(order in Just((0..32).collect::<Vec<usize>>()).prop_shuffle()) {

@@ -3,6 +3,8 @@
 //! `goldens/errors/errors.txt` has the exact text of each error that describing and lowering can give.
 
 mod common;
+#[path = "common/consumers.rs"]
+mod consumers;
 #[path = "common/random.rs"]
 mod random;
 
@@ -844,7 +846,7 @@ proptest! {
             let _ = throw(&mut c, &ids, &mut m);
         }
         let Ok(module) = m.finish() else { return Ok(()) };
-        for consumer in random::consumers() {
+        for consumer in consumers::combinations() {
             for policy in [Policy::Partial, Policy::Strict] {
                 match lower(&module, &consumer, policy) {
                     Ok(_) => {}
@@ -862,7 +864,7 @@ proptest! {
     fn no_location_panics(choices in random::choices(60), base: Option<u16>, bits: Option<u64>) {
         let loc = any_loc(&mut Choices::new(&choices), &ids(), 4);
         let stack = Stack { base: base.map(|base| Reg(base.into())), scaling: Scaling::Wave };
-        for consumer in random::consumers() {
+        for consumer in consumers::consumers() {
             let _ = lower_loc(&loc, bits, &gpu(), stack, &consumer);
         }
     }

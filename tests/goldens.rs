@@ -116,7 +116,7 @@ fn row(context: &Context, location: &str, consumer: &Consumer) -> String {
     });
     match lower(&module, consumer, Policy::Strict) {
         Ok(lowered) => {
-            let (bytes, found) = expression(&lowered, location, procedures.keys().next());
+            let (bytes, found) = expression(&lowered, &context.target, location, procedures.keys().next());
             let encoding = consumer.encoding(context.target.address_bytes());
             let printed = text::print(&bytes, encoding, Some(&context.target));
             let (printed, hidden) = named(&bytes, printed, &found, encoding);
@@ -150,11 +150,12 @@ fn row(context: &Context, location: &str, consumer: &Consumer) -> String {
 /// The expression of variable `v`; and the offsets of the entries it may refer to, with their names.
 fn expression(
     lowered: &Lowered,
+    target: &Target,
     location: &str,
     procedure: Option<&String>,
 ) -> (Vec<u8>, Vec<(u64, String)>) {
     assert_eq!(lowered.left_out, []);
-    let linked = common::link(&lowered.sections, |name| {
+    let linked = common::link(&lowered.sections, target, |name| {
         let symbol = SYMBOLS.iter().find(|(known, _)| *known == name).expect("a symbol of the row");
         assert!(name == "f" || location.contains(name), "{location}: {name}");
         symbol.1

@@ -1,19 +1,23 @@
 //! Whatever a compiler describes can be written for every consumer, and other people's readers can read it.
 
 mod common;
+#[path = "common/consumers.rs"]
+mod consumers;
 #[path = "common/random.rs"]
 mod random;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use common::Slice;
+use consumers::{combinations, consumers, named, varied};
 use eitri::error::ErrorKind;
 use eitri::lower::{Consumer, Lowered, Policy, lower};
 use eitri::model::{Module, Row, TypeKind};
 use eitri::op::{Decoder, Encoding};
+use eitri::target::Target;
 use gimli::{AttributeValue, DebuggingInformationEntry, Dwarf, Unit};
 use proptest::prelude::*;
-use random::{choices, consumers, fixed_choices, module, targets};
+use random::{Choices, choices, fixed_choices, module, targets};
 
 /// Symbols are this far apart: further than any function is long.
 const APART: u64 = 0x1_0000;
@@ -34,8 +38,11 @@ struct Found {
 }
 
 /// Walks through everything there is.
-fn walk(module: &Module, lowered: &Lowered, encoding: Encoding) -> Result<Found, gimli::Error> {
-    let linked = common::link(&lowered.sections, address);
+fn walk(module: &Module, lowered: &Lowered, consumer: &Consumer) -> Result<Found, gimli::Error> {
+    let target = module.target();
+    let encoding =
+        Encoding { big_endian: target.is_big_endian(), ..consumer.encoding(target.address_bytes()) };
+    let linked = common::link(&lowered.sections, target, address);
     let dwarf = common::reader(&linked);
     let mut found = Found::default();
     let mut headers = dwarf.units();
@@ -48,6 +55,15 @@ fn walk(module: &Module, lowered: &Lowered, encoding: Encoding) -> Result<Found,
             walk_entry(&dwarf, &unit, entry, encoding, &mut found)?;
         }
         if let Some(program) = unit.line_program.clone() {
+            let header = program.header().clone();
+            for file in header.file_names() {
+                dwarf.attr_string(&unit, file.path_name())?;
+                // Before DWARF 5 the first is the unit's, which may have none.
+                match file.directory(&header) {
+                    Some(directory) => drop(dwarf.attr_string(&unit, directory)?),
+                    None => assert!(header.version() < 5 && file.directory_index() == 0),
+                }
+            }
             let mut rows = program.rows();
             while rows.next_row()?.is_some() {}
         }
@@ -79,7 +95,16 @@ fn walk_entry<'a>(
                     found.live.entry(name).or_default().push((begin, end));
                 }
             }
-            AttributeValue::DebugStrRef(_) => drop(dwarf.attr_string(unit, attribute.value())?),
+            AttributeValue::DebugStrRef(_)
+            | AttributeValue::DebugLineStrRef(_)
+            | AttributeValue::DebugStrOffsetsIndex(_) => drop(dwarf.attr_string(unit, attribute.value())?),
+            AttributeValue::DebugInfoRef(offset) => {
+                let offset = offset.to_unit_offset(&unit.header).expect("an entry of this unit");
+                drop(unit.entry(offset)?);
+            }
+            AttributeValue::DebugAddrIndex(_) => {
+                dwarf.attr_address(unit, attribute.value())?.expect("an address");
+            }
             _ => {}
         }
     }
@@ -132,8 +157,8 @@ fn expected(module: &Module, lowered: &Lowered) -> BTreeMap<String, Vec<(u64, u6
 }
 
 /// The line table of each function as a reader has it.
-fn rows(lowered: &Lowered) -> Result<BTreeMap<u64, Vec<gimli::LineRow>>, gimli::Error> {
-    let linked = common::link(&lowered.sections, address);
+fn rows(lowered: &Lowered, target: &Target) -> Result<BTreeMap<u64, Vec<gimli::LineRow>>, gimli::Error> {
+    let linked = common::link(&lowered.sections, target, address);
     let dwarf = common::reader(&linked);
     let mut all = BTreeMap::<u64, Vec<gimli::LineRow>>::new();
     let mut headers = dwarf.units();
@@ -163,7 +188,7 @@ fn the_modules_have_everything() {
     let mut of_types = 0;
     let (mut lists, mut expressions, mut left_out) = (0, 0, 0);
     for seed in 0..400 {
-        let target = &targets()[seed as usize % 5];
+        let target = &targets()[seed as usize % 6];
         let module = module(&fixed_choices(seed, 600), target);
         for (_, ty) in module.types() {
             let text = match ty.kind() {
@@ -187,7 +212,7 @@ fn the_modules_have_everything() {
             nodes.extend(debug.map(|text| text.split(['(', ' ']).next().unwrap_or_default().to_owned()));
         }
         let lowered = lower(&module, &Consumer::llvm(), Policy::Partial).expect("is written");
-        let found = walk(&module, &lowered, Consumer::llvm().encoding(8)).expect("gimli reads it");
+        let found = walk(&module, &lowered, &Consumer::llvm()).expect("gimli reads it");
         lists += found.live.values().filter(|pcs| pcs.len() > 1).count();
         expressions += found.expressions;
         left_out += lowered.left_out.len();
@@ -202,14 +227,28 @@ fn the_modules_have_everything() {
     assert!(lists > 200 && expressions > 400 && left_out > 20, "{lists} {expressions} {left_out}");
 }
 
+/// Not by chance: each consumer in each version and format, with modules for each target.
+#[test]
+fn every_combination_is_read() {
+    for (seed, target) in (0..12).zip(targets().iter().cycle()) {
+        let module = module(&fixed_choices(seed, 600), target);
+        for consumer in combinations() {
+            let lowered = lower(&module, &consumer, Policy::Partial).expect("is written");
+            let found = walk(&module, &lowered, &consumer);
+            let found = found.unwrap_or_else(|error| panic!("{error}: {}", named(&consumer)));
+            assert_eq!(found.live, expected(&module, &lowered), "{}", named(&consumer));
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_module_is_written_and_read(choices in choices(600), target in 0..5usize) {
-        let target = &targets()[target];
-        let module = module(&choices, target);
-        for consumer in consumers() {
+    fn every_module_is_written_and_read(choices in choices(600), target in 0..6usize, vary in choices(100)) {
+        let module = module(&choices, &targets()[target]);
+        let mut vary = Choices::new(&vary);
+        for consumer in consumers().map(|consumer| varied(&consumer, |count| vary.below(count))) {
             let lowered = lower(&module, &consumer, Policy::Partial).expect("what cannot be told is left out");
             for left_out in &lowered.left_out {
                 prop_assert!(matches!(left_out.why.kind(), ErrorKind::CannotSay { .. }), "{}", left_out);
@@ -218,17 +257,23 @@ proptest! {
                 Ok(strict) => prop_assert!(strict == lowered && lowered.left_out.is_empty()),
                 Err(error) => prop_assert_eq!(&error, &lowered.left_out[0].why),
             }
-            let encoding = consumer.encoding(target.address_bytes());
-            let found = walk(&module, &lowered, encoding).expect("gimli reads it");
-            prop_assert_eq!(found.live, expected(&module, &lowered), "{}", consumer.name);
+            let found = walk(&module, &lowered, &consumer);
+        let found = found.unwrap_or_else(|error| panic!("{error}: {}", named(&consumer)));
+            prop_assert_eq!(found.live, expected(&module, &lowered), "{}", named(&consumer));
         }
     }
 
     #[test]
-    fn rows_are_read_as_they_were_described(choices in choices(300), target in 0..5usize) {
+    fn rows_are_read_as_they_were_described(
+        choices in choices(300),
+        target in 0..6usize,
+        vary in choices(100),
+    ) {
         let module = module(&choices, &targets()[target]);
-        let lowered = lower(&module, &Consumer::llvm(), Policy::Partial).expect("is written");
-        let mut found = rows(&lowered).expect("gimli reads it");
+        let mut vary = Choices::new(&vary);
+        let consumer = varied(&Consumer::llvm(), |count| vary.below(count));
+        let lowered = lower(&module, &consumer, Policy::Partial).expect("is written");
+        let mut found = rows(&lowered, module.target()).expect("gimli reads it");
         for (id, function) in module.functions() {
             let described = module.rows(id);
             if described.is_empty() {

@@ -1,8 +1,10 @@
 //! What is said of a scope is looked at when it is said.
 
 use eitri::Result;
-use eitri::build::Builder;
-use eitri::model::{BaseEncoding, Imported, Loc, SourceLine, Val};
+use eitri::build::{Builder, Template};
+use eitri::emit::elf::{Code, new_object};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{BaseEncoding, Imported, Loc, Module, SourceLine, Val};
 use eitri::op::Reg;
 use eitri::target::Target;
 
@@ -80,4 +82,60 @@ fn errors_name_their_place() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// An instance of a function template, with the argument of its value and one of its pack.
+fn instance(value: u32, packed: Option<&str>, is_inlined: bool) -> Module {
+    let mut m = Builder::new(Target::x86_64());
+    let unit = m.unit("templates.cpp");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+    let of = m.function(unit, "repeat<int, 3, int>").unwrap().code("repeat", 0x20).id();
+    let types = [Template::ty("", Some(int))];
+    let mut f = m.describe_function(of).unwrap();
+    f.template(Template::ty("T", Some(int))).unwrap();
+    f.template(Template::value("N", int, &value.to_le_bytes()).default()).unwrap();
+    if let Some(name) = packed {
+        f.template(Template::pack(name, &types)).unwrap();
+    }
+    if is_inlined {
+        let file = m.primary_file(unit).unwrap();
+        let call = SourceLine { file, line: 4, column: 0 };
+        let caller = m.function(unit, "caller").unwrap().code("caller", 0x20).id();
+        m.inlined(caller, of, &[0x04..0x08], call).unwrap();
+    }
+    m.finish().unwrap()
+}
+
+#[test]
+fn functions_can_be_instances_of_templates() {
+    for version in 2..=5 {
+        let mut consumer = Consumer::dwarf5();
+        consumer.version = version;
+        for is_inlined in [false, true] {
+            let truth = instance(3, Some("Rest"), is_inlined);
+            let object = |module: &Module| {
+                let written = lower(module, &consumer, Policy::Strict).unwrap();
+                let code = Code::text(vec![0x90; 0x40])
+                    .with_function("repeat", 0, 0x20)
+                    .with_function("caller", 0x20, 0x20);
+                new_object(module.target(), &code, &written.sections).unwrap()
+            };
+            let report = |bytes: &[u8]| eitri::check(&truth, &consumer, &[], bytes).unwrap();
+            let bytes = object(&truth);
+            assert!(report(&bytes).is_clean(), "{}", report(&bytes));
+            let text = eitri::dump::print(&bytes, None).unwrap();
+            assert_eq!(text.matches("DW_TAG_GNU_template_parameter_pack").count(), 1);
+            for (value, packed) in [(4, Some("Rest")), (3, None), (3, Some("Other"))] {
+                let other = report(&object(&instance(value, packed, is_inlined)));
+                assert!(!other.is_clean(), "{value} {packed:?}");
+            }
+        }
+    }
+    let mut m = Builder::new(Target::x86_64());
+    let unit = m.unit("templates.cpp");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+    let mut f = m.function(unit, "f").unwrap();
+    let error = f.template(Template::value("N", int, &[0; 8])).unwrap_err();
+    let text = "unit `templates.cpp`, function `f`: template parameter `N` needs 64 bits, but there are 32";
+    assert_eq!(error.to_string(), text);
 }

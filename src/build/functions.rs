@@ -1,7 +1,7 @@
 //! Functions: DWARF 5 section 3.3.
 
 use super::scopes::InScope;
-use super::{Builder, known, loc};
+use super::{Builder, Template, known, loc};
 use crate::error::{ErrorKind, Result};
 use crate::model::{
     Accessibility, Address, Defaulted, DescribedCalls, FileId, Function, FunctionId, Loc, LocId,
@@ -88,6 +88,7 @@ impl Builder {
             frame_base: None,
             static_link: None,
             calls: None,
+            templates: Vec::new(),
             stack: Stack::kernel(&self.module.target),
             rows: 0..0,
             is_inlined: false,
@@ -142,6 +143,21 @@ impl FunctionBuilder<'_> {
         data.address = Some(address);
         data.bytes = bytes;
         self
+    }
+
+    /// Adds a parameter, where the function is an instance of a template. They are in the order of the calls.
+    ///
+    /// # Errors
+    /// As [`Builder::template`].
+    pub fn template(&mut self, parameter: Template<'_>) -> Result<&mut Self> {
+        let scope = self.data().scope;
+        let unit = self.builder.module.scopes[scope].unit;
+        let parameter = self
+            .builder
+            .template_parameter(unit, &parameter)
+            .map_err(|error| error.or_at(self.builder.module.at_scope(scope)))?;
+        self.data().templates.push(parameter);
+        Ok(self)
     }
 
     /// The name that the linker knows, where it is another.

@@ -50,7 +50,7 @@ impl Builder {
         Ok(self.variable_builder(variable, bits))
     }
 
-    /// A named constant with its value, lowest byte first.
+    /// A named constant with its value, as its bytes would be in memory from the lowest address on.
     ///
     /// # Errors
     /// As [`variable`](Self::variable); [`ErrorKind::DoesNotFit`] if there are fewer bytes than the type

@@ -47,8 +47,6 @@ const DECLARED: &[DwAt] = &[
 ];
 /// Where something is declared.
 const LINE: &[DwAt] = &[dw::DW_AT_decl_file, dw::DW_AT_decl_line, dw::DW_AT_decl_column];
-/// Of what can be declared in one place and defined in another.
-const DEFINED: &[DwAt] = &[dw::DW_AT_linkage_name, dw::DW_AT_specification];
 const FUNCTION: &[DwAt] = &[
     dw::DW_AT_prototyped,
     dw::DW_AT_noreturn,
@@ -87,10 +85,17 @@ const CALL: &[DwAt] = &[
 const STATIC: &[DwAt] = &[dw::DW_AT_artificial, dw::DW_AT_declaration, dw::DW_AT_accessibility];
 const PLACE: &[DwAt] = &[dw::DW_AT_location, dw::DW_AT_const_value];
 
+/// The attribute for the name that a linker knows: of the standard, or of everyone before there was one.
+pub(super) fn linkage_name(version: u16) -> DwAt {
+    if version >= 4 { dw::DW_AT_linkage_name } else { DwAt(0x2007) }
+}
+
 /// The attributes that an entry of a scope or variable may have. `is_abstract` says that it is in an
 /// abstract instance, which has no code and no places.
 fn allowed(tag: DwTag, is_abstract: bool, consumer: &Consumer, name: DwAt) -> bool {
     let lanes = consumer.lanes;
+    // Of what can be declared in one place and defined in another.
+    let defined = [linkage_name(consumer.version), dw::DW_AT_specification];
     let is_in = |lists: &[&[DwAt]]| lists.iter().any(|list| list.contains(&name));
     match tag {
         dw::DW_TAG_namespace => is_in(&[&[dw::DW_AT_name, dw::DW_AT_export_symbols]]),
@@ -100,14 +105,14 @@ fn allowed(tag: DwTag, is_abstract: bool, consumer: &Consumer, name: DwAt) -> bo
         dw::DW_TAG_label => is_in(&[LINE, &[dw::DW_AT_name, dw::DW_AT_low_pc]]),
         dw::DW_TAG_unspecified_parameters => false,
         dw::DW_TAG_subprogram if is_abstract => {
-            is_in(&[DECLARED, DEFINED, FUNCTION, &[dw::DW_AT_declaration]])
+            is_in(&[DECLARED, &defined, FUNCTION, &[dw::DW_AT_declaration]])
         }
-        dw::DW_TAG_subprogram => is_in(&[DECLARED, DEFINED, FUNCTION, CODE, BODY]) || lanes == Some(name),
+        dw::DW_TAG_subprogram => is_in(&[DECLARED, &defined, FUNCTION, CODE, BODY]) || lanes == Some(name),
         dw::DW_TAG_lexical_block => !is_abstract && is_in(&[CODE]),
         dw::DW_TAG_inlined_subroutine => is_in(&[CALL]) || !is_abstract && is_in(&[CODE]),
         _ => {
             let more = [dw::DW_AT_artificial, dw::DW_AT_abstract_origin, dw::DW_AT_declaration];
-            is_in(&[DECLARED, DEFINED, &more])
+            is_in(&[DECLARED, &defined, &more])
                 || consumer.memory_space == Some(name)
                 || !is_abstract && is_in(&[PLACE])
         }

@@ -54,6 +54,8 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) scope_entries: BTreeSet<(ScopeId, u64)>,
     /// The line program of the unit that is being compared.
     pub(super) program: Option<LineProgram<'o>>,
+    /// The units of the module by the offsets of what they were compared with.
+    pub(super) unit_ids: BTreeMap<u64, UnitId>,
     pub(super) evaluator: eval::Evaluator,
 }
 
@@ -120,6 +122,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             later: Later::default(),
             scope_entries: BTreeSet::new(),
             program: None,
+            unit_ids: BTreeMap::new(),
             evaluator: eval::Evaluator::new(),
         };
         compare.read_lists();
@@ -150,6 +153,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.header();
         self.units();
         self.tables();
+        self.lookups();
         self.origins();
         self.rest_of_parts();
         for (variable, entry, function) in core::mem::take(&mut self.places) {
@@ -208,6 +212,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     ) {
         let module = self.module;
         self.report.entries += 1;
+        self.unit_ids.insert(found.offset, id);
         let text = |id: Option<crate::model::StringId>| id.map(|id| module.string(id).to_owned());
         let own = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(String::from);
         self.same(at, "a unit's tag", &dw::DW_TAG_compile_unit, &root.tag());
@@ -218,7 +223,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.language(unit, found.language, root, at);
         let address_bytes = module.target.address_bytes();
         self.same(at, "bytes of an address", &address_bytes, &found.encoding.address_bytes);
-        if let Err((expected, found)) = only(root, |name| attributes::UNIT.contains(&name)) {
+        let macros = if self.consumer.version < 5 { dw::DW_AT_macro_info } else { dw::DW_AT_macros };
+        if let Err((expected, found)) = only(root, |name| attributes::UNIT.contains(&name) || name == macros)
+        {
             self.find(Kind::Attribute, at.clone(), expected, found);
         }
         self.program = match self.dwarf.lines(found) {
@@ -232,6 +239,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.scope(unit.scope, root, None);
         self.rest_of_types(id, root);
         self.procedures(id, root, at);
+        self.macros(id, found, at);
         self.lines(id, at);
     }
 

@@ -7,10 +7,10 @@ use std::rc::Rc;
 
 use gimli::{DwAt, DwTag, constants as dw};
 
-use super::attributes::only;
+use super::attributes::{linkage_name, only};
 use super::compare::{Compare, Instance, Origin, hex};
 use super::report::Kind;
-use super::types::{accessibility, is_composite, is_part, memory_space};
+use super::types::{accessibility, is_composite, is_part, is_template, memory_space};
 use crate::error::At;
 use crate::model::{FunctionId, ScopeId, ScopeKind, UnitId, Variable, VariableId, VariableKind};
 use crate::read::{Attribute, Entry, Value};
@@ -22,9 +22,9 @@ impl<'a, 'o> Children<'a, 'o> {
     fn new(entry: Entry<'a, 'o>) -> Self {
         let mut children = Self(BTreeMap::new());
         let is_type = is_composite(entry.tag());
-        for child in
-            entry.children().filter(|&child| is_compared(child.tag()) && !(is_type && is_part(child)))
-        {
+        for child in entry.children().filter(|&child| {
+            is_compared(child.tag()) && !(is_type && is_part(child)) && !is_template(child.tag())
+        }) {
             let tag = child.tag();
             // Blocks have no name, and calls that of the callee, which says nothing of which call it is.
             let is_code = matches!(
@@ -223,8 +223,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.same(at, "DW_AT_declaration", &variable.is_declaration, &flag(entry, dw::DW_AT_declaration));
         let of = variable.origin.map_or(variable, |origin| module.variable(origin));
         let linkage = of.linkage_name.or(declared.linkage_name).map(|name| module.string(name).to_owned());
-        let found = entry.inherited(dw::DW_AT_linkage_name).and_then(Value::text).map(Into::into);
-        self.same(at, "DW_AT_linkage_name", &linkage, &found);
+        let found =
+            entry.inherited(linkage_name(self.consumer.version)).and_then(Value::text).map(Into::into);
+        self.same(at, "the linkage name", &linkage, &found);
         if let Some(attribute) = self.consumer.memory_space {
             let found = entry.inherited(attribute).and_then(Value::unsigned);
             self.same(at, "the memory space", &declared.memory_space.map(memory_space), &found);

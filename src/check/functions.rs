@@ -2,18 +2,23 @@
 
 use gimli::{DwAt, constants as dw};
 
+use super::attributes::linkage_name;
 use super::compare::{Compare, Origin};
 use super::entries::{Children, flag};
 use super::expressions::Said;
 use super::report::Kind;
-use super::types::accessibility;
+use super::types::{accessibility, is_template};
 use crate::error::At;
 use crate::lower::Whose;
 use crate::model::{Defaulted, DescribedCalls, Function, FunctionId, LocId, Virtuality};
 use crate::read::{Entry, Value};
 
+/// An attribute, and what a function has to say in it.
+type Flag = (DwAt, fn(&Function) -> bool);
+type Number = (DwAt, fn(&Function) -> Option<u64>);
+
 /// What is said of a function or is not.
-const FLAGS: [(DwAt, fn(&Function) -> bool); 5] = [
+const FLAGS: [Flag; 5] = [
     (dw::DW_AT_external, |function| function.is_external),
     (dw::DW_AT_noreturn, |function| function.is_noreturn),
     (dw::DW_AT_main_subprogram, |function| function.is_main),
@@ -22,7 +27,7 @@ const FLAGS: [(DwAt, fn(&Function) -> bool); 5] = [
 ];
 
 /// What is numbered: DWARF 5 tables 7.15, 7.16 and 7.24.
-const NUMBERS: [(DwAt, fn(&Function) -> Option<u64>); 3] = [
+const NUMBERS: [Number; 3] = [
     (dw::DW_AT_accessibility, |function| function.member.accessibility.map(accessibility)),
     (dw::DW_AT_virtuality, |function| {
         function.member.virtuality.map(|virtuality| match virtuality {
@@ -70,6 +75,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                     self.function_attributes(id, found, None, &at);
                     let object = data.object_pointer.map_or(Origin::Nothing, Origin::Variable);
                     self.refers(found, dw::DW_AT_object_pointer, object, &at);
+                    self.function_templates(id, found, &at);
                     self.scope(data.scope, found, None);
                 }
                 None => self.find(Kind::MissingEntry, at.clone(), "an abstract instance", "none"),
@@ -112,6 +118,11 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
         }
         self.frames.push((id, found));
+        if !is_inlined {
+            self.function_templates(id, found, &at);
+        } else if found.children().any(|child| is_template(child.tag())) {
+            self.find(Kind::Type, at.clone(), "template parameters in the abstract instance", "some");
+        }
         self.scope(data.scope, found, Some(id));
     }
 
@@ -130,8 +141,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
         let linkage = data.linkage_name.or(declaration.and_then(|declaration| declaration.linkage_name));
         let linkage = linkage.map(|name| module.string(name).to_owned());
-        let found = entry.inherited(dw::DW_AT_linkage_name).and_then(Value::text).map(Into::into);
-        self.same(at, "DW_AT_linkage_name", &linkage, &found);
+        let found =
+            entry.inherited(linkage_name(self.consumer.version)).and_then(Value::text).map(Into::into);
+        self.same(at, "the linkage name", &linkage, &found);
         for (name, is) in FLAGS {
             let expected = is(data) || declaration.is_some_and(is);
             let found = matches!(entry.inherited(name), Some(Value::Flag(true)));

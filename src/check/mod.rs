@@ -14,7 +14,7 @@
 //!
 //! Not every *p*, *l* and *c* is tried, but [witnesses](witness): those at which a mistake shows. Beside
 //! locations, everything else that *M* says is looked up in *B*: names, types, scopes and their code, line
-//! rows.
+//! rows, macros. Tables for looking things up are used as a reader would, and have to find everything.
 //!
 //! ```
 //! # use eitri::build::Builder;
@@ -50,10 +50,13 @@ mod index;
 mod lines;
 mod locations;
 mod machine;
+mod macros;
+mod name_index;
 mod names;
 mod places;
 mod plain;
 mod report;
+mod tables;
 mod types;
 pub mod witness;
 

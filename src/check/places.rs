@@ -1,5 +1,7 @@
 //! A variable's bits at one witness, by the model and by the object, in the same words.
 
+use std::borrow::Cow;
+
 use super::compare::Compare;
 use super::locations::{Place, Witness};
 use super::machine::{self, Asked};
@@ -7,13 +9,33 @@ use super::witness::Stopped;
 use crate::eval::{self, Context, ImplicitBits, ImplicitPointer, Location, SingleLocation};
 use crate::model::{NoMeaning, Span, Storage};
 use crate::op::{Encoder, text};
-use crate::read::{Entry, Value};
+use crate::read::{Attribute, Entry, Value};
 use crate::target::{SpaceId, Target};
 
 /// A location by its bits.
 pub(super) type Spans = Vec<eval::Span>;
 
 impl<'a, 'o> Compare<'a, 'o> {
+    /// The bytes of an entry's `DW_AT_const_value`, as they are in memory.
+    pub(super) fn const_value(&self, entry: Entry<'a, 'o>) -> Option<Cow<'o, [u8]>> {
+        let named = |attribute: &&Attribute<'_>| attribute.name == gimli::DW_AT_const_value;
+        let attribute = entry.attributes().iter().find(named)?;
+        let size = match attribute.form {
+            gimli::DW_FORM_data1 => 1,
+            gimli::DW_FORM_data2 => 2,
+            gimli::DW_FORM_data4 => 4,
+            _ => 8,
+        };
+        match attribute.value {
+            Value::Block(bytes) => Some(bytes.into()),
+            Value::Unsigned(value) if self.module.target.is_big_endian() => {
+                Some(value.to_be_bytes()[8 - size..].to_vec().into())
+            }
+            Value::Unsigned(value) => Some(value.to_le_bytes().to_vec().into()),
+            _ => None,
+        }
+    }
+
     /// What the model says: the spans of each place that the variable is in.
     pub(super) fn expected(
         &self,
@@ -146,13 +168,8 @@ impl<'a, 'o> Compare<'a, 'o> {
                 }
             }
             Some(_) => return Err(None),
-            None => match entry.attr(gimli::DW_AT_const_value) {
-                Some(Value::Block(bytes)) => Location::implicit(bytes),
-                Some(Value::Unsigned(value)) => Location::implicit(&value.to_le_bytes()),
-                Some(Value::Signed(value)) => Location::implicit(&value.to_le_bytes()),
-                Some(_) => return Err(None),
-                None => return Ok(merged(&[], bits)),
-            },
+            None if entry.attr(gimli::DW_AT_const_value).is_none() => return Ok(merged(&[], bits)),
+            None => Location::implicit(&self.const_value(entry).ok_or(None)?),
         };
         eval::spans(&location, bits.into()).map_err(Some)
     }

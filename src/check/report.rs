@@ -21,6 +21,10 @@ pub struct Report {
     pub entries: u64,
     /// How many line rows were compared.
     pub rows: u64,
+    /// How many names were looked up in the tables that the consumer asks for.
+    pub names: u64,
+    /// How many entries of lists of macros were compared.
+    pub macros: u64,
 }
 
 impl Report {
@@ -81,6 +85,10 @@ pub enum Kind {
     Range,
     /// A row of the line table is missing or different.
     Line,
+    /// A macro is missing or different.
+    Macro,
+    /// A table for looking things up, by name or by address, leads elsewhere.
+    Table,
     /// Something could not be read.
     Unreadable,
 }
@@ -97,6 +105,8 @@ impl Kind {
             Self::Evaluation => "evaluation",
             Self::Range => "range",
             Self::Line => "line",
+            Self::Macro => "macro",
+            Self::Table => "table",
             Self::Unreadable => "unreadable",
         }
     }
@@ -128,13 +138,20 @@ impl fmt::Display for Report {
             };
             writeln!(f, "unproven: {at}: {why}")?;
         }
-        let Self { findings, unproven, left_out, locations, entries, rows } = self;
+        let Self { findings, unproven, left_out, locations, entries, rows, names, macros } = self;
         write!(
             f,
             "{} findings, {} unproven, {left_out} left out; compared: ",
             findings.len(),
             unproven.len()
         )?;
-        write!(f, "{entries} entries, {rows} line rows, {locations} locations")
+        write!(f, "{entries} entries, {rows} line rows, {locations} locations")?;
+        // Not every module has them, and not every consumer asks for them.
+        for (count, what) in [(names, "names"), (macros, "macros")] {
+            if *count > 0 {
+                write!(f, ", {count} {what}")?;
+            }
+        }
+        Ok(())
     }
 }

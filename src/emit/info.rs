@@ -329,6 +329,8 @@ impl Info {
         let bytes = match form {
             gimli::DW_FORM_data1 => 1,
             gimli::DW_FORM_data2 => 2,
+            // Before DWARF 4, offsets of lists too.
+            gimli::DW_FORM_data4 | gimli::DW_FORM_data8 if self.format.version < 4 => return false,
             gimli::DW_FORM_data4 => 4,
             gimli::DW_FORM_data8 => 8,
             gimli::DW_FORM_udata => {
@@ -401,7 +403,8 @@ impl Info {
             }
             gimli::DW_FORM_line_strp => {
                 self.abbreviations.attribute(at, form);
-                self.section_offset(".debug_line_str", number.into());
+                // There number 0 is the empty string, for line programs.
+                self.section_offset(".debug_line_str", u64::from(number) + 1);
             }
             _ => self.string_as(at, form, number),
         }
@@ -461,10 +464,10 @@ impl Info {
 
     /// Begins an expression of so many bytes, which the caller appends.
     pub(crate) fn begin_expression(&mut self, at: DwAt, bytes: usize) {
-        let form = match self.wanted(at) {
-            Some(form) => form,
-            None if self.format.version >= 4 => gimli::DW_FORM_exprloc,
-            None => gimli::DW_FORM_block1,
+        let form = match self.format.version {
+            // A block is no expression there.
+            4.. => gimli::DW_FORM_exprloc,
+            _ => self.wanted(at).unwrap_or(gimli::DW_FORM_block1),
         };
         self.length_as(at, form, bytes, gimli::DW_FORM_exprloc);
     }

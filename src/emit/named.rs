@@ -27,32 +27,70 @@ pub(crate) struct NamedEntry {
     pub(crate) offset: u32,
     /// The entry around it, if that is looked up too.
     pub(crate) parent: Option<u32>,
+    /// The scope that it is declared in, if that has a name.
+    pub(crate) around: Option<u32>,
     /// Whether it is seen outside of its unit.
     pub(crate) is_external: bool,
     /// Whether it is in no function.
     pub(crate) is_global: bool,
 }
 
-/// The entries of a unit that are looked up by name, as they come.
+/// What is part of the full names of what is in it: a namespace or a type.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NamedScope {
+    /// The number of its name; `None` for a namespace without one.
+    pub(crate) name: Option<u32>,
+    /// The next one around it.
+    pub(crate) around: Option<u32>,
+}
+
+/// The entries of a unit that are looked up by name.
+#[derive(Debug, Default)]
+pub(crate) struct NamedEntries {
+    pub(crate) all: Vec<NamedEntry>,
+    pub(crate) scopes: Vec<NamedScope>,
+}
+
+/// The same as they come.
 #[derive(Debug, Default)]
 pub(crate) struct Named {
-    pub(crate) all: Vec<NamedEntry>,
-    /// The entries around the one that comes: which of `all` each is, and whether it is a function.
-    open: Vec<(Option<u32>, bool)>,
-    /// Names of entries that others are instances or definitions of.
+    pub(crate) entries: NamedEntries,
+    /// The entries around the one that comes.
+    open: Vec<Open>,
+    /// Names of entries that others may be instances or definitions of.
     names: HashMap<u32, Names>,
+    /// Entries that are instances or definitions, and what they say themselves.
+    instances: Vec<(u32, Names)>,
     is: Option<EntryRef>,
     current: Names,
     /// Whether the entry's location has an address in it.
     pub(crate) has_address: bool,
 }
 
+/// An entry around others.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    /// Its place among those that are looked up.
+    index: Option<u32>,
+    /// The scope that others are in.
+    scope: Option<u32>,
+    is_function: bool,
+}
+
+/// What an entry says of its names.
 #[derive(Debug, Clone, Copy, Default)]
 struct Names {
     name: Option<u32>,
     linkage_name: Option<u32>,
     is_external: bool,
+    /// The scope around it.
+    around: Option<u32>,
+    /// What it is an instance or the definition of. That can come later.
+    origin: Option<u32>,
 }
+
+/// How many instances of instances there are: an end for those that go round in circles.
+const MOST_STEPS: usize = 8;
 
 impl Named {
     pub(crate) fn begin(&mut self, is: Option<EntryRef>) {
@@ -74,29 +112,24 @@ impl Named {
 
     /// A reference of the entry: it has the names of what it is an instance or the definition of.
     pub(crate) fn reference(&mut self, at: DwAt, to: EntryRef) {
-        if let (dw::DW_AT_abstract_origin | dw::DW_AT_specification, Some(origin)) =
-            (at, self.names.get(&to.0))
-        {
-            let own = self.current;
-            self.current = Names {
-                name: own.name.or(origin.name),
-                linkage_name: own.linkage_name.or(origin.linkage_name),
-                is_external: origin.is_external,
-            };
+        if let dw::DW_AT_abstract_origin | dw::DW_AT_specification = at {
+            self.current.origin = Some(to.0);
         }
     }
 
     /// Ends the attributes of an entry, which are told.
     pub(crate) fn end(&mut self, tag: DwTag, has_children: bool, has: impl Fn(DwAt) -> bool, offset: u32) {
-        self.current.is_external |= has(dw::DW_AT_external);
-        let Names { name, linkage_name, is_external } = self.current;
+        let within = self.open.last().copied();
+        self.current.is_external = has(dw::DW_AT_external);
+        self.current.around = within.and_then(|within| within.scope);
+        let Names { name, linkage_name, is_external, around, origin } = self.current;
         if let Some(EntryRef(number)) = self.is {
             self.names.insert(number, self.current);
         }
         let has_code = || [dw::DW_AT_low_pc, dw::DW_AT_ranges, dw::DW_AT_entry_pc].into_iter().any(&has);
         let kind = match tag {
             dw::DW_TAG_namespace => Some(NamedKind::Namespace),
-            _ if name.is_none() || has(dw::DW_AT_declaration) => None,
+            _ if name.or(origin).is_none() || has(dw::DW_AT_declaration) => None,
             dw::DW_TAG_subprogram | dw::DW_TAG_inlined_subroutine | dw::DW_TAG_label => {
                 has_code().then_some(NamedKind::Code)
             }
@@ -106,28 +139,87 @@ impl Named {
             _ => is_type(tag).then_some(NamedKind::Type),
         };
         let index = kind.map(|kind| {
-            let parent = self.open.last().and_then(|&(parent, _)| parent);
-            let is_global = !self.open.iter().any(|&(_, is_function)| is_function);
+            let all = &mut self.entries.all;
+            if origin.is_some() {
+                self.instances.push((all.len() as u32, self.current));
+            }
+            let parent = within.and_then(|within| within.index);
+            let is_global = !within.is_some_and(|within| within.is_function);
             let linkage_name = linkage_name.filter(|_| kind == NamedKind::Code);
-            self.all.push(NamedEntry {
+            all.push(NamedEntry {
                 name,
                 linkage_name,
                 kind,
                 tag,
                 offset,
                 parent,
+                around,
                 is_external,
                 is_global,
             });
-            self.all.len() as u32 - 1
+            all.len() as u32 - 1
         });
         if has_children {
-            self.open.push((index, tag == dw::DW_TAG_subprogram));
+            let is_function = tag == dw::DW_TAG_subprogram || within.is_some_and(|within| within.is_function);
+            // The unit's name is part of no other.
+            let is_scope = within.is_some() && !is_function;
+            let scope = if is_scope && (name.is_some() || tag == dw::DW_TAG_namespace) {
+                self.entries.scopes.push(NamedScope { name, around });
+                Some(self.entries.scopes.len() as u32 - 1)
+            } else {
+                around
+            };
+            self.open.push(Open { index, scope, is_function });
         }
     }
 
     pub(crate) fn end_children(&mut self) {
         self.open.pop();
+    }
+
+    /// The entries, when all are known.
+    pub(crate) fn finish(self) -> NamedEntries {
+        let Self { mut entries, names, instances, .. } = self;
+        let mut without_name = false;
+        for (index, mut found) in instances {
+            for _ in 0..MOST_STEPS {
+                let Some(origin) = found.origin.and_then(|origin| names.get(&origin)) else { break };
+                found = Names {
+                    name: found.name.or(origin.name),
+                    linkage_name: found.linkage_name.or(origin.linkage_name),
+                    is_external: found.is_external || origin.is_external,
+                    ..*origin
+                };
+            }
+            let Names { name, linkage_name, is_external, around, .. } = found;
+            let entry = &mut entries.all[index as usize];
+            let linkage_name = linkage_name.filter(|_| entry.kind == NamedKind::Code);
+            *entry = NamedEntry { name, linkage_name, is_external, around, ..*entry };
+            without_name |= name.is_none();
+        }
+        if without_name {
+            entries.keep_named();
+        }
+        entries
+    }
+}
+
+impl NamedEntries {
+    /// Takes out entries without a name that are no namespaces.
+    fn keep_named(&mut self) {
+        let mut places = Vec::with_capacity(self.all.len());
+        let mut kept = 0;
+        for at in 0..self.all.len() {
+            let mut entry = self.all[at];
+            let is_kept = entry.name.is_some() || entry.kind == NamedKind::Namespace;
+            places.push(is_kept.then_some(kept));
+            if is_kept {
+                entry.parent = entry.parent.and_then(|parent: u32| places[parent as usize]);
+                self.all[kept as usize] = entry;
+                kept += 1;
+            }
+        }
+        self.all.truncate(kept as usize);
     }
 }
 

@@ -164,6 +164,12 @@ impl Consumer {
         }
     }
 
+    /// The attribute for a linkage name: before DWARF 4, which brought one, that of the MIPS compilers, which
+    /// everyone took over.
+    pub(super) fn linkage_name(&self) -> DwAt {
+        if self.version < 4 { gimli::DW_AT_MIPS_linkage_name } else { gimli::DW_AT_linkage_name }
+    }
+
     /// Whether locations are stack elements, as the AMD extension has it.
     pub(crate) fn has_locations_on_the_stack(&self) -> bool {
         self.dialect != Dialect::Dwarf5

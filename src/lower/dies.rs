@@ -161,7 +161,7 @@ impl<'u> Dies<'u> {
             line: self.line,
             macros: self.macros,
             code: has.code,
-            named: self.info.named.map_or_else(Vec::new, |named| named.all),
+            named: self.info.named.map(|named| named.finish()).unwrap_or_default(),
             left_out: self.left_out,
             has_shared: self.has_shared,
         })
@@ -169,7 +169,11 @@ impl<'u> Dies<'u> {
 
     /// Writes procedures for what comes again in the unit's locations, if the consumer can call them.
     fn share(&mut self) -> Result<()> {
-        let (Some(from_bytes), true) = (self.consumer.shared_from_bytes, self.shares) else { return Ok(()) };
+        // DWARF 2 has no calls.
+        let can_call = self.consumer.version > 2;
+        let (Some(from_bytes), true) = (self.consumer.shared_from_bytes, self.shares && can_call) else {
+            return Ok(());
+        };
         let module = self.module;
         for &variable in self.units.variables.of(self.entries.unit) {
             let variable = VariableId::from_u32(variable);
@@ -226,6 +230,7 @@ impl<'u> Dies<'u> {
             // Whether a location has an address in it is known only when it is written.
             addresses: !code.is_empty()
                 || types().any(|ty| !ty.locs().is_empty())
+                || functions.iter().any(|&id| !module.functions[id].templates.is_empty())
                 || variables().next().is_some()
                 || !units.procedures.of(id).is_empty(),
             functions,
@@ -382,6 +387,12 @@ impl<'u> Dies<'u> {
             bases.chain([None]).for_each(|base| used_by(loc, base));
         }
         super::calls::locs(module, unit).for_each(|(loc, base)| used_by(loc, base));
+        for &id in self.units.functions.of(unit) {
+            let function = &module.functions[FunctionId::from_u32(id)];
+            let mut locs = Vec::new();
+            function.templates.iter().for_each(|parameter| parameter.locs(&mut locs));
+            locs.into_iter().for_each(|loc| used_by(loc, function.stack.base));
+        }
         sizes.retain(|&bits| bits < address_bits);
         sizes.sort_unstable();
         sizes.dedup();

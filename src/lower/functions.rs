@@ -8,8 +8,11 @@ use crate::model::{
     Defaulted, DescribedCalls, Function, FunctionId, ScopeId, ScopeKind, VariableId, VariableKind, Virtuality,
 };
 
+/// An attribute, and whether a function has it.
+type Flag = (gimli::DwAt, fn(&Function) -> bool);
+
 /// What is said of a function or is not.
-const FLAGS: [(gimli::DwAt, fn(&Function) -> bool); 5] = [
+const FLAGS: [Flag; 5] = [
     (gimli::DW_AT_external, |function| function.is_external),
     (gimli::DW_AT_noreturn, |function| function.is_noreturn),
     (gimli::DW_AT_main_subprogram, |function| function.is_main),
@@ -112,7 +115,7 @@ impl Dies<'_> {
             None => self.name(Some(function.name)),
         }
         if let Some(name) = function.linkage_name {
-            self.text(gimli::DW_AT_linkage_name, name);
+            self.text(self.consumer.linkage_name(), name);
         }
         self.declared(function.line);
         if declaration.is_none() {

@@ -12,7 +12,7 @@ use crate::emit::aranges::{self, AddressRange};
 use crate::emit::format::Format;
 use crate::emit::info::UnitEntry;
 use crate::emit::lists::FinishedLists;
-use crate::emit::named::{NamedEntry, NamedKind};
+use crate::emit::named::{NamedEntries, NamedEntry, NamedKind};
 use crate::emit::names::{IndexEntry, IndexName, IndexUnit, NameIndex, Parent};
 use crate::emit::pubs::{self, PublicUnit};
 use crate::emit::strings::{StringIndices, Strings};
@@ -90,8 +90,13 @@ struct Bases {
     rnglists: u64,
     addr: u64,
     line: u64,
+    macros: u64,
     str_offsets: u64,
 }
+
+/// How many bytes a section of the 32-bit format may have: from this length on, a unit's has another meaning.
+/// DWARF 5 section 7.2.2.
+const LIMIT: u64 = 0xffff_fff0;
 
 /// How many tables of abbreviations are looked at for one that a unit can share.
 const TABLES: usize = 8;
@@ -101,7 +106,7 @@ impl<'u, 'm> Join<'u, 'm> {
         Self {
             units,
             format: units.format,
-            limit: if units.format.offset_bytes == 4 { u32::MAX.into() } else { u64::MAX },
+            limit: if units.format.offset_bytes == 4 { LIMIT } else { u64::MAX },
             info: Whole::default(),
             loclists: Whole::default(),
             rnglists: Whole::default(),
@@ -143,8 +148,8 @@ impl<'u, 'm> Join<'u, 'm> {
         let (rnglists, _) = self.rnglists.append(lists(unit.rnglists));
         let (addr, _) = self.addr.append(unit.addresses);
         let (line, first_line) = self.line.append(unit.line);
-        let (_, first_macro) = self.macros.append(unit.macros);
-        let bases = Bases { info, loclists, rnglists, addr, line, ..bases };
+        let (macros, first_macro) = self.macros.append(unit.macros);
+        let bases = Bases { info, loclists, rnglists, addr, line, macros, ..bases };
         for (section, first) in [
             (&mut self.info, first_info),
             (&mut self.loclists, first_loclists),
@@ -166,6 +171,7 @@ impl<'u, 'm> Join<'u, 'm> {
                     ".debug_rnglists" | ".debug_ranges" => relocation.addend + bases.rnglists,
                     ".debug_addr" => relocation.addend + bases.addr,
                     ".debug_line" => relocation.addend + bases.line,
+                    ".debug_macro" | ".debug_macinfo" => relocation.addend + bases.macros,
                     ".debug_str_offsets" => relocation.addend + bases.str_offsets,
                     _ => relocation.addend,
                 };
@@ -197,7 +203,7 @@ impl<'u, 'm> Join<'u, 'm> {
             }
         }
         if tables.names {
-            self.named.push(unit.named);
+            self.named.push(unit.named.all);
         }
     }
 
@@ -353,18 +359,18 @@ fn address_range(module: &Module, id: FunctionId) -> AddressRange {
 }
 
 /// The entries of these kinds that other units see, by offset, each with the names around it.
-fn public(units: &Units<'_>, named: &[NamedEntry], kinds: [NamedKind; 2]) -> Vec<(u64, String)> {
+fn public(units: &Units<'_>, named: &NamedEntries, kinds: [NamedKind; 2]) -> Vec<(u64, String)> {
     let is_public = |one: &NamedEntry| {
         one.is_global && (one.is_external || one.kind == NamedKind::Type) && kinds.contains(&one.kind)
     };
     let anonymous = units.module.strings.len() as u32 + ANONYMOUS;
     let mut all = Vec::new();
-    for one in named.iter().filter(|one| is_public(one)) {
+    for one in named.all.iter().filter(|one| is_public(one)) {
         let mut name = text(units, one.name.unwrap_or(anonymous)).into_owned();
-        let mut parent = one.parent;
-        while let Some(around) = parent.map(|parent| &named[parent as usize]) {
-            name = format!("{}::{name}", text(units, around.name.unwrap_or(anonymous)));
-            parent = around.parent;
+        let mut around = one.around;
+        while let Some(scope) = around.map(|around| &named.scopes[around as usize]) {
+            name = format!("{}::{name}", text(units, scope.name.unwrap_or(anonymous)));
+            around = scope.around;
         }
         all.push((one.offset.into(), name));
     }
@@ -382,5 +388,58 @@ pub(super) fn text<'m>(units: &Units<'m>, number: u32) -> Cow<'m, str> {
         None => units.module.string(StringId::from_u32(number)).into(),
         Some(ANONYMOUS) => "(anonymous namespace)".into(),
         Some(bits) => format!("unsigned_{bits}").into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::Builder;
+    use crate::lower::{Consumer, Policy};
+    use crate::model::{BaseEncoding, Module};
+    use crate::target::Target;
+
+    fn module() -> Module {
+        let mut m = Builder::new(Target::x86_64());
+        let unit = m.unit("a.c");
+        m.base_type(unit, "a name that is longer than an offset", BaseEncoding::Signed, 32).expect("a type");
+        m.finish().expect("a module")
+    }
+
+    /// As if sections of this format had this limit.
+    fn joined(format: gimli::Format, limit: Option<u64>) -> Result<Lowered> {
+        let (module, mut consumer) = (module(), Consumer::dwarf5());
+        consumer.format = format;
+        let units = Units::new(&module, &consumer, Policy::Strict)?;
+        let mut join = Join::new(&units);
+        if let (Some(limit), gimli::Format::Dwarf32) = (limit, format) {
+            assert_eq!(join.limit, 0xffff_fff0);
+            join.limit = limit;
+        }
+        for unit in module.units.keys() {
+            join.push(units.lower(unit)?);
+        }
+        join.finish()
+    }
+
+    #[test]
+    fn a_section_that_is_too_large_says_what_to_do() -> Result<()> {
+        let sections = joined(gimli::Format::Dwarf32, None)?.sections;
+        let largest = sections.iter().max_by_key(|section| section.bytes.len()).expect("a section");
+        let limit = largest.bytes.len() as u64;
+        assert_eq!(joined(gimli::Format::Dwarf32, Some(limit))?.sections, sections);
+        let error = joined(gimli::Format::Dwarf32, Some(limit - 1)).expect_err("one byte too many");
+        assert!(matches!(error.kind(), ErrorKind::TooLarge(what) if what.contains("use DWARF64")), "{error}");
+        assert_eq!(error.at().section.as_deref(), Some(largest.name));
+        Ok(())
+    }
+
+    #[test]
+    fn the_64_bit_format_has_no_limit() -> Result<()> {
+        let (module, mut consumer) = (module(), Consumer::dwarf5());
+        consumer.format = gimli::Format::Dwarf64;
+        let units = Units::new(&module, &consumer, Policy::Strict)?;
+        assert_eq!(Join::new(&units).limit, u64::MAX);
+        joined(gimli::Format::Dwarf64, Some(0)).map(drop)
     }
 }

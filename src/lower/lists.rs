@@ -41,6 +41,8 @@ impl Dies<'_> {
         let first = lists.bytes.len();
         let first_pending = lists.pending.len();
         for live in module.live(variable) {
+            // What is left out has no address either.
+            let has_address = self.lowering.has_address;
             let out = &mut self.loclists.bytes;
             let entry = out.len();
             if is_five {
@@ -59,6 +61,7 @@ impl Dies<'_> {
             let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
             if let Err(error) = self.lowering.lower(live.loc, bits, false, &mut sink) {
                 self.loclists.bytes.truncate(entry);
+                self.lowering.has_address = has_address;
                 self.lowering.pending.clear();
                 self.leave_out(variable, Some(live.pcs()), error)?;
                 continue;
@@ -72,6 +75,7 @@ impl Dies<'_> {
                     let what = format!("a location of {bytes} bytes, where DWARF 4 has up to 65535");
                     let error = self.consumer.cannot_say(what);
                     self.loclists.bytes.truncate(entry);
+                    self.lowering.has_address = has_address;
                     self.lowering.pending.clear();
                     self.leave_out(variable, Some(live.pcs()), error)?;
                     continue;

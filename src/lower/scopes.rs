@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 
+use super::Whose;
 use super::dies::Dies;
 use super::lists::Base;
 use super::others::Other;
@@ -53,6 +54,10 @@ impl Dies<'_> {
     ) -> Result<()> {
         // The unit's types are before all else; a function's are in its abstract instance, if it has one.
         if is_first(instance) && self.module.scopes[scope].parent.is_some() {
+            if let ScopeKind::Function(function) = self.module.scopes[scope].kind {
+                let templates = &self.module.functions[function].templates;
+                self.template_parameters(Whose::Function(function), templates)?;
+            }
             self.types(scope, is_one)?;
         }
         // Where a function takes more arguments, that comes after its parameters.
@@ -96,7 +101,14 @@ impl Dies<'_> {
             core::iter::successors(self.children.first_type(scope), |&ty| self.children.next_type(ty));
         let is_entry = |ty: TypeId| !self.module.types[ty].kind.is_base();
         let has_types = is_first(instance) && types.any(is_entry);
+        let has_templates = || match self.module.scopes[scope].kind {
+            ScopeKind::Function(function) => {
+                is_first(instance) && !self.module.functions[function].templates.is_empty()
+            }
+            _ => false,
+        };
         has_types
+            || has_templates()
             || scopes.any(|inner| self.is_written(inner, instance))
             || self.units.others.range(scope).any(|at| match self.units.others.get(at) {
                 Other::Import(_) => is_first(instance),

@@ -10,7 +10,7 @@ use crate::emit::abbrev::Abbreviations;
 use crate::emit::format::Format;
 use crate::emit::info::Elsewhere;
 use crate::emit::lists::FinishedLists;
-use crate::emit::named::NamedEntry;
+use crate::emit::named::NamedEntries;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, UnitId};
 
@@ -73,7 +73,7 @@ pub struct LoweredUnit {
     /// The functions that have code.
     pub(super) code: Vec<FunctionId>,
     /// The entries that are looked up by name.
-    pub(super) named: Vec<NamedEntry>,
+    pub(super) named: NamedEntries,
     pub(super) left_out: Vec<LeftOut>,
     /// Whether something is written once that comes several times.
     pub(super) has_shared: bool,

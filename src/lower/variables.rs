@@ -52,7 +52,7 @@ impl Dies<'_> {
             None => self.name(variable.name),
         }
         if let Some(name) = variable.linkage_name {
-            self.text(gimli::DW_AT_linkage_name, name);
+            self.text(self.consumer.linkage_name(), name);
         }
         self.declared(variable.line);
         if declaration.is_none() {

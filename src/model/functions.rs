@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::frame::Stack;
 use super::ids::{FunctionId, LocId, ScopeId, StringId, TypeId, VariableId};
 use super::scopes::{Address, SourceLine};
-use super::types::Accessibility;
+use super::types::{Accessibility, TemplateParameter};
 
 /// A function.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +52,8 @@ pub struct Function {
     pub static_link: Option<LocId>,
     /// Which of its calls are described.
     pub calls: Option<DescribedCalls>,
+    /// What it stands for as the instance of a template, in order. Few functions are one.
+    pub templates: Vec<TemplateParameter>,
     /// Its stack frame in private memory.
     pub stack: Stack,
     /// Its line table, as indices into the module's rows.

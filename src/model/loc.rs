@@ -360,7 +360,7 @@ impl Loc {
         self.then(Node::Extend { bits, count })
     }
 
-    /// No place, but these bytes, the lowest first: a constant.
+    /// No place, but these bytes, as they would be in memory from the lowest address on: a constant.
     #[inline]
     pub fn implicit(bytes: &[u8]) -> Self {
         Self::leaf(Node::Implicit(bytes))

@@ -18,6 +18,11 @@ pub struct Names {
     pub exprs: Vec<ExprId>,
 }
 
+/// A general register of a target without lanes.
+pub fn plain_register(target: &Target) -> Reg {
+    target.registers().nth(6).unwrap().reg
+}
+
 impl Names {
     pub fn new(m: &mut Builder) -> Self {
         let target = m.target().clone();
@@ -30,13 +35,20 @@ impl Names {
 
     fn scalar(&self, c: &mut Choices<'_>) -> Reg {
         if self.target.lanes() == 1 {
-            let names = ["rax", "rdx", "rbp", "r8", "r15"];
-            return self.target.register_named(c.of(&names)).unwrap();
+            let all: Vec<Reg> = self.target.registers().map(|register| register.reg).collect();
+            return match c.below(5) {
+                4 => all[c.below(16)],
+                _ => plain_register(&self.target),
+            };
         }
         match c.below(6) {
             0 => self.target.register_named(c.of(&["exec", "vcc", "pc", "status"])).unwrap(),
             _ => self.target.sgpr(c.of(&[0, 1, 4, 31, 32, 63, 64, 101])).unwrap(),
         }
+    }
+
+    fn widest(&self) -> Reg {
+        self.target.registers().max_by_key(|register| register.bits).unwrap().reg
     }
 
     pub fn vector(&self, c: &mut Choices<'_>) -> Reg {
@@ -109,7 +121,7 @@ impl Names {
         match c.below(14) {
             0 if bits <= 32 => Loc::register(self.scalar(c)),
             0 if is_gpu => Loc::over((0..words).map(|_| self.scalar(c))),
-            0 | 1 if !is_gpu => Loc::register(self.target.register_named("xmm3").unwrap()),
+            0 | 1 if !is_gpu => Loc::register(self.widest()),
             1 if bits <= 32 => Loc::per_lane(self.vector(c)),
             1 => Loc::per_lane_over((0..words).map(|_| self.vector(c))),
             2 if is_gpu => {

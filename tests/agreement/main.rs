@@ -4,11 +4,15 @@
 //! More cases with `PROPTEST_CASES`.
 
 mod choices;
+#[path = "../common/consumers.rs"]
+mod consumers;
 mod locations;
 mod modules;
 mod scopes;
+mod versions;
 
 use choices::Choices;
+use consumers::{consumers, named, varied};
 use eitri::check::Unproven;
 use eitri::emit::elf::{Code, new_object};
 use eitri::lower::{Consumer, LeftOut, Policy, Whose, lower};
@@ -22,7 +26,7 @@ struct Made {
     code: Code,
 }
 
-fn targets() -> [Target; 6] {
+fn targets() -> [Target; 7] {
     [
         Target::amdgpu(Gfx::GFX900, Wave::W64).unwrap(),
         Target::amdgpu(Gfx::GFX1030, Wave::W32).unwrap(),
@@ -30,23 +34,17 @@ fn targets() -> [Target; 6] {
         Target::amdgpu(Gfx::GFX1100, Wave::W64).unwrap(),
         Target::amdgpu(Gfx::GFX90A, Wave::W64).unwrap(),
         Target::x86_64(),
+        Target::s390x(),
     ]
-}
-
-fn consumers() -> [Consumer; 5] {
-    let mut names = Consumer::llvm();
-    names.language_names = true;
-    let mut old = Consumer::dwarf5();
-    old.version = 4;
-    [names, Consumer::rocgdb(), Consumer::rocgdb_legacy(), Consumer::dwarf5(), old]
 }
 
 /// Writes and checks a module that the numbers choose; a text if something is wrong.
 fn agrees(numbers: &[u16]) -> Result<(), String> {
     let mut choices = Choices::new(numbers);
-    let target = targets()[choices.below(6)].clone();
+    let target = targets()[choices.below(7)].clone();
+    let consumers = consumers().map(|consumer| varied(&consumer, |count| choices.below(count)));
     let made = modules::module(&mut choices, target);
-    for consumer in consumers() {
+    for consumer in consumers {
         let module = &made.module;
         let written = lower(module, &consumer, Policy::Partial).map_err(|error| error.to_string())?;
         let object = new_object(module.target(), &made.code, &written.sections).map_err(|e| e.to_string())?;
@@ -54,7 +52,7 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
             eitri::check(module, &consumer, &written.left_out, &object).map_err(|e| e.to_string())?;
         if !report.is_clean() {
             let all: Vec<_> = module.variables().map(|(id, _)| nodes(module, id)).collect();
-            let (target, consumer) = (module.target().name(), consumer.name);
+            let (target, consumer) = (module.target().name(), named(&consumer));
             return Err(format!("{target} for {consumer}:\n{report}\n{}", all.concat()));
         }
         let locations =
@@ -76,12 +74,16 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
         }
         for left_out in &written.left_out {
             let why = left_out.why.to_string();
-            // Of types nothing is left out: the modules have no numbers in them that a consumer cannot be told.
+            // Of types nothing is left out but values, before DWARF 4: the modules have no numbers in them that a
+            // consumer cannot be told.
             if let Whose::Type(_) = left_out.whose {
-                return Err(left_out.to_string());
+                if is_since(&why, consumer.version) {
+                    continue;
+                }
+                return Err(format!("{}: {left_out}", named(&consumer)));
             }
             let Some(variable) = left_out.variable() else {
-                if consumer.name != "DWARF 5" && !may_be_left_out(&why) {
+                if consumer.name != "DWARF 5" && !may_be_left_out(&why, consumer.version) {
                     return Err(format!("{}: {left_out}", consumer.name));
                 }
                 continue;
@@ -90,11 +92,12 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
             let calls = |node: Node<'_>| matches!(node, Node::Call(_));
             let is_short = why.contains("parts that are outside of each other")
                 && locations(variable).any(|loc| module.nodes(loc).any(calls));
-            if consumer.name == "DWARF 5" && is_plain(module, variable, left_out) {
+            let is_new = is_since(&why, consumer.version);
+            if consumer.name == "DWARF 5" && !is_new && is_plain(module, variable, left_out) {
                 return Err(format!("{left_out}\n{}", nodes(module, variable)));
             }
-            if consumer.name != "DWARF 5" && !is_short && !may_be_left_out(&why) {
-                return Err(format!("{}: {left_out}\n{}", consumer.name, nodes(module, variable)));
+            if consumer.name != "DWARF 5" && !is_short && !may_be_left_out(&why, consumer.version) {
+                return Err(format!("{}: {left_out}\n{}", named(&consumer), nodes(module, variable)));
             }
         }
     }
@@ -128,14 +131,31 @@ fn is_plain(module: &Module, variable: VariableId, left_out: &LeftOut) -> bool {
 }
 
 /// What a consumer that has locations on its stack still cannot be told.
-fn may_be_left_out(why: &str) -> bool {
+fn may_be_left_out(why: &str, version: u16) -> bool {
     // Pieces that are put together inside of a part would be taken for more parts of the whole.
     let known = [
         "parts of a part that are chosen at run time",
         "bit_overlay",
         "what the procedure says, which it cannot be told",
     ];
-    known.iter().any(|known| why.contains(known))
+    known.iter().any(|known| why.contains(known)) || is_since(why, version)
+}
+
+/// Operations that came after DWARF 2 and have nothing that stands for them: DWARF 5 section 7.7.1 and the
+/// tables of the versions before.
+const SINCE: [(u16, &str); 7] = [
+    (3, "call_frame_cfa"),
+    (3, "call2"),
+    (3, "call4"),
+    (3, "bit_piece"),
+    (4, "stack_value"),
+    (4, "implicit_value"),
+    (5, "implicit_pointer"),
+];
+
+/// Whether an operation is missing that came after this version.
+fn is_since(why: &str, version: u16) -> bool {
+    SINCE.iter().any(|(since, name)| version < *since && why.contains(&format!("operation `{name}`")))
 }
 
 fn config() -> ProptestConfig {

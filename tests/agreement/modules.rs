@@ -14,7 +14,7 @@ use eitri::target::{Scaling, SpaceId, Target};
 
 use crate::Made;
 use crate::choices::Choices;
-use crate::locations::Names;
+use crate::locations::{Names, plain_register};
 
 /// Where a variable is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,6 +128,9 @@ impl Maker<'_, '_> {
                 self.m.file_md5(file, [at as u8 + 7; 16]).unwrap();
             }
         }
+        if self.c.is(2) {
+            self.macros();
+        }
         self.types.clear();
         self.functions.clear();
         self.functions_to_call.clear();
@@ -167,6 +170,40 @@ impl Maker<'_, '_> {
                 }
                 _ => self.function(unit),
             }
+        }
+    }
+
+    /// What a preprocessor did: also nothing but the command line's.
+    fn macros(&mut self) {
+        let long = "A_MACRO_WITH_A_TEXT_THAT_IS_LONGER_THAN_AN_OFFSET (1 + 2)";
+        let texts = ["A", "B 2", "MAX(a,b) ((a) > (b) ? (a) : (b))", "É é", long];
+        let mut macros = self.m.macros(self.unit).unwrap();
+        for _ in 0..self.c.below(3) {
+            macros.define(0, self.c.of(&texts)).unwrap();
+        }
+        if self.c.is(4) {
+            return;
+        }
+        macros.file(0, self.files[0]).unwrap();
+        let mut depth = 1;
+        for _ in 0..self.c.below(8) {
+            let line = self.c.between(1, 300) as u32;
+            match self.c.below(4) {
+                0 => macros.undefine(line, self.c.of(&["A", "MAX"])),
+                1 => {
+                    depth += 1;
+                    macros.file(line, self.c.of(&self.files))
+                }
+                2 if depth > 1 => {
+                    depth -= 1;
+                    macros.end_file()
+                }
+                _ => macros.define(line, self.c.of(&texts)),
+            }
+            .unwrap();
+        }
+        for _ in 0..depth {
+            macros.end_file().unwrap();
         }
     }
 
@@ -311,7 +348,7 @@ impl Maker<'_, '_> {
     /// A number that every consumer can be told.
     fn number(&mut self) -> Val {
         let reg = match self.m.target().lanes() {
-            1 => self.m.target().register_named("rsi").unwrap(),
+            1 => plain_register(self.m.target()),
             _ => self.m.target().sgpr(7).unwrap(),
         };
         let number = Val::register(reg);
@@ -434,7 +471,7 @@ impl Maker<'_, '_> {
         let returns = self.c.of(&self.types).0;
         let symbol = format!("code{}", self.size);
         let base = match self.m.target().lanes() {
-            1 => self.m.target().register_named("rbp").unwrap(),
+            1 => plain_register(self.m.target()),
             _ => self.m.target().sgpr(33).unwrap(),
         };
         let mut f = self.m.function(scope, name).unwrap();

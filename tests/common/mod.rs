@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use eitri::emit::{RelocationTarget, Section};
-use gimli::{EndianSlice, LittleEndian};
+use eitri::target::Target;
+use gimli::{EndianSlice, RunTimeEndian};
 
 /// What reads sections that were written.
-pub type Slice<'a> = EndianSlice<'a, LittleEndian>;
+pub type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
 /// Whether golden files are to be rewritten instead of compared.
 pub fn bless() -> bool {
@@ -43,9 +44,16 @@ pub fn check_golden(path: &str, text: &str) {
     );
 }
 
+/// Sections that are linked.
+#[derive(Debug)]
+pub struct Linked {
+    pub sections: BTreeMap<&'static str, Vec<u8>>,
+    endian: RunTimeEndian,
+}
+
 /// The sections with their relocations applied, as if linked: symbols are at the addresses that `address`
 /// gives, debug sections begin where they begin.
-pub fn link(sections: &[Section], address: impl Fn(&str) -> u64) -> BTreeMap<&'static str, Vec<u8>> {
+pub fn link(sections: &[Section], target: &Target, address: impl Fn(&str) -> u64) -> Linked {
     let mut linked = BTreeMap::new();
     for section in sections {
         let mut bytes = section.bytes.clone();
@@ -62,17 +70,23 @@ pub fn link(sections: &[Section], address: impl Fn(&str) -> u64) -> BTreeMap<&'s
             };
             let field = &mut bytes[relocation.offset as usize..end as usize];
             assert!(field.iter().all(|&byte| byte == 0), "{}: bytes to relocate are 0", section.name);
-            field.copy_from_slice(&value.to_le_bytes()[..field.len()]);
+            if target.is_big_endian() {
+                field.copy_from_slice(&value.to_be_bytes()[8 - field.len()..]);
+            } else {
+                field.copy_from_slice(&value.to_le_bytes()[..field.len()]);
+            }
         }
         assert!(linked.insert(section.name, bytes).is_none(), "one {}", section.name);
     }
-    linked
+    let endian = if target.is_big_endian() { RunTimeEndian::Big } else { RunTimeEndian::Little };
+    Linked { sections: linked, endian }
 }
 
 /// A reader of linked sections.
-pub fn reader<'a>(linked: &'a BTreeMap<&'static str, Vec<u8>>) -> gimli::Dwarf<Slice<'a>> {
+pub fn reader(linked: &Linked) -> gimli::Dwarf<Slice<'_>> {
     let section = |id: gimli::SectionId| {
-        Ok::<_, gimli::Error>(Slice::new(linked.get(id.name()).map_or(&[], Vec::as_slice), LittleEndian))
+        let bytes = linked.sections.get(id.name()).map_or(&[][..], Vec::as_slice);
+        Ok::<_, gimli::Error>(Slice::new(bytes, linked.endian))
     };
     gimli::Dwarf::load(section).expect("nothing fails")
 }

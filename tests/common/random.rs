@@ -15,8 +15,9 @@ use eitri::op::{Expr, Op, Reg, Slot};
 use eitri::target::{Gfx, Scaling, SpaceId, Target, Wave};
 use proptest::prelude::*;
 
-/// Targets that differ in wave size, in how the stack pointer counts, and in having lanes at all.
-pub fn targets() -> [Target; 5] {
+/// Targets that differ in wave size, in how the stack pointer counts, in having lanes at all, and in the order
+/// of bytes.
+pub fn targets() -> [Target; 6] {
     let gpu = |gfx, wave| Target::amdgpu(gfx, wave).expect("the processor runs such waves");
     [
         gpu(Gfx::GFX1030, Wave::W32),
@@ -24,11 +25,8 @@ pub fn targets() -> [Target; 5] {
         gpu(Gfx::GFX1100, Wave::W32),
         gpu(Gfx::GFX90A, Wave::W64),
         Target::x86_64(),
+        Target::s390x(),
     ]
-}
-
-pub fn consumers() -> [Consumer; 4] {
-    [Consumer::llvm(), Consumer::rocgdb(), Consumer::rocgdb_legacy(), Consumer::dwarf5()]
 }
 
 /// The same choices on every run: as good as random, for tests that look at more than one module.

@@ -9,6 +9,7 @@ mod patches;
 mod places;
 mod scopes;
 mod spec;
+mod tables;
 mod types;
 
 use eitri::check::Kind;

@@ -200,12 +200,18 @@ fn is_found(truth: &Module, consumer: &Consumer, patches: &Patches) -> bool {
 /// Each relocation matters, also where the number that is there without it is right by luck.
 #[test]
 fn every_relocation_is_needed() {
-    let consumer = fixed();
-    let truth = truth();
-    let clean = Patches { sections: sections(&truth, &consumer) };
+    all_relocations_matter(&truth(), &fixed(), |_| true);
+}
+
+/// The same in sections that are asked for.
+pub fn all_relocations_matter(truth: &Module, consumer: &Consumer, is_wanted: fn(&str) -> bool) {
+    let clean = Patches { sections: sections(truth, consumer) };
     let mut missed = Vec::new();
     let mut count = 0;
     for section in 0..clean.sections.len() {
+        if !is_wanted(clean.sections[section].name) {
+            continue;
+        }
         for index in 0..clean.sections[section].relocations.len() {
             let changes: [fn(&mut Vec<eitri::emit::Relocation>, usize); 3] = [
                 |all, index| drop(all.remove(index)),
@@ -227,7 +233,7 @@ fn every_relocation_is_needed() {
                 let mut patches = clean.clone();
                 change(&mut patches.sections[section].relocations, index);
                 count += 1;
-                if !is_found(&truth, &consumer, &patches) {
+                if !is_found(truth, consumer, &patches) {
                     let section = &clean.sections[section];
                     missed
                         .push(format!("{}, change {number}: {:?}", section.name, section.relocations[index]));
@@ -270,6 +276,19 @@ fn says_nothing(section: &str, bytes: &[u8], byte: usize, bit: u32) -> bool {
         // The size of a segment selector; whether rows are statements, where any number but 0 says yes; the
         // number of the directory that the only file is in, where it is that of the unit.
         ".debug_line" => [7, 14, 0x2a, 0x2b].contains(&byte),
+        // What fills up the header.
+        ".debug_names" => [6, 7].contains(&byte),
+        // What is between the header of a set and its first range.
+        ".debug_aranges" => {
+            let mut set = 0;
+            while let Some(length) = bytes.get(set..set + 4) {
+                if (set + 12..set + 16).contains(&byte) {
+                    return true;
+                }
+                set += 4 + u32::from_le_bytes(length.try_into().unwrap()) as usize;
+            }
+            false
+        }
         _ => false,
     }
 }
@@ -277,7 +296,7 @@ fn says_nothing(section: &str, bytes: &[u8], byte: usize, bit: u32) -> bool {
 /// Each bit of the sections matters, but for a few that say nothing.
 #[test]
 fn every_bit_matters() {
-    all_bits_matter(&truth(), &fixed());
+    all_bits_matter(&truth(), &fixed(), |_| true);
 }
 
 #[test]
@@ -294,14 +313,18 @@ fn every_bit_of_scopes_matters() {
         dw::DW_AT_call_parameter,
     ];
     consumer.forms.extend(references.map(|name| (name, dw::DW_FORM_ref4)));
-    all_bits_matter(&crate::scopes::truth(), &consumer);
+    all_bits_matter(&crate::scopes::truth(), &consumer, |_| true);
 }
 
-fn all_bits_matter(truth: &Module, consumer: &Consumer) {
+/// Each bit of the sections that are asked for.
+pub fn all_bits_matter(truth: &Module, consumer: &Consumer, is_wanted: fn(&str) -> bool) {
     let clean = Patches { sections: sections(truth, consumer) };
     let mut missed = Vec::new();
     let mut count = 0;
     for section in 0..clean.sections.len() {
+        if !is_wanted(clean.sections[section].name) {
+            continue;
+        }
         for byte in 0..clean.sections[section].bytes.len() {
             for bit in 0..8 {
                 let mut patches = clean.clone();

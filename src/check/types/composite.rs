@@ -28,18 +28,24 @@ const MEMBER: &[DwAt] = &[
 const BASE: &[DwAt] =
     &[dw::DW_AT_type, dw::DW_AT_data_member_location, dw::DW_AT_accessibility, dw::DW_AT_virtuality];
 
+/// Whether entries of this kind are parameters of a template.
+pub(in crate::check) fn is_template(tag: DwTag) -> bool {
+    matches!(
+        tag,
+        dw::DW_TAG_template_type_parameter
+            | dw::DW_TAG_template_value_parameter
+            | dw::DW_TAG_GNU_template_template_param
+            | dw::DW_TAG_GNU_template_parameter_pack
+    )
+}
+
 /// Whether an entry is a part of the composite type that it is in, and not declared in its scope.
 pub(in crate::check) fn is_part(entry: Entry<'_, '_>) -> bool {
     match entry.tag() {
         // Before DWARF 5, a static member.
         dw::DW_TAG_member => entry.attr(dw::DW_AT_declaration).is_none(),
-        dw::DW_TAG_inheritance
-        | dw::DW_TAG_variant_part
-        | dw::DW_TAG_template_type_parameter
-        | dw::DW_TAG_template_value_parameter
-        | dw::DW_TAG_GNU_template_template_param
-        | dw::DW_TAG_GNU_template_parameter_pack => true,
-        _ => false,
+        dw::DW_TAG_inheritance | dw::DW_TAG_variant_part => true,
+        tag => is_template(tag),
     }
 }
 
@@ -80,8 +86,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         equal("virtuality", &u64::from(base.is_virtual), &virtuality)?;
         let offset = found.attr(dw::DW_AT_data_member_location);
         match (base.offset, offset) {
-            (BaseOffset::Bytes(bytes), Some(Value::Unsigned(found))) => {
-                equal("a base class at byte", &bytes, found)
+            (BaseOffset::Bytes(bytes), Some(_)) => {
+                equal("a base class at byte", &Some(bytes), &self.byte_offset(found))
             }
             // A raw expression means what it means: it is the same or another.
             (BaseOffset::Expr(loc), Some(Value::Expr(found))) if is_raw(self.module, loc, found) => Ok(()),
@@ -119,6 +125,21 @@ impl<'a, 'o> Compare<'a, 'o> {
         Ok(())
     }
 
+    /// The bytes from the start of an object to a part of it. In DWARF 2 an expression adds them.
+    fn byte_offset(&self, part: Entry<'a, 'o>) -> Option<u64> {
+        match (self.consumer.version, part.attr(dw::DW_AT_data_member_location)?) {
+            (2, Value::Expr([0x23, bytes @ ..])) => {
+                let (last, rest) = bytes.split_last()?;
+                let is_number =
+                    last & 0x80 == 0 && rest.len() < 9 && rest.iter().all(|byte| byte & 0x80 != 0);
+                let join = |number, byte: &u8| number << 7 | u64::from(byte & 0x7f);
+                is_number.then(|| bytes.iter().rev().fold(0, join))
+            }
+            (3.., value) => value.unsigned(),
+            _ => None,
+        }
+    }
+
     /// The bits from the start of the object to a member, if its entry says so in one way.
     fn offset_bits(&self, member: Entry<'a, 'o>) -> Option<u64> {
         let unit = [dw::DW_AT_byte_size, dw::DW_AT_bit_offset];
@@ -126,7 +147,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             let bytes = member.attr(dw::DW_AT_data_member_location);
             return match (bytes, member.attr(dw::DW_AT_data_bit_offset)) {
                 (None, None) => Some(0),
-                (Some(bytes), None) => bytes.unsigned()?.checked_mul(8),
+                (Some(_), None) => self.byte_offset(member)?.checked_mul(8),
                 (None, Some(bits)) => bits.unsigned(),
                 (Some(_), Some(_)) => None,
             };
@@ -136,7 +157,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             return None;
         }
         let [bytes, from_most] = unit.map(|name| member.number(name));
-        let first = member.number(dw::DW_AT_data_member_location)?.checked_mul(8)?;
+        let first = self.byte_offset(member)?.checked_mul(8)?;
         let needs = from_most?.checked_add(member.number(dw::DW_AT_bit_size)?)?;
         let behind = bytes?.checked_mul(8)?.checked_sub(needs)?;
         let from_first = if self.module.target.is_big_endian() { from_most? } else { behind };

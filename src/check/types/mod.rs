@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use gimli::{DwAt, DwTag, constants as dw};
 
-pub(super) use composite::{is_composite, is_part};
+pub(super) use composite::{is_composite, is_part, is_template};
 pub(super) use tags::{accessibility, is_type, memory_space};
 use tags::{allowed, encoding, tag_of};
 
@@ -21,7 +21,9 @@ use super::compare::Compare;
 use super::report::Kind;
 use crate::error::At;
 use crate::lower::Whose;
-use crate::model::{Count, Dimension, LocId, ScopeId, ScopeKind, TypeId, TypeKind, UnitId, VariableId};
+use crate::model::{
+    Count, Dimension, FunctionId, LocId, ScopeId, ScopeKind, TypeId, TypeKind, UnitId, VariableId,
+};
 use crate::read::{Entry, Value};
 
 /// Types and entries that are to be compared. `None` is `void`.
@@ -83,6 +85,25 @@ impl<'a, 'o> Compare<'a, 'o> {
     pub(super) fn ty(&mut self, ty: Option<TypeId>, entry: Option<Entry<'a, 'o>>, at: &At) {
         match self.same_type(ty, entry) {
             Ok(parts) => self.met(parts, at),
+            Err((expected, found)) => self.find(Kind::Type, at.clone(), expected, found),
+        }
+    }
+
+    /// Compares the parameters of the template that a function is an instance of.
+    pub(super) fn function_templates(&mut self, function: FunctionId, entry: Entry<'a, 'o>, at: &At) {
+        let mut parts = Parts { whose: Some(Whose::Function(function)), ..Parts::default() };
+        let mut children = entry.children().filter(|child| is_template(child.tag()));
+        let templates = &self.module.function(function).templates;
+        let mut compared = self.templates(templates, &mut children, &mut parts);
+        if let (Ok(()), Some(more)) = (&compared, children.next()) {
+            compared = Err(("no more template parameters".into(), format!("{}", more.tag())));
+        }
+        match compared {
+            Ok(()) => {
+                let pairs = core::mem::take(&mut parts.pairs);
+                self.met(parts, at);
+                pairs.into_iter().for_each(|(ty, entry)| self.ty(ty, entry, at));
+            }
             Err((expected, found)) => self.find(Kind::Type, at.clone(), expected, found),
         }
     }

@@ -106,14 +106,10 @@ impl<'a, 'o> Compare<'a, 'o> {
                 let number = self.evaluator.value(expr, &machine, &context).map_err(Some)?;
                 Location::implicit(&number.as_u64().ok_or(None)?.to_le_bytes())
             }
-            None => match (entry.attr(dw::DW_AT_location), entry.attr(dw::DW_AT_const_value)) {
-                (Some(Value::Expr(expr)), _) => {
-                    self.evaluator.location(expr, &machine, &context).map_err(Some)?
-                }
-                (None, Some(Value::Block(bytes))) => Location::implicit(bytes),
-                (None, Some(Value::Unsigned(value))) => Location::implicit(&value.to_le_bytes()),
-                (None, Some(Value::Signed(value))) => Location::implicit(&value.to_le_bytes()),
-                _ => return Err(None),
+            None => match entry.attr(dw::DW_AT_location) {
+                Some(Value::Expr(expr)) => self.evaluator.location(expr, &machine, &context).map_err(Some)?,
+                Some(_) => return Err(None),
+                None => Location::implicit(&self.const_value(entry).ok_or(None)?),
             },
         };
         eval::spans(&location, bits.into()).map_err(Some)

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::lower::Whose;
 use crate::lower::dies::Dies;
 use crate::model::{BaseOffset, Composite, Discriminant, Member, TypeId, VariantPartId, VariantValues};
-use crate::op::{write_sleb, write_uleb};
+use crate::op::{uleb_len, write_byte_uleb, write_sleb, write_uleb};
 
 impl Dies<'_> {
     pub(super) fn composite(&mut self, id: TypeId, composite: &Composite, is_one: bool) -> Result<()> {
@@ -29,9 +29,7 @@ impl Dies<'_> {
             self.info.begin_entry(gimli::DW_TAG_inheritance, false, None);
             self.type_of(Some(base.ty));
             match base.offset {
-                BaseOffset::Bytes(bytes) => {
-                    self.info.unsigned(gimli::DW_AT_data_member_location, bytes);
-                }
+                BaseOffset::Bytes(bytes) => self.at_byte(bytes),
                 BaseOffset::Expr(expr) => {
                     if self.expression_of(Whose::Type(id), expr, None)? {
                         self.expression_attribute(gimli::DW_AT_data_member_location);
@@ -63,9 +61,7 @@ impl Dies<'_> {
         self.declared(member.line);
         self.type_of(Some(member.ty));
         match member.bits {
-            None if member.offset_bits.is_multiple_of(8) => {
-                self.info.unsigned(gimli::DW_AT_data_member_location, member.offset_bits / 8);
-            }
+            None if member.offset_bits.is_multiple_of(8) => self.at_byte(member.offset_bits / 8),
             None => self.info.unsigned(gimli::DW_AT_data_bit_offset, member.offset_bits),
             Some(bits) if self.consumer.version < 4 => self.bit_field_in_unit(member, bits),
             Some(bits) => {
@@ -100,7 +96,17 @@ impl Dies<'_> {
         self.info.unsigned(gimli::DW_AT_byte_size, bytes);
         self.info.unsigned(gimli::DW_AT_bit_size, bits);
         self.info.unsigned(gimli::DW_AT_bit_offset, offset);
-        self.info.unsigned(gimli::DW_AT_data_member_location, first);
+        self.at_byte(first);
+    }
+
+    /// Where in an object a part of it starts. In DWARF 2 that is always an expression: section 5.5.4.
+    fn at_byte(&mut self, bytes: u64) {
+        if self.consumer.version > 2 {
+            self.info.unsigned(gimli::DW_AT_data_member_location, bytes);
+            return;
+        }
+        self.info.begin_expression(gimli::DW_AT_data_member_location, 1 + uleb_len(bytes));
+        write_byte_uleb(&mut self.info.bytes, gimli::DW_OP_plus_uconst.0, bytes);
     }
 
     /// DWARF 5 section 5.7.10.

@@ -1,0 +1,88 @@
+//! Macros.
+
+use super::attributes::{Source, described, source};
+use super::compare::Compare;
+use super::report::Kind;
+use crate::error::At;
+use crate::model::{self, Module, UnitId};
+use crate::read::{self, LineProgram, Unit};
+
+/// What a preprocessor did.
+#[derive(Debug, PartialEq)]
+enum Said {
+    Define(u64, String),
+    Undefine(u64, String),
+    File(u64, Option<Source>),
+    EndFile,
+    /// What the module has no word for.
+    Other(String),
+}
+
+impl<'a, 'o> Compare<'a, 'o> {
+    /// Compares what the preprocessor did for a unit. Of what differs, the first is a finding.
+    pub(super) fn macros(&mut self, id: UnitId, unit: &'a Unit<'o>, at: &At) {
+        let module = self.module;
+        let list = match self.dwarf.macros(unit) {
+            Ok(list) => list,
+            Err(error) => return self.unreadable(&error, at.clone()),
+        };
+        let macros = module.macros(id);
+        let Some(list) = list else {
+            if !macros.is_empty() {
+                self.find(Kind::Macro, at.clone(), format!("{} macros", macros.len()), "none");
+            }
+            return;
+        };
+        if macros.is_empty() {
+            return self.find(Kind::Macro, at.clone(), "no macros", "a list of them");
+        }
+        let is_five = self.consumer.version >= 5;
+        self.same(at, "the version of macros", &is_five.then_some(5), &list.version);
+        if is_five {
+            self.same(at, "bytes of an offset", &self.consumer.format.word_size(), &list.offset_bytes);
+            self.same(at, "the line program of macros", &unit.stmt_list, &list.line_program);
+        }
+        let mut found = Vec::new();
+        for one in list.entries() {
+            match one {
+                Ok(one) => found.push(self::found(self.program.as_ref(), one.entry)),
+                Err(error) => return self.unreadable(&error, at.clone()),
+            }
+        }
+        let version = self.program.as_ref().map_or(self.consumer.version, |program| program.version);
+        let expected: Vec<Said> = macros.iter().map(|&one| expected(module, one, version)).collect();
+        self.report.macros += expected.len() as u64;
+        for number in 0..expected.len().max(found.len()) {
+            let (expected, found) = (expected.get(number), found.get(number));
+            if expected != found {
+                let text =
+                    |said: Option<&Said>| said.map_or_else(|| "the end".into(), |said| format!("{said:?}"));
+                let expected = format!("macro {number} to be {}", text(expected));
+                return self.find(Kind::Macro, at.clone(), expected, text(found));
+            }
+        }
+    }
+}
+
+fn expected(module: &Module, said: model::Macro, version: u16) -> Said {
+    let text = |id| module.string(id).to_owned();
+    match said {
+        model::Macro::Define { line, text: id } => Said::Define(line.into(), text(id)),
+        model::Macro::Undefine { line, name } => Said::Undefine(line.into(), text(name)),
+        model::Macro::File { line, file } => Said::File(line.into(), Some(described(module, file, version))),
+        model::Macro::EndFile => Said::EndFile,
+    }
+}
+
+fn found(program: Option<&LineProgram<'_>>, said: read::Macro<'_>) -> Said {
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    match said {
+        read::Macro::Define { line, text: bytes } => Said::Define(line, text(bytes)),
+        read::Macro::Undef { line, text: bytes } => Said::Undefine(line, text(bytes)),
+        read::Macro::StartFile { line, file } => {
+            Said::File(line, program.and_then(|program| source(program, file)))
+        }
+        read::Macro::EndFile => Said::EndFile,
+        other => Said::Other(format!("{other:?}")),
+    }
+}

@@ -1,0 +1,311 @@
+//! The index of names, as a reader uses it: DWARF 5 section 6.1.1.
+//!
+//! What has to be in it follows from the entries of `.debug_info`, which are compared with the module.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use gimli::{DwTag, DwUt, constants as dw};
+
+use super::compare::Compare;
+use super::report::Kind;
+use crate::error::{At, Result};
+use crate::eval;
+use crate::op::{Decoder, Op};
+use crate::read::{Entry, NameEntry, NameIndex, NameParent, NameUnit, Value, name_hash};
+
+/// What an entry is, to who looks it up by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    Code,
+    Data,
+    Type,
+    Namespace,
+}
+
+const SECTION: &str = ".debug_names";
+/// A namespace without a name: DWARF 5 section 6.1.1.1.
+const ANONYMOUS: &str = "(anonymous namespace)";
+/// Who lets `DW_IDX_parent` be a flag, which says that the parent is not in the index, or the offset of an
+/// entry: the standard has the attribute, and no form for the one or the other.
+const WITH_PARENTS: &[u8] = b"LLVM0700";
+
+/// The name by which an entry is looked up, if it has one.
+pub(super) fn name<'o>(entry: Entry<'_, 'o>) -> Option<Cow<'o, str>> {
+    let is_namespace = entry.tag() == dw::DW_TAG_namespace;
+    entry.name().or(is_namespace.then_some(Cow::Borrowed(ANONYMOUS)))
+}
+
+/// The rules of DWARF 5 section 6.1.1.1, but for linkage names: `None` for an entry that is not looked up.
+///
+/// A constant is data that is in no place, and found as what is in one. Where a variable is and whether it is
+/// only declared is what its own entry says: the definition of a static member refers to a declaration.
+pub(super) fn class<'a, 'o>(compare: &Compare<'a, 'o>, entry: Entry<'a, 'o>) -> Option<Class> {
+    let is_declaration = matches!(entry.attr(dw::DW_AT_declaration), Some(Value::Flag(true)));
+    if is_declaration || name(entry).is_none() {
+        return None;
+    }
+    let has = |name| entry.inherited(name).is_some();
+    let class = match entry.tag() {
+        dw::DW_TAG_namespace => Class::Namespace,
+        dw::DW_TAG_constant => Class::Data,
+        dw::DW_TAG_variable => return has_address(compare, entry).then_some(Class::Data),
+        dw::DW_TAG_subprogram | dw::DW_TAG_inlined_subroutine | dw::DW_TAG_label => {
+            let places = [dw::DW_AT_low_pc, dw::DW_AT_high_pc, dw::DW_AT_ranges, dw::DW_AT_entry_pc];
+            return places.into_iter().any(has).then_some(Class::Code);
+        }
+        tag => return is_type(tag).then_some(Class::Type),
+    };
+    Some(class)
+}
+
+/// Whether an operation of where a variable is gives an address that the linker knows.
+fn has_address<'a, 'o>(compare: &Compare<'a, 'o>, entry: Entry<'a, 'o>) -> bool {
+    let encoding = entry.unit().encoding;
+    let has = |expr: &[u8]| {
+        Decoder::new(expr, encoding)
+            .flatten()
+            .any(|one| matches!(one.op, Op::Addr { .. } | Op::Addrx { .. } | Op::FormTlsAddress {}))
+    };
+    match entry.attr(dw::DW_AT_location) {
+        Some(Value::Expr(expr)) => has(expr),
+        Some(Value::LocList(_)) => {
+            let list = compare.lists.get(&entry.offset());
+            list.into_iter().flatten().any(|one: &eval::ListEntry<'_>| has(&one.expr))
+        }
+        _ => false,
+    }
+}
+
+/// The entries of types: DWARF 5 chapter 5.
+fn is_type(tag: DwTag) -> bool {
+    const TYPES: [DwTag; 30] = [
+        dw::DW_TAG_array_type,
+        dw::DW_TAG_atomic_type,
+        dw::DW_TAG_base_type,
+        dw::DW_TAG_class_type,
+        dw::DW_TAG_coarray_type,
+        dw::DW_TAG_const_type,
+        dw::DW_TAG_dynamic_type,
+        dw::DW_TAG_enumeration_type,
+        dw::DW_TAG_file_type,
+        dw::DW_TAG_generic_subrange,
+        dw::DW_TAG_immutable_type,
+        dw::DW_TAG_interface_type,
+        dw::DW_TAG_packed_type,
+        dw::DW_TAG_pointer_type,
+        dw::DW_TAG_ptr_to_member_type,
+        dw::DW_TAG_reference_type,
+        dw::DW_TAG_restrict_type,
+        dw::DW_TAG_rvalue_reference_type,
+        dw::DW_TAG_set_type,
+        dw::DW_TAG_shared_type,
+        dw::DW_TAG_string_type,
+        dw::DW_TAG_structure_type,
+        dw::DW_TAG_subrange_type,
+        dw::DW_TAG_subroutine_type,
+        dw::DW_TAG_template_alias,
+        dw::DW_TAG_thrown_type,
+        dw::DW_TAG_typedef,
+        dw::DW_TAG_union_type,
+        dw::DW_TAG_unspecified_type,
+        dw::DW_TAG_volatile_type,
+    ];
+    TYPES.contains(&tag)
+}
+
+/// What the indices have, by the offset of each entry in the section.
+type Indexed = BTreeMap<u64, u64>;
+
+impl<'a, 'o> Compare<'a, 'o> {
+    /// Each name that a reader may look up is found, with all that has it; and no more than that.
+    pub(super) fn name_indices(&mut self) {
+        let indices = match self.dwarf.names() {
+            Ok(indices) => indices,
+            Err(error) => return self.unreadable(&error, self.in_section(SECTION, None)),
+        };
+        if !self.consumer.tables.names {
+            return self.not_asked_for(SECTION, !indices.is_empty());
+        }
+        self.indexed_units(&indices);
+        let mut indexed = Indexed::new();
+        let mut found = Vec::new();
+        for index in &indices {
+            if let Err(error) = self.index(index, &mut indexed, &mut found) {
+                self.unreadable(&error, self.in_section(SECTION, None));
+            }
+        }
+        let dwarf = self.dwarf;
+        let mut expected = BTreeSet::new();
+        for entry in dwarf.entries() {
+            let Some((class, name)) = class(self, entry).zip(name(entry)) else { continue };
+            let linkage = entry.inherited(dw::DW_AT_linkage_name).and_then(Value::text);
+            let linkage = linkage.filter(|_| class == Class::Code);
+            for name in [Some(name), linkage].into_iter().flatten() {
+                self.look_up(&indices, &indexed, entry, &name);
+                expected.insert((entry.offset(), name));
+            }
+        }
+        for (name, entry, offset) in found {
+            if !expected.contains(&(entry, Cow::Borrowed(&*name))) {
+                let what = dwarf.entry_at(entry).map_or_else(At::default, Entry::place);
+                let at = At { offset, ..self.in_section(SECTION, Some(what)) };
+                self.find(Kind::Table, at, "nothing of this entry", format!("the name `{name}`"));
+            }
+        }
+    }
+
+    /// Every unit is in an index, once.
+    fn indexed_units(&mut self, indices: &[NameIndex<'o>]) {
+        let of = |is_type: bool| {
+            let units = self.dwarf.units().iter().filter(move |unit| is_type == is_type_unit(unit.kind));
+            units.map(|unit| unit.offset).collect::<Vec<_>>()
+        };
+        let (expected, expected_types) = (of(false), of(true));
+        let all = |list: for<'i> fn(&'i NameIndex<'o>) -> &'i [u64]| {
+            let mut all: Vec<u64> = indices.iter().flat_map(list).copied().collect();
+            all.sort_unstable();
+            all
+        };
+        let (found, types) = (all(|index| &index.units), all(|index| &index.type_units));
+        let foreign = all(|index| &index.foreign_type_units);
+        for (expected, found, what) in [
+            (expected, found, "units"),
+            (expected_types, types, "type units"),
+            (Vec::new(), foreign, "type units elsewhere"),
+        ] {
+            if expected != found {
+                let at = self.in_section(SECTION, None);
+                let (expected, found) = (format!("{what} at {expected:x?}"), format!("{found:x?}"));
+                self.find(Kind::Table, at, expected, found);
+            }
+        }
+    }
+
+    /// The hash table is as DWARF 5 section 6.1.1.4.5 has it. Notes all entries: the names, the offsets of what
+    /// they are of, and where they stand.
+    fn index(
+        &mut self,
+        index: &NameIndex<'o>,
+        indexed: &mut Indexed,
+        found: &mut Vec<(String, u64, Option<u64>)>,
+    ) -> Result<()> {
+        let wrong = |compare: &mut Self, expected: String, found: String| {
+            let at = compare.in_section(SECTION, None);
+            compare.find(Kind::Table, at, expected, found);
+        };
+        if index.augmentation != WITH_PARENTS {
+            let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+            let expected = format!("the rules of `{}`", text(WITH_PARENTS));
+            wrong(self, expected, format!("`{}`", text(index.augmentation)));
+        }
+        let mut first = vec![0; index.bucket_count as usize];
+        let mut known = BTreeSet::new();
+        for name in index.names() {
+            let name = name?;
+            let text = String::from_utf8_lossy(name.name).into_owned();
+            if !known.insert(name.name) {
+                wrong(self, format!("the name `{text}` once"), "it again".into());
+            }
+            if let Some(hash) = name.hash {
+                let expected = name_hash(name.name);
+                if hash != expected {
+                    wrong(self, format!("the hash {expected:#010x} of `{text}`"), format!("{hash:#010x}"));
+                }
+                let bucket = &mut first[(hash % index.bucket_count) as usize];
+                *bucket = if *bucket == 0 { name.number } else { *bucket };
+            }
+            for entry in index.entries(&name)? {
+                let entry = entry?;
+                let place = self.at_offset(SECTION, entry.offset);
+                match self.dwarf.named(&entry) {
+                    Some(named) => {
+                        indexed.insert(entry.offset, named.offset());
+                        found.push((text.clone(), named.offset(), place.offset));
+                    }
+                    None => {
+                        let expected = format!("an entry that has the name `{text}`");
+                        self.find(Kind::Table, place, expected, format!("none at {:x?}", entry.entry));
+                    }
+                }
+            }
+        }
+        for (bucket, first) in (0..).zip(first) {
+            let found = index.bucket(bucket)?;
+            if found != first {
+                let expected = format!("bucket {bucket} to begin with name {first}");
+                wrong(self, expected, format!("name {found}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks an entry up by a name, as a reader does.
+    fn look_up(&mut self, indices: &[NameIndex<'o>], indexed: &Indexed, entry: Entry<'a, 'o>, name: &str) {
+        self.report.names += 1;
+        let dwarf = self.dwarf;
+        let mut all = Vec::new();
+        for index in indices {
+            let read = index.find(name.as_bytes()).and_then(|names| {
+                names.iter().try_for_each(|name| {
+                    for one in index.entries(name)? {
+                        let one = one?;
+                        all.extend(Some(one).filter(|one| dwarf.named(one) == Some(entry)));
+                    }
+                    Ok(())
+                })
+            });
+            if let Err(error) = read {
+                return self.unreadable(&error, self.in_section(SECTION, Some(entry.place())));
+            }
+        }
+        let place = self.in_section(SECTION, Some(entry.place()));
+        let [found] = all[..] else {
+            let expected = format!("a {} to be found by its name `{name}`, once", entry.tag());
+            return self.find(Kind::Table, place, expected, format!("it {} times", all.len()));
+        };
+        for (expected, found) in self.differences(entry, &found, indexed) {
+            let at = At { offset: self.at_offset(SECTION, all[0].offset).offset, ..place.clone() };
+            self.find(Kind::Table, at, format!("{expected}, of `{name}`"), found);
+        }
+    }
+
+    /// What an index says of an entry, and is not so.
+    fn differences(
+        &self,
+        entry: Entry<'a, 'o>,
+        found: &NameEntry,
+        indexed: &Indexed,
+    ) -> Vec<(String, String)> {
+        let mut all = Vec::new();
+        if found.tag != entry.tag() {
+            all.push((entry.tag().to_string(), found.tag.to_string()));
+        }
+        let unit = entry.unit();
+        let expected = match is_type_unit(unit.kind) {
+            true => NameUnit::Type(unit.offset),
+            false => NameUnit::Compile(unit.offset),
+        };
+        if found.unit != Some(expected) {
+            all.push((format!("{expected:x?}"), format!("{:x?}", found.unit)));
+        }
+        let parent = entry.parent().filter(|&parent| class(self, parent).is_some());
+        let is_right = match (parent, found.parent) {
+            (None, NameParent::NotIndexed) => true,
+            (Some(parent), NameParent::Entry(offset)) => indexed.get(&offset) == Some(&parent.offset()),
+            _ => false,
+        };
+        if !is_right {
+            let expected = parent.map_or_else(
+                || "a parent that is not indexed".into(),
+                |parent| format!("the parent {} `{}`", parent.tag(), name(parent).unwrap_or_default()),
+            );
+            all.push((expected, format!("{:x?}", found.parent)));
+        }
+        all
+    }
+}
+
+fn is_type_unit(kind: DwUt) -> bool {
+    matches!(kind, dw::DW_UT_type | dw::DW_UT_split_type)
+}

@@ -1,0 +1,192 @@
+//! Tables for looking things up by address, and by name before DWARF 5: DWARF 5 section 6.1.2, DWARF 4 section
+//! 6.1.1.
+
+use gimli::constants as dw;
+
+use super::compare::Compare;
+use super::name_index::{Class, class, name};
+use super::report::Kind;
+use crate::error::At;
+use crate::read::{AddressRanges, Entry, PublicNames, PublicSection, Unit, Value};
+
+const ADDRESSES: &str = ".debug_aranges";
+/// An end for references that go round in circles.
+const MOST_STEPS: usize = 16;
+
+impl<'a, 'o> Compare<'a, 'o> {
+    /// Compares all tables that the consumer asks for; others are not there.
+    pub(super) fn lookups(&mut self) {
+        self.name_indices();
+        self.addresses();
+        for section in PublicSection::ALL {
+            self.public(section);
+        }
+    }
+
+    /// A place in a section, of something.
+    pub(super) fn in_section(&self, section: &str, of: Option<At>) -> At {
+        At { section: Some(section.into()), ..of.unwrap_or_default() }
+    }
+
+    /// An offset in a section, as it is in the file.
+    pub(super) fn at_offset(&self, section: &str, offset: u64) -> At {
+        let moved = self.object.section(section).map_or(0, |section| section.moved);
+        At { offset: Some(offset.saturating_sub(moved)), ..self.in_section(section, None) }
+    }
+
+    /// Notes a table that the consumer does not ask for.
+    pub(super) fn not_asked_for(&mut self, section: &str, is_there: bool) {
+        if is_there {
+            self.find(Kind::Table, self.in_section(section, None), "no such table", "one");
+        }
+    }
+
+    /// Each unit's code is in its table, function by function.
+    fn addresses(&mut self) {
+        let sets = match AddressRanges::read_all(self.dwarf.sections()) {
+            Ok(sets) => sets,
+            Err(error) => return self.unreadable(&error, self.in_section(ADDRESSES, None)),
+        };
+        if !self.consumer.tables.aranges {
+            return self.not_asked_for(ADDRESSES, !sets.is_empty());
+        }
+        for set in &sets {
+            let at = self.at_offset(ADDRESSES, set.offset);
+            self.same(&at, "bytes of an address", &self.module.target.address_bytes(), &set.address_bytes);
+            self.same(&at, "bytes of a segment", &0, &set.segment_bytes);
+            if !self.unit_ids.contains_key(&set.unit) {
+                self.find(Kind::Table, at, "a table of a unit", format!("one of offset {:#x}", set.unit));
+            }
+        }
+        for (offset, id) in core::mem::take(&mut self.unit_ids) {
+            let functions = &self.index.functions[id];
+            let code = functions.iter().filter_map(|&function| {
+                let start = self.address(function)?;
+                Some((start, self.module.function(function).bytes)).filter(|&(_, bytes)| bytes > 0)
+            });
+            let mut expected: Vec<(u64, u64)> = code.collect();
+            expected.sort_unstable();
+            let unit = self.module.at_scope(self.module.unit(id).scope);
+            let at = self.in_section(ADDRESSES, Some(unit));
+            let mut found = Vec::new();
+            let mut of_unit = sets.iter().filter(|set| set.unit == offset);
+            for range in of_unit.next().into_iter().flat_map(AddressRanges::ranges) {
+                match range {
+                    Ok(range) => found.push((range.start, range.length)),
+                    Err(error) => return self.unreadable(&error, at),
+                }
+            }
+            found.sort_unstable();
+            if of_unit.next().is_some() {
+                self.find(Kind::Table, at.clone(), "one table of the unit", "another one");
+            }
+            if expected != found {
+                let text = |ranges: &[(u64, u64)]| {
+                    let ranges = ranges.iter().map(|&(start, bytes)| start..start.wrapping_add(bytes));
+                    super::compare::hex(&ranges.collect::<Vec<_>>())
+                };
+                self.find(Kind::Table, at, text(&expected), text(&found));
+            }
+        }
+    }
+
+    /// A unit's public names: of functions and variables in one section, of types in the other.
+    fn public(&mut self, section: PublicSection) {
+        let sets = match PublicNames::read_all(self.dwarf.sections(), section) {
+            Ok(sets) => sets,
+            Err(error) => return self.unreadable(&error, self.in_section(section.name(), None)),
+        };
+        let is_standard = matches!(section, PublicSection::Names | PublicSection::Types);
+        if !self.consumer.tables.pubs || !is_standard {
+            return self.not_asked_for(section.name(), !sets.is_empty());
+        }
+        let dwarf = self.dwarf;
+        for set in &sets {
+            let at = self.at_offset(section.name(), set.offset);
+            match dwarf.units().iter().find(|unit| unit.offset == set.unit) {
+                Some(unit) => {
+                    let expected = unit.end - unit.offset;
+                    self.same(&at, "bytes of a unit", &expected, &set.unit_bytes);
+                }
+                None => {
+                    let found = format!("names of offset {:#x}", set.unit);
+                    self.find(Kind::Table, at, "the names of a unit", found);
+                }
+            }
+        }
+        for unit in dwarf.units() {
+            let of_unit = sets.iter().filter(|set| set.unit == unit.offset);
+            self.public_of(section, unit, of_unit.collect());
+        }
+    }
+
+    fn public_of(&mut self, section: PublicSection, unit: &'a Unit<'o>, sets: Vec<&PublicNames<'o>>) {
+        let unit_name = unit.name.as_deref().map(String::from);
+        let at = self.in_section(section.name(), Some(At { unit: unit_name, ..At::default() }));
+        if sets.len() > 1 {
+            self.find(Kind::Table, at.clone(), "one table of the unit", format!("{}", sets.len()));
+        }
+        let is_here = |class| (class == Class::Type) == (section == PublicSection::Types);
+        let public = self.dwarf.entries_of(unit).filter(|&entry| {
+            let class = class(self, entry).filter(|&class| class != Class::Namespace && is_here(class));
+            class.is_some_and(|class| is_public(entry, class))
+        });
+        let mut expected: Vec<_> =
+            public.map(|entry| (entry.offset() - unit.offset, qualified(entry))).collect();
+        self.report.names += expected.len() as u64;
+        let mut found = Vec::new();
+        for name in sets.into_iter().flat_map(PublicNames::names) {
+            match name {
+                Ok(name) => found.push((name.entry, String::from_utf8_lossy(name.name).into_owned())),
+                Err(error) => return self.unreadable(&error, at),
+            }
+        }
+        expected.sort_unstable();
+        found.sort_unstable();
+        let text = |offset: u64, name: &str| format!("`{name}` of the entry at {offset:#x} of the unit");
+        for (offset, name) in less(&expected, &found) {
+            self.find(Kind::Table, at.clone(), text(*offset, name), "no such name");
+        }
+        for (offset, name) in less(&found, &expected) {
+            self.find(Kind::Table, at.clone(), "no such name", text(*offset, name));
+        }
+    }
+}
+
+/// What the one list has more than the other; both are sorted.
+fn less<'l, T: Ord>(all: &'l [T], others: &[T]) -> Vec<&'l T> {
+    let mut others = others.iter().peekable();
+    let mut rest = Vec::new();
+    for one in all {
+        while others.next_if(|other| *other < one).is_some() {}
+        if others.next_if(|other| *other == one).is_none() {
+            rest.push(one);
+        }
+    }
+    rest
+}
+
+/// Whether other units see it: it is in no function, and has external linkage if it is no type.
+fn is_public(entry: Entry<'_, '_>, class: Class) -> bool {
+    let is_external = matches!(entry.inherited(dw::DW_AT_external), Some(Value::Flag(true)));
+    let is_inside = std::iter::successors(entry.parent(), |around| around.parent())
+        .any(|around| around.tag() == dw::DW_TAG_subprogram);
+    !is_inside && (is_external || class == Class::Type)
+}
+
+/// The name with those of the namespaces and types around it: of a definition, of where it is declared.
+fn qualified(entry: Entry<'_, '_>) -> String {
+    let mut declared = entry;
+    for _ in 0..MOST_STEPS {
+        let definition = declared.reference(dw::DW_AT_specification);
+        let Some(origin) = definition.or_else(|| declared.reference(dw::DW_AT_abstract_origin)) else {
+            break;
+        };
+        declared = origin;
+    }
+    let around = std::iter::successors(declared.parent(), |around| around.parent());
+    let mut names: Vec<_> = around.filter(|around| around.depth() > 0).filter_map(name).collect();
+    names.reverse();
+    names.extend(name(entry));
+    names.join("::")
+}

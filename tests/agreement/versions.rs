@@ -1,0 +1,78 @@
+//! Every version in both formats, with all tables for looking things up: what is written means what was described,
+//! and each name and address is found.
+
+use eitri::check::Report;
+use eitri::emit::elf::new_object;
+use eitri::lower::{Consumer, Policy, Tables, lower};
+use eitri::target::Target;
+use gimli::Format;
+use proptest::prelude::*;
+
+use crate::choices::Choices;
+use crate::{config, modules, targets};
+
+/// Standard DWARF of a version, with the tables that it has.
+fn consumer(version: u16, format: Format) -> Consumer {
+    let mut consumer = Consumer::dwarf5();
+    (consumer.version, consumer.format) = (version, format);
+    consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true };
+    consumer
+}
+
+/// The reports of a module that the numbers choose; a text if something is wrong.
+fn agrees(numbers: &[u16]) -> Result<Vec<Report>, String> {
+    let mut choices = Choices::new(numbers);
+    // What has most to say in plain DWARF is a CPU.
+    let target = if choices.is(2) { targets()[choices.below(5)].clone() } else { Target::x86_64() };
+    let made = modules::module(&mut choices, target);
+    let module = &made.module;
+    let versions =
+        (2..=5).flat_map(|version| [Format::Dwarf32, Format::Dwarf64].map(|format| (version, format)));
+    let consumers = versions.map(|(version, format)| consumer(version, format));
+    let mut llvm = Consumer::llvm();
+    llvm.tables = consumer(5, Format::Dwarf32).tables;
+    let mut reports = Vec::new();
+    for consumer in consumers.chain([llvm]) {
+        let name = format!("{}, DWARF {} {:?}", module.target().name(), consumer.version, consumer.format);
+        let written =
+            lower(module, &consumer, Policy::Partial).map_err(|error| format!("{name}: {error}"))?;
+        let object = new_object(module.target(), &made.code, &written.sections).map_err(|e| e.to_string())?;
+        let report = eitri::check(module, &consumer, &written.left_out, &object);
+        let report = report.map_err(|error| format!("{name}: {error}"))?;
+        if !report.is_clean() {
+            return Err(format!("{name}:\n{report}"));
+        }
+        reports.push(report);
+    }
+    Ok(reports)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: config().cases / 3, ..config() })]
+
+    #[test]
+    fn every_version_with_all_tables(numbers in proptest::collection::vec(any::<u16>(), 100..2000)) {
+        if let Err(text) = agrees(&numbers) {
+            return Err(TestCaseError::fail(text));
+        }
+    }
+}
+
+/// The modules have what is looked for.
+#[test]
+fn names_and_macros_are_compared() {
+    let mut random = 1u32;
+    let mut next = || {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (random >> 16) as u16
+    };
+    let mut sums = [(0, 0); 9];
+    for _ in 0..20 {
+        let numbers: Vec<u16> = (0..1500).map(|_| next()).collect();
+        let reports = agrees(&numbers).unwrap_or_else(|text| panic!("{text}"));
+        for (sum, report) in sums.iter_mut().zip(reports) {
+            *sum = (sum.0 + report.names, sum.1 + report.macros);
+        }
+    }
+    assert!(sums.iter().all(|&(names, macros)| names > 100 && macros > 100), "{sums:?}");
+}
