@@ -153,15 +153,14 @@ fn check_variables(module: &Module) -> Result<()> {
         check_line(module, variable.line, variable.scope)
             .map_err(|error| error.or_at(module.at_variable(id, None)))?;
         let is_live = !variable.live.is_empty();
-        let code_bytes = module.function_of(variable.scope).map(|function| module.functions[function].bytes);
-        let past = module.live(id).iter().find(|live| code_bytes.is_some_and(|bytes| live.pcs().end > bytes));
-        if let (Some(live), Some(size)) = (past, code_bytes) {
+        let function = module.function_of(variable.scope).map(|function| &module.functions[function]);
+        if let Some(function) = function
+            && let Some(live) = module.live(id).iter().find(|live| live.pcs().end > function.bytes)
+        {
             let at = module.at_variable(id, Some(live.pcs()));
-            return Err(Error::new(ErrorKind::OutsideFunction { size }).or_at(at));
+            return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes }).or_at(at));
         }
-        let is_of_declaration = module
-            .function_of(variable.scope)
-            .is_some_and(|function| module.functions[function].is_declaration);
+        let is_of_declaration = function.is_some_and(|function| function.is_declaration);
         let is_elsewhere = |loc| module.constant(loc).is_none();
         let what = if module.is_static_member(id) && (is_live || variable.always.is_some_and(is_elsewhere)) {
             "where a static member is, its definition says: in the class it can only be a constant"
@@ -173,7 +172,7 @@ fn check_variables(module: &Module) -> Result<()> {
             "a parameter of a declaration has no place"
         } else if is_live && variable.always.is_some() {
             "a variable that is always at one place has no others by pc"
-        } else if is_live && module.function_of(variable.scope).is_none() {
+        } else if is_live && function.is_none() {
             "a variable that is in no function has no place by pc"
         } else if variable.kind == VariableKind::Parameter
             && !takes_parameters(&module.scopes[variable.scope].kind)

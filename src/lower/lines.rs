@@ -15,7 +15,7 @@ impl Dies<'_> {
         let text = |id: Option<StringId>| id.map_or("", |id| module.string(id));
         let mut directories = vec![module.units[unit].directory];
         let mut files = Vec::new();
-        for &file in self.units.files.of(unit) {
+        for file in self.units.files.of(unit) {
             let file = &module.files[FileId::from_u32(file)];
             let index = match file.directory {
                 None => 0,

@@ -115,8 +115,7 @@ impl Dies<'_> {
         let module = self.module;
         let variable = &module.variables[id];
         let bits = module.types[variable.ty].value_bits;
-        let no_frame = Stack::kernel(&module.target);
-        let stack = instance.map_or(no_frame, |instance| instance.stack);
+        let stack = instance.map_or_else(|| Stack::kernel(&module.target), |instance| instance.stack);
         let (loc, pcs) = match (variable.always, module.live(id), instance) {
             (Some(loc), ..) => (loc, None),
             (None, [], _) | (None, _, None) => return Ok(Place::None),
