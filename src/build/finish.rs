@@ -211,11 +211,11 @@ fn check_types(module: &Module) -> Result<()> {
     }
     // What is known of each type: nothing, that it is being looked into, that it does not contain itself.
     let mut seen = vec![Seen::No; module.types.len()];
+    // Its own stack, for types may be nested deeply: types that are open, and those inside of them that were not
+    // looked into.
+    let (mut open, mut next): (Vec<TypeId>, Vec<Step>) = Default::default();
     for ty in module.types.keys() {
-        // Its own stack, for types may be nested deeply: types that are open, and those inside of them that were
-        // not looked into.
-        let mut open: Vec<TypeId> = vec![];
-        let mut next = vec![Step::Into(ty)];
+        next.push(Step::Into(ty));
         while let Some(step) = next.pop() {
             let state = |ty: TypeId| ty.as_u32() as usize;
             match step {

@@ -205,12 +205,10 @@ impl<'u> Dies<'u> {
     /// What there is in the unit that its first entry speaks of.
     fn contents(&self) -> Contents {
         let (module, id, units) = (self.module, self.entries.unit, self.units);
-        let functions: Vec<FunctionId> =
-            units.functions.of(id).map(FunctionId::from_u32).collect();
+        let functions: Vec<FunctionId> = units.functions.of(id).map(FunctionId::from_u32).collect();
         let has_code = |&id: &FunctionId| module.functions[id].address.is_some();
         let code: Vec<FunctionId> = functions.iter().copied().filter(has_code).collect();
-        let variables =
-            || units.variables.of(id).map(|id| &module.variables[VariableId::from_u32(id)]);
+        let variables = || units.variables.of(id).map(|id| &module.variables[VariableId::from_u32(id)]);
         let types = || units.types.of(id).map(|id| &module.types[TypeId::from_u32(id)]);
         let scopes = || units.scopes.of(id).map(|id| &module.scopes[ScopeId::from_u32(id)]);
         Contents {

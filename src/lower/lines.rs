@@ -44,7 +44,7 @@ impl Dies<'_> {
             }
         }
         // By number until the units are joined: 0 is the empty string.
-        let mut offset = |text: &str| module.strings.get_index_of(text).map_or(0, |index| index as u64 + 1);
+        let mut offset = |text: &str| module.strings.number(text).map_or(0, |number| u64::from(number) + 1);
         let names = Names { offset: &mut offset, are_shared: module.units.len() > 1 };
         let mut line = core::mem::take(&mut self.line);
         let mut program = LineProgram::begin(
