@@ -149,12 +149,19 @@ fn check_live(module: &Module) -> Result<()> {
 }
 
 fn check_variables(module: &Module) -> Result<()> {
+    // The scope of the last variable, which is mostly that of the next, and its function.
+    let mut last = None;
     for (id, variable) in &module.variables {
         check_line(module, variable.line, variable.scope)
             .map_err(|error| error.or_at(module.at_variable(id, None)))?;
         let is_live = !variable.live.is_empty();
-        let function = module.function_of(variable.scope).map(|function| &module.functions[function]);
+        let function = match last {
+            Some((scope, function)) if scope == variable.scope => function,
+            _ => module.function_of(variable.scope).map(|function| &module.functions[function]),
+        };
+        last = Some((variable.scope, function));
         if let Some(function) = function
+            && is_live
             && let Some(live) = module.live(id).iter().find(|live| live.pcs().end > function.bytes)
         {
             let at = module.at_variable(id, Some(live.pcs()));
