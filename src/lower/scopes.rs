@@ -227,7 +227,7 @@ impl Dies<'_> {
 
     /// The number of a file, in rows and attributes.
     pub(super) fn file_index(&self, file: FileId) -> u64 {
-        file_number(self.info.format, self.units.files.place(file.as_u32()).into())
+        file_number(self.info.format, self.units.files.place(self.entries.unit, file.as_u32()).into())
     }
 
     pub(super) fn declared(&mut self, line: Option<SourceLine>) {
