@@ -48,6 +48,8 @@ pub(super) struct Dies<'u> {
     pub(super) expression: Vec<u8>,
     pub(super) line: Part,
     pub(super) macros: Part,
+    /// The type whose unit is being written; `None` in the compile unit.
+    pub(super) type_unit_of: Option<TypeId>,
     /// Whether what comes again is to be written once, and whether something was.
     shares: bool,
     has_shared: bool,
@@ -91,6 +93,7 @@ impl<'u> Dies<'u> {
             expression: Vec::new(),
             line: Part::default(),
             macros: Part::default(),
+            type_unit_of: None,
             shares,
             has_shared: false,
         }
@@ -161,6 +164,7 @@ impl<'u> Dies<'u> {
             macros: self.macros,
             code: has.code,
             named: self.info.named.map(|named| named.finish()).unwrap_or_default(),
+            type_units: Vec::new(),
             left_out: self.left_out,
             has_shared: self.has_shared,
             skeleton,

@@ -233,6 +233,11 @@ impl Children {
     pub(super) fn next_type(&self, ty: TypeId) -> Option<TypeId> {
         some(self.next_type[ty.as_u32() as usize]).map(TypeId::from_u32)
     }
+
+    pub(super) fn is_empty(&self, scope: ScopeId) -> bool {
+        let index = scope.as_u32() as usize;
+        [self.first_variable[index], self.first_scope[index], self.first_type[index]] == [NONE; 3]
+    }
 }
 
 fn some(number: u32) -> Option<u32> {

@@ -15,6 +15,7 @@ mod loc;
 mod macros;
 mod names;
 mod postfix;
+mod same;
 mod scopes;
 mod split;
 mod tree;
@@ -59,7 +60,7 @@ use crate::target::Target;
 /// # Panics
 /// Methods that take an id take one of this module; with one of another module that has no entity of that
 /// number they panic.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Module {
     pub(crate) target: Target,
     pub(crate) strings: IndexSet<Box<str>, DefaultHashBuilder>,

@@ -163,6 +163,15 @@ fn gdb_prints_what_was_described() {
 }
 
 #[test]
+fn gdb_finds_types_in_their_units() {
+    for version in [4, 5] {
+        let mut consumer = Consumer::dwarf5();
+        (consumer.version, consumer.has_type_units) = (version, true);
+        answers(&consumer);
+    }
+}
+
+#[test]
 fn gdb_finds_split_units_beside_the_program() {
     let mut split = Consumer::dwarf5();
     split.is_split = true;
@@ -186,6 +195,8 @@ fn answers(consumer: &Consumer) {
         folder.file(name, bytes);
     }
     assert_eq!(files.iter().map(|&(name, _)| name).eq(["work.c.dwo"]), consumer.is_split);
+    let types = written.sections.iter().filter(|section| section.group.is_some()).count();
+    assert_eq!(types, if consumer.has_type_units { 4 } else { 0 });
     folder.file("work.o", attach(&plain, module.target(), &written.sections).expect("an object"));
     let Some(ran) = CC.run(&[&path("work.o"), "-o", &path("work")]) else { return };
     ran.clean();
