@@ -175,6 +175,12 @@ impl Dies<'_> {
         match ranges {
             [] => {}
             [range] if range.start == 0 => self.pcs(instance.code, range.end),
+            // An address costs less than a list, before that has indices of addresses in it.
+            [range] if self.info.format.version < 5 => {
+                let key = instance.code.key;
+                let key = AddressKey { addend: key.addend.wrapping_add(range.start), ..key };
+                self.pcs(Code { key, ..instance.code }, range.end - range.start);
+            }
             _ => {
                 let list = self.range_list(ranges, instance.base);
                 self.ranges(list);
