@@ -194,7 +194,7 @@ impl<'m> Signatures<'m> {
                 }
                 self.alignment(ty);
                 let bytes = ty.bits.unwrap_or(0) / 8;
-                if bytes != target.address_bytes().into() {
+                if bytes != u64::from(target.address_bytes()) {
                     self.number(gimli::DW_AT_byte_size, bytes);
                 }
                 if let Some((at, space)) = vendor {
