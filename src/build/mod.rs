@@ -53,6 +53,8 @@ mod variables;
 pub use calls::{ArgumentBuilder, CallBuilder};
 pub use functions::FunctionBuilder;
 pub(crate) use loc::scalar;
+#[cfg(feature = "json")]
+pub(crate) use loc::{MAX_LEVELS, too_deep};
 pub use macros::MacroBuilder;
 pub use names::{ImportBuilder, LabelBuilder};
 pub use scopes::{InScope, UnitBuilder};
@@ -123,6 +125,12 @@ impl Builder {
     /// The target.
     pub fn target(&self) -> &Target {
         &self.module.target
+    }
+
+    /// What was described so far. Line rows and live ranges are in no order, and nobody's, before the end.
+    #[cfg(feature = "json")]
+    pub(crate) fn described(&self) -> &Module {
+        &self.module
     }
 
     /// A symbol of the object, by name: a function or variable that the linker knows.

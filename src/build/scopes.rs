@@ -5,8 +5,8 @@ use core::ops::Range;
 use super::{Builder, known};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
-    File, FileId, FunctionId, Language, Module, Scope, ScopeId, ScopeKind, SourceLine, Type, TypeId, Unit,
-    UnitId,
+    File, FileId, FunctionId, Language, Module, Scope, ScopeId, ScopeKind, SourceLine, StringId, Type,
+    TypeId, Unit, UnitId,
 };
 
 mod sealed {
@@ -90,6 +90,25 @@ impl UnitBuilder<'_> {
         self
     }
 
+    /// The file of the unit's split unit, relative to the directory of the compilation, for consumers that
+    /// [have units split](crate::lower::Consumer::is_split). DWARF 5 section 3.1.2, `DW_AT_dwo_name`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] where the name is empty, or another unit's.
+    pub fn split_name(&mut self, name: &str) -> Result<&mut Self> {
+        let module = &mut self.builder.module;
+        let known = module.strings.number(name).map(StringId::from_u32);
+        let is_taken = module.units.iter().any(|(id, unit)| id != self.id && known == unit.split_name);
+        if name.is_empty() || known.is_some() && is_taken {
+            let error =
+                Error::bad_argument(format!("a split unit has a file of its own, and `{name}` is none"));
+            return Err(error.or_at(module.at_scope(module.units[self.id].scope)));
+        }
+        let name = self.builder.string(name);
+        self.builder.module.units[self.id].split_name = Some(name);
+        Ok(self)
+    }
+
     /// The unit's id.
     pub fn id(&self) -> UnitId {
         self.id
@@ -112,6 +131,7 @@ impl Builder {
             producer: None,
             language: None,
             language_version: None,
+            split_name: None,
             scope,
             file,
             macros: 0..0,

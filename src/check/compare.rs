@@ -10,7 +10,7 @@ use super::attributes::{self, only};
 use super::index::Index;
 use super::machine::Lists;
 use super::report::{Finding, Kind, Report};
-use super::types::Later;
+use super::types::{Later, TypeUnits, is_type_unit};
 use crate::error::{At, Error};
 use crate::eval;
 use crate::lower::{Consumer, LeftOut, Whose};
@@ -54,9 +54,41 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) scope_entries: BTreeSet<(ScopeId, u64)>,
     /// The line program of the unit that is being compared.
     pub(super) program: Option<LineProgram<'o>>,
+    pub(super) type_units: TypeUnits<'a, 'o>,
     /// The units of the module by the offsets of what they were compared with.
     pub(super) unit_ids: BTreeMap<u64, UnitId>,
     pub(super) evaluator: eval::Evaluator,
+    /// Of split units, what has their skeletons; these, and whether each was taken; and the files of all units.
+    pub(super) main: Option<&'a Dwarf<'o>>,
+    pub(super) skeletons: Vec<(&'a crate::read::Unit<'o>, bool)>,
+    /// Of the file that is being compared, by the offsets of the split units.
+    pub(super) of_split: BTreeMap<u64, &'a crate::read::Unit<'o>>,
+    /// Whether this is the first file, with which all of the tables is compared that is not a unit's.
+    pub(super) is_first: bool,
+    pub(super) split_names: Vec<String>,
+}
+
+/// Units by name; of several with one name, in their order. Each has the index of its file.
+pub(super) struct UnitsByName<'a, 'o>(BTreeMap<&'a str, VecDeque<(usize, &'a crate::read::Unit<'o>)>>);
+
+impl<'a, 'o> UnitsByName<'a, 'o> {
+    pub(super) fn new(files: impl IntoIterator<Item = &'a Dwarf<'o>>) -> Self
+    where
+        'o: 'a,
+    {
+        let mut by_name = BTreeMap::<_, VecDeque<_>>::new();
+        for (file, dwarf) in files.into_iter().enumerate() {
+            for unit in dwarf.units().iter().filter(|unit| !is_type_unit(unit)) {
+                by_name.entry(unit.name.as_deref().unwrap_or("")).or_default().push_back((file, unit));
+            }
+        }
+        Self(by_name)
+    }
+
+    /// The next one of this name.
+    pub(super) fn take(&mut self, name: &str) -> Option<(usize, &'a crate::read::Unit<'o>)> {
+        self.0.get_mut(name)?.pop_front()
+    }
 }
 
 /// An entry that refers to another one.
@@ -122,8 +154,14 @@ impl<'a, 'o> Compare<'a, 'o> {
             later: Later::default(),
             scope_entries: BTreeSet::new(),
             program: None,
+            type_units: TypeUnits::default(),
             unit_ids: BTreeMap::new(),
             evaluator: eval::Evaluator::new(),
+            main: None,
+            skeletons: Vec::new(),
+            of_split: BTreeMap::new(),
+            is_first: true,
+            split_names: Vec::new(),
         };
         compare.read_lists();
         compare
@@ -150,10 +188,32 @@ impl<'a, 'o> Compare<'a, 'o> {
 
     /// Compares everything.
     pub(super) fn run(mut self) -> Report {
-        self.header();
+        self.header(self.object);
+        self.read_type_units();
         self.units();
-        self.tables();
+        self.rest_of_type_units();
+        self.tables(self.object, self.dwarf);
         self.lookups();
+        self.addresses();
+        self.rest();
+        self.report
+    }
+
+    /// Goes on with another file, that of split units.
+    pub(super) fn begin_file(&mut self, file: &'a Dwarf<'o>) {
+        self.dwarf = file;
+        self.lists.clear();
+        self.variables.clear();
+        self.function_origins.clear();
+        self.variable_origins.clear();
+        self.namespaces.clear();
+        self.type_entries.clear();
+        self.of_split.clear();
+        self.read_lists();
+    }
+
+    /// Compares what can be when all entries of a file are known.
+    pub(super) fn rest(&mut self) {
         self.origins();
         self.rest_of_parts();
         for (variable, entry, function) in core::mem::take(&mut self.places) {
@@ -165,37 +225,49 @@ impl<'a, 'o> Compare<'a, 'o> {
         for (call, entry) in core::mem::take(&mut self.calls) {
             self.call_expressions(call, entry);
         }
-        self.report
     }
 
     /// The object is for the module's target.
-    fn header(&mut self) {
+    pub(super) fn header(&mut self, object: &Object<'_>) {
         let target = &self.module.target;
-        self.same(&At::default(), "ELF machine", &target.elf().machine, &self.object.machine());
+        self.same(&At::default(), "ELF machine", &target.elf().machine, &object.machine());
         let name = |gfx: Option<crate::target::Gfx>| gfx.map(crate::target::Gfx::name);
-        self.same(&At::default(), "processor", &name(target.gfx()), &name(self.object.gfx()));
+        self.same(&At::default(), "processor", &name(target.gfx()), &name(object.gfx()));
     }
 
     /// Every unit of the module; a unit is known by its name, and of several with one name by its place.
     fn units(&mut self) {
-        let (module, dwarf) = (self.module, self.dwarf);
-        let mut by_name = BTreeMap::<_, VecDeque<_>>::new();
-        for unit in dwarf.units() {
-            by_name.entry(unit.name.as_deref().unwrap_or("")).or_default().push_back(unit);
-        }
-        for (id, unit) in module.units() {
-            let name = module.string(unit.name);
-            let at = module.at_scope(unit.scope);
-            let found = by_name.get_mut(name).and_then(|units| units.pop_front());
-            let root = found.and_then(|found| Some((found, dwarf.root(found)?)));
-            match root {
-                Some((found, root)) => self.unit(id, unit, found, root, &at),
-                None => self.find(Kind::MissingEntry, at, format!("a unit `{name}`"), "none"),
+        let mut known = UnitsByName::new([self.dwarf]);
+        for (id, unit) in self.module.units() {
+            match known.take(self.module.string(unit.name)) {
+                Some((_, found)) => self.unit_with_root(id, found),
+                None => self.missing_unit(unit),
             }
         }
-        let mut rest: Vec<_> = by_name.into_values().flatten().collect();
-        rest.sort_by_key(|unit| unit.offset);
-        for unit in rest {
+        self.no_more(known);
+    }
+
+    /// Compares a unit, if it has an entry.
+    pub(super) fn unit_with_root(&mut self, id: UnitId, found: &'a crate::read::Unit<'o>) {
+        let (module, dwarf) = (self.module, self.dwarf);
+        let unit = module.unit(id);
+        match dwarf.root(found) {
+            Some(root) => self.unit(id, unit, found, root, &module.at_scope(unit.scope)),
+            None => self.missing_unit(unit),
+        }
+    }
+
+    #[cold]
+    pub(super) fn missing_unit(&mut self, unit: &Unit) {
+        let what = format!("a unit `{}`", self.module.string(unit.name));
+        self.find(Kind::MissingEntry, self.module.at_scope(unit.scope), what, "none");
+    }
+
+    /// There are no units but those of the module.
+    pub(super) fn no_more(&mut self, rest: UnitsByName<'a, 'o>) {
+        let mut rest: Vec<_> = rest.0.into_values().flatten().collect();
+        rest.sort_by_key(|&(file, unit)| (file, unit.offset));
+        for (_, unit) in rest {
             let name = unit.name.as_deref().map(String::from);
             let what = format!("a unit `{}`", name.as_deref().unwrap_or_default());
             self.find(Kind::UnexpectedEntry, At { unit: name, ..At::default() }, "no more", what);
@@ -212,20 +284,24 @@ impl<'a, 'o> Compare<'a, 'o> {
     ) {
         let module = self.module;
         self.report.entries += 1;
-        self.unit_ids.insert(found.offset, id);
         let text = |id: Option<crate::model::StringId>| id.map(|id| module.string(id).to_owned());
         let own = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(String::from);
         self.same(at, "a unit's tag", &dw::DW_TAG_compile_unit, &root.tag());
-        self.same(at, "a unit's kind", &dw::DW_UT_compile, &found.kind);
+        let is_split = self.main.is_some();
+        let kind = if is_split { dw::DW_UT_split_compile } else { dw::DW_UT_compile };
+        self.same(at, "a unit's kind", &kind, &found.kind);
         self.same(at, "entries that do not end", &0, &found.unclosed);
         self.same(at, "DW_AT_comp_dir", &text(unit.directory), &own(&found.comp_dir));
         self.same(at, "DW_AT_producer", &text(unit.producer), &own(&found.producer));
-        self.language(unit, found.language, root, at);
+        self.language(unit, root, at);
         let address_bytes = module.target.address_bytes();
         self.same(at, "bytes of an address", &address_bytes, &found.encoding.address_bytes);
         let macros = if self.consumer.version < 5 { dw::DW_AT_macro_info } else { dw::DW_AT_macros };
-        if let Err((expected, found)) = only(root, |name| attributes::UNIT.contains(&name) || name == macros)
-        {
+        let is_allowed = |name| {
+            let is_elsewhere = attributes::SKELETON.contains(&name) || name == dw::DW_AT_loclists_base;
+            name == macros || attributes::UNIT.contains(&name) && !(is_split && is_elsewhere)
+        };
+        if let Err((expected, found)) = only(root, is_allowed) {
             self.find(Kind::Attribute, at.clone(), expected, found);
         }
         self.program = match self.dwarf.lines(found) {
@@ -235,7 +311,11 @@ impl<'a, 'o> Compare<'a, 'o> {
                 None
             }
         };
-        self.code_of_unit(id, root, at);
+        let has_code = if is_split { self.skeleton(id, found, at) } else { Some(root) };
+        if let Some(has_code) = has_code {
+            self.unit_ids.insert(has_code.unit().offset, id);
+            self.code_of_unit(id, has_code, at);
+        }
         self.scope(unit.scope, root, None);
         self.rest_of_types(id, root);
         self.procedures(id, root, at);
@@ -243,14 +323,20 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.lines(id, at);
     }
 
-    fn language(&mut self, unit: &Unit, found: Option<u64>, root: Entry<'a, 'o>, at: &At) {
-        self.same(at, "DW_AT_language", &unit.language.map(|language| language.0.into()), &found);
+    fn language(&mut self, unit: &Unit, root: Entry<'a, 'o>, at: &At) {
+        let expected = self.expected_language(unit);
+        for (name, expected) in attributes::LANGUAGE.into_iter().zip(expected) {
+            self.same(at, &name.to_string(), &expected, &root.number(name));
+        }
+    }
+
+    /// The language of a unit, and its name and version for those who are told of them.
+    pub(super) fn expected_language(&self, unit: &Unit) -> [Option<u64>; 3] {
         let name =
             unit.language.and_then(|language| language.name()).filter(|_| self.consumer.language_names);
         let version = name.and_then(|(_, version)| unit.language_version.or(version));
-        let found = [attributes::LANGUAGE_NAME, attributes::LANGUAGE_VERSION].map(|name| root.number(name));
-        self.same(at, "the name of the language", &name.map(|(name, _)| name.into()), &found[0]);
-        self.same(at, "the version of the language", &version.map(u64::from), &found[1]);
+        let language = unit.language.map(|language| language.0.into());
+        [language, name.map(|(name, _)| name.into()), version.map(u64::from)]
     }
 
     /// A unit's code is that of its functions.

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use super::compare::Compare;
 use super::report::Kind;
 use crate::error::At;
+use crate::read::{Dwarf, Object};
 
 /// A table that units refer to.
 #[derive(Clone, Copy)]
@@ -34,12 +35,13 @@ const TABLES: [Table; 4] = [
 
 impl Compare<'_, '_> {
     /// The tables fill their sections, and units refer to the first element of one.
-    pub(super) fn tables(&mut self) {
+    pub(super) fn tables(&mut self, object: &Object<'_>, dwarf: &Dwarf<'_>) {
         for table in TABLES {
-            let Some(section) = self.object.section(table.section) else { continue };
-            let bytes = Bytes { all: &section.data, big_endian: self.object.is_big_endian() };
+            let name = dwarf.sections().name(table.section);
+            let Some(section) = object.section(name) else { continue };
+            let bytes = Bytes { all: &section.data, big_endian: object.is_big_endian() };
             let found = tables(table, section.moved as usize, bytes, self.module.target.address_bytes());
-            let place = |text: String| (At { section: Some(table.section.into()), ..At::default() }, text);
+            let place = |text: String| (At { section: Some(name.into()), ..At::default() }, text);
             let tables = match found {
                 Ok(tables) => tables,
                 Err(text) => {
@@ -49,7 +51,7 @@ impl Compare<'_, '_> {
                 }
             };
             let bases: BTreeSet<u64> = tables.iter().map(|range| range.start as u64).collect();
-            for unit in self.dwarf.units() {
+            for unit in dwarf.units() {
                 let base = match table.section {
                     ".debug_loclists" => unit.loclists_base,
                     ".debug_rnglists" => unit.rnglists_base,

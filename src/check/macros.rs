@@ -40,16 +40,27 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.same(at, "the version of macros", &is_five.then_some(5), &list.version);
         if is_five {
             self.same(at, "bytes of an offset", &self.consumer.format.word_size(), &list.offset_bytes);
-            self.same(at, "the line program of macros", &unit.stmt_list, &list.line_program);
+            // Of a split unit, it is the first of its own file.
+            let program = if self.main.is_some() { unit.stmt_list.map(|_| 0) } else { unit.stmt_list };
+            self.same(at, "the line program of macros", &program, &list.line_program);
         }
+        let own = list
+            .line_program
+            .filter(|_| self.main.is_some())
+            .map(|offset| LineProgram::read(self.dwarf.sections(), offset, unit.encoding.address_bytes));
+        let own = match own.transpose() {
+            Ok(own) => own,
+            Err(error) => return self.unreadable(&error, at.clone()),
+        };
+        let program = if self.main.is_some() { own.as_ref() } else { self.program.as_ref() };
         let mut found = Vec::new();
         for one in list.entries() {
             match one {
-                Ok(one) => found.push(self::found(self.program.as_ref(), one.entry)),
+                Ok(one) => found.push(self::found(program, one.entry)),
                 Err(error) => return self.unreadable(&error, at.clone()),
             }
         }
-        let version = self.program.as_ref().map_or(self.consumer.version, |program| program.version);
+        let version = program.map_or(self.consumer.version, |program| program.version);
         let expected: Vec<Said> = macros.iter().map(|&one| expected(module, one, version)).collect();
         self.report.macros += expected.len() as u64;
         for number in 0..expected.len().max(found.len()) {

@@ -56,11 +56,13 @@ mod names;
 mod places;
 mod plain;
 mod report;
+mod split;
 mod tables;
 mod types;
 pub mod witness;
 
 pub use report::{Finding, Kind, Report, Unproven};
+pub use split::check_split;
 
 use crate::error::{At, Error, Result};
 use crate::lower::{Consumer, LeftOut};
@@ -77,30 +79,40 @@ use crate::read::{Dwarf, Object, Placing};
 /// Only if the bytes cannot be read. Everything else is a finding of the report.
 pub fn check(module: &Module, consumer: &Consumer, left_out: &[LeftOut], bytes: &[u8]) -> Result<Report> {
     let object = Object::read(bytes)?;
-    // Operations of the vendor's are known whoever reads: whether they may be there is for `plain` to say.
-    let dialect = match consumer.dialect {
-        Dialect::Dwarf5 => Dialect::Llvm,
-        other => other,
-    };
+    let dialect = dialect(consumer);
     // A number that the linker should fill in and is not told of can be right by luck, where it is 0. So
     // what is compared is the object as if it were linked behind others.
     Dwarf::read_as(&object, dialect, consumer.draft)?;
     let object = Object::read_placed(bytes, Placing::Linked)?;
     let dwarf = match Dwarf::read_as(&object, dialect, consumer.draft) {
         Ok(dwarf) => dwarf,
-        Err(error) => {
-            let finding = Finding {
-                kind: Kind::Unreadable,
-                at: error.at().clone(),
-                lane: None,
-                expected: "something that can be read when it is linked".into(),
-                found: placed(&object, &error).to_string(),
-                trace: Vec::new(),
-            };
-            return Ok(Report { findings: vec![finding], left_out: left_out.len(), ..Report::default() });
-        }
+        Err(error) => return Ok(unreadable(&object, &error, left_out)),
     };
-    Ok(compare::Compare::new(module, consumer, left_out, &object, &dwarf).run())
+    let mut report = compare::Compare::new(module, consumer, left_out, &object, &dwarf).run();
+    let behind = Object::read_placed(bytes, Placing::InfoBehind)?;
+    tables::units_are_relocated(&mut report, &object, &behind);
+    Ok(report)
+}
+
+/// Operations of the vendor's are known whoever reads: whether they may be there is for `plain` to say.
+fn dialect(consumer: &Consumer) -> Dialect {
+    match consumer.dialect {
+        Dialect::Dwarf5 => Dialect::Llvm,
+        other => other,
+    }
+}
+
+/// The report of an object that can be read as it is, and not when it is linked.
+fn unreadable(object: &Object<'_>, error: &Error, left_out: &[LeftOut]) -> Report {
+    let finding = Finding {
+        kind: Kind::Unreadable,
+        at: error.at().clone(),
+        lane: None,
+        expected: "something that can be read when it is linked".into(),
+        found: placed(object, error).to_string(),
+        trace: Vec::new(),
+    };
+    Report { findings: vec![finding], left_out: left_out.len(), ..Report::default() }
 }
 
 /// The error with the offset that the section has in the file.

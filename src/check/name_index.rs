@@ -120,14 +120,16 @@ type Indexed = BTreeMap<u64, u64>;
 impl<'a, 'o> Compare<'a, 'o> {
     /// Each name that a reader may look up is found, with all that has it; and no more than that.
     pub(super) fn name_indices(&mut self) {
-        let indices = match self.dwarf.names() {
+        let indices = match self.with_tables().names() {
             Ok(indices) => indices,
             Err(error) => return self.unreadable(&error, self.in_section(SECTION, None)),
         };
         if !self.consumer.tables.names {
-            return self.not_asked_for(SECTION, !indices.is_empty());
+            return self.not_asked_for(SECTION, self.is_first && !indices.is_empty());
         }
-        self.indexed_units(&indices);
+        if self.is_first {
+            self.indexed_units(&indices);
+        }
         let mut indexed = Indexed::new();
         let mut found = Vec::new();
         for index in &indices {
@@ -158,7 +160,8 @@ impl<'a, 'o> Compare<'a, 'o> {
     /// Every unit is in an index, once.
     fn indexed_units(&mut self, indices: &[NameIndex<'o>]) {
         let of = |is_type: bool| {
-            let units = self.dwarf.units().iter().filter(move |unit| is_type == is_type_unit(unit.kind));
+            let units =
+                self.with_tables().units().iter().filter(move |unit| is_type == is_type_unit(unit.kind));
             units.map(|unit| unit.offset).collect::<Vec<_>>()
         };
         let (expected, expected_types) = (of(false), of(true));
@@ -191,6 +194,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         found: &mut Vec<(String, u64, Option<u64>)>,
     ) -> Result<()> {
         let wrong = |compare: &mut Self, expected: String, found: String| {
+            if !compare.is_first {
+                return;
+            }
             let at = compare.in_section(SECTION, None);
             compare.find(Kind::Table, at, expected, found);
         };
@@ -218,11 +224,12 @@ impl<'a, 'o> Compare<'a, 'o> {
             for entry in index.entries(&name)? {
                 let entry = entry?;
                 let place = self.at_offset(SECTION, entry.offset);
-                match self.dwarf.named(&entry) {
+                match self.named(&entry) {
                     Some(named) => {
                         indexed.insert(entry.offset, named.offset());
                         found.push((text.clone(), named.offset(), place.offset));
                     }
+                    None if self.is_in_another_file(&entry) => {}
                     None => {
                         let expected = format!("an entry that has the name `{text}`");
                         self.find(Kind::Table, place, expected, format!("none at {:x?}", entry.entry));
@@ -243,14 +250,14 @@ impl<'a, 'o> Compare<'a, 'o> {
     /// Looks an entry up by a name, as a reader does.
     fn look_up(&mut self, indices: &[NameIndex<'o>], indexed: &Indexed, entry: Entry<'a, 'o>, name: &str) {
         self.report.names += 1;
-        let dwarf = self.dwarf;
+        let compare = &*self;
         let mut all = Vec::new();
         for index in indices {
             let read = index.find(name.as_bytes()).and_then(|names| {
                 names.iter().try_for_each(|name| {
                     for one in index.entries(name)? {
                         let one = one?;
-                        all.extend(Some(one).filter(|one| dwarf.named(one) == Some(entry)));
+                        all.extend(Some(one).filter(|one| compare.named(one) == Some(entry)));
                     }
                     Ok(())
                 })
@@ -281,12 +288,11 @@ impl<'a, 'o> Compare<'a, 'o> {
         if found.tag != entry.tag() {
             all.push((entry.tag().to_string(), found.tag.to_string()));
         }
-        let unit = entry.unit();
-        let expected = match is_type_unit(unit.kind) {
+        let expected = self.in_tables(entry.unit()).map(|unit| match is_type_unit(unit.kind) {
             true => NameUnit::Type(unit.offset),
             false => NameUnit::Compile(unit.offset),
-        };
-        if found.unit != Some(expected) {
+        });
+        if found.unit != expected {
             all.push((format!("{expected:x?}"), format!("{:x?}", found.unit)));
         }
         let parent = entry.parent().filter(|&parent| class(self, parent).is_some());

@@ -5,19 +5,57 @@ use gimli::constants as dw;
 
 use super::compare::Compare;
 use super::name_index::{Class, class, name};
-use super::report::Kind;
-use crate::error::At;
-use crate::read::{AddressRanges, Entry, PublicNames, PublicSection, Unit, Value};
+use super::report::{Finding, Kind, Report};
+use super::types::is_type_unit;
+use crate::error::{At, Result};
+use crate::read::{
+    AddressRanges, Entry, INFO_BEHIND, NameIndex, Object, PublicNames, PublicSection, Sections, Unit, Value,
+};
+
+/// The linker fills in which units tables are of: also of the first one, whose offset is right by luck without.
+pub(super) fn units_are_relocated(report: &mut Report, object: &Object<'_>, behind: &Object<'_>) {
+    if !object.is_relocatable() {
+        return;
+    }
+    // What cannot be read was found before.
+    let (Ok(all), Ok(moved)) = (units_of_tables(object), units_of_tables(behind)) else { return };
+    for ((section, unit), (_, moved)) in all.into_iter().zip(moved) {
+        if moved != unit.wrapping_add(INFO_BEHIND) {
+            report.findings.push(Finding {
+                kind: Kind::Table,
+                at: At { section: Some(section.into()), ..At::default() },
+                lane: None,
+                expected: format!("the offset {unit:#x} of a unit, which the linker is told of"),
+                found: "a number".into(),
+                trace: Vec::new(),
+            });
+        }
+    }
+}
+
+/// The offsets of units in all tables.
+fn units_of_tables(object: &Object<'_>) -> Result<Vec<(&'static str, u64)>> {
+    let sections = &Sections::of(object);
+    let mut all = Vec::new();
+    for index in NameIndex::read_all(sections)? {
+        all.extend(index.units.iter().chain(&index.type_units).map(|&unit| (".debug_names", unit)));
+    }
+    all.extend(AddressRanges::read_all(sections)?.iter().map(|set| (ADDRESSES, set.unit)));
+    for section in PublicSection::ALL {
+        let sets = PublicNames::read_all(sections, section)?;
+        all.extend(sets.iter().map(|set| (section.name(), set.unit)));
+    }
+    Ok(all)
+}
 
 const ADDRESSES: &str = ".debug_aranges";
 /// An end for references that go round in circles.
 const MOST_STEPS: usize = 16;
 
 impl<'a, 'o> Compare<'a, 'o> {
-    /// Compares all tables that the consumer asks for; others are not there.
+    /// Compares all tables of names that the consumer asks for; others are not there.
     pub(super) fn lookups(&mut self) {
         self.name_indices();
-        self.addresses();
         for section in PublicSection::ALL {
             self.public(section);
         }
@@ -42,8 +80,8 @@ impl<'a, 'o> Compare<'a, 'o> {
     }
 
     /// Each unit's code is in its table, function by function.
-    fn addresses(&mut self) {
-        let sets = match AddressRanges::read_all(self.dwarf.sections()) {
+    pub(super) fn addresses(&mut self) {
+        let sets = match AddressRanges::read_all(self.with_tables().sections()) {
             Ok(sets) => sets,
             Err(error) => return self.unreadable(&error, self.in_section(ADDRESSES, None)),
         };
@@ -92,18 +130,18 @@ impl<'a, 'o> Compare<'a, 'o> {
 
     /// A unit's public names: of functions and variables in one section, of types in the other.
     fn public(&mut self, section: PublicSection) {
-        let sets = match PublicNames::read_all(self.dwarf.sections(), section) {
+        let sets = match PublicNames::read_all(self.with_tables().sections(), section) {
             Ok(sets) => sets,
             Err(error) => return self.unreadable(&error, self.in_section(section.name(), None)),
         };
         let is_standard = matches!(section, PublicSection::Names | PublicSection::Types);
         if !self.consumer.tables.pubs || !is_standard {
-            return self.not_asked_for(section.name(), !sets.is_empty());
+            return self.not_asked_for(section.name(), self.is_first && !sets.is_empty());
         }
         let dwarf = self.dwarf;
-        for set in &sets {
+        for set in sets.iter().filter(|_| self.is_first).collect::<Vec<_>>() {
             let at = self.at_offset(section.name(), set.offset);
-            match dwarf.units().iter().find(|unit| unit.offset == set.unit) {
+            match self.with_tables().units().iter().find(|unit| unit.offset == set.unit) {
                 Some(unit) => {
                     let expected = unit.end - unit.offset;
                     self.same(&at, "bytes of a unit", &expected, &set.unit_bytes);
@@ -114,8 +152,10 @@ impl<'a, 'o> Compare<'a, 'o> {
                 }
             }
         }
-        for unit in dwarf.units() {
-            let of_unit = sets.iter().filter(|set| set.unit == unit.offset);
+        // The tables have offsets in `.debug_info`, of units that are there in any case.
+        for unit in dwarf.units().iter().filter(|unit| !is_type_unit(unit)) {
+            let offset = self.in_tables(unit).map(|unit| unit.offset);
+            let of_unit = sets.iter().filter(|set| Some(set.unit) == offset);
             self.public_of(section, unit, of_unit.collect());
         }
     }

@@ -48,6 +48,8 @@ pub(super) struct Dies<'u> {
     pub(super) expression: Vec<u8>,
     pub(super) line: Part,
     pub(super) macros: Part,
+    /// The type whose unit is being written; `None` in the compile unit.
+    pub(super) type_unit_of: Option<TypeId>,
     /// Whether what comes again is to be written once, and whether something was.
     shares: bool,
     has_shared: bool,
@@ -68,6 +70,7 @@ impl<'u> Dies<'u> {
         let live = ids.map(|id| units.module.variables[id].live.len()).filter(|&count| count > 0);
         let (lists, list_entries) = live.fold((0, 0), |(lists, entries), count| (lists + 1, entries + count));
         let mut info = Info::new(format, unit.as_u32(), entries.count(), forms, abbreviations);
+        info.is_split = consumer.is_split;
         if consumer.tables.names || consumer.tables.pubs {
             info.named = Some(Box::default());
         }
@@ -88,6 +91,7 @@ impl<'u> Dies<'u> {
             expression: Vec::new(),
             line: Part::default(),
             macros: Part::default(),
+            type_unit_of: None,
             shares,
             has_shared: false,
         }
@@ -97,9 +101,13 @@ impl<'u> Dies<'u> {
     pub(super) fn write(mut self) -> Result<LoweredUnit> {
         let (module, id, format) = (self.module, self.entries.unit, self.info.format);
         let has = self.contents();
-        let is_one = has.code.len() == 1;
+        // That a split unit has the address of its skeleton not all readers know.
+        let is_one = has.code.len() == 1 && !self.consumer.is_split;
 
-        self.info.begin_unit(gimli::DW_UT_compile, None);
+        match self.consumer.is_split {
+            true => self.info.begin_unit(gimli::DW_UT_split_compile, Some(0)),
+            false => self.info.begin_unit(gimli::DW_UT_compile, None),
+        }
         self.unit_entry(&has)?;
         if !self.consumer.has_locations_on_the_stack() {
             self.hidden_types(id);
@@ -127,15 +135,9 @@ impl<'u> Dies<'u> {
         }
         let loclists = self.finish_lists(has.loclists, |dies| &mut dies.loclists)?;
         let rnglists = self.finish_lists(has.ranges, |dies| &mut dies.rnglists)?;
-        for &relocation in &self.lists_named {
-            let relocation = &mut self.info.relocations[relocation];
-            let starts = match relocation.target {
-                RelocationTarget::Section(".debug_loclists" | ".debug_loc") => &loclists.starts,
-                _ => &rnglists.starts,
-            };
-            relocation.addend = starts[relocation.addend as usize].into();
-        }
+        self.name_lists(&loclists, &rnglists);
         self.info.end_unit()?;
+        let skeleton = self.consumer.is_split.then(|| self.skeleton(&has)).transpose()?;
         let addresses = if has.addresses && format.version >= 5 {
             let (bytes, relocations) =
                 core::mem::take(&mut self.addresses).finish(format, |symbol| symbol_name(module, symbol));
@@ -160,8 +162,11 @@ impl<'u> Dies<'u> {
             macros: self.macros,
             code: has.code,
             named: self.info.named.map(|named| named.finish()).unwrap_or_default(),
+            type_units: Vec::new(),
             left_out: self.left_out,
             has_shared: self.has_shared,
+            skeleton,
+            split: None,
         })
     }
 
@@ -222,7 +227,8 @@ impl<'u> Dies<'u> {
                 || super::others::has_lines(module, id)
                 || types().any(|ty| ty.lines(module).next().is_some())
                 || scopes().any(|scope| matches!(scope.kind, ScopeKind::Inlined { .. })),
-            ranges: code.len() > 1 || scopes().any(|scope| !scope.ranges.is_empty()),
+            ranges: code.len() > 1 && !self.consumer.is_split
+                || scopes().any(|scope| !scope.ranges.is_empty()),
             // Whether a location has an address in it is known only when it is written.
             addresses: !code.is_empty()
                 || types().any(|ty| !ty.locs().is_empty())
@@ -239,7 +245,9 @@ impl<'u> Dies<'u> {
         let (module, format) = (self.module, self.info.format);
         let unit = &module.units[self.entries.unit];
         self.info.begin_entry(gimli::DW_TAG_compile_unit, true, None);
-        if format.version >= 5 {
+        // A split unit's tables are the first of its file, and what is left is in the skeleton.
+        let is_split = self.consumer.is_split;
+        if format.version >= 5 && !is_split {
             let base = str_offsets_base(format);
             self.info.offset(gimli::DW_AT_str_offsets_base, ".debug_str_offsets", base);
         }
@@ -248,11 +256,8 @@ impl<'u> Dies<'u> {
         }
         self.language(unit);
         self.name(Some(unit.name));
-        if let Some(directory) = unit.directory {
-            self.text(gimli::DW_AT_comp_dir, directory);
-        }
-        if has.lines {
-            self.info.offset(gimli::DW_AT_stmt_list, ".debug_line", 0);
+        if !is_split {
+            self.sources(has);
         }
         if has.macros {
             let (at, section) = match format.version {
@@ -261,7 +266,7 @@ impl<'u> Dies<'u> {
             };
             self.info.offset(at, section, 0);
         }
-        if format.version >= 5 {
+        if format.version >= 5 && !is_split {
             if has.addresses {
                 self.info.offset(gimli::DW_AT_addr_base, ".debug_addr", addr_base(format));
             }
@@ -272,6 +277,26 @@ impl<'u> Dies<'u> {
                 self.info.offset(gimli::DW_AT_loclists_base, ".debug_loclists", lists_base(format));
             }
         }
+        if !is_split {
+            self.code_of_unit(has);
+        }
+        self.info.end_entry();
+        Ok(())
+    }
+
+    /// Writes where the sources of the unit are.
+    pub(super) fn sources(&mut self, has: &Contents) {
+        if let Some(directory) = self.module.units[self.entries.unit].directory {
+            self.text(gimli::DW_AT_comp_dir, directory);
+        }
+        if has.lines {
+            self.info.offset(gimli::DW_AT_stmt_list, ".debug_line", 0);
+        }
+    }
+
+    /// Writes where the code of the unit is.
+    pub(super) fn code_of_unit(&mut self, has: &Contents) {
+        let (module, format) = (self.module, self.info.format);
         match has.code[..] {
             [] => {}
             [id] => {
@@ -293,12 +318,22 @@ impl<'u> Dies<'u> {
                 self.ranges(list);
             }
         }
-        self.info.end_entry();
-        Ok(())
+    }
+
+    /// Fills in the offsets of lists that are named by them.
+    pub(super) fn name_lists(&mut self, loclists: &FinishedLists, rnglists: &FinishedLists) {
+        for relocation in self.lists_named.drain(..) {
+            let relocation = &mut self.info.relocations[relocation];
+            let starts = match relocation.target {
+                RelocationTarget::Section(".debug_loclists" | ".debug_loc") => &loclists.starts,
+                _ => &rnglists.starts,
+            };
+            relocation.addend = starts[relocation.addend as usize].into();
+        }
     }
 
     /// Ends a kind of lists of the unit.
-    fn finish_lists(
+    pub(super) fn finish_lists(
         &mut self,
         are_there: bool,
         lists: impl FnOnce(&mut Self) -> &mut Lists,
@@ -474,15 +509,15 @@ impl<'u> Dies<'u> {
 }
 
 /// What a unit has.
-struct Contents {
+pub(super) struct Contents {
     functions: Vec<FunctionId>,
     /// Those that have code.
-    code: Vec<FunctionId>,
+    pub(super) code: Vec<FunctionId>,
     loclists: bool,
-    lines: bool,
-    macros: bool,
+    pub(super) lines: bool,
+    pub(super) macros: bool,
     ranges: bool,
-    addresses: bool,
+    pub(super) addresses: bool,
 }
 
 /// Address 0.

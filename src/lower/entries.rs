@@ -179,6 +179,10 @@ impl Entries for Numbers<'_> {
         Some(UnitEntry { unit: unit.as_u32(), entry })
     }
 
+    fn is_in_reach(&self, entry: UnitEntry) -> bool {
+        !self.units.consumer.is_split || entry.unit == self.unit.as_u32()
+    }
+
     fn unsigned(&self, bits: u32) -> Option<u64> {
         self.unsigned.iter().find(|&&(has, _)| has == bits).map(|&(_, offset)| offset)
     }
@@ -251,6 +255,11 @@ impl Children {
 
     pub(super) fn next_type(&self, ty: TypeId) -> Option<TypeId> {
         some(self.next_type[ty.as_u32() as usize]).map(TypeId::from_u32)
+    }
+
+    pub(super) fn is_empty(&self, scope: ScopeId) -> bool {
+        let index = scope.as_u32() as usize;
+        [self.first_variable[index], self.first_scope[index], self.first_type[index]] == [NONE; 3]
     }
 }
 

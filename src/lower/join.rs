@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
+use super::type_units::TypeUnit;
 use super::units::{LoweredUnit, Part, Units};
-use super::{LeftOut, Lowered};
+use super::{LeftOut, Lowered, SplitUnit};
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::aranges::{self, AddressRange};
 use crate::emit::format::Format;
@@ -18,7 +19,7 @@ use crate::emit::pubs::{self, PublicUnit};
 use crate::emit::strings::{StringIndices, Strings};
 use crate::emit::{Relocation, RelocationTarget, Section};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Address, FunctionId, Module, StringId};
+use crate::model::{Address, FunctionId, Module, StringId, UnitId};
 
 /// Sections, to which one unit after the other is appended.
 pub(super) struct Join<'u, 'm> {
@@ -46,7 +47,10 @@ pub(super) struct Join<'u, 'm> {
     table_of: Vec<(usize, usize)>,
     /// The entries of each unit that are looked up by name.
     named: Vec<Vec<NamedEntry>>,
+    /// Type units and their tables of abbreviations.
+    type_units: Vec<(TypeUnit, usize)>,
     left_out: Vec<LeftOut>,
+    split: Vec<SplitUnit>,
 }
 
 /// A section, as far as it is there.
@@ -124,7 +128,9 @@ impl<'u, 'm> Join<'u, 'm> {
             offsets: Vec::new(),
             table_of: Vec::new(),
             named: Vec::new(),
+            type_units: Vec::new(),
             left_out: Vec::new(),
+            split: Vec::new(),
         }
     }
 
@@ -136,7 +142,8 @@ impl<'u, 'm> Join<'u, 'm> {
             elsewhere: lists.elsewhere,
         };
         let bases = Bases { str_offsets: self.str_offsets.bytes.len() as u64, ..Bases::default() };
-        if self.format.version >= 5 {
+        // A skeleton has its strings elsewhere, if nothing else is asked for.
+        if self.format.version >= 5 && !(unit.split.is_some() && unit.strings.is_empty()) {
             let (units, strings) = (self.units, &mut self.strings);
             let offset = |number| strings.offset(number, &text(units, number));
             let out = &mut self.str_offsets;
@@ -156,33 +163,20 @@ impl<'u, 'm> Join<'u, 'm> {
             (&mut self.line, first_line),
             (&mut self.macros, first_macro),
         ] {
-            for relocation in &mut section.relocations[first..] {
-                let RelocationTarget::Section(name) = relocation.target else { continue };
-                let number = relocation.addend as u32;
-                relocation.addend = match name {
-                    ".debug_str" => self.strings.offset(number, &text(self.units, number)),
-                    // Number 0 is the empty string.
-                    ".debug_line_str" => {
-                        let text = number.checked_sub(1).map(|number| text(self.units, number));
-                        self.line_strings.offset(number, &text.unwrap_or_default())
-                    }
-                    ".debug_info" => relocation.addend + bases.info,
-                    ".debug_loclists" | ".debug_loc" => relocation.addend + bases.loclists,
-                    ".debug_rnglists" | ".debug_ranges" => relocation.addend + bases.rnglists,
-                    ".debug_addr" => relocation.addend + bases.addr,
-                    ".debug_line" => relocation.addend + bases.line,
-                    ".debug_macro" | ".debug_macinfo" => relocation.addend + bases.macros,
-                    ".debug_str_offsets" => relocation.addend + bases.str_offsets,
-                    _ => relocation.addend,
-                };
-            }
+            let texts = (&mut self.strings, &mut self.line_strings);
+            raise(&mut section.relocations[first..], self.units, texts, bases);
         }
         self.starts.push(info);
         self.offsets.push(unit.offsets);
         // The header's relocation is the unit's first.
         let table = self.table(unit.abbreviations);
         self.table_of.push((first_info, table));
+        for TypeUnit { signature, mut info } in unit.type_units {
+            raise(&mut info.relocations, self.units, (&mut self.strings, &mut self.line_strings), bases);
+            self.type_units.push((TypeUnit { signature, info }, table));
+        }
         self.left_out.extend(unit.left_out);
+        self.split.extend(unit.split);
         let tables = self.units.consumer.tables;
         if tables.aranges && !unit.code.is_empty() {
             let ranges = unit.code.iter().map(|&id| address_range(self.units.module, id));
@@ -320,6 +314,22 @@ impl<'u, 'm> Join<'u, 'm> {
         let mut sections = vec![
             plain(".debug_abbrev", Whole { bytes: abbrev, ..Whole::default() }),
             plain(".debug_info", self.info),
+        ];
+        sections.extend(self.type_units.into_iter().map(|(TypeUnit { signature, mut info }, table)| {
+            if let Some(relocation) = info.relocations.first_mut() {
+                relocation.addend = places[table];
+            }
+            let name = name(".debug_info", ".debug_types");
+            let is_strings = false;
+            Section {
+                name,
+                bytes: info.bytes,
+                relocations: info.relocations,
+                is_strings,
+                group: Some(signature),
+            }
+        }));
+        sections.extend([
             plain(name(".debug_loclists", ".debug_loc"), self.loclists),
             plain(name(".debug_rnglists", ".debug_ranges"), self.rnglists),
             plain(".debug_addr", self.addr),
@@ -332,7 +342,7 @@ impl<'u, 'm> Join<'u, 'm> {
             plain(".debug_aranges", self.aranges),
             plain(".debug_pubnames", self.pubnames),
             plain(".debug_pubtypes", self.pubtypes),
-        ];
+        ]);
         sections.retain(|section| !section.bytes.is_empty());
         for section in &sections {
             if section.bytes.len() as u64 > self.limit {
@@ -340,8 +350,16 @@ impl<'u, 'm> Join<'u, 'm> {
                 return Err(Error::new(ErrorKind::TooLarge(what.into())).in_section(section.name));
             }
         }
-        Ok(Lowered { sections, left_out: self.left_out })
+        Ok(Lowered { sections, left_out: self.left_out, split: self.split })
     }
+}
+
+/// Unsigned types that expressions use and the program does not have are less than so many bits wide.
+const UNSIGNED: u32 = 64;
+
+/// The number of the name of a unit's split file.
+pub(super) fn split_name(units: &Units<'_>, unit: UnitId) -> u32 {
+    units.module.strings.len() as u32 + UNSIGNED + unit.as_u32()
 }
 
 /// The code of a function.
@@ -381,13 +399,43 @@ fn public(units: &Units<'_>, named: &NamedEntries, kinds: [NamedKind; 2]) -> Vec
 /// No type has so many bits.
 const ANONYMOUS: u32 = 0;
 
+/// Makes what a unit's relocations add count from the start of the whole sections. Strings are put there.
+fn raise(
+    relocations: &mut [Relocation],
+    units: &Units<'_>,
+    (strings, line_strings): (&mut Strings, &mut Strings),
+    bases: Bases,
+) {
+    for relocation in relocations {
+        let RelocationTarget::Section(name) = relocation.target else { continue };
+        let number = relocation.addend as u32;
+        relocation.addend = match name {
+            ".debug_str" => strings.offset(number, &text(units, number)),
+            // Number 0 is the empty string.
+            ".debug_line_str" => {
+                let text = number.checked_sub(1).map(|number| text(units, number));
+                line_strings.offset(number, &text.unwrap_or_default())
+            }
+            ".debug_info" => relocation.addend + bases.info,
+            ".debug_loclists" | ".debug_loc" => relocation.addend + bases.loclists,
+            ".debug_rnglists" | ".debug_ranges" => relocation.addend + bases.rnglists,
+            ".debug_addr" => relocation.addend + bases.addr,
+            ".debug_line" => relocation.addend + bases.line,
+            ".debug_macro" | ".debug_macinfo" => relocation.addend + bases.macros,
+            ".debug_str_offsets" => relocation.addend + bases.str_offsets,
+            _ => relocation.addend,
+        };
+    }
+}
+
 /// The text of a string, by its number. Behind the module's own are the names of unsigned types that
-/// expressions use and the program does not have, by their size.
-pub(super) fn text<'m>(units: &Units<'m>, number: u32) -> Cow<'m, str> {
+/// expressions use and the program does not have, by their size, and those of the units' split files.
+pub(super) fn text<'u>(units: &'u Units<'_>, number: u32) -> Cow<'u, str> {
     match number.checked_sub(units.module.strings.len() as u32) {
         None => units.module.string(StringId::from_u32(number)).into(),
         Some(ANONYMOUS) => "(anonymous namespace)".into(),
-        Some(bits) => format!("unsigned_{bits}").into(),
+        Some(bits) if bits < UNSIGNED => format!("unsigned_{bits}").into(),
+        Some(other) => units.split_names[(other - UNSIGNED) as usize].as_str().into(),
     }
 }
 

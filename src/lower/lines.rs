@@ -1,6 +1,7 @@
 //! Line tables.
 
 use super::dies::Dies;
+use super::units::Part;
 use crate::emit::RelocationTarget;
 use crate::emit::line::{LineFile, LineProgram, LineState, Names, Survey};
 use crate::error::Result;
@@ -9,6 +10,18 @@ use crate::model::{Address, FileId, FunctionId, Row, StringId, UnitId};
 impl Dies<'_> {
     /// Writes the line program of a unit.
     pub(super) fn lines(&mut self, unit: UnitId, functions: &[FunctionId]) -> Result<()> {
+        self.line = self.line_program(unit, functions, false)?;
+        Ok(())
+    }
+
+    /// The files of a unit, as a line program without rows, for what is not in the object with the rows.
+    pub(super) fn files(&self, unit: UnitId) -> Result<Part> {
+        self.line_program(unit, &[], true)
+    }
+
+    /// `is_alone` says that there is no section for names: they stand in the program, without the texts of
+    /// files.
+    fn line_program(&self, unit: UnitId, functions: &[FunctionId], is_alone: bool) -> Result<Part> {
         let module = self.module;
         let format = self.info.format;
         let min_instruction_bytes = module.target.min_instruction_bytes();
@@ -31,7 +44,7 @@ impl Dies<'_> {
                 name: module.string(file.name),
                 directory: index as u64,
                 md5: file.md5,
-                source: file.source.map(|source| module.string(source)),
+                source: file.source.filter(|_| !is_alone).map(|source| module.string(source)),
             });
         }
         let directories: Vec<&str> = directories.into_iter().map(text).collect();
@@ -45,8 +58,8 @@ impl Dies<'_> {
         }
         // By number until the units are joined: 0 is the empty string.
         let mut offset = |text: &str| module.strings.number(text).map_or(0, |number| u64::from(number) + 1);
-        let names = Names { offset: &mut offset, are_shared: module.units.len() > 1 };
-        let mut line = core::mem::take(&mut self.line);
+        let names = Names { offset: &mut offset, are_shared: module.units.len() > 1 && !is_alone };
+        let mut line = Part::default();
         let mut program = LineProgram::begin(
             &mut line.bytes,
             &mut line.relocations,
@@ -86,7 +99,6 @@ impl Dies<'_> {
             program.end_sequence(function.bytes);
         }
         program.finish();
-        self.line = line;
-        Ok(())
+        Ok(line)
     }
 }

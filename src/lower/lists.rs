@@ -37,7 +37,12 @@ impl Dies<'_> {
         self.lowering.has_address = false;
         let start = self.loclists.bytes.len();
         let lists = &mut self.loclists;
-        let is_comparable = begin(lists, base, gimli::DW_LLE_base_addressx.0, module);
+        // Where entries have addresses of their own, there is no base.
+        let own = match base {
+            Base::Address(code) if self.info.is_split && !self.consumer.has_split_offsets => Some(code.key),
+            _ => None,
+        };
+        let is_comparable = own.is_some() || begin(lists, base, gimli::DW_LLE_base_addressx.0, module);
         let first = lists.bytes.len();
         let first_pending = lists.pending.len();
         for live in module.live(variable) {
@@ -45,7 +50,11 @@ impl Dies<'_> {
             let has_address = self.lowering.has_address;
             let out = &mut self.loclists.bytes;
             let entry = out.len();
-            if is_five {
+            if let Some(AddressKey { symbol, addend }) = own {
+                let key = AddressKey { symbol, addend: addend.wrapping_add(live.start.into()) };
+                write_byte_uleb(out, gimli::DW_LLE_startx_length.0, self.addresses.index(key));
+                write_uleb(out, (live.end - live.start).into());
+            } else if is_five {
                 write_byte_uleb(out, gimli::DW_LLE_offset_pair.0, live.start.into());
                 write_uleb(out, live.end.into());
             } else {

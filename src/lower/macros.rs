@@ -16,7 +16,7 @@ impl Dies<'_> {
             &mut part.relocations,
             format,
             if format.version >= 5 { MacroSection::Macro } else { MacroSection::Macinfo },
-            module.units.len() > 1,
+            module.units.len() > 1 && !self.consumer.is_split,
             has_lines.then_some(0),
         );
         for what in module.macros(unit) {

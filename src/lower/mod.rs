@@ -15,6 +15,9 @@ mod loc;
 mod macros;
 mod others;
 mod scopes;
+mod signature;
+mod split;
+mod type_units;
 mod types;
 mod units;
 mod variables;
@@ -26,6 +29,7 @@ pub use consumer::{
     DW_CC_LLVM_DEVICE_KERNEL, Policy, Tables,
 };
 
+pub use split::SplitUnit;
 pub use units::{LoweredUnit, Units};
 
 use crate::emit::Section;
@@ -41,6 +45,8 @@ pub struct Lowered {
     pub sections: Vec<Section>,
     /// What the consumer could not be told, by variable and pc.
     pub left_out: Vec<LeftOut>,
+    /// Split units, for a consumer that [has them](Consumer::is_split): one for each unit, in their order.
+    pub split: Vec<SplitUnit>,
 }
 
 /// Something that was left out, for the consumer cannot be told of it.
@@ -90,8 +96,8 @@ impl core::fmt::Display for LeftOut {
 ///
 /// # Errors
 /// [`ErrorKind::CannotSay`] with [`Policy::Strict`]; [`ErrorKind::TooLarge`] where a section does not fit
-/// the 32-bit DWARF format; [`ErrorKind::BadArgument`] where the consumer asks for a DWARF version that is not
-/// 2 to 5.
+/// the 32-bit DWARF format; [`ErrorKind::BadArgument`] where the consumer asks for what
+/// [`Units::new`] refuses.
 pub fn lower(module: &Module, consumer: &Consumer, policy: Policy) -> Result<Lowered> {
     let units = Units::new(module, consumer, policy)?;
     let mut join = join::Join::new(&units);
@@ -148,6 +154,10 @@ struct NoEntries;
 impl loc::Entries for NoEntries {
     fn entity(&self, _: crate::model::Entity) -> Option<crate::emit::info::UnitEntry> {
         None
+    }
+
+    fn is_in_reach(&self, _: crate::emit::info::UnitEntry) -> bool {
+        true
     }
 
     fn unsigned(&self, _: u32) -> Option<u64> {

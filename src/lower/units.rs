@@ -4,6 +4,8 @@ use super::dies::Dies;
 use super::entries::{ByUnit, Children};
 use super::join::Join;
 use super::others::Others;
+use super::split::{Skeleton, SplitUnit};
+use super::type_units::{self, TypeUnit, TypeUnits};
 use super::{Consumer, LeftOut, Lowered, Policy};
 use crate::emit::Relocation;
 use crate::emit::abbrev::Abbreviations;
@@ -47,6 +49,9 @@ pub struct Units<'m> {
     pub(super) variant_parts: ByUnit,
     pub(super) scopes: ByUnit,
     pub(super) files: ByUnit,
+    /// The files of split units, if there are some.
+    pub(super) split_names: Vec<String>,
+    pub(super) type_units: TypeUnits,
 }
 
 impl core::fmt::Debug for Units<'_> {
@@ -74,9 +79,14 @@ pub struct LoweredUnit {
     pub(super) code: Vec<FunctionId>,
     /// The entries that are looked up by name.
     pub(super) named: NamedEntries,
+    /// The type units that belong to it, which have the same abbreviations.
+    pub(super) type_units: Vec<TypeUnit>,
     pub(super) left_out: Vec<LeftOut>,
     /// Whether something is written once that comes several times.
     pub(super) has_shared: bool,
+    /// Of a split unit, what is left in the object; the rest is in a file of its own in the end.
+    pub(super) skeleton: Option<Skeleton>,
+    pub(super) split: Option<SplitUnit>,
 }
 
 /// What a unit has in a section.
@@ -98,8 +108,9 @@ impl<'m> Units<'m> {
     /// What has to be known of all units before one can be written.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] where the consumer asks for a DWARF version that is not 2 to 5, or for
-    /// `.debug_names` before DWARF 5.
+    /// [`ErrorKind::BadArgument`] where the consumer asks for a DWARF version that is not 2 to 5, for
+    /// `.debug_names` before DWARF 5, for type units before DWARF 4 or with `.debug_names`, or for split units of
+    /// another version or with type units.
     pub fn new(module: &'m Module, consumer: &'m Consumer, policy: Policy) -> Result<Self> {
         if !(2..=5).contains(&consumer.version) {
             let what = format!("DWARF {} cannot be written: 2 to 5 can", consumer.version);
@@ -108,6 +119,21 @@ impl<'m> Units<'m> {
         if consumer.tables.names && consumer.version < 5 {
             return Err(Error::bad_argument("`.debug_names` came with DWARF 5: older versions have `pubs`"));
         }
+        if consumer.has_type_units {
+            if consumer.version < 4 {
+                let what = format!("type units came with DWARF 4: version {} has none", consumer.version);
+                return Err(Error::bad_argument(what));
+            }
+            if consumer.tables.names {
+                let what = "`.debug_names` of an object cannot refer to type units, which a linker may drop";
+                return Err(Error::bad_argument(what));
+            }
+        }
+        let (children, others) = (Children::new(module), Others::new(module));
+        let type_units = match consumer.has_type_units {
+            true => TypeUnits::new(module, &children, &others, consumer),
+            false => TypeUnits::default(),
+        };
         let count = module.units.len();
         let unit_of = |scope| module.scopes[scope].unit;
         Ok(Self {
@@ -115,8 +141,9 @@ impl<'m> Units<'m> {
             consumer,
             policy,
             format: consumer.section_format(&module.target),
-            children: Children::new(module),
-            others: Others::new(module),
+            children,
+            others,
+            type_units,
             variables: ByUnit::new(count, module.variables.values().map(|one| unit_of(one.scope))),
             types: ByUnit::new(count, module.types.values().map(|one| one.unit)),
             functions: ByUnit::new(count, module.functions.values().map(|one| unit_of(one.scope))),
@@ -127,6 +154,7 @@ impl<'m> Units<'m> {
             ),
             scopes: ByUnit::new(count, module.scopes.values().map(|one| one.unit)),
             files: ByUnit::new(count, module.files.values().map(|one| one.unit)),
+            split_names: Self::split_names(module, consumer)?,
         })
     }
 
@@ -138,12 +166,12 @@ impl<'m> Units<'m> {
         let Some(data) = self.module.units.get(unit) else {
             return Err(ErrorKind::UnknownId(unit.to_string()).into());
         };
-        let lower = |abbreviations, shares| {
-            Dies::new(self, unit, abbreviations, shares).write().map_err(|error| {
-                let name = self.module.string(data.name);
-                error.or_at(At { unit: Some(name.into()), ..At::default() })
-            })
+        let named = |error: Error| {
+            let name = self.module.string(data.name);
+            error.or_at(At { unit: Some(name.into()), ..At::default() })
         };
+        let lower =
+            |abbreviations, shares| Dies::new(self, unit, abbreviations, shares).write().map_err(named);
         let mut shares = true;
         let mut written = lower(Abbreviations::default(), shares)?;
         if written.has_shared {
@@ -156,8 +184,11 @@ impl<'m> Units<'m> {
         // Which entries there are how often is known only now. Few units have so many kinds of entries that
         // it makes a difference.
         if written.abbreviations.saved_by_order() * WORTHWHILE > written.info.bytes.len() as u64 {
-            return lower(written.abbreviations.by_use(), shares);
+            written = lower(written.abbreviations.by_use(), shares)?;
         }
+        self.split(&mut written).map_err(named)?;
+        let (types, abbreviations) = type_units::write(self, unit, written.abbreviations).map_err(named)?;
+        (written.type_units, written.abbreviations) = (types, abbreviations);
         Ok(written)
     }
 

@@ -15,7 +15,9 @@ mod loc;
 mod macros;
 mod names;
 mod postfix;
+mod same;
 mod scopes;
+mod split;
 mod strings;
 mod tree;
 mod types;
@@ -60,7 +62,7 @@ use crate::target::Target;
 /// # Panics
 /// Methods that take an id take one of this module; with one of another module that has no entity of that
 /// number they panic.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Module {
     pub(crate) target: Target,
     pub(crate) strings: Strings,

@@ -315,7 +315,7 @@ impl Nodes<'_> {
     pub(crate) fn next_read(&mut self, bits: u32) -> Option<()> {
         let mut rest = self.clone();
         let read = rest.next_number(Tag::Read)?;
-        (read == bits.into()).then(|| *self = rest)
+        (read == u64::from(bits)).then(|| *self = rest)
     }
 
     /// Takes the next node if it has the tag.

@@ -20,6 +20,8 @@ pub struct Unit {
     pub language: Option<Language>,
     /// The version of the language, as DWARF 6 numbers it, where the language does not say it already.
     pub language_version: Option<u32>,
+    /// The file of its split unit, where it was named: see [`Module::split_names`](super::Module::split_names).
+    pub split_name: Option<StringId>,
     /// Its outermost scope.
     pub scope: ScopeId,
     /// Its primary source file.

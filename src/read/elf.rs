@@ -31,7 +31,13 @@ pub(crate) enum Placing {
     /// `.debug_info`, begin with zero bytes that are not in the file, each with another number of them, and
     /// symbols that it does not define have addresses.
     Linked,
+    /// As if `.debug_info` were linked behind [`INFO_BEHIND`] bytes of others: whatever refers to it is moved,
+    /// it is not.
+    InfoBehind,
 }
+
+/// By how much what refers to `.debug_info` is moved with [`Placing::InfoBehind`].
+pub(crate) const INFO_BEHIND: u64 = 0x1000;
 
 /// The address of the first symbol that the file does not define, where those have one.
 const UNPLACED: u64 = 0x6000_0000;
@@ -175,6 +181,11 @@ impl<'d> Object<'d> {
                 section.moved = 0x40 * by;
             }
         }
+        if header.is_relocatable && placing == Placing::InfoBehind {
+            for section in sections.iter_mut().filter(|section| section.name == ".debug_info") {
+                section.moved = INFO_BEHIND;
+            }
+        }
         // Sections of one name lie behind each other in the first of them.
         let merged = if header.is_relocatable { merged(&sections) } else { Vec::new() };
         for section in &mut sections {
@@ -201,6 +212,11 @@ impl<'d> Object<'d> {
             for section in sections.iter_mut().filter(|section| section.moved != 0) {
                 section.data = [&vec![0; section.moved as usize][..], &section.data].concat().into();
                 section.address = 0;
+            }
+        }
+        if placing == Placing::InfoBehind {
+            for section in sections.iter_mut().filter(|section| section.moved != 0) {
+                (section.address, section.moved) = (section.address.wrapping_sub(section.moved), 0);
             }
         }
         let mut by_name: Vec<u32> =

@@ -84,7 +84,12 @@ impl<'o> Macros<'o> {
         if !matches!(version, 4 | 5) {
             return Err(from.error(ErrorKind::Unsupported(format!("{WHAT} of version {version}")), offset));
         }
+        let at = from.offset();
         let flags = from.u8(WHAT)?;
+        // What the others will say of the header is not known.
+        if flags > 7 {
+            return Err(from.error(ErrorKind::Unsupported(format!("{WHAT} with flags {flags:#04x}")), at));
+        }
         let offset_bytes = if flags & 1 != 0 { 8 } else { 4 };
         let line_program = if flags & 2 != 0 { Some(from.uint(offset_bytes, WHAT)?) } else { None };
         let mut vendor_opcodes = Vec::new();

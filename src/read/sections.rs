@@ -93,7 +93,7 @@ impl<'o> Sections<'o> {
     }
 
     /// What the section is called in this file.
-    pub(super) fn name(&self, name: &'static str) -> &'static str {
+    pub(crate) fn name(&self, name: &'static str) -> &'static str {
         if self.is_split { split_name(name) } else { name }
     }
 

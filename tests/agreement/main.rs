@@ -4,11 +4,15 @@
 //! More cases with `PROPTEST_CASES`.
 
 mod choices;
+#[path = "../common/mod.rs"]
+mod common;
 #[path = "../common/consumers.rs"]
 mod consumers;
 mod locations;
 mod modules;
+mod raise;
 mod scopes;
+mod split;
 mod versions;
 
 use choices::Choices;
@@ -47,6 +51,7 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
     for consumer in consumers {
         let module = &made.module;
         let written = lower(module, &consumer, Policy::Partial).map_err(|error| error.to_string())?;
+        raise::same(module, &consumer, &written).map_err(|text| format!("{}: {text}", named(&consumer)))?;
         let object = new_object(module.target(), &made.code, &written.sections).map_err(|e| e.to_string())?;
         let report =
             eitri::check(module, &consumer, &written.left_out, &object).map_err(|e| e.to_string())?;

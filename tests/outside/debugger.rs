@@ -50,14 +50,14 @@ counter: .long 77
 "#;
 const BYTES: u64 = 0x27;
 
-fn module() -> eitri::Result<Module> {
+fn module(directory: &str) -> eitri::Result<Module> {
     let cpu = Target::x86_64();
     let r = |name| cpu.register_named(name);
     let (rax, rcx, rdx, rbp, rsi, rdi) = (r("rax")?, r("rcx")?, r("rdx")?, r("rbp")?, r("rsi")?, r("rdi")?);
     let mut m = Builder::new(cpu);
     let counter = m.symbol("counter");
     let unit = m.unit("work.c");
-    m.describe_unit(unit)?.directory("/src").producer("eitri").language(gimli::DW_LANG_C11.0);
+    m.describe_unit(unit)?.directory(directory).producer("eitri").language(gimli::DW_LANG_C11.0);
     let file = m.primary_file(unit)?;
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     let uint = m.base_type(unit, "unsigned int", BaseEncoding::Unsigned, 32)?;
@@ -159,6 +159,26 @@ const ANSWERS: &[(&str, &str)] = &[
 
 #[test]
 fn gdb_prints_what_was_described() {
+    answers(&Consumer::dwarf5());
+}
+
+#[test]
+fn gdb_finds_types_in_their_units() {
+    for version in [4, 5] {
+        let mut consumer = Consumer::dwarf5();
+        (consumer.version, consumer.has_type_units) = (version, true);
+        answers(&consumer);
+    }
+}
+
+#[test]
+fn gdb_finds_split_units_beside_the_program() {
+    let mut split = Consumer::dwarf5();
+    split.is_split = true;
+    answers(&split);
+}
+
+fn answers(consumer: &Consumer) {
     let folder = Folder::new();
     let path = |name: &str| folder.path().join(name).to_str().expect("a path").to_owned();
     folder.file("work.s", PROGRAM);
@@ -167,8 +187,16 @@ fn gdb_prints_what_was_described() {
     let plain = std::fs::read(path("plain.o")).expect("what was assembled");
     assert_eq!(symbol_named(&plain, "work").unwrap().size, BYTES, "the pcs are as they stand there");
 
-    let module = module().expect("the module");
-    let written = lower(&module, &Consumer::dwarf5(), Policy::Strict).expect("sections");
+    // The sources are not there, and split units are.
+    let module = module(folder.path().to_str().expect("a path")).expect("the module");
+    let written = lower(&module, consumer, Policy::Strict).expect("sections");
+    let files = written.split_files(module.target()).expect("objects");
+    for (name, bytes) in &files {
+        folder.file(name, bytes);
+    }
+    assert_eq!(files.iter().map(|&(name, _)| name).eq(["work.c.dwo"]), consumer.is_split);
+    let types = written.sections.iter().filter(|section| section.group.is_some()).count();
+    assert_eq!(types, if consumer.has_type_units { 4 } else { 0 });
     folder.file("work.o", attach(&plain, module.target(), &written.sections).expect("an object"));
     let Some(ran) = CC.run(&[&path("work.o"), "-o", &path("work")]) else { return };
     ran.clean();

@@ -248,13 +248,15 @@ pub struct Options {
     pub machine: Machine,
     /// What the names of functions and symbols begin with, so that two modules can be linked together.
     pub prefix: &'static str,
+    /// The directory of the compilation.
+    pub directory: &'static str,
     /// Which places are described.
     pub places: fn(&Place) -> bool,
 }
 
 impl Options {
     pub fn new(machine: Machine) -> Self {
-        Self { machine, prefix: "", places: |_| true }
+        Self { machine, prefix: "", directory: "/src", places: |_| true }
     }
 }
 
@@ -263,7 +265,7 @@ pub fn module(options: Options) -> eitri::Result<Module> {
     let mut m = Builder::new(options.machine.target());
     let table = m.symbol(&format!("{}table", options.prefix));
     let unit = m.unit(FILES[0].1);
-    m.describe_unit(unit)?.directory("/src").producer("eitri").language(gimli::DW_LANG_OpenCL.0);
+    m.describe_unit(unit)?.directory(options.directory).producer("eitri").language(gimli::DW_LANG_OpenCL.0);
     let mut files = vec![m.primary_file(unit)?];
     for (directory, name) in &FILES[1..] {
         files.push(m.file(unit, name, *directory)?);
@@ -472,7 +474,7 @@ fn rows(
 /// A unit of one function, which the unit's own range is, with lists that count from there.
 fn other_unit(m: &mut Builder, options: Options) -> eitri::Result<()> {
     let unit = m.unit("other.cl");
-    m.describe_unit(unit)?.directory("/src").producer("eitri").language(gimli::DW_LANG_OpenCL.0);
+    m.describe_unit(unit)?.directory(options.directory).producer("eitri").language(gimli::DW_LANG_OpenCL.0);
     let file = m.primary_file(unit)?;
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     let (name, bytes) = (format!("{}other", options.prefix), FUNCTIONS[2].2);

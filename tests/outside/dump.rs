@@ -68,7 +68,13 @@ fn expression(text: &str) -> String {
 
 /// The entries of `.debug_info`.
 pub fn entries(path: &Path) -> Option<Vec<Entry>> {
-    let said = DWARFDUMP.run(&["--debug-info".as_ref(), path.as_os_str()])?.clean();
+    entries_with(&["--debug-info"], path)
+}
+
+/// The entries of what the arguments ask for.
+pub fn entries_with(arguments: &[&str], path: &Path) -> Option<Vec<Entry>> {
+    let arguments = arguments.iter().map(std::ffi::OsStr::new).chain([path.as_os_str()]);
+    let said = DWARFDUMP.run(&arguments.collect::<Vec<_>>())?.clean();
     let mut entries: Vec<Entry> = Vec::new();
     for line in said.lines() {
         let entry = line.split_once(": ").and_then(|(offset, rest)| {

@@ -276,8 +276,16 @@ fn says_nothing(section: &str, bytes: &[u8], byte: usize, bit: u32) -> bool {
         // The size of a segment selector; whether rows are statements, where any number but 0 says yes; the
         // number of the directory that the only file is in, where it is that of the unit.
         ".debug_line" => [7, 14, 0x2a, 0x2b].contains(&byte),
-        // What fills up the header.
-        ".debug_names" => [6, 7].contains(&byte),
+        // What fills up the header; in the abbreviations, forms in which small numbers are the same, and the
+        // last numbers however long they are.
+        ".debug_names" => {
+            let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+            let start = 36 + word(32) + 4 * (word(8) + word(12) + word(20)) + 12 * word(24);
+            let table = start..start + word(28);
+            let is_form = [(0x0b, 0x0f), (0x13, 0x12), (0x13, 0x11)].contains(&(bytes[byte], changed));
+            let is_last = byte + 4 >= table.end && changed & 0x80 != 0;
+            [6, 7].contains(&byte) || table.contains(&byte) && (is_form || is_last)
+        }
         // What is between the header of a set and its first range.
         ".debug_aranges" => {
             let mut set = 0;
@@ -314,6 +322,16 @@ fn every_bit_of_scopes_matters() {
     ];
     consumer.forms.extend(references.map(|name| (name, dw::DW_FORM_ref4)));
     all_bits_matter(&crate::scopes::truth(), &consumer, |_| true);
+}
+
+#[test]
+fn every_bit_of_type_units_matters() {
+    for mut consumer in crate::type_units::consumers() {
+        consumer.forms = fixed().forms;
+        all_bits_matter(&crate::type_units::module(|_| ()), &consumer, |name| {
+            matches!(name, ".debug_info" | ".debug_types")
+        });
+    }
 }
 
 /// Each bit of the sections that are asked for.

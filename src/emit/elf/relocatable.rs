@@ -206,9 +206,14 @@ struct Local {
 
 /// The header of a debug section.
 pub(super) fn debug_header(section: &Section) -> SectionHeader {
+    let mut flags = if section.is_strings { elf::SHF_MERGE | elf::SHF_STRINGS } else { elf::SectionFlags(0) };
+    // What is for a file of its own is in no linked one: DWARF 5 section 7.3.2.
+    if section.name.ends_with(".dwo") {
+        flags |= elf::SHF_EXCLUDE;
+    }
     SectionHeader {
         sh_type: elf::SHT_PROGBITS,
-        sh_flags: if section.is_strings { elf::SHF_MERGE | elf::SHF_STRINGS } else { elf::SectionFlags(0) },
+        sh_flags: flags,
         sh_addralign: 1,
         sh_entsize: section.is_strings.into(),
         ..SectionHeader::default()

@@ -24,6 +24,8 @@ use shared::Shared;
 pub(super) trait Entries {
     /// The entry of a variable, type or procedure.
     fn entity(&self, entity: Entity) -> Option<UnitEntry>;
+    /// Whether the entry can be named by its offset in the section: from a split unit only its own can.
+    fn is_in_reach(&self, entry: UnitEntry) -> bool;
     /// An unsigned base type of so many bits, and its offset in the unit.
     fn unsigned(&self, bits: u32) -> Option<u64>;
     /// Whether the entry of a procedure has an expression.
@@ -401,11 +403,20 @@ impl<'m> One<'_, 'm> {
     fn pointer_to(&mut self, variable: VariableId, by: i64) -> Result<()> {
         self.has_place(variable)?;
         let entry = self.entries.entity(Entity::Variable(variable)).ok_or_else(nameless)?;
+        self.reach(entry)?;
         let at = self.encoder.position() + 1;
         self.encoder.implicit_pointer(0, by);
         let form = RefForm::Section(self.encoder.encoding().entry_bytes());
         self.pending.push(Pending { at, wanted: Wanted::Entry { entry, form } });
         Ok(())
+    }
+
+    /// Refuses an entry that cannot be named by its offset in the section. DWARF 5 section 7.3.2.
+    fn reach(&self, entry: UnitEntry) -> Result<()> {
+        if self.entries.is_in_reach(entry) {
+            return Ok(());
+        }
+        Err(self.consumer.cannot_say("an entry of another unit, from a split unit"))
     }
 
     /// Refuses a variable that has no entry with a place: it is of a function without code.
@@ -543,6 +554,7 @@ impl<'m> One<'_, 'm> {
             }
             let what = || Error::bad_argument(format!("slot {} stands for no entry", fixup.slot.0));
             let entry = self.entries.entity(entity).ok_or_else(what)?;
+            self.reach(entry)?;
             self.pending.push(Pending { at, wanted: Wanted::Entry { entry, form } });
         }
         Ok(())

@@ -1,0 +1,220 @@
+//! Split units: DWARF 5 sections 3.1.2, 3.1.3 and 7.3.2.
+//!
+//! A unit is written as ever, but that it leaves to a skeleton what a linker has to know. What it has then is
+//! its own file's, in which every offset is final; only addresses, lines and where its code is are in the
+//! object.
+
+use md5::{Digest, Md5};
+
+use super::dies::{Contents, Dies};
+use super::join::{split_name, text};
+use super::units::{LoweredUnit, Part, Units};
+use super::{Consumer, Lowered};
+use crate::emit::abbrev::Abbreviations;
+use crate::emit::addr::addr_base;
+use crate::emit::elf::{Code, new_object};
+use crate::emit::info::{Info, nowhere};
+use crate::emit::lists::FinishedLists;
+use crate::emit::strings::{StringIndices, Strings, str_offsets_base};
+use crate::emit::{Relocation, RelocationTarget, Section};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Module, UnitId};
+use crate::target::Target;
+
+/// What a unit has in a file of its own, which a debugger finds by what the unit's skeleton in the object says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SplitUnit {
+    /// The unit.
+    pub unit: UnitId,
+    /// The file in which a debugger looks for it, relative to the directory of the compilation:
+    /// `DW_AT_dwo_name`. See [`Module::split_names`](crate::model::Module::split_names).
+    pub name: String,
+    /// The number that it and its skeleton have: the first eight bytes, the first the lowest, of the MD5 sum of
+    /// its name and its sections. DWARF 5 section 7.5.1.2.
+    pub id: u64,
+    /// Its sections, without relocations.
+    pub sections: Vec<Section>,
+}
+
+impl SplitUnit {
+    /// The object that has the unit, for the module's target.
+    ///
+    /// # Errors
+    /// As [`new_object`].
+    pub fn object(&self, target: &Target) -> Result<Vec<u8>> {
+        new_object(target, &Code::default(), &self.sections)
+    }
+}
+
+impl Lowered {
+    /// The name and the bytes of every [split unit's](SplitUnit) file, for the module's target. Names are
+    /// relative to the directory of each unit's compilation.
+    ///
+    /// # Errors
+    /// As [`new_object`].
+    pub fn split_files(&self, target: &Target) -> Result<Vec<(&str, Vec<u8>)>> {
+        self.split.iter().map(|unit| Ok((unit.name.as_str(), unit.object(target)?))).collect()
+    }
+}
+
+/// What is left of a split unit in the object.
+#[derive(Debug)]
+pub(super) struct Skeleton {
+    info: Part,
+    abbreviations: Abbreviations,
+    strings: Vec<u32>,
+    rnglists: FinishedLists,
+    /// What the macros of the split unit, which are in its own file, say of files.
+    files: Part,
+}
+
+impl Dies<'_> {
+    /// Writes the unit's skeleton: DWARF 5 section 3.1.2. Its own entries and lists are finished.
+    pub(super) fn skeleton(&mut self, has: &Contents) -> Result<Skeleton> {
+        let (id, format) = (self.entries.unit, self.info.format);
+        // By offset, a list needs no base of which a reader could think that it is the split unit's too.
+        let mut forms = vec![(gimli::DW_AT_ranges, gimli::DW_FORM_sec_offset)];
+        forms.extend(&self.consumer.forms);
+        // The name is nobody else's, and the directory is many units'.
+        forms.push((gimli::DW_AT_dwo_name, gimli::DW_FORM_string));
+        forms.push((gimli::DW_AT_comp_dir, gimli::DW_FORM_strp));
+        let skeleton = Info::new(format, id.as_u32(), 0, forms, Abbreviations::default());
+        let split = core::mem::replace(&mut self.info, skeleton);
+        self.info.begin_unit(gimli::DW_UT_skeleton, Some(0));
+        self.info.begin_entry(gimli::DW_TAG_skeleton_unit, false, None);
+        let name = &self.units.split_names[id.as_u32() as usize];
+        self.info.string(gimli::DW_AT_dwo_name, split_name(self.units, id), name);
+        self.sources(has);
+        if has.addresses {
+            self.info.offset(gimli::DW_AT_addr_base, ".debug_addr", addr_base(format));
+        }
+        self.code_of_unit(has);
+        if !self.info.strings.numbers.is_empty() {
+            let base = str_offsets_base(format);
+            self.info.offset(gimli::DW_AT_str_offsets_base, ".debug_str_offsets", base);
+        }
+        self.info.end_entry();
+        let rnglists = self.finish_lists(has.code.len() > 1, |dies| &mut dies.rnglists)?;
+        self.name_lists(&FinishedLists::default(), &rnglists);
+        self.info.end_unit()?;
+        let Info { bytes, relocations, elsewhere, abbreviations, strings, .. } =
+            core::mem::replace(&mut self.info, split);
+        let info = Part { bytes, relocations, elsewhere };
+        let files = if has.macros && has.lines { self.files(id)? } else { Part::default() };
+        Ok(Skeleton { info, abbreviations, strings: strings.numbers, rnglists, files })
+    }
+}
+
+impl Units<'_> {
+    /// The names of the files, if units are split. Refuses consumers for which there are no split units.
+    pub(super) fn split_names(module: &Module, consumer: &Consumer) -> Result<Vec<String>> {
+        if !consumer.is_split {
+            return Ok(Vec::new());
+        }
+        if consumer.version != 5 {
+            let what = format!("split units are written in DWARF 5, not in DWARF {}", consumer.version);
+            return Err(Error::bad_argument(what));
+        }
+        if consumer.has_type_units {
+            return Err(Error::bad_argument("split units are written without type units"));
+        }
+        Ok(module.split_names())
+    }
+
+    /// Puts what a unit has in a file of its own, if it is split, and leaves its skeleton.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`].
+    pub(super) fn split(&self, unit: &mut LoweredUnit) -> Result<()> {
+        let Some(Skeleton { info, abbreviations, strings, rnglists, files }) = unit.skeleton.take() else {
+            return Ok(());
+        };
+        let Part { bytes: split, relocations, elsewhere } = core::mem::replace(&mut unit.info, info);
+        let loclists = core::mem::take(&mut unit.loclists);
+        let rnglists = core::mem::replace(&mut unit.rnglists, rnglists);
+        let macros = core::mem::take(&mut unit.macros);
+        let numbers = core::mem::replace(&mut unit.strings, strings);
+        let mut file = File { units: self, strings: Strings::default(), sections: Vec::new() };
+
+        let mut abbrev = Vec::new();
+        core::mem::replace(&mut unit.abbreviations, abbreviations).write(&mut abbrev);
+        file.push(".debug_abbrev.dwo", abbrev, &[])?;
+        file.push(".debug_info.dwo", split, &relocations)?;
+        file.push(".debug_loclists.dwo", loclists.bytes, &loclists.relocations)?;
+        file.push(".debug_rnglists.dwo", rnglists.bytes, &rnglists.relocations)?;
+        file.push(".debug_macro.dwo", macros.bytes, &macros.relocations)?;
+        file.push(".debug_line.dwo", files.bytes, &files.relocations)?;
+        if !elsewhere.is_empty() || !loclists.elsewhere.is_empty() {
+            return Err(nowhere());
+        }
+        if !numbers.is_empty() {
+            let (mut bytes, mut relocations) = (Vec::new(), Vec::new());
+            // The strings are known by their numbers here too, until `push` knows their offsets.
+            StringIndices::write(&numbers, self.format, u64::from, &mut bytes, &mut relocations);
+            file.push(".debug_str_offsets.dwo", bytes, &relocations)?;
+            let strings = core::mem::take(&mut file.strings.bytes);
+            file.push(".debug_str.dwo", strings, &[])?;
+        }
+
+        let name = self.split_names[unit.unit.as_u32() as usize].clone();
+        let mut sections = file.sections;
+        let id = id(&name, &sections);
+        let at = Info::id_offset(self.format);
+        let own = sections.iter_mut().filter(|section| section.name == ".debug_info.dwo");
+        for bytes in own.map(|section| &mut section.bytes).chain([&mut unit.info.bytes]) {
+            self.format.patch(bytes, at, id, 8);
+        }
+        unit.split = Some(SplitUnit { unit: unit.unit, name, id, sections });
+        Ok(())
+    }
+}
+
+/// The file of a split unit, being made.
+struct File<'u, 'm> {
+    units: &'u Units<'m>,
+    strings: Strings,
+    sections: Vec<Section>,
+}
+
+impl File<'_, '_> {
+    /// Appends a section, if it has contents, with the offsets of other sections filled in: of each there is
+    /// but this unit's part.
+    fn push(&mut self, name: &'static str, mut bytes: Vec<u8>, relocations: &[Relocation]) -> Result<()> {
+        for relocation in relocations {
+            let offset = match relocation.target {
+                RelocationTarget::Section(".debug_str") => {
+                    let number = relocation.addend as u32;
+                    self.strings.offset(number, &text(self.units, number))
+                }
+                RelocationTarget::Section(_) => relocation.addend,
+                RelocationTarget::Symbol(ref symbol) => {
+                    let what = format!("the address of `{symbol}`, in a file that is not linked");
+                    return Err(Error::bad_argument(what).in_section(name));
+                }
+            };
+            self.units.format.patch(&mut bytes, relocation.offset as usize, offset, relocation.bytes);
+        }
+        if self.units.format.offset_bytes == 4 && u32::try_from(bytes.len()).is_err() {
+            let what = "the 32-bit DWARF format has sections of up to 4 GiB: use DWARF64";
+            return Err(Error::new(ErrorKind::TooLarge(what.into())).in_section(name));
+        }
+        if !bytes.is_empty() {
+            let is_strings = name == ".debug_str.dwo";
+            self.sections.push(Section { name, bytes, relocations: Vec::new(), is_strings, group: None });
+        }
+        Ok(())
+    }
+}
+
+/// The number of a split unit, from all that it has: each text and section with its length, so that no two files
+/// are the same bytes.
+fn id(name: &str, sections: &[Section]) -> u64 {
+    let mut sum = Md5::new();
+    let all = sections.iter().flat_map(|section| [section.name.as_bytes(), &section.bytes]);
+    for bytes in [name.as_bytes()].into_iter().chain(all) {
+        sum.update((bytes.len() as u64).to_le_bytes());
+        sum.update(bytes);
+    }
+    let [a, b, c, d, e, f, g, h, ..] = <[u8; 16]>::from(sum.finalize());
+    u64::from_le_bytes([a, b, c, d, e, f, g, h])
+}

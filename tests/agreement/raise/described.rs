@@ -1,0 +1,335 @@
+//! What a module says.
+
+use eitri::lower::{LeftOut, Lowered, Whose};
+use eitri::model::{
+    Address, FileId, Function, FunctionId, Imported, LocId, Macro, Module, Node, ScopeId, ScopeKind,
+    SourceLine, TypeId, UnitId, VariableId, VariableKind,
+};
+
+use super::{Plain, Told, What, address};
+
+pub(super) struct Described<'m> {
+    pub(super) module: &'m Module,
+    pub(super) told: Told<'m>,
+    left_out: &'m [LeftOut],
+}
+
+/// What of the code of a function its scopes have.
+#[derive(Clone, Copy)]
+struct Code {
+    start: u64,
+    bytes: u64,
+}
+
+pub(super) fn type_id(id: TypeId) -> u64 {
+    1 << 32 | u64::from(id.as_u32())
+}
+
+pub(super) fn variable_id(id: VariableId) -> u64 {
+    2 << 32 | u64::from(id.as_u32())
+}
+
+fn function_id(id: FunctionId) -> u64 {
+    3 << 32 | u64::from(id.as_u32())
+}
+
+fn scope_id(id: ScopeId) -> u64 {
+    4 << 32 | u64::from(id.as_u32())
+}
+
+impl<'m> Described<'m> {
+    pub(super) fn new(module: &'m Module, told: Told<'m>, lowered: &'m Lowered) -> Self {
+        Self { module, told, left_out: &lowered.left_out }
+    }
+
+    pub(super) fn module(&self) -> Plain {
+        let mut all = Plain::new("module", None);
+        all.inside = self.module.units().map(|(id, _)| self.unit(id)).collect();
+        all
+    }
+
+    fn unit(&self, id: UnitId) -> Plain {
+        let module = self.module;
+        let unit = module.unit(id);
+        let mut plain = Plain::new("unit", None);
+        let text = |id| module.string(id).to_owned();
+        plain.says("name", text(unit.name));
+        plain.may("directory", unit.directory.map(text));
+        plain.may("producer", unit.producer.map(text));
+        plain.may("language", unit.language.map(|language| u64::from(language.0)));
+        let in_unit = |scope: ScopeId| module.scope(scope).unit == id;
+        let mut code: Vec<_> = module
+            .functions()
+            .filter(|(_, function)| in_unit(function.scope))
+            .filter_map(|(_, function)| code(module, function))
+            .map(|code| (code.start, code.start + code.bytes))
+            .collect();
+        code.sort_unstable();
+        plain.says("code", code);
+        let files = module.files().filter(|(_, file)| file.unit == id);
+        plain.says("files", files.map(|(id, _)| self.file(id)).collect::<Vec<_>>());
+        plain.may("macros", Some(self.macros(id)).filter(|macros| !macros.is_empty()));
+        plain.inside = self.base_types(id);
+        self.scope(unit.scope, None, &mut plain);
+        plain
+    }
+
+    fn file(&self, id: FileId) -> (String, String, Option<[u8; 16]>) {
+        let file = self.module.file(id);
+        let text = |id| self.module.string(id).to_owned();
+        let is_five = self.told.consumer.version >= 5;
+        (file.directory.map_or(".".into(), text), text(file.name), file.md5.filter(|_| is_five))
+    }
+
+    /// What the preprocessor did, each with a line and a text, or the name of a file.
+    fn macros(&self, unit: UnitId) -> Vec<What> {
+        let text = |id| self.module.string(id).to_owned();
+        let all = self.module.macros(unit).iter().map(|what| match *what {
+            Macro::Define { line, text: of } => ("define", line.into(), text(of)),
+            Macro::Undefine { line, name } => ("undefine", line.into(), text(name)),
+            Macro::File { line, file } => {
+                let (directory, name, _) = self.file(file);
+                ("file", line.into(), format!("{directory}/{name}"))
+            }
+            Macro::EndFile => ("end of file", 0, String::new()),
+        });
+        all.collect()
+    }
+
+    pub(super) fn line(&self, line: Option<SourceLine>) -> Option<(String, String, u64, u64)> {
+        let SourceLine { file, line, column } = line?;
+        let (directory, name, _) = self.file(file);
+        Some((directory, name, line.into(), column.into()))
+    }
+
+    /// What is in a scope. `code` is that of the function it is in, if it has some.
+    pub(super) fn in_scope(&self, id: ScopeId, plain: &mut Plain) {
+        self.scope(id, None, plain);
+    }
+
+    fn scope(&self, id: ScopeId, code: Option<Code>, plain: &mut Plain) {
+        let module = self.module;
+        let all = &mut plain.inside;
+        let types = module.types().filter(|(_, ty)| ty.scope() == id);
+        all.extend(types.filter_map(|(id, _)| self.ty(id)));
+        let variables = module.variables().filter(|(_, variable)| variable.scope == id);
+        all.extend(variables.map(|(id, _)| self.variable(id, code)));
+        let inner = module.scopes().filter(|(_, scope)| scope.parent == Some(id));
+        all.extend(inner.filter_map(|(id, _)| self.inner(id, code)));
+        for (_, import) in module.imports().filter(|(_, import)| import.scope == id) {
+            let mut plain = Plain::new("import", None);
+            plain.may("name", import.name.map(|name| module.string(name)));
+            plain.may("line", self.line(import.line));
+            plain.is("all", matches!(import.what, Imported::AllOf(_)));
+            let what = match import.what {
+                Imported::Function(id) => function_id(id),
+                Imported::Variable(id) => variable_id(id),
+                Imported::Type(id) => type_id(id),
+                Imported::Namespace(id) | Imported::AllOf(id) => scope_id(id),
+            };
+            plain.to("what", Some(what));
+            all.push(plain);
+        }
+        if code.is_none() {
+            return;
+        }
+        for (_, label) in module.labels().filter(|(_, label)| label.scope == id) {
+            let mut plain = Plain::new("label", None);
+            plain.says("name", module.string(label.name));
+            plain.may("line", self.line(label.line));
+            plain.may("pc", label.pc);
+            all.push(plain);
+        }
+        for (call, data) in module.calls().filter(|(_, call)| call.scope == id) {
+            let is_five = self.told.consumer.version >= 5;
+            let mut plain = Plain::new("call", None);
+            plain.may("return pc", data.return_pc.or(data.pc.filter(|_| !is_five)));
+            plain.may("pc", data.pc.filter(|_| is_five));
+            plain.to("callee", data.callee.map(function_id));
+            plain.is("tail", data.is_tail);
+            plain.may("line", self.line(data.line));
+            if self.told.has_calls {
+                plain.is("target", data.target.is_some());
+                plain.is("clobbered", data.clobbered_target.is_some());
+                plain.inside.extend(module.arguments(call).iter().map(|argument| {
+                    let mut plain = Plain::new("argument", None);
+                    plain.to("parameter", argument.parameter.map(variable_id));
+                    plain.is("location", true);
+                    plain.is("value", argument.value.is_some());
+                    plain.is("data location", is_five && argument.data_location.is_some());
+                    plain.is("data value", argument.data_value.is_some());
+                    plain
+                }));
+            }
+            all.push(plain);
+        }
+    }
+
+    fn inner(&self, id: ScopeId, code: Option<Code>) -> Option<Plain> {
+        let module = self.module;
+        let scope = module.scope(id);
+        let mut plain = match &scope.kind {
+            ScopeKind::Unit | ScopeKind::Type(_) => return None,
+            ScopeKind::Function(function) => return Some(self.function(*function)),
+            ScopeKind::Namespace { name, is_inline } => {
+                let mut plain = Plain::new("namespace", Some(scope_id(id)));
+                plain.may("name", name.map(|name| module.string(name)));
+                plain.is("inline", *is_inline);
+                plain
+            }
+            ScopeKind::Block => Plain::new("block", None),
+            ScopeKind::Inlined { function, call, discriminator } => {
+                let mut plain = Plain::new("inlined", None);
+                plain.to("origin", Some(function_id(*function)));
+                plain.may("line", self.line(Some(*call)));
+                plain.may("discriminator", Some(*discriminator).filter(|&number| number != 0));
+                plain
+            }
+        };
+        let ranges: Vec<_> = module.ranges(id).iter().map(|range| (range.start, range.end)).collect();
+        plain.may("ranges", code.map(|_| ranges).filter(|ranges| !ranges.is_empty()));
+        plain.may("entry pc", code.and(scope.entry_pc));
+        self.scope(id, code, &mut plain);
+        Some(plain)
+    }
+
+    fn function(&self, id: FunctionId) -> Plain {
+        let module = self.module;
+        let function = module.function(id);
+        let declaration = function.specification.map(|id| module.function(id));
+        let of = declaration.unwrap_or(function);
+        let code = code(module, function);
+        let mut plain = Plain::new("function", Some(function_id(id)));
+        plain.says("name", module.string(of.name));
+        let linkage = function.linkage_name.or(of.linkage_name);
+        plain.may("linkage name", linkage.map(|name| module.string(name)));
+        plain.may("line", self.line(function.line.or(of.line)));
+        plain.to("type", of.returns.map(type_id));
+        plain.to("definition of", function.specification.map(function_id));
+        let either = |is: fn(&Function) -> bool| is(function) || is(of);
+        plain.is("external", either(|function| function.is_external));
+        plain.is("noreturn", either(|function| function.is_noreturn));
+        plain.is("main", either(|function| function.is_main));
+        plain.is("explicit", either(|function| function.member.is_explicit));
+        plain.is("deleted", either(|function| function.member.is_deleted));
+        plain.is("declaration", function.is_declaration);
+        let kernel = self.told.consumer.kernel_convention.filter(|_| function.is_kernel && code.is_some());
+        let convention = function.convention.or(kernel).or(of.convention);
+        plain.may("convention", convention.map(u64::from));
+        let (own, inherited) = (function.member, of.member);
+        let access = own.accessibility.or(inherited.accessibility);
+        plain.may("accessibility", access.map(|access| access as u64 + 1));
+        let virtuality = own.virtuality.or(inherited.virtuality);
+        plain.may("virtuality", virtuality.map(|virtuality| virtuality as u64 + 1));
+        let defaulted = own.defaulted.or(inherited.defaulted);
+        plain.may("defaulted", defaulted.map(|defaulted| defaulted as u64 + 1));
+        plain.to("object pointer", function.object_pointer.map(variable_id));
+        let is_inlined = module
+            .scopes()
+            .any(|(_, scope)| matches!(scope.kind, ScopeKind::Inlined { function, .. } if function == id));
+        plain.is("inlined", is_inlined);
+        plain.is("declared inline", function.is_declared_inline && !function.is_declaration);
+        if let Some(Code { start, bytes }) = code {
+            plain.says("code", (start, start + bytes));
+            plain.may("entry pc", module.scope(function.scope).entry_pc);
+            plain.may("describes", function.calls.map(|calls| calls as u64));
+            let lanes = u64::from(module.target().lanes());
+            plain.may("lanes", self.told.consumer.lanes.filter(|_| lanes > 1).map(|_| lanes));
+            if self.told.has_calls {
+                plain.is("frame base", function.frame_base.is_some());
+                plain.is("static link", function.static_link.is_some());
+            }
+            plain.may("rows", Some(self.rows(id)).filter(|rows| !rows.is_empty()));
+        }
+        plain.inside.extend(function.templates.iter().map(|parameter| self.template(parameter)));
+        if function.is_variadic {
+            plain.inside.push(Plain::new("more arguments", None));
+        }
+        self.scope(function.scope, code, &mut plain);
+        plain
+    }
+
+    fn rows(&self, id: FunctionId) -> Vec<String> {
+        let rows = self.module.rows(id).iter().map(|row| {
+            let line = SourceLine { file: row.file, line: row.line, column: row.column };
+            let flags = (row.is_stmt, row.is_prologue_end, row.is_epilogue_begin);
+            format!("{:x?}", (row.pc, self.line(Some(line)), u64::from(row.discriminator), flags))
+        });
+        rows.collect()
+    }
+
+    fn variable(&self, id: VariableId, code: Option<Code>) -> Plain {
+        let module = self.module;
+        let variable = module.variable(id);
+        let mut of = variable;
+        while let Some(first) = of.origin.or(of.specification) {
+            of = module.variable(first);
+        }
+        let is_static = matches!(module.scope(variable.scope).kind, ScopeKind::Type(_));
+        let kind = match variable.kind {
+            VariableKind::Variable => "variable",
+            VariableKind::Parameter => "parameter",
+            VariableKind::Constant if is_static => "variable",
+            VariableKind::Constant => "constant",
+        };
+        let mut plain = Plain::new(kind, Some(variable_id(id)));
+        // A definition can say of itself what its declaration does not.
+        let own = Some(variable).filter(|variable| variable.origin.is_none());
+        let linkage = own.and_then(|own| own.linkage_name).or(of.linkage_name);
+        plain.may("name", of.name.map(|name| module.string(name)));
+        plain.may("linkage name", linkage.map(|name| module.string(name)));
+        plain.may("line", self.line(own.and_then(|own| own.line).or(of.line)));
+        plain.to("type", Some(type_id(of.ty)));
+        plain.to("origin", variable.origin.map(variable_id));
+        plain.to("definition of", variable.specification.map(variable_id));
+        plain.is("external", of.is_external || own.is_some_and(|own| own.is_external));
+        plain.is("artificial", of.is_artificial || own.is_some_and(|own| own.is_artificial));
+        plain.is("declaration", is_static || variable.is_declaration);
+        plain.may("accessibility", of.accessibility.map(|access| access as u64 + 1));
+        let memory = self.told.consumer.memory_space.and(of.memory_space);
+        plain.may("memory", memory.map(|memory| memory as u64 + 1));
+        let is_constant = variable.is_constant || variable.kind == VariableKind::Constant || is_static;
+        let function = module.function_of(variable.scope);
+        let has_code = function.is_none_or(|id| code.is_some() || module.function(id).address.is_none());
+        match module.always(id) {
+            Some(loc) if is_constant && self.constant(loc).is_some() => {
+                plain.may("value", self.constant(loc))
+            }
+            Some(_) => plain.is("always", has_code && self.left_out(id).next().is_none()),
+            None => {
+                let out: Vec<_> = self.left_out(id).filter_map(|one| one.pcs.clone()).collect();
+                let mut pcs: Vec<_> = module.live(id).iter().map(|live| live.pcs()).collect();
+                let is_whole = matches!(&pcs[..], [one] if code.is_some_and(|code| *one == (0..code.bytes)));
+                for out in out {
+                    let at = pcs.iter().position(|pcs| *pcs == out).expect("was left out of these");
+                    pcs.remove(at);
+                }
+                plain.is("always", is_whole && !pcs.is_empty());
+                let pcs: Vec<_> = pcs.into_iter().map(|pcs| (pcs.start, pcs.end)).collect();
+                plain.may("places", code.map(|_| pcs).filter(|pcs| !is_whole && !pcs.is_empty()));
+            }
+        }
+        plain
+    }
+
+    fn left_out(&self, id: VariableId) -> impl Iterator<Item = &LeftOut> {
+        self.left_out.iter().filter(move |left_out| left_out.whose == Whose::Variable(id))
+    }
+
+    /// The bytes of a location that is a constant and nothing else.
+    pub(super) fn constant(&self, loc: LocId) -> Option<Vec<u8>> {
+        let nodes: Vec<_> = self.module.nodes(loc).collect();
+        match nodes[..] {
+            [Node::Implicit(bytes)] => Some(bytes.to_vec()),
+            _ => None,
+        }
+    }
+}
+
+fn code(module: &Module, function: &Function) -> Option<Code> {
+    let start = match function.address? {
+        Address::Symbol(symbol, by) => address(module.symbol_name(symbol)) + by,
+        Address::Constant(address) => address,
+    };
+    Some(Code { start, bytes: function.bytes })
+}

@@ -1,0 +1,452 @@
+//! What a reader finds in the sections: gimli, and nothing of this crate.
+
+use std::collections::BTreeMap;
+
+use gimli::constants as dw;
+use gimli::{
+    AttributeValue, DebuggingInformationEntry, DwAt, DwTag, Dwarf, Endianity, Error, Reader, Section,
+};
+
+use super::{Plain, Told, What};
+use crate::common::Slice;
+
+type Result<T> = std::result::Result<T, Error>;
+
+/// A unit, being read.
+pub(super) struct Found<'f, 'a> {
+    dwarf: &'f Dwarf<Slice<'a>>,
+    unit: &'f gimli::Unit<Slice<'a>>,
+    pub(super) told: Told<'f>,
+    pub(super) big_endian: bool,
+    dies: BTreeMap<u64, Die<'a>>,
+    /// Rows by the address that their sequence begins at.
+    rows: BTreeMap<u64, Vec<(u64, String)>>,
+}
+
+pub(super) struct Die<'a> {
+    pub(super) id: u64,
+    pub(super) tag: DwTag,
+    entry: DebuggingInformationEntry<Slice<'a>>,
+    pub(super) children: Vec<u64>,
+}
+
+pub(super) fn module(dwarf: &Dwarf<Slice<'_>>, told: Told<'_>) -> Result<Plain> {
+    let mut all = Plain::new("module", None);
+    let mut headers = dwarf.units();
+    while let Some(header) = headers.next()? {
+        let unit = dwarf.unit(header)?;
+        let start = unit.header.debug_info_offset().expect("in .debug_info").0 as u64;
+        let (mut dies, mut open) = (BTreeMap::<u64, Die<'_>>::new(), Vec::<u64>::new());
+        let mut root = None;
+        let mut entries = unit.entries();
+        while let Some(entry) = entries.next_dfs()? {
+            let id = start + entry.offset().0 as u64;
+            open.truncate(entry.depth() as usize);
+            match open.last() {
+                Some(parent) => dies.get_mut(parent).expect("is there").children.push(id),
+                None => root = Some(id),
+            }
+            open.push(id);
+            dies.insert(id, Die { id, tag: entry.tag(), entry: entry.clone(), children: Vec::new() });
+        }
+        let big_endian = dwarf.debug_info.reader().endian().is_big_endian();
+        let mut found = Found { dwarf, unit: &unit, told, big_endian, dies, rows: BTreeMap::new() };
+        found.read_rows()?;
+        all.inside.push(found.unit(&found.dies[&root.expect("an entry")])?);
+    }
+    Ok(all)
+}
+
+impl<'f, 'a> Found<'f, 'a> {
+    fn unit(&self, root: &Die<'a>) -> Result<Plain> {
+        let mut plain = Plain::new("unit", None);
+        plain.may("name", self.text(root, dw::DW_AT_name)?);
+        plain.may("directory", self.text(root, dw::DW_AT_comp_dir)?);
+        plain.may("producer", self.text(root, dw::DW_AT_producer)?);
+        plain.may("language", self.number(root, dw::DW_AT_language));
+        let mut code = self.ranges(root)?;
+        code.sort_unstable();
+        plain.says("code", code);
+        let program = self.unit.line_program.as_ref().map(|program| program.header());
+        let first = u64::from(self.unit.encoding().version < 5);
+        let count = program.map_or(0, |program| program.file_names().len()) as u64;
+        let files = (first..first + count).map(|file| self.file(file)).collect::<Result<Vec<_>>>()?;
+        plain.may("files", program.map(|_| files));
+        plain.may("macros", self.macros(root)?);
+        self.in_scope(root, None, &mut plain)?;
+        Ok(plain)
+    }
+
+    /// What the preprocessor did, each with a line and a text, or the name of a file.
+    fn macros(&self, root: &Die<'a>) -> Result<Option<Vec<What>>> {
+        let has = |at| own(root, at).map(gimli::Attribute::value);
+        let mut entries = match (has(dw::DW_AT_macros), has(dw::DW_AT_macro_info)) {
+            (Some(AttributeValue::DebugMacroRef(offset)), None) => self.dwarf.macros(offset)?,
+            (None, Some(AttributeValue::DebugMacinfoRef(offset))) => self.dwarf.macinfo(offset)?,
+            (None, None) => return Ok(None),
+            other => panic!("one list of macros: {other:?}"),
+        };
+        let text = |text: gimli::MacroString<Slice<'a>>| {
+            let text = text.string(self.unit.unit_ref(self.dwarf))?;
+            Ok::<_, Error>(text.to_string_lossy().into_owned())
+        };
+        let mut all = Vec::new();
+        while let Some(entry) = entries.next()? {
+            all.push(match entry {
+                gimli::MacroEntry::Define { line, text: of } => ("define", line, text(of)?),
+                gimli::MacroEntry::Undef { line, name } => ("undefine", line, text(name)?),
+                gimli::MacroEntry::StartFile { line, file } => {
+                    let (directory, name, _) = self.file(file)?;
+                    ("file", line, format!("{directory}/{name}"))
+                }
+                gimli::MacroEntry::EndFile => ("end of file", 0, String::new()),
+                other => panic!("a macro: {other:?}"),
+            });
+        }
+        Ok(Some(all))
+    }
+
+    fn read_rows(&mut self) -> Result<()> {
+        let Some(program) = self.unit.line_program.clone() else { return Ok(()) };
+        let (program, sequences) = program.sequences()?;
+        for sequence in sequences {
+            let mut rows = program.resume_from(&sequence);
+            let mut all = Vec::new();
+            while let Some((_, row)) = rows.next_row()? {
+                let column = match row.column() {
+                    gimli::ColumnType::LeftEdge => 0,
+                    gimli::ColumnType::Column(column) => column.get(),
+                };
+                let (directory, name, _) = self.file(row.file_index())?;
+                let line = Some((directory, name, row.line().map_or(0, |line| line.get()), column));
+                let flags = (row.is_stmt(), row.prologue_end(), row.epilogue_begin());
+                let text = match row.end_sequence() {
+                    true => "end".into(),
+                    false => format!("{:x?}", (line, row.discriminator(), flags)),
+                };
+                all.push((row.address(), text));
+            }
+            self.rows.insert(sequence.start, all);
+        }
+        Ok(())
+    }
+
+    fn file(&self, number: u64) -> Result<(String, String, Option<[u8; 16]>)> {
+        let header = self.unit.line_program.as_ref().expect("a line program").header();
+        let file = header.file(number).expect("a file");
+        let string =
+            |text| Ok::<_, Error>(self.dwarf.attr_string(self.unit, text)?.to_string_lossy().into_owned());
+        let directory = match (file.directory_index(), file.directory(header)) {
+            // The directory of the compilation.
+            (0, _) => ".".into(),
+            (_, directory) => string(directory.expect("a directory"))?,
+        };
+        Ok((directory, string(file.path_name())?, header.file_has_md5().then_some(*file.md5())))
+    }
+
+    /// A place in the source, by the names of three attributes.
+    pub(super) fn line(
+        &self,
+        die: &Die<'a>,
+        [file, line, column]: [DwAt; 3],
+    ) -> Result<Option<(String, String, u64, u64)>> {
+        let [Some(file), line, column] = [file, line, column].map(|at| self.number(die, at)) else {
+            return Ok(None);
+        };
+        let (directory, name, _) = self.file(file)?;
+        Ok(Some((directory, name, line.unwrap_or(0), column.unwrap_or(0))))
+    }
+
+    pub(super) fn declared(&self, die: &Die<'a>) -> Result<Option<(String, String, u64, u64)>> {
+        self.line(die, [dw::DW_AT_decl_file, dw::DW_AT_decl_line, dw::DW_AT_decl_column])
+    }
+
+    /// What is in a scope. `start` is the pc of the function's code, if it has some.
+    pub(super) fn in_scope(&self, die: &Die<'a>, start: Option<u64>, plain: &mut Plain) -> Result<()> {
+        // What has its code in an entry of its own.
+        let mut bodies = BTreeMap::new();
+        for child in self.children(die).filter(|child| child.tag == dw::DW_TAG_subprogram) {
+            if let Some(of) = own(child, dw::DW_AT_abstract_origin) {
+                bodies.insert(self.reference(of), child);
+            }
+        }
+        for child in self.children(die) {
+            let inner = match child.tag {
+                dw::DW_TAG_subprogram if own(child, dw::DW_AT_abstract_origin).is_some() => continue,
+                dw::DW_TAG_subprogram => {
+                    let mut plain = self.function(child)?;
+                    if let Some(body) = bodies.remove(&Some(child.id)) {
+                        merge(&mut plain, self.function(body)?);
+                    }
+                    plain
+                }
+                dw::DW_TAG_dwarf_procedure => continue,
+                _ => match self.inner(child, start)? {
+                    Some(inner) => inner,
+                    None => match self.part_of_type(child)? {
+                        Some(part) => part,
+                        None => continue,
+                    },
+                },
+            };
+            plain.inside.push(inner);
+        }
+        plain.inside.extend(bodies.values().map(|body| Plain::new("a body of nothing", Some(body.id))));
+        Ok(())
+    }
+
+    fn inner(&self, die: &Die<'a>, start: Option<u64>) -> Result<Option<Plain>> {
+        let is_member = die.tag == dw::DW_TAG_member && own(die, dw::DW_AT_declaration).is_some();
+        let kind = match die.tag {
+            dw::DW_TAG_namespace => "namespace",
+            dw::DW_TAG_lexical_block => "block",
+            dw::DW_TAG_inlined_subroutine => "inlined",
+            dw::DW_TAG_unspecified_parameters => "more arguments",
+            dw::DW_TAG_label => "label",
+            dw::DW_TAG_imported_declaration | dw::DW_TAG_imported_module => "import",
+            dw::DW_TAG_call_site | dw::DW_TAG_GNU_call_site => return self.call(die, start).map(Some),
+            dw::DW_TAG_variable => return self.variable("variable", die, start).map(Some),
+            dw::DW_TAG_member if is_member => return self.variable("variable", die, start).map(Some),
+            dw::DW_TAG_formal_parameter => return self.variable("parameter", die, start).map(Some),
+            dw::DW_TAG_constant => return self.variable("constant", die, start).map(Some),
+            _ => return Ok(None),
+        };
+        let mut plain = Plain::new(kind, Some(die.id));
+        match die.tag {
+            dw::DW_TAG_inlined_subroutine => {
+                plain.to("origin", own(die, dw::DW_AT_abstract_origin).and_then(|of| self.reference(of)));
+                let names = [dw::DW_AT_call_file, dw::DW_AT_call_line, dw::DW_AT_call_column];
+                plain.may("line", self.line(die, names)?);
+                plain.may("discriminator", self.number(die, dw::DW_AT_GNU_discriminator));
+            }
+            _ => {
+                plain.may("name", self.text(die, dw::DW_AT_name)?);
+                plain.may("line", self.declared(die)?);
+            }
+        }
+        plain.is("inline", self.flag(die, dw::DW_AT_export_symbols));
+        plain.is("all", die.tag == dw::DW_TAG_imported_module);
+        plain.to("what", self.to(die, dw::DW_AT_import));
+        if die.tag == dw::DW_TAG_label {
+            plain.may("pc", self.pc(die, dw::DW_AT_low_pc, start)?);
+        } else if start.is_some() {
+            let ranges = self.ranges(die)?;
+            let from = |pc: u64| pc.wrapping_sub(start.unwrap_or(0));
+            let ranges: Vec<_> = ranges.into_iter().map(|(start, end)| (from(start), from(end))).collect();
+            plain.may("ranges", Some(ranges).filter(|ranges| !ranges.is_empty()));
+            plain.may("entry pc", self.pc(die, dw::DW_AT_entry_pc, start)?);
+        }
+        self.in_scope(die, start, &mut plain)?;
+        Ok(Some(plain))
+    }
+
+    fn call(&self, die: &Die<'a>, start: Option<u64>) -> Result<Plain> {
+        let mut plain = Plain::new("call", None);
+        let is_five = die.tag == dw::DW_TAG_call_site;
+        let of = |five, older| if is_five { five } else { older };
+        plain.may("return pc", self.pc(die, of(dw::DW_AT_call_return_pc, dw::DW_AT_low_pc), start)?);
+        plain.may("pc", self.pc(die, dw::DW_AT_call_pc, start)?);
+        let callee = of(dw::DW_AT_call_origin, dw::DW_AT_abstract_origin);
+        plain.to("callee", own(die, callee).and_then(|callee| self.reference(callee)));
+        let is_there = |die, at| own(die, at).is_some();
+        plain.is("tail", is_there(die, of(dw::DW_AT_call_tail_call, dw::DW_AT_GNU_tail_call)));
+        let names = [dw::DW_AT_call_file, dw::DW_AT_call_line, dw::DW_AT_call_column];
+        plain.may("line", self.line(die, names)?);
+        if !self.told.has_calls {
+            return Ok(plain);
+        }
+        plain.is("target", is_there(die, of(dw::DW_AT_call_target, dw::DW_AT_GNU_call_site_target)));
+        let clobbered = of(dw::DW_AT_call_target_clobbered, dw::DW_AT_GNU_call_site_target_clobbered);
+        plain.is("clobbered", is_there(die, clobbered));
+        for child in self.children(die) {
+            let mut inner = Plain::new("argument", None);
+            let parameter = of(dw::DW_AT_call_parameter, dw::DW_AT_abstract_origin);
+            inner.to("parameter", own(child, parameter).and_then(|of| self.reference(of)));
+            inner.is("location", is_there(child, dw::DW_AT_location));
+            inner.is("value", is_there(child, of(dw::DW_AT_call_value, dw::DW_AT_GNU_call_site_value)));
+            inner.is("data location", is_there(child, dw::DW_AT_call_data_location));
+            let data = of(dw::DW_AT_call_data_value, dw::DW_AT_GNU_call_site_data_value);
+            inner.is("data value", is_there(child, data));
+            plain.inside.push(inner);
+        }
+        Ok(plain)
+    }
+
+    fn function(&self, die: &Die<'a>) -> Result<Plain> {
+        let mut plain = Plain::new("function", Some(die.id));
+        plain.may("name", self.text(die, dw::DW_AT_name)?);
+        plain.may("linkage name", self.linkage_name(die)?);
+        plain.may("line", self.declared(die)?);
+        plain.to("type", self.to(die, dw::DW_AT_type));
+        plain.to("definition of", own(die, dw::DW_AT_specification).and_then(|of| self.reference(of)));
+        plain.is("external", self.flag(die, dw::DW_AT_external));
+        plain.is("noreturn", self.flag(die, dw::DW_AT_noreturn));
+        plain.is("main", self.flag(die, dw::DW_AT_main_subprogram));
+        plain.is("explicit", self.flag(die, dw::DW_AT_explicit));
+        plain.is("deleted", self.flag(die, dw::DW_AT_deleted));
+        plain.is("declaration", own(die, dw::DW_AT_declaration).is_some());
+        plain.may("convention", self.number(die, dw::DW_AT_calling_convention));
+        plain.may("accessibility", self.number(die, dw::DW_AT_accessibility));
+        plain.may("virtuality", self.number(die, dw::DW_AT_virtuality));
+        plain.may("defaulted", self.number(die, dw::DW_AT_defaulted));
+        plain.to("object pointer", own(die, dw::DW_AT_object_pointer).and_then(|of| self.reference(of)));
+        let inline = own(die, dw::DW_AT_inline).and_then(|inline| inline.udata_value()).unwrap_or(0);
+        plain.is("inlined", inline & 1 != 0);
+        plain.is("declared inline", inline & 2 != 0);
+        let code = self.ranges(die)?;
+        let start = code.first().map(|&(start, _)| start);
+        if let [(start, end)] = code[..] {
+            plain.says("code", (start, end));
+            plain.may("entry pc", self.pc(die, dw::DW_AT_entry_pc, Some(start))?);
+            let all = [
+                (dw::DW_AT_call_all_tail_calls, dw::DW_AT_GNU_all_tail_call_sites),
+                (dw::DW_AT_call_all_calls, dw::DW_AT_GNU_all_call_sites),
+                (dw::DW_AT_call_all_source_calls, dw::DW_AT_GNU_all_source_call_sites),
+            ];
+            let is_five = self.told.consumer.version >= 5;
+            let has = |&(five, older): &_| own(die, if is_five { five } else { older }).is_some();
+            plain.may("describes", all.iter().position(has).map(|index| index as u64));
+            plain.may("lanes", self.told.consumer.lanes.and_then(|lanes| self.number(die, lanes)));
+            if self.told.has_calls {
+                plain.is("frame base", own(die, dw::DW_AT_frame_base).is_some());
+                plain.is("static link", own(die, dw::DW_AT_static_link).is_some());
+            }
+            let mut rows: Vec<_> = self.rows.range(start..end).flat_map(|(_, rows)| rows.clone()).collect();
+            if let Some(last) = rows.pop() {
+                assert_eq!(last, (end, "end".to_owned()));
+                let rows = rows.iter().map(|(pc, row)| format!("({:x}, {}", pc - start, &row[1..]));
+                plain.says("rows", rows.collect::<Vec<_>>());
+            }
+        }
+        self.in_scope(die, start, &mut plain)?;
+        Ok(plain)
+    }
+
+    fn variable(&self, kind: &str, die: &Die<'a>, start: Option<u64>) -> Result<Plain> {
+        let mut plain = Plain::new(kind, Some(die.id));
+        plain.may("name", self.text(die, dw::DW_AT_name)?);
+        plain.may("linkage name", self.linkage_name(die)?);
+        plain.may("line", self.declared(die)?);
+        plain.to("type", self.to(die, dw::DW_AT_type));
+        plain.to("origin", own(die, dw::DW_AT_abstract_origin).and_then(|of| self.reference(of)));
+        plain.to("definition of", own(die, dw::DW_AT_specification).and_then(|of| self.reference(of)));
+        plain.is("external", self.flag(die, dw::DW_AT_external));
+        plain.is("artificial", self.flag(die, dw::DW_AT_artificial));
+        plain.is("declaration", own(die, dw::DW_AT_declaration).is_some());
+        plain.may("accessibility", self.number(die, dw::DW_AT_accessibility));
+        plain.may("memory", self.told.consumer.memory_space.and_then(|at| self.number(die, at)));
+        plain.may("value", self.value(die));
+        let Some(location) = own(die, dw::DW_AT_location) else { return Ok(plain) };
+        match self.dwarf.attr_locations(self.unit, location.value())? {
+            None => plain.is("always", location.exprloc_value().is_some()),
+            Some(mut list) => {
+                let mut places = Vec::new();
+                while let Some(place) = list.next()? {
+                    let from = |pc: u64| pc.wrapping_sub(start.unwrap_or(0));
+                    places.push((from(place.range.begin), from(place.range.end)));
+                }
+                plain.says("places", places);
+            }
+        }
+        Ok(plain)
+    }
+
+    /// The bytes of a constant, as they are in memory.
+    pub(super) fn value(&self, die: &Die<'a>) -> Option<Vec<u8>> {
+        let number = |value: u64, bytes: usize| match self.big_endian {
+            true => value.to_be_bytes()[8 - bytes..].to_vec(),
+            false => value.to_le_bytes()[..bytes].to_vec(),
+        };
+        match own(die, dw::DW_AT_const_value)?.raw_value() {
+            AttributeValue::Block(bytes) => Some(bytes.slice().to_vec()),
+            AttributeValue::Data1(value) => Some(number(value.into(), 1)),
+            AttributeValue::Data2(value) => Some(number(value.into(), 2)),
+            AttributeValue::Data4(value) => Some(number(value.into(), 4)),
+            AttributeValue::Data8(value) => Some(number(value, 8)),
+            other => panic!("a constant: {other:?}"),
+        }
+    }
+
+    fn linkage_name(&self, die: &Die<'a>) -> Result<Option<String>> {
+        let is_old = self.told.consumer.version < 4;
+        self.text(die, if is_old { dw::DW_AT_MIPS_linkage_name } else { dw::DW_AT_linkage_name })
+    }
+
+    pub(super) fn children<'s>(&'s self, die: &'s Die<'a>) -> impl Iterator<Item = &'s Die<'a>> {
+        die.children.iter().map(|id| &self.dies[id])
+    }
+
+    /// An attribute of the entry or of what it is an instance or the definition of.
+    fn attr<'s>(&'s self, die: &'s Die<'a>, at: DwAt) -> Option<&'s gimli::Attribute<Slice<'a>>> {
+        let of = || own(die, dw::DW_AT_abstract_origin).or(own(die, dw::DW_AT_specification));
+        own(die, at).or_else(|| self.attr(&self.dies[&self.reference(of()?)?], at))
+    }
+
+    pub(super) fn number(&self, die: &Die<'a>, at: DwAt) -> Option<u64> {
+        self.attr(die, at)?.udata_value()
+    }
+
+    pub(super) fn flag(&self, die: &Die<'a>, at: DwAt) -> bool {
+        self.attr(die, at).is_some_and(|flag| flag.raw_value() == AttributeValue::Flag(true))
+    }
+
+    pub(super) fn text(&self, die: &Die<'a>, at: DwAt) -> Result<Option<String>> {
+        let Some(text) = self.attr(die, at) else { return Ok(None) };
+        Ok(Some(self.dwarf.attr_string(self.unit, text.value())?.to_string_lossy().into_owned()))
+    }
+
+    pub(super) fn to(&self, die: &Die<'a>, at: DwAt) -> Option<u64> {
+        self.reference(self.attr(die, at)?)
+    }
+
+    pub(super) fn reference(&self, attribute: &gimli::Attribute<Slice<'a>>) -> Option<u64> {
+        match attribute.value() {
+            AttributeValue::UnitRef(offset) => Some(offset.to_debug_info_offset(&self.unit.header)?.0 as u64),
+            AttributeValue::DebugInfoRef(offset) => Some(offset.0 as u64),
+            _ => None,
+        }
+    }
+
+    fn pc(&self, die: &Die<'a>, at: DwAt, start: Option<u64>) -> Result<Option<u64>> {
+        let Some(pc) = own(die, at) else { return Ok(None) };
+        let address = self.dwarf.attr_address(self.unit, pc.value())?.expect("an address");
+        Ok(Some(address.wrapping_sub(start.unwrap_or(0))))
+    }
+
+    fn ranges(&self, die: &Die<'a>) -> Result<Vec<(u64, u64)>> {
+        let mut ranges = self.dwarf.die_ranges(self.unit, &die.entry)?;
+        let mut all = Vec::new();
+        while let Some(range) = ranges.next()? {
+            all.push((range.begin, range.end));
+        }
+        Ok(all)
+    }
+}
+
+/// An attribute of the entry itself.
+pub(super) fn own<'d, 'a>(die: &'d Die<'a>, at: DwAt) -> Option<&'d gimli::Attribute<Slice<'a>>> {
+    die.entry.attr(at)
+}
+
+/// Puts what an entry with code says to what the entry says that it is an instance of.
+fn merge(plain: &mut Plain, code: Plain) {
+    let origin = code.facts.get("origin").cloned();
+    let is_itself = |of: &super::Fact| matches!(of, super::Fact::To(id) if plain.ids.contains(id));
+    let is_itself = origin.as_ref().is_some_and(is_itself);
+    for (fact, what) in code.facts {
+        if fact != "origin" || !is_itself {
+            plain.facts.insert(fact, what);
+        }
+    }
+    plain.ids.extend(code.ids);
+    let mut taken = BTreeMap::<String, usize>::new();
+    for inner in code.inside {
+        let nth = taken.entry(inner.kind.clone()).or_default();
+        let same = plain.inside.iter_mut().filter(|of| of.kind == inner.kind).nth(*nth);
+        *nth += 1;
+        match same {
+            Some(same) => merge(same, inner),
+            None => plain.inside.push(inner),
+        }
+    }
+}

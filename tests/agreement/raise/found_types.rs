@@ -1,0 +1,204 @@
+//! What a reader finds of types.
+
+use gimli::constants as dw;
+use gimli::{AttributeValue, Error};
+
+use super::Plain;
+use super::found::{Die, Found, own};
+
+type Result<T> = std::result::Result<T, Error>;
+
+impl<'a> Found<'_, 'a> {
+    /// A type, or a part of one. `None` for base types that expressions have of their own.
+    pub(super) fn part_of_type(&self, die: &Die<'a>) -> Result<Option<Plain>> {
+        let kind = match die.tag {
+            dw::DW_TAG_base_type => "base type",
+            dw::DW_TAG_unspecified_type => "unspecified type",
+            dw::DW_TAG_pointer_type => "pointer",
+            dw::DW_TAG_reference_type => "reference",
+            dw::DW_TAG_rvalue_reference_type => "rvalue reference",
+            dw::DW_TAG_ptr_to_member_type => "member pointer",
+            dw::DW_TAG_array_type => "array",
+            dw::DW_TAG_subrange_type => "dimension",
+            dw::DW_TAG_structure_type => "structure",
+            dw::DW_TAG_class_type => "class",
+            dw::DW_TAG_union_type => "union",
+            dw::DW_TAG_enumeration_type => "enumeration",
+            dw::DW_TAG_enumerator => "enumerator",
+            dw::DW_TAG_typedef => "typedef",
+            dw::DW_TAG_const_type => "const",
+            dw::DW_TAG_volatile_type => "volatile",
+            dw::DW_TAG_restrict_type => "restrict",
+            dw::DW_TAG_atomic_type => "atomic",
+            dw::DW_TAG_subroutine_type => "subroutine",
+            dw::DW_TAG_member => "member",
+            dw::DW_TAG_inheritance => "base",
+            dw::DW_TAG_variant_part => "variant part",
+            dw::DW_TAG_variant => "variant",
+            dw::DW_TAG_template_type_parameter
+            | dw::DW_TAG_template_value_parameter
+            | dw::DW_TAG_GNU_template_template_param
+            | dw::DW_TAG_GNU_template_parameter_pack => "template parameter",
+            tag => panic!("an entry that nothing asks for: {tag}"),
+        };
+        let name = self.text(die, dw::DW_AT_name)?;
+        let is_of_expressions = name.as_ref().is_some_and(|name| name.starts_with("unsigned_"));
+        if die.tag == dw::DW_TAG_base_type && is_of_expressions {
+            return Ok(None);
+        }
+        let mut plain = Plain::new(kind, Some(die.id));
+        plain.may("name", name);
+        plain.may("line", self.declared(die)?);
+        plain.may("alignment", self.number(die, dw::DW_AT_alignment));
+        plain.is("declaration", self.flag(die, dw::DW_AT_declaration));
+        plain.to("type", self.to(die, dw::DW_AT_type));
+        plain.may("accessibility", self.number(die, dw::DW_AT_accessibility));
+        let bytes = self.number(die, dw::DW_AT_byte_size);
+        match die.tag {
+            dw::DW_TAG_base_type => {
+                plain.may("encoding", self.number(die, dw::DW_AT_encoding));
+                plain.may("bytes", bytes);
+                plain.may("bits", self.number(die, dw::DW_AT_bit_size));
+            }
+            dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type => {
+                // That of an address, where nothing is said: 8 on every target of these tests.
+                plain.says("bytes", bytes.unwrap_or(8));
+                let consumer = self.told.consumer;
+                plain.may("space", consumer.address_space.and_then(|at| self.number(die, at)));
+                plain.may("memory", consumer.memory_space.and_then(|at| self.number(die, at)));
+            }
+            dw::DW_TAG_ptr_to_member_type => plain.to("class", self.to(die, dw::DW_AT_containing_type)),
+            dw::DW_TAG_array_type => {
+                plain.may("bytes", bytes);
+                plain.is("vector", self.flag(die, dw::DW_AT_GNU_vector));
+                let stride = self.number(die, dw::DW_AT_byte_stride).map(|bytes| 8 * bytes);
+                plain.may("stride", stride.or(self.number(die, dw::DW_AT_bit_stride)));
+            }
+            dw::DW_TAG_subrange_type => {
+                plain.ids.clear();
+                plain.may("lower", own(die, dw::DW_AT_lower_bound).and_then(|lower| lower.sdata_value()));
+                if let Some(count) = own(die, dw::DW_AT_count) {
+                    match (self.reference(count), count.udata_value()) {
+                        (Some(variable), _) => plain.to("count", Some(variable)),
+                        (None, Some(count)) => plain.says("count", count),
+                        (None, None) => plain.says("count", "a number"),
+                    }
+                }
+            }
+            dw::DW_TAG_structure_type | dw::DW_TAG_class_type | dw::DW_TAG_union_type => {
+                plain.may("bytes", bytes);
+            }
+            dw::DW_TAG_enumeration_type => {
+                plain.may("bytes", bytes);
+                plain.is("enum class", self.flag(die, dw::DW_AT_enum_class));
+            }
+            dw::DW_TAG_enumerator => plain.may("value", own(die, dw::DW_AT_const_value).map(constant)),
+            dw::DW_TAG_member => {
+                plain.says("bit", self.bit(die));
+                plain.may("bits", self.number(die, dw::DW_AT_bit_size));
+                plain.is("mutable", self.flag(die, dw::DW_AT_mutable));
+                plain.is("artificial", self.flag(die, dw::DW_AT_artificial));
+            }
+            dw::DW_TAG_inheritance => {
+                plain.is("virtual", self.number(die, dw::DW_AT_virtuality) == Some(1));
+                match self.byte(die) {
+                    Some(byte) => plain.says("byte", byte),
+                    None => plain.may("offset", expression(die)),
+                }
+            }
+            dw::DW_TAG_variant_part => plain.is("discriminant", self.is_first(die)),
+            dw::DW_TAG_variant => plain.says("values", self.values(die)),
+            _ if kind == "template parameter" => {
+                plain.is("default", self.flag(die, dw::DW_AT_default_value));
+                plain.says(
+                    "of",
+                    match die.tag {
+                        dw::DW_TAG_template_type_parameter => "type",
+                        dw::DW_TAG_template_value_parameter => "value",
+                        dw::DW_TAG_GNU_template_template_param => "template",
+                        _ => "pack",
+                    },
+                );
+                plain.may("template", self.text(die, dw::DW_AT_GNU_template_name)?);
+                plain.may("value", self.value(die));
+            }
+            _ => {}
+        }
+        self.in_scope(die, None, &mut plain)?;
+        Ok(Some(plain))
+    }
+
+    /// Whether the discriminant is the first member of the variant part.
+    fn is_first(&self, die: &Die<'a>) -> bool {
+        let first = self.children(die).find(|child| child.tag == dw::DW_TAG_member).map(|child| child.id);
+        let discriminant = own(die, dw::DW_AT_discr).and_then(|discr| self.reference(discr));
+        assert_eq!(discriminant, first);
+        discriminant.is_some()
+    }
+
+    /// The bytes from the start of the object: a constant, or in DWARF 2 what `DW_OP_plus_uconst` adds.
+    fn byte(&self, die: &Die<'a>) -> Option<u64> {
+        let location = own(die, dw::DW_AT_data_member_location)?;
+        if self.told.consumer.version > 2 {
+            return location.udata_value();
+        }
+        let bytes = expression(die)?;
+        let mut number = gimli::EndianSlice::new(bytes.strip_prefix(&[0x23])?, gimli::LittleEndian);
+        gimli::leb128::read::unsigned(&mut number).ok().filter(|_| number.is_empty())
+    }
+
+    /// The first bit of a member, counted from the start of the object.
+    fn bit(&self, die: &Die<'a>) -> u64 {
+        let number = |at| self.number(die, at);
+        if let Some(bit) = number(dw::DW_AT_data_bit_offset) {
+            return bit;
+        }
+        let start = 8 * self.byte(die).expect("a place in the object");
+        let Some(from_most) = number(dw::DW_AT_bit_offset) else { return start };
+        // DWARF 3 section 5.5.6: to the left of the field in its storage unit.
+        if self.big_endian {
+            return start + from_most;
+        }
+        let unit = 8 * number(dw::DW_AT_byte_size).expect("a storage unit");
+        start + unit - from_most - number(dw::DW_AT_bit_size).expect("a size")
+    }
+
+    /// The values of a variant, as the model prints them.
+    fn values(&self, die: &Die<'a>) -> Vec<eitri::model::VariantValues> {
+        use eitri::model::VariantValues;
+        if let Some(value) = own(die, dw::DW_AT_discr_value) {
+            return vec![VariantValues::One(constant(value))];
+        }
+        let Some(list) = own(die, dw::DW_AT_discr_list) else { return Vec::new() };
+        let AttributeValue::Block(mut bytes) = list.raw_value() else { panic!("a block") };
+        // The modules have values below 64 only, which are the same with a sign and without.
+        let mut all = Vec::new();
+        while !bytes.is_empty() {
+            let mut next = || i128::from(gimli::leb128::read::unsigned(&mut bytes).expect("a number"));
+            all.push(match next() {
+                0 => VariantValues::One(next()),
+                1 => VariantValues::Range(next(), next()),
+                other => panic!("a descriptor {other}"),
+            });
+        }
+        all
+    }
+}
+
+/// A number with its sign.
+fn constant(value: &gimli::Attribute<crate::common::Slice<'_>>) -> i128 {
+    match value.raw_value() {
+        AttributeValue::Udata(value) => value.into(),
+        AttributeValue::Sdata(value) => value.into(),
+        other => panic!("a constant: {other:?}"),
+    }
+}
+
+/// The expression of a place in an object.
+fn expression(die: &Die<'_>) -> Option<Vec<u8>> {
+    match own(die, dw::DW_AT_data_member_location)?.raw_value() {
+        AttributeValue::Block(bytes) => Some(bytes.slice().to_vec()),
+        AttributeValue::Exprloc(expression) => Some(expression.0.slice().to_vec()),
+        _ => None,
+    }
+}
