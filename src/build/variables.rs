@@ -23,7 +23,7 @@ pub struct VariableBuilder<'b> {
 }
 
 impl Builder {
-    /// A variable. With a unit or namespace as scope it is a global one.
+    /// A variable. With a unit or namespace as scope it is a global one. An empty name is none.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope or the type is not there, or the type is another unit's.
@@ -31,7 +31,8 @@ impl Builder {
         self.new_variable(scope, Some(name), ty, VariableKind::Variable, None)
     }
 
-    /// A parameter of the function whose scope it is. Parameters are in the order of the calls.
+    /// A parameter of the function whose scope it is. Parameters are in the order of the calls. An empty name is
+    /// none.
     ///
     /// # Errors
     /// As [`variable`](Self::variable).
@@ -165,7 +166,7 @@ impl Builder {
             let at = crate::error::At { variable: name.map(Into::into), ..at };
             return Err(crate::Error::new(ErrorKind::UnknownId(format!("{ty} of this unit"))).or_at(at));
         };
-        let name = name.map(|name| self.string(name));
+        let name = name.filter(|name| !name.is_empty()).map(|name| self.string(name));
         let id = self.module.variables.push(Variable {
             name,
             linkage_name: None,

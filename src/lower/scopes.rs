@@ -123,7 +123,9 @@ impl Dies<'_> {
             ScopeKind::Unit | ScopeKind::Type(_) => false,
             // Of a function that was inlined, the abstract instance has it already.
             ScopeKind::Function(_) => is_first(instance),
-            ScopeKind::Namespace { .. } | ScopeKind::Block | ScopeKind::Inlined { .. } => true,
+            // What was inlined into it differs from one instance to the next. DWARF 5 section 3.3.8.1.
+            ScopeKind::Inlined { .. } => instance.is_some(),
+            ScopeKind::Namespace { .. } | ScopeKind::Block => true,
         }
     }
 
@@ -175,6 +177,12 @@ impl Dies<'_> {
         match ranges {
             [] => {}
             [range] if range.start == 0 => self.pcs(instance.code, range.end),
+            // An address costs less than a list, before that has indices of addresses in it.
+            [range] if self.info.format.version < 5 => {
+                let key = instance.code.key;
+                let key = AddressKey { addend: key.addend.wrapping_add(range.start), ..key };
+                self.pcs(Code { key, ..instance.code }, range.end - range.start);
+            }
             _ => {
                 let list = self.range_list(ranges, instance.base);
                 self.ranges(list);

@@ -8,8 +8,8 @@
 use super::{
     Address, Argument, Base, BaseOffset, Call, Composite, Count, Dimension, Discriminant, Entity, ExprId,
     File, Function, Import, Label, Live, LocId, Macro, Member, Module, Node, Pool, Procedure, Scope,
-    ScopeKind, StringId, Strings, Symbol, TemplateArgument, TemplateParameter, Type, TypeKind, Unit, Variable,
-    Variant, VariantPart,
+    ScopeKind, StringId, Strings, Symbol, TemplateArgument, TemplateParameter, Type, TypeKind, Unit,
+    Variable, Variant, VariantPart,
 };
 use crate::model::loc::Loc;
 use crate::op::Expr;

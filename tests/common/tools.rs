@@ -69,7 +69,7 @@ impl std::fmt::Display for Ran {
 }
 
 /// A program is missing: the test goes no further.
-fn skip(why: &str) {
+pub fn skip(why: &str) {
     let required = std::env::var_os("EITRI_REQUIRE_TOOLS");
     assert!(required.is_none_or(|value| value.is_empty() || value == "0"), "{why}");
     say(why);

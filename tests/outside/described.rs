@@ -33,7 +33,7 @@ impl Machine {
     }
 
     /// Code that does nothing.
-    fn nops(self, bytes: u64) -> Vec<u8> {
+    pub fn nops(self, bytes: u64) -> Vec<u8> {
         match self {
             Self::Gpu => [0x00, 0x00, 0x80, 0xbf].repeat(bytes as usize / 4),
             Self::Cpu => vec![0x90; bytes as usize],

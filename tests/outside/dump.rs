@@ -33,7 +33,7 @@ impl Entry {
     /// Where a variable is: pcs, unless it is always there, and the expression.
     pub fn places(&self) -> Vec<(Option<Range<u64>>, String)> {
         let Some(location) = self.attribute("location") else { return Vec::new() };
-        if !location.starts_with("indexed") {
+        if !location.contains("\n[") {
             return vec![(None, expression(location))];
         }
         let listed = location.lines().filter_map(|line| {

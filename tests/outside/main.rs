@@ -29,4 +29,5 @@ const READELF: Tool = Tool::new("readelf", "binutils");
 const EU_READELF: Tool = Tool::new("eu-readelf", "elfutils");
 const LIBDWARF: Tool = Tool::new("dwarfdump", "dwarfdump");
 const GDB: Tool = Tool::new("gdb", "gdb");
+const LLDB: Tool = Tool::new("lldb-19", "lldb-19");
 const CC: Tool = Tool::new("cc", "gcc");

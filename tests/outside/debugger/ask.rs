@@ -1,0 +1,82 @@
+//! Asking debuggers: commands in, an answer to each out.
+
+use std::path::Path;
+
+use crate::common::{Folder, Ran, Tool, skip};
+use crate::{GDB, LLDB};
+
+/// A debugger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Debugger {
+    Gdb,
+    Lldb,
+}
+
+/// What a debugger said.
+#[derive(Debug)]
+pub struct Said {
+    /// To the commands before the first question.
+    pub before: String,
+    /// To each question.
+    pub answers: Vec<String>,
+    /// Everything, with the complaints.
+    pub ran: Ran,
+}
+
+impl Debugger {
+    /// Gives the debugger commands for a program, then questions; `None` if it is not installed, or may not run
+    /// programs.
+    pub fn ask(self, folder: &Folder, program: &Path, commands: &[&str], questions: &[&str]) -> Option<Said> {
+        let (tool, arguments) = match self {
+            Self::Gdb => (GDB, Self::gdb(commands, questions)),
+            Self::Lldb => (LLDB, Self::lldb(folder, commands, questions)),
+        };
+        let said = Self::run(tool, arguments, program)?;
+        let mark = match self {
+            Self::Gdb => MARK,
+            Self::Lldb => "(lldb) ",
+        };
+        // A question is repeated in front of its answer.
+        let parts: Vec<&str> = said.out.split(mark).collect();
+        assert!(parts.len() > questions.len(), "{said}");
+        let (before, answers) = parts.split_at(parts.len() - questions.len());
+        let answers = answers.iter().zip(questions).map(|(answer, question)| {
+            answer.strip_prefix(question).unwrap_or_else(|| panic!("{question}: {said}")).to_owned()
+        });
+        Some(Said { before: before.concat(), answers: answers.collect(), ran: said })
+    }
+
+    fn run(tool: Tool, mut arguments: Vec<String>, program: &Path) -> Option<Ran> {
+        arguments.push(program.to_str().expect("a path").into());
+        let ran = tool.run(&arguments)?;
+        if ran.errors.contains("ptrace") {
+            skip(&format!("{} may not trace programs here", tool.name));
+            return None;
+        }
+        assert!(ran.succeeded, "{ran}");
+        Some(ran)
+    }
+
+    fn gdb(commands: &[&str], questions: &[&str]) -> Vec<String> {
+        let marked =
+            questions.iter().flat_map(|question| [format!("echo {MARK}{question}\\n"), (*question).into()]);
+        let commands = READ.iter().chain(commands).map(|command| (*command).to_owned());
+        let script = commands.chain(marked).flat_map(|command| ["-ex".to_owned(), command]);
+        ["-batch", "-nx", "-iex", "set complaints 100"].map(String::from).into_iter().chain(script).collect()
+    }
+
+    /// In a file: given one by one, commands end with the first that is refused.
+    fn lldb(folder: &Folder, commands: &[&str], questions: &[&str]) -> Vec<String> {
+        let script = [commands, questions].concat().join("\n");
+        let script = folder.file("commands", script).to_str().expect("a path").to_owned();
+        let go_on = "settings set interpreter.stop-command-source-on-error false";
+        // To do so may be forbidden, and makes no difference.
+        let random = "settings set target.disable-aslr false";
+        ["--no-lldbinit", "-b", "-O", go_on, "-O", random, "-s", &script].map(String::from).into()
+    }
+}
+
+const MARK: &str = ">>> ";
+/// What gdb finds wrong with the DWARF of a program it keeps to itself, unless asked. Of the libraries that come
+/// when the program runs, nobody wants to know.
+const READ: [&str; 3] = ["maintenance expand-symtabs", "set complaints 0", "set confirm off"];

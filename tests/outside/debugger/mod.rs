@@ -1,0 +1,238 @@
+//! Debuggers: a program that runs, stopped at a breakpoint. The same description for a GPU is linked.
+
+pub mod ask;
+mod program;
+mod questions;
+
+use std::path::PathBuf;
+
+use eitri::emit::elf::{Attach, Compression, attach_with, new_object_with, symbol_named};
+use eitri::lower::{Consumer, Policy, Tables, lower};
+use gimli::Format;
+
+use super::common::Folder;
+use super::described::Machine;
+use super::dump::{entries, hex, symbols};
+use super::facts::address;
+use super::link::link;
+use super::{CC, DWARFDUMP};
+use ask::Debugger;
+use program::{BYTES, PROGRAM, STOP, code, module};
+use questions::{Says, questions};
+
+/// A way to write the description down.
+struct Written {
+    consumer: Consumer,
+    compression: Compression,
+}
+
+impl Written {
+    fn version(version: u16) -> Self {
+        let mut consumer = Consumer::dwarf5();
+        consumer.version = version;
+        Self { consumer, compression: Compression::None }
+    }
+
+    fn dwarf64() -> Self {
+        let mut written = Self::version(5);
+        written.consumer.format = Format::Dwarf64;
+        written
+    }
+
+    /// With types in units of their own.
+    fn type_units(version: u16) -> Self {
+        let mut written = Self::version(version);
+        written.consumer.has_type_units = true;
+        written
+    }
+
+    fn split() -> Self {
+        let mut written = Self::version(5);
+        written.consumer.is_split = true;
+        written
+    }
+
+    /// With tables to look things up in.
+    fn tables(version: u16) -> Self {
+        let mut written = Self::version(version);
+        written.consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true };
+        written
+    }
+
+    #[cfg(feature = "compress")]
+    fn compressed() -> Self {
+        Self { compression: Compression::Zlib, ..Self::version(5) }
+    }
+
+    /// The program, linked; `None` if there is no compiler.
+    fn program(&self, folder: &Folder) -> Option<PathBuf> {
+        let path = |name: &str| folder.path().join(name).to_str().expect("a path").to_owned();
+        folder.file("work.s", PROGRAM);
+        CC.run(&["-c", &path("work.s"), "-o", &path("plain.o")])?.clean();
+        let plain = std::fs::read(path("plain.o")).expect("what was assembled");
+        assert_eq!(symbol_named(&plain, "work").unwrap().size, BYTES, "the pcs are as they stand there");
+        let module = module(Machine::Cpu, &self.consumer, &path("")).expect("the module");
+        let policy = if self.consumer.version < 4 { Policy::Partial } else { Policy::Strict };
+        let written = lower(&module, &self.consumer, policy).expect("sections");
+        let files = written.split_files(module.target()).expect("objects");
+        for (name, bytes) in &files {
+            folder.file(name, bytes);
+        }
+        assert_eq!(files.iter().map(|&(name, _)| name).eq(["work.c.dwo"]), self.consumer.is_split);
+        let has_groups = written.sections.iter().any(|section| section.group.is_some());
+        assert_eq!(has_groups, self.consumer.has_type_units);
+        let how = Attach { compression: self.compression, ..Attach::default() };
+        let object = attach_with(&plain, module.target(), &written.sections, &how).expect("an object");
+        folder.file("work.o", object);
+        CC.run(&[path("work.o"), "-o".into(), path("program")])?.clean();
+        Some(folder.path().join("program"))
+    }
+
+    /// Asks everything, and more.
+    fn ask(&self, debugger: Debugger, more: &[(&str, Says)]) -> Option<()> {
+        let folder = Folder::new();
+        let program = self.program(&folder)?;
+        let version = self.consumer.version;
+        let questions = questions();
+        let asked = questions.iter().filter_map(|question| question.of(debugger, version));
+        let asked: Vec<(&str, Says)> = asked.chain(more.iter().copied()).collect();
+        let words: Vec<&str> = asked.iter().map(|(words, _)| *words).collect();
+        // Behind the prologue, then in the middle of the inlined call.
+        let (second, first) = match debugger {
+            Debugger::Gdb => (format!("tbreak *((char *) work + {STOP})"), "break work"),
+            Debugger::Lldb => (format!("breakpoint set -a &work+{STOP}"), "breakpoint set -n work"),
+        };
+        let said = debugger.ask(&folder, &program, &[first, "run", &second, "continue"], &words)?;
+        // Where nothing else stands.
+        assert!(said.before.contains("at work.c:11"), "{}", said.ran);
+        let wrong: Vec<String> = asked
+            .iter()
+            .zip(&said.answers)
+            .filter(|((_, says), answer)| !says.is(answer, &said.ran.errors))
+            .map(|((question, says), answer)| format!("{question}: expected {says:?}, but: {answer}"))
+            .collect();
+        assert!(wrong.is_empty(), "DWARF {version}:\n{}\n{}", wrong.join("\n"), said.ran);
+        let known = |line: &&str| {
+            let words = asked.iter().filter_map(|(_, says)| says.complaint());
+            HARMLESS.iter().copied().chain(words).any(|words| line.contains(words))
+        };
+        let complaints =
+            said.ran.errors.lines().filter(|line| COMPLAINTS.iter().any(|word| line.contains(word)));
+        let unknown: Vec<&str> = complaints.filter(|line| !known(line)).collect();
+        assert!(unknown.is_empty(), "DWARF {version}: {unknown:?}\n{}", said.ran);
+        Some(())
+    }
+}
+
+const COMPLAINTS: [&str; 3] = ["error:", "warning:", "During symbol reading"];
+const HARMLESS: [&str; 2] = [
+    // lldb 19, of a variable that has a value and no place all the time; it shows the value.
+    "has an invalid location: DW_OP_implicit_value",
+    // gdb, of a unit of more than one function, whose lists say by themselves what they count from.
+    "Location list used without specifying the CU base address",
+];
+
+#[test]
+fn gdb_prints_what_was_described() {
+    let mut all: Vec<Written> = (2..=5).map(Written::version).collect();
+    all.extend([Written::dwarf64(), Written::split(), Written::tables(5), Written::tables(4)]);
+    all.extend([Written::type_units(4), Written::type_units(5)]);
+    #[cfg(feature = "compress")]
+    all.push(Written::compressed());
+    for written in all {
+        if written.ask(Debugger::Gdb, &[]).is_none() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn lldb_prints_what_was_described() {
+    let mut all: Vec<Written> = (3..=5).map(Written::version).collect();
+    all.extend([Written::split(), Written::tables(5), Written::tables(4)]);
+    #[cfg(feature = "compress")]
+    all.push(Written::compressed());
+    for written in all {
+        let has_names = written.consumer.tables.names;
+        // Its own index, or the one that was written: in that, constants are not to be (DWARF 5, 6.1.1.1).
+        let (index, ten) = match has_names {
+            true => ("DW_IDX_die_offset", Says::Complaint("can't find global variable 'TEN'")),
+            false => ("Manual DWARF index", Says::Value("10")),
+        };
+        let more = [("image dump symfile program", Says::Words(index)), ("target variable TEN", ten)];
+        if written.ask(Debugger::Lldb, &more).is_none() {
+            return;
+        }
+    }
+}
+
+/// It reads nothing of DWARF64, whatever the version.
+#[test]
+fn lldb_does_not_know_64_bits() {
+    let folder = Folder::new();
+    let Some(program) = Written::dwarf64().program(&folder) else { return };
+    let Some(said) = Debugger::Lldb.ask(&folder, &program, &[], &["breakpoint set -n work"]) else { return };
+    assert!(
+        said.answers[0].contains("`work, address") && !said.answers[0].contains("work.c"),
+        "{}",
+        said.ran
+    );
+}
+
+/// Some places of the same module, for a GPU.
+const GPU_PLACES: &[(&str, u64, u64, &str)] = &[
+    ("n", 0x10, 0x48, "DW_OP_regx SGPR0"),
+    ("wide", 0x20, 0x50, "DW_OP_regx SGPR1, DW_OP_piece 0x4, DW_OP_regx SGPR2, DW_OP_piece 0x4"),
+    ("f", 0x30, 0x50, "DW_OP_regx SGPR4"),
+    ("from_base", 0x28, 0x48, "DW_OP_fbreg -8"),
+];
+
+/// The only operations that LLVM 19 does not know: implicit pointers, of DWARF 5 and GNU's, and GNU's numbers with
+/// types, which the frame's address in two registers takes before DWARF 5.
+const UNKNOWN: [&str; 3] = ["<decoding error> a0 ", "<decoding error> f2 ", "<decoding error> f5 "];
+
+#[test]
+fn the_same_is_linked_for_a_gpu() {
+    let mut all: Vec<Written> = (2..=5).map(Written::version).collect();
+    all.extend([Written::dwarf64(), Written::tables(5)]);
+    #[cfg(feature = "compress")]
+    all.push(Written::compressed());
+    for Written { consumer, compression } in all {
+        let version = consumer.version;
+        let module = module(Machine::Gpu, &consumer, "/src").expect("the module");
+        let policy = if version < 4 { Policy::Partial } else { Policy::Strict };
+        let written = lower(&module, &consumer, policy).expect("sections");
+        let object = new_object_with(module.target(), &code(Machine::Gpu), &written.sections, compression);
+        let folder = Folder::new();
+        let object = folder.file("work.o", object.expect("an object"));
+        let Some(path) = link(&folder, Machine::Gpu, &[&object]) else { return };
+        let Some(ran) = DWARFDUMP.run(&["--verify".as_ref(), path.as_os_str()]) else { return };
+        let unknown: usize = UNKNOWN.iter().map(|operation| ran.out.matches(operation).count()).sum();
+        let errors = ran.out.lines().filter(|line| line.starts_with("error:"));
+        let (of_operations, others): (Vec<&str>, Vec<&str>) =
+            errors.partition(|line| line.contains("DIE contains"));
+        let is_known = version < 5 || unknown == 1;
+        assert!(
+            of_operations.len() == unknown && is_known && ran.errors.is_empty(),
+            "DWARF {version}: {ran}"
+        );
+        let sum = format!("error: Invalid DWARF expressions occurred {unknown} time(s).");
+        assert_eq!(others, ["error: Aggregated error counts:", &sum], "DWARF {version}: {ran}");
+
+        let (Some(entries), Some(symbols)) = (entries(&path), symbols(&path)) else { return };
+        let named = |tag: &str, name: &str| {
+            let mut named = entries.iter().filter(|entry| entry.tag == tag && entry.name() == Some(name));
+            named.next().unwrap_or_else(|| panic!("{name}"))
+        };
+        let start = address(&symbols, "work");
+        assert_eq!(named("subprogram", "work").attribute("low_pc").map(hex), Some(start));
+        for &(name, from, to, place) in GPU_PLACES {
+            let places = named("variable", name).places();
+            assert_eq!(
+                places,
+                [(Some(start + from..start + to), place.to_owned())],
+                "DWARF {version}: {name}"
+            );
+        }
+    }
+}
