@@ -100,8 +100,10 @@ fn describe(content: &Content) -> String {
         r#"{"unit":{"name":"kernels.cl","directory":"/src","producer":"a compiler","language":"OpenCL"}},"#;
     out += "\n";
     out += r#"{"base_type":{"unit":"kernels.cl","name":"long","encoding":"signed","bits":64}}"#;
+    // The shapes that are described have one unit.
+    let unit = content.units().next().expect("a unit");
     let mut pointers = Vec::new();
-    for name in content.structures() {
+    for name in unit.structures() {
         let pointer = format!("{name}*");
         let _ = write!(
             out,
@@ -117,7 +119,7 @@ fn describe(content: &Content) -> String {
         }
         pointers.push(pointer);
     }
-    for function in content.functions() {
+    for function in unit.functions() {
         let name = function.name;
         let _ = write!(
             out,

@@ -143,7 +143,8 @@ fn bytes<'s>(sections: &'s mut [Section], name: &str) -> &'s mut Vec<u8> {
 fn files_that_do_not_belong_together_are_found() {
     // The header of a unit of DWARF 5 in the 32-bit format: the number is behind 12 bytes.
     const ID: usize = 12;
-    let faults: &[(&str, fn(&mut Lowered))] = &[
+    type Fault = fn(&mut Lowered);
+    let faults: &[(&str, Fault)] = &[
         ("another number in the file", |w| bytes(&mut w.split[0].sections, ".debug_info.dwo")[ID] ^= 1),
         ("another number in the skeleton", |w| bytes(&mut w.sections, ".debug_info")[ID] ^= 1),
         ("another name", |w| {

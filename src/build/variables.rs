@@ -47,8 +47,9 @@ impl Builder {
     pub fn describe_variable(&mut self, variable: VariableId) -> Result<VariableBuilder<'_>> {
         let missing = || ErrorKind::UnknownId(variable.to_string());
         let data = self.module.variables.get(variable).ok_or_else(missing)?;
-        let bits = self.module.types[data.ty].value_bits;
-        Ok(self.variable_builder(variable, bits))
+        let (scope, bits) = (data.scope, self.module.types[data.ty].value_bits);
+        let unit = self.module.scopes[scope].unit;
+        Ok(self.variable_builder(variable, scope, unit, bits))
     }
 
     /// A named constant with its value, as its bytes would be in memory from the lowest address on.
@@ -184,12 +185,16 @@ impl Builder {
             always: None,
             live: 0..0,
         });
-        Ok(self.variable_builder(id, bits))
+        Ok(self.variable_builder(id, scope, unit, bits))
     }
 
-    fn variable_builder(&mut self, id: VariableId, bits: Option<u64>) -> VariableBuilder<'_> {
-        let scope = self.module.variables[id].scope;
-        let unit = self.module.scopes[scope].unit;
+    fn variable_builder(
+        &mut self,
+        id: VariableId,
+        scope: ScopeId,
+        unit: UnitId,
+        bits: Option<u64>,
+    ) -> VariableBuilder<'_> {
         let function = self.module.function_of(scope);
         let code_bytes = function.map_or(u64::MAX, |function| self.module.functions[function].bytes);
         VariableBuilder { builder: self, id, unit, bits, code_bytes }

@@ -506,7 +506,12 @@ impl Info {
     }
 
     /// Begins an expression of so many bytes, which the caller appends.
+    #[inline]
     pub(crate) fn begin_expression(&mut self, at: DwAt, bytes: usize) {
+        if self.forms.is_empty() && self.format.version >= 4 {
+            write_uleb(self.attribute(at, gimli::DW_FORM_exprloc), bytes as u64);
+            return;
+        }
         let form = match self.format.version {
             // A block is no expression there.
             4.. => gimli::DW_FORM_exprloc,

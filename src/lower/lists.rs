@@ -147,20 +147,31 @@ impl Dies<'_> {
     }
 
     /// Writes a list of ranges of a function's pcs.
+    ///
+    /// Before DWARF 5 with addresses of their own, where they do not count from the unit's: lldb 19 does not see
+    /// a base that is chosen in `.debug_ranges`.
     pub(super) fn range_list(&mut self, ranges: &[Range<u64>], base: Base) -> u64 {
-        let format = self.info.format;
+        let (format, module) = (self.info.format, self.module);
         let lists = &mut self.rnglists;
         let start = lists.bytes.len();
-        let is_comparable = begin(lists, base, gimli::DW_RLE_base_addressx.0, self.module);
+        let is_five = format.version >= 5;
+        let is_comparable = match is_five {
+            true => begin(lists, base, gimli::DW_RLE_base_addressx.0, module),
+            false => base == Base::Unit,
+        };
         for range in ranges {
             let out = &mut lists.bytes;
-            if format.version >= 5 {
-                out.push(gimli::DW_RLE_offset_pair.0);
-                write_uleb(out, range.start);
-                write_uleb(out, range.end);
-            } else {
-                format.fixed(out, range.start, format.address_bytes);
-                format.fixed(out, range.end, format.address_bytes);
+            match base {
+                _ if is_five => {
+                    out.push(gimli::DW_RLE_offset_pair.0);
+                    write_uleb(out, range.start);
+                    write_uleb(out, range.end);
+                }
+                Base::Unit => {
+                    format.fixed(out, range.start, format.address_bytes);
+                    format.fixed(out, range.end, format.address_bytes);
+                }
+                Base::Address(code) => addresses(lists, code, range.clone(), module),
             }
         }
         end(lists, gimli::DW_RLE_end_of_list.0);
@@ -173,16 +184,13 @@ impl Dies<'_> {
         let lists = &mut self.rnglists;
         let start = lists.bytes.len();
         for &(code, bytes) in functions {
-            let out = &mut lists.bytes;
             if format.version >= 5 {
+                let out = &mut lists.bytes;
                 out.push(gimli::DW_RLE_startx_length.0);
                 write_uleb(out, code.index);
                 write_uleb(out, bytes);
-                continue;
-            }
-            let end = AddressKey { addend: code.key.addend.wrapping_add(bytes), ..code.key };
-            for key in [code.key, end] {
-                key.write(format, |symbol| symbol_name(module, symbol), out, &mut lists.relocations);
+            } else {
+                addresses(lists, code, 0..bytes, module);
             }
         }
         end(lists, gimli::DW_RLE_end_of_list.0);
@@ -193,6 +201,15 @@ impl Dies<'_> {
 /// Whether there is one place, from the start of the function on.
 fn is_one_from_0(live: &[Live]) -> bool {
     matches!(live, [live] if live.start == 0)
+}
+
+/// Appends the addresses where pcs of a function begin and end.
+fn addresses(lists: &mut Lists, Code { key, .. }: Code, pcs: Range<u64>, module: &Module) {
+    for pc in [pcs.start, pcs.end] {
+        let key = AddressKey { addend: key.addend.wrapping_add(pc), ..key };
+        let format = lists.format;
+        key.write(format, |symbol| symbol_name(module, symbol), &mut lists.bytes, &mut lists.relocations);
+    }
 }
 
 /// Says what the offsets of a list count from. Whether the list can then be compared with others by its

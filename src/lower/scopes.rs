@@ -123,9 +123,7 @@ impl Dies<'_> {
             ScopeKind::Unit | ScopeKind::Type(_) => false,
             // Of a function that was inlined, the abstract instance has it already.
             ScopeKind::Function(_) => is_first(instance),
-            // What was inlined into it differs from one instance to the next. DWARF 5 section 3.3.8.1.
-            ScopeKind::Inlined { .. } => instance.is_some(),
-            ScopeKind::Namespace { .. } | ScopeKind::Block => true,
+            ScopeKind::Namespace { .. } | ScopeKind::Block | ScopeKind::Inlined { .. } => true,
         }
     }
 
@@ -177,6 +175,12 @@ impl Dies<'_> {
         match ranges {
             [] => {}
             [range] if range.start == 0 => self.pcs(instance.code, range.end),
+            // An address costs less than a list, before that has indices of addresses in it.
+            [range] if self.info.format.version < 5 => {
+                let key = instance.code.key;
+                let key = AddressKey { addend: key.addend.wrapping_add(range.start), ..key };
+                self.pcs(Code { key, ..instance.code }, range.end - range.start);
+            }
             _ => {
                 let list = self.range_list(ranges, instance.base);
                 self.ranges(list);
@@ -229,7 +233,7 @@ impl Dies<'_> {
 
     /// The number of a file, in rows and attributes.
     pub(super) fn file_index(&self, file: FileId) -> u64 {
-        file_number(self.info.format, self.units.files.place(file.as_u32()).into())
+        file_number(self.info.format, self.units.files.place(self.entries.unit, file.as_u32()).into())
     }
 
     pub(super) fn declared(&mut self, line: Option<SourceLine>) {

@@ -255,7 +255,7 @@ impl<'u> Copies<'u> {
         self.namespaces.clear();
         let mut next = vec![ty];
         while let Some(id) = next.pop() {
-            let found = &mut self.found[units.types.place(id.as_u32()) as usize];
+            let found = &mut self.found[units.types.place(module.types[id].unit, id.as_u32()) as usize];
             if core::mem::replace(found, self.searches) == self.searches {
                 continue;
             }

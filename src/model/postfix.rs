@@ -304,6 +304,20 @@ impl Nodes<'_> {
         self.words.is_empty()
     }
 
+    /// The register and the offset, if the nodes are memory of the default space at a register's contents plus
+    /// bytes, and nothing else: where most variables are that do not move.
+    #[inline]
+    pub(crate) fn memory_at_register(&self) -> Option<(Reg, i64)> {
+        const MEMORY: u32 = Tag::Memory as u32 | SpaceId::DEFAULT.0 << NUMBER;
+        let has_tag = |word: u32, tag: Tag| word % (2 * WIDE) == tag as u32;
+        let (reg, by) = match *self.words {
+            [reg, MEMORY] => (reg, 0),
+            [reg, plus, MEMORY] if has_tag(plus, Tag::Plus) => (reg, unfold((plus >> NUMBER).into())),
+            _ => return None,
+        };
+        has_tag(reg, Tag::ReadRegister).then(|| (Reg((reg >> NUMBER).into()), by))
+    }
+
     /// Takes the next node if it adds a constant.
     #[inline]
     pub(crate) fn next_plus(&mut self) -> Option<i64> {
@@ -416,7 +430,7 @@ impl Pool {
         if self.words.len().max(self.implicit.len()) > u32::MAX as usize {
             return Err(full());
         }
-        Ok(LocId(start as u32))
+        LocId::at(start).ok_or_else(full)
     }
 
     /// Gives back room for more.
@@ -427,7 +441,7 @@ impl Pool {
 
     #[inline]
     pub(crate) fn nodes(&self, id: LocId) -> Nodes<'_> {
-        let (words, implicit) = match self.words.get(id.0 as usize..) {
+        let (words, implicit) = match self.words.get(id.start()..) {
             Some([len, from, words @ ..]) if len & HAS_IMPLICIT != 0 => {
                 (words.get(..(len ^ HAS_IMPLICIT) as usize), self.implicit.get(*from as usize..))
             }

@@ -8,8 +8,8 @@
 use super::{
     Address, Argument, Base, BaseOffset, Call, Composite, Count, Dimension, Discriminant, Entity, ExprId,
     File, Function, Import, Label, Live, LocId, Macro, Member, Module, Node, Pool, Procedure, Scope,
-    ScopeKind, StringId, Symbol, TemplateArgument, TemplateParameter, Type, TypeKind, Unit, Variable,
-    Variant, VariantPart,
+    ScopeKind, StringId, Strings, Symbol, TemplateArgument, TemplateParameter, Type, TypeKind, Unit,
+    Variable, Variant, VariantPart,
 };
 use crate::model::loc::Loc;
 use crate::op::Expr;
@@ -42,7 +42,7 @@ impl PartialEq for Module {
             arguments,
         } = &one;
         *target == other.target
-            && strings.iter().eq(&other.strings)
+            && *strings == other.strings
             && exprs.iter().eq(&other.exprs)
             && *units == other.units
             && *files == other.files
@@ -67,7 +67,7 @@ impl PartialEq for Module {
 /// Stores again what is referred to.
 struct Canonical<'m> {
     from: &'m Module,
-    strings: indexmap::IndexSet<Box<str>, hashbrown::DefaultHashBuilder>,
+    strings: Strings,
     exprs: indexmap::IndexSet<(Expr, Vec<Entity>), hashbrown::DefaultHashBuilder>,
     locs: Pool,
 }
@@ -117,7 +117,7 @@ trait Store {
 
 impl Store for StringId {
     fn store(&mut self, to: &mut Canonical<'_>) {
-        *self = Self::from_u32(to.strings.insert_full(to.from.string(*self).into()).0 as u32);
+        *self = Self::from_u32(to.strings.add(to.from.string(*self)));
     }
 }
 
@@ -171,7 +171,7 @@ macro_rules! fields { ($($type:ident { $($field:ident),* })*) => { $(
     }
 )* } }
 fields! {
-    Unit { name, directory, producer }
+    Unit { name, directory, producer, split_name }
     File { name, directory, source }
     Type { kind }
     Composite { name, templates, bases, members }

@@ -156,6 +156,7 @@ impl Dies<'_> {
     }
 
     /// The memory that the source says something is in, if the consumer can be told.
+    #[inline]
     pub(super) fn memory_space(&mut self, memory: Option<MemorySpace>) {
         if let (Some(attribute), Some(memory)) = (self.consumer.memory_space, memory) {
             self.info.constant(attribute, base::memory_space(memory));
@@ -231,6 +232,7 @@ impl Dies<'_> {
     }
 
     /// The name of an entry, if it has one.
+    #[inline]
     pub(super) fn name(&mut self, name: Option<StringId>) {
         if let Some(name) = name {
             self.text(gimli::DW_AT_name, name);
@@ -238,11 +240,13 @@ impl Dies<'_> {
     }
 
     /// A string of the module.
+    #[inline]
     pub(super) fn text(&mut self, at: gimli::DwAt, id: StringId) {
         self.info.string(at, id.as_u32(), self.module.string(id));
     }
 
     /// The type of an entry; none for `void`.
+    #[inline]
     pub(super) fn type_of(&mut self, ty: Option<TypeId>) {
         if let Some(ty) = ty {
             self.refer_to_type(gimli::DW_AT_type, ty);

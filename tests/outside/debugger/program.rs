@@ -53,9 +53,14 @@ work:
         .globl main
         .type main,@function
 main:
-        callq work
-        xorl %eax, %eax
-        retq
+        .cfi_startproc
+        callq work                      # 00
+        .p2align 2
+        xorl %eax, %eax                 # 08
+        .p2align 2
+        retq                            # 0c
+        .cfi_endproc
+        .p2align 2
         .size main, .-main
         .data
         .globl counter
@@ -66,13 +71,17 @@ counter: .long 77
 "#;
 /// The bytes of `work`.
 pub const BYTES: u64 = 0x50;
+/// Those of `main`.
+pub const MAIN_BYTES: u64 = 0x10;
 /// In the middle of the call that was inlined: behind its first pc, at which it is not known whether the caller or
 /// the called is meant.
 pub const STOP: u64 = 0x44;
 
 /// Names as the program has them, and code that does nothing.
 pub fn code(machine: Machine) -> Code {
-    let mut code = Code::text(machine.nops(BYTES)).with_function("work", 0, BYTES);
+    let mut code = Code::text(machine.nops(BYTES + MAIN_BYTES))
+        .with_function("work", 0, BYTES)
+        .with_function("main", BYTES, MAIN_BYTES);
     code.sections.push(CodeSection::new(".data", Contents::Data, 77u32.to_le_bytes().into(), 4));
     code.symbols.push(Symbol {
         name: "counter".into(),
@@ -207,5 +216,12 @@ pub fn module(machine: Machine, consumer: &Consumer, directory: &str) -> eitri::
         let row = Row::new(pc, file, line);
         m.row(work, if pc == 8 { row.prologue_end() } else { row })?;
     }
+    // Another function, so that the unit does not begin where `work` does; and a block in two places.
+    let main =
+        m.function(unit, "main")?.code("main", MAIN_BYTES).returns(int)?.declared(file, 20).external().id();
+    let block = m.block(main, &[0x00..0x08, 0x0c..MAIN_BYTES])?;
+    m.variable(block, "apart", int)?.live(0x00..MAIN_BYTES, Loc::implicit(&5u32.to_le_bytes()))?;
+    m.row(main, Row::new(0x00, file, 21))?;
+    m.row(main, Row::new(0x08, file, 22))?;
     m.finish()
 }

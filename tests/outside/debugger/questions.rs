@@ -34,7 +34,7 @@ impl Question {
     }
 
     /// lldb says something else. Once it has learned to, this fails.
-    fn from_lldb(self, says: Says) -> Self {
+    fn but_lldb(self, says: Says) -> Self {
         Self { lldb: self.lldb.map(|(question, _)| (question, says)), ..self }
     }
 
@@ -114,10 +114,10 @@ pub fn questions() -> Vec<Question> {
     let in_the_call = [
         Question::new("backtrace", "bt", Says::Words("twice (v=43) at work.c:4")),
         gdb_only("backtrace", "#1 work () at work.c:16"),
-        gdb_only("backtrace", "in main ()"),
+        gdb_only("backtrace", "in main () at work.c:21"),
         lldb_only("bt", "work [inlined] twice"),
         lldb_only("bt", "work at work.c:16:5"),
-        lldb_only("bt", "main + 5"),
+        lldb_only("bt", "main at work.c:21"),
         gdb_only("info frame", "inlined into frame 1"),
         // rdi is 42 + 1.
         value("v", "43"),
@@ -143,7 +143,7 @@ pub fn questions() -> Vec<Question> {
         value("next", "43").since(4),
         hex("joined", "0x9abcdef012345678").since(4),
         value("narrow", "22136").since(4), // 0x5678
-        hex("node", "0x0").since(4).from_lldb(Says::Value("NULL")),
+        hex("node", "0x0").since(4).but_lldb(Says::Value("NULL")),
         Question::new("print gone", "frame variable gone", Says::Gone),
         value("by_variable[0]", "-7"),
         expression("n + by_variable[0]", "35"),
@@ -156,16 +156,16 @@ pub fn questions() -> Vec<Question> {
         // Of parts, a register's or memory's are its only ones.
         value("shade", "green")
             .since(4)
-            .from_lldb(Says::Words("unable to extract DW_OP_bit_piece(bit_size = 27")),
-        value("called", "-7").since(3).from_lldb(Says::Words("unimplemented opcode DW_OP_call4")),
-        value("*to_n", "42").from_lldb(Says::Words("parent failed to evaluate")),
+            .but_lldb(Says::Words("unable to extract DW_OP_bit_piece(bit_size = 27")),
+        value("called", "-7").since(3).but_lldb(Says::Words("unimplemented opcode DW_OP_call4")),
+        value("*to_n", "42").but_lldb(Says::Words("parent failed to evaluate")),
         // Where there is nothing, it sees zeros.
         Question::new("print/x half", "frame variable -f x half", Says::Gone)
-            .from_lldb(Says::Value("0x0000000012345678")),
+            .but_lldb(Says::Value("0x0000000012345678")),
         // DW_TAG_constant is in its list of types.
-        global("LIMIT", "1000").from_lldb(Says::Complaint("can't find global variable 'LIMIT'")),
+        global("LIMIT", "1000").but_lldb(Says::Complaint("can't find global variable 'LIMIT'")),
         // As many elements as `n` says; of the type of each frame, it knows none.
-        expression("sizeof(by_variable)", "168").from_lldb(Says::Complaint("incomplete type 'int[]'")),
+        expression("sizeof(by_variable)", "168").but_lldb(Says::Complaint("incomplete type 'int[]'")),
         // It counts elements from 0, where the first is said to be 1.
         Question::new("print by_number[2][1]", "frame variable by_number[1][1]", Says::Value("-7")),
     ];
@@ -192,5 +192,11 @@ pub fn questions() -> Vec<Question> {
         gdb_only("info scope work", "Symbol spilled is multi-location"),
         gdb_only("info source", "Producer is eitri."),
     ];
-    in_the_call.into_iter().chain(places).chain(limits).chain(types).chain(others).collect()
+    let in_the_caller = [
+        // Its pc is in the first of two ranges.
+        Question::new("up", "up", Says::Words("main")),
+        Question::new("print apart", "frame variable apart", Says::Value("5")).since(4),
+    ];
+    let in_work = places.into_iter().chain(limits).chain(types).chain(others);
+    in_the_call.into_iter().chain(in_work).chain(in_the_caller).collect()
 }
