@@ -16,7 +16,7 @@ mod sides;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use content::Content;
+use content::{Content, Shape};
 use divan::Bencher;
 use divan::counter::BytesCount;
 use eitri::emit::Section;
@@ -25,37 +25,53 @@ use eitri::lower::Consumer;
 #[global_allocator]
 static MEMORY: memory::Counting = memory::Counting;
 
-/// Runs of each side, one after the other in turn.
-const RUNS: usize = 31;
-
 /// What a side does: everything from the first call to the finished sections.
 type Side = fn(&Content) -> Vec<Section>;
 
-const SIDES: [(&str, Side); 3] = [
+const SIDES: [(&str, Side); 4] = [
     ("eitri", |content| sides::eitri(content, &Consumer::dwarf5())),
     ("eitri_llvm", |content| sides::eitri(content, &Consumer::llvm())),
     ("gimli", sides::gimli),
+    ("eitri_threads", sides::eitri_threads),
+];
+/// The sides of a shape of one unit.
+const ONE_THREAD: usize = 3;
+
+/// What is described, by how many sides, and how often by each: one after the other, in turn.
+struct Case {
+    name: &'static str,
+    shape: Shape,
+    sides: usize,
+    runs: usize,
+}
+
+const CASES: [Case; 4] = [
+    Case { name: "emission", shape: content::LISTS, sides: ONE_THREAD, runs: 31 },
+    Case { name: "emission_entries", shape: content::ENTRIES, sides: ONE_THREAD, runs: 41 },
+    Case { name: "emission_units", shape: content::UNITS, sides: SIDES.len(), runs: 5 },
+    Case { name: "emission_small_units", shape: content::SMALL_UNITS, sides: ONE_THREAD, runs: 21 },
 ];
 
 fn main() {
-    let shapes = [("emission", content::LISTS), ("emission_entries", content::ENTRIES)];
     // Under an instrumenting tool one run is enough, of one side alone.
     if let Ok(name) = std::env::var("EITRI_BENCH_ONCE") {
-        let content = Content::new(shapes[usize::from(name.ends_with("_entries"))].1);
-        let (_, side) = SIDES
-            .into_iter()
-            .find(|(side, _)| *side == name.trim_end_matches("_entries"))
-            .expect("EITRI_BENCH_ONCE names a side: eitri, eitri_llvm or gimli, each alone or with _entries");
-        black_box(side(&content));
+        let found = CASES.iter().find_map(|case| {
+            let suffix = case.name.trim_start_matches("emission");
+            let side = |(side, _): &(&str, Side)| name.strip_prefix(side) == Some(suffix);
+            Some((case, SIDES.into_iter().find(side)?.1))
+        });
+        let (case, side) =
+            found.expect("EITRI_BENCH_ONCE names a side, and after it what `emission` is followed by");
+        black_box(side(&Content::new(case.shape)));
         return;
     }
-    for (_, shape) in shapes {
-        assert_same(&Content::new(shape));
+    for case in &CASES {
+        assert_same(case, &Content::new(case.shape));
     }
     divan::Divan::from_args().main();
     if std::env::args().any(|argument| argument == "--bench") {
-        for (name, shape) in shapes {
-            compare(name, &Content::new(shape));
+        for case in &CASES {
+            compare(case, &Content::new(case.shape));
         }
     }
 }
@@ -66,38 +82,43 @@ fn bytes(written: &[Section]) -> usize {
 }
 
 /// Panics unless all sides wrote the same.
-fn assert_same(content: &Content) {
-    let [ours, others @ ..] = SIDES.map(|(name, side)| (name, read_back::read(side(content))));
-    for (name, read) in &others {
-        read_back::assert_same((ours.0, &ours.1), (name, read));
+fn assert_same(case: &Case, content: &Content) {
+    let ours = read_back::read(SIDES[0].1(content));
+    for (name, side) in &SIDES[1..case.sides] {
+        read_back::assert_same((SIDES[0].0, &ours), (name, &read_back::read(side(content))));
     }
 }
 
 /// Runs the sides in turn and prints what they took.
-fn compare(name: &str, content: &Content) {
-    let mut times = SIDES.map(|_| Vec::new());
-    for run in 0..RUNS {
+fn compare(case: &Case, content: &Content) {
+    let (name, sides) = (case.name, &SIDES[..case.sides]);
+    let mut times = vec![Vec::new(); sides.len()];
+    for run in 0..case.runs {
         // There and back: what a side leaves to the allocator is not always the same one's.
-        let mut order: Vec<usize> = (0..SIDES.len()).collect();
+        let mut order: Vec<usize> = (0..sides.len()).collect();
         if run % 2 == 1 {
             order.reverse();
         }
         for side in order {
             let start = Instant::now();
-            black_box(SIDES[side].1(content));
+            black_box(sides[side].1(content));
             times[side].push(start.elapsed());
         }
     }
-    let medians = times.map(|mut times| {
-        times.sort();
-        times[RUNS / 2]
-    });
-    let peaks = SIDES.map(|(_, side)| memory::peak_of(|| bytes(&side(content))));
+    let medians: Vec<Duration> = times
+        .into_iter()
+        .map(|mut times| {
+            times.sort();
+            times[case.runs / 2]
+        })
+        .collect();
+    let peaks: Vec<memory::Peak> =
+        sides.iter().map(|(_, side)| memory::peak_of(|| bytes(&side(content)))).collect();
 
     println!("\n{name}: {}", content.shape);
     println!("| side | ms | ns/variable | ns/entry | MB/s | bytes | peak bytes | peak/bytes |");
     println!("|---|---|---|---|---|---|---|---|");
-    for (((side, _), time), peak) in SIDES.iter().zip(medians).zip(&peaks) {
+    for (((side, _), time), peak) in sides.iter().zip(&medians).zip(&peaks) {
         let per = |count: usize| time.as_secs_f64() * 1e9 / count as f64;
         println!(
             "| {side} | {:.2} | {:.0} | {:.1} | {:.0} | {} | {} | {:.2} |",
@@ -110,10 +131,12 @@ fn compare(name: &str, content: &Content) {
             peak.ratio(),
         );
     }
-    let [ours, llvm, gimli] = medians;
-    let over = |ours: Duration| gimli.as_secs_f64() / ours.as_secs_f64();
-    println!("ratio {name}_time {:.2}", over(ours));
-    println!("ratio {name}_time_llvm {:.2}", over(llvm));
+    let over = |side: usize| medians[2].as_secs_f64() / medians[side].as_secs_f64();
+    println!("ratio {name}_time {:.2}", over(0));
+    println!("ratio {name}_time_llvm {:.2}", over(1));
+    if case.sides > ONE_THREAD {
+        println!("ratio {name}_time_threads {:.2}", over(3));
+    }
     println!("ratio {name}_peak_memory {:.2}", peaks[2].ratio() / peaks[0].ratio());
 }
 
@@ -129,7 +152,7 @@ fn entries(bencher: Bencher, side: &str) {
     alone(bencher, side, content::ENTRIES);
 }
 
-fn alone(bencher: Bencher, name: &str, shape: content::Shape) {
+fn alone(bencher: Bencher, name: &str, shape: Shape) {
     let content = Content::new(shape);
     let side = SIDES.iter().find(|(side, _)| *side == name).expect("a side").1;
     let bytes = bytes(&side(&content));

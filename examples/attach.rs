@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// The unit, its types, the kernel with its variables, and the line table.
 fn describe(gpu: &Target) -> eitri::Result<Module> {
-    assert_eq!(gpu.lanes(), WAVE_SIZE.into(), "the table is of waves of this size");
+    assert_eq!(gpu.lanes(), u32::from(WAVE_SIZE), "the table is of waves of this size");
     let mut m = Builder::new(gpu.clone());
     let unit = m.unit("k14_spill.cl");
     let file = m.primary_file(unit)?;

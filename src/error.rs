@@ -41,6 +41,19 @@ pub struct At {
     pub section: Option<String>,
     /// The offset in bytes from the start of the section, or of the expression where there is no section.
     pub offset: Option<u64>,
+    /// The place in a description in JSON.
+    pub json: Option<JsonPlace>,
+}
+
+/// A place in a description in JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonPlace {
+    /// The keys and indices that lead there: `describe[17].variable.live[2]`.
+    pub path: String,
+    /// The line of the text, counted from 1.
+    pub line: usize,
+    /// The character of the line, counted from 1.
+    pub column: usize,
 }
 
 /// What went wrong.
@@ -139,6 +152,7 @@ impl Error {
         at.operation = at.operation.or(outer.operation);
         at.section = at.section.take().or(outer.section);
         at.offset = at.offset.or(outer.offset);
+        at.json = at.json.take().or(outer.json);
         self
     }
 
@@ -200,6 +214,7 @@ impl fmt::Display for Error {
 impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
+        parts.extend(self.json.as_ref().map(JsonPlace::to_string));
         parts.extend(self.unit.as_ref().map(|unit| format!("unit `{unit}`")));
         parts.extend(self.function.as_ref().map(|function| format!("function `{function}`")));
         parts.extend(self.variable.as_ref().map(|variable| format!("variable `{variable}`")));
@@ -208,6 +223,14 @@ impl fmt::Display for At {
         parts.extend(self.operation.map(|operation| format!("operation {operation}")));
         parts.extend(self.offset.map(|offset| format!("offset {offset:#x}")));
         f.write_str(&parts.join(", "))
+    }
+}
+
+impl fmt::Display for JsonPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, line, column } = self;
+        write!(f, "line {line}, column {column}")?;
+        if path.is_empty() { Ok(()) } else { write!(f, ", `{path}`") }
     }
 }
 

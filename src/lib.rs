@@ -8,6 +8,8 @@ pub mod dump;
 pub mod emit;
 pub mod error;
 pub mod eval;
+#[cfg(feature = "json")]
+pub mod json;
 pub mod lower;
 pub mod model;
 pub mod op;

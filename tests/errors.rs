@@ -587,6 +587,11 @@ const CASES: &[Case] = &[
         let stack = Stack { base: Some(Reg(5000)), scaling: Scaling::Lane };
         lower_loc(&Loc::stack_slot(0), None, &gpu(), stack, &Consumer::llvm()).map(drop)
     }),
+    ("type units before DWARF 4", || with_type_units(|consumer| consumer.version = 3)),
+    ("type units that a table of names would refer to", || {
+        with_type_units(|consumer| consumer.tables.names = true)
+    }),
+    ("type units of split units", || with_type_units(|consumer| consumer.is_split = true)),
     ("an operation without a number", || {
         let mut consumer = Consumer::llvm();
         (consumer.dialect, consumer.name) = (Dialect::Dwarf6, "my reader");
@@ -594,6 +599,14 @@ const CASES: &[Case] = &[
         lower_loc(&Loc::stack_slot(0), None, &gpu(), stack, &consumer).map(drop)
     }),
 ];
+
+/// Writes something for who has type units and something else.
+fn with_type_units(change: fn(&mut Consumer)) -> Result<()> {
+    let mut consumer = Consumer::dwarf5();
+    consumer.has_type_units = true;
+    change(&mut consumer);
+    lower(&start().m.finish()?, &consumer, Policy::Strict).map(drop)
+}
 
 #[test]
 fn every_error_names_its_place() {

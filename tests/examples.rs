@@ -3,7 +3,7 @@
 mod common;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use pretty_assertions::assert_eq;
@@ -19,23 +19,11 @@ fn names() -> Vec<String> {
     names
 }
 
-/// Where `cargo test` put an example that it built.
-fn program(name: &str) -> PathBuf {
-    let test = std::env::current_exe().expect("the path of this test");
-    let profile = test.ancestors().nth(2).expect("the folder of the profile");
-    let program = profile.join("examples").join(name).with_extension(std::env::consts::EXE_EXTENSION);
-    assert!(
-        program.exists(),
-        "{name} is not built: `cargo test --examples` does that, and so does `cargo test`"
-    );
-    program
-}
-
 /// Runs an example with a folder of its own: gives what it printed, without the folder, and the files.
 fn run(name: &str, turn: u32) -> (String, BTreeMap<String, Vec<u8>>) {
     let folder = std::env::temp_dir().join(format!("eitri-example-{}-{name}-{turn}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a temporary folder");
-    let output = Command::new(program(name)).arg(&folder).output().expect("the example");
+    let output = Command::new(common::example(name)).arg(&folder).output().expect("the example");
     let printed = String::from_utf8(output.stdout).expect("text");
     assert!(output.status.success(), "{name}: {}\n{printed}", String::from_utf8_lossy(&output.stderr));
 

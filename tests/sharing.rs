@@ -54,6 +54,13 @@ fn a_long_number_is_written_once() {
         assert!(smaller + 40 * 16 < larger, "{smaller} {larger}");
         // A threshold that nothing reaches.
         assert_eq!(written(&module, &from(Some(200)), call), (larger, 0));
+        // Calls came with DWARF 3.
+        let old = |bytes| {
+            let mut consumer = from(bytes);
+            consumer.version = 2;
+            consumer
+        };
+        assert_eq!(written(&module, &old(Some(16)), call), written(&module, &old(None), call));
     }
 }
 

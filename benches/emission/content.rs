@@ -4,28 +4,48 @@
 /// How much there is of everything.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
-    /// Functions of the unit.
+    /// Units.
+    units: usize,
+    /// Functions of a unit.
     functions: usize,
     /// Variables of a function.
     variables: usize,
+    /// How many of them are parameters.
+    parameters: usize,
+    /// How many of them, the last ones, are in a block.
+    in_block: usize,
     /// Pc ranges of a variable, each with an expression of six operations. None: the variable is at one
     /// place, given by one operation.
     ranges: usize,
-    /// Structures of the unit, with three members each.
+    /// Structures of a unit, with three members each.
     structures: usize,
     /// Rows of a function's line table.
     rows: usize,
 }
 
 /// Mostly location lists.
-pub const LISTS: Shape = Shape { functions: 1000, variables: 20, ranges: 8, structures: 200, rows: 40 };
-/// Mostly entries.
-pub const ENTRIES: Shape = Shape { ranges: 0, ..LISTS };
+pub const LISTS: Shape = Shape {
+    units: 1,
+    functions: 1000,
+    variables: 20,
+    parameters: 0,
+    in_block: 0,
+    ranges: 8,
+    structures: 200,
+    rows: 40,
+};
+/// Entries and nothing else.
+pub const ENTRIES: Shape = Shape { parameters: 4, in_block: 8, ranges: 0, rows: 0, ..LISTS };
+/// Large units.
+pub const UNITS: Shape = Shape { units: 4, functions: 5000, ..LISTS };
+/// Small units.
+pub const SMALL_UNITS: Shape =
+    Shape { units: 2000, functions: 2, variables: 5, ranges: 4, structures: 4, rows: 10, ..LISTS };
 
 impl Shape {
     /// Variables in all.
     pub fn variables(&self) -> usize {
-        self.functions * self.variables
+        self.units * self.functions * self.variables
     }
 
     /// Expressions in all.
@@ -36,11 +56,11 @@ impl Shape {
 
 impl std::fmt::Display for Shape {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { functions, variables, ranges, structures, rows } = self;
+        let Self { units, functions, variables, ranges, structures, rows, .. } = self;
         write!(
             f,
-            "{functions} functions of {variables} variables with {ranges} ranges each and {rows} rows; \
-             {structures} structures"
+            "{units} units of {functions} functions of {variables} variables with {ranges} ranges each and \
+             {rows} rows; {structures} structures a unit"
         )
     }
 }
@@ -48,6 +68,7 @@ impl std::fmt::Display for Shape {
 /// Names, and the shape of the rest.
 pub struct Content {
     pub shape: Shape,
+    units: Vec<String>,
     functions: Vec<String>,
     variables: Vec<String>,
     structures: Vec<String>,
@@ -55,29 +76,48 @@ pub struct Content {
 
 /// Bytes of a function's code: more than its ranges and rows reach.
 pub const CODE_BYTES: u64 = 0x800;
+/// Where in a function its block is.
+pub const BLOCK: std::ops::Range<u64> = 0x200..0x600;
 
 impl Content {
     pub fn new(shape: Shape) -> Self {
         let names = |prefix: &str, count| (0..count).map(|n| format!("{prefix}_{n}")).collect();
         Self {
             shape,
-            functions: names("function", shape.functions),
-            // As in programs, the names of variables come back.
+            units: (0..shape.units).map(|n| format!("kernels_{n}.cl")).collect(),
+            functions: names("function", shape.units * shape.functions),
+            // As in programs, the names of variables come back, and units have the same structures.
             variables: names("variable", 1000),
             structures: names("structure", shape.structures),
         }
     }
 
+    /// The units.
+    pub fn units(&self) -> impl Iterator<Item = Unit<'_>> {
+        self.units.iter().enumerate().map(|(index, name)| Unit { content: self, name, index })
+    }
+}
+
+/// A unit.
+pub struct Unit<'c> {
+    content: &'c Content,
+    pub name: &'c str,
+    index: usize,
+}
+
+impl<'c> Unit<'c> {
     /// The names of the structures.
-    pub fn structures(&self) -> impl Iterator<Item = &str> {
-        self.structures.iter().map(String::as_str)
+    pub fn structures(&self) -> impl Iterator<Item = &'c str> {
+        self.content.structures.iter().map(String::as_str)
     }
 
     /// The functions, with addresses that follow each other.
-    pub fn functions(&self) -> impl Iterator<Item = Function<'_>> {
-        self.functions.iter().enumerate().map(|(index, name)| Function {
-            content: self,
-            name,
+    pub fn functions(&self) -> impl Iterator<Item = Function<'c>> {
+        let content = self.content;
+        let count = content.shape.functions;
+        (self.index * count..(self.index + 1) * count).map(|index| Function {
+            content,
+            name: &content.functions[index],
             address: 0x10_0000 + index as u64 * CODE_BYTES,
             index,
         })
@@ -93,18 +133,29 @@ pub struct Function<'c> {
 }
 
 impl<'c> Function<'c> {
-    /// Its variables.
+    /// Whether there is a block in it.
+    pub fn has_block(&self) -> bool {
+        self.content.shape.in_block > 0
+    }
+
+    /// Its variables: parameters first, those of its block last.
     pub fn variables(&self) -> impl Iterator<Item = Variable<'c>> {
         let content = self.content;
+        let shape = content.shape;
         let mut values = Values::new(self.index);
-        (0..content.shape.variables).map(move |_| {
+        (0..shape.variables).map(move |index| {
             let mut ranges = Values(values.next());
             Variable {
                 name: &content.variables[values.below(content.variables.len() as u64) as usize],
+                kind: match index {
+                    _ if index < shape.parameters => Kind::Parameter,
+                    _ if index < shape.variables - shape.in_block => Kind::Local,
+                    _ => Kind::InBlock,
+                },
                 line: 1 + values.below(5000) as u32,
                 structure: values.below(content.structures.len() as u64) as usize,
                 home: ranges.place(),
-                ranges: content.shape.ranges,
+                ranges: shape.ranges,
                 values: ranges,
             }
         })
@@ -123,9 +174,18 @@ impl<'c> Function<'c> {
     }
 }
 
+/// What a variable is, and where it is declared.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    Parameter,
+    Local,
+    InBlock,
+}
+
 /// A variable: a pointer to a structure.
 pub struct Variable<'c> {
     pub name: &'c str,
+    pub kind: Kind,
     pub line: u32,
     /// The number of the structure that it points to.
     pub structure: usize,

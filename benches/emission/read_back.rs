@@ -4,31 +4,47 @@ use std::fmt::Debug;
 
 use eitri::emit::{RelocationTarget, Section};
 use gimli::read::{
-    AttributeValue, DebuggingInformationEntry, Dwarf, EndianRcSlice, Operation, Reader as _, Unit,
+    AttributeValue, DebuggingInformationEntry, Dwarf, EndianRcSlice, EntriesTreeNode, Operation, Reader as _,
+    Unit,
 };
 use gimli::{DwAt, LittleEndian, UnitOffset};
 
 type Reader = EndianRcSlice<LittleEndian>;
 type Entry = DebuggingInformationEntry<Reader>;
 
-/// Everything that is compared.
-pub struct Facts {
+/// What was written. There can be much of it: functions are read when they are compared.
+pub struct Written {
+    dwarf: Dwarf<Reader>,
+    units: Vec<Unit<Reader>>,
+}
+
+/// What is compared of a unit.
+struct Facts {
+    name: String,
     structures: Vec<Structure>,
-    functions: Vec<Function>,
+    /// Where the functions are.
+    functions: Vec<UnitOffset>,
     rows: Vec<Row>,
 }
 
 /// A structure's name and size, and each member's name, type and offset.
 type Structure = (String, u64, Vec<(String, String, u64)>);
 
+#[derive(Debug, PartialEq)]
 struct Function {
     name: String,
-    code: (u64, u64),
-    variables: Vec<Variable>,
+    code: Vec<(u64, u64)>,
+    inner: Vec<Inner>,
 }
 
-/// Name, type, line of declaration and places.
-type Variable = (String, String, u64, Vec<Live>);
+/// What is in a function.
+#[derive(Debug, PartialEq)]
+enum Inner {
+    /// Its pcs, and what is in it.
+    Block(Vec<(u64, u64)>, Vec<Inner>),
+    /// Whether it is a parameter, name, type, line of declaration and places.
+    Variable(bool, String, String, u64, Vec<Live>),
+}
 
 /// Addresses and operations; no addresses where the variable does not move.
 type Live = (Option<(u64, u64)>, Vec<Operation<Reader>>);
@@ -36,8 +52,8 @@ type Live = (Option<(u64, u64)>, Vec<Operation<Reader>>);
 /// Address, file, line, column, whether it begins a statement, whether it ends a sequence.
 type Row = (u64, String, u64, u64, bool, bool);
 
-/// Reads the first unit.
-pub fn read(sections: Vec<Section>) -> Facts {
+/// Reads the sections.
+pub fn read(sections: Vec<Section>) -> Written {
     let mut sections = sections;
     sections.iter_mut().for_each(relocate);
     let section = |id: gimli::SectionId| -> Result<Reader, gimli::Error> {
@@ -45,10 +61,12 @@ pub fn read(sections: Vec<Section>) -> Facts {
         Ok(Reader::new(found.map_or(&[][..], |section| &section.bytes).into(), LittleEndian))
     };
     let dwarf = Dwarf::load(section).expect("sections");
-    let header = dwarf.units().next().expect("a unit's header").expect("a unit");
-    let unit = dwarf.unit(header).expect("a unit");
-    let unit = One { dwarf: &dwarf, unit: &unit };
-    unit.facts().expect("entries")
+    let mut units = Vec::new();
+    let mut headers = dwarf.units();
+    while let Some(header) = headers.next().expect("a unit's header") {
+        units.push(dwarf.unit(header).expect("a unit"));
+    }
+    Written { dwarf, units }
 }
 
 /// Fills in what a linker would: each section is the only one of its name.
@@ -61,15 +79,24 @@ fn relocate(section: &mut Section) {
 }
 
 /// Panics where the two are different.
-pub fn assert_same((a, ours): (&str, &Facts), (b, theirs): (&str, &Facts)) {
+pub fn assert_same((a, ours): (&str, &Written), (b, theirs): (&str, &Written)) {
     let names = (a, b);
-    same(names, "structures", &ours.structures, &theirs.structures);
-    same(names, "rows", &ours.rows, &theirs.rows);
-    assert_eq!(ours.functions.len(), theirs.functions.len(), "functions of {a} and {b}");
-    for (ours, theirs) in ours.functions.iter().zip(&theirs.functions) {
-        same(names, "functions", &[(&ours.name, ours.code)], &[(&theirs.name, theirs.code)]);
-        let what = format!("variables of {}", ours.name);
-        same(names, &what, &ours.variables, &theirs.variables);
+    assert_eq!(ours.units.len(), theirs.units.len(), "units of {a} and {b}");
+    for (our_unit, their_unit) in ours.units.iter().zip(&theirs.units) {
+        let our_unit = One { dwarf: &ours.dwarf, unit: our_unit };
+        let their_unit = One { dwarf: &theirs.dwarf, unit: their_unit };
+        let [ours, theirs] = [&our_unit, &their_unit].map(|unit| unit.facts().expect("entries"));
+        assert_eq!(ours.name, theirs.name, "units of {a} and {b}");
+        same(names, "structures", &ours.structures, &theirs.structures);
+        same(names, "rows", &ours.rows, &theirs.rows);
+        assert_eq!(ours.functions.len(), theirs.functions.len(), "functions of {a} and {b}");
+        for (&ours, &theirs) in ours.functions.iter().zip(&theirs.functions) {
+            let ours = our_unit.function(ours).expect("a function");
+            let theirs = their_unit.function(theirs).expect("a function");
+            let what = format!("what is in {}", ours.name);
+            same(names, &what, &ours.inner, &theirs.inner);
+            same(names, "functions", &[ours], &[theirs]);
+        }
     }
 }
 
@@ -87,9 +114,11 @@ struct One<'d> {
 
 impl One<'_> {
     fn facts(&self) -> gimli::Result<Facts> {
-        let mut facts = Facts { structures: Vec::new(), functions: Vec::new(), rows: self.rows()? };
         let mut tree = self.unit.entries_tree(None)?;
-        let mut entries = tree.root()?.children();
+        let root = tree.root()?;
+        let name = self.name(root.entry())?;
+        let mut facts = Facts { name, structures: Vec::new(), functions: Vec::new(), rows: self.rows()? };
+        let mut entries = root.children();
         while let Some(node) = entries.next()? {
             let entry = node.entry();
             match entry.tag() {
@@ -104,23 +133,44 @@ impl One<'_> {
                     }
                     facts.structures.push((name, bytes, members));
                 }
-                gimli::DW_TAG_subprogram => {
-                    let range = self.dwarf.die_ranges(self.unit, entry)?.next()?.expect("code");
-                    let (name, code) = (self.name(entry)?, (range.begin, range.end));
-                    let mut variables = Vec::new();
-                    let mut children = node.children();
-                    while let Some(child) = children.next()? {
-                        variables.push(self.variable(child.entry())?);
-                    }
-                    facts.functions.push(Function { name, code, variables });
-                }
+                gimli::DW_TAG_subprogram => facts.functions.push(entry.offset()),
                 _ => {}
             }
         }
         Ok(facts)
     }
 
-    fn variable(&self, entry: &Entry) -> gimli::Result<Variable> {
+    fn function(&self, at: UnitOffset) -> gimli::Result<Function> {
+        let mut tree = self.unit.entries_tree(Some(at))?;
+        let root = tree.root()?;
+        let (name, code) = (self.name(root.entry())?, self.code(root.entry())?);
+        Ok(Function { name, code, inner: self.inner(root)? })
+    }
+
+    /// The pcs of a function or block.
+    fn code(&self, entry: &Entry) -> gimli::Result<Vec<(u64, u64)>> {
+        let mut code = Vec::new();
+        let mut ranges = self.dwarf.die_ranges(self.unit, entry)?;
+        while let Some(range) = ranges.next()? {
+            code.push((range.begin, range.end));
+        }
+        Ok(code)
+    }
+
+    fn inner(&self, node: EntriesTreeNode<'_, '_, Reader>) -> gimli::Result<Vec<Inner>> {
+        let mut inner = Vec::new();
+        let mut children = node.children();
+        while let Some(child) = children.next()? {
+            let entry = child.entry();
+            inner.push(match entry.tag() {
+                gimli::DW_TAG_lexical_block => Inner::Block(self.code(entry)?, self.inner(child)?),
+                _ => self.variable(entry)?,
+            });
+        }
+        Ok(inner)
+    }
+
+    fn variable(&self, entry: &Entry) -> gimli::Result<Inner> {
         let location = entry.attr_value(gimli::DW_AT_location).expect("a location");
         let operations = |expression: gimli::Expression<Reader>| {
             let mut operations = Vec::new();
@@ -139,7 +189,13 @@ impl One<'_> {
                 live.push((Some((one.range.begin, one.range.end)), operations(one.data)?));
             }
         }
-        Ok((self.name(entry)?, self.ty(entry)?, number(entry, gimli::DW_AT_decl_line), live))
+        let is_parameter = match entry.tag() {
+            gimli::DW_TAG_formal_parameter => true,
+            gimli::DW_TAG_variable => false,
+            tag => panic!("{tag} in a function"),
+        };
+        let line = number(entry, gimli::DW_AT_decl_line);
+        Ok(Inner::Variable(is_parameter, self.name(entry)?, self.ty(entry)?, line, live))
     }
 
     fn rows(&self) -> gimli::Result<Vec<Row>> {

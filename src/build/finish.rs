@@ -149,19 +149,25 @@ fn check_live(module: &Module) -> Result<()> {
 }
 
 fn check_variables(module: &Module) -> Result<()> {
+    // The scope of the last variable, which is mostly that of the next, and its function.
+    let mut last = None;
     for (id, variable) in &module.variables {
         check_line(module, variable.line, variable.scope)
             .map_err(|error| error.or_at(module.at_variable(id, None)))?;
         let is_live = !variable.live.is_empty();
-        let code_bytes = module.function_of(variable.scope).map(|function| module.functions[function].bytes);
-        let past = module.live(id).iter().find(|live| code_bytes.is_some_and(|bytes| live.pcs().end > bytes));
-        if let (Some(live), Some(size)) = (past, code_bytes) {
+        let function = match last {
+            Some((scope, function)) if scope == variable.scope => function,
+            _ => module.function_of(variable.scope).map(|function| &module.functions[function]),
+        };
+        last = Some((variable.scope, function));
+        if let Some(function) = function
+            && is_live
+            && let Some(live) = module.live(id).iter().find(|live| live.pcs().end > function.bytes)
+        {
             let at = module.at_variable(id, Some(live.pcs()));
-            return Err(Error::new(ErrorKind::OutsideFunction { size }).or_at(at));
+            return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes }).or_at(at));
         }
-        let is_of_declaration = module
-            .function_of(variable.scope)
-            .is_some_and(|function| module.functions[function].is_declaration);
+        let is_of_declaration = function.is_some_and(|function| function.is_declaration);
         let is_elsewhere = |loc| module.constant(loc).is_none();
         let what = if module.is_static_member(id) && (is_live || variable.always.is_some_and(is_elsewhere)) {
             "where a static member is, its definition says: in the class it can only be a constant"
@@ -173,7 +179,7 @@ fn check_variables(module: &Module) -> Result<()> {
             "a parameter of a declaration has no place"
         } else if is_live && variable.always.is_some() {
             "a variable that is always at one place has no others by pc"
-        } else if is_live && module.function_of(variable.scope).is_none() {
+        } else if is_live && function.is_none() {
             "a variable that is in no function has no place by pc"
         } else if variable.kind == VariableKind::Parameter
             && !takes_parameters(&module.scopes[variable.scope].kind)
@@ -212,11 +218,11 @@ fn check_types(module: &Module) -> Result<()> {
     }
     // What is known of each type: nothing, that it is being looked into, that it does not contain itself.
     let mut seen = vec![Seen::No; module.types.len()];
+    // Its own stack, for types may be nested deeply: types that are open, and those inside of them that were not
+    // looked into.
+    let (mut open, mut next): (Vec<TypeId>, Vec<Step>) = Default::default();
     for ty in module.types.keys() {
-        // Its own stack, for types may be nested deeply: types that are open, and those inside of them that were
-        // not looked into.
-        let mut open: Vec<TypeId> = vec![];
-        let mut next = vec![Step::Into(ty)];
+        next.push(Step::Into(ty));
         while let Some(step) = next.pop() {
             let state = |ty: TypeId| ty.as_u32() as usize;
             match step {

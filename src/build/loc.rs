@@ -49,7 +49,7 @@ fn room(bits: u64) -> Room {
 pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>, what: &str) -> Result<()> {
     let target = &module.target;
     if loc.nodes().at_most() > MAX_LEVELS && levels(loc) > MAX_LEVELS {
-        return Err(Error::bad_argument(format!("a location has up to {MAX_LEVELS} levels")));
+        return Err(too_deep());
     }
     // The last two constants, and how many of the nodes before this one are constants.
     let (mut last, mut run) = ([0; 2], 0);
@@ -160,7 +160,13 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
 }
 
 /// How many levels of nodes a location may have: what is done with it takes a level of calls for each.
-const MAX_LEVELS: usize = 128;
+pub(crate) const MAX_LEVELS: usize = 128;
+
+/// What a location with more levels is refused with.
+#[cold]
+pub(crate) fn too_deep() -> Error {
+    Error::bad_argument(format!("a location has up to {MAX_LEVELS} levels"))
+}
 
 #[cold]
 fn levels(loc: &Loc) -> usize {

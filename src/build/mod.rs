@@ -53,6 +53,8 @@ mod variables;
 pub use calls::{ArgumentBuilder, CallBuilder};
 pub use functions::FunctionBuilder;
 pub(crate) use loc::scalar;
+#[cfg(feature = "json")]
+pub(crate) use loc::{MAX_LEVELS, too_deep};
 pub use macros::MacroBuilder;
 pub use names::{ImportBuilder, LabelBuilder};
 pub use scopes::{InScope, UnitBuilder};
@@ -125,6 +127,12 @@ impl Builder {
         &self.module.target
     }
 
+    /// What was described so far. Line rows and live ranges are in no order, and nobody's, before the end.
+    #[cfg(feature = "json")]
+    pub(crate) fn described(&self) -> &Module {
+        &self.module
+    }
+
     /// A symbol of the object, by name: a function or variable that the linker knows.
     pub fn symbol(&mut self, name: &str) -> Symbol {
         Symbol(self.string(name))
@@ -171,8 +179,8 @@ impl Builder {
     /// # Errors
     /// As [`VariableBuilder::live`].
     pub fn procedure(&mut self, unit: UnitId, loc: &crate::model::Loc) -> Result<ProcedureId> {
-        let at = self.unit_at(unit)?;
-        let loc = self.loc(unit, loc).map_err(|error| error.or_at(at))?;
+        self.known_unit(unit)?;
+        let loc = self.loc(unit, loc).map_err(|error| error.or_at(self.module.at_unit(unit)))?;
         Ok(self.module.procedures.push(crate::model::Procedure { unit, loc }))
     }
 
@@ -212,16 +220,11 @@ impl Builder {
     }
 
     pub(crate) fn string(&mut self, text: &str) -> StringId {
-        let index = match self.module.strings.get_index_of(text) {
-            Some(index) => index,
-            None => self.module.strings.insert_full(text.into()).0,
-        };
-        StringId::from_u32(index as u32)
+        StringId::from_u32(self.module.strings.add(text))
     }
 
-    fn unit_at(&self, unit: UnitId) -> Result<crate::error::At> {
-        known(self.module.units.is_valid(unit), || unit.to_string())?;
-        Ok(self.module.at_scope(self.module.units[unit].scope))
+    fn known_unit(&self, unit: UnitId) -> Result<()> {
+        known(self.module.units.is_valid(unit), || unit.to_string())
     }
 
     fn known_function(&self, function: crate::model::FunctionId) -> Result<&crate::model::Function> {

@@ -97,7 +97,7 @@ impl UnitBuilder<'_> {
     /// [`ErrorKind::BadArgument`] where the name is empty, or another unit's.
     pub fn split_name(&mut self, name: &str) -> Result<&mut Self> {
         let module = &mut self.builder.module;
-        let known = module.strings.get_index_of(name).map(|index| StringId::from_u32(index as u32));
+        let known = module.strings.number(name).map(StringId::from_u32);
         let is_taken = module.units.iter().any(|(id, unit)| id != self.id && known == unit.split_name);
         if name.is_empty() || known.is_some() && is_taken {
             let error =

@@ -23,7 +23,7 @@ pub struct VariableBuilder<'b> {
 }
 
 impl Builder {
-    /// A variable. With a unit or namespace as scope it is a global one.
+    /// A variable. With a unit or namespace as scope it is a global one. An empty name is none.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope or the type is not there, or the type is another unit's.
@@ -31,7 +31,8 @@ impl Builder {
         self.new_variable(scope, Some(name), ty, VariableKind::Variable, None)
     }
 
-    /// A parameter of the function whose scope it is. Parameters are in the order of the calls.
+    /// A parameter of the function whose scope it is. Parameters are in the order of the calls. An empty name is
+    /// none.
     ///
     /// # Errors
     /// As [`variable`](Self::variable).
@@ -46,8 +47,9 @@ impl Builder {
     pub fn describe_variable(&mut self, variable: VariableId) -> Result<VariableBuilder<'_>> {
         let missing = || ErrorKind::UnknownId(variable.to_string());
         let data = self.module.variables.get(variable).ok_or_else(missing)?;
-        let bits = self.module.types[data.ty].value_bits;
-        Ok(self.variable_builder(variable, bits))
+        let (scope, bits) = (data.scope, self.module.types[data.ty].value_bits);
+        let unit = self.module.scopes[scope].unit;
+        Ok(self.variable_builder(variable, scope, unit, bits))
     }
 
     /// A named constant with its value, as its bytes would be in memory from the lowest address on.
@@ -164,7 +166,7 @@ impl Builder {
             let at = crate::error::At { variable: name.map(Into::into), ..at };
             return Err(crate::Error::new(ErrorKind::UnknownId(format!("{ty} of this unit"))).or_at(at));
         };
-        let name = name.map(|name| self.string(name));
+        let name = name.filter(|name| !name.is_empty()).map(|name| self.string(name));
         let id = self.module.variables.push(Variable {
             name,
             linkage_name: None,
@@ -183,12 +185,16 @@ impl Builder {
             always: None,
             live: 0..0,
         });
-        Ok(self.variable_builder(id, bits))
+        Ok(self.variable_builder(id, scope, unit, bits))
     }
 
-    fn variable_builder(&mut self, id: VariableId, bits: Option<u64>) -> VariableBuilder<'_> {
-        let scope = self.module.variables[id].scope;
-        let unit = self.module.scopes[scope].unit;
+    fn variable_builder(
+        &mut self,
+        id: VariableId,
+        scope: ScopeId,
+        unit: UnitId,
+        bits: Option<u64>,
+    ) -> VariableBuilder<'_> {
         let function = self.module.function_of(scope);
         let code_bytes = function.map_or(u64::MAX, |function| self.module.functions[function].bytes);
         VariableBuilder { builder: self, id, unit, bits, code_bytes }

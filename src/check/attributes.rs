@@ -15,16 +15,15 @@ use crate::read::{Entry, LineProgram, Value};
 /// Expected and found.
 pub(super) type Difference = (String, String);
 
-/// `DW_AT_language_name` and `DW_AT_language_version`, of DWARF 6.
-pub(super) const LANGUAGE_NAME: DwAt = DwAt(0x90);
-pub(super) const LANGUAGE_VERSION: DwAt = DwAt(0x91);
+/// Of a unit's language: the last two are `DW_AT_language_name` and `DW_AT_language_version`, of DWARF 6.
+pub(super) const LANGUAGE: [DwAt; 3] = [dw::DW_AT_language, DwAt(0x90), DwAt(0x91)];
 
 /// Of a unit's entry.
 pub(super) const UNIT: &[DwAt] = &[
     dw::DW_AT_producer,
-    dw::DW_AT_language,
-    LANGUAGE_NAME,
-    LANGUAGE_VERSION,
+    LANGUAGE[0],
+    LANGUAGE[1],
+    LANGUAGE[2],
     dw::DW_AT_name,
     dw::DW_AT_comp_dir,
     dw::DW_AT_stmt_list,
@@ -199,8 +198,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         };
         same("the line", format!("{:?}", Some(line.line)), format!("{row:?}"));
         same("the column", line.column.to_string(), column.unwrap_or(0).to_string());
-        let found = self.program.as_ref().zip(file).and_then(|(program, file)| source(program, file));
-        let version = self.program.as_ref().map_or(5, |program| program.version);
+        let program = self.program_of(entry);
+        let found = program.zip(file).and_then(|(program, file)| source(program, file));
+        let version = program.map_or(5, |program| program.version);
         same("the file", format!("{:?}", Some(described(module, line.file, version))), format!("{found:?}"));
         all
     }

@@ -10,7 +10,7 @@ use super::attributes::{self, only};
 use super::index::Index;
 use super::machine::Lists;
 use super::report::{Finding, Kind, Report};
-use super::types::Later;
+use super::types::{Later, TypeUnits, is_type_unit};
 use crate::error::{At, Error};
 use crate::eval;
 use crate::lower::{Consumer, LeftOut, Whose};
@@ -54,6 +54,7 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) scope_entries: BTreeSet<(ScopeId, u64)>,
     /// The line program of the unit that is being compared.
     pub(super) program: Option<LineProgram<'o>>,
+    pub(super) type_units: TypeUnits<'a, 'o>,
     /// The units of the module by the offsets of what they were compared with.
     pub(super) unit_ids: BTreeMap<u64, UnitId>,
     pub(super) evaluator: eval::Evaluator,
@@ -77,7 +78,7 @@ impl<'a, 'o> UnitsByName<'a, 'o> {
     {
         let mut by_name = BTreeMap::<_, VecDeque<_>>::new();
         for (file, dwarf) in files.into_iter().enumerate() {
-            for unit in dwarf.units() {
+            for unit in dwarf.units().iter().filter(|unit| !is_type_unit(unit)) {
                 by_name.entry(unit.name.as_deref().unwrap_or("")).or_default().push_back((file, unit));
             }
         }
@@ -153,6 +154,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             later: Later::default(),
             scope_entries: BTreeSet::new(),
             program: None,
+            type_units: TypeUnits::default(),
             unit_ids: BTreeMap::new(),
             evaluator: eval::Evaluator::new(),
             main: None,
@@ -187,7 +189,9 @@ impl<'a, 'o> Compare<'a, 'o> {
     /// Compares everything.
     pub(super) fn run(mut self) -> Report {
         self.header(self.object);
+        self.read_type_units();
         self.units();
+        self.rest_of_type_units();
         self.tables(self.object, self.dwarf);
         self.lookups();
         self.addresses();
@@ -289,7 +293,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.same(at, "entries that do not end", &0, &found.unclosed);
         self.same(at, "DW_AT_comp_dir", &text(unit.directory), &own(&found.comp_dir));
         self.same(at, "DW_AT_producer", &text(unit.producer), &own(&found.producer));
-        self.language(unit, found.language, root, at);
+        self.language(unit, root, at);
         let address_bytes = module.target.address_bytes();
         self.same(at, "bytes of an address", &address_bytes, &found.encoding.address_bytes);
         let macros = if self.consumer.version < 5 { dw::DW_AT_macro_info } else { dw::DW_AT_macros };
@@ -319,14 +323,20 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.lines(id, at);
     }
 
-    fn language(&mut self, unit: &Unit, found: Option<u64>, root: Entry<'a, 'o>, at: &At) {
-        self.same(at, "DW_AT_language", &unit.language.map(|language| language.0.into()), &found);
+    fn language(&mut self, unit: &Unit, root: Entry<'a, 'o>, at: &At) {
+        let expected = self.expected_language(unit);
+        for (name, expected) in attributes::LANGUAGE.into_iter().zip(expected) {
+            self.same(at, &name.to_string(), &expected, &root.number(name));
+        }
+    }
+
+    /// The language of a unit, and its name and version for those who are told of them.
+    pub(super) fn expected_language(&self, unit: &Unit) -> [Option<u64>; 3] {
         let name =
             unit.language.and_then(|language| language.name()).filter(|_| self.consumer.language_names);
         let version = name.and_then(|(_, version)| unit.language_version.or(version));
-        let found = [attributes::LANGUAGE_NAME, attributes::LANGUAGE_VERSION].map(|name| root.number(name));
-        self.same(at, "the name of the language", &name.map(|(name, _)| name.into()), &found[0]);
-        self.same(at, "the version of the language", &version.map(u64::from), &found[1]);
+        let language = unit.language.map(|language| language.0.into());
+        [language, name.map(|(name, _)| name.into()), version.map(u64::from)]
     }
 
     /// A unit's code is that of its functions.

@@ -6,6 +6,7 @@ use gimli::constants as dw;
 use super::compare::Compare;
 use super::name_index::{Class, class, name};
 use super::report::{Finding, Kind, Report};
+use super::types::is_type_unit;
 use crate::error::{At, Result};
 use crate::read::{
     AddressRanges, Entry, INFO_BEHIND, NameIndex, Object, PublicNames, PublicSection, Sections, Unit, Value,
@@ -151,7 +152,8 @@ impl<'a, 'o> Compare<'a, 'o> {
                 }
             }
         }
-        for unit in dwarf.units() {
+        // The tables have offsets in `.debug_info`, of units that are there in any case.
+        for unit in dwarf.units().iter().filter(|unit| !is_type_unit(unit)) {
             let offset = self.in_tables(unit).map(|unit| unit.offset);
             let of_unit = sets.iter().filter(|set| Some(set.unit) == offset);
             self.public_of(section, unit, of_unit.collect());

@@ -74,10 +74,10 @@ impl Abbreviations {
     pub(crate) fn has(&self, at: DwAt) -> bool {
         let mut words = self.current[1..].iter();
         while let Some(word) = words.next() {
-            if word >> 16 == at.0.into() {
+            if word >> 16 == u32::from(at.0) {
                 return true;
             }
-            if word & 0xffff == gimli::DW_FORM_implicit_const.0.into() {
+            if word & 0xffff == u32::from(gimli::DW_FORM_implicit_const.0) {
                 words.nth(1);
             }
         }

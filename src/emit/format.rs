@@ -32,12 +32,14 @@ impl Format {
     /// Appends a number in so many bytes: 1 to 8.
     #[inline(always)]
     pub(crate) fn fixed(self, out: &mut Vec<u8>, value: u64, bytes: u8) {
-        let bytes = usize::from(bytes);
+        let end = out.len() + usize::from(bytes);
+        // All of it and then less: a copy of a constant size.
         if self.big_endian {
-            out.extend_from_slice(&value.to_be_bytes()[8 - bytes..]);
+            out.extend_from_slice(&(value << (64 - 8 * u32::from(bytes))).to_be_bytes());
         } else {
-            out.extend_from_slice(&value.to_le_bytes()[..bytes]);
+            out.extend_from_slice(&value.to_le_bytes());
         }
+        out.truncate(end);
     }
 
     /// Replaces so many bytes at `at` by a number.

@@ -82,6 +82,8 @@ pub(crate) struct Info {
     pub(crate) pending: Vec<Pending>,
     /// The entries that are looked up by name, if there is to be a table of them.
     pub(crate) named: Option<Box<Named>>,
+    /// Whether it is a type unit, which has no table of strings, and no place in `.debug_info` that others know.
+    is_type_unit: bool,
     length: usize,
     /// Where the entry that is being written starts, and what was recorded before it.
     entry: usize,
@@ -109,6 +111,7 @@ impl Info {
             offsets: vec![0; count],
             pending: Vec::new(),
             named: None,
+            is_type_unit: false,
             length: 0,
             entry: 0,
             before: (0, 0),
@@ -130,6 +133,16 @@ impl Info {
         if let Some(id) = id {
             format.fixed(&mut self.bytes, id, 8);
         }
+    }
+
+    /// Begins a type unit, for the type that has the entry.
+    pub(crate) fn begin_type_unit(&mut self, signature: u64, ty: EntryRef) {
+        self.is_type_unit = true;
+        self.begin_unit(gimli::DW_UT_type, Some(signature));
+        let (at, bytes) = (self.bytes.len(), self.format.offset_bytes);
+        let entry = UnitEntry { unit: self.number, entry: ty };
+        self.pending.push(Pending { at, wanted: Wanted::Entry { entry, form: RefForm::Unit(bytes) } });
+        self.format.offset(&mut self.bytes, 0);
     }
 
     /// Where the number after the header of a unit is, in DWARF 5.
@@ -396,9 +409,10 @@ impl Info {
             named.string(at, number);
         }
         let form = match self.wanted(at) {
+            Some(form) if self.is_type_unit && is_index_of_string(form) => gimli::DW_FORM_strp,
             Some(form) => form,
             None if text.len() < self.format.offset_bytes.into() => gimli::DW_FORM_string,
-            None if self.format.version >= 5 => gimli::DW_FORM_strx,
+            None if self.format.version >= 5 && !self.is_type_unit => gimli::DW_FORM_strx,
             None => gimli::DW_FORM_strp,
         };
         match form {
@@ -435,6 +449,11 @@ impl Info {
                 self.format.fixed(&mut self.bytes, index, bytes);
                 return;
             }
+        }
+        if self.is_split {
+            let index = self.strings.index(number);
+            write_uleb(self.attribute(at, gimli::DW_FORM_strx), index);
+            return;
         }
         self.abbreviations.attribute(at, gimli::DW_FORM_strp);
         self.section_offset(".debug_str", number.into());
@@ -473,7 +492,12 @@ impl Info {
     }
 
     /// Begins an expression of so many bytes, which the caller appends.
+    #[inline]
     pub(crate) fn begin_expression(&mut self, at: DwAt, bytes: usize) {
+        if self.forms.is_empty() && self.format.version >= 4 {
+            write_uleb(self.attribute(at, gimli::DW_FORM_exprloc), bytes as u64);
+            return;
+        }
         let form = match self.format.version {
             // A block is no expression there.
             4.. => gimli::DW_FORM_exprloc,
@@ -504,6 +528,12 @@ impl Info {
         }
     }
 
+    /// The type of a type unit.
+    pub(crate) fn signature(&mut self, at: DwAt, signature: u64) {
+        self.abbreviations.attribute(at, gimli::DW_FORM_ref_sig8);
+        self.format.fixed(&mut self.bytes, signature, 8);
+    }
+
     /// Another entry of the unit: one that is there already in as few bytes as its offset has.
     #[inline]
     pub(crate) fn reference(&mut self, at: DwAt, entry: EntryRef) {
@@ -529,7 +559,7 @@ impl Info {
         let form_bytes = match form {
             gimli::DW_FORM_ref4 => RefForm::Unit(4),
             gimli::DW_FORM_ref8 => RefForm::Unit(8),
-            gimli::DW_FORM_ref_addr => RefForm::Section(self.format.entry_bytes()),
+            gimli::DW_FORM_ref_addr if !self.is_type_unit => RefForm::Section(self.format.entry_bytes()),
             _ => return false,
         };
         self.pending_reference(at, form, form_bytes, entry);
@@ -570,6 +600,11 @@ impl Info {
         });
         self.format.offset(&mut self.bytes, 0);
     }
+}
+
+/// Whether a form is an index of a string in the unit's table.
+fn is_index_of_string(form: DwForm) -> bool {
+    form == gimli::DW_FORM_strx || (gimli::DW_FORM_strx1.0..=gimli::DW_FORM_strx4.0).contains(&form.0)
 }
 
 /// The version that brought a form: DWARF 5 section 7.5.6.

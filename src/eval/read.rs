@@ -53,7 +53,7 @@ pub fn read_pointer(location: &Location, bits: u64) -> Result<Option<ImplicitPoi
     match found.all {
         None => Ok(None),
         Some(pointer)
-            if !found.others && found.bits == pointer.bits.into() && bits == pointer.bits.into() =>
+            if !found.others && found.bits == u128::from(pointer.bits) && bits == u64::from(pointer.bits) =>
         {
             Ok(Some(pointer))
         }

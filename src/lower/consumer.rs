@@ -3,6 +3,7 @@
 use gimli::{DwAt, DwForm, Format};
 
 use crate::emit;
+use crate::error::{Error, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
 use crate::target::Target;
 
@@ -49,7 +50,17 @@ pub struct Consumer {
     pub language_names: bool,
     /// Tables for looking things up.
     pub tables: Tables,
-    /// Whether structures, unions and enumerations with a name go to type units, which a linker merges.
+    /// Whether structures, classes, unions and enumerations with a name go to type units, of which a linker keeps
+    /// one for each type: in `.debug_types` for DWARF 4, in `.debug_info` for DWARF 5 (section 3.1.4). Versions 2
+    /// and 3 have none.
+    ///
+    /// These stay in the compile unit: incomplete types; what is declared in code, in a class, or in a namespace
+    /// without a name; a class with static members, member functions or types in it; what has an expression in
+    /// it; and whatever refers to one of these. So does a type of which two units of the module say different
+    /// things under one signature.
+    ///
+    /// Not together with [`Tables::names`], which cannot refer to what a linker may drop, nor with
+    /// [`is_split`](Self::is_split). Types that have units of their own are not in `.debug_pubtypes`.
     pub has_type_units: bool,
     /// Whether units are split, of DWARF 5: a skeleton in the object, the rest in [an object of its
     /// own](super::SplitUnit) (`.dwo`) that no linker has to read. What a location refers to is then in the
@@ -59,7 +70,7 @@ pub struct Consumer {
     /// addresses; where it is not set, each entry has an address of its own in the object, as GCC writes it.
     pub has_split_offsets: bool,
     /// Expressions of at least so many bytes that come again in a unit are written once, as a procedure that
-    /// is called; `None` for a consumer that cannot call.
+    /// is called; `None` for a consumer that cannot call. In DWARF 2, which has no calls, it does not count.
     pub shared_from_bytes: Option<u32>,
     /// Forms of attributes, where another than the shortest is wanted. One that the version does not have, or
     /// that cannot hold the attribute's value, or that a linker would have to fill in where none comes, does not
@@ -145,6 +156,28 @@ impl Consumer {
             shared_from_bytes: None,
             forms: Vec::new(),
         }
+    }
+
+    /// The names that [`named`](Self::named) takes.
+    pub const NAMES: [&str; 7] = ["llvm", "rocgdb", "rocgdb-legacy", "dwarf2", "dwarf3", "dwarf4", "dwarf5"];
+
+    /// The consumer of this name, of [`NAMES`](Self::NAMES): `dwarf2` to `dwarf5` are whatever reads that version of
+    /// the standard.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument).
+    pub fn named(name: &str) -> Result<Self> {
+        let dwarf = |name, version| Self { name, version, ..Self::dwarf5() };
+        Ok(match name {
+            "llvm" => Self::llvm(),
+            "rocgdb" => Self::rocgdb(),
+            "rocgdb-legacy" => Self::rocgdb_legacy(),
+            "dwarf2" => dwarf("DWARF 2", 2),
+            "dwarf3" => dwarf("DWARF 3", 3),
+            "dwarf4" => dwarf("DWARF 4", 4),
+            "dwarf5" => Self::dwarf5(),
+            _ => return Err(Error::bad_argument(format!("no consumer has the name `{name}`"))),
+        })
     }
 
     /// How operations are encoded for this consumer, little-endian.

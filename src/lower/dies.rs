@@ -48,6 +48,8 @@ pub(super) struct Dies<'u> {
     pub(super) expression: Vec<u8>,
     pub(super) line: Part,
     pub(super) macros: Part,
+    /// The type whose unit is being written; `None` in the compile unit.
+    pub(super) type_unit_of: Option<TypeId>,
     /// Whether what comes again is to be written once, and whether something was.
     shares: bool,
     has_shared: bool,
@@ -64,11 +66,9 @@ impl<'u> Dies<'u> {
         let entries = Numbers::new(units, unit);
         let consumer = units.consumer;
         let (format, forms) = (units.format, consumer.forms.clone());
-        let live = || {
-            let ids = units.variables.of(unit).iter().map(|&id| VariableId::from_u32(id));
-            ids.map(|id| units.module.variables[id].live.len()).filter(|&count| count > 0)
-        };
-        let (lists, list_entries) = (live().count(), live().sum::<usize>());
+        let ids = units.variables.of(unit).map(VariableId::from_u32);
+        let live = ids.map(|id| units.module.variables[id].live.len()).filter(|&count| count > 0);
+        let (lists, list_entries) = live.fold((0, 0), |(lists, entries), count| (lists + 1, entries + count));
         let mut info = Info::new(format, unit.as_u32(), entries.count(), forms, abbreviations);
         info.is_split = consumer.is_split;
         if consumer.tables.names || consumer.tables.pubs {
@@ -91,6 +91,7 @@ impl<'u> Dies<'u> {
             expression: Vec::new(),
             line: Part::default(),
             macros: Part::default(),
+            type_unit_of: None,
             shares,
             has_shared: false,
         }
@@ -112,7 +113,7 @@ impl<'u> Dies<'u> {
             self.hidden_types(id);
         }
         // Expressions name base types by offsets that are the shorter, the nearer these are to the start.
-        for &ty in self.units.types.of(id) {
+        for ty in self.units.types.of(id) {
             let ty = TypeId::from_u32(ty);
             if module.types[ty].kind.is_base() {
                 self.ty(ty, is_one)?;
@@ -120,7 +121,7 @@ impl<'u> Dies<'u> {
         }
         self.share()?;
         self.types(module.units[id].scope, is_one)?;
-        for &procedure in self.units.procedures.of(id) {
+        for procedure in self.units.procedures.of(id) {
             self.procedure(ProcedureId::from_u32(procedure))?;
         }
         self.scope_children(module.units[id].scope, None, is_one)?;
@@ -161,6 +162,7 @@ impl<'u> Dies<'u> {
             macros: self.macros,
             code: has.code,
             named: self.info.named.map(|named| named.finish()).unwrap_or_default(),
+            type_units: Vec::new(),
             left_out: self.left_out,
             has_shared: self.has_shared,
             skeleton,
@@ -176,7 +178,7 @@ impl<'u> Dies<'u> {
             return Ok(());
         };
         let module = self.module;
-        for &variable in self.units.variables.of(self.entries.unit) {
+        for variable in self.units.variables.of(self.entries.unit) {
             let variable = VariableId::from_u32(variable);
             let live = module.live(variable).iter().map(|live| live.loc);
             for loc in live.chain(module.variables[variable].always) {
@@ -208,14 +210,12 @@ impl<'u> Dies<'u> {
     /// What there is in the unit that its first entry speaks of.
     fn contents(&self) -> Contents {
         let (module, id, units) = (self.module, self.entries.unit, self.units);
-        let functions: Vec<FunctionId> =
-            units.functions.of(id).iter().map(|&id| FunctionId::from_u32(id)).collect();
+        let functions: Vec<FunctionId> = units.functions.of(id).map(FunctionId::from_u32).collect();
         let has_code = |&id: &FunctionId| module.functions[id].address.is_some();
         let code: Vec<FunctionId> = functions.iter().copied().filter(has_code).collect();
-        let variables =
-            || units.variables.of(id).iter().map(|&id| &module.variables[VariableId::from_u32(id)]);
-        let types = || units.types.of(id).iter().map(|&id| &module.types[TypeId::from_u32(id)]);
-        let scopes = || units.scopes.of(id).iter().map(|&id| &module.scopes[ScopeId::from_u32(id)]);
+        let variables = || units.variables.of(id).map(|id| &module.variables[VariableId::from_u32(id)]);
+        let types = || units.types.of(id).map(|id| &module.types[TypeId::from_u32(id)]);
+        let scopes = || units.scopes.of(id).map(|id| &module.scopes[ScopeId::from_u32(id)]);
         Contents {
             loclists: variables().any(|variable| !variable.live.is_empty()),
             // The names of files are in the line program: what is declared in one needs it, rows or not.
@@ -234,7 +234,7 @@ impl<'u> Dies<'u> {
                 || types().any(|ty| !ty.locs().is_empty())
                 || functions.iter().any(|&id| !module.functions[id].templates.is_empty())
                 || variables().next().is_some()
-                || !units.procedures.of(id).is_empty(),
+                || units.procedures.of(id).len() > 0,
             functions,
             code,
         }
@@ -397,7 +397,7 @@ impl<'u> Dies<'u> {
                 sizes.extend(module.target.register(reg).map(|register| register.bits));
             }
         };
-        for &id in self.units.variables.of(unit) {
+        for id in self.units.variables.of(unit) {
             let id = VariableId::from_u32(id);
             let variable = &module.variables[id];
             let function = module.function_of(variable.scope);
@@ -405,20 +405,20 @@ impl<'u> Dies<'u> {
             let locs = module.live(id).iter().map(|live| live.loc).chain(variable.always);
             locs.for_each(|loc| used_by(loc, base));
         }
-        for &id in self.units.types.of(unit) {
+        for id in self.units.types.of(unit) {
             let id = TypeId::from_u32(id);
             let base = self.frame_of(Whose::Type(id)).base;
             module.types[id].locs().into_iter().for_each(|loc| used_by(loc, base));
         }
         // What procedures say is written in place of calls to them, with the caller's stack.
-        for &procedure in self.units.procedures.of(unit) {
+        for procedure in self.units.procedures.of(unit) {
             let loc = module.procedures[ProcedureId::from_u32(procedure)].loc;
-            let functions = self.units.functions.of(unit).iter().map(|&id| FunctionId::from_u32(id));
+            let functions = self.units.functions.of(unit).map(FunctionId::from_u32);
             let bases = functions.map(|function| module.functions[function].stack.base);
             bases.chain([None]).for_each(|base| used_by(loc, base));
         }
         super::calls::locs(module, unit).for_each(|(loc, base)| used_by(loc, base));
-        for &id in self.units.functions.of(unit) {
+        for id in self.units.functions.of(unit) {
             let function = &module.functions[FunctionId::from_u32(id)];
             let mut locs = Vec::new();
             function.templates.iter().for_each(|parameter| parameter.locs(&mut locs));

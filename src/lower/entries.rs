@@ -11,46 +11,65 @@ use crate::model::{
 
 /// The entities of each unit, of one kind: their order is that of the module.
 pub(super) struct ByUnit {
+    /// Where each unit's begin, and the last one's end.
     starts: Vec<u32>,
-    ids: Vec<u32>,
-    /// Which of its unit's each is.
-    places: Vec<u32>,
+    /// Where units alternate: the ids in the order of the units, and which of its unit's each is. Most modules
+    /// have one unit after the other.
+    mixed: Option<(Vec<u32>, Vec<u32>)>,
 }
 
 impl ByUnit {
     /// `units` are those of the entities, in the order of their ids.
     pub(super) fn new(count: usize, units: impl Iterator<Item = UnitId> + Clone) -> Self {
         let mut starts = vec![0; count + 1];
-        let mut places = Vec::new();
+        let (mut is_mixed, mut last) = (false, 0);
         for unit in units.clone() {
-            let next = &mut starts[unit.as_u32() as usize + 1];
-            places.push(*next);
-            *next += 1;
+            let unit = unit.as_u32() as usize;
+            starts[unit + 1] += 1;
+            is_mixed |= unit < last;
+            last = unit;
         }
         for index in 0..count {
             starts[index + 1] += starts[index];
         }
-        let mut ids = vec![0; places.len()];
-        for (id, (unit, place)) in units.zip(&places).enumerate() {
-            ids[(starts[unit.as_u32() as usize] + place) as usize] = id as u32;
-        }
-        Self { starts, ids, places }
+        let mixed = is_mixed.then(|| {
+            let mut next = starts.clone();
+            let mut ids = vec![0; starts[count] as usize];
+            let mut places = Vec::with_capacity(ids.len());
+            for (id, unit) in units.enumerate() {
+                let unit = unit.as_u32() as usize;
+                ids[next[unit] as usize] = id as u32;
+                places.push(next[unit] - starts[unit]);
+                next[unit] += 1;
+            }
+            (ids, places)
+        });
+        Self { starts, mixed }
     }
 
     /// The ids of a unit's.
-    pub(super) fn of(&self, unit: UnitId) -> &[u32] {
+    pub(super) fn of(&self, unit: UnitId) -> impl ExactSizeIterator<Item = u32> + Clone + '_ {
         let unit = unit.as_u32() as usize;
-        &self.ids[self.starts[unit] as usize..self.starts[unit + 1] as usize]
+        (self.starts[unit]..self.starts[unit + 1]).map(|at| match &self.mixed {
+            None => at,
+            Some((ids, _)) => ids[at as usize],
+        })
     }
 
     /// Which of its unit's this is, counted from 0.
-    pub(super) fn place(&self, id: u32) -> u32 {
-        self.places[id as usize]
+    #[inline]
+    pub(super) fn place(&self, unit: UnitId, id: u32) -> u32 {
+        match &self.mixed {
+            None => id - self.starts[unit.as_u32() as usize],
+            Some((_, places)) => places[id as usize],
+        }
     }
 
     /// How many a unit has.
+    #[inline]
     fn count(&self, unit: UnitId) -> u32 {
-        self.of(unit).len() as u32
+        let unit = unit.as_u32() as usize;
+        self.starts[unit + 1] - self.starts[unit]
     }
 }
 
@@ -85,12 +104,16 @@ impl<'u> Numbers<'u> {
 
     /// The entry that says where a variable is.
     pub(super) fn variable(&self, id: VariableId) -> EntryRef {
-        EntryRef(self.units.variables.place(id.as_u32()))
+        self.variable_of(self.unit, id)
+    }
+
+    fn variable_of(&self, unit: UnitId, id: VariableId) -> EntryRef {
+        EntryRef(self.units.variables.place(unit, id.as_u32()))
     }
 
     /// The entry of a variable of an inlined function that its instances refer to.
     pub(super) fn origin(&self, id: VariableId) -> EntryRef {
-        EntryRef(self.units.variables.count(self.unit) + self.units.variables.place(id.as_u32()))
+        EntryRef(self.units.variables.count(self.unit) + self.units.variables.place(self.unit, id.as_u32()))
     }
 
     pub(super) fn ty(&self, id: TypeId) -> EntryRef {
@@ -98,13 +121,13 @@ impl<'u> Numbers<'u> {
     }
 
     fn ty_of(&self, unit: UnitId, id: TypeId) -> EntryRef {
-        EntryRef(2 * self.units.variables.count(unit) + self.units.types.place(id.as_u32()))
+        EntryRef(2 * self.units.variables.count(unit) + self.units.types.place(unit, id.as_u32()))
     }
 
     pub(super) fn function(&self, id: FunctionId) -> EntryRef {
         let (unit, units) = (self.unit, self.units);
         let before = 2 * units.variables.count(unit) + units.types.count(unit);
-        EntryRef(before + units.functions.place(id.as_u32()))
+        EntryRef(before + units.functions.place(unit, id.as_u32()))
     }
 
     pub(super) fn procedure(&self, id: ProcedureId) -> EntryRef {
@@ -112,7 +135,7 @@ impl<'u> Numbers<'u> {
     }
 
     fn procedure_of(&self, unit: UnitId, id: ProcedureId) -> EntryRef {
-        EntryRef(self.procedures(unit) + self.units.procedures.place(id.as_u32()))
+        EntryRef(self.procedures(unit) + self.units.procedures.place(unit, id.as_u32()))
     }
 
     /// The number of the unit's first procedure.
@@ -125,13 +148,13 @@ impl<'u> Numbers<'u> {
     pub(super) fn discriminant(&self, id: VariantPartId) -> EntryRef {
         let (unit, units) = (self.unit, self.units);
         let before = self.procedures(unit) + units.procedures.count(unit);
-        EntryRef(before + units.variant_parts.place(id.as_u32()))
+        EntryRef(before + units.variant_parts.place(unit, id.as_u32()))
     }
 
     pub(super) fn namespace(&self, id: ScopeId) -> EntryRef {
         let (unit, units) = (self.unit, self.units);
         let before = self.procedures(unit) + units.procedures.count(unit) + units.variant_parts.count(unit);
-        EntryRef(before + units.scopes.place(id.as_u32()))
+        EntryRef(before + units.scopes.place(unit, id.as_u32()))
     }
 }
 
@@ -141,7 +164,7 @@ impl Entries for Numbers<'_> {
         let (unit, entry) = match entity {
             Entity::Variable(id) => {
                 let unit = module.scopes[module.variables[id].scope].unit;
-                (unit, self.variable(id))
+                (unit, self.variable_of(unit, id))
             }
             Entity::Type(id) => {
                 let unit = module.types[id].unit;
@@ -232,6 +255,11 @@ impl Children {
 
     pub(super) fn next_type(&self, ty: TypeId) -> Option<TypeId> {
         some(self.next_type[ty.as_u32() as usize]).map(TypeId::from_u32)
+    }
+
+    pub(super) fn is_empty(&self, scope: ScopeId) -> bool {
+        let index = scope.as_u32() as usize;
+        [self.first_variable[index], self.first_scope[index], self.first_type[index]] == [NONE; 3]
     }
 }
 

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
+use super::type_units::TypeUnit;
 use super::units::{LoweredUnit, Part, Units};
 use super::{LeftOut, Lowered, SplitUnit};
 use crate::emit::abbrev::Abbreviations;
@@ -46,6 +47,8 @@ pub(super) struct Join<'u, 'm> {
     table_of: Vec<(usize, usize)>,
     /// The entries of each unit that are looked up by name.
     named: Vec<Vec<NamedEntry>>,
+    /// Type units and their tables of abbreviations.
+    type_units: Vec<(TypeUnit, usize)>,
     left_out: Vec<LeftOut>,
     split: Vec<SplitUnit>,
 }
@@ -125,6 +128,7 @@ impl<'u, 'm> Join<'u, 'm> {
             offsets: Vec::new(),
             table_of: Vec::new(),
             named: Vec::new(),
+            type_units: Vec::new(),
             left_out: Vec::new(),
             split: Vec::new(),
         }
@@ -159,32 +163,18 @@ impl<'u, 'm> Join<'u, 'm> {
             (&mut self.line, first_line),
             (&mut self.macros, first_macro),
         ] {
-            for relocation in &mut section.relocations[first..] {
-                let RelocationTarget::Section(name) = relocation.target else { continue };
-                let number = relocation.addend as u32;
-                relocation.addend = match name {
-                    ".debug_str" => self.strings.offset(number, &text(self.units, number)),
-                    // Number 0 is the empty string.
-                    ".debug_line_str" => {
-                        let text = number.checked_sub(1).map(|number| text(self.units, number));
-                        self.line_strings.offset(number, &text.unwrap_or_default())
-                    }
-                    ".debug_info" => relocation.addend + bases.info,
-                    ".debug_loclists" | ".debug_loc" => relocation.addend + bases.loclists,
-                    ".debug_rnglists" | ".debug_ranges" => relocation.addend + bases.rnglists,
-                    ".debug_addr" => relocation.addend + bases.addr,
-                    ".debug_line" => relocation.addend + bases.line,
-                    ".debug_macro" | ".debug_macinfo" => relocation.addend + bases.macros,
-                    ".debug_str_offsets" => relocation.addend + bases.str_offsets,
-                    _ => relocation.addend,
-                };
-            }
+            let texts = (&mut self.strings, &mut self.line_strings);
+            raise(&mut section.relocations[first..], self.units, texts, bases);
         }
         self.starts.push(info);
         self.offsets.push(unit.offsets);
         // The header's relocation is the unit's first.
         let table = self.table(unit.abbreviations);
         self.table_of.push((first_info, table));
+        for TypeUnit { signature, mut info } in unit.type_units {
+            raise(&mut info.relocations, self.units, (&mut self.strings, &mut self.line_strings), bases);
+            self.type_units.push((TypeUnit { signature, info }, table));
+        }
         self.left_out.extend(unit.left_out);
         self.split.extend(unit.split);
         let tables = self.units.consumer.tables;
@@ -324,6 +314,22 @@ impl<'u, 'm> Join<'u, 'm> {
         let mut sections = vec![
             plain(".debug_abbrev", Whole { bytes: abbrev, ..Whole::default() }),
             plain(".debug_info", self.info),
+        ];
+        sections.extend(self.type_units.into_iter().map(|(TypeUnit { signature, mut info }, table)| {
+            if let Some(relocation) = info.relocations.first_mut() {
+                relocation.addend = places[table];
+            }
+            let name = name(".debug_info", ".debug_types");
+            let is_strings = false;
+            Section {
+                name,
+                bytes: info.bytes,
+                relocations: info.relocations,
+                is_strings,
+                group: Some(signature),
+            }
+        }));
+        sections.extend([
             plain(name(".debug_loclists", ".debug_loc"), self.loclists),
             plain(name(".debug_rnglists", ".debug_ranges"), self.rnglists),
             plain(".debug_addr", self.addr),
@@ -336,7 +342,7 @@ impl<'u, 'm> Join<'u, 'm> {
             plain(".debug_aranges", self.aranges),
             plain(".debug_pubnames", self.pubnames),
             plain(".debug_pubtypes", self.pubtypes),
-        ];
+        ]);
         sections.retain(|section| !section.bytes.is_empty());
         for section in &sections {
             if section.bytes.len() as u64 > self.limit {
@@ -392,6 +398,35 @@ fn public(units: &Units<'_>, named: &NamedEntries, kinds: [NamedKind; 2]) -> Vec
 /// The number, behind the module's strings, of the name of a namespace without one: DWARF 5 section 6.1.1.1.
 /// No type has so many bits.
 const ANONYMOUS: u32 = 0;
+
+/// Makes what a unit's relocations add count from the start of the whole sections. Strings are put there.
+fn raise(
+    relocations: &mut [Relocation],
+    units: &Units<'_>,
+    (strings, line_strings): (&mut Strings, &mut Strings),
+    bases: Bases,
+) {
+    for relocation in relocations {
+        let RelocationTarget::Section(name) = relocation.target else { continue };
+        let number = relocation.addend as u32;
+        relocation.addend = match name {
+            ".debug_str" => strings.offset(number, &text(units, number)),
+            // Number 0 is the empty string.
+            ".debug_line_str" => {
+                let text = number.checked_sub(1).map(|number| text(units, number));
+                line_strings.offset(number, &text.unwrap_or_default())
+            }
+            ".debug_info" => relocation.addend + bases.info,
+            ".debug_loclists" | ".debug_loc" => relocation.addend + bases.loclists,
+            ".debug_rnglists" | ".debug_ranges" => relocation.addend + bases.rnglists,
+            ".debug_addr" => relocation.addend + bases.addr,
+            ".debug_line" => relocation.addend + bases.line,
+            ".debug_macro" | ".debug_macinfo" => relocation.addend + bases.macros,
+            ".debug_str_offsets" => relocation.addend + bases.str_offsets,
+            _ => relocation.addend,
+        };
+    }
+}
 
 /// The text of a string, by its number. Behind the module's own are the names of unsigned types that
 /// expressions use and the program does not have, by their size, and those of the units' split files.

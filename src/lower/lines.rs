@@ -28,7 +28,7 @@ impl Dies<'_> {
         let text = |id: Option<StringId>| id.map_or("", |id| module.string(id));
         let mut directories = vec![module.units[unit].directory];
         let mut files = Vec::new();
-        for &file in self.units.files.of(unit) {
+        for file in self.units.files.of(unit) {
             let file = &module.files[FileId::from_u32(file)];
             let index = match file.directory {
                 None => 0,
@@ -57,7 +57,7 @@ impl Dies<'_> {
             }
         }
         // By number until the units are joined: 0 is the empty string.
-        let mut offset = |text: &str| module.strings.get_index_of(text).map_or(0, |index| index as u64 + 1);
+        let mut offset = |text: &str| module.strings.number(text).map_or(0, |number| u64::from(number) + 1);
         let names = Names { offset: &mut offset, are_shared: module.units.len() > 1 && !is_alone };
         let mut line = Part::default();
         let mut program = LineProgram::begin(

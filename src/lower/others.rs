@@ -5,7 +5,6 @@ use core::ops::Range;
 
 use super::dies::Dies;
 use super::scopes::{Instance, is_first};
-use crate::emit::info::EntryRef;
 use crate::model::{CallId, ImportId, Imported, LabelId, Module, ScopeId, UnitId};
 
 /// Something in a scope that nothing refers to.
@@ -55,17 +54,22 @@ impl Dies<'_> {
             return;
         }
         let import = &self.module.imports[id];
-        let (tag, what): (_, EntryRef) = match import.what {
-            Imported::Function(id) => (gimli::DW_TAG_imported_declaration, self.entries.function(id)),
-            Imported::Variable(id) => (gimli::DW_TAG_imported_declaration, self.entries.variable(id)),
-            Imported::Type(id) => (gimli::DW_TAG_imported_declaration, self.entries.ty(id)),
-            Imported::Namespace(id) => (gimli::DW_TAG_imported_declaration, self.entries.namespace(id)),
-            Imported::AllOf(id) => (gimli::DW_TAG_imported_module, self.entries.namespace(id)),
+        let tag = match import.what {
+            Imported::AllOf(_) => gimli::DW_TAG_imported_module,
+            _ => gimli::DW_TAG_imported_declaration,
         };
         self.info.begin_entry(tag, false, None);
         self.name(import.name);
         self.declared(import.line);
-        self.info.reference(gimli::DW_AT_import, what);
+        let at = gimli::DW_AT_import;
+        match import.what {
+            Imported::Function(id) => self.info.reference(at, self.entries.function(id)),
+            Imported::Variable(id) => self.info.reference(at, self.entries.variable(id)),
+            Imported::Type(id) => self.refer_to_type(at, id),
+            Imported::Namespace(id) | Imported::AllOf(id) => {
+                self.info.reference(at, self.entries.namespace(id));
+            }
+        }
         self.info.end_entry();
     }
 

@@ -99,7 +99,7 @@ impl Dies<'_> {
         });
         let mut types =
             core::iter::successors(self.children.first_type(scope), |&ty| self.children.next_type(ty));
-        let is_entry = |ty: TypeId| !self.module.types[ty].kind.is_base();
+        let is_entry = |ty: TypeId| !self.module.types[ty].kind.is_base() && !self.units.type_units.has(ty);
         let has_types = is_first(instance) && types.any(is_entry);
         let has_templates = || match self.module.scopes[scope].kind {
             ScopeKind::Function(function) => {
@@ -123,7 +123,9 @@ impl Dies<'_> {
             ScopeKind::Unit | ScopeKind::Type(_) => false,
             // Of a function that was inlined, the abstract instance has it already.
             ScopeKind::Function(_) => is_first(instance),
-            ScopeKind::Namespace { .. } | ScopeKind::Block | ScopeKind::Inlined { .. } => true,
+            // What was inlined into it differs from one instance to the next. DWARF 5 section 3.3.8.1.
+            ScopeKind::Inlined { .. } => instance.is_some(),
+            ScopeKind::Namespace { .. } | ScopeKind::Block => true,
         }
     }
 
@@ -199,19 +201,8 @@ impl Dies<'_> {
         }
     }
 
-    /// Whether the unit's language is one in which a function can be declared without a prototype, so that it
-    /// has to be said where it has one: C, and OpenCL C. DWARF 5 section 3.3.1.
     pub(super) fn has_prototypes(&self, unit: UnitId) -> bool {
-        let languages = [
-            Language::C89,
-            Language::C,
-            Language::C99,
-            Language::C11,
-            Language::C17,
-            Language::C23,
-            Language::OPENCL_C,
-        ];
-        self.module.units[unit].language.is_some_and(|language| languages.contains(&language))
+        has_prototypes(&self.module.units[unit])
     }
 
     /// The pc at which a scope is entered, where that is not its lowest.
@@ -244,7 +235,7 @@ impl Dies<'_> {
 
     /// The number of a file, in rows and attributes.
     pub(super) fn file_index(&self, file: FileId) -> u64 {
-        file_number(self.info.format, self.units.files.place(file.as_u32()).into())
+        file_number(self.info.format, self.units.files.place(self.entries.unit, file.as_u32()).into())
     }
 
     pub(super) fn declared(&mut self, line: Option<SourceLine>) {
@@ -261,4 +252,19 @@ impl Dies<'_> {
             self.info.unsigned(gimli::DW_AT_decl_column, column.into());
         }
     }
+}
+
+/// Whether the unit's language is one in which a function can be declared without a prototype, so that it has to
+/// be said where it has one: C, and OpenCL C. DWARF 5 section 3.3.1.
+pub(super) fn has_prototypes(unit: &Unit) -> bool {
+    let languages = [
+        Language::C89,
+        Language::C,
+        Language::C99,
+        Language::C11,
+        Language::C17,
+        Language::C23,
+        Language::OPENCL_C,
+    ];
+    unit.language.is_some_and(|language| languages.contains(&language))
 }

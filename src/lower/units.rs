@@ -5,6 +5,7 @@ use super::entries::{ByUnit, Children};
 use super::join::Join;
 use super::others::Others;
 use super::split::{Skeleton, SplitUnit};
+use super::type_units::{self, TypeUnit, TypeUnits};
 use super::{Consumer, LeftOut, Lowered, Policy};
 use crate::emit::Relocation;
 use crate::emit::abbrev::Abbreviations;
@@ -50,6 +51,7 @@ pub struct Units<'m> {
     pub(super) files: ByUnit,
     /// The files of split units, if there are some.
     pub(super) split_names: Vec<String>,
+    pub(super) type_units: TypeUnits,
 }
 
 impl core::fmt::Debug for Units<'_> {
@@ -77,6 +79,8 @@ pub struct LoweredUnit {
     pub(super) code: Vec<FunctionId>,
     /// The entries that are looked up by name.
     pub(super) named: NamedEntries,
+    /// The type units that belong to it, which have the same abbreviations.
+    pub(super) type_units: Vec<TypeUnit>,
     pub(super) left_out: Vec<LeftOut>,
     /// Whether something is written once that comes several times.
     pub(super) has_shared: bool,
@@ -105,7 +109,8 @@ impl<'m> Units<'m> {
     ///
     /// # Errors
     /// [`ErrorKind::BadArgument`] where the consumer asks for a DWARF version that is not 2 to 5, for
-    /// `.debug_names` before DWARF 5, or for split units of another version or with type units.
+    /// `.debug_names` before DWARF 5, for type units before DWARF 4 or with `.debug_names`, or for split units of
+    /// another version or with type units.
     pub fn new(module: &'m Module, consumer: &'m Consumer, policy: Policy) -> Result<Self> {
         if !(2..=5).contains(&consumer.version) {
             let what = format!("DWARF {} cannot be written: 2 to 5 can", consumer.version);
@@ -114,6 +119,21 @@ impl<'m> Units<'m> {
         if consumer.tables.names && consumer.version < 5 {
             return Err(Error::bad_argument("`.debug_names` came with DWARF 5: older versions have `pubs`"));
         }
+        if consumer.has_type_units {
+            if consumer.version < 4 {
+                let what = format!("type units came with DWARF 4: version {} has none", consumer.version);
+                return Err(Error::bad_argument(what));
+            }
+            if consumer.tables.names {
+                let what = "`.debug_names` of an object cannot refer to type units, which a linker may drop";
+                return Err(Error::bad_argument(what));
+            }
+        }
+        let (children, others) = (Children::new(module), Others::new(module));
+        let type_units = match consumer.has_type_units {
+            true => TypeUnits::new(module, &children, &others, consumer),
+            false => TypeUnits::default(),
+        };
         let count = module.units.len();
         let unit_of = |scope| module.scopes[scope].unit;
         Ok(Self {
@@ -121,8 +141,9 @@ impl<'m> Units<'m> {
             consumer,
             policy,
             format: consumer.section_format(&module.target),
-            children: Children::new(module),
-            others: Others::new(module),
+            children,
+            others,
+            type_units,
             variables: ByUnit::new(count, module.variables.values().map(|one| unit_of(one.scope))),
             types: ByUnit::new(count, module.types.values().map(|one| one.unit)),
             functions: ByUnit::new(count, module.functions.values().map(|one| unit_of(one.scope))),
@@ -166,6 +187,8 @@ impl<'m> Units<'m> {
             written = lower(written.abbreviations.by_use(), shares)?;
         }
         self.split(&mut written).map_err(named)?;
+        let (types, abbreviations) = type_units::write(self, unit, written.abbreviations).map_err(named)?;
+        (written.type_units, written.abbreviations) = (types, abbreviations);
         Ok(written)
     }
 

@@ -5,7 +5,7 @@ use super::scopes::Instance;
 use crate::error::Result;
 use crate::model::{Stack, Variable, VariableId, VariableKind};
 
-impl Dies<'_> {
+impl<'u> Dies<'u> {
     pub(super) fn variable(&mut self, id: VariableId, instance: Option<Instance>) -> Result<()> {
         let module = self.module;
         let variable = &module.variables[id];
@@ -35,7 +35,7 @@ impl Dies<'_> {
         }
         match place {
             Place::None => {}
-            Place::Constant(bytes) => self.const_value(&bytes),
+            Place::Constant(bytes) => self.const_value(bytes),
             Place::Expression => self.expression_attribute(gimli::DW_AT_location),
             Place::List(index) => self.list(gimli::DW_AT_location, index),
         }
@@ -111,12 +111,11 @@ impl Dies<'_> {
     }
 
     /// Where a variable is.
-    fn place(&mut self, id: VariableId, instance: Option<Instance>) -> Result<Place> {
+    fn place(&mut self, id: VariableId, instance: Option<Instance>) -> Result<Place<'u>> {
         let module = self.module;
         let variable = &module.variables[id];
         let bits = module.types[variable.ty].value_bits;
-        let no_frame = Stack::kernel(&module.target);
-        let stack = instance.map_or(no_frame, |instance| instance.stack);
+        let stack = instance.map_or_else(|| Stack::kernel(&module.target), |instance| instance.stack);
         let (loc, pcs) = match (variable.always, module.live(id), instance) {
             (Some(loc), ..) => (loc, None),
             (None, [], _) | (None, _, None) => return Ok(Place::None),
@@ -132,7 +131,7 @@ impl Dies<'_> {
         if (variable.is_constant || variable.kind == VariableKind::Constant)
             && let Some(bytes) = module.constant(loc)
         {
-            return Ok(Place::Constant(bytes.to_vec()));
+            return Ok(Place::Constant(bytes));
         }
         let is_said = self.expression(id, loc, pcs, bits, stack)?;
         Ok(if is_said { Place::Expression } else { Place::None })
@@ -140,9 +139,9 @@ impl Dies<'_> {
 }
 
 /// What an entry says of where its variable is.
-enum Place {
+enum Place<'m> {
     None,
-    Constant(Vec<u8>),
+    Constant(&'m [u8]),
     /// The expression that was written last.
     Expression,
     List(u64),

@@ -1,12 +1,15 @@
 //! The ids of entities: small numbers, one type for each kind of entity.
 
+use core::num::NonZeroU32;
+
 use cranelift_entity::entity_impl;
 
 macro_rules! ids { ($($(#[$doc:meta])* $name:ident $prefix:literal;)*) => { $(
     $(#[$doc])*
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-    pub struct $name(u32);
-    entity_impl!($name, $prefix);
+    // One more than the number, so that an `Option` of it takes no more room.
+    pub struct $name(NonZeroU32);
+    entity_impl!($name, $prefix, id, $name(NonZeroU32::MIN.saturating_add(id)), id.0.get() - 1);
 )* } }
 
 ids! {
@@ -40,4 +43,18 @@ ids! {
 
 /// A location in a module's pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LocId(pub(crate) u32);
+pub struct LocId(NonZeroU32);
+
+impl LocId {
+    /// The location whose first word in the pool is at `start`.
+    #[inline]
+    pub(super) fn at(start: usize) -> Option<Self> {
+        u32::try_from(start).ok()?.checked_add(1).and_then(NonZeroU32::new).map(Self)
+    }
+
+    /// Where its first word is.
+    #[inline]
+    pub(super) fn start(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}

@@ -409,6 +409,11 @@ impl Loc {
         self.0.nodes()
     }
 
+    /// The location of these nodes.
+    pub(super) fn of_nodes<'n>(nodes: impl Iterator<Item = Node<'n>>) -> Self {
+        nodes.fold(Self(Postfix::new()), Self::then)
+    }
+
     /// The bytes, if it is [a constant](Self::implicit) and nothing else.
     pub(crate) fn constant(&self) -> Option<&[u8]> {
         only_constant(self.nodes())

@@ -15,8 +15,10 @@ mod loc;
 mod macros;
 mod names;
 mod postfix;
+mod same;
 mod scopes;
 mod split;
+mod strings;
 mod tree;
 mod types;
 
@@ -37,6 +39,7 @@ pub use names::{Import, Imported, Label};
 pub use postfix::Nodes;
 pub(crate) use postfix::Pool;
 pub use scopes::{Address, File, Procedure, Scope, ScopeKind, SourceLine, Unit, Variable, VariableKind};
+pub(crate) use strings::Strings;
 pub(crate) use tree::Tree;
 pub use types::{
     Accessibility, Base, BaseEncoding, BaseOffset, Composite, CompositeKind, Count, Dimension, Discriminant,
@@ -59,10 +62,10 @@ use crate::target::Target;
 /// # Panics
 /// Methods that take an id take one of this module; with one of another module that has no entity of that
 /// number they panic.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Module {
     pub(crate) target: Target,
-    pub(crate) strings: IndexSet<Box<str>, DefaultHashBuilder>,
+    pub(crate) strings: Strings,
     pub(crate) exprs: IndexSet<(Expr, Vec<Entity>), DefaultHashBuilder>,
     pub(crate) units: PrimaryMap<UnitId, Unit>,
     pub(crate) files: PrimaryMap<FileId, File>,
@@ -109,7 +112,7 @@ impl Module {
 
     /// The text of a string.
     pub fn string(&self, id: StringId) -> &str {
-        self.strings.get_index(id.as_u32() as usize).map_or("", |text| text)
+        self.strings.get(id.as_u32()).unwrap_or_default()
     }
 
     /// The name of a symbol.
@@ -325,6 +328,11 @@ impl Module {
             Some(name) => format!("type `{}`", self.string(name)),
             None => id.to_string(),
         }
+    }
+
+    /// The place of a unit, for an error.
+    pub(crate) fn at_unit(&self, id: UnitId) -> At {
+        self.at_scope(self.units[id].scope)
     }
 
     /// The place of a scope, for an error or a finding.

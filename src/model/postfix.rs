@@ -315,7 +315,7 @@ impl Nodes<'_> {
     pub(crate) fn next_read(&mut self, bits: u32) -> Option<()> {
         let mut rest = self.clone();
         let read = rest.next_number(Tag::Read)?;
-        (read == bits.into()).then(|| *self = rest)
+        (read == u64::from(bits)).then(|| *self = rest)
     }
 
     /// Takes the next node if it has the tag.
@@ -416,7 +416,7 @@ impl Pool {
         if self.words.len().max(self.implicit.len()) > u32::MAX as usize {
             return Err(full());
         }
-        Ok(LocId(start as u32))
+        LocId::at(start).ok_or_else(full)
     }
 
     /// Gives back room for more.
@@ -427,7 +427,7 @@ impl Pool {
 
     #[inline]
     pub(crate) fn nodes(&self, id: LocId) -> Nodes<'_> {
-        let (words, implicit) = match self.words.get(id.0 as usize..) {
+        let (words, implicit) = match self.words.get(id.start()..) {
             Some([len, from, words @ ..]) if len & HAS_IMPLICIT != 0 => {
                 (words.get(..(len ^ HAS_IMPLICIT) as usize), self.implicit.get(*from as usize..))
             }

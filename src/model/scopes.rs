@@ -124,7 +124,7 @@ pub enum VariableKind {
 /// A variable, parameter or constant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
-    /// Its name; `None` for a parameter without one.
+    /// Its name; `None` for one without, as the text of a string, and for an instance of another.
     pub name: Option<StringId>,
     /// The name that the linker knows, where it is another.
     pub linkage_name: Option<StringId>,

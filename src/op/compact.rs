@@ -65,8 +65,8 @@ impl Compact {
     /// Whether the family's opcode of this number, counted from its first, can have the operand.
     pub(crate) fn holds(&self, value: u64, number: u8) -> bool {
         match self.form {
-            Form::InOpcode => value == number.into(),
-            Form::Fixed(only) => value == only.into(),
+            Form::InOpcode => value == u64::from(number),
+            Form::Fixed(only) => value == u64::from(only),
             Form::Unsigned(bytes) => fits_unsigned(value, bytes),
             Form::Signed(bytes) => fits_signed(value, bytes),
         }

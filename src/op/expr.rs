@@ -68,6 +68,40 @@ impl Expr {
         Self { bytes: bytes.into(), fixups: Vec::new() }
     }
 
+    /// The same with places that are to be filled in, in ascending order.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] where one does not lie behind the one before it, or not in the bytes, or has
+    /// a number of bytes that there is no form for.
+    pub fn with_fixups(bytes: impl Into<Vec<u8>>, fixups: impl Into<Vec<Fixup>>) -> Result<Self> {
+        let (bytes, fixups) = (bytes.into(), fixups.into());
+        let mut free = 0;
+        for fixup in &fixups {
+            let length = match fixup.kind {
+                FixupKind::Entry { bytes: bytes @ (2 | 4) } => bytes,
+                FixupKind::Type { bytes: bytes @ 1..=10 } => bytes,
+                FixupKind::EntrySection | FixupKind::Address => 4,
+                FixupKind::Entry { bytes } | FixupKind::Type { bytes } => {
+                    return Err(Error::bad_argument(format!("nothing to be filled in has {bytes} bytes")));
+                }
+            };
+            let (start, end) = (u64::from(fixup.offset), u64::from(fixup.offset) + u64::from(length));
+            if start < free || end > bytes.len() as u64 {
+                let what =
+                    format!("what is to be filled in at {start:#x} is not in the expression by itself");
+                return Err(Error::bad_argument(what));
+            }
+            free = end;
+        }
+        Ok(Self { bytes, fixups })
+    }
+
+    /// The same with slot *n* for the *n*th place.
+    pub(crate) fn with_slots_in_order(&self) -> Self {
+        let fixups = self.fixups.iter().zip(0..).map(|(fixup, slot)| Fixup { slot: Slot(slot), ..*fixup });
+        Self { bytes: self.bytes.clone(), fixups: fixups.collect() }
+    }
+
     /// The bytes. Where something is to be filled in they are 0.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes

@@ -94,25 +94,43 @@ impl Encoding {
 
 /// Numbers for draft operations, supplied by the caller; nothing is assumed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct DraftCodes([u8; Name::COUNT]);
+pub struct DraftCodes([u8; DRAFTS]);
+
+/// How many operations there are to which the draft gives no number.
+const DRAFTS: usize = draft_place(Name::COUNT);
+
+/// How many of the first operations of the table are such.
+const fn draft_place(operations: usize) -> usize {
+    let (mut count, mut index) = (0, 0);
+    while index < operations {
+        if let Code::Unassigned = ROWS[index].six {
+            count += 1;
+        }
+        index += 1;
+    }
+    count
+}
 
 impl DraftCodes {
     /// No numbers.
-    pub const NONE: Self = Self([0; Name::COUNT]);
+    pub const NONE: Self = Self([0; DRAFTS]);
 
     /// The same with `code` for the operation `name`. A code of 0 takes the number away.
     ///
-    /// It counts only for an operation to which the draft gives no number. Codes of other operations are
+    /// It is kept only for an operation to which the draft gives no number. Codes of other operations are
     /// not to be used: the bytes would be read as those.
     #[must_use]
     pub const fn with(mut self, name: Name, code: u8) -> Self {
-        self.0[name as usize] = code;
+        if let Code::Unassigned = ROWS[name as usize].six {
+            self.0[draft_place(name as usize)] = code;
+        }
         self
     }
 
     /// The number for the operation, if one was supplied.
     pub const fn get(&self, name: Name) -> Option<u8> {
-        match self.0[name as usize] {
+        let Code::Unassigned = ROWS[name as usize].six else { return None };
+        match self.0[draft_place(name as usize)] {
             0 => None,
             code => Some(code),
         }

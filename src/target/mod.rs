@@ -307,7 +307,7 @@ impl Target {
                 }
                 Names::List(names) => names.iter().position(|&known| known == name)? as u64,
             };
-            (index < range.count).then_some(Reg(range.dwarf + index))
+            (index < range.count).then(|| Reg(range.dwarf + index))
         });
         found.ok_or_else(|| ErrorKind::UnknownRegister(format!("`{name}` ({})", self.name)).into())
     }

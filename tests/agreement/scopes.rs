@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use eitri::build::InScope;
+use eitri::build::{InScope, Template};
 use eitri::model::{
     Accessibility, Defaulted, DescribedCalls, FunctionId, Imported, Loc, SourceLine, TypeId, Val, VariableId,
     Virtuality,
@@ -32,6 +32,7 @@ impl Maker<'_, '_> {
         );
         let frame = self.names.loc(self.c, 64, 2);
         let link = self.names.loc(self.c, 64, 1);
+        let argument = self.c.of(&self.types).0;
         let mut f = self.m.describe_function(id).unwrap();
         if self.c.is(3) {
             f.variadic();
@@ -65,6 +66,10 @@ impl Maker<'_, '_> {
         }
         if let Some(convention) = convention {
             f.convention(convention);
+        }
+        if self.c.is(4) {
+            f.template(Template::ty("T", Some(argument))).unwrap();
+            f.template(Template::pack("Rest", [Template::named("C", "box")])).unwrap();
         }
         // What the builder refuses is not there.
         if self.c.is(3) {

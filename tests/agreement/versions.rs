@@ -22,8 +22,9 @@ fn consumer(version: u16, format: Format) -> Consumer {
 /// The reports of a module that the numbers choose; a text if something is wrong.
 fn agrees(numbers: &[u16]) -> Result<Vec<Report>, String> {
     let mut choices = Choices::new(numbers);
+    let targets = targets();
     // What has most to say in plain DWARF is a CPU.
-    let target = if choices.is(2) { targets()[choices.below(5)].clone() } else { Target::x86_64() };
+    let target = if choices.is(2) { targets[choices.below(targets.len())].clone() } else { Target::x86_64() };
     let made = modules::module(&mut choices, target);
     let module = &made.module;
     let versions =
@@ -74,5 +75,5 @@ fn names_and_macros_are_compared() {
             *sum = (sum.0 + report.names, sum.1 + report.macros);
         }
     }
-    assert!(sums.iter().all(|&(names, macros)| names > 100 && macros > 100), "{sums:?}");
+    assert!(sums.iter().all(|&(names, macros)| names > 50 && macros > 50), "{sums:?}");
 }

@@ -82,6 +82,18 @@ pub fn link(sections: &[Section], target: &Target, address: impl Fn(&str) -> u64
     Linked { sections: linked, endian }
 }
 
+/// Where `cargo test` put an example that it built.
+pub fn example(name: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("the path of this test");
+    let profile = test.ancestors().nth(2).expect("the folder of the profile");
+    let program = profile.join("examples").join(name).with_extension(std::env::consts::EXE_EXTENSION);
+    assert!(
+        program.exists(),
+        "{name} is not built: `cargo test --examples` does that, and so does `cargo test`"
+    );
+    program
+}
+
 /// A reader of linked sections.
 pub fn reader(linked: &Linked) -> gimli::Dwarf<Slice<'_>> {
     let section = |id: gimli::SectionId| {

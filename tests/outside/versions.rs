@@ -15,17 +15,20 @@ fn options() -> Options {
 
 /// Each combination, with the object.
 fn objects() -> impl Iterator<Item = (String, Consumer, Vec<u8>)> {
-    let combinations = (2..=5).flat_map(|version| [(version, Format::Dwarf32), (version, Format::Dwarf64)]);
-    combinations.map(|(version, format)| {
+    let versions = [(2, false), (3, false), (4, false), (5, false), (4, true), (5, true)];
+    let combinations = versions.into_iter().flat_map(|one| [(one, Format::Dwarf32), (one, Format::Dwarf64)]);
+    combinations.map(|((version, has_type_units), format)| {
         let mut consumer = Consumer::dwarf5();
         (consumer.version, consumer.format) = (version, format);
+        consumer.has_type_units = has_type_units;
         let module = module(options()).expect("the module");
         let written = lower(&module, &consumer, Policy::Partial).expect("sections");
         let object = eitri::emit::elf::new_object(module.target(), &code(options()), &written.sections);
         let object = object.expect("an object");
         let report = eitri::check(&module, &consumer, &written.left_out, &object).expect("is read");
         assert!(report.is_clean(), "DWARF {version}, {format:?}: {report}");
-        (format!("dwarf{version}-{}", 8 * format.word_size()), consumer, object)
+        let types = if has_type_units { "-types" } else { "" };
+        (format!("dwarf{version}-{}{types}", 8 * format.word_size()), consumer, object)
     })
 }
 

@@ -10,6 +10,7 @@ mod places;
 mod scopes;
 mod spec;
 mod tables;
+mod type_units;
 mod types;
 
 use eitri::check::Kind;

@@ -324,6 +324,16 @@ fn every_bit_of_scopes_matters() {
     all_bits_matter(&crate::scopes::truth(), &consumer, |_| true);
 }
 
+#[test]
+fn every_bit_of_type_units_matters() {
+    for mut consumer in crate::type_units::consumers() {
+        consumer.forms = fixed().forms;
+        all_bits_matter(&crate::type_units::module(|_| ()), &consumer, |name| {
+            matches!(name, ".debug_info" | ".debug_types")
+        });
+    }
+}
+
 /// Each bit of the sections that are asked for.
 pub fn all_bits_matter(truth: &Module, consumer: &Consumer, is_wanted: fn(&str) -> bool) {
     let clean = Patches { sections: sections(truth, consumer) };

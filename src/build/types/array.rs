@@ -102,8 +102,10 @@ impl Builder {
         stride_bits: Option<u64>,
     ) -> Result<TypeId> {
         self.known_types(unit, [of])?;
-        let at = self.unit_at(unit)?;
-        let dimensions = self.dimensions(unit, of, extents, stride_bits).map_err(|error| error.or_at(at))?;
+        self.known_unit(unit)?;
+        let dimensions = self
+            .dimensions(unit, of, extents, stride_bits)
+            .map_err(|error| error.or_at(self.module.at_unit(unit)))?;
         let fixed = |dimension: &Dimension| match dimension.count {
             Count::Fixed(count) => Some(count),
             _ => None,
@@ -167,8 +169,8 @@ impl Builder {
     /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] if an element is not whole bytes.
     pub fn vector(&mut self, unit: UnitId, of: TypeId, count: u64) -> Result<TypeId> {
         self.known_types(unit, [of])?;
-        let at = self.unit_at(unit)?;
-        self.whole_bytes(of).map_err(|error| error.or_at(at))?;
+        self.known_unit(unit)?;
+        self.whole_bytes(of).map_err(|error| error.or_at(self.module.at_unit(unit)))?;
         let room = if count == 3 { 4 } else { count };
         let bits = |count| self.module.types[of].bits.and_then(|bits| bits.checked_mul(count));
         let (bits, value_bits) = (bits(room), bits(count));

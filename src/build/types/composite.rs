@@ -274,11 +274,11 @@ impl Builder {
         name: Option<&str>,
         bytes: Option<u64>,
     ) -> Result<TypeId> {
-        let at = self.unit_at(unit)?;
+        self.known_unit(unit)?;
         let bits = bytes.map(|bytes| bytes.checked_mul(8).ok_or(bytes));
         let Ok(bits) = bits.transpose() else {
             let what = format!("type `{}` has more than 2^61 bytes", name.unwrap_or_default());
-            return Err(Error::bad_argument(what).or_at(at));
+            return Err(Error::bad_argument(what).or_at(self.module.at_unit(unit)));
         };
         let name = name.map(|name| self.string(name));
         let id = self.module.types.next_key();
@@ -334,18 +334,17 @@ impl Builder {
 
     fn checked_member(&mut self, of: TypeId, member: &DataMember<'_>) -> Result<Member> {
         let (unit, has) = self.complete(of)?;
-        let at = self.module.at_type(of);
+        let at = || self.module.at_type(of);
         self.known_types(unit, [member.ty])?;
         let of_type = self.module.types[member.ty].bits;
         let what = || match member.name {
             "" => format!("a member of {}", self.module.called(of)),
             name => format!("member `{name}` of {}", self.module.called(of)),
         };
-        let does_not_fit = |needs, has| {
-            Err(Error::new(ErrorKind::DoesNotFit { what: what(), needs, has }).or_at(at.clone()))
-        };
+        let does_not_fit =
+            |needs, has| Err(Error::new(ErrorKind::DoesNotFit { what: what(), needs, has }).or_at(at()));
         if member.bits == Some(0) {
-            return Err(Error::bad_argument(format!("{} has no bits", what())).or_at(at));
+            return Err(Error::bad_argument(format!("{} has no bits", what())).or_at(at()));
         }
         if let (Some(bits), Some(of_type)) = (member.bits, of_type)
             && bits > of_type

@@ -30,9 +30,10 @@ impl Builder {
         encoding: BaseEncoding,
         bits: u64,
     ) -> Result<TypeId> {
-        let at = self.unit_at(unit)?;
+        self.known_unit(unit)?;
         if bits == 0 {
-            return Err(Error::bad_argument(format!("type `{name}` has no bits")).or_at(at));
+            let what = format!("type `{name}` has no bits");
+            return Err(Error::bad_argument(what).or_at(self.module.at_unit(unit)));
         }
         let name = self.string(name);
         Ok(self.intern(unit, TypeKind::Base { name, encoding }, Some(bits)))
@@ -85,10 +86,11 @@ impl Builder {
         memory: Option<MemorySpace>,
     ) -> Result<TypeId> {
         self.known_types(unit, to)?;
-        let at = self.unit_at(unit)?;
-        loc::space(&self.module, space).map_err(|error| error.or_at(at.clone()))?;
+        self.known_unit(unit)?;
+        loc::space(&self.module, space).map_err(|error| error.or_at(self.module.at_unit(unit)))?;
         if kind != PointerKind::Pointer && to.is_none() {
-            return Err(Error::bad_argument("a reference refers to something").or_at(at));
+            let what = "a reference refers to something";
+            return Err(Error::bad_argument(what).or_at(self.module.at_unit(unit)));
         }
         let bits = self.module.target.space(space).map(|space| space.address_bits.into());
         Ok(self.intern(unit, TypeKind::Pointer { kind, to, space, memory }, bits))
@@ -114,7 +116,7 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`].
     pub fn unspecified_type(&mut self, unit: UnitId, name: &str) -> Result<TypeId> {
-        self.unit_at(unit)?;
+        self.known_unit(unit)?;
         let name = self.string(name);
         Ok(self.intern(unit, TypeKind::Unspecified { name }, None))
     }
@@ -264,7 +266,8 @@ impl Builder {
         for ty in types {
             if self.module.types.get(ty).is_none_or(|ty| ty.unit != unit) {
                 let error = Error::new(ErrorKind::UnknownId(format!("{ty} of this unit")));
-                return Err(error.or_at(self.unit_at(unit)?));
+                self.known_unit(unit)?;
+                return Err(error.or_at(self.module.at_unit(unit)));
             }
         }
         Ok(())

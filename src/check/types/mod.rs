@@ -4,6 +4,7 @@ mod array;
 mod composite;
 mod tags;
 mod template;
+mod units;
 mod values;
 
 use std::borrow::Cow;
@@ -14,6 +15,8 @@ use gimli::{DwAt, DwTag, constants as dw};
 
 pub(super) use composite::{is_composite, is_part, is_template};
 pub(super) use tags::{accessibility, is_type, memory_space};
+pub(super) use units::{TypeUnits, is_type_unit};
+
 use tags::{allowed, encoding, tag_of};
 
 use super::attributes::{Difference, only};
@@ -120,8 +123,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
         let at = module.at_scope(module.unit(unit).scope);
         let index = Rc::clone(&self.index);
+        let span = root.unit().offset..root.unit().end;
         for &id in &index.types[unit] {
-            if self.types.range((id, 0)..=(id, u64::MAX)).next().is_some() {
+            if self.is_compared(id, &span) {
                 continue;
             }
             let ty = module.ty(id);
@@ -137,6 +141,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             };
             let (mut candidates, others): (Vec<_>, Vec<_>) = of_kind.iter().copied().partition(is_in_scope);
             candidates.extend(others);
+            candidates.extend(self.in_type_units(tag_of(ty.kind()), name));
             let found = candidates.into_iter().find_map(|entry| self.same_type(Some(id), Some(entry)).ok());
             match found {
                 Some(parts) => {
@@ -246,7 +251,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         equal(&format!("the alignment of `{named}`"), &ty.alignment(), &alignment)?;
         let is_declaration = is_set(entry, dw::DW_AT_declaration);
         equal(&format!("`{named}` is incomplete"), &ty.is_declaration(), &is_declaration)?;
-        if let Some(parent) = entry.parent() {
+        if let Some(parent) = entry.parent().filter(|_| is_type_unit(entry.unit())) {
+            self.context(id, parent)?;
+        } else if let Some(parent) = entry.parent() {
             match module.scope(ty.scope()).kind {
                 ScopeKind::Type(outer) => parts.pairs.push((Some(outer), Some(parent))),
                 _ => parts.parents.push((ty.scope(), parent.offset())),

@@ -10,7 +10,7 @@ use super::compress::{Compression, compress};
 use super::image::{Image, ImageSection, string_table_header};
 use super::relocatable::{self, Undefined, relocation_header};
 use super::symbols::{Binding, Place, SHN_AMDGPU_LDS, Symbol, SymbolKind, Visibility};
-use crate::emit::Section;
+use crate::emit::{RelocationTarget, Section};
 use crate::error::{Error, ErrorKind, Result};
 use crate::target::Target;
 
@@ -90,6 +90,18 @@ impl Code {
     /// A section `.text` alone, aligned to 256 bytes as AMD's kernels have to be.
     pub fn text(bytes: Vec<u8>) -> Self {
         Self { sections: vec![CodeSection::new(".text", Contents::Code, bytes, 256)], ..Self::default() }
+    }
+
+    /// No code: the symbols that debug sections refer to are all in other objects.
+    pub fn elsewhere(sections: &[Section]) -> Self {
+        let mut seen = HashSet::new();
+        let relocations = sections.iter().flat_map(|section| &section.relocations);
+        let symbols = relocations.filter_map(|relocation| match &relocation.target {
+            RelocationTarget::Symbol(name) => Some(name),
+            RelocationTarget::Section(_) => None,
+        });
+        let externals = symbols.filter(|name| seen.insert(*name)).map(|name| name.to_string()).collect();
+        Self { externals, ..Self::default() }
     }
 
     /// The same with a function in the first section, which other objects see as it is.

@@ -1,9 +1,11 @@
 //! The numbers of what types are made of: DWARF 5 section 7.8 and following.
 
-use crate::model::{Accessibility, BaseEncoding, CompositeKind, MemorySpace, PointerKind, Qualifier};
+use crate::model::{
+    Accessibility, BaseEncoding, CompositeKind, MemorySpace, PointerKind, Qualifier, TypeKind,
+};
 
 /// The number of an encoding.
-pub(super) fn encoding(encoding: BaseEncoding) -> gimli::DwAte {
+pub(in crate::lower) fn encoding(encoding: BaseEncoding) -> gimli::DwAte {
     match encoding {
         BaseEncoding::Address => gimli::DW_ATE_address,
         BaseEncoding::Boolean => gimli::DW_ATE_boolean,
@@ -26,8 +28,24 @@ pub(super) fn encoding(encoding: BaseEncoding) -> gimli::DwAte {
     }
 }
 
+/// The tag of a type.
+pub(in crate::lower) fn tag(kind: &TypeKind) -> gimli::DwTag {
+    match kind {
+        TypeKind::Base { .. } => gimli::DW_TAG_base_type,
+        TypeKind::Unspecified { .. } => gimli::DW_TAG_unspecified_type,
+        TypeKind::Pointer { kind, .. } => pointer(*kind),
+        TypeKind::MemberPointer { .. } => gimli::DW_TAG_ptr_to_member_type,
+        TypeKind::Array { .. } | TypeKind::Vector { .. } => gimli::DW_TAG_array_type,
+        TypeKind::Composite(one) => composite(one.kind),
+        TypeKind::Enum { .. } => gimli::DW_TAG_enumeration_type,
+        TypeKind::Typedef { .. } => gimli::DW_TAG_typedef,
+        TypeKind::Qualified { qualifier: one, .. } => qualifier(*one),
+        TypeKind::Subroutine { .. } => gimli::DW_TAG_subroutine_type,
+    }
+}
+
 /// The tag of a qualified type.
-pub(super) fn qualifier(qualifier: Qualifier) -> gimli::DwTag {
+pub(in crate::lower) fn qualifier(qualifier: Qualifier) -> gimli::DwTag {
     match qualifier {
         Qualifier::Const => gimli::DW_TAG_const_type,
         Qualifier::Volatile => gimli::DW_TAG_volatile_type,
@@ -37,7 +55,7 @@ pub(super) fn qualifier(qualifier: Qualifier) -> gimli::DwTag {
 }
 
 /// The tag of a pointer or reference.
-pub(super) fn pointer(kind: PointerKind) -> gimli::DwTag {
+pub(in crate::lower) fn pointer(kind: PointerKind) -> gimli::DwTag {
     match kind {
         PointerKind::Pointer => gimli::DW_TAG_pointer_type,
         PointerKind::Reference => gimli::DW_TAG_reference_type,
@@ -46,7 +64,7 @@ pub(super) fn pointer(kind: PointerKind) -> gimli::DwTag {
 }
 
 /// The tag of a structure, class or union.
-pub(super) fn composite(kind: CompositeKind) -> gimli::DwTag {
+pub(in crate::lower) fn composite(kind: CompositeKind) -> gimli::DwTag {
     match kind {
         CompositeKind::Struct => gimli::DW_TAG_structure_type,
         CompositeKind::Class => gimli::DW_TAG_class_type,
@@ -55,7 +73,7 @@ pub(super) fn composite(kind: CompositeKind) -> gimli::DwTag {
 }
 
 /// The number of a memory space.
-pub(super) fn memory_space(memory: MemorySpace) -> u64 {
+pub(in crate::lower) fn memory_space(memory: MemorySpace) -> u64 {
     match memory {
         MemorySpace::Global => 1,
         MemorySpace::Constant => 2,
@@ -65,7 +83,7 @@ pub(super) fn memory_space(memory: MemorySpace) -> u64 {
 }
 
 /// The number of an accessibility.
-pub(super) fn accessibility(accessibility: Accessibility) -> gimli::DwAccess {
+pub(in crate::lower) fn accessibility(accessibility: Accessibility) -> gimli::DwAccess {
     match accessibility {
         Accessibility::Public => gimli::DW_ACCESS_public,
         Accessibility::Protected => gimli::DW_ACCESS_protected,

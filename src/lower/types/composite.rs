@@ -131,7 +131,9 @@ impl Dies<'_> {
                 [VariantValues::One(value)] => self.wide_constant(gimli::DW_AT_discr_value, value),
                 _ => {
                     let is_signed = self.module.is_signed(part.discriminant.ty());
-                    self.discriminants(&variant.values, is_signed.unwrap_or(false));
+                    let list = discriminant_list(&variant.values, is_signed.unwrap_or(false));
+                    self.info.begin_block(gimli::DW_AT_discr_list, list.len());
+                    self.info.bytes.extend_from_slice(&list);
                 }
             }
             self.info.end_entry();
@@ -146,29 +148,28 @@ impl Dies<'_> {
             self.info.end_children();
         }
     }
+}
 
-    /// Several values of a discriminant: LEB128 numbers, with a sign if its type has one. DWARF 5 section 7.5.5.
-    fn discriminants(&mut self, values: &[VariantValues], is_signed: bool) {
-        let mut block = Vec::new();
-        // They were found to have 64 bits at most.
-        let number = |block: &mut Vec<u8>, value: i128| match is_signed {
-            true => write_sleb(block, value as i64),
-            false => write_uleb(block, value as u64),
-        };
-        for &values in values {
-            match values {
-                VariantValues::One(value) => {
-                    block.push(gimli::DW_DSC_label.0);
-                    number(&mut block, value);
-                }
-                VariantValues::Range(first, last) => {
-                    block.push(gimli::DW_DSC_range.0);
-                    number(&mut block, first);
-                    number(&mut block, last);
-                }
+/// Several values of a discriminant: LEB128 numbers, with a sign if its type has one. DWARF 5 section 7.5.5.
+pub(in crate::lower) fn discriminant_list(values: &[VariantValues], is_signed: bool) -> Vec<u8> {
+    let mut block = Vec::new();
+    // They were found to have 64 bits at most.
+    let number = |block: &mut Vec<u8>, value: i128| match is_signed {
+        true => write_sleb(block, value as i64),
+        false => write_uleb(block, value as u64),
+    };
+    for &values in values {
+        match values {
+            VariantValues::One(value) => {
+                block.push(gimli::DW_DSC_label.0);
+                number(&mut block, value);
+            }
+            VariantValues::Range(first, last) => {
+                block.push(gimli::DW_DSC_range.0);
+                number(&mut block, first);
+                number(&mut block, last);
             }
         }
-        self.info.begin_block(gimli::DW_AT_discr_list, block.len());
-        self.info.bytes.extend_from_slice(&block);
     }
+    block
 }

@@ -1,9 +1,11 @@
 //! Entries of types: DWARF 5 chapter 5.
 
 mod array;
-mod base;
+pub(super) mod base;
 mod composite;
 mod template;
+
+pub(super) use composite::discriminant_list;
 
 use super::dies::Dies;
 use super::loc::{Lowering, Sink};
@@ -18,7 +20,7 @@ impl Dies<'_> {
         let mut next = self.children.first_type(scope);
         while let Some(ty) = next {
             // Base types are there already.
-            if !self.module.types[ty].kind.is_base() {
+            if !self.module.types[ty].kind.is_base() && !self.units.type_units.has(ty) {
                 self.ty(ty, is_one)?;
             }
             next = self.children.next_type(ty);
@@ -53,7 +55,7 @@ impl Dies<'_> {
                 self.info.begin_entry(base::pointer(*kind), false, is);
                 self.type_of(*to);
                 let bytes = ty.bits.unwrap_or(0) / 8;
-                if bytes != module.target.address_bytes().into() {
+                if bytes != u64::from(module.target.address_bytes()) {
                     self.info.unsigned(gimli::DW_AT_byte_size, bytes);
                 }
                 if let (Some(attribute), true) = (self.consumer.address_space, *space != SpaceId::DEFAULT) {
@@ -64,7 +66,7 @@ impl Dies<'_> {
             TypeKind::MemberPointer { class, to } => {
                 self.info.begin_entry(gimli::DW_TAG_ptr_to_member_type, false, is);
                 self.type_of(Some(*to));
-                self.info.reference(gimli::DW_AT_containing_type, self.entries.ty(*class));
+                self.refer_to_type(gimli::DW_AT_containing_type, *class);
             }
             TypeKind::Vector { of, .. } => {
                 self.info.begin_entry(gimli::DW_TAG_array_type, true, is);
@@ -153,6 +155,7 @@ impl Dies<'_> {
     }
 
     /// The memory that the source says something is in, if the consumer can be told.
+    #[inline]
     pub(super) fn memory_space(&mut self, memory: Option<MemorySpace>) {
         if let (Some(attribute), Some(memory)) = (self.consumer.memory_space, memory) {
             self.info.constant(attribute, base::memory_space(memory));
@@ -228,6 +231,7 @@ impl Dies<'_> {
     }
 
     /// The name of an entry, if it has one.
+    #[inline]
     pub(super) fn name(&mut self, name: Option<StringId>) {
         if let Some(name) = name {
             self.text(gimli::DW_AT_name, name);
@@ -235,14 +239,24 @@ impl Dies<'_> {
     }
 
     /// A string of the module.
+    #[inline]
     pub(super) fn text(&mut self, at: gimli::DwAt, id: StringId) {
         self.info.string(at, id.as_u32(), self.module.string(id));
     }
 
     /// The type of an entry; none for `void`.
+    #[inline]
     pub(super) fn type_of(&mut self, ty: Option<TypeId>) {
         if let Some(ty) = ty {
-            self.info.reference(gimli::DW_AT_type, self.entries.ty(ty));
+            self.refer_to_type(gimli::DW_AT_type, ty);
+        }
+    }
+
+    /// A type, wherever its entry is.
+    pub(super) fn refer_to_type(&mut self, at: gimli::DwAt, ty: TypeId) {
+        match self.units.type_units.signature(ty) {
+            Some(signature) if self.type_unit_of != Some(ty) => self.info.signature(at, signature),
+            _ => self.info.reference(at, self.entries.ty(ty)),
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use eitri::lower::{LeftOut, Lowered, Whose};
 use eitri::model::{
-    Address, FileId, Function, FunctionId, Imported, LocId, Module, Node, ScopeId, ScopeKind, SourceLine,
-    TypeId, UnitId, VariableId, VariableKind,
+    Address, FileId, Function, FunctionId, Imported, LocId, Macro, Module, Node, ScopeId, ScopeKind,
+    SourceLine, TypeId, UnitId, VariableId, VariableKind,
 };
 
-use super::{Plain, Told, address};
+use super::{Plain, Told, What, address};
 
 pub(super) struct Described<'m> {
     pub(super) module: &'m Module,
@@ -68,6 +68,7 @@ impl<'m> Described<'m> {
         plain.says("code", code);
         let files = module.files().filter(|(_, file)| file.unit == id);
         plain.says("files", files.map(|(id, _)| self.file(id)).collect::<Vec<_>>());
+        plain.may("macros", Some(self.macros(id)).filter(|macros| !macros.is_empty()));
         plain.inside = self.base_types(id);
         self.scope(unit.scope, None, &mut plain);
         plain
@@ -78,6 +79,21 @@ impl<'m> Described<'m> {
         let text = |id| self.module.string(id).to_owned();
         let is_five = self.told.consumer.version >= 5;
         (file.directory.map_or(".".into(), text), text(file.name), file.md5.filter(|_| is_five))
+    }
+
+    /// What the preprocessor did, each with a line and a text, or the name of a file.
+    fn macros(&self, unit: UnitId) -> Vec<What> {
+        let text = |id| self.module.string(id).to_owned();
+        let all = self.module.macros(unit).iter().map(|what| match *what {
+            Macro::Define { line, text: of } => ("define", line.into(), text(of)),
+            Macro::Undefine { line, name } => ("undefine", line.into(), text(name)),
+            Macro::File { line, file } => {
+                let (directory, name, _) = self.file(file);
+                ("file", line.into(), format!("{directory}/{name}"))
+            }
+            Macro::EndFile => ("end of file", 0, String::new()),
+        });
+        all.collect()
     }
 
     pub(super) fn line(&self, line: Option<SourceLine>) -> Option<(String, String, u64, u64)> {
@@ -225,6 +241,7 @@ impl<'m> Described<'m> {
             }
             plain.may("rows", Some(self.rows(id)).filter(|rows| !rows.is_empty()));
         }
+        plain.inside.extend(function.templates.iter().map(|parameter| self.template(parameter)));
         if function.is_variadic {
             plain.inside.push(Plain::new("more arguments", None));
         }

@@ -203,7 +203,7 @@ impl Described<'_> {
         plain
     }
 
-    fn template(&self, parameter: &TemplateParameter) -> Plain {
+    pub(super) fn template(&self, parameter: &TemplateParameter) -> Plain {
         let text = |id| self.module.string(id);
         let mut plain = Plain::new("template parameter", None);
         plain.may("name", parameter.name.map(text));

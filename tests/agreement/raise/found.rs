@@ -7,7 +7,7 @@ use gimli::{
     AttributeValue, DebuggingInformationEntry, DwAt, DwTag, Dwarf, Endianity, Error, Reader, Section,
 };
 
-use super::{Plain, Told};
+use super::{Plain, Told, What};
 use crate::common::Slice;
 
 type Result<T> = std::result::Result<T, Error>;
@@ -72,8 +72,38 @@ impl<'f, 'a> Found<'f, 'a> {
         let count = program.map_or(0, |program| program.file_names().len()) as u64;
         let files = (first..first + count).map(|file| self.file(file)).collect::<Result<Vec<_>>>()?;
         plain.may("files", program.map(|_| files));
+        plain.may("macros", self.macros(root)?);
         self.in_scope(root, None, &mut plain)?;
         Ok(plain)
+    }
+
+    /// What the preprocessor did, each with a line and a text, or the name of a file.
+    fn macros(&self, root: &Die<'a>) -> Result<Option<Vec<What>>> {
+        let has = |at| own(root, at).map(gimli::Attribute::value);
+        let mut entries = match (has(dw::DW_AT_macros), has(dw::DW_AT_macro_info)) {
+            (Some(AttributeValue::DebugMacroRef(offset)), None) => self.dwarf.macros(offset)?,
+            (None, Some(AttributeValue::DebugMacinfoRef(offset))) => self.dwarf.macinfo(offset)?,
+            (None, None) => return Ok(None),
+            other => panic!("one list of macros: {other:?}"),
+        };
+        let text = |text: gimli::MacroString<Slice<'a>>| {
+            let text = text.string(self.unit.unit_ref(self.dwarf))?;
+            Ok::<_, Error>(text.to_string_lossy().into_owned())
+        };
+        let mut all = Vec::new();
+        while let Some(entry) = entries.next()? {
+            all.push(match entry {
+                gimli::MacroEntry::Define { line, text: of } => ("define", line, text(of)?),
+                gimli::MacroEntry::Undef { line, name } => ("undefine", line, text(name)?),
+                gimli::MacroEntry::StartFile { line, file } => {
+                    let (directory, name, _) = self.file(file)?;
+                    ("file", line, format!("{directory}/{name}"))
+                }
+                gimli::MacroEntry::EndFile => ("end of file", 0, String::new()),
+                other => panic!("a macro: {other:?}"),
+            });
+        }
+        Ok(Some(all))
     }
 
     fn read_rows(&mut self) -> Result<()> {

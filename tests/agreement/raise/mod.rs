@@ -25,6 +25,7 @@ mod described;
 mod described_types;
 mod found;
 mod found_types;
+mod seen;
 
 use std::collections::BTreeMap;
 
@@ -115,6 +116,9 @@ impl Plain {
         pair.map_or_else(|| format!("{path}: ids"), |(one, other)| one.differs(other, &path))
     }
 }
+
+/// What a preprocessor did: a word for it, a line, and a text or the name of a file.
+type What = (&'static str, u64, String);
 
 /// Whose facts they are, and how they were told.
 #[derive(Clone, Copy)]

@@ -39,6 +39,13 @@ impl Written {
         written
     }
 
+    /// With types in units of their own.
+    fn type_units(version: u16) -> Self {
+        let mut written = Self::version(version);
+        written.consumer.has_type_units = true;
+        written
+    }
+
     fn split() -> Self {
         let mut written = Self::version(5);
         written.consumer.is_split = true;
@@ -72,6 +79,8 @@ impl Written {
             folder.file(name, bytes);
         }
         assert_eq!(files.iter().map(|&(name, _)| name).eq(["work.c.dwo"]), self.consumer.is_split);
+        let has_groups = written.sections.iter().any(|section| section.group.is_some());
+        assert_eq!(has_groups, self.consumer.has_type_units);
         let how = Attach { compression: self.compression, ..Attach::default() };
         let object = attach_with(&plain, module.target(), &written.sections, &how).expect("an object");
         folder.file("work.o", object);
@@ -127,6 +136,7 @@ const HARMLESS: [&str; 2] = [
 fn gdb_prints_what_was_described() {
     let mut all: Vec<Written> = (2..=5).map(Written::version).collect();
     all.extend([Written::dwarf64(), Written::split(), Written::tables(5), Written::tables(4)]);
+    all.extend([Written::type_units(4), Written::type_units(5)]);
     #[cfg(feature = "compress")]
     all.push(Written::compressed());
     for written in all {
@@ -197,7 +207,7 @@ fn the_same_is_linked_for_a_gpu() {
         let object = folder.file("work.o", object.expect("an object"));
         let Some(path) = link(&folder, Machine::Gpu, &[&object]) else { return };
         let Some(ran) = DWARFDUMP.run(&["--verify".as_ref(), path.as_os_str()]) else { return };
-        let unknown = UNKNOWN.iter().map(|operation| ran.out.matches(operation).count()).sum();
+        let unknown: usize = UNKNOWN.iter().map(|operation| ran.out.matches(operation).count()).sum();
         let errors = ran.out.lines().filter(|line| line.starts_with("error:"));
         let (of_operations, others): (Vec<&str>, Vec<&str>) =
             errors.partition(|line| line.contains("DIE contains"));

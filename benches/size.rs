@@ -1,0 +1,170 @@
+//! How many bytes debug sections take, next to LLVM's with the same content.
+//!
+//! Programs are compiled by clang; what their debug sections say is read, said to a builder, and lowered. Both
+//! are read back and compared, and only then counted. The last lines are `ratio NAME VALUE`, LLVM's number
+//! divided by ours: above 1 is ahead. No time is in it. See `README.md` here.
+
+#[path = "size/count.rs"]
+mod count;
+#[path = "size/facts.rs"]
+mod facts;
+#[path = "size/programs.rs"]
+mod programs;
+#[path = "size/say/mod.rs"]
+mod say;
+
+use std::collections::BTreeMap;
+
+use count::{SECTIONS, Size, Sizes};
+use eitri::emit::{RelocationTarget, Section};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::op::{Dialect, DraftCodes};
+use eitri::read::{Dwarf, Object, Sections};
+use facts::Facts;
+use programs::Program;
+
+/// A program's sizes.
+struct Measured {
+    name: String,
+    variables: usize,
+    llvm: Sizes,
+    /// For [`Consumer::dwarf5`], and for [`Consumer::llvm`].
+    ours: [Sizes; 2],
+}
+
+fn main() {
+    let mut excepted = [BTreeMap::new(), BTreeMap::new()];
+    let mut all = Vec::new();
+    for program in programs::all() {
+        let Some(object) = program.compile() else {
+            println!("clang-19 is not installed (Debian package clang-19)");
+            return;
+        };
+        all.push(measure(&program, &object, &mut excepted));
+    }
+    print(&all);
+    println!("\n| not compared | LLVM has it | eitri has it |");
+    println!("|---|---|---|");
+    let [llvm, ours] = excepted;
+    let why: std::collections::BTreeSet<&str> = llvm.keys().chain(ours.keys()).copied().collect();
+    for why in why {
+        let count = |of: &BTreeMap<&str, usize>| of.get(why).copied().unwrap_or(0);
+        println!("| {why} | {} | {} |", count(&llvm), count(&ours));
+    }
+}
+
+fn measure(program: &Program, bytes: &[u8], excepted: &mut [BTreeMap<&'static str, usize>; 2]) -> Measured {
+    let name = program.name();
+    let object = Object::read(bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let dwarf = Dwarf::read(&object).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let module =
+        say::module(&object, &dwarf, program.target()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let theirs = Facts::read(&dwarf).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let ours = [Consumer::dwarf5(), Consumer::llvm()].map(|mut consumer| {
+        // LLVM does not write it.
+        consumer.lanes = None;
+        let written =
+            lower(&module, &consumer, Policy::Strict).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let sizes = Sizes::of_sections(&written.sections);
+        let facts = read_back(&object, written.sections).unwrap_or_else(|error| panic!("{name}: {error}"));
+        facts::assert_same(&name, &theirs, &facts);
+        (sizes, facts)
+    });
+    let [(dwarf5, facts), (llvm, _)] = ours;
+    for (all, one) in excepted.iter_mut().zip([&theirs, &facts]) {
+        one.excepted.iter().for_each(|(why, count)| *all.entry(why).or_default() += count);
+    }
+    let variables = theirs.variables;
+    Measured { name, variables, llvm: Sizes::of_object(bytes), ours: [dwarf5, llvm] }
+}
+
+/// What the sections say, once they are where the object's are.
+fn read_back(object: &Object<'_>, mut sections: Vec<Section>) -> eitri::Result<Facts> {
+    for section in &mut sections {
+        for relocation in &section.relocations {
+            let start = match &relocation.target {
+                RelocationTarget::Section(_) => 0,
+                RelocationTarget::Symbol(name) => object
+                    .symbol_address(name)
+                    .or_else(|| object.section_address(name))
+                    .unwrap_or_else(|| panic!("no symbol {name}")),
+            };
+            let value = start.wrapping_add(relocation.addend).to_le_bytes();
+            let (at, bytes) = (relocation.offset as usize, usize::from(relocation.bytes));
+            section.bytes[at..at + bytes].copy_from_slice(&value[..bytes]);
+        }
+    }
+    let of = |name: &str| {
+        sections.iter().find(|section| section.name == name).map_or(&[][..], |section| &section.bytes)
+    };
+    let sections = Sections {
+        address_bytes: 8,
+        debug_info: of(".debug_info"),
+        debug_abbrev: of(".debug_abbrev"),
+        debug_str: of(".debug_str"),
+        debug_str_offsets: of(".debug_str_offsets"),
+        debug_addr: of(".debug_addr"),
+        debug_loclists: of(".debug_loclists"),
+        debug_rnglists: of(".debug_rnglists"),
+        debug_line: of(".debug_line"),
+        debug_line_str: of(".debug_line_str"),
+        ..Sections::default()
+    };
+    Facts::read(&Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE)?)
+}
+
+fn print(all: &[Measured]) {
+    let over = |llvm: u64, ours: u64| llvm as f64 / ours.max(1) as f64;
+    println!(
+        "| program | variables | bytes LLVM | eitri | ratio | relocations LLVM | eitri | bytes a variable LLVM | eitri |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for one in all {
+        let (llvm, ours) = (one.llvm.total(), one.ours[0].total());
+        let each = |size: Size| size.in_object() as f64 / one.variables as f64;
+        println!(
+            "| `{}` | {} | {} | {} | {:.2} | {} | {} | {:.0} | {:.0} |",
+            one.name,
+            one.variables,
+            llvm.bytes,
+            ours.bytes,
+            over(llvm.bytes, ours.bytes),
+            llvm.relocations,
+            ours.relocations,
+            each(llvm),
+            each(ours),
+        );
+    }
+    let mut sums = [Sizes::default(), Sizes::default(), Sizes::default()];
+    for one in all {
+        for (sum, sizes) in sums.iter_mut().zip([&one.llvm, &one.ours[0], &one.ours[1]]) {
+            sum.add(sizes);
+        }
+    }
+    let [llvm, ours, ours_llvm] = sums;
+    println!("\n| section | bytes LLVM | eitri | ratio | relocations LLVM | eitri |");
+    println!("|---|---|---|---|---|---|");
+    let row = |name: &str, llvm: Size, ours: Size| {
+        println!(
+            "| {name} | {} | {} | {:.2} | {} | {} |",
+            llvm.bytes,
+            ours.bytes,
+            over(llvm.bytes, ours.bytes),
+            llvm.relocations,
+            ours.relocations,
+        );
+    };
+    for name in SECTIONS {
+        row(&format!("`{name}`"), llvm.of(name), ours.of(name));
+    }
+    row("all", llvm.total(), ours.total());
+    println!();
+    for one in all {
+        println!("ratio size_{} {:.2}", one.name, over(one.llvm.total().bytes, one.ours[0].total().bytes));
+    }
+    let (llvm, ours, ours_llvm) = (llvm.total(), ours.total(), ours_llvm.total());
+    println!("ratio size_bytes {:.2}", over(llvm.bytes, ours.bytes));
+    println!("ratio size_bytes_llvm {:.2}", over(llvm.bytes, ours_llvm.bytes));
+    println!("ratio size_relocations {:.2}", over(llvm.relocations, ours.relocations));
+    println!("ratio size_in_object {:.2}", over(llvm.in_object(), ours.in_object()));
+}

@@ -1,0 +1,163 @@
+//! The arguments.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use eitri::emit::elf;
+use eitri::lower::{Consumer, Policy};
+use eitri::op;
+
+/// Debug information of GPU code: written from a description, proven against it, printed.
+///
+/// Exit codes: 0; 1 where `check` found a difference; 2 where the input or the arguments cannot be used.
+#[derive(Debug, Parser)]
+#[command(name = "eitri", version)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write the debug information that a description describes, in an object file.
+    ///
+    /// What the consumer cannot be told is an error. With --partial it is left out, and listed on standard
+    /// error.
+    ///
+    /// Example: eitri emit scale.json --object scale_code.o --for llvm -o scale.o
+    #[command(verbatim_doc_comment)]
+    Emit {
+        /// The description; `-` is standard input.
+        description: PathBuf,
+        /// The object file with the code, relocatable or linked, to which the debug sections are added. Without
+        /// it a relocatable object of the debug sections alone is made, and its symbols are other objects'.
+        #[arg(long, value_name = "FILE")]
+        object: Option<PathBuf>,
+        #[command(flatten)]
+        reader: Reader,
+        /// Debug sections that the object has go first.
+        #[arg(long, requires = "object")]
+        replace: bool,
+        #[command(flatten)]
+        compression: Compression,
+        /// The file to write; `-` is standard output.
+        #[arg(short, long, value_name = "FILE")]
+        output: PathBuf,
+    },
+    /// Compare the debug information of an object file with a description.
+    ///
+    /// Each difference is printed. What the description says in raw expressions cannot be compared, and is
+    /// listed as unproven.
+    ///
+    /// Example: eitri check scale.json scale.o --for llvm
+    #[command(verbatim_doc_comment)]
+    Check {
+        /// The description; `-` is standard input.
+        description: PathBuf,
+        /// The object file; `-` is standard input.
+        object: PathBuf,
+        #[command(flatten)]
+        reader: Reader,
+    },
+    /// Print what the debug sections of an object file say, whoever wrote it.
+    ///
+    /// Example: eitri dump scale.o
+    #[command(verbatim_doc_comment)]
+    Dump {
+        /// The object file; `-` is standard input.
+        file: PathBuf,
+        /// Also print section offsets, forms and encodings.
+        #[arg(short, long)]
+        verbose: bool,
+        /// A file of split units (`.dwo`) whose skeletons are in the object file: print these units, with the
+        /// addresses and lines that the object file has.
+        #[arg(long, value_name = "DWO")]
+        split: Option<PathBuf>,
+        /// Name registers as this target does, `amdgpu-gfx1030-wave32` for one. What the file says is used
+        /// if this is not given.
+        #[arg(long, value_name = "NAME")]
+        target: Option<String>,
+        /// How vendor operations are encoded: nothing in a file says so.
+        #[arg(long, value_enum, default_value_t = Dialect::Llvm)]
+        dialect: Dialect,
+    },
+}
+
+/// Who the object is for.
+#[derive(Debug, Args)]
+pub struct Reader {
+    /// Who reads the object.
+    #[arg(long = "for", value_name = "CONSUMER", default_value = "llvm", value_parser = Consumer::NAMES)]
+    name: String,
+    /// In the 64-bit DWARF format.
+    #[arg(long)]
+    dwarf64: bool,
+    /// Leave out what the consumer cannot be told.
+    #[arg(long)]
+    partial: bool,
+}
+
+impl Reader {
+    /// The consumer, and what is done with what it cannot be told.
+    pub fn consumer(&self) -> eitri::Result<(Consumer, Policy)> {
+        let mut consumer = Consumer::named(&self.name)?;
+        if self.dwarf64 {
+            consumer.format = eitri::gimli::Format::Dwarf64;
+        }
+        Ok((consumer, if self.partial { Policy::Partial } else { Policy::Strict }))
+    }
+}
+
+/// How debug sections are compressed.
+#[derive(Debug, Args)]
+pub struct Compression {
+    /// Compress the debug sections; as every reader of ELF files can (`zlib`), if nothing else is said.
+    #[cfg(feature = "compress")]
+    #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true,
+          default_missing_value = "zlib", default_value = "none", hide_possible_values = false)]
+    compress_debug_sections: How,
+}
+
+#[cfg(feature = "compress")]
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum How {
+    None,
+    Zlib,
+    Zstd,
+}
+
+impl From<Compression> for elf::Compression {
+    #[cfg(feature = "compress")]
+    fn from(compression: Compression) -> Self {
+        match compression.compress_debug_sections {
+            How::None => Self::None,
+            How::Zlib => Self::Zlib,
+            How::Zstd => Self::Zstd,
+        }
+    }
+
+    #[cfg(not(feature = "compress"))]
+    fn from(Compression {}: Compression) -> Self {
+        Self::None
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Dialect {
+    /// `DW_OP_LLVM_user` and a sub-operation.
+    Llvm,
+    /// One byte, as older AMD debuggers have them.
+    Legacy,
+    /// None: DWARF 5 alone.
+    Dwarf5,
+}
+
+impl From<Dialect> for op::Dialect {
+    fn from(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::Llvm => Self::Llvm,
+            Dialect::Legacy => Self::Legacy,
+            Dialect::Dwarf5 => Self::Dwarf5,
+        }
+    }
+}

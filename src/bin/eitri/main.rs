@@ -1,0 +1,123 @@
+//! The command: arguments and exit codes only.
+
+#![forbid(unsafe_code)]
+
+mod arguments;
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use eitri::Error;
+use eitri::dump::{DumpOptions, print_as, print_split};
+use eitri::emit::elf::{Attach, Code, Existing, attach_with, new_object_with, write_file};
+use eitri::lower::lower;
+use eitri::model::Module;
+use eitri::target::Target;
+
+/// Differences were found.
+const FINDINGS: u8 = 1;
+/// The input or the arguments cannot be used.
+const UNUSABLE: u8 = 2;
+
+fn main() -> ExitCode {
+    let Arguments { command } = Arguments::parse();
+    run(command).unwrap_or_else(|Failure(what)| {
+        eprintln!("eitri: {what}");
+        ExitCode::from(UNUSABLE)
+    })
+}
+
+/// What could not be used, and why.
+struct Failure(String);
+
+/// Says which file an error is about.
+fn of(file: &Path) -> impl Fn(Error) -> Failure {
+    move |error| match file.as_os_str() == "-" {
+        true => Failure(format!("standard input: {error}")),
+        false => Failure(format!("{}: {error}", file.display())),
+    }
+}
+
+/// An error of no file.
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+fn run(command: Command) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Emit { description, object, reader, replace, compression, output } => {
+            let compression = compression.into();
+            let (consumer, policy) = reader.consumer()?;
+            let module = describe(&description)?;
+            let written = lower(&module, &consumer, policy).map_err(of(&description))?;
+            let (target, sections) = (module.target(), &written.sections);
+            let bytes = match &object {
+                None => new_object_with(target, &Code::elsewhere(sections), sections, compression)?,
+                Some(file) => {
+                    let existing = if replace { Existing::Replace } else { Existing::Refuse };
+                    let how = Attach { existing, compression };
+                    attach_with(&input(file)?, target, sections, &how).map_err(of(file))?
+                }
+            };
+            for left_out in &written.left_out {
+                eprintln!("{left_out}");
+            }
+            match output.as_os_str() == "-" {
+                true => print(&bytes)?,
+                false => write_file(&output, &bytes)?,
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Check { description, object, reader } => {
+            let (consumer, policy) = reader.consumer()?;
+            let module = describe(&description)?;
+            // What the consumer cannot be told does not have to be there.
+            let left_out = lower(&module, &consumer, policy).map_err(of(&description))?.left_out;
+            let report =
+                eitri::check(&module, &consumer, &left_out, &input(&object)?).map_err(of(&object))?;
+            print(format!("{report}\n").as_bytes())?;
+            Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
+        }
+        Command::Dump { file, verbose, split, target, dialect } => {
+            let target = target.as_deref().map(Target::named).transpose()?;
+            let (target, dialect, options) = (target.as_ref(), dialect.into(), DumpOptions { verbose });
+            let bytes = input(&file)?;
+            let text = match split {
+                Some(split) => print_split(&bytes, &input(&split)?, target, dialect, options),
+                None => print_as(&bytes, target, dialect, options),
+            };
+            let text = text.map_err(of(&file))?;
+            print(text.as_bytes())?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn describe(file: &Path) -> Result<Module, Failure> {
+    Module::from_json(input(file)?).map_err(of(file))
+}
+
+fn input(file: &Path) -> Result<Vec<u8>, Failure> {
+    let read = || -> io::Result<Vec<u8>> {
+        if file.as_os_str() != "-" {
+            return std::fs::read(file);
+        }
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    read().map_err(|error| of(file)(error.into()))
+}
+
+/// Writes to standard output. That nobody reads it to the end is no error.
+fn print(bytes: &[u8]) -> eitri::Result<()> {
+    match io::stdout().lock().write_all(bytes) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => Ok(result?),
+    }
+}

@@ -1,0 +1,266 @@
+//! What entities are called in a description: by their names where those tell them apart, and by ids with a
+//! `#` otherwise.
+
+use core::hash::Hash;
+
+use hashbrown::{HashMap, HashSet};
+
+use super::statement::Ref;
+use super::words::{Line, Named, Text};
+use crate::model::{
+    CallId, Count, Entity, FileId, FunctionId, Imported, LocId, Module, Node, ProcedureId, ScopeId,
+    ScopeKind, SourceLine, StringId, TypeId, TypeKind, UnitId, VariableId,
+};
+use crate::op::Reg;
+use crate::target::SpaceId;
+
+/// A module, and which of its entities go by their names.
+#[derive(Debug)]
+pub(super) struct Known<'m> {
+    pub module: &'m Module,
+    types: Unique<(UnitId, StringId)>,
+    files: Unique<(UnitId, StringId)>,
+    scopes: Unique<StringId>,
+    /// What is referred to, of what has no name.
+    variables: HashSet<VariableId>,
+    blocks: HashSet<ScopeId>,
+    /// Declarations that return something else than a definition: that was said when the definition was there.
+    pub declared: HashSet<FunctionId>,
+    /// What types look like, apart from where they are declared.
+    looks: Unique<(UnitId, &'m TypeKind, Option<u64>, Option<u64>)>,
+}
+
+/// Names, and whether only one has them.
+#[derive(Debug)]
+struct Unique<K>(HashMap<K, bool>);
+
+impl<K: Hash + Eq> FromIterator<K> for Unique<K> {
+    fn from_iter<I: IntoIterator<Item = K>>(names: I) -> Self {
+        let mut all = HashMap::new();
+        for name in names {
+            all.entry(name).and_modify(|is_unique| *is_unique = false).or_insert(true);
+        }
+        Self(all)
+    }
+}
+
+impl<K: Hash + Eq> Unique<K> {
+    fn has(&self, name: &K) -> bool {
+        self.0.get(name) == Some(&true)
+    }
+}
+
+impl<'m> Known<'m> {
+    pub fn new(module: &'m Module) -> Self {
+        let variables = module.variables.values();
+        let procedures = module.procedures.values().map(|procedure| procedure.loc);
+        let live = module.live.iter().map(|live| live.loc);
+        let of_types = module.types.values().flat_map(|ty| ty.locs());
+        let functions = module.functions.values();
+        let of_functions = functions.clone().flat_map(|function| {
+            let mut locs: Vec<LocId> =
+                [function.frame_base, function.static_link].into_iter().flatten().collect();
+            function.templates.iter().for_each(|parameter| parameter.locs(&mut locs));
+            locs
+        });
+        let of_calls = module.calls.values().flat_map(|call| [call.target, call.clobbered_target]);
+        let of_arguments = module
+            .arguments
+            .iter()
+            .flat_map(|one| [Some(one.location), one.value, one.data_location, one.data_value]);
+        let of_types = of_types.chain(of_functions).chain(of_calls.chain(of_arguments).flatten());
+        let locs = live
+            .chain(variables.clone().filter_map(|variable| variable.always))
+            .chain(procedures)
+            .chain(of_types);
+        let nodes = locs.flat_map(|loc| module.nodes(loc));
+        let pointed = nodes.filter_map(|node| match node {
+            Node::PointerTo(variable, _) => Some(variable),
+            _ => None,
+        });
+        let entities =
+            module.exprs.iter().flat_map(|(_, entities)| entities).filter_map(|entity| match entity {
+                Entity::Variable(variable) => Some(*variable),
+                _ => None,
+            });
+        let origins = variables.clone().filter_map(|variable| variable.origin.or(variable.specification));
+        let counts = module.types.values().flat_map(|ty| match ty.kind() {
+            TypeKind::Array { dimensions, .. } => &dimensions[..],
+            _ => &[],
+        });
+        let counts = counts.filter_map(|dimension| match dimension.count {
+            Count::Variable(variable) => Some(variable),
+            _ => None,
+        });
+        let objects = functions.clone().filter_map(|function| function.object_pointer);
+        let parameters = module.arguments.iter().filter_map(|argument| argument.parameter);
+        let imported = module.imports.values().filter_map(|import| match import.what {
+            Imported::Variable(variable) => Some(variable),
+            _ => None,
+        });
+        let namespaces = module.imports.values().filter_map(|import| match import.what {
+            Imported::Namespace(scope) | Imported::AllOf(scope) => Some(scope),
+            _ => None,
+        });
+        let parents = module.scopes.values().filter_map(|scope| scope.parent);
+        Self {
+            module,
+            types: module.types.values().filter_map(|ty| Some((ty.unit(), ty.name()?))).collect(),
+            files: module.files.values().map(|file| (file.unit, file.name)).collect(),
+            scopes: module.scopes.keys().filter_map(|scope| scope_name(module, scope)).collect(),
+            variables: pointed
+                .chain(entities)
+                .chain(origins)
+                .chain(counts)
+                .chain(objects)
+                .chain(parameters)
+                .chain(imported)
+                .collect(),
+            blocks: parents
+                .chain(variables.map(|variable| variable.scope))
+                .chain(module.types.values().map(|ty| ty.scope()))
+                .chain(module.calls.values().map(|call| call.scope))
+                .chain(module.imports.values().map(|import| import.scope))
+                .chain(module.labels.values().map(|label| label.scope))
+                .chain(namespaces)
+                .collect(),
+            declared: functions
+                .filter_map(|function| {
+                    function.specification.filter(|&of| module.functions[of].returns != function.returns)
+                })
+                .collect(),
+            looks: module
+                .types
+                .values()
+                .map(|ty| (ty.unit(), ty.kind(), ty.bits(), ty.value_bits()))
+                .collect(),
+        }
+    }
+
+    pub fn text(&self, string: StringId) -> Text<'m> {
+        self.module.string(string).into()
+    }
+
+    /// The name, if it tells the entity apart.
+    fn name(&self, is_unique: bool, name: StringId) -> Option<Text<'m>> {
+        let text = self.module.string(name);
+        // Ids have a `#`.
+        (is_unique && !text.contains('#')).then(|| text.into())
+    }
+
+    fn type_name(&self, id: TypeId) -> Option<Text<'m>> {
+        let ty = self.module.ty(id);
+        let name = ty.name()?;
+        // As a scope it goes by its id alone.
+        if ty.own_scope().is_some_and(|own| self.blocks.contains(&own)) {
+            return None;
+        }
+        self.name(self.types.has(&(ty.unit(), name)), name)
+    }
+
+    fn file_name(&self, id: FileId) -> Option<Text<'m>> {
+        let file = self.module.file(id);
+        self.name(self.files.has(&(file.unit, file.name)), file.name)
+    }
+
+    fn scope_name(&self, id: ScopeId) -> Option<Text<'m>> {
+        let name = scope_name(self.module, id)?;
+        self.name(self.scopes.has(&name), name)
+    }
+
+    pub fn scope_ref(&self, id: ScopeId) -> Ref<'m> {
+        if let ScopeKind::Type(ty) = self.module.scope(id).kind {
+            return self.type_ref(ty);
+        }
+        self.scope_name(id).unwrap_or_else(|| Text(id.to_string().replacen("scope", "scope#", 1).into()))
+    }
+
+    /// The id that the scope is to be given.
+    pub fn scope_id(&self, id: ScopeId) -> Option<Text<'m>> {
+        let (is_named, scope) = (scope_name(self.module, id).is_some(), self.module.scope(id));
+        let is_told_apart = matches!(scope.kind, ScopeKind::Inlined { discriminator: 1.., .. });
+        match self.scope_name(id) {
+            None if is_named || scope.entry_pc.is_some() || is_told_apart || self.blocks.contains(&id) => {
+                Some(self.scope_ref(id))
+            }
+            _ => None,
+        }
+    }
+
+    pub fn unit_ref(&self, id: UnitId) -> Ref<'m> {
+        self.scope_ref(self.module.unit(id).scope)
+    }
+
+    pub fn function_ref(&self, id: FunctionId) -> Ref<'m> {
+        self.scope_ref(self.module.function(id).scope)
+    }
+
+    pub fn file_ref(&self, id: FileId) -> Ref<'m> {
+        self.file_name(id).unwrap_or_else(|| Text(format!("file#{}", id.as_u32()).into()))
+    }
+
+    pub fn file_id(&self, id: FileId) -> Option<Text<'m>> {
+        if self.file_name(id).is_some() { None } else { Some(self.file_ref(id)) }
+    }
+
+    pub fn type_ref(&self, id: TypeId) -> Ref<'m> {
+        self.type_name(id).unwrap_or_else(|| Text(format!("type#{}", id.as_u32()).into()))
+    }
+
+    pub fn type_id(&self, id: TypeId) -> Option<Text<'m>> {
+        if self.type_name(id).is_some() { None } else { Some(self.type_ref(id)) }
+    }
+
+    /// Whether there is another type that looks like this one, as the builder has it for types that are the
+    /// same if they look the same.
+    pub fn comes_again(&self, id: TypeId) -> bool {
+        let ty = self.module.ty(id);
+        let is_its_own = matches!(ty.kind(), TypeKind::Composite(_) | TypeKind::Enum { .. });
+        !is_its_own && !self.looks.has(&(ty.unit(), ty.kind(), ty.bits(), ty.value_bits()))
+    }
+
+    pub fn variable_ref(&self, id: VariableId) -> Ref<'m> {
+        Text(format!("variable#{}", id.as_u32()).into())
+    }
+
+    /// The id that the variable is to be given, if something refers to it.
+    pub fn variable_id(&self, id: VariableId) -> Option<Text<'m>> {
+        self.variables.contains(&id).then(|| self.variable_ref(id))
+    }
+
+    pub fn procedure_ref(&self, id: ProcedureId) -> Ref<'m> {
+        Text(format!("procedure#{}", id.as_u32()).into())
+    }
+
+    pub fn line(&self, line: SourceLine) -> Line<'m> {
+        Line { file: self.file_ref(line.file), line: line.line, column: line.column }
+    }
+
+    pub fn call_ref(&self, id: CallId) -> Ref<'m> {
+        Text(format!("call#{}", id.as_u32()).into())
+    }
+
+    pub fn register(&self, reg: Reg) -> Named<'m> {
+        match self.module.target.register(reg) {
+            Some(register) => Named::Text(Text(register.name().to_string().into())),
+            None => Named::Number(reg.0),
+        }
+    }
+
+    pub fn space(&self, id: SpaceId) -> Named<'m> {
+        match self.module.target.space(id) {
+            Some(space) => Named::Text(space.name.into()),
+            None => Named::Number(id.0.into()),
+        }
+    }
+}
+
+fn scope_name(module: &Module, id: ScopeId) -> Option<StringId> {
+    let scope = module.scope(id);
+    match scope.kind {
+        ScopeKind::Unit => Some(module.unit(scope.unit).name),
+        ScopeKind::Namespace { name, .. } => name,
+        ScopeKind::Function(function) => Some(module.function(function).name),
+        ScopeKind::Block | ScopeKind::Type(_) | ScopeKind::Inlined { .. } => None,
+    }
+}

@@ -1,0 +1,203 @@
+//! Live ranges and line rows: lists that may be long, read element by element.
+
+use core::fmt;
+
+use serde::Deserialize;
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use super::loc::{In, Operand};
+use super::read::Reader;
+use super::statement::{Ref, RowFacts};
+use super::words::{Number, Text};
+use crate::error::Result;
+use crate::model::{FileId, FunctionId, Loc, Row, UnitId, VariableId};
+
+/// Reads one element of a list and tells the builder.
+trait Element<'a> {
+    fn read<S: SeqAccess<'a>>(&mut self, reader: &mut Reader<'a>, json: &mut S) -> Result<(), S::Error>;
+}
+
+/// A list, or an element of it, which is a list too.
+struct List<'s, 'a, T>(&'s mut Reader<'a>, &'s mut T);
+struct One<'s, 'a, T>(&'s mut Reader<'a>, &'s mut T);
+
+impl<'a, T: Element<'a>> Visitor<'a> for List<'_, 'a, T> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<S: SeqAccess<'a>>(self, mut json: S) -> Result<(), S::Error> {
+        while json.next_element_seed(One(self.0, self.1))?.is_some() {}
+        Ok(())
+    }
+}
+
+impl<'a, T: Element<'a>> DeserializeSeed<'a> for One<'_, 'a, T> {
+    type Value = ();
+
+    #[inline]
+    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_seq(self)
+    }
+}
+
+impl<'a, T: Element<'a>> Visitor<'a> for One<'_, 'a, T> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    #[inline]
+    fn visit_seq<S: SeqAccess<'a>>(self, mut json: S) -> Result<(), S::Error> {
+        self.1.read(self.0, &mut json)
+    }
+}
+
+/// The next item of an element.
+#[inline]
+fn next<'a, T: Deserialize<'a>, S: SeqAccess<'a>>(
+    json: &mut S,
+    read: usize,
+    whole: &str,
+) -> Result<T, S::Error> {
+    json.next_element()?.ok_or_else(|| de::Error::invalid_length(read, &whole))
+}
+
+/// Refuses more than an element has.
+#[inline]
+fn end<'a, S: SeqAccess<'a>>(json: &mut S, read: usize, whole: &str) -> Result<(), S::Error> {
+    match json.next_element::<de::IgnoredAny>()? {
+        None => Ok(()),
+        Some(_) => Err(de::Error::invalid_length(read + 1, &whole)),
+    }
+}
+
+/// Where a variable is by pc.
+pub(super) fn live<'a, D: Deserializer<'a>>(
+    reader: &mut Reader<'a>,
+    variable: VariableId,
+    unit: UnitId,
+    json: D,
+) -> Result<(), D::Error> {
+    json.deserialize_seq(List(reader, &mut LiveOf { variable, unit }))
+}
+
+struct LiveOf {
+    variable: VariableId,
+    unit: UnitId,
+}
+
+const LIVE: &str = "a list of two pcs and a location";
+
+impl<'a> Element<'a> for LiveOf {
+    #[inline]
+    fn read<S: SeqAccess<'a>>(&mut self, reader: &mut Reader<'a>, json: &mut S) -> Result<(), S::Error> {
+        let (Number(start), Number(end_pc)) = (next(json, 0, LIVE)?, next(json, 1, LIVE)?);
+        let mut within = In::new(reader, self.unit);
+        let Some(places) = json.next_element_seed(Places(&mut within))? else {
+            return Err(de::Error::invalid_length(2, &LIVE));
+        };
+        end(json, 3, LIVE)?;
+        let described =
+            reader.builder.describe_variable(self.variable).and_then(|mut variable| match places {
+                At::One(loc) => variable.live(start..end_pc, loc).map(drop),
+                At::Several(locs) => variable.live_in(start..end_pc, &locs).map(drop),
+            });
+        described.map_err(|error| reader.fail(error))
+    }
+}
+
+/// A location, or a list of some.
+struct Places<'s, 'r, 'a>(&'s mut In<'r, 'a>);
+
+#[allow(clippy::large_enum_variant, reason = "it is taken apart at once, and mostly it is the large one")]
+enum At {
+    One(Loc),
+    Several(Vec<Loc>),
+}
+
+impl<'a> DeserializeSeed<'a> for Places<'_, '_, 'a> {
+    type Value = At;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<At, D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'a> Visitor<'a> for Places<'_, '_, 'a> {
+    type Value = At;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a location or a list of locations")
+    }
+
+    fn visit_borrowed_str<E: de::Error>(self, text: &'a str) -> Result<At, E> {
+        Loc::operand(self.0, de::value::BorrowedStrDeserializer::new(text)).map(At::One)
+    }
+
+    #[inline]
+    fn visit_map<A: MapAccess<'a>>(self, json: A) -> Result<At, A::Error> {
+        Loc::operand(self.0, de::value::MapAccessDeserializer::new(json)).map(At::One)
+    }
+
+    fn visit_seq<S: SeqAccess<'a>>(self, mut json: S) -> Result<At, S::Error> {
+        let mut locs = Vec::new();
+        while let Some(loc) = json.next_element_seed(self.0.seed())? {
+            locs.push(loc);
+        }
+        Ok(At::Several(locs))
+    }
+}
+
+/// The rows of a function's line table.
+pub(super) fn rows<'a, D: Deserializer<'a>>(
+    reader: &mut Reader<'a>,
+    function: FunctionId,
+    unit: UnitId,
+    json: D,
+) -> Result<(), D::Error> {
+    json.deserialize_seq(List(reader, &mut RowOf { function, unit, last: None }))
+}
+
+struct RowOf<'a> {
+    function: FunctionId,
+    unit: UnitId,
+    /// The file of the row before: mostly it is the same.
+    last: Option<(Ref<'a>, FileId)>,
+}
+
+const ROW: &str = "a list of a pc, a file, a line, and then perhaps a column, and then perhaps an object";
+
+impl<'a> Element<'a> for RowOf<'a> {
+    #[inline]
+    fn read<S: SeqAccess<'a>>(&mut self, reader: &mut Reader<'a>, json: &mut S) -> Result<(), S::Error> {
+        let Number(pc) = next(json, 0, ROW)?;
+        let name: Text<'a> = next(json, 1, ROW)?;
+        let line = next(json, 2, ROW)?;
+        let column: Option<u32> = json.next_element()?;
+        let facts: Option<RowFacts> = if column.is_some() { json.next_element()? } else { None };
+        if facts.is_some() {
+            end(json, 5, ROW)?;
+        }
+        let file = match &self.last {
+            Some((last, file)) if *last == name => *file,
+            _ => {
+                let file = reader.file(self.unit, &name).map_err(|error| reader.fail(error))?;
+                self.last = Some((name, file));
+                file
+            }
+        };
+        let mut row = Row::new(pc, file, line).column(column.unwrap_or(0));
+        if let Some(facts) = facts {
+            row.discriminator = facts.discriminator;
+            row.is_stmt = !facts.not_stmt;
+            row.is_prologue_end = facts.prologue_end;
+            row.is_epilogue_begin = facts.epilogue_begin;
+        }
+        reader.builder.row(self.function, row).map_err(|error| reader.fail(error))
+    }
+}

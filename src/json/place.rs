@@ -1,0 +1,165 @@
+//! Which part of the description an offset in its text is in.
+
+use crate::error::JsonPlace;
+
+/// An object or array that is open.
+enum Open {
+    Object {
+        /// The key, as it stands in the text.
+        key: String,
+        /// Whether a key comes next.
+        is_key_next: bool,
+    },
+    Array {
+        index: usize,
+    },
+}
+
+/// What was passed on the way through a text. Walks, rather than remembers: places are asked for once, when
+/// something is wrong, and a text that is right pays nothing for it.
+#[derive(Default)]
+struct Walk {
+    open: Vec<Open>,
+    /// Where the item that is being read starts, of each that is open and of the whole.
+    starts: Vec<Option<usize>>,
+}
+
+impl Walk {
+    /// Walks until `is_there` says so, given the offset; as far as the text goes on being JSON.
+    fn walk(&mut self, text: &str, mut is_there: impl FnMut(usize, &[Open]) -> bool) {
+        let bytes = text.as_bytes();
+        self.starts.push(None);
+        let mut at = 0;
+        while at < bytes.len() && !is_there(at, &self.open) {
+            let start = at;
+            at += 1;
+            match bytes[start] {
+                b' ' | b'\n' | b'\r' | b'\t' => {}
+                b'"' => {
+                    while at < bytes.len() && bytes[at] != b'"' {
+                        at += if bytes[at] == b'\\' { 2 } else { 1 };
+                    }
+                    at = (at + 1).min(bytes.len());
+                    self.start(start);
+                    if let Some(Open::Object { key, is_key_next: is_next @ true }) = self.open.last_mut() {
+                        *key = text.get(start + 1..at - 1).unwrap_or_default().to_owned();
+                        *is_next = false;
+                    }
+                }
+                b'{' | b'[' => {
+                    self.start(start);
+                    self.starts.push(None);
+                    self.open.push(match bytes[start] {
+                        b'{' => Open::Object { key: String::new(), is_key_next: true },
+                        _ => Open::Array { index: 0 },
+                    });
+                }
+                b'}' | b']' => {
+                    self.open.pop();
+                    self.starts.pop();
+                }
+                b':' => self.restart(),
+                b',' => {
+                    self.restart();
+                    match self.open.last_mut() {
+                        Some(Open::Object { is_key_next, .. }) => *is_key_next = true,
+                        Some(Open::Array { index }) => *index += 1,
+                        None => {}
+                    }
+                }
+                _ => self.start(start),
+            }
+        }
+    }
+
+    fn start(&mut self, at: usize) {
+        if let Some(start) = self.starts.last_mut() {
+            start.get_or_insert(at);
+        }
+    }
+
+    fn restart(&mut self) {
+        if let Some(start) = self.starts.last_mut() {
+            *start = None;
+        }
+    }
+
+    /// Where the innermost item starts.
+    fn innermost(&self) -> usize {
+        self.starts.iter().rev().find_map(|start| *start).unwrap_or(0)
+    }
+
+    fn path(&self) -> String {
+        let mut path = String::new();
+        for open in &self.open {
+            match open {
+                Open::Object { key, .. } if key.is_empty() => {}
+                Open::Object { key, .. } if path.is_empty() => path.push_str(key),
+                Open::Object { key, .. } => path.extend([".", key]),
+                Open::Array { index } => path.push_str(&format!("[{index}]")),
+            }
+        }
+        path
+    }
+}
+
+/// The innermost item that is read, or was just read, at an offset. Its line and column are those of its start.
+pub(super) fn at_item(text: &str, offset: usize) -> JsonPlace {
+    let mut walk = Walk::default();
+    walk.walk(text, |at, _| at >= offset);
+    place(text, walk.innermost(), walk.path())
+}
+
+/// The same; line and column are those of the offset.
+pub(super) fn at_offset(text: &str, offset: usize) -> JsonPlace {
+    let mut walk = Walk::default();
+    walk.walk(text, |at, _| at >= offset);
+    place(text, offset, walk.path())
+}
+
+/// Where the statement of this number is.
+pub(super) fn of_statement(text: &str, index: usize) -> JsonPlace {
+    let mut walk = Walk::default();
+    walk.walk(text, |_, open| match open {
+        [Open::Object { key, .. }, Open::Array { index: at }, Open::Object { is_key_next: false, .. }] => {
+            key == "describe" && *at == index
+        }
+        _ => false,
+    });
+    let start = walk.starts.iter().rev().flatten().nth(1).copied().unwrap_or(0);
+    place(text, start, walk.path())
+}
+
+/// Where the value of a key of the whole is.
+pub(super) fn of_key(text: &str, expected: &str) -> JsonPlace {
+    let mut walk = Walk::default();
+    let mut key_end = None;
+    walk.walk(text, |at, open| match open {
+        [Open::Object { key, is_key_next: false }] if key == expected => {
+            // There is a colon and perhaps some space, and then the value.
+            let end = *key_end.get_or_insert(at);
+            text[end..at].contains(':') && !text[at..].starts_with([' ', '\n', '\r', '\t'])
+        }
+        _ => false,
+    });
+    let path = walk.path();
+    let start = key_end.map_or(0, |end| {
+        let after = &text[end..];
+        end + after.len() - after.trim_start_matches([':', ' ', '\n', '\r', '\t']).len()
+    });
+    place(text, start, path)
+}
+
+fn place(text: &str, offset: usize, path: String) -> JsonPlace {
+    let mut offset = offset.min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    let before = &text[..offset];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    JsonPlace {
+        path,
+        line: 1 + before.bytes().filter(|&byte| byte == b'\n').count(),
+        column: 1 + before[line_start..].chars().count(),
+    }
+}

@@ -1,0 +1,249 @@
+//! The text of a description to calls of the builder, statement by statement.
+
+use core::fmt;
+
+use hashbrown::HashMap;
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::names::Names;
+use super::place;
+use super::statement::Statement;
+use super::words::{Named, Text};
+use crate::build::Builder;
+use crate::error::{At, Error, ErrorKind, JsonPlace, Result};
+use crate::model::Module;
+use crate::op::Reg;
+use crate::target::{SpaceId, Target};
+
+/// The version of the format.
+pub(super) const VERSION: u64 = 1;
+
+/// Reads a description.
+pub(super) fn module(text: &[u8]) -> Result<Module> {
+    let text = match core::str::from_utf8(text) {
+        Ok(text) => text,
+        Err(error) => {
+            let good = core::str::from_utf8(&text[..error.valid_up_to()]).unwrap_or_default();
+            let error = Error::malformed("the description is not UTF-8");
+            return Err(at(error, place::at_offset(good, good.len())));
+        }
+    };
+    let mut document = Document { text, reader: None, error: None };
+    let mut json = serde_json::Deserializer::from_str(text);
+    let read = json.deserialize_map(&mut document).and_then(|()| json.end());
+    match (read, document) {
+        (Ok(()), Document { reader: Some(reader), .. }) => {
+            reader.builder.finish().map_err(|error| at(error, place::of_key(text, "describe")))
+        }
+        // Without a reader there was an error.
+        (Ok(()), _) => Err(Error::malformed("no description")),
+        (Err(error), Document { error: None, .. }) => Err(of_json(text, 0, text, &error)),
+        // The place is known already, or it is where reading ended.
+        (Err(wrong), Document { error: Some(error), .. }) => {
+            Err(error.or_at(of_json(text, 0, text, &wrong).at().clone()))
+        }
+    }
+}
+
+/// The error at a place of the description, unless it has one.
+fn at(error: Error, json: JsonPlace) -> Error {
+    error.or_at(At { json: Some(json), ..At::default() })
+}
+
+/// What is wrong with the text, or with a part of it that begins at `start`.
+fn of_json(text: &str, start: usize, part: &str, error: &serde_json::Error) -> Error {
+    // Lines count from 1, and the column is the number of bytes of the line that were read.
+    let lines = part.split_inclusive('\n').take(error.line().saturating_sub(1));
+    let offset = start + lines.map(str::len).sum::<usize>() + error.column();
+    if error.is_eof() {
+        return at(ErrorKind::Truncated("the description".into()).into(), place::at_offset(text, offset));
+    }
+    let message = error.to_string();
+    let tail = format!(" at line {} column {}", error.line(), error.column());
+    let message = Error::malformed(message.strip_suffix(&tail).unwrap_or(&message));
+    match error.is_data() {
+        true => at(message, place::at_item(text, offset)),
+        false => at(message, place::at_offset(text, offset)),
+    }
+}
+
+/// The whole: `eitri`, `target`, `describe`.
+struct Document<'a> {
+    text: &'a str,
+    reader: Option<Reader<'a>>,
+    /// The error that reading ended with, where it is no error of the JSON.
+    error: Option<Error>,
+}
+
+impl<'a> Visitor<'a> for &mut Document<'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a description")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
+        let (mut version, mut is_described, mut waiting) = (None, false, None);
+        while let Some(key) = map.next_key::<Text<'_>>()? {
+            match &*key {
+                "eitri" if version.is_none() => {
+                    let found: u64 = map.next_value()?;
+                    if found != VERSION {
+                        let what = format!("version {found} of the format: this is version {VERSION}");
+                        let place = place::of_key(self.text, "eitri");
+                        return Err(self.fail(at(ErrorKind::Unsupported(what).into(), place)));
+                    }
+                    version = Some(found);
+                }
+                "target" if self.reader.is_none() => {
+                    let target: Text<'a> = map.next_value()?;
+                    let target = Target::named(&target)
+                        .map_err(|error| self.fail(at(error, place::of_key(self.text, "target"))))?;
+                    self.reader = Some(Reader::new(self.text, target));
+                }
+                "describe" if !is_described => {
+                    is_described = true;
+                    match self.reader.is_some() && version.is_some() {
+                        true => map.next_value_seed(&mut *self)?,
+                        // It can be read when it is known what for.
+                        false => waiting = Some(map.next_value::<&RawValue>()?),
+                    }
+                }
+                "eitri" | "target" | "describe" => {
+                    return Err(de::Error::custom(format!("duplicate field `{}`", &*key)));
+                }
+                _ => return Err(de::Error::unknown_field(&key, &["eitri", "target", "describe"])),
+            }
+        }
+        let missing = match (version, &self.reader, is_described) {
+            (None, ..) => "eitri",
+            (_, None, _) => "target",
+            (_, _, false) => "describe",
+            _ => return waiting.map_or(Ok(()), |list| self.describe(list)),
+        };
+        Err(de::Error::missing_field(missing))
+    }
+}
+
+impl<'a> Document<'a> {
+    /// The list of statements, where it came before the target.
+    fn describe<E: de::Error>(&mut self, list: &'a RawValue) -> Result<(), E> {
+        let mut json = serde_json::Deserializer::from_str(list.get());
+        let read = DeserializeSeed::deserialize(&mut *self, &mut json);
+        read.map_err(|error| {
+            let start = list.get().as_ptr() as usize - self.text.as_ptr() as usize;
+            let error = self.error.take().unwrap_or_else(|| of_json(self.text, start, list.get(), &error));
+            self.fail(error)
+        })
+    }
+
+    #[cold]
+    fn fail<E: de::Error>(&mut self, error: Error) -> E {
+        self.error = Some(error);
+        E::custom("")
+    }
+}
+
+/// The list of statements.
+impl<'a> DeserializeSeed<'a> for &mut Document<'a> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'a>>(self, list: D) -> Result<(), D::Error> {
+        struct List<'d, 'a>(&'d mut Document<'a>);
+        impl<'a> Visitor<'a> for List<'_, 'a> {
+            type Value = ();
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of statements")
+            }
+            fn visit_seq<A: SeqAccess<'a>>(self, mut list: A) -> Result<(), A::Error> {
+                let mut index = 0;
+                while let Some(statement) = list.next_element::<Statement<'a>>()? {
+                    if let Some(reader) = &mut self.0.reader
+                        && let Err(error) = reader.apply(statement)
+                    {
+                        let error = at(error, place::of_statement(self.0.text, index));
+                        return Err(self.0.fail(error));
+                    }
+                    index += 1;
+                }
+                Ok(())
+            }
+        }
+        list.deserialize_seq(List(self))
+    }
+}
+
+/// What was said so far.
+pub(super) struct Reader<'a> {
+    /// The whole description.
+    text: &'a str,
+    pub builder: Builder,
+    pub names: Names<'a>,
+    /// Registers that were named before.
+    registers: HashMap<Text<'a>, Reg>,
+    /// The error that a visitor ended with, where it is no error of the JSON.
+    error: Option<Error>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(text: &'a str, target: Target) -> Self {
+        let builder = Builder::new(target);
+        Self { text, builder, names: Names::new(), registers: HashMap::new(), error: None }
+    }
+
+    /// Reads a part of a statement that was left for later. Locations are nested more deeply than other JSON:
+    /// what reads them looks at the depth.
+    pub fn part<T>(
+        &mut self,
+        part: &'a RawValue,
+        read: impl FnOnce(
+            &mut Self,
+            &mut serde_json::Deserializer<serde_json::de::StrRead<'a>>,
+        ) -> serde_json::Result<T>,
+    ) -> Result<T> {
+        let mut json = serde_json::Deserializer::from_str(part.get());
+        json.disable_recursion_limit();
+        read(self, &mut json).map_err(|error| {
+            let start = part.get().as_ptr() as usize - self.text.as_ptr() as usize;
+            let found = of_json(self.text, start, part.get(), &error);
+            match self.error.take() {
+                None => found,
+                // The place is where the visitor was.
+                Some(error) => error.or_at(found.at().clone()),
+            }
+        })
+    }
+
+    /// Ends a visitor with an error that is not of the JSON.
+    #[cold]
+    pub fn fail<E: de::Error>(&mut self, error: Error) -> E {
+        self.error = Some(error);
+        E::custom("")
+    }
+
+    /// A register by its name, or by its number.
+    pub fn register(&mut self, named: &Named<'a>) -> Result<Reg> {
+        let name = match named {
+            Named::Number(number) => return Ok(Reg(*number)),
+            Named::Text(name) => name,
+        };
+        if let Some(&reg) = self.registers.get(name) {
+            return Ok(reg);
+        }
+        let reg = self.builder.target().register_named(name)?;
+        self.registers.insert(name.clone(), reg);
+        Ok(reg)
+    }
+
+    /// An address space by its name, or by its number.
+    pub fn space(&self, named: &Named<'_>) -> Result<SpaceId> {
+        match named {
+            Named::Text(name) => Ok(self.builder.target().space_named(name)?.id),
+            Named::Number(number) => match u32::try_from(*number) {
+                Ok(number) => Ok(SpaceId(number)),
+                Err(_) => Err(ErrorKind::UnknownSpace(*number).into()),
+            },
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! The statements: what stands in `describe`, field by field. Reading and writing share these, so that a
+//! statement with its fields is said once.
+
+use serde::de::Deserializer;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::words::{Bytes, Integer, Line, Named, Number, Signed, Text, Word};
+use super::write;
+use crate::model::{
+    Accessibility, BaseEncoding, CompositeKind, Defaulted, DescribedCalls, MemorySpace, PointerKind,
+    Qualifier, Virtuality,
+};
+use crate::op::Dialect;
+use crate::target::Scaling;
+
+/// Objects: fields that have to be there, and then those that may.
+macro_rules! objects { ($(
+    $(#[$doc:meta])*
+    $name:ident { $($field:ident: $type:ty),* $(,)? } { $($may:ident: $may_type:ty),* $(,)? }
+)*) => { $(
+    $(#[$doc])*
+    #[derive(Debug, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields, bound(deserialize = "'de: 'a"))]
+    pub(super) struct $name<'a> {
+        $(pub $field: $type,)*
+        $(
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub $may: Option<$may_type>,
+        )*
+    }
+
+    impl<'a> $name<'a> {
+        /// One that says what has to be said.
+        #[allow(dead_code, reason = "each object has it, and a few are only read")]
+        pub fn new($($field: $type),*) -> Self {
+            Self { $($field,)* $($may: None),* }
+        }
+    }
+)* } }
+
+/// What can be said of a unit, function or variable when it is made, and later: the fields are those of both
+/// statements, and by themselves what is applied to either.
+macro_rules! facts { ($(
+    $(#[$doc:meta])*
+    $facts:ident { $($may:ident: $may_type:ty),* $(,)? }
+    in $($statement:ident { $($field:ident: $type:ty),* $(,)? } { $($own:ident: $own_type:ty),* $(,)? })*;
+)*) => { $(
+    $(#[$doc])*
+    #[derive(Debug, Default)]
+    pub(super) struct $facts<'a> { $(pub $may: Option<$may_type>,)* }
+
+    facts!(@each $facts { $($may: $may_type),* }
+        $($statement { $($field: $type),* } { $($own: $own_type),* })*);
+)* };
+    (@each $facts:ident $may:tt) => {};
+    (@each $facts:ident { $($may:ident: $may_type:ty),* }
+        $statement:ident { $($field:ident: $type:ty),* } { $($own:ident: $own_type:ty),* }
+        $($rest:tt)*) => {
+        objects! {
+            $statement { $($field: $type),* } { $($own: $own_type,)* $($may: $may_type),* }
+        }
+
+        impl<'a> $statement<'a> {
+            /// Takes the facts out.
+            pub fn facts(&mut self) -> $facts<'a> {
+                $facts { $($may: self.$may.take(),)* }
+            }
+
+            /// Puts facts in.
+            #[allow(dead_code, reason = "each statement has it")]
+            pub fn with(mut self, facts: $facts<'a>) -> Self {
+                $(self.$may = facts.$may;)*
+                self
+            }
+        }
+
+        facts!(@each $facts { $($may: $may_type),* } $($rest)*);
+    };
+}
+
+/// An entity by its id, or by its name.
+pub(super) type Ref<'a> = Text<'a>;
+/// A half-open range of pcs.
+pub(super) type Pcs = (Number, Number);
+
+facts! {
+    /// What can be said of a unit.
+    UnitFacts { directory: Text<'a>, producer: Text<'a>, language: Named<'a>, language_version: u32 }
+    in Unit { name: Text<'a> } { id: Text<'a> }
+    DescribeUnit { unit: Ref<'a> } {};
+
+    /// What can be said of a function.
+    FunctionFacts {
+        code: Code<'a>, linkage_name: Text<'a>, returns: Ref<'a>, declared: Line<'a>, external: bool,
+        kernel: bool, stack: Stack<'a>, variadic: bool, noreturn: bool, main: bool, convention: u8,
+        declared_inline: bool, accessibility: Word<Accessibility>, virtuality: Word<Virtuality>,
+        explicit: bool, deleted: bool, defaulted: Word<Defaulted>, object_pointer: Ref<'a>,
+        frame_base: Later<'a>, static_link: Later<'a>, describes_calls: Word<DescribedCalls>,
+    }
+    in Function { r#in: Ref<'a>, name: Text<'a> } { id: Text<'a>, declaration: bool }
+    FunctionDefinition { r#in: Ref<'a>, declaration: Ref<'a> } { id: Text<'a> }
+    DescribeFunction { function: Ref<'a> } {};
+
+    /// What can be said of a variable.
+    VariableFacts {
+        declared: Line<'a>, artificial: bool, external: bool, memory_space: Word<MemorySpace>,
+        accessibility: Word<Accessibility>, linkage_name: Text<'a>, live: Later<'a>, always: Later<'a>,
+        const_value: Bytes,
+    }
+    in Variable { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a> } { id: Text<'a>, declaration: bool }
+    InlinedVariable { r#in: Ref<'a>, origin: Ref<'a> } { id: Text<'a> }
+    Definition { r#in: Ref<'a>, member: Ref<'a> } { id: Text<'a> }
+    DescribeVariable { variable: Ref<'a> } {};
+
+    /// What can be said of a call.
+    CallFacts {
+        returns_to: Number, at: Number, calls: Ref<'a>, target: Later<'a>, clobbered_target: Later<'a>,
+        tail: bool, line: Line<'a>,
+    }
+    in Call { r#in: Ref<'a> } { id: Text<'a> }
+    DescribeCall { call: Ref<'a> } {};
+}
+
+objects! {
+    /// Where code is: at a symbol and so many bytes further on, or at an address.
+    Code { bytes: Number } { symbol: Text<'a>, offset: Number, address: Number }
+    /// A stack frame.
+    Stack {} { base: Named<'a>, scaling: Word<Scaling> }
+
+    File { unit: Ref<'a>, name: Text<'a> } { id: Text<'a>, directory: Text<'a>, md5: Bytes, source: Text<'a> }
+    Namespace { r#in: Ref<'a> } { name: Text<'a>, inline: bool, id: Text<'a> }
+    DescribeScope { scope: Ref<'a> } { entry_pc: Number, discriminator: u32 }
+    Import { r#in: Ref<'a> } {
+        function: Ref<'a>, variable: Ref<'a>, r#type: Ref<'a>, namespace: Ref<'a>, all_of: Ref<'a>,
+        name: Text<'a>, declared: Line<'a>,
+    }
+    Label { r#in: Ref<'a>, name: Text<'a> } { at: Number, declared: Line<'a> }
+    Argument { call: Ref<'a>, location: Later<'a> } {
+        parameter: Ref<'a>, value: Later<'a>, points_to: (Later<'a>, Later<'a>),
+    }
+    Block { r#in: Ref<'a>, pcs: Vec<Pcs> } { id: Text<'a> }
+    Inlined { r#in: Ref<'a>, function: Ref<'a>, pcs: Vec<Pcs>, call: Line<'a> } { id: Text<'a> }
+    Constant { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a>, value: Bytes } {
+        id: Text<'a>, declared: Line<'a>, artificial: bool, external: bool, linkage_name: Text<'a>,
+        memory_space: Word<MemorySpace>, accessibility: Word<Accessibility>,
+    }
+    Procedure { unit: Ref<'a>, id: Text<'a>, loc: Later<'a> } {}
+    Rows { function: Ref<'a>, rows: Later<'a> } {}
+    Macros { unit: Ref<'a>, macros: Vec<MacroStep<'a>> } {}
+
+    BaseType { unit: Ref<'a>, name: Text<'a>, encoding: Word<BaseEncoding>, bits: Number } { id: Text<'a> }
+    Pointer { unit: Ref<'a> } {
+        to: Ref<'a>, kind: Word<PointerKind>, space: Named<'a>, memory_space: Word<MemorySpace>, id: Text<'a>,
+    }
+    MemberPointer { unit: Ref<'a>, class: Ref<'a>, to: Ref<'a> } { id: Text<'a> }
+    UnspecifiedType { unit: Ref<'a>, name: Text<'a> } { id: Text<'a> }
+    Array { unit: Ref<'a>, of: Ref<'a> } {
+        counts: Vec<Option<Number>>, extents: Vec<ExtentOf<'a>>, stride_bits: Number, id: Text<'a>,
+    }
+    /// A dimension of an array of which more is to be said than how many elements it has.
+    ExtentOf {} { count: Number, variable: Ref<'a>, value: Later<'a>, lower: Signed, index: Ref<'a> }
+    Vector { unit: Ref<'a>, of: Ref<'a>, count: Number } { id: Text<'a> }
+    Typedef { unit: Ref<'a>, name: Text<'a> } { of: Ref<'a>, id: Text<'a> }
+    Qualified { unit: Ref<'a>, qualifier: Word<Qualifier> } { of: Ref<'a>, id: Text<'a> }
+    Subroutine { unit: Ref<'a>, parameters: Vec<Ref<'a>> } { returns: Ref<'a>, id: Text<'a> }
+    Composite { unit: Ref<'a>, bytes: Number } { name: Text<'a>, id: Text<'a> }
+    Incomplete { unit: Ref<'a>, kind: Word<CompositeKind>, name: Text<'a> } { id: Text<'a> }
+    Enumeration { unit: Ref<'a>, of: Ref<'a>, enumerators: Vec<(Text<'a>, Integer)> } {
+        name: Text<'a>, class: bool, id: Text<'a>,
+    }
+    DescribeType { unit: Ref<'a>, r#type: Ref<'a> } {
+        r#in: Ref<'a>, declared: Line<'a>, alignment: Number,
+    }
+    Member { unit: Ref<'a>, r#type: Ref<'a> } {
+        of: Ref<'a>, variant: Ref<'a>, name: Text<'a>, offset: Number, offset_bits: Number, bits: Number,
+        accessibility: Word<Accessibility>, mutable: bool, artificial: bool, declared: Line<'a>,
+    }
+    Base { unit: Ref<'a>, of: Ref<'a>, r#type: Ref<'a> } {
+        offset: Number, r#virtual: Later<'a>, accessibility: Word<Accessibility>,
+    }
+    VariantPart { unit: Ref<'a>, of: Ref<'a>, id: Text<'a> } { discriminant: Discriminant<'a>, untagged: Ref<'a> }
+    /// The member that says which variant is there.
+    Discriminant { r#type: Ref<'a> } {
+        name: Text<'a>, offset: Number, offset_bits: Number, bits: Number,
+        accessibility: Word<Accessibility>, mutable: bool, artificial: bool, declared: Line<'a>,
+    }
+    Variant { part: Ref<'a>, id: Text<'a>, values: Vec<Values> } {}
+    Template { argument: Stands<'a> } { unit: Ref<'a>, of: Ref<'a>, function: Ref<'a>, name: Text<'a>, default: bool }
+    /// A parameter in a pack.
+    Packed { argument: Stands<'a> } { name: Text<'a>, default: bool }
+}
+
+/// What a parameter of a template stands for.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", bound(deserialize = "'de: 'a"))]
+pub(super) enum Stands<'a> {
+    Type(Option<Ref<'a>>),
+    Value(Ref<'a>, Later<'a>),
+    Template(Text<'a>),
+    Pack(Vec<Packed<'a>>),
+}
+
+/// Values of a discriminant: one, or from the first to the last.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Values {
+    One(Integer),
+    Range(Integer, Integer),
+}
+
+/// The fields of a statement that is read as a whole.
+macro_rules! statements { ($($variant:ident $key:literal $object:ident)*) => {
+    /// One statement: one call of the builder, or one and the calls of what it gives.
+    #[derive(Debug, Serialize, Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
+    pub(super) enum Statement<'a> { $(
+        #[serde(rename = $key)]
+        $variant($object<'a>),
+    )* }
+
+    /// The word that each statement begins with.
+    pub const STATEMENTS: &[&str] = &[$($key),*];
+} }
+statements! {
+    Unit "unit" Unit
+    DescribeUnit "describe_unit" DescribeUnit
+    File "file" File
+    Namespace "namespace" Namespace
+    DescribeScope "describe_scope" DescribeScope
+    Import "import" Import
+    Label "label" Label
+    Call "call" Call
+    DescribeCall "describe_call" DescribeCall
+    Argument "argument" Argument
+    Function "function" Function
+    FunctionDefinition "function_definition" FunctionDefinition
+    DescribeFunction "describe_function" DescribeFunction
+    Block "block" Block
+    Inlined "inlined" Inlined
+    Variable "variable" Variable
+    Parameter "parameter" Variable
+    DescribeVariable "describe_variable" DescribeVariable
+    Constant "constant" Constant
+    InlinedVariable "inlined_variable" InlinedVariable
+    Definition "definition" Definition
+    Procedure "procedure" Procedure
+    Rows "rows" Rows
+    Macros "macros" Macros
+    BaseType "base_type" BaseType
+    Pointer "pointer" Pointer
+    Array "array" Array
+    Vector "vector" Vector
+    Typedef "typedef" Typedef
+    Qualified "qualified" Qualified
+    Subroutine "subroutine" Subroutine
+    MemberPointer "member_pointer" MemberPointer
+    UnspecifiedType "unspecified_type" UnspecifiedType
+    Structure "structure" Composite
+    Class "class" Composite
+    Union "union" Composite
+    Incomplete "incomplete" Incomplete
+    Enumeration "enumeration" Enumeration
+    DescribeType "describe_type" DescribeType
+    Member "member" Member
+    Base "base" Base
+    VariantPart "variant_part" VariantPart
+    Variant "variant" Variant
+    Template "template" Template
+}
+
+objects! {
+    /// A raw expression: its bytes, or its operations as text.
+    Expression {} { bytes: Bytes, fixups: Vec<Fixup<'a>>, text: Text<'a>, dialect: Word<Dialect> }
+    /// What is to be filled in.
+    Fixup { offset: u32, kind: Filled, entity: EntityRef<'a> } {}
+}
+
+/// [`FixupKind`](crate::op::FixupKind).
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Filled {
+    /// So many bytes: 2 or 4.
+    Entry(u8),
+    /// So many bytes.
+    Type(u8),
+    EntrySection,
+    Address,
+}
+
+/// [`Entity`](crate::model::Entity).
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", bound(deserialize = "'de: 'a"))]
+pub(super) enum EntityRef<'a> {
+    Variable(Ref<'a>),
+    Type(Ref<'a>),
+    Procedure(Ref<'a>),
+    Symbol(Text<'a>, Signed),
+}
+
+/// [`Macro`](crate::model::Macro).
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", bound(deserialize = "'de: 'a"))]
+pub(super) enum MacroStep<'a> {
+    Define(u32, Text<'a>),
+    Undefine(u32, Text<'a>),
+    File(u32, Ref<'a>),
+    EndFile,
+}
+
+/// What may be said of a row apart from its line.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RowFacts {
+    #[serde(skip_serializing_if = "is_zero")]
+    pub discriminator: u32,
+    /// It begins no statement.
+    #[serde(skip_serializing_if = "is_false")]
+    pub not_stmt: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    pub prologue_end: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    pub epilogue_begin: bool,
+}
+
+fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
+
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+/// Locations and rows: text, until it is known what it speaks of; or the model's, that are written.
+#[derive(Debug)]
+pub(super) enum Later<'a> {
+    Text(&'a RawValue),
+    Live(write::Live<'a>),
+    Loc(write::Place<'a>),
+    Number(write::NumberAt<'a>),
+    Expr(write::Place<'a>),
+    Rows(write::Rows<'a>),
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Later<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        <&RawValue>::deserialize(from).map(Self::Text)
+    }
+}
+
+impl Serialize for Later<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => text.serialize(to),
+            Self::Live(live) => live.serialize(to),
+            Self::Loc(loc) => loc.serialize(to),
+            Self::Number(number) => number.serialize(to),
+            Self::Expr(loc) => loc.expression().serialize(to),
+            Self::Rows(rows) => rows.serialize(to),
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! What the fields of statements hold: text that is borrowed, numbers, bytes, and words for what the model has
+//! a value for.
+
+use core::fmt;
+use std::borrow::Cow;
+
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::error::Error;
+use crate::model::{
+    Accessibility, BaseEncoding, CompositeKind, Defaulted, DescribedCalls, Half, MemorySpace, PointerKind,
+    Qualifier, Virtuality,
+};
+use crate::op::Dialect;
+use crate::target::Scaling;
+
+/// Text, borrowed from the description unless it has escapes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Text<'a>(pub Cow<'a, str>);
+
+impl core::ops::Deref for Text<'_> {
+    type Target = str;
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'a> From<&'a str> for Text<'a> {
+    fn from(text: &'a str) -> Self {
+        Self(Cow::Borrowed(text))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct AsText;
+        impl<'de> Visitor<'de> for AsText {
+            type Value = Text<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+        from.deserialize_str(AsText)
+    }
+}
+
+impl Serialize for Text<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.0)
+    }
+}
+
+/// The largest number that every reader of JSON keeps: larger ones are written as text.
+const EXACT: u64 = 1 << 53;
+
+/// A number: as JSON has it, or as text in hexadecimal, `"0x1f"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Number(pub u64);
+
+/// The same with a sign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Signed(pub i64);
+
+/// A number of 64 bits, with a sign or without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Integer(pub i128);
+
+/// The value of `0x…`.
+fn hexadecimal(text: &str) -> Option<u64> {
+    let digits = text.strip_prefix("0x")?;
+    // `from_str_radix` takes a sign too.
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    u64::from_str_radix(digits, 16).ok().filter(|_| is_number)
+}
+
+/// The same with a sign.
+fn signed(text: &str) -> Option<i128> {
+    match text.strip_prefix('-') {
+        Some(digits) => Some(-i128::from(hexadecimal(digits)?)),
+        None => hexadecimal(text).map(Into::into),
+    }
+}
+
+/// The value of a number, if it is one of 64 bits without a sign.
+pub(super) fn number<E: de::Error>(text: &str) -> Result<u64, E> {
+    let what = &"a number below 2^64, in text as \"0x1f\"";
+    hexadecimal(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), what))
+}
+
+macro_rules! numbers { ($($name:ident($of:ty) $what:literal $of_text:expr;)*) => { $(
+    impl<'de> Deserialize<'de> for $name {
+        fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+            struct AsNumber;
+            impl Visitor<'_> for AsNumber {
+                type Value = $name;
+                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.write_str($what)
+                }
+                fn visit_u64<E: de::Error>(self, value: u64) -> Result<$name, E> {
+                    let wrong = |_| E::invalid_value(de::Unexpected::Unsigned(value), &self);
+                    <$of>::try_from(value).map($name).map_err(wrong)
+                }
+                fn visit_i64<E: de::Error>(self, value: i64) -> Result<$name, E> {
+                    let wrong = |_| E::invalid_value(de::Unexpected::Signed(value), &self);
+                    <$of>::try_from(value).map($name).map_err(wrong)
+                }
+                fn visit_str<E: de::Error>(self, text: &str) -> Result<$name, E> {
+                    let value: Option<$of> = ($of_text)(text);
+                    value.map($name).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+                }
+            }
+            from.deserialize_any(AsNumber)
+        }
+    }
+)* } }
+numbers! {
+    Number(u64) "a number below 2^64, in text as \"0x1f\"" hexadecimal;
+    Signed(i64) "a signed number of 64 bits, in text as \"0x1f\" or \"-0x1f\"" |text: &str| {
+        signed(text)?.try_into().ok()
+    };
+    Integer(i128) "a number of 64 bits, in text as \"0x1f\" or \"-0x1f\"" signed;
+}
+
+impl Serialize for Integer {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match (u64::try_from(self.0), i64::try_from(self.0)) {
+            (Ok(unsigned), _) => Number(unsigned).serialize(to),
+            (_, Ok(signed)) => Signed(signed).serialize(to),
+            // The builder takes none.
+            _ => Err(serde::ser::Error::custom("a number of more than 64 bits")),
+        }
+    }
+}
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            small @ ..=EXACT => to.serialize_u64(small),
+            large => to.collect_str(&format_args!("{large:#x}")),
+        }
+    }
+}
+
+impl Serialize for Signed {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let (sign, size) = (if self.0 < 0 { "-" } else { "" }, self.0.unsigned_abs());
+        match size {
+            ..=EXACT => to.serialize_i64(self.0),
+            _ => to.collect_str(&format_args!("{sign}{size:#x}")),
+        }
+    }
+}
+
+/// A line of a file, and a column if there is one: a list of two or three.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Line<'a> {
+    pub file: Text<'a>,
+    pub line: u32,
+    pub column: u32,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Line<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct AsLine;
+        impl<'de> Visitor<'de> for AsLine {
+            type Value = Line<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of a file, a line, and then perhaps a column")
+            }
+            fn visit_seq<S: de::SeqAccess<'de>>(self, mut json: S) -> Result<Line<'de>, S::Error> {
+                let missing = |count| de::Error::invalid_length(count, &self);
+                let file = json.next_element()?.ok_or_else(|| missing(0))?;
+                let line = json.next_element()?.ok_or_else(|| missing(1))?;
+                let column = json.next_element()?;
+                if column.is_some() && json.next_element::<de::IgnoredAny>()?.is_some() {
+                    return Err(missing(4));
+                }
+                Ok(Line { file, line, column: column.unwrap_or(0) })
+            }
+        }
+        from.deserialize_seq(AsLine)
+    }
+}
+
+impl Serialize for Line<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.column {
+            0 => (&self.file, self.line).serialize(to),
+            column => (&self.file, self.line, column).serialize(to),
+        }
+    }
+}
+
+/// Bytes as text, two hexadecimal digits each, with spaces between bytes or without.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Bytes(pub Vec<u8>);
+
+impl Bytes {
+    /// The bytes that the text stands for.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digit = |byte: u8| (byte as char).to_digit(16).map(|digit| digit as u8);
+        let mut bytes = Vec::with_capacity(text.len() / 2);
+        let mut rest = text.as_bytes();
+        loop {
+            rest = match rest {
+                [] => return Some(Self(bytes)),
+                [b' ', rest @ ..] => rest,
+                [high, low, rest @ ..] => {
+                    bytes.push(digit(*high)? << 4 | digit(*low)?);
+                    rest
+                }
+                _ => return None,
+            };
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct AsBytes;
+        impl Visitor<'_> for AsBytes {
+            type Value = Bytes;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("bytes of two hexadecimal digits each")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Bytes, E> {
+                Bytes::parse(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+        }
+        from.deserialize_str(AsBytes)
+    }
+}
+
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        HexOf(&self.0).serialize(to)
+    }
+}
+
+/// Writes borrowed bytes so.
+pub(super) struct HexOf<'a>(pub &'a [u8]);
+
+impl Serialize for HexOf<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl fmt::Display for HexOf<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// Something that has a name, or is given by number where it has none: a register, an address space, a
+/// language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Named<'a> {
+    Text(Text<'a>),
+    Number(u64),
+}
+
+impl<'a> Named<'a> {
+    /// The name, of what has no number.
+    pub fn text(&self) -> Result<&Text<'a>, Error> {
+        match self {
+            Self::Text(text) => Ok(text),
+            Self::Number(number) => Err(Error::bad_argument(format!("{number} is not a name"))),
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Named<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct AsNamed;
+        impl<'de> Visitor<'de> for AsNamed {
+            type Value = Named<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a name or a number")
+            }
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Named<'de>, E> {
+                Ok(Named::Text(Text(Cow::Borrowed(text))))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Named<'de>, E> {
+                Ok(Named::Text(Text(Cow::Owned(text.to_owned()))))
+            }
+            fn visit_u64<E>(self, number: u64) -> Result<Named<'de>, E> {
+                Ok(Named::Number(number))
+            }
+        }
+        from.deserialize_any(AsNamed)
+    }
+}
+
+impl Serialize for Named<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => text.serialize(to),
+            Self::Number(number) => Number(*number).serialize(to),
+        }
+    }
+}
+
+/// A value of the model by its word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Word<T>(pub T);
+
+/// The words for the values of a type.
+pub(super) trait Words: Copy + PartialEq + 'static {
+    const WORDS: &'static [(&'static str, Self)];
+    const NAMES: &'static [&'static str];
+}
+
+impl<'de, T: Words> Deserialize<'de> for Word<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct AsWord<T>(core::marker::PhantomData<T>);
+        impl<T: Words> Visitor<'_> for AsWord<T> {
+            type Value = Word<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a word")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Word<T>, E> {
+                let found = T::WORDS.iter().find(|(word, _)| *word == text);
+                found.map(|&(_, value)| Word(value)).ok_or_else(|| E::unknown_variant(text, T::NAMES))
+            }
+        }
+        from.deserialize_str(AsWord(core::marker::PhantomData))
+    }
+}
+
+impl<T: Words> Serialize for Word<T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let found = T::WORDS.iter().find(|(_, value)| *value == self.0);
+        to.serialize_str(found.map_or("", |(word, _)| word))
+    }
+}
+
+/// Words for the variants of a type. A variant without a word does not compile.
+macro_rules! words { ($($type:ident { $($variant:ident $word:literal),* $(,)? })*) => { $(
+    impl Words for $type {
+        const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),*];
+        const NAMES: &'static [&'static str] = &[$($word),*];
+    }
+
+    const _: fn($type) = |value| match value { $($type::$variant => {})* };
+)* } }
+words! {
+    BaseEncoding {
+        Address "address", Boolean "boolean", ComplexFloat "complex_float", Float "float",
+        ImaginaryFloat "imaginary_float", DecimalFloat "decimal_float", Signed "signed",
+        SignedChar "signed_char", Unsigned "unsigned", UnsignedChar "unsigned_char",
+        SignedFixed "signed_fixed", UnsignedFixed "unsigned_fixed", PackedDecimal "packed_decimal",
+        NumericString "numeric_string", Edited "edited", Utf "utf", Ucs "ucs", Ascii "ascii",
+    }
+    PointerKind { Pointer "pointer", Reference "reference", RvalueReference "rvalue_reference" }
+    MemorySpace { Global "global", Constant "constant", Group "group", Private "private" }
+    Accessibility { Public "public", Protected "protected", Private "private" }
+    CompositeKind { Struct "structure", Class "class", Union "union" }
+    Virtuality { Virtual "virtual", Pure "pure" }
+    Defaulted { InClass "in_class", OutOfClass "out_of_class" }
+    DescribedCalls { Tail "tail", All "all", Source "source" }
+    Qualifier { Const "const", Volatile "volatile", Restrict "restrict", Atomic "atomic" }
+    Half { Low "low", High "high" }
+    Dialect { Dwarf5 "dwarf5", Llvm "llvm", Legacy "legacy", Dwarf6 "dwarf6" }
+    Scaling { Lane "lane", Wave "wave" }
+}

@@ -1,0 +1,334 @@
+//! Type units: DWARF 5 section 3.1.4, and `.debug_types` of DWARF 4.
+//!
+//! ```text
+//! compile unit                            type unit 0x7a…, of one group with others of that signature
+//!   variable, type 0x7a…                    namespace ns
+//!   pointer type, type 0x7a…                  structure node
+//!                                               member next, type ─┐
+//!                                           pointer type  ◄────────┘  copied
+//! ```
+//!
+//! Structures, classes, unions and enumerations with a name have units of their own, where they are declared in
+//! the unit or a namespace and nothing is declared in them. What they are made of and has no unit is copied into
+//! theirs. A type that is made of something that cannot be copied stays in the compile unit.
+
+use hashbrown::{DefaultHashBuilder, HashMap};
+
+use super::dies::Dies;
+use super::entries::Children;
+use super::others::Others;
+use super::signature::Signatures;
+use super::units::{Part, Units};
+use super::{Consumer, Policy};
+use crate::emit::abbrev::Abbreviations;
+use crate::error::Result;
+use crate::model::{
+    BaseOffset, Count, Discriminant, Module, ScopeId, ScopeKind, TemplateArgument, TemplateParameter, Type,
+    TypeId, TypeKind, UnitId,
+};
+
+/// Which types have units of their own.
+#[derive(Default)]
+pub(super) struct TypeUnits {
+    /// By type; empty if there are none.
+    signatures: Vec<Option<u64>>,
+    /// The types of which each unit writes the type unit: the first of each signature.
+    written: Vec<Vec<TypeId>>,
+}
+
+/// A type unit, written.
+#[derive(Debug)]
+pub(super) struct TypeUnit {
+    pub(super) signature: u64,
+    pub(super) info: Part,
+}
+
+impl TypeUnits {
+    pub(super) fn new(module: &Module, children: &Children, others: &Others, consumer: &Consumer) -> Self {
+        let mut stays: Vec<bool> =
+            module.types.values().map(|ty| !is_free(module, children, others, ty)).collect();
+        let users = users(module);
+        let unfit = module.types.keys().filter(|&id| stays[id.as_u32() as usize]).collect();
+        spread(unfit, &users, &mut stays);
+
+        let mut describe = Signatures::new(module, consumer);
+        let mut signatures: Vec<Option<u64>> = vec![None; module.types.len()];
+        for (id, ty) in &module.types {
+            let index = id.as_u32() as usize;
+            if !stays[index] && is_one_of_its_own(ty) {
+                signatures[index] = Some(describe.signature(id));
+            }
+        }
+        // A signature depends on the names of what pointers point to, and not on where a type is declared. What
+        // would not be the same in all units of the module stays there, so that nothing is lost.
+        let mut first = HashMap::<u64, (TypeId, Option<[u8; 16]>), DefaultHashBuilder>::default();
+        let mut differ = Vec::new();
+        for id in module.types.keys() {
+            let Some(signature) = signatures[id.as_u32() as usize] else { continue };
+            let (first, contents) = first.entry(signature).or_insert((id, None));
+            if *first != id {
+                let expected = *contents.get_or_insert_with(|| describe.contents(*first, &signatures));
+                if expected != describe.contents(id, &signatures) {
+                    differ.push(signature);
+                }
+            }
+        }
+        if !differ.is_empty() {
+            differ.sort_unstable();
+            let is_other =
+                |signature: &Option<u64>| signature.is_some_and(|it| differ.binary_search(&it).is_ok());
+            let others: Vec<TypeId> =
+                module.types.keys().filter(|id| is_other(&signatures[id.as_u32() as usize])).collect();
+            for id in &others {
+                stays[id.as_u32() as usize] = true;
+            }
+            spread(others, &users, &mut stays);
+            for (signature, _) in signatures.iter_mut().zip(&stays).filter(|(_, stays)| **stays) {
+                *signature = None;
+            }
+        }
+        let mut written = vec![Vec::new(); module.units.len()];
+        for (id, ty) in &module.types {
+            let signature = signatures[id.as_u32() as usize];
+            if signature.is_some_and(|signature| first[&signature].0 == id) {
+                written[ty.unit.as_u32() as usize].push(id);
+            }
+        }
+        Self { signatures, written }
+    }
+
+    /// The signature of a type that has a unit of its own.
+    #[inline]
+    pub(super) fn signature(&self, id: TypeId) -> Option<u64> {
+        self.signatures.get(id.as_u32() as usize).copied().flatten()
+    }
+
+    #[inline]
+    pub(super) fn has(&self, id: TypeId) -> bool {
+        self.signature(id).is_some()
+    }
+
+    fn written_by(&self, unit: UnitId) -> &[TypeId] {
+        self.written.get(unit.as_u32() as usize).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Whether a type has a unit of its own, if it can be in one: a structure, class, union or enumeration with a name.
+fn is_one_of_its_own(ty: &Type) -> bool {
+    let is_one = matches!(ty.kind, TypeKind::Composite(_) | TypeKind::Enum { .. });
+    is_one && ty.name().is_some() && !ty.is_declaration
+}
+
+/// Whether a type is declared outside of all code and types, and of namespaces that are a unit's own; and has
+/// nothing in it that has to be in one place.
+fn is_free(module: &Module, children: &Children, others: &Others, ty: &Type) -> bool {
+    let mut scope = &module.scopes[ty.scope];
+    loop {
+        match (&scope.kind, scope.parent) {
+            (ScopeKind::Unit, _) => break,
+            (ScopeKind::Namespace { name: Some(_), .. }, Some(parent)) => scope = &module.scopes[parent],
+            _ => return false,
+        }
+    }
+    match &ty.kind {
+        TypeKind::Array { dimensions, .. } => {
+            dimensions.iter().all(|one| matches!(one.count, Count::Unknown | Count::Fixed(_)))
+        }
+        TypeKind::Composite(composite) => {
+            children.is_empty(composite.scope)
+                && others.range(composite.scope).is_empty()
+                && composite.bases.iter().all(|base| matches!(base.offset, BaseOffset::Bytes(_)))
+                && ty.locs().into_iter().all(|loc| module.constant(loc).is_some())
+        }
+        _ => true,
+    }
+}
+
+/// Gives the types that a type refers to.
+fn referred(module: &Module, ty: &Type, each: &mut impl FnMut(TypeId)) {
+    match &ty.kind {
+        TypeKind::Base { .. } | TypeKind::Unspecified { .. } => {}
+        TypeKind::Pointer { to: of, .. } | TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => {
+            of.iter().copied().for_each(each);
+        }
+        TypeKind::MemberPointer { class, to } => [*class, *to].into_iter().for_each(each),
+        TypeKind::Array { of, dimensions, .. } => {
+            each(*of);
+            dimensions.iter().filter_map(|dimension| dimension.index).for_each(each);
+        }
+        TypeKind::Vector { of, .. } | TypeKind::Enum { of, .. } => each(*of),
+        TypeKind::Composite(composite) => {
+            composite.templates.iter().for_each(|parameter| arguments(parameter, each));
+            composite.bases.iter().for_each(|base| each(base.ty));
+            composite.all_members(module).for_each(|member| each(member.ty));
+            for &part in &composite.variant_parts {
+                if let Discriminant::Type(ty) = module.variant_parts[part].discriminant {
+                    each(ty);
+                }
+            }
+        }
+        TypeKind::Subroutine { returns, parameters } => {
+            returns.iter().chain(parameters).copied().for_each(each);
+        }
+    }
+}
+
+/// The types that a parameter of a template stands for.
+fn arguments(parameter: &TemplateParameter, each: &mut impl FnMut(TypeId)) {
+    match &parameter.argument {
+        TemplateArgument::Type(ty) => ty.iter().copied().for_each(each),
+        TemplateArgument::Value { ty, .. } => each(*ty),
+        TemplateArgument::Template(_) => {}
+        TemplateArgument::Pack(inner) => inner.iter().for_each(|parameter| arguments(parameter, each)),
+    }
+}
+
+/// Types, each with one that refers to it, sorted.
+fn users(module: &Module) -> Vec<(TypeId, TypeId)> {
+    let mut users = Vec::new();
+    for (id, ty) in &module.types {
+        referred(module, ty, &mut |of| users.push((of, id)));
+    }
+    users.sort_unstable();
+    users
+}
+
+/// What refers to something that stays, stays.
+fn spread(mut from: Vec<TypeId>, users: &[(TypeId, TypeId)], stays: &mut [bool]) {
+    while let Some(id) = from.pop() {
+        let first = users.partition_point(|&(of, _)| of < id);
+        for &(_, user) in users[first..].iter().take_while(|&&(of, _)| of == id) {
+            if !core::mem::replace(&mut stays[user.as_u32() as usize], true) {
+                from.push(user);
+            }
+        }
+    }
+}
+
+/// Writes the type units that belong to a unit, and gives its abbreviations with theirs among them.
+pub(super) fn write(
+    units: &Units<'_>,
+    unit: UnitId,
+    abbreviations: Abbreviations,
+) -> Result<(Vec<TypeUnit>, Abbreviations)> {
+    let types = units.type_units.written_by(unit);
+    if types.is_empty() {
+        return Ok((Vec::new(), abbreviations));
+    }
+    let mut dies = Dies::new(units, unit, abbreviations, false);
+    dies.policy = Policy::Strict;
+    dies.info.named = None;
+    let mut written = Vec::with_capacity(types.len());
+    let mut copies = Copies::new(units, unit);
+    for &ty in types {
+        copies.find(ty);
+        let Some(signature) = units.type_units.signature(ty) else { continue };
+        written.push(TypeUnit { signature, info: dies.type_unit(ty, signature, &copies)? });
+    }
+    Ok((written, dies.info.abbreviations))
+}
+
+/// What is in a type unit.
+struct Copies<'u> {
+    units: &'u Units<'u>,
+    /// The types, by scope.
+    types: Vec<(ScopeId, TypeId)>,
+    /// The namespaces, by what they are in.
+    namespaces: Vec<(ScopeId, ScopeId)>,
+    /// Of the types of the compile unit, for which type unit each was found last.
+    found: Vec<u32>,
+    searches: u32,
+}
+
+impl<'u> Copies<'u> {
+    fn new(units: &'u Units<'u>, unit: UnitId) -> Self {
+        let found = vec![0; units.types.of(unit).len()];
+        Self { units, types: Vec::new(), namespaces: Vec::new(), found, searches: 0 }
+    }
+
+    /// Finds what is in the unit of a type.
+    fn find(&mut self, ty: TypeId) {
+        let units = self.units;
+        let module = units.module;
+        self.searches += 1;
+        self.types.clear();
+        self.namespaces.clear();
+        let mut next = vec![ty];
+        while let Some(id) = next.pop() {
+            let found = &mut self.found[units.types.place(module.types[id].unit, id.as_u32()) as usize];
+            if core::mem::replace(found, self.searches) == self.searches {
+                continue;
+            }
+            let data = &module.types[id];
+            self.types.push((data.scope, id));
+            referred(module, data, &mut |of| {
+                if !units.type_units.has(of) {
+                    next.push(of);
+                }
+            });
+            let mut scope = data.scope;
+            while let Some(parent) = module.scopes[scope].parent {
+                self.namespaces.push((parent, scope));
+                scope = parent;
+            }
+        }
+        self.types.sort_unstable();
+        self.namespaces.sort_unstable();
+        self.namespaces.dedup();
+    }
+}
+
+impl Dies<'_> {
+    /// Writes the unit of a type.
+    fn type_unit(&mut self, ty: TypeId, signature: u64, copies: &Copies<'_>) -> Result<Part> {
+        let module = self.module;
+        let unit = &module.units[self.entries.unit];
+        self.type_unit_of = Some(ty);
+        self.info.begin_type_unit(signature, self.entries.ty(ty));
+        self.info.begin_entry(gimli::DW_TAG_type_unit, true, None);
+        self.language(unit);
+        if copies.types.iter().any(|&(_, id)| module.types[id].lines(module).next().is_some()) {
+            self.info.offset(gimli::DW_AT_stmt_list, ".debug_line", 0);
+        }
+        self.info.end_entry();
+        self.copied(unit.scope, copies)?;
+        self.info.end_children();
+        self.info.end_unit()?;
+        // In the next unit these are elsewhere, or not at all.
+        for &(_, id) in &copies.types {
+            self.info.offsets[self.entries.ty(id).0 as usize] = 0;
+            if let TypeKind::Composite(composite) = &module.types[id].kind {
+                for &part in &composite.variant_parts {
+                    self.info.offsets[self.entries.discriminant(part).0 as usize] = 0;
+                }
+            }
+        }
+        let info = &mut self.info;
+        Ok(Part {
+            bytes: core::mem::take(&mut info.bytes),
+            relocations: core::mem::take(&mut info.relocations),
+            elsewhere: core::mem::take(&mut info.elsewhere),
+        })
+    }
+
+    /// The types of a scope that are in a type unit, and the namespaces.
+    fn copied(&mut self, scope: ScopeId, copies: &Copies<'_>) -> Result<()> {
+        let first = copies.types.partition_point(|&(of, _)| of < scope);
+        for &(_, id) in copies.types[first..].iter().take_while(|&&(of, _)| of == scope) {
+            self.ty(id, false)?;
+        }
+        let first = copies.namespaces.partition_point(|&(of, _)| of < scope);
+        for &(_, inner) in copies.namespaces[first..].iter().take_while(|&&(of, _)| of == scope) {
+            let ScopeKind::Namespace { name, is_inline } = self.module.scopes[inner].kind else { continue };
+            self.info.begin_entry(gimli::DW_TAG_namespace, true, None);
+            self.name(name);
+            if is_inline {
+                self.info.flag(gimli::DW_AT_export_symbols);
+            }
+            self.info.end_entry();
+            self.copied(inner, copies)?;
+            self.info.end_children();
+        }
+        Ok(())
+    }
+}

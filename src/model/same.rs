@@ -1,0 +1,276 @@
+//! When two modules are the same: strings, expressions and locations by what they are, not by the order in
+//! which they were stored.
+//!
+//! Each module is copied with strings, expressions and locations stored in the order in which its entities
+//! refer to them; then the copies are compared, number by number. So a part of an entity that is forgotten
+//! here makes modules different that are the same, never the reverse.
+
+use super::{
+    Address, Argument, Base, BaseOffset, Call, Composite, Count, Dimension, Discriminant, Entity, ExprId,
+    File, Function, Import, Label, Live, LocId, Macro, Member, Module, Node, Pool, Procedure, Scope,
+    ScopeKind, StringId, Strings, Symbol, TemplateArgument, TemplateParameter, Type, TypeKind, Unit,
+    Variable, Variant, VariantPart,
+};
+use crate::model::loc::Loc;
+use crate::op::Expr;
+
+impl PartialEq for Module {
+    /// Whether both describe the same, with the same ids. The order in which strings, raw expressions and
+    /// locations were first used does not count, nor do strings and raw expressions that nothing uses.
+    fn eq(&self, other: &Self) -> bool {
+        let (one, other) = (Canonical::of(self), Canonical::of(other));
+        let Module {
+            target,
+            strings,
+            exprs,
+            units,
+            files,
+            types,
+            variant_parts,
+            scopes,
+            functions,
+            variables,
+            procedures,
+            locs,
+            live,
+            rows,
+            ranges,
+            macros,
+            calls,
+            imports,
+            labels,
+            arguments,
+        } = &one;
+        *target == other.target
+            && *strings == other.strings
+            && exprs.iter().eq(&other.exprs)
+            && *units == other.units
+            && *files == other.files
+            && *types == other.types
+            && *variant_parts == other.variant_parts
+            && *scopes == other.scopes
+            && *functions == other.functions
+            && *variables == other.variables
+            && *procedures == other.procedures
+            && *locs == other.locs
+            && *live == other.live
+            && *rows == other.rows
+            && *ranges == other.ranges
+            && *macros == other.macros
+            && *calls == other.calls
+            && *imports == other.imports
+            && *labels == other.labels
+            && *arguments == other.arguments
+    }
+}
+
+/// Stores again what is referred to.
+struct Canonical<'m> {
+    from: &'m Module,
+    strings: Strings,
+    exprs: indexmap::IndexSet<(Expr, Vec<Entity>), hashbrown::DefaultHashBuilder>,
+    locs: Pool,
+}
+
+impl<'m> Canonical<'m> {
+    fn of(from: &'m Module) -> Module {
+        let mut to =
+            Self { from, strings: Default::default(), exprs: Default::default(), locs: Pool::default() };
+        let mut module = from.clone();
+        module.units.values_mut().for_each(|unit| unit.store(&mut to));
+        module.files.values_mut().for_each(|file| file.store(&mut to));
+        module.types.values_mut().for_each(|ty| ty.store(&mut to));
+        module.variant_parts.values_mut().for_each(|part| part.store(&mut to));
+        module.scopes.values_mut().for_each(|scope| scope.store(&mut to));
+        module.functions.values_mut().for_each(|function| function.store(&mut to));
+        module.variables.values_mut().for_each(|variable| variable.store(&mut to));
+        module.procedures.values_mut().for_each(|procedure| procedure.store(&mut to));
+        module.live.iter_mut().for_each(|live| live.store(&mut to));
+        module.calls.values_mut().for_each(|call| call.store(&mut to));
+        module.arguments.iter_mut().for_each(|argument| argument.store(&mut to));
+        module.imports.values_mut().for_each(|import| import.store(&mut to));
+        module.labels.values_mut().for_each(|label| label.store(&mut to));
+        module.macros.iter_mut().for_each(|step| step.store(&mut to));
+        Module { strings: to.strings, exprs: to.exprs, locs: to.locs, ..module }
+    }
+
+    fn expr(&mut self, id: ExprId) -> ExprId {
+        let (expr, entities) = self.from.expr(id);
+        let entities = expr.fixups().iter().map(|fixup| {
+            let mut entity = entities[fixup.slot.0 as usize];
+            if let Entity::Symbol(symbol, _) = &mut entity {
+                symbol.store(self);
+            }
+            entity
+        });
+        let entities = entities.collect();
+        // One slot for each place, so that slots which nothing is filled in from do not count.
+        let expr = expr.with_slots_in_order();
+        ExprId::from_u32(self.exprs.insert_full((expr, entities)).0 as u32)
+    }
+}
+
+/// Something with strings or locations in it, which are to be stored again.
+trait Store {
+    fn store(&mut self, to: &mut Canonical<'_>);
+}
+
+impl Store for StringId {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        *self = Self::from_u32(to.strings.add(to.from.string(*self)));
+    }
+}
+
+impl Store for Symbol {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        self.0.store(to);
+    }
+}
+
+impl Store for LocId {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        let from = to.from;
+        let nodes = from.nodes(*self).map(|mut node| {
+            match &mut node {
+                Node::Address(symbol, _) => symbol.store(to),
+                Node::Expr(expr) => *expr = to.expr(*expr),
+                _ => {}
+            }
+            node
+        });
+        let loc = Loc::of_nodes(nodes);
+        // It was in a pool, so that there is room.
+        *self = to.locs.push(&loc).unwrap_or(*self);
+    }
+}
+
+impl<T: Store> Store for Option<T> {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        self.iter_mut().for_each(|inner| inner.store(to));
+    }
+}
+
+impl<T: Store> Store for Vec<T> {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        self.iter_mut().for_each(|inner| inner.store(to));
+    }
+}
+
+impl<T> Store for (StringId, T) {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        self.0.store(to);
+    }
+}
+
+/// The fields that refer to something, in the order in which it is stored.
+macro_rules! fields { ($($type:ident { $($field:ident),* })*) => { $(
+    impl Store for $type {
+        fn store(&mut self, to: &mut Canonical<'_>) {
+            $(self.$field.store(to);)*
+        }
+    }
+)* } }
+fields! {
+    Unit { name, directory, producer }
+    File { name, directory, source }
+    Type { kind }
+    Composite { name, templates, bases, members }
+    TemplateParameter { name, argument }
+    Base { offset }
+    Member { name }
+    Dimension { count }
+    VariantPart { discriminant, variants }
+    Variant { members }
+    Scope { kind }
+    Function { name, linkage_name, address, frame_base, static_link, templates }
+    Variable { name, linkage_name, always }
+    Call { target, clobbered_target }
+    Argument { location, value, data_location, data_value }
+    Import { name }
+    Label { name }
+    Procedure { loc }
+    Live { loc }
+}
+
+impl Store for TypeKind {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        match self {
+            Self::Base { name, .. } | Self::Typedef { name, .. } | Self::Unspecified { name } => {
+                name.store(to)
+            }
+            Self::Composite(composite) => composite.store(to),
+            Self::Array { dimensions, .. } => dimensions.store(to),
+            Self::Enum { name, enumerators, .. } => {
+                name.store(to);
+                enumerators.store(to);
+            }
+            Self::Pointer { .. }
+            | Self::MemberPointer { .. }
+            | Self::Vector { .. }
+            | Self::Qualified { .. }
+            | Self::Subroutine { .. } => {}
+        }
+    }
+}
+
+impl Store for TemplateArgument {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        match self {
+            Self::Type(_) => {}
+            Self::Value { value, .. } => value.store(to),
+            Self::Template(name) => name.store(to),
+            Self::Pack(parameters) => parameters.store(to),
+        }
+    }
+}
+
+impl Store for Count {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        if let Self::Value(loc) = self {
+            loc.store(to);
+        }
+    }
+}
+
+impl Store for BaseOffset {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        if let Self::Expr(loc) = self {
+            loc.store(to);
+        }
+    }
+}
+
+impl Store for Discriminant {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        if let Self::Member(member) = self {
+            member.store(to);
+        }
+    }
+}
+
+impl Store for ScopeKind {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        match self {
+            Self::Namespace { name, .. } => name.store(to),
+            Self::Unit | Self::Function(_) | Self::Type(_) | Self::Block | Self::Inlined { .. } => {}
+        }
+    }
+}
+
+impl Store for Address {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        if let Self::Symbol(symbol, _) = self {
+            symbol.store(to);
+        }
+    }
+}
+
+impl Store for Macro {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        match self {
+            Self::Define { text, .. } => text.store(to),
+            Self::Undefine { name, .. } => name.store(to),
+            Self::File { .. } | Self::EndFile => {}
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The strings of a module, each stored once.
+
+use core::hash::{BuildHasher, Hasher};
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+/// Strings by number, in the order in which they came.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Strings {
+    /// One after the other.
+    text: String,
+    /// Where each ends.
+    ends: Vec<usize>,
+    numbers: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+impl Strings {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// A string.
+    #[inline]
+    pub(crate) fn get(&self, number: u32) -> Option<&str> {
+        get(&self.text, &self.ends, number)
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.len() as u32).filter_map(|number| self.get(number))
+    }
+
+    /// The number of a string, if it is there.
+    pub(crate) fn number(&self, text: &str) -> Option<u32> {
+        self.find(self.hash(text), text)
+    }
+
+    /// The number of a string, which is added if it is not there.
+    #[inline]
+    pub(crate) fn add(&mut self, text: &str) -> u32 {
+        let hash = self.hash(text);
+        self.find(hash, text).unwrap_or_else(|| self.append(hash, text))
+    }
+
+    #[inline]
+    fn find(&self, hash: u64, text: &str) -> Option<u32> {
+        self.numbers.find(hash, |&number| self.get(number) == Some(text)).copied()
+    }
+
+    #[inline(never)]
+    fn append(&mut self, hash: u64, text: &str) -> u32 {
+        let number = self.ends.len() as u32;
+        self.text.push_str(text);
+        self.ends.push(self.text.len());
+        let (texts, ends, hasher) = (&self.text, &self.ends, &self.hasher);
+        let rehash = |&number: &u32| hash_of(hasher, get(texts, ends, number).unwrap_or_default());
+        self.numbers.insert_unique(hash, number, rehash);
+        number
+    }
+
+    #[inline]
+    fn hash(&self, text: &str) -> u64 {
+        hash_of(&self.hasher, text)
+    }
+}
+
+/// The same strings with the same numbers.
+impl PartialEq for Strings {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text && self.ends == other.ends
+    }
+}
+
+#[inline]
+fn get<'s>(text: &'s str, ends: &[usize], number: u32) -> Option<&'s str> {
+    let number = number as usize;
+    let start = if number == 0 { 0 } else { *ends.get(number - 1)? };
+    text.get(start..*ends.get(number)?)
+}
+
+#[inline]
+fn hash_of(hasher: &DefaultHashBuilder, text: &str) -> u64 {
+    let mut hasher = hasher.build_hasher();
+    hasher.write(text.as_bytes());
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_come_back_by_number_and_are_stored_once() {
+        let mut strings = Strings::default();
+        let texts: Vec<String> = (0..1000).map(|n| "é".repeat(n % 7) + &n.to_string()).collect();
+        for (number, text) in texts.iter().enumerate() {
+            assert_eq!((strings.number(text), strings.add(text)), (None, number as u32));
+        }
+        for (number, text) in texts.iter().enumerate() {
+            assert_eq!((strings.add(text), strings.get(number as u32)), (number as u32, Some(text.as_str())));
+        }
+        assert!(strings.iter().eq(texts.iter().map(String::as_str)));
+        assert_eq!((strings.get(1000), strings.number("")), (None, None));
+        assert_eq!(strings.add(""), 1000);
+        assert_eq!((strings.get(1000), strings.get(999)), (Some(""), Some(texts[999].as_str())));
+    }
+}

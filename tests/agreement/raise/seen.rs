@@ -1,0 +1,85 @@
+//! The comparison sees what is different: modules that differ in one thing are not the same.
+
+use eitri::build::{Builder, DataMember, Extent, Template};
+use eitri::lower::{Policy, lower};
+use eitri::model::{Accessibility, BaseEncoding, Language, Loc, Module, Row, SourceLine, Val};
+use eitri::target::Target;
+
+use crate::consumers::combinations;
+
+/// What one module has otherwise than another.
+const CHANGES: usize = 26;
+
+/// A module with a change, or with none.
+fn module(change: Option<usize>, target: &Target) -> eitri::Result<Module> {
+    let is = |number| change == Some(number);
+    let reg = target.registers().nth(3).expect("a register").reg;
+    let mut m = Builder::new(target.clone());
+    let unit = m.unit(if is(0) { "b.c" } else { "a.c" });
+    m.describe_unit(unit)?.language(if is(1) { Language::C99 } else { Language::CPP });
+    let file = m.primary_file(unit)?;
+    let other = m.file(unit, "a.h", Some(if is(2) { "inc" } else { "include" }))?;
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
+    let array = m.array_of(unit, int, &[Extent::fixed(if is(3) { 4 } else { 3 })], None)?;
+    let ty = m.structure(unit, Some("s"), 24)?;
+    m.bit_field(ty, "field", int, if is(4) { 4 } else { 3 }, 5)?;
+    m.member(ty, "array", array, if is(5) { 8 } else { 4 })?;
+    let access = if is(6) { Accessibility::Private } else { Accessibility::Public };
+    m.data_member(ty, DataMember::new("last", if is(7) { float } else { int }, 20).accessibility(access))?;
+    m.template(ty, Template::value("N", int, &if is(8) { 2u32 } else { 1 }.to_le_bytes()))?;
+    let values = [("a", if is(9) { -2 } else { -1 }), ("b", 7)];
+    m.enumeration(unit, Some("e"), int, &values)?;
+    m.constant(unit, "c", int, &if is(10) { [0, 1, 0, 0] } else { [1, 0, 0, 0] })?;
+
+    m.macros(unit)?.define(0, if is(24) { "A 2" } else { "A 1" })?;
+
+    let callee = m.function(unit, "callee")?.declared(file, 2).id();
+    let x = m.parameter(callee, "x", int)?.id();
+    let mut f = m.function(unit, "f")?;
+    f.code("f1", 0x40).declared(if is(11) { other } else { file }, 5).returns(int)?;
+    f.linkage_name(if is(12) { "_Zg" } else { "_Zf" });
+    if is(13) {
+        f.external();
+    }
+    if is(14) {
+        f.noreturn();
+    }
+    let f = f.id();
+    let end = if is(15) { 0x14 } else { 0x10 };
+    m.variable(f, "v", int)?.live(4..end, Loc::register(reg))?.live(0x20..0x24, Loc::register(reg))?;
+    let block = m.block(f, &[0x8..if is(16) { 0x2c } else { 0x30 }])?;
+    let column = if is(17) { 3 } else { 0 };
+    let inlined = m.inlined(block, callee, &[0x10..0x18], SourceLine { file, line: 9, column })?;
+    m.inlined_variable(inlined, x)?.live(0x10..if is(18) { 0x14 } else { 0x18 }, Loc::register(reg))?;
+    for (pc, line) in [(0, 5), (8, if is(19) { 8 } else { 6 })] {
+        m.row(f, Row::new(pc, if is(20) { other } else { file }, line))?;
+    }
+    m.describe_function(f)?.template(Template::ty("T", Some(if is(25) { float } else { int })))?;
+    let mut call = m.call(f)?;
+    call.returns_to(if is(21) { 0x14 } else { 0x10 })?;
+    call.argument(&Loc::register(reg))?.value(Val::constant(3))?;
+    let mut label = m.label(f, "out")?;
+    label.at(if is(22) { 4 } else { 8 })?;
+    let mut global = m.variable(unit, "g", if is(23) { float } else { int })?;
+    global.external();
+    m.finish()
+}
+
+#[test]
+fn each_difference_is_seen() -> eitri::Result<()> {
+    for target in [Target::x86_64(), Target::s390x()] {
+        let plain = module(None, &target)?;
+        for consumer in combinations() {
+            let name = crate::named(&consumer);
+            let lowered = lower(&plain, &consumer, Policy::Strict)?;
+            assert_eq!(super::same(&plain, &consumer, &lowered), Ok(()), "{name}");
+            for change in 0..CHANGES {
+                let changed = module(Some(change), &target)?;
+                let seen = super::same(&changed, &consumer, &lowered);
+                assert!(seen.is_err(), "change {change}: {name}");
+            }
+        }
+    }
+    Ok(())
+}

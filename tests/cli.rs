@@ -1,0 +1,281 @@
+//! The command: what it prints, what it writes, and the code it ends with.
+#![cfg(feature = "cli")]
+
+mod common;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use eitri::emit::elf::{Code, new_object};
+use eitri::target::Target;
+use pretty_assertions::assert_eq;
+
+/// The machine code of the quickstart.
+const CODE: [u32; 10] = [
+    0x7e0602f2, 0xd7610028, 0x00010e04, 0x8f048305, 0xe0700010, 0x80000300, 0x06060703, 0xd7600004,
+    0x00010f28, 0xbf810000,
+];
+
+fn root(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn text(path: &str) -> String {
+    std::fs::read_to_string(root(path)).expect("a file of the project")
+}
+
+/// A folder of this test's own, removed when it ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("eitri-cli-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a temporary folder");
+        Self(folder)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().expect("a path that is text").to_owned()
+    }
+
+    fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
+        std::fs::write(self.0.join(name), bytes).expect("a file is written");
+        self.path(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+struct Ran {
+    code: i32,
+    out: Vec<u8>,
+    errors: String,
+}
+
+impl Ran {
+    fn text(&self) -> String {
+        String::from_utf8(self.out.clone()).expect("text")
+    }
+}
+
+fn ran(output: Output) -> Ran {
+    let errors = String::from_utf8(output.stderr).expect("text");
+    Ran { code: output.status.code().expect("it ended by itself"), out: output.stdout, errors }
+}
+
+fn eitri() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_eitri"));
+    command.current_dir(root("")).stdin(Stdio::null());
+    command
+}
+
+fn run(arguments: &[&str]) -> Ran {
+    ran(eitri().args(arguments).output().expect("the command runs"))
+}
+
+fn run_with(input: &[u8], arguments: &[&str]) -> Ran {
+    let mut command = eitri();
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the command runs");
+    child.stdin.take().expect("is piped").write_all(input).expect("is read");
+    ran(child.wait_with_output().expect("it ends"))
+}
+
+/// `scale.json` is the quickstart: what is written of it is the same to the byte.
+#[test]
+fn the_description_of_the_quickstart_makes_the_same_object() {
+    let target = Target::named("amdgpu-gfx1030-wave32").expect("a target");
+    let code = Code::text(CODE.iter().flat_map(|word| word.to_le_bytes()).collect());
+    let object = new_object(&target, &code.with_function("scale", 0, 0x28), &[]).expect("an object");
+    let path = root("examples/data/scale_code.o");
+    if common::bless() {
+        std::fs::write(&path, &object).expect("the object is written");
+    }
+    assert!(std::fs::read(path).expect("the code") == object, "EITRI_BLESS=1 rewrites scale_code.o");
+
+    let folder = Folder::new("same");
+    let out = folder.path("scale.o");
+    let ran = run(&[
+        "emit",
+        "examples/scale.json",
+        "--object",
+        "examples/data/scale_code.o",
+        "--for",
+        "llvm",
+        "-o",
+        &out,
+    ]);
+    assert_eq!((ran.code, &*ran.errors, &*ran.text()), (0, "", ""));
+    let written = std::fs::read(&out).expect("it is written");
+
+    let quickstart = common::example("quickstart");
+    let status = Command::new(quickstart).arg(folder.path("quickstart")).output().expect("the example");
+    assert!(status.status.success());
+    let expected = std::fs::read(folder.path("quickstart/scale.o")).expect("the example's object");
+    assert!(written == expected, "the objects are not the same");
+}
+
+/// What stands in the fence behind a comment of the README is what the commands print.
+#[test]
+fn the_readme_shows_what_the_commands_print() {
+    let folder = Folder::new("readme");
+    let mut readme = text("README.md");
+    let commands = [
+        "eitri emit examples/scale.json --object examples/data/scale_code.o --for llvm -o scale.o",
+        "eitri check examples/scale.json scale.o --for llvm",
+        "eitri dump scale.o --target amdgpu-gfx1030-wave32",
+    ];
+    let mut shown = String::new();
+    for command in commands {
+        let place = folder.path("scale.o");
+        let arguments: Vec<&str> =
+            command.split(' ').skip(1).map(|word| if word == "scale.o" { &*place } else { word }).collect();
+        let ran = run(&arguments);
+        assert_eq!((ran.code, &*ran.errors), (0, ""), "{command}");
+        shown += &format!("$ {command}\n{}", ran.text());
+    }
+    for (comment, expected) in [
+        ("<!-- examples/scale.json -->", text("examples/scale.json")),
+        ("<!-- the three commands -->", shown),
+    ] {
+        let comment = readme.find(comment).expect("the comment is in the README");
+        let fence = comment + readme[comment..].find("```").expect("a fence");
+        let start = fence + readme[fence..].find('\n').expect("its first line") + 1;
+        let end = start + readme[start..].find("```").expect("the end of the fence");
+        if common::bless() {
+            readme.replace_range(start..end, &expected);
+        } else {
+            assert_eq!(readme[start..end], expected, "EITRI_BLESS=1 rewrites the README");
+        }
+    }
+    if common::bless() {
+        std::fs::write(root("README.md"), readme).expect("the README is written");
+    }
+}
+
+/// One variable, that only some consumers can be told of.
+fn lane_wise(register: &str) -> String {
+    format!(
+        r#"{{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe": [
+{{"unit": {{"name": "a.cl"}}}},
+{{"base_type": {{"unit": "a.cl", "name": "int", "encoding": "signed", "bits": 32}}}},
+{{"function": {{"in": "a.cl", "name": "k", "code": {{"symbol": "k", "bytes": 64}}}}}},
+{{"variable": {{"in": "k", "name": "x", "type": "int", "live": [[0, 32, {register}], [32, 64, {{"register": "s4"}}]]}}}}
+]}}"#
+    )
+}
+
+#[test]
+fn standard_input_and_output_are_files() {
+    let description = lane_wise(r#"{"per_lane": "v3"}"#);
+    let written = run_with(description.as_bytes(), &["emit", "-", "-o", "-"]);
+    assert_eq!((written.code, &*written.errors), (0, ""));
+    // The symbol of the code is another object's.
+    let symbols = eitri::emit::elf::symbols(&written.out).expect("an object");
+    assert!(symbols.iter().any(|symbol| symbol.name == "k"), "{symbols:?}");
+    let dumped = run_with(&written.out, &["dump", "-"]);
+    assert_eq!(dumped.code, 0, "{}", dumped.errors);
+    assert!(dumped.text().contains("push_lane; lit4; mul"), "{}", dumped.text());
+    let folder = Folder::new("standard");
+    let path = folder.file("a.json", description);
+    let checked = run_with(&written.out, &["check", &path, "-"]);
+    assert_eq!((checked.code, &*checked.errors), (0, ""), "{}", checked.text());
+}
+
+#[test]
+fn differences_are_findings() {
+    let folder = Folder::new("findings");
+    let (one, two) = (lane_wise(r#"{"per_lane": "v3"}"#), lane_wise(r#"{"per_lane": "v4"}"#));
+    let (one, two, out) = (folder.file("1.json", one), folder.file("2.json", two), folder.path("1.o"));
+    assert_eq!(run(&["emit", &one, "-o", &out]).code, 0);
+    let ran = run(&["check", &two, &out]);
+    assert_eq!((ran.code, &*ran.errors), (1, ""));
+    assert!(ran.text().contains("location: unit `a.cl`, function `k`, variable `x`"), "{}", ran.text());
+}
+
+#[test]
+fn what_cannot_be_told_is_left_out_when_that_is_asked_for() {
+    let folder = Folder::new("partial");
+    let (json, out) = (folder.file("a.json", lane_wise(r#"{"per_lane": "v3"}"#)), folder.path("a.o"));
+    let why = "unit `a.cl`, function `k`, variable `x`, pc 0x0..0x20: DWARF 5 cannot be told of one lane of a \
+               register, chosen by who asks";
+    let strict = run(&["emit", &json, "--for", "dwarf5", "-o", &out]);
+    assert_eq!((strict.code, &*strict.errors), (2, &*format!("eitri: {json}: {why}\n")));
+    assert!(!Path::new(&out).exists(), "nothing is written");
+    let partial = run(&["emit", &json, "--for", "dwarf5", "--partial", "-o", &out]);
+    assert_eq!((partial.code, &*partial.errors), (0, &*format!("left out: {why}\n")));
+    let checked = run(&["check", &json, &out, "--for", "dwarf5", "--partial"]);
+    assert_eq!((checked.code, &*checked.errors), (0, ""), "{}", checked.text());
+}
+
+#[test]
+fn unusable_input_is_named() {
+    let folder = Folder::new("unusable");
+    let wrong = folder.file("wrong.json", lane_wise(r#"{"lane": ["v3", 32]}"#));
+    let right = folder.file("right.json", lane_wise(r#"{"lane": ["v3", 31]}"#));
+    let out = folder.path("out.o");
+    let missing = folder.path("missing");
+    let cases: &[(&[&str], &str)] = &[
+        (
+            &["emit", &wrong, "-o", &out],
+            "wrong.json: line 5, column 63, `describe[3].variable.live[0]`, unit `a.cl`, \
+            function `k`, variable `x`, pc 0x0..0x20: lane 32 is not in a wave of 32\n",
+        ),
+        (&["emit", &missing, "-o", &out], "missing: No such file"),
+        (&["emit", &right, "--object", &right, "-o", &out], "right.json: "),
+        (&["emit", &right, "--object", "examples/data/scale_code.o", "-o", &out], "scale_code.o: "),
+        (&["emit", &right, "-o", "/nowhere/at/all.o"], "/nowhere/at/all.o: No such file"),
+        (&["check", &right, &right], "right.json: "),
+        (&["dump", &right], "right.json: "),
+        (&["dump", "--target", "amdgpu-gfx9999-wave32", &right], "unknown target: `amdgpu-gfx9999-wave32`"),
+        (
+            &["emit", &right, "--for", "everyone", "-o", &out],
+            "invalid value 'everyone' for '--for <CONSUMER>'",
+        ),
+        (&["emit", &right], "required arguments were not provided"),
+        (&["melt"], "unrecognized subcommand"),
+        (&["emit", &right, "--replace", "-o", &out], "--object <FILE>"),
+    ];
+    for (arguments, expected) in cases {
+        let ran = run(arguments);
+        assert_eq!((ran.code, &*ran.text()), (2, ""), "{arguments:?}");
+        assert!(ran.errors.contains(expected), "{arguments:?}: {}", ran.errors);
+    }
+    assert!(!Path::new(&out).exists(), "nothing is written");
+}
+
+#[test]
+fn help_has_an_example_that_works() {
+    for command in ["emit", "check", "dump"] {
+        let ran = run(&[command, "--help"]);
+        assert_eq!((ran.code, &*ran.errors), (0, ""));
+        assert!(ran.text().contains(&format!("Example: eitri {command} ")), "{}", ran.text());
+    }
+    assert_eq!(run(&["--help"]).code, 0);
+}
+
+#[test]
+fn debug_sections_are_replaced_and_compressed() {
+    let folder = Folder::new("replace");
+    let json = "examples/scale.json";
+    let (first, again) = (folder.path("1.o"), folder.path("2.o"));
+    assert_eq!(run(&["emit", json, "--object", "examples/data/scale_code.o", "-o", &first]).code, 0);
+    let refused = run(&["emit", json, "--object", &first, "-o", &again]);
+    assert!(refused.code == 2 && refused.errors.contains("1.o: "), "{}", refused.errors);
+    assert_eq!(run(&["emit", json, "--object", &first, "--replace", "-o", &again]).code, 0);
+    assert_eq!(run(&["check", json, &again]).code, 0);
+    assert!(std::fs::read(&first).expect("is there") == std::fs::read(&again).expect("is there"));
+    if cfg!(feature = "compress") {
+        let packed = folder.path("3.o");
+        for how in ["--compress-debug-sections", "--compress-debug-sections=zstd"] {
+            assert_eq!(run(&["emit", json, how, "-o", &packed]).code, 0);
+            let ran = run(&["check", json, &packed]);
+            assert_eq!((ran.code, &*ran.errors), (0, ""), "{how}: {}", ran.text());
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! A description is read as it was meant, or refused with its place; and a module is written such that it is
+//! read as the same module.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/random.rs"]
+mod random;
+
+mod builder;
+mod page;
+mod round;
+mod text;

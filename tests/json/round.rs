@@ -1,0 +1,72 @@
+//! Module to JSON to module is the identity.
+
+use eitri::build::Builder;
+use eitri::model::{BaseEncoding, Loc, Module, Row};
+use proptest::prelude::*;
+
+use crate::random::{choices, fixed_choices, module, targets};
+
+fn assert_comes_back(module: &Module) {
+    let text = module.to_json();
+    let again = Module::from_json(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert!(again == *module, "{text}\n{again:#?}\n{module:#?}");
+    assert_eq!(again.to_json(), text);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn modules_come_back(choices in choices(600), target in 0..5usize) {
+        assert_comes_back(&module(&choices, &targets()[target]));
+    }
+}
+
+/// Numbers of the order in which strings were stored do not matter; those of entities do.
+#[test]
+fn modules_are_the_same_if_they_say_the_same() {
+    for seed in 0..40 {
+        let target = &targets()[seed as usize % 5];
+        let one = module(&fixed_choices(seed, 400), target);
+        let two = module(&fixed_choices(seed + 1000, 400), target);
+        assert!(one == one.clone());
+        assert!(one != two, "{}", one.to_json());
+    }
+}
+
+/// Everything was said in another order than it is written in.
+#[test]
+fn modules_come_back_whatever_came_first() -> eitri::Result<()> {
+    let target = &targets()[0];
+    let mut m = Builder::new(target.clone());
+    let one = m.unit("1.cl");
+    let f = m.function(one, "f")?.code("f", 64).id();
+    let two = m.unit("2.cl");
+    let g = m.function(two, "f")?.code("g", 64).id();
+    let int = m.base_type(two, "int", BaseEncoding::Signed, 32)?;
+    let v = m.variable(g, "v", int)?.id();
+    // A type that looks the same is another one where the first was described.
+    let other = m.base_type(one, "int", BaseEncoding::Signed, 32)?;
+    m.describe_type(other)?;
+    let again = m.base_type(one, "int", BaseEncoding::Signed, 32)?;
+    assert!(other != again);
+    let block = m.block(f, &[0..16])?;
+    let x = m.variable(block, "x", again)?.id();
+    let s = m.structure(one, Some("f"), 16)?;
+    let file = m.file(one, "late.h", Some("include"))?;
+    let same_name = m.file(one, "late.h", None)?;
+    m.describe_type(s)?.declared(same_name, 3).within(f)?;
+    let p = m.pointer(one, Some(s))?;
+    m.member(s, "next", p, 0)?;
+    m.describe_function(f)?.returns(p)?.declared(file, 4);
+    let y = m.variable(f, "y", p)?.id();
+    m.describe_variable(x)?.declared(file, 9).live(0..8, Loc::pointer_to(y, 4))?;
+    m.describe_variable(v)?.always(Loc::undefined())?;
+    let namespace = m.namespace(two, "f#1")?;
+    m.variable(namespace, "global", int)?.always(Loc::pointer_to(v, 0))?;
+    m.row(g, Row::new(0, m.primary_file(two)?, 1))?;
+    m.row(f, Row::new(4, file, 1))?;
+    m.row(f, Row::new(0, same_name, 1).column(2))?;
+    assert_comes_back(&m.finish()?);
+    Ok(())
+}

@@ -1,0 +1,261 @@
+//! A text that is no description is refused with its place, whatever is wrong with it.
+
+use eitri::error::ErrorKind;
+use eitri::model::Module;
+use pretty_assertions::assert_eq;
+use proptest::prelude::*;
+
+const SCALE: &str = include_str!("../../examples/scale.json");
+
+/// One variable.
+fn with(live: &str) -> String {
+    format!(
+        r#"{{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe": [
+{{"unit": {{"name": "a.cl"}}}}, {{"base_type": {{"unit": "a.cl", "name": "int", "encoding": "signed", "bits": 32}}}},
+{{"function": {{"in": "a.cl", "name": "f", "code": {{"symbol": "f", "bytes": 64}}}}}},
+{{"variable": {{"in": "f", "name": "n", "type": "int", "live": {live}}}}}
+]}}"#
+    )
+}
+
+fn refused(text: &str) -> String {
+    match Module::from_json(text) {
+        Ok(_) => panic!("no error: {text}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    let head = r#"{"eitri": 1, "target": "x86_64", "describe": ["#;
+    let unit = |rest: &str| format!("{head}\n{{\"unit\": {{\"name\": \"a\"}}}},\n{rest}]}}");
+    let cases = [
+        ("".into(), "line 1, column 1: the bytes end inside of the description"),
+        ("[]".into(), "line 1, column 1: invalid type: sequence, expected a description"),
+        (r#"{"eitri": 2}"#.into(), "line 1, column 11, `eitri`: version 2 of the format: this is version 1"),
+        (r#"{"eitri": 1, "target": "pdp11"}"#.into(), "line 1, column 24, `target`: unknown target: `pdp11`"),
+        (r#"{"eitri": 1, "target": "x86_64"}"#.into(), "line 1, column 1: missing field `describe`"),
+        (r#"{"eitri": 1, "eitri": 1}"#.into(), "line 1, column 14, `eitri`: duplicate field `eitri`"),
+        (
+            r#"{"eitri": 1, "author": 1}"#.into(),
+            "line 1, column 14, `author`: unknown field `author`, expected one of `eitri`, `target`, `describe`",
+        ),
+        (
+            unit(r#"{"unit": {"nam": "b"}}"#),
+            "line 3, column 11, `describe[1].unit.nam`: unknown field `nam`, expected one of `name`, `id`, `directory`, `producer`, `language`",
+        ),
+        (
+            unit(r#"{"unit": {"name": 5}}"#),
+            "line 3, column 19, `describe[1].unit.name`: invalid type: integer `5`, expected a string",
+        ),
+        (unit(r#"{"unit": {"id": "b"}}"#), "line 3, column 10, `describe[1].unit`: missing field `name`"),
+        (
+            unit(r#"{"unit": {"name": "b", "name": "b"}}"#),
+            "line 3, column 24, `describe[1].unit.name`: duplicate field `name`",
+        ),
+        (
+            unit(r#"{"unit": {"name": "b", "language": "Klingon"}}"#),
+            "line 3, column 1, `describe[1].unit`: no language is `DW_LANG_Klingon`",
+        ),
+        (
+            unit(r#"{"namespace": {"in": "b", "name": "n"}}"#),
+            "line 3, column 1, `describe[1].namespace`: no scope has the id or name `b` so far",
+        ),
+        (
+            unit(r#"{"unit": {"name": "b", "id": "u"}}, {"unit": {"name": "c", "id": "u"}}"#),
+            "line 3, column 37, `describe[2].unit`: another unit has the id `u`",
+        ),
+        (
+            unit(r#"{"unit": {"name": "a"}}, {"namespace": {"in": "a", "name": "n"}}"#),
+            "line 3, column 26, `describe[2].namespace`: `a` means more than one scope: ids tell them apart",
+        ),
+        (
+            unit(r#"{"base_type": {"unit": "a", "name": "t", "encoding": "roman", "bits": 8}}"#),
+            "line 3, column 54, `describe[1].base_type.encoding`: unknown variant `roman`",
+        ),
+        (
+            unit(r#"{"base_type": {"unit": "a", "name": "t", "encoding": "float", "bits": -8}}"#),
+            "line 3, column 71, `describe[1].base_type.bits`: invalid value: integer `-8`, expected a number below 2^64",
+        ),
+        (
+            unit(
+                r#"{"base_type": {"unit": "a", "name": "t", "encoding": "float", "bits": 99999999999999999999}}"#,
+            ),
+            "line 3, column 71, `describe[1].base_type.bits`: invalid type: floating point",
+        ),
+        (
+            unit(
+                r#"{"base_type": {"unit": "a", "name": "t", "encoding": "float", "bits": "0xfffffffffffffffff"}}"#,
+            ),
+            "line 3, column 71, `describe[1].base_type.bits`: invalid value: string",
+        ),
+        (
+            unit(r#"{"function": {"in": "a", "name": "f", "code": {"bytes": 4}}}"#),
+            "line 3, column 1, `describe[1].function`: code is at a `symbol`",
+        ),
+        (
+            unit(r#"{"function": {"in": "a", "name": "f"}, "function": {"in": "a", "name": "f"}}"#),
+            "line 3, column 38, `describe[1].function`: expected value",
+        ),
+        (
+            unit(r#"{"melt": {}}"#),
+            "line 3, column 2, `describe[1].melt`: unknown variant `melt`, expected one of `unit`",
+        ),
+        (
+            unit(r#"{"file": {"unit": "a", "name": "b", "md5": "00"}}"#),
+            "line 3, column 1, `describe[1].file`: an MD5 sum has 16 bytes",
+        ),
+        (
+            unit(r#"{"file": {"unit": "a", "name": "b", "md5": "0g"}}"#),
+            "line 3, column 44, `describe[1].file.md5`: invalid value: string \"0g\", expected bytes",
+        ),
+        (format!("{} 7", unit("").replace(",\n]", "]")), "column 28: trailing characters"),
+        (
+            unit("{\"unit\": {\"name\": \"é\", \"nam\": 1}}"),
+            "line 3, column 24, `describe[1].unit.nam`: unknown field",
+        ),
+        (
+            with("7"),
+            "line 4, column 62, `describe[3].variable.live`: invalid type: integer `7`, expected a list",
+        ),
+        (
+            with("[7]"),
+            "line 4, column 63, `describe[3].variable.live[0]`: invalid type: integer `7`, expected a list",
+        ),
+        (
+            with("[[0, 4]]"),
+            "line 4, column 63, `describe[3].variable.live[0]`: invalid length 2, expected a list of two pcs and a location",
+        ),
+        (
+            with(r#"[[0, 4, {"register": "s999"}]]"#),
+            "line 4, column 83, `describe[3].variable.live[0][2].register`: the target has no register `s999` (amdgpu-gfx1030-wave32)",
+        ),
+        (
+            with(r#"[[0, 4, {"lane": ["v4"]}]]"#),
+            "line 4, column 79, `describe[3].variable.live[0][2].lane`: invalid length 1, expected more operands",
+        ),
+        (
+            with(r#"[[0, 4, {"lane": ["x4", 1]}]]"#),
+            "line 4, column 80, `describe[3].variable.live[0][2].lane[0]`: the target has no register `x4`",
+        ),
+        (
+            with(r#"[[0, 4, {"regster": "s4"}]]"#),
+            "line 4, column 71, `describe[3].variable.live[0][2].regster`: unknown variant `regster`, expected one of `register`, `lane`",
+        ),
+        (with(r#"[[0, 4, {}]]"#), "invalid length 0, expected one key"),
+        (
+            with(r#"[[0, 4, {"register": "s4", "lane": ["v4", 1]}]]"#),
+            "a node has one key, and `lane` is another",
+        ),
+        (
+            with(r#"[[0, 4, {"memory": ["attic", 0]}]]"#),
+            "`describe[3].variable.live[0][2].memory[0]`: amdgpu-gfx1030-wave32 has no address space `attic`",
+        ),
+        (
+            with(r#"[[0, 4, {"call": "p"}]]"#),
+            "`describe[3].variable.live[0][2].call`: no procedure has the id or name `p` so far",
+        ),
+        (
+            with(
+                r#"[[0, 4, {"expr": {"bytes": "98 0000", "fixups": [{"offset": 1, "kind": {"entry": 4}, "entity": {"type": "int"}}]}}]]"#,
+            ),
+            "what is to be filled in at 0x1 is not in the expression by itself",
+        ),
+        (with(r#"[[0, 4, {"expr": {"text": "melt"}}]]"#), "operation 0: unknown operation `melt`"),
+        (
+            with(r#"[[4, 8, {"register": "s4"}], [8, 12, {"lane": ["v4", 32]}]]"#),
+            "line 4, column 91, `describe[3].variable.live[1]`, unit `a.cl`, function `f`, variable `n`, pc 0x8..0xc: lane 32 is not in a wave of 32",
+        ),
+    ];
+    let mut wrong = Vec::new();
+    for (text, expected) in &cases {
+        let found = refused(text);
+        if !found.contains(expected) {
+            wrong.push(format!("{text}\n  {found}\n  {expected}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_is_not_text_is_refused_with_its_place() {
+    let mut bytes = SCALE.as_bytes().to_vec();
+    bytes[30] = 0xff;
+    let error = Module::from_json(&bytes).expect_err("no UTF-8");
+    assert!(error.to_string().contains("line 3, column"), "{error}");
+    assert_eq!(error.kind(), &ErrorKind::Malformed("the description is not UTF-8".into()));
+}
+
+/// The target may come last, as from programs that sort keys.
+#[test]
+fn keys_may_come_in_any_order() {
+    let sorted = serde_json::from_str::<serde_json::Value>(SCALE).expect("JSON").to_string();
+    assert!(sorted.starts_with(r#"{"describe""#));
+    assert!(
+        Module::from_json(sorted).expect("a description") == Module::from_json(SCALE).expect("a description")
+    );
+    let late = with(r#"[[0, 4, {"lane": ["v4", 32]}]]"#);
+    let late = late
+        .replace(r#""eitri": 1, "target": "amdgpu-gfx1030-wave32", "#, "")
+        .replace("\n]}", "\n], \"eitri\": 1, \"target\": \"amdgpu-gfx1030-wave32\"}");
+    assert!(refused(&late).contains("`describe[3].variable.live[0]`"), "{}", refused(&late));
+}
+
+#[test]
+fn what_is_nested_too_deeply_is_refused() {
+    let deep = |open: &str, inner: &str, close: &str, count: usize| {
+        with(&format!("[[0, 4, {}{inner}{}]]", open.repeat(count), close.repeat(count)))
+    };
+    for count in [200, 100_000] {
+        for (open, inner, close) in [
+            (r#"{"offset": ["#, "\"undefined\"", ", 1]}"),
+            (r#"{"parts": [["#, "\"undefined\"", ", 32]]}"),
+            (r#"{"value": {"read": ["#, "\"undefined\"", ", 32]}}"),
+        ] {
+            let error = refused(&deep(open, inner, close, count));
+            assert!(error.contains("a location has up to 128 levels"), "{error}");
+        }
+        for open in ["[", r#"{"a": "#] {
+            let close = if open == "[" { "]" } else { "}" };
+            let text = with(&format!("{}1{}", open.repeat(count), close.repeat(count)));
+            refused(&text);
+            refused(&open.repeat(count));
+        }
+    }
+    // As deep as the builder allows.
+    assert!(Module::from_json(deep(r#"{"offset": ["#, "\"undefined\"", ", 1]}", 127)).is_ok());
+}
+
+#[test]
+fn every_beginning_of_a_description_is_refused() {
+    let text = SCALE.trim_end();
+    for end in 0..text.len() {
+        let error = Module::from_json(&text[..end]).expect_err("there is more");
+        assert!(error.at().json.is_some(), "{error}");
+        assert_eq!(error.kind(), &ErrorKind::Truncated("the description".into()), "{end}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(3000) })]
+
+    /// Whatever becomes of a description, it is read or refused.
+    #[test]
+    fn nothing_panics(changes in prop::collection::vec((any::<usize>(), any::<u8>(), 0..4u8), 1..6)) {
+        const PIECES: [&[u8]; 8] =
+            [b"\"", b"{", b"]", b",", b"18446744073709551615", b"-1", b"null", b"\"undefined\""];
+        let mut text = SCALE.as_bytes().to_vec();
+        for (at, byte, how) in changes {
+            let at = at % text.len();
+            match how {
+                0 => text[at] = byte,
+                1 => drop(text.remove(at)),
+                2 => text.insert(at, byte),
+                _ => drop(text.splice(at..at + 1, PIECES[usize::from(byte) % 8].iter().copied())),
+            }
+        }
+        if let Err(error) = Module::from_json(&text) {
+            prop_assert!(error.at().json.is_some(), "{}", error);
+        }
+    }
+}

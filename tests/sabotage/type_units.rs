@@ -1,0 +1,160 @@
+//! Faults of types in units of their own.
+
+use eitri::build::Builder;
+use eitri::check::Kind::{self, Type, UnexpectedEntry};
+use eitri::emit::Section;
+use eitri::lower::Consumer;
+use eitri::model::{BaseEncoding, Language, Module};
+use eitri::target::Target;
+
+use crate::{Expected, all_found, missed, sections};
+
+/// Two types in a namespace, and a variable of one that contains the other.
+pub fn module(change: fn(&mut Said)) -> Module {
+    let mut said =
+        Said { offset: 4, line: 3, namespace: "ns", language: Language::CPP14, name: "a", more: false };
+    change(&mut said);
+    let mut m = Builder::new(Target::x86_64());
+    let unit = m.unit("a.cpp");
+    m.describe_unit(unit).unwrap().language(said.language);
+    let file = m.primary_file(unit).unwrap();
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+    let ns = m.namespace(unit, said.namespace).unwrap();
+    let pair = m.structure(unit, Some("pair"), 8).unwrap();
+    m.describe_type(pair).unwrap().declared(file, said.line).within(ns).unwrap();
+    m.member(pair, said.name, int, 0).unwrap().member(pair, "b", int, said.offset).unwrap();
+    let node = m.structure(unit, Some("node"), 16).unwrap();
+    let to_node = m.pointer(unit, Some(node)).unwrap();
+    m.member(node, "next", to_node, 0).unwrap().member(node, "pair", pair, 8).unwrap();
+    m.variable(unit, "list", node).unwrap();
+    if said.more {
+        m.structure(unit, Some("more"), 4).unwrap();
+    }
+    m.finish().unwrap()
+}
+
+/// What the module says that faults change.
+pub struct Said {
+    offset: u64,
+    line: u32,
+    namespace: &'static str,
+    language: Language,
+    name: &'static str,
+    more: bool,
+}
+
+pub fn consumers() -> [Consumer; 2] {
+    [4, 5].map(|version| {
+        let mut consumer = Consumer::dwarf5();
+        (consumer.version, consumer.has_type_units) = (version, true);
+        consumer
+    })
+}
+
+/// The type units of what is said, with the rest of the truth: its signatures, its order.
+fn with_types_of(consumer: &Consumer, change: fn(&mut Said)) -> Vec<Section> {
+    let truth = sections(&module(|_| ()), consumer);
+    let mut sections = sections(&module(change), consumer);
+    let signatures: Vec<u64> = truth.iter().filter_map(|section| section.group).collect();
+    let others: Vec<u64> = sections.iter().filter_map(|section| section.group).collect();
+    assert_eq!(signatures.len(), others.len());
+    for section in &mut sections {
+        for (from, to) in others.iter().zip(&signatures) {
+            if section.group == Some(*from) {
+                section.group = Some(*to);
+            }
+            let at = section.bytes.windows(8).position(|bytes| bytes == from.to_le_bytes());
+            if let Some(at) = at {
+                section.bytes[at..at + 8].copy_from_slice(&to.to_le_bytes());
+            }
+        }
+    }
+    sections
+}
+
+/// The type units, in order: `pair`, `node`.
+fn units(sections: &mut [Section]) -> Vec<&mut Section> {
+    sections.iter_mut().filter(|section| section.group.is_some()).collect()
+}
+
+/// Where the signature is, behind length, version, kind, size of addresses and offset of abbreviations.
+fn header(consumer: &Consumer) -> usize {
+    if consumer.version == 4 { 11 } else { 12 }
+}
+
+type Fault = (&'static str, Kind, fn(&Consumer) -> Vec<Section>);
+
+#[rustfmt::skip] // A table.
+const FAULTS: &[Fault] = &[
+    ("two signatures are swapped", Type, |consumer| {
+        let mut sections = sections(&module(|_| ()), consumer);
+        let at = header(consumer);
+        if let [one, other] = &mut units(&mut sections)[..] {
+            one.bytes[at..at + 8].swap_with_slice(&mut other.bytes[at..at + 8]);
+            core::mem::swap(&mut one.group, &mut other.group);
+        }
+        sections
+    }),
+    ("a reference to a signature of nothing", Type, |consumer| {
+        let mut sections = sections(&module(|_| ()), consumer);
+        let signature = units(&mut sections)[1].group.unwrap().to_le_bytes();
+        let info = sections.iter_mut().find(|section| section.name == ".debug_info").unwrap();
+        let at = info.bytes.windows(8).position(|bytes| bytes == signature).unwrap();
+        info.bytes[at] ^= 1;
+        sections
+    }),
+    ("another entry is the type's", Type, |consumer| {
+        let mut sections = sections(&module(|_| ()), consumer);
+        let at = header(consumer) + 8;
+        // The namespace, or a copied type.
+        for unit in units(&mut sections) {
+            unit.bytes[at] -= 1;
+        }
+        sections
+    }),
+    ("a member is elsewhere", Type, |consumer| with_types_of(consumer, |said| said.offset = 3)),
+    ("a member has another name", Type, |consumer| with_types_of(consumer, |said| said.name = "c")),
+    ("a type is declared elsewhere", Type, |consumer| with_types_of(consumer, |said| said.line = 4)),
+    ("a type is in another namespace", Type, |consumer| with_types_of(consumer, |said| said.namespace = "no")),
+    ("a type of another language", Type, |consumer| with_types_of(consumer, |said| said.language = Language::C11)),
+    ("a type unit is missing", Type, |consumer| {
+        let mut sections = sections(&module(|_| ()), consumer);
+        let signature = units(&mut sections)[0].group;
+        sections.retain(|section| section.group != signature);
+        sections
+    }),
+    ("a type unit more", UnexpectedEntry, |consumer| sections(&module(|said| said.more = true), consumer)),
+    ("a type unit twice", UnexpectedEntry, |consumer| {
+        let mut sections = sections(&module(|_| ()), consumer);
+        let mut unit = units(&mut sections)[0].clone();
+        unit.group = Some(1);
+        sections.push(unit);
+        sections
+    }),
+];
+
+#[test]
+fn faults_of_type_units_are_found() {
+    let truth = module(|_| ());
+    for consumer in consumers() {
+        let missed = FAULTS.iter().map(|&(name, kind, fault)| {
+            let expected = Expected { kind, variable: None, pc: None, lane: None };
+            let of_list = Expected { variable: Some("list"), ..expected };
+            let sections = fault(&consumer);
+            let why = missed(&truth, &consumer, &sections, &expected);
+            (name, why.and_then(|_| missed(&truth, &consumer, &sections, &of_list)))
+        });
+        all_found(&format!("type units of DWARF {}", consumer.version), missed.collect());
+    }
+}
+
+/// Who cannot read type units is not to be given any.
+#[test]
+fn type_units_that_nobody_asked_for_are_found() {
+    for mut consumer in consumers() {
+        let sections = sections(&module(|_| ()), &consumer);
+        consumer.has_type_units = false;
+        let expected = Expected { kind: UnexpectedEntry, variable: None, pc: None, lane: None };
+        assert_eq!(missed(&module(|_| ()), &consumer, &sections, &expected), None);
+    }
+}

@@ -1,0 +1,201 @@
+//! Split units: what is in which file, and what `check` finds if the files do not belong together.
+
+use eitri::build::Builder;
+use eitri::check::{Report, check_split};
+use eitri::emit::elf::{Code, new_object};
+use eitri::emit::{RelocationTarget, Section};
+use eitri::error::ErrorKind;
+use eitri::lower::{Consumer, Lowered, Policy, Units, lower};
+use eitri::model::{BaseEncoding, Loc, Module, Row};
+use eitri::target::Target;
+
+/// Two units with a function each, in which a variable moves; the second has a variable in memory.
+fn module() -> eitri::Result<Module> {
+    let cpu = Target::x86_64();
+    let (rax, rcx) = (cpu.register_named("rax")?, cpu.register_named("rcx")?);
+    let mut m = Builder::new(cpu);
+    for (name, symbol) in [("a.c", "f"), ("b.c", "g")] {
+        let unit = m.unit(name);
+        m.describe_unit(unit)?.directory("/src").producer("a compiler of some name");
+        let file = m.primary_file(unit)?;
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+        let function = m.function(unit, symbol)?.code(symbol, 16).declared(file, 3).id();
+        m.variable(function, "x", int)?.live(0..4, Loc::register(rax))?.live(4..8, Loc::register(rcx))?;
+        let data = m.symbol("data");
+        m.variable(unit, "a_variable_in_memory", int)?.always(Loc::global_symbol(data))?;
+        m.row(function, Row::new(0, file, 3))?;
+    }
+    m.finish()
+}
+
+fn split() -> Consumer {
+    let mut consumer = Consumer::dwarf5();
+    consumer.is_split = true;
+    consumer
+}
+
+fn report(module: &Module, written: &Lowered) -> Report {
+    let code = Code::text(vec![0; 64]).with_function("f", 0, 16).with_function("g", 16, 16);
+    let code = code.with_function("data", 32, 16);
+    let main = new_object(module.target(), &code, &written.sections).unwrap();
+    let files = written.split_files(module.target()).unwrap();
+    let files: Vec<&[u8]> = files.iter().map(|(_, bytes)| &bytes[..]).collect();
+    check_split(module, &split(), &written.left_out, &main, &files).unwrap()
+}
+
+#[test]
+fn what_a_linker_has_to_know_is_in_the_object_and_nothing_else_is() {
+    let module = module().unwrap();
+    let written = lower(&module, &split(), Policy::Strict).unwrap();
+    assert!(report(&module, &written).is_clean(), "{}", report(&module, &written));
+    let names = |sections: &[Section]| sections.iter().map(|section| section.name).collect::<Vec<_>>();
+    let expected = [".debug_abbrev", ".debug_info", ".debug_addr", ".debug_str", ".debug_line"];
+    assert_eq!(names(&written.sections), expected);
+    assert_eq!(written.split.iter().map(|unit| &*unit.name).collect::<Vec<_>>(), ["a.c.dwo", "b.c.dwo"]);
+    for unit in &written.split {
+        // DWARF 5 section 7.3.2.2.
+        let expected =
+            ["info", "abbrev", "loclists", "str_offsets", "str"].map(|name| format!(".debug_{name}.dwo"));
+        let mut found = names(&unit.sections);
+        found.sort_unstable();
+        assert_eq!(found, {
+            let mut expected = expected;
+            expected.sort();
+            expected
+        });
+        assert!(unit.sections.iter().all(|section| section.relocations.is_empty()));
+        let object = unit.object(module.target()).unwrap();
+        let object = eitri::read::Object::read(&object).unwrap();
+        const SHF_EXCLUDE: u64 = 0x8000_0000;
+        for section in object.sections().iter().filter(|section| section.name.starts_with(".debug")) {
+            assert_ne!(section.flags & SHF_EXCLUDE, 0, "{}", section.name);
+        }
+    }
+    assert_ne!(written.split[0].id, written.split[1].id);
+}
+
+#[test]
+fn files_are_named_as_wanted_and_each_its_own() {
+    let mut m = Builder::new(Target::x86_64());
+    let units = ["a.c", "a.c", "b.c", "a.c.1"].map(|name| m.unit(name));
+    m.describe_unit(units[2]).unwrap().split_name("a.c.dwo").unwrap();
+    let error = m.describe_unit(units[0]).unwrap().split_name("a.c.dwo").map(drop).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::BadArgument(_)) && error.at().unit.as_deref() == Some("a.c"));
+    assert!(m.describe_unit(units[0]).unwrap().split_name("").is_err());
+    m.describe_unit(units[2]).unwrap().split_name("a.c.dwo").unwrap();
+    let module = m.finish().unwrap();
+    assert_eq!(module.split_names(), ["a.c.0.dwo", "a.c.1.dwo", "a.c.dwo", "a.c.1.3.dwo"]);
+}
+
+#[test]
+fn what_cannot_be_split_is_refused() {
+    let module = module().unwrap();
+    for change in [
+        |consumer: &mut Consumer| consumer.version = 4,
+        |consumer: &mut Consumer| consumer.has_type_units = true,
+    ] {
+        let mut consumer = split();
+        change(&mut consumer);
+        let error = lower(&module, &consumer, Policy::Partial).unwrap_err();
+        assert!(error.to_string().contains("split units"), "{error}");
+    }
+}
+
+#[test]
+fn a_variable_of_another_unit_cannot_be_pointed_to() -> eitri::Result<()> {
+    let mut m = Builder::new(Target::x86_64());
+    let [a, b] = ["a.c", "b.c"].map(|name| m.unit(name));
+    let [int, _] = [a, b].map(|unit| m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap());
+    let there = m.constant(a, "there", int, &[1, 0, 0, 0])?;
+    let int = m.base_type(b, "int", BaseEncoding::Signed, 32)?;
+    let pointer = m.pointer(b, Some(int))?;
+    let f = m.function(b, "f")?.code("f", 16).id();
+    m.variable(f, "p", pointer)?.live(4..8, Loc::pointer_to(there, 0))?;
+    let module = m.finish()?;
+    lower(&module, &Consumer::dwarf5(), Policy::Strict)?;
+    let error = lower(&module, &split(), Policy::Strict).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::CannotSay { .. }));
+    assert_eq!((error.at().variable.as_deref(), error.at().pcs.clone()), (Some("p"), Some(4..8)));
+    assert_eq!(lower(&module, &split(), Policy::Partial)?.left_out.len(), 1);
+    Ok(())
+}
+
+#[test]
+fn the_bytes_do_not_depend_on_who_writes_which_unit_when() {
+    let module = module().unwrap();
+    let consumer = split();
+    let units = &Units::new(&module, &consumer, Policy::Strict).unwrap();
+    let written: Vec<_> = std::thread::scope(|scope| {
+        let ids: Vec<_> = module.units().map(|(id, _)| id).collect();
+        let threads: Vec<_> =
+            ids.into_iter().rev().map(|id| scope.spawn(move || units.lower(id).unwrap())).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(units.join(written).unwrap(), lower(&module, &consumer, Policy::Strict).unwrap());
+}
+
+/// Bytes of a section.
+fn bytes<'s>(sections: &'s mut [Section], name: &str) -> &'s mut Vec<u8> {
+    &mut sections.iter_mut().find(|section| section.name == name).unwrap().bytes
+}
+
+#[test]
+fn files_that_do_not_belong_together_are_found() {
+    // The header of a unit of DWARF 5 in the 32-bit format: the number is behind 12 bytes.
+    const ID: usize = 12;
+    type Fault = fn(&mut Lowered);
+    let faults: &[(&str, Fault)] = &[
+        ("another number in the file", |w| bytes(&mut w.split[0].sections, ".debug_info.dwo")[ID] ^= 1),
+        ("another number in the skeleton", |w| bytes(&mut w.sections, ".debug_info")[ID] ^= 1),
+        ("another name", |w| {
+            let info = bytes(&mut w.sections, ".debug_info");
+            let at = info.windows(7).position(|name| name == b"a.c.dwo").unwrap();
+            info[at] = b'c';
+        }),
+        ("the addresses of the other unit", |w| {
+            let info = w.sections.iter_mut().find(|section| section.name == ".debug_info").unwrap();
+            let target = RelocationTarget::Section(".debug_addr");
+            let bases: Vec<_> =
+                (0..info.relocations.len()).filter(|&at| info.relocations[at].target == target).collect();
+            info.relocations[bases[0]].addend = info.relocations[bases[1]].addend;
+        }),
+        ("an address further on", |w| {
+            let info = w.sections.iter_mut().find(|section| section.name == ".debug_info").unwrap();
+            let target = RelocationTarget::Section(".debug_addr");
+            info.relocations.iter_mut().find(|one| one.target == target).unwrap().addend += 8;
+        }),
+        ("an address by the next index", |w| {
+            let lists = bytes(&mut w.split[0].sections, ".debug_loclists.dwo");
+            let at = lists.iter().position(|&byte| byte == gimli::DW_LLE_startx_length.0).unwrap();
+            lists[at + 1] ^= 1;
+        }),
+        ("a string by the next index", |w| {
+            let offsets = bytes(&mut w.split[0].sections, ".debug_str_offsets.dwo");
+            let (header, first) = (8, offsets[8..12].to_vec());
+            let second = offsets[12..16].to_vec();
+            offsets[header..16].copy_from_slice(&[second, first].concat());
+        }),
+        ("a file that is missing", |w| drop(w.split.remove(1))),
+        ("a file twice", |w| {
+            let first = w.split[0].clone();
+            w.split.push(first);
+        }),
+        ("a linker is needed", |w| {
+            let name = ".debug_info.dwo";
+            let info = w.split[0].sections.iter_mut().find(|section| section.name == name).unwrap();
+            let at = info.bytes.len() as u64 - 4;
+            let bytes: [u8; 4] = info.bytes[at as usize..].try_into().unwrap();
+            info.bytes[at as usize..].fill(0);
+            let addend = u32::from_le_bytes(bytes).into();
+            let target = RelocationTarget::Section(name);
+            info.relocations.push(eitri::emit::Relocation { offset: at, bytes: 4, target, addend });
+        }),
+    ];
+    let module = module().unwrap();
+    for (what, fault) in faults {
+        let mut written = lower(&module, &split(), Policy::Strict).unwrap();
+        assert!(report(&module, &written).is_clean());
+        fault(&mut written);
+        assert!(!report(&module, &written).is_clean(), "{what}");
+    }
+}
