@@ -51,6 +51,11 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
     if loc.nodes().at_most() > MAX_LEVELS && levels(loc) > MAX_LEVELS {
         return Err(too_deep());
     }
+    if let Some((reg, _)) = loc.nodes().memory_at_register() {
+        // How much memory there is, is not known.
+        number(HELD, register(module, reg)?.bits)?;
+        return space(module, SpaceId::DEFAULT);
+    }
     // The last two constants, and how many of the nodes before this one are constants.
     let (mut last, mut run) = ([0; 2], 0);
     let mut places = Places::default();
@@ -146,7 +151,7 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
                 continue;
             }
             Node::ReadRegister(reg) | Node::EntryRegister(reg) => {
-                number("what a register holds, as a number,", register(module, reg)?.bits)?;
+                number(HELD, register(module, reg)?.bits)?;
                 continue;
             }
             _ => continue,
@@ -158,6 +163,9 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
         None => Ok(()),
     }
 }
+
+/// What [`number`] is asked of a register.
+const HELD: &str = "what a register holds, as a number,";
 
 /// How many levels of nodes a location may have: what is done with it takes a level of calls for each.
 pub(crate) const MAX_LEVELS: usize = 128;

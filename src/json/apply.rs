@@ -200,6 +200,9 @@ impl<'a> Reader<'a> {
         if let Some(version) = facts.language_version {
             unit.language_version(version);
         }
+        if let Some(name) = facts.split_name {
+            unit.split_name(&name)?;
+        }
         Ok(())
     }
 

@@ -86,7 +86,7 @@ pub(super) type Pcs = (Number, Number);
 
 facts! {
     /// What can be said of a unit.
-    UnitFacts { directory: Text<'a>, producer: Text<'a>, language: Named<'a>, language_version: u32 }
+    UnitFacts { directory: Text<'a>, producer: Text<'a>, language: Named<'a>, language_version: u32, split_name: Text<'a> }
     in Unit { name: Text<'a> } { id: Text<'a> }
     DescribeUnit { unit: Ref<'a> } {};
 

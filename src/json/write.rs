@@ -145,6 +145,7 @@ impl<'m, W: Write> Writer<'m, W> {
             producer: text(&unit.producer),
             language: unit.language.map(known_language),
             language_version: unit.language_version,
+            split_name: text(&unit.split_name),
         };
         let mut said = say::Unit::new(known.text(unit.name)).with(facts);
         said.id = known.scope_id(unit.scope);

@@ -123,9 +123,7 @@ impl Dies<'_> {
             ScopeKind::Unit | ScopeKind::Type(_) => false,
             // Of a function that was inlined, the abstract instance has it already.
             ScopeKind::Function(_) => is_first(instance),
-            // What was inlined into it differs from one instance to the next. DWARF 5 section 3.3.8.1.
-            ScopeKind::Inlined { .. } => instance.is_some(),
-            ScopeKind::Namespace { .. } | ScopeKind::Block => true,
+            ScopeKind::Namespace { .. } | ScopeKind::Block | ScopeKind::Inlined { .. } => true,
         }
     }
 

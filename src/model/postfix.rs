@@ -304,6 +304,20 @@ impl Nodes<'_> {
         self.words.is_empty()
     }
 
+    /// The register and the offset, if the nodes are memory of the default space at a register's contents plus
+    /// bytes, and nothing else: where most variables are that do not move.
+    #[inline]
+    pub(crate) fn memory_at_register(&self) -> Option<(Reg, i64)> {
+        const MEMORY: u32 = Tag::Memory as u32 | (SpaceId::DEFAULT.0 as u32) << NUMBER;
+        let has_tag = |word: u32, tag: Tag| word % (2 * WIDE) == tag as u32;
+        let (reg, by) = match *self.words {
+            [reg, MEMORY] => (reg, 0),
+            [reg, plus, MEMORY] if has_tag(plus, Tag::Plus) => (reg, unfold((plus >> NUMBER).into())),
+            _ => return None,
+        };
+        has_tag(reg, Tag::ReadRegister).then(|| (Reg((reg >> NUMBER).into()), by))
+    }
+
     /// Takes the next node if it adds a constant.
     #[inline]
     pub(crate) fn next_plus(&mut self) -> Option<i64> {

@@ -171,7 +171,7 @@ macro_rules! fields { ($($type:ident { $($field:ident),* })*) => { $(
     }
 )* } }
 fields! {
-    Unit { name, directory, producer }
+    Unit { name, directory, producer, split_name }
     File { name, directory, source }
     Type { kind }
     Composite { name, templates, bases, members }

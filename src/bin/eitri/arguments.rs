@@ -92,6 +92,21 @@ pub struct Reader {
     /// In the 64-bit DWARF format.
     #[arg(long)]
     dwarf64: bool,
+    /// With a table of names, of DWARF 5 (`.debug_names`).
+    #[arg(long)]
+    names: bool,
+    /// With tables of names, of DWARF 2 to 4 (`.debug_pubnames`, `.debug_pubtypes`).
+    #[arg(long)]
+    pubnames: bool,
+    /// With a table of addresses (`.debug_aranges`).
+    #[arg(long)]
+    aranges: bool,
+    /// With units of their own for structures and enumerations with a name, of DWARF 4 and 5.
+    #[arg(long)]
+    type_units: bool,
+    /// With units split, of DWARF 5: what no linker has to read is in a file for each unit, beside the object.
+    #[arg(long)]
+    pub split_dwarf: bool,
     /// Leave out what the consumer cannot be told.
     #[arg(long)]
     partial: bool,
@@ -104,6 +119,11 @@ impl Reader {
         if self.dwarf64 {
             consumer.format = eitri::gimli::Format::Dwarf64;
         }
+        consumer.tables.names |= self.names;
+        consumer.tables.pubs |= self.pubnames;
+        consumer.tables.aranges |= self.aranges;
+        consumer.has_type_units |= self.type_units;
+        consumer.is_split |= self.split_dwarf;
         Ok((consumer, if self.partial { Policy::Partial } else { Policy::Strict }))
     }
 }

@@ -5,12 +5,13 @@
 mod arguments;
 
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
 use eitri::Error;
+use eitri::check::check_split;
 use eitri::dump::{DumpOptions, print_as, print_split};
 use eitri::emit::elf::{Attach, Code, Existing, attach_with, new_object_with, write_file};
 use eitri::lower::lower;
@@ -67,6 +68,10 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             for left_out in &written.left_out {
                 eprintln!("{left_out}");
             }
+            // The object comes last: what it refers to is there.
+            for (name, bytes) in written.split_files(target)? {
+                write_file(beside(&output, name)?, &bytes)?;
+            }
             match output.as_os_str() == "-" {
                 true => print(&bytes)?,
                 false => write_file(&output, &bytes)?,
@@ -78,8 +83,16 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let module = describe(&description)?;
             // What the consumer cannot be told does not have to be there.
             let left_out = lower(&module, &consumer, policy).map_err(of(&description))?.left_out;
-            let report =
-                eitri::check(&module, &consumer, &left_out, &input(&object)?).map_err(of(&object))?;
+            let bytes = input(&object)?;
+            let report = if consumer.is_split {
+                let split = module.split_names().into_iter().map(|name| input(&beside(&object, &name)?));
+                let split = split.collect::<Result<Vec<_>, _>>()?;
+                let split: Vec<&[u8]> = split.iter().map(Vec::as_slice).collect();
+                check_split(&module, &consumer, &left_out, &bytes, &split)
+            } else {
+                eitri::check(&module, &consumer, &left_out, &bytes)
+            };
+            let report = report.map_err(of(&object))?;
             print(format!("{report}\n").as_bytes())?;
             Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }
@@ -95,6 +108,14 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             print(text.as_bytes())?;
             Ok(ExitCode::SUCCESS)
         }
+    }
+}
+
+/// Where the file of a split unit is: beside the object.
+fn beside(object: &Path, name: &str) -> Result<PathBuf, Failure> {
+    match object.as_os_str() == "-" {
+        true => Err(Failure("split units have files beside the object, which is to be one too".into())),
+        false => Ok(object.with_file_name(name)),
     }
 }
 

@@ -216,6 +216,12 @@ impl Lowering<'_> {
         let target = &self.module.target;
         let address_bits = u32::from(target.address_bytes()) * 8;
         let mut encoder = Encoder::new(out, self.encoding);
+        if let Some((reg, by)) = nodes.memory_at_register()
+            && target.register(reg).is_some_and(|register| register.bits == address_bits)
+        {
+            encoder.bregx(reg, by);
+            return true;
+        }
         while let Some(node) = nodes.next() {
             match node {
                 Node::Register(reg) if nodes.is_empty() => {
