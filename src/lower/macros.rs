@@ -10,7 +10,7 @@ impl Dies<'_> {
         let (module, format) = (self.module, self.info.format);
         let mut part = core::mem::take(&mut self.macros);
         // By number until the units are joined.
-        let mut string = |text: &str| module.strings.number(text).map_or(0, |number| u64::from(number));
+        let mut string = |text: &str| module.strings.number(text).map_or(0, u64::from);
         let mut program = MacroProgram::begin(
             &mut part.bytes,
             &mut part.relocations,

@@ -308,7 +308,7 @@ impl Nodes<'_> {
     /// bytes, and nothing else: where most variables are that do not move.
     #[inline]
     pub(crate) fn memory_at_register(&self) -> Option<(Reg, i64)> {
-        const MEMORY: u32 = Tag::Memory as u32 | (SpaceId::DEFAULT.0 as u32) << NUMBER;
+        const MEMORY: u32 = Tag::Memory as u32 | SpaceId::DEFAULT.0 << NUMBER;
         let has_tag = |word: u32, tag: Tag| word % (2 * WIDE) == tag as u32;
         let (reg, by) = match *self.words {
             [reg, MEMORY] => (reg, 0),

@@ -112,10 +112,10 @@ fn the_command_prints_and_refuses() {
     assert_eq!(eitri(&["dump", file], &[]), (Some(0), "no units\n".into(), "".into()));
 
     for (arguments, input, message) in [
-        (&["dump", "-"][..], &b"no object"[..], "eitri: -: not an ELF file\n"),
-        (&["dump", "-"], &bytes[..100], "eitri: -: offset"),
+        (&["dump", "-"][..], &b"no object"[..], "eitri: standard input: not an ELF file\n"),
+        (&["dump", "-"], &bytes[..100], "eitri: standard input: offset"),
         (&["dump", "/no/such/file"], &[], "eitri: /no/such/file: "),
-        (&["dump", "--target", "amdgpu-gfx1", "-"], &bytes, "eitri: -: unknown target: `amdgpu-gfx1`"),
+        (&["dump", "--target", "amdgpu-gfx1", "-"], &bytes, "eitri: unknown target: `amdgpu-gfx1`"),
         (&["dump"], &[], "error: "),
     ] {
         let (code, out, err) = eitri(arguments, input);
