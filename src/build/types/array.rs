@@ -65,7 +65,7 @@ impl Builder {
     /// known.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] if an element is not whole bytes.
+    /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId); [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if an element is not whole bytes.
     pub fn array(&mut self, unit: UnitId, of: TypeId, counts: &[Option<u64>]) -> Result<TypeId> {
         let all: Vec<_> =
             counts.iter().map(|count| count.map_or_else(Extent::unknown, Extent::fixed)).collect();
@@ -91,8 +91,8 @@ impl Builder {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where a type or variable is not there, or another unit's;
-    /// [`ErrorKind::BadArgument`] if an element is not whole bytes, a stride is less than an element, or the last index of a dimension has more than 63 bits; the errors of
+    /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId) where a type or variable is not there, or another unit's;
+    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if an element is not whole bytes, a stride is less than an element, or the last index of a dimension has more than 63 bits; the errors of
     /// [`VariableBuilder::live`](crate::build::VariableBuilder::live) of a number.
     pub fn array_of(
         &mut self,
@@ -166,7 +166,7 @@ impl Builder {
     /// A vector of `count` elements. One of three takes the room of four, as OpenCL has it.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] if an element is not whole bytes.
+    /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId); [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if an element is not whole bytes.
     pub fn vector(&mut self, unit: UnitId, of: TypeId, count: u64) -> Result<TypeId> {
         self.known_types(unit, [of])?;
         self.known_unit(unit)?;
