@@ -198,11 +198,6 @@ impl Dies<'_> {
     }
 }
 
-/// Whether there is one place, from the start of the function on.
-fn is_one_from_0(live: &[Live]) -> bool {
-    matches!(live, [live] if live.start == 0)
-}
-
 /// Appends the addresses where pcs of a function begin and end.
 fn addresses(lists: &mut Lists, Code { key, .. }: Code, pcs: Range<u64>, module: &Module) {
     for pc in [pcs.start, pcs.end] {
@@ -210,6 +205,11 @@ fn addresses(lists: &mut Lists, Code { key, .. }: Code, pcs: Range<u64>, module:
         let format = lists.format;
         key.write(format, |symbol| symbol_name(module, symbol), &mut lists.bytes, &mut lists.relocations);
     }
+}
+
+/// Whether there is one place, from the start of the function on.
+fn is_one_from_0(live: &[Live]) -> bool {
+    matches!(live, [live] if live.start == 0)
 }
 
 /// Says what the offsets of a list count from. Whether the list can then be compared with others by its
