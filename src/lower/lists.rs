@@ -187,7 +187,8 @@ impl Dies<'_> {
                 out.push(gimli::DW_RLE_startx_length.0);
                 write_uleb(out, code.index);
                 write_uleb(out, bytes);
-            } else {
+            } else if bytes > 0 {
+                // Two equal addresses are no range; and the end of the list, where they are 0.
                 addresses(lists, code, 0..bytes, module);
             }
         }
