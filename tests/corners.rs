@@ -95,7 +95,7 @@ fn code_of_no_bytes_ends_no_list() -> Result<()> {
 #[test]
 fn calls_reach_far() -> Result<()> {
     let targets = [Target::x86_64(), Target::s390x()].into_iter();
-    for (target, types) in targets.flat_map(|target| [(target.clone(), 1), (target, 16_000)]) {
+    for (target, types) in targets.flat_map(|target| [(target.clone(), 1), (target, 24_000)]) {
         let is_far = types > 1;
         let reg = target.registers().find(|register| register.bits == 64).expect("a register").reg;
         let mut m = Builder::new(target);
