@@ -27,6 +27,8 @@ use programs::Program;
 struct Measured {
     name: String,
     variables: usize,
+    /// Entries, attributes and rows that were compared.
+    compared: [usize; 3],
     llvm: Sizes,
     /// For [`Consumer::dwarf5`], and for [`Consumer::llvm`].
     ours: [Sizes; 2],
@@ -43,6 +45,9 @@ fn main() {
         all.push(measure(&program, &object, &mut excepted));
     }
     print(&all);
+    let [entries, attributes, rows] =
+        [0, 1, 2].map(|of| all.iter().map(|one| one.compared[of]).sum::<usize>());
+    println!("\n{entries} entries with {attributes} attributes, and {rows} rows, say the same.");
     println!("\n| not compared | LLVM has it | eitri has it |");
     println!("|---|---|---|");
     let [llvm, ours] = excepted;
@@ -74,8 +79,9 @@ fn measure(program: &Program, bytes: &[u8], excepted: &mut [BTreeMap<&'static st
     for (all, one) in excepted.iter_mut().zip([&theirs, &facts]) {
         one.excepted.iter().for_each(|(why, count)| *all.entry(why).or_default() += count);
     }
+    let compared = [theirs.entries.len(), theirs.attributes, theirs.rows.len()];
     let variables = theirs.variables;
-    Measured { name, variables, llvm: Sizes::of_object(bytes), ours: [dwarf5, llvm] }
+    Measured { name, variables, compared, llvm: Sizes::of_object(bytes), ours: [dwarf5, llvm] }
 }
 
 /// What the sections say, once they are where the object's are.
@@ -146,10 +152,10 @@ fn print(all: &[Measured]) {
     println!("|---|---|---|---|---|---|");
     let row = |name: &str, llvm: Size, ours: Size| {
         println!(
-            "| {name} | {} | {} | {:.2} | {} | {} |",
+            "| {name} | {} | {} | {} | {} | {} |",
             llvm.bytes,
             ours.bytes,
-            over(llvm.bytes, ours.bytes),
+            if ours.bytes == 0 { "–".into() } else { format!("{:.2}", over(llvm.bytes, ours.bytes)) },
             llvm.relocations,
             ours.relocations,
         );

@@ -319,7 +319,8 @@ impl Info {
         }
     }
 
-    /// An unsigned constant, in the fewest bytes.
+    /// An unsigned constant: a size, an offset, a number of elements. Few of those have 128 to 255, for which a
+    /// fixed form would be shorter, and with one form for small and large there are fewer abbreviations.
     #[inline]
     pub(crate) fn unsigned(&mut self, at: DwAt, value: u64) {
         if let Some(form) = self.wanted(at)
@@ -328,14 +329,12 @@ impl Info {
             return;
         }
         let (form, bytes) = match value {
-            0..0x100 => (gimli::DW_FORM_data1, 1),
-            0x100..0x1_0000 => (gimli::DW_FORM_data2, 2),
             // Of four and eight bytes, some constants of DWARF 2 and 3 could as well be offsets of lists.
             _ if value < 1 << 21 || self.format.version < 4 => {
                 write_uleb(self.attribute(at, gimli::DW_FORM_udata), value);
                 return;
             }
-            0x1_0000..0x1_0000_0000 => (gimli::DW_FORM_data4, 4),
+            0..0x1_0000_0000 => (gimli::DW_FORM_data4, 4),
             _ if value < 1 << 49 => {
                 write_uleb(self.attribute(at, gimli::DW_FORM_udata), value);
                 return;
@@ -344,6 +343,21 @@ impl Info {
         };
         self.abbreviations.attribute(at, form);
         self.format.fixed(&mut self.bytes, value, bytes);
+    }
+
+    /// A line. As many have 128 to 255 as other numbers: one byte for those, and two up to 65535.
+    #[inline]
+    pub(crate) fn line(&mut self, at: DwAt, line: u32) {
+        let (form, bytes) = match line {
+            0..0x100 => (gimli::DW_FORM_data1, 1),
+            0x100..0x1_0000 => (gimli::DW_FORM_data2, 2),
+            _ => return self.unsigned(at, line.into()),
+        };
+        if self.wanted(at).is_some() {
+            return self.unsigned(at, line.into());
+        }
+        self.abbreviations.attribute(at, form);
+        self.format.fixed(&mut self.bytes, line.into(), bytes);
     }
 
     /// The same in a form that is asked for. Whether it can be.

@@ -70,7 +70,8 @@ pub struct Consumer {
     /// addresses; where it is not set, each entry has an address of its own in the object, as GCC writes it.
     pub has_split_offsets: bool,
     /// Expressions of at least so many bytes that come again in a unit are written once, as a procedure that
-    /// is called; `None` for a consumer that cannot call. In DWARF 2, which has no calls, it does not count.
+    /// is called; `None` for a consumer that cannot call, as lldb 19 cannot. In DWARF 2, which has no calls, it
+    /// does not count.
     pub shared_from_bytes: Option<u32>,
     /// Forms of attributes, where another than the shortest is wanted. One that the version does not have, or
     /// that cannot hold the attribute's value, or that a linker would have to fill in where none comes, does not

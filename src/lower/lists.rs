@@ -11,7 +11,7 @@ use crate::emit::addr::AddressKey;
 use crate::emit::info::Pending;
 use crate::emit::lists::Lists;
 use crate::error::{Error, Result};
-use crate::model::{LocId, Module, Stack, VariableId};
+use crate::model::{Live, LocId, Module, Stack, VariableId};
 use crate::op::{uleb_len, write_byte_uleb, write_uleb};
 
 /// The base address that offsets in a function's lists count from.
@@ -40,6 +40,8 @@ impl Dies<'_> {
         // Where entries have addresses of their own, there is no base.
         let own = match base {
             Base::Address(code) if self.info.is_split && !self.consumer.has_split_offsets => Some(code.key),
+            // One place that begins where the function does takes fewer bytes so.
+            Base::Address(code) if is_five && is_one_from_0(module.live(variable)) => Some(code.key),
             _ => None,
         };
         let is_comparable = own.is_some() || begin(lists, base, gimli::DW_LLE_base_addressx.0, module);
@@ -204,6 +206,11 @@ fn addresses(lists: &mut Lists, Code { key, .. }: Code, pcs: Range<u64>, module:
         let format = lists.format;
         key.write(format, |symbol| symbol_name(module, symbol), &mut lists.bytes, &mut lists.relocations);
     }
+}
+
+/// Whether there is one place, from the start of the function on.
+fn is_one_from_0(live: &[Live]) -> bool {
+    matches!(live, [live] if live.start == 0)
 }
 
 /// Says what the offsets of a list count from. Whether the list can then be compared with others by its

@@ -225,7 +225,7 @@ impl Dies<'_> {
     /// Where in the source a call is.
     pub(super) fn call_line(&mut self, SourceLine { file, line, column }: SourceLine) {
         self.info.unsigned(gimli::DW_AT_call_file, self.file_index(file));
-        self.info.unsigned(gimli::DW_AT_call_line, line.into());
+        self.info.line(gimli::DW_AT_call_line, line);
         if column != 0 {
             self.info.unsigned(gimli::DW_AT_call_column, column.into());
         }
@@ -245,7 +245,7 @@ impl Dies<'_> {
         } else {
             self.info.unsigned(gimli::DW_AT_decl_file, index);
         }
-        self.info.unsigned(gimli::DW_AT_decl_line, line.into());
+        self.info.line(gimli::DW_AT_decl_line, line);
         if column != 0 {
             self.info.unsigned(gimli::DW_AT_decl_column, column.into());
         }

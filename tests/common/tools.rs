@@ -68,15 +68,10 @@ impl std::fmt::Display for Ran {
     }
 }
 
-/// A program is missing: the test goes no further.
+/// A program is missing, or may not do what it is for: the test says so and goes no further.
 pub fn skip(why: &str) {
     let required = std::env::var_os("EITRI_REQUIRE_TOOLS");
     assert!(required.is_none_or(|value| value.is_empty() || value == "0"), "{why}");
-    say(why);
-}
-
-/// Says why the test goes no further.
-pub fn say(why: &str) {
     let test = std::thread::current();
     // Not `eprintln`, of which nothing is seen when a test passes.
     let _ = writeln!(std::io::stderr(), "skipped: {}: {why}", test.name().unwrap_or("test"));

@@ -77,6 +77,18 @@ fn list(entry: &Entry, text: u64, out: &mut String) {
                 }
             }
             "low_pc" | "high_pc" => write!(out, " {name} {:x}", super::dump::hex(value) - text).unwrap(),
+            // LLVM prints a number as its form is: in as many bytes, or as the number.
+            "byte_size"
+            | "bit_size"
+            | "count"
+            | "data_member_location"
+            | "data_bit_offset"
+            | "address_class"
+            | "LLVM_lanes"
+            | "LLVM_address_space" => match value.parse::<u64>() {
+                Ok(number) => write!(out, " {name} {number:#04x}").unwrap(),
+                Err(_) => write!(out, " {name} {value}").unwrap(),
+            },
             _ => write!(out, " {name} {value}").unwrap(),
         }
     }

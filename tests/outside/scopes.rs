@@ -1,4 +1,4 @@
-//! Scopes of a program that runs: gdb finds arguments by the calls of the caller, and names by imports; others
+//! Scopes of a program that runs: debuggers find arguments by the calls of the caller, and names by imports; others
 //! read the same without complaint.
 
 use eitri::build::Builder;
@@ -9,8 +9,9 @@ use eitri::model::{
 };
 use eitri::target::Target;
 
-use super::common::{Folder, say};
-use super::{CC, DWARFDUMP, EU_READELF, GDB, READELF};
+use super::common::Folder;
+use super::debugger::ask::Debugger;
+use super::{CC, DWARFDUMP, EU_READELF, READELF};
 
 /// The program, with pcs. `callee` forgets its first argument, and `middle` jumps to it.
 const PROGRAM: &str = r#"
@@ -188,35 +189,54 @@ fn versions() -> [Consumer; 2] {
     })
 }
 
-#[test]
-fn gdb_finds_what_the_caller_gave() {
+/// The same for lldb.
+#[rustfmt::skip] // A table.
+const LLDB_ANSWERS: &[(&str, &str)] = &[
+    ("frame variable x", "= 20"),
+    ("frame variable y", "= 5"),
+    ("frame variable more", "= 120"),
+    ("up", "#1"),
+    ("frame info", "main at calls.cc:32"),
+    ("target variable counter", "= 77"),
+    ("target variable ns::v1::nine", "= 9"),
+    ("target variable eight", "= 8"),
+    ("image lookup -t box", "int get(int, ...);"),
+    ("image lookup -v -n callee", "\"int (int, int)\""),
+    ("continue", "callee("),
+    ("frame variable x", "no matching call site param found"),
+    ("bt", "middle() at calls.cc:21 [artificial]"),
+    ("bt", "main at calls.cc:34"),
+];
+
+/// Asks a debugger at the first stop, in the callee.
+fn ask(debugger: Debugger, commands: &[&str], answers: &[(&str, &str)]) {
+    let questions: Vec<&str> = answers.iter().map(|(question, _)| *question).collect();
     for consumer in versions() {
         let folder = Folder::new();
-        let path = |name: &str| folder.path().join(name).to_str().expect("a path").to_owned();
+        let path = |name: &str| folder.path().join(name);
         let Some(object) = object(&folder, &consumer) else { return };
         folder.file("calls.o", object);
-        let Some(ran) = CC.run(&[&path("calls.o"), "-o", &path("calls")]) else { return };
+        let Some(ran) = CC.run(&[path("calls.o").as_os_str(), "-o".as_ref(), path("calls").as_os_str()])
+        else {
+            return;
+        };
         ran.clean();
-        let mut script = vec!["set confirm off".into(), "break *((char *) callee + 5)".into(), "run".into()];
-        for (question, _) in ANSWERS {
-            script.extend([format!("echo >>> {question}\\n"), (*question).into()]);
+        let Some(said) = debugger.ask(&folder, &path("calls"), commands, &questions) else { return };
+        for (answer, (question, expected)) in said.answers.iter().zip(answers) {
+            let version = consumer.version;
+            assert!(answer.contains(expected), "DWARF {version}: {question}: {expected}\n{}", said.ran);
         }
-        let mut arguments = vec!["-batch".to_owned(), "-nx".into()];
-        arguments.extend(script.into_iter().flat_map(|line| ["-ex".to_owned(), line]));
-        arguments.push(path("calls"));
-        let Some(ran) = GDB.run(&arguments) else { return };
-        if ran.errors.contains("ptrace") {
-            // Nothing that could be installed.
-            return say("gdb may not trace programs here");
-        }
-        assert!(ran.succeeded, "{ran}");
-        let (_, answers) = ran.out.split_once(">>> ").expect("an answer");
-        for (said, (question, expected)) in answers.split(">>> ").zip(ANSWERS) {
-            let is_said = said.starts_with(question) && said[question.len()..].contains(expected);
-            assert!(is_said, "DWARF {}: {question}: {expected}\n{ran}", consumer.version);
-        }
-        assert_eq!(answers.split(">>> ").count(), ANSWERS.len());
     }
+}
+
+#[test]
+fn gdb_finds_what_the_caller_gave() {
+    ask(Debugger::Gdb, &["break *((char *) callee + 5)", "run"], ANSWERS);
+}
+
+#[test]
+fn lldb_finds_what_the_caller_gave() {
+    ask(Debugger::Lldb, &["breakpoint set -n callee", "run"], LLDB_ANSWERS);
 }
 
 #[test]

@@ -40,7 +40,8 @@ impl Dies<'_> {
             TypeKind::Base { name, encoding } => {
                 self.info.begin_entry(gimli::DW_TAG_base_type, false, is);
                 self.name(Some(*name));
-                self.info.constant(gimli::DW_AT_encoding, base::encoding(*encoding).0.into());
+                // A unit has few base types, of many encodings.
+                self.info.unsigned(gimli::DW_AT_encoding, base::encoding(*encoding).0.into());
                 let bits = ty.bits.unwrap_or(0);
                 self.info.unsigned(gimli::DW_AT_byte_size, bits.div_ceil(8));
                 if !bits.is_multiple_of(8) {
@@ -225,7 +226,7 @@ impl Dies<'_> {
         self.info.begin_entry(gimli::DW_TAG_base_type, false, None);
         self.entries.unsigned.push((bits, self.info.entry_offset()));
         self.info.string(gimli::DW_AT_name, self.module.strings.len() as u32 + bits, &name);
-        self.info.constant(gimli::DW_AT_encoding, gimli::DW_ATE_unsigned.0.into());
+        self.info.unsigned(gimli::DW_AT_encoding, gimli::DW_ATE_unsigned.0.into());
         self.info.unsigned(gimli::DW_AT_byte_size, bits.div_ceil(8).into());
         self.info.end_entry();
     }

@@ -175,6 +175,12 @@ pub fn module(machine: Machine, consumer: &Consumer, directory: &str) -> eitri::
     m.variable(work, "wide", ulong)?.live(0x20..BYTES, Loc::over([r.rcx, r.rdx]))?;
     m.variable(work, "mixed", ulong)?
         .live(0x28..0x48, Loc::parts([(r.slot(-8), 32), (Loc::register(r.rcx), 32)]))?;
+    let one = Loc::implicit(&1u32.to_le_bytes());
+    m.variable(work, "padded", ulong)?
+        .live(0x20..0x48, Loc::parts([(Loc::register(r.rcx), 32), (one, 32)]))?;
+    let one = Loc::value(Val::register(r.rax).plus(-41));
+    m.variable(work, "beside", ulong)?
+        .live(0x20..0x48, Loc::parts([(Loc::register(r.rcx), 32), (one, 32)]))?;
     m.variable(work, "spilled", int)?.live(0x28..0x48, r.slot(-8))?;
     m.variable(work, "f", flags)?.live(0x30..BYTES, Loc::register(r.rsi))?;
     m.variable(work, "in_frame", flags)?.live(0x28..0x48, r.slot(-8))?;

@@ -129,6 +129,8 @@ pub fn questions() -> Vec<Question> {
         hex("wide", "0x9abcdef012345678"),
         // -7 in memory, and rcx.
         hex("mixed", "0x12345678fffffff9"),
+        // rcx, and a number: 42 - 41.
+        hex("beside", "0x112345678").since(4).but_lldb(Says::Value("0x0000000112345678")),
         value("spilled", "-7"),
         value("from_base", "-7"),
         // 0x2d5 is 10 11010 101 in binary.
@@ -153,7 +155,10 @@ pub fn questions() -> Vec<Question> {
     ];
     // What lldb 19 says in another way, or cannot say.
     let limits = [
-        // Of parts, a register's or memory's are its only ones.
+        // It reads no constant as a part.
+        hex("padded", "0x112345678")
+            .since(4)
+            .but_lldb(Says::Words("failed to read memory DW_OP_piece(4) from host")),
         value("shade", "green")
             .since(4)
             .but_lldb(Says::Words("unable to extract DW_OP_bit_piece(bit_size = 27")),
