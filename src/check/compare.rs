@@ -432,8 +432,9 @@ impl<'a, 'o> Compare<'a, 'o> {
     }
 }
 
-/// The same pcs in order, those that touch or overlap as one range.
+/// The same pcs in order, those that touch or overlap as one range; a range of none is none.
 fn joined(mut ranges: Vec<core::ops::Range<u64>>) -> Vec<core::ops::Range<u64>> {
+    ranges.retain(|range| range.start != range.end);
     ranges.sort_unstable_by_key(|range| (range.start, range.end));
     let mut all: Vec<core::ops::Range<u64>> = Vec::new();
     for range in ranges {

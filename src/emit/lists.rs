@@ -9,7 +9,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use super::format::Format;
 use super::info::{Elsewhere, Info, Pending, Wanted};
 use super::section::Relocation;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 
 /// The lists of one unit. In DWARF 5 a table of offsets stands before them, by which attributes name them;
 /// in older versions attributes name their offsets.
@@ -101,13 +101,18 @@ impl Lists {
     /// symbol.
     ///
     /// # Errors
-    /// As [`Info::end_unit`].
+    /// As [`Info::end_unit`]; [`ErrorKind::TooLarge`] where the lists take 4 GiB.
     pub(crate) fn finish(
         mut self,
         info: &Info,
         mut name: impl FnMut(u32) -> Cow<'static, str>,
     ) -> Result<FinishedLists> {
         let format = self.format;
+        // Where each list starts is known by 32 bits, in both formats.
+        if u32::try_from(self.bytes.len()).is_err() {
+            let what = "a unit has up to 4 GiB of lists, in the 64-bit format too: use several units";
+            return Err(ErrorKind::TooLarge(what.into()).into());
+        }
         let base = lists_base(format) as usize;
         let table = if base > 0 { usize::from(format.offset_bytes) * self.starts.len() } else { 0 };
         // There are as many lists as were expected, or fewer, for some are equal; or nobody knew.

@@ -100,7 +100,7 @@ struct Bases {
 
 /// How many bytes a section of the 32-bit format may have: from this length on, a unit's has another meaning.
 /// DWARF 5 section 7.2.2.
-const LIMIT: u64 = 0xffff_fff0;
+pub(super) const LIMIT: u64 = 0xffff_fff0;
 
 /// How many tables of abbreviations are looked at for one that a unit can share.
 const TABLES: usize = 8;
@@ -204,7 +204,8 @@ impl<'u, 'm> Join<'u, 'm> {
     /// The table of all names, of DWARF 5.
     fn names(&mut self) -> Result<Whole> {
         let mut whole = Whole::default();
-        if !self.units.consumer.tables.names {
+        // An index is one of units: without any there is nothing to look up.
+        if !self.units.consumer.tables.names || self.starts.is_empty() {
             return Ok(whole);
         }
         // Each name once, in the order of first use.

@@ -183,7 +183,8 @@ impl Dies<'_> {
         let (format, module) = (self.info.format, self.module);
         let lists = &mut self.rnglists;
         let start = lists.bytes.len();
-        for &(code, bytes) in functions {
+        // Two equal addresses are no range; and the end of an older list, where they are 0.
+        for &(code, bytes) in functions.iter().filter(|&&(_, bytes)| bytes > 0) {
             if format.version >= 5 {
                 let out = &mut lists.bytes;
                 out.push(gimli::DW_RLE_startx_length.0);

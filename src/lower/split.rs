@@ -7,7 +7,7 @@
 use md5::{Digest, Md5};
 
 use super::dies::{Contents, Dies};
-use super::join::{split_name, text};
+use super::join::{LIMIT, split_name, text};
 use super::units::{LoweredUnit, Part, Units};
 use super::{Consumer, Lowered};
 use crate::emit::abbrev::Abbreviations;
@@ -194,7 +194,7 @@ impl File<'_, '_> {
             };
             self.units.format.patch(&mut bytes, relocation.offset as usize, offset, relocation.bytes);
         }
-        if self.units.format.offset_bytes == 4 && u32::try_from(bytes.len()).is_err() {
+        if self.units.format.offset_bytes == 4 && bytes.len() as u64 > LIMIT {
             let what = "the 32-bit DWARF format has sections of up to 4 GiB: use DWARF64";
             return Err(Error::new(ErrorKind::TooLarge(what.into())).in_section(name));
         }

@@ -304,7 +304,11 @@ impl<'m> Described<'m> {
                     let at = pcs.iter().position(|pcs| *pcs == out).expect("was left out of these");
                     pcs.remove(at);
                 }
-                plain.is("always", is_whole && !pcs.is_empty());
+                // A constant for the whole function is one at any time.
+                let value = module.live(id).first().filter(|_| is_whole && is_constant);
+                let value = value.and_then(|live| self.constant(live.loc));
+                plain.is("always", is_whole && !pcs.is_empty() && value.is_none());
+                plain.may("value", value);
                 let pcs: Vec<_> = pcs.into_iter().map(|pcs| (pcs.start, pcs.end)).collect();
                 plain.may("places", code.map(|_| pcs).filter(|pcs| !is_whole && !pcs.is_empty()));
             }

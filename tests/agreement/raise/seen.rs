@@ -83,3 +83,39 @@ fn each_difference_is_seen() -> eitri::Result<()> {
     }
     Ok(())
 }
+
+/// A constant in an inlined call for as long as the function runs has a value and no list: DWARF 5 section 4.1.
+#[test]
+fn a_constant_of_a_whole_function_is_a_value() -> eitri::Result<()> {
+    let mut m = Builder::new(Target::x86_64());
+    let unit = m.unit("a.c");
+    let file = m.primary_file(unit)?;
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    let callee = m.function(unit, "callee")?.declared(file, 2).id();
+    let c = m.constant(callee, "c", int, &[1, 0, 0, 0])?;
+    let f = m.function(unit, "f")?.code("f1", 0x40).id();
+    let inlined = m.inlined(f, callee, &[0x10..0x18], SourceLine { file, line: 9, column: 0 })?;
+    m.inlined_variable(inlined, c)?.live(0..0x40, Loc::implicit(&[2, 0, 0, 0]))?;
+    let module = m.finish()?;
+    for consumer in combinations() {
+        let lowered = lower(&module, &consumer, Policy::Strict)?;
+        assert_eq!(super::same(&module, &consumer, &lowered), Ok(()), "{}", crate::named(&consumer));
+    }
+    Ok(())
+}
+
+/// What is there is told before what refers to it, whose numbers follow.
+#[test]
+fn a_difference_is_what_differs_first_in_itself() {
+    let tree = |inner: bool| {
+        let mut all = super::Plain::new("module", None);
+        let mut constant = super::Plain::new("constant", Some(1));
+        constant.to("type", Some(3));
+        let mut function = super::Plain::new("function", Some(2));
+        function.inside.extend(inner.then(|| super::Plain::new("inlined", None)));
+        all.inside = vec![constant, function, super::Plain::new("pointer", Some(3))];
+        all.numbered()
+    };
+    let text = tree(true).difference(&tree(false));
+    assert!(text.contains("inlined") && text.contains("/function"), "{text}");
+}
