@@ -284,8 +284,14 @@ fn fits(what: &str, place: Room, needs: u64) -> Result<()> {
     }
 }
 
+/// How many elements a row may have: what it means is worked out element by element.
+const MAX_ELEMENTS: u64 = 1 << 16;
+
 fn elements(bits: u64, count: u64) -> Result<u64> {
     let total = bits.checked_mul(count).ok_or_else(|| too_large("a row of elements"))?;
+    if count > MAX_ELEMENTS {
+        return Err(Error::bad_argument(format!("a row has up to {MAX_ELEMENTS} elements")));
+    }
     some(total, "a vector of no elements, or of elements without bits,")
 }
 

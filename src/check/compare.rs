@@ -296,6 +296,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.language(unit, root, at);
         let address_bytes = module.target.address_bytes();
         self.same(at, "bytes of an address", &address_bytes, &found.encoding.address_bytes);
+        self.same(at, "the DWARF version", &self.consumer.version, &found.encoding.version);
+        let offset_bytes = self.consumer.format.word_size();
+        self.same(at, "bytes of an offset", &offset_bytes, &found.encoding.offset_bytes);
         let macros = if self.consumer.version < 5 { dw::DW_AT_macro_info } else { dw::DW_AT_macros };
         let is_allowed = |name| {
             let is_elsewhere = attributes::SKELETON.contains(&name) || name == dw::DW_AT_loclists_base;

@@ -284,7 +284,7 @@ impl<'a, 'd> Dump<'a, 'd> {
         let printed = text::print(bytes, unit.encoding, self.target);
         if self.verbose {
             self.out.push_str(&printed);
-            return Ok(());
+            return self.spaces(unit, bytes);
         }
         let mut starts = Vec::new();
         entry_starts(bytes, unit.encoding, unit.offset, MOST_STEPS, &mut starts);
@@ -307,7 +307,29 @@ impl<'a, 'd> Dump<'a, 'd> {
             rest = &rest[end..];
         }
         self.out.push_str(rest);
-        Ok(())
+        self.spaces(unit, bytes)
+    }
+
+    /// The names of the address spaces that an expression names by number, where the target is known.
+    fn spaces(&mut self, unit: &Unit<'d>, bytes: &[u8]) -> fmt::Result {
+        let Some(target) = self.target else { return Ok(()) };
+        let mut names: Vec<&str> = Vec::new();
+        // The constant that the operation before left on top; `xderef` has the address above it.
+        let mut space = None;
+        for one in Decoder::new(bytes, unit.encoding).map_while(Result::ok) {
+            space = match one.op {
+                Op::ConstU { value } => Some(value),
+                Op::Swap {} => space,
+                Op::FormAspaceAddress {} | Op::AspaceBregX { .. } | Op::Xderef {} | Op::XderefSize { .. } => {
+                    let id = space.and_then(|space| u32::try_from(space).ok()).map(SpaceId);
+                    let name = id.and_then(|id| target.space(id)).map(|space| space.name);
+                    names.extend(name.filter(|name| !names.contains(name)));
+                    None
+                }
+                _ => None,
+            };
+        }
+        if names.is_empty() { Ok(()) } else { write!(self.out, " ({})", names.join(", ")) }
     }
 }
 

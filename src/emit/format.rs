@@ -1,5 +1,4 @@
 //! What the bytes of every section depend on.
-#![allow(dead_code, reason = "the sections of other versions come one by one")]
 
 /// Version, sizes and byte order of what a unit contributes to the sections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -84,7 +84,7 @@ pub struct Consumer {
 pub struct Tables {
     /// `.debug_names`, of DWARF 5.
     pub names: bool,
-    /// `.debug_pubnames` and `.debug_pubtypes`, of DWARF 2 to 4.
+    /// `.debug_pubnames` and `.debug_pubtypes`, which DWARF 5 replaced by `.debug_names`; in any version.
     pub pubs: bool,
     /// `.debug_aranges`.
     pub aranges: bool,

@@ -117,7 +117,9 @@ impl<'m> Units<'m> {
             return Err(Error::bad_argument(what));
         }
         if consumer.tables.names && consumer.version < 5 {
-            return Err(Error::bad_argument("`.debug_names` came with DWARF 5: older versions have `pubs`"));
+            return Err(Error::bad_argument(
+                "`.debug_names` came with DWARF 5: older versions have `.debug_pubnames`",
+            ));
         }
         if consumer.has_type_units {
             if consumer.version < 4 {

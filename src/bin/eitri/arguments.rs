@@ -95,7 +95,7 @@ pub struct Reader {
     /// With a table of names, of DWARF 5 (`.debug_names`).
     #[arg(long)]
     names: bool,
-    /// With tables of names, of DWARF 2 to 4 (`.debug_pubnames`, `.debug_pubtypes`).
+    /// With the tables of names that came before DWARF 5 (`.debug_pubnames`, `.debug_pubtypes`).
     #[arg(long)]
     pubnames: bool,
     /// With a table of addresses (`.debug_aranges`).

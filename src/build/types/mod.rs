@@ -17,12 +17,15 @@ use crate::model::{
 };
 use crate::target::SpaceId;
 
+/// As many bits as a base type may have: far more than any machine's.
+const MAX_BASE_BITS: u64 = 1 << 32;
+
 impl Builder {
     /// A number, character or truth value of `bits` bits. The same type has the same id; so for all types
     /// but structures, unions and enumerations.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] if it has no bits.
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] if it has no bits, or more than 2^32.
     pub fn base_type(
         &mut self,
         unit: UnitId,
@@ -33,6 +36,10 @@ impl Builder {
         self.known_unit(unit)?;
         if bits == 0 {
             let what = format!("type `{name}` has no bits");
+            return Err(Error::bad_argument(what).or_at(self.module.at_unit(unit)));
+        }
+        if bits > MAX_BASE_BITS {
+            let what = format!("type `{name}` has more than {MAX_BASE_BITS} bits");
             return Err(Error::bad_argument(what).or_at(self.module.at_unit(unit)));
         }
         let name = self.string(name);

@@ -16,7 +16,7 @@ use crate::emit::addr::{AddressKey, Addresses};
 use crate::emit::info::{Pending, RefForm, UnitEntry, Wanted};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Entity, LocId, Module, Node, Nodes, ProcedureId, Stack, Symbol, Tree, VariableId};
-use crate::op::{Encoder, Encoding, FixupKind, Reg};
+use crate::op::{Decoder, Encoder, Encoding, FixupKind, Reg};
 use crate::target::{Register, SpaceId};
 use shared::Shared;
 
@@ -542,6 +542,23 @@ impl<'m> One<'_, 'm> {
         let module = self.module;
         let (expr, entities) = module.expr(id);
         let start = self.encoder.position();
+        // What it says is the caller's affair, but the consumer has to know the operations.
+        for operation in Decoder::new(expr.bytes(), self.encoder.encoding()) {
+            let version = self.encoder.encoding().version;
+            match operation {
+                // Before the version that brought it, GNU may have had it.
+                Ok(one)
+                    if one.op.row().since <= version
+                        || one.op.row().std.get() != Some(one.spelling.code()) => {}
+                Ok(one) => {
+                    let what = format!("operation `{}` in a raw expression", one.op.row().text);
+                    return Err(self.consumer.cannot_say(what));
+                }
+                Err(error) => {
+                    return Err(self.consumer.cannot_say(format!("a raw expression: {}", error.kind())));
+                }
+            }
+        }
         self.encoder.raw(expr.bytes());
         for fixup in expr.fixups() {
             let entity = entities[fixup.slot.0 as usize];
