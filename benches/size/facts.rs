@@ -79,6 +79,9 @@ fn exception(entry: Entry<'_, '_>, attribute: &Attribute<'_>) -> Option<&'static
     }
 }
 
+const INLINED_IN_NO_CODE: &str =
+    "an inlined call, and what is in it, in the abstract instance of a function: eitri says it";
+
 /// Whether it is of an inlined call in the entry that says what a function is. LLVM has those where code is only.
 fn is_inlined_in_no_code(entry: Entry<'_, '_>) -> bool {
     let around = || std::iter::successors(Some(entry), |one| one.parent());
@@ -106,7 +109,7 @@ impl Facts {
         let files = Files::new(dwarf)?;
         for entry in dwarf.entries() {
             if is_inlined_in_no_code(entry) {
-                *facts.excepted.entry("what was inlined into a function that was itself inlined, where no code is: eitri says it").or_default() += 1;
+                *facts.excepted.entry(INLINED_IN_NO_CODE).or_default() += 1;
                 continue;
             }
             *facts.tags.entry(entry.tag().0).or_default() += 1;
