@@ -291,7 +291,9 @@ impl Maker<'_, '_> {
                 let most = (1i128 << (bits.clamp(2, 64) - 1)) - 1;
                 let values = [("off", 0), ("on", i128::from(bits > 1)), ("all", most)];
                 let count = self.c.below(if bits > 1 { 4 } else { 2 });
-                (self.m.enumeration(unit, name, of, &values[..count]).unwrap(), bits)
+                // A type that is smaller than was thought, as an array of no elements, has no room for them.
+                let made = self.m.enumeration(unit, name, of, &values[..count]);
+                (made.unwrap_or(of), bits)
             }
             7 => {
                 let of = Some(of).filter(|_| !self.c.is(4));
