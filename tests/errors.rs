@@ -151,6 +151,7 @@ const CASES: &[Case] = &[
     ("elements beyond their storage", || of_loc(|_, _| Ok(Loc::select(Val::constant(1), Loc::register(s(4)), Loc::register(v(4)), 32, 2)))),
     ("more elements than a mask has bits", || of_loc(|_, _| Ok(Loc::select(Val::constant(1), Loc::undefined(), Loc::undefined(), 32, 65)))),
     ("elements without bits", || of_loc(|_, _| Ok(Loc::undefined().extend(0, 32)))),
+    ("elements without end", || of_loc(|_, _| Ok(Loc::undefined().extend(32, 65_537)))),
     ("elements of 2^64 bits", || of_loc(|_, _| Ok(Loc::undefined().extend(1 << 32, 1 << 32)))),
     ("an element beyond its storage", || of_loc(|_, _| Ok(Loc::register(s(4)).extend(64, 2)))),
     ("a constant of fewer bytes than the variable", || of_loc(|_, _| Ok(Loc::implicit(&[1, 2])))),
@@ -568,10 +569,10 @@ const CASES: &[Case] = &[
         let pointer = a.m.pointer(a.unit, Some(a.int))?;
         a.m.variable(a.saxpy, "p", pointer)?.live(0x10..0x40, Loc::pointer_to(n, 0)).map(drop)
     })),
-    ("a million parts, in plain DWARF 5", || of_lower(|a| {
+    ("so many parts, in plain DWARF 5", || of_lower(|a| {
         let char = a.m.base_type(a.unit, "char", BaseEncoding::SignedChar, 8)?;
-        let array = a.m.array(a.unit, char, &[Some(1_000_000)])?;
-        a.m.variable(a.saxpy, "a", array)?.live(0x10..0x40, Loc::register(s(4)).extend(8, 1_000_000)).map(drop)
+        let array = a.m.array(a.unit, char, &[Some(60_000)])?;
+        a.m.variable(a.saxpy, "a", array)?.live(0x10..0x40, Loc::register(s(4)).extend(8, 60_000)).map(drop)
     })),
     ("a location that needs a module, alone", || {
         let mut a = start();

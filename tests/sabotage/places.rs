@@ -321,10 +321,12 @@ fn operations_that_the_consumer_does_not_have_are_found() {
         ),
     ];
     let consumer = Consumer::dwarf5();
+    let mut vendor = Consumer::dwarf5();
+    vendor.dialect = Dialect::Llvm;
     let all = rows.into_iter().map(|(fault, bits, truth, said)| {
         let (truth, said) = (module(gpu(X86), bits, truth), module(gpu(X86), bits, said));
         let fault_at = Expected { kind: Evaluation, variable: Some("x"), pc: None, lane: None };
-        (fault, missed(&truth, &consumer, &sections(&said, &consumer), &fault_at))
+        (fault, missed(&truth, &consumer, &sections(&said, &vendor), &fault_at))
     });
     all_found("plain", all.collect());
 }
