@@ -64,6 +64,19 @@ fn three_times_the_text_is_enough() {
         println!("{ratio:.2} bytes for each of text");
         assert!(ratio < limit, "{ratio:.2} bytes for each of text");
     }
+    // A large one is refused before it takes more than that.
+    let large = text(64 << 20, true);
+    let ratio = peak(&large, |text| {
+        let error = Module::from_json(text).expect_err("so many functions");
+        assert!(error.to_string().contains("less than 64 MiB"), "{error}");
+    });
+    println!("{ratio:.2} bytes for each of text");
+    assert!(ratio < 3.0, "{ratio:.2} bytes for each of text");
+    drop(large);
+    // One that is not of functions alone is read.
+    let ratio = peak(&text(64 << 20, false), |text| drop(Module::from_json(text).expect("a description")));
+    println!("{ratio:.2} bytes for each of text");
+    assert!(ratio < 3.0, "{ratio:.2} bytes for each of text");
     // What is wrong at the end costs no more.
     let mut text = text(8 << 20, false);
     text.truncate(text.len() - 2);

@@ -219,6 +219,28 @@ impl Builder {
         Ok(())
     }
 
+    /// About how many bytes of memory what was said takes, with the names by which it is known, when so many
+    /// more statements have come: what grows has room for twice as much now and then.
+    #[cfg(feature = "json")]
+    pub(crate) fn bytes_soon(&self, more: usize) -> usize {
+        /// Of an entry in a table of names.
+        const NAME: usize = 48;
+        let of = |count: usize, bytes: usize| match count {
+            0 => 0,
+            _ => (count + more).next_power_of_two() * bytes,
+        };
+        let module = &self.module;
+        of(module.units.len(), size_of::<crate::model::Unit>() + NAME)
+            + of(module.files.len(), size_of::<crate::model::File>() + NAME)
+            + of(module.types.len(), size_of::<Type>() + NAME)
+            + of(module.scopes.len(), size_of::<crate::model::Scope>() + NAME)
+            + of(module.functions.len(), size_of::<crate::model::Function>() + NAME)
+            + of(module.variables.len(), size_of::<crate::model::Variable>())
+            + of(module.live.len(), size_of::<crate::model::Live>())
+            + of(module.rows.len(), size_of::<Row>())
+            + of(module.locs.bytes(), 1)
+    }
+
     pub(crate) fn string(&mut self, text: &str) -> StringId {
         StringId::from_u32(self.module.strings.add(text))
     }

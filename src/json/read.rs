@@ -19,6 +19,9 @@ use crate::target::{SpaceId, Target};
 /// The version of the format.
 pub(super) const VERSION: u64 = 1;
 
+/// From so many bytes on, a description may take up to three times its size in memory, the text included.
+const LARGE: usize = 64 << 20;
+
 /// Reads a description.
 pub(super) fn module(text: &[u8]) -> Result<Module> {
     let text = match core::str::from_utf8(text) {
@@ -166,6 +169,16 @@ impl<'a> DeserializeSeed<'a> for &mut Document<'a> {
                         return Err(self.0.fail(error));
                     }
                     index += 1;
+                    if index % 1024 == 0
+                        && self.0.text.len() >= LARGE
+                        && let Some(reader) = &self.0.reader
+                        && reader.builder.bytes_soon(1024) > 2 * self.0.text.len()
+                    {
+                        let what = "of statements this short, a description has less than 64 MiB: \
+                                    it would take more than three times its size in memory";
+                        let error = Error::new(ErrorKind::TooLarge(what.into()));
+                        return Err(self.0.fail(at(error, place::of_statement(self.0.text, index - 1))));
+                    }
                 }
                 Ok(())
             }

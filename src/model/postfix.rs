@@ -434,6 +434,12 @@ impl Pool {
     }
 
     /// Gives back room for more.
+    /// How many bytes the locations take.
+    #[cfg(feature = "json")]
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<u32>() * self.words.len() + self.implicit.len()
+    }
+
     pub(crate) fn shrink_to_fit(&mut self) {
         self.words.shrink_to_fit();
         self.implicit.shrink_to_fit();
