@@ -47,15 +47,9 @@ impl<'o> AddressRanges<'o> {
         let mut from = sections.cursor(".debug_aranges", sections.debug_aranges);
         let mut all = Vec::new();
         while !from.is_at_end() {
-            let offset = from.offset();
-            let (len, offset_bytes) = from.initial_length(WHAT)?;
-            let mut one = from.limit(len, WHAT)?;
-            from.take(len, WHAT)?;
-            let at = one.offset();
-            let version = one.u16(WHAT)?;
-            if version != 2 {
-                return Err(one.error(ErrorKind::Unsupported(format!("{WHAT} of version {version}")), at));
-            }
+            let version = 2;
+            let (offset, offset_bytes, mut one) = from.table(version, WHAT)?;
+            let at = one.offset() - 2;
             let unit = one.uint(offset_bytes, WHAT)?;
             let (address_bytes, segment_bytes) = (one.u8(WHAT)?, one.u8(WHAT)?);
             if !is_address_size(address_bytes) || segment_bytes > 8 {

@@ -157,6 +157,24 @@ impl<'a> Cursor<'a> {
         Ok(&rest[..len])
     }
 
+    /// The next of several tables of a section, each with an initial length and a version: where it starts, bytes
+    /// of an offset, and what follows the version.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsupported`] for other versions.
+    pub(crate) fn table(&mut self, version: u16, what: &str) -> Result<(u64, u8, Self)> {
+        let offset = self.offset();
+        let (len, offset_bytes) = self.initial_length(what)?;
+        let mut one = self.limit(len, what)?;
+        self.take(len, what)?;
+        let at = one.offset();
+        let found = one.u16(what)?;
+        if found != version {
+            return Err(one.error(ErrorKind::Unsupported(format!("{what} of version {found}")), at));
+        }
+        Ok((offset, offset_bytes, one))
+    }
+
     /// A length as DWARF 5 section 7.4 has it, and the bytes of an offset in the format that it chooses.
     pub(crate) fn initial_length(&mut self, what: &str) -> Result<(u64, u8)> {
         let start = self.offset();

@@ -3,7 +3,7 @@
 
 use super::cursor::Cursor;
 use super::sections::Sections;
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 
 /// Which of the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,21 +83,14 @@ impl<'o> PublicNames<'o> {
     /// Reads all headers of a table.
     ///
     /// # Errors
-    /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed) with the offset;
-    /// [`Unsupported`](ErrorKind::Unsupported) for other versions.
+    /// [`Truncated`](crate::error::ErrorKind::Truncated) or [`Malformed`](crate::error::ErrorKind::Malformed) with the offset;
+    /// [`Unsupported`](crate::error::ErrorKind::Unsupported) for other versions.
     pub fn read_all(sections: &Sections<'o>, section: PublicSection) -> Result<Vec<Self>> {
         let mut from = sections.cursor(section.name(), section.bytes(sections));
         let mut all = Vec::new();
         while !from.is_at_end() {
-            let offset = from.offset();
-            let (len, offset_bytes) = from.initial_length(WHAT)?;
-            let mut one = from.limit(len, WHAT)?;
-            from.take(len, WHAT)?;
-            let at = one.offset();
-            let version = one.u16(WHAT)?;
-            if version != 2 {
-                return Err(one.error(ErrorKind::Unsupported(format!("{WHAT} of version {version}")), at));
-            }
+            let version = 2;
+            let (offset, offset_bytes, mut one) = from.table(version, WHAT)?;
             let unit = one.uint(offset_bytes, WHAT)?;
             let unit_bytes = one.uint(offset_bytes, WHAT)?;
             all.push(Self { section, offset, version, offset_bytes, unit, unit_bytes, names: one });
@@ -108,7 +101,7 @@ impl<'o> PublicNames<'o> {
     /// The names, up to the offset 0 that ends the set.
     ///
     /// # Errors
-    /// [`Truncated`](ErrorKind::Truncated) if the set ends before. The iterator ends after an error.
+    /// [`Truncated`](crate::error::ErrorKind::Truncated) if the set ends before. The iterator ends after an error.
     pub fn names(&self) -> impl Iterator<Item = Result<PublicName<'o>>> + use<'o> {
         let (mut from, bytes, has_flags) = (self.names, self.offset_bytes, self.section.has_flags());
         let mut is_done = false;

@@ -72,15 +72,8 @@ fn read_all<'o>(
 ) -> Result<Vec<IndexTable<'o>>> {
     let mut all = Vec::new();
     while !from.is_at_end() {
-        let offset = from.offset();
-        let (len, offset_bytes) = from.initial_length(WHAT)?;
-        let mut one = from.limit(len, WHAT)?;
-        from.take(len, WHAT)?;
-        let at = one.offset();
-        let version = one.u16(WHAT)?;
-        if version != 5 {
-            return Err(one.error(ErrorKind::Unsupported(format!("{WHAT} of version {version}")), at));
-        }
+        let version = 5;
+        let (offset, offset_bytes, mut one) = from.table(version, WHAT)?;
         let element_bytes = rest(&mut one, offset_bytes)?;
         all.push(IndexTable { offset, version, base: one.offset(), element_bytes, elements: one });
     }
