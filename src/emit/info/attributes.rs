@@ -1,0 +1,330 @@
+//! Attributes of entries: each in the form that takes the fewest bytes and relocations, or in the one that the
+//! consumer wants. DWARF 5 section 7.5.5 and 7.5.6.
+
+use gimli::{DwAt, DwForm};
+
+use super::{EntryRef, Info, Pending, RefForm, UnitEntry, Wanted, is_index_of_string};
+use crate::emit::addr::AddressKey;
+use crate::op::{uleb_len, write_sleb, write_uleb};
+
+impl Info {
+    /// An attribute whose value takes no bytes, or is appended by the caller.
+    #[inline]
+    pub(crate) fn attribute(&mut self, at: DwAt, form: DwForm) -> &mut Vec<u8> {
+        self.abbreviations.attribute(at, form);
+        &mut self.bytes
+    }
+
+    /// The form that the consumer wants for an attribute.
+    #[inline]
+    fn wanted(&self, at: DwAt) -> Option<DwForm> {
+        if self.forms.is_empty() { None } else { self.find_wanted(at) }
+    }
+
+    #[cold]
+    fn find_wanted(&self, at: DwAt) -> Option<DwForm> {
+        let (_, form) = self.forms.iter().find(|&&(wanted, _)| wanted == at)?;
+        let is_there = since(*form) <= self.format.version && !(self.is_split && needs_linker(*form));
+        is_there.then_some(*form)
+    }
+
+    /// A flag that is set.
+    pub(crate) fn flag(&mut self, at: DwAt) {
+        if self.format.version < 4 || self.wanted(at) == Some(gimli::DW_FORM_flag) {
+            self.attribute(at, gimli::DW_FORM_flag).push(1);
+        } else {
+            self.attribute(at, gimli::DW_FORM_flag_present);
+        }
+    }
+
+    /// An unsigned constant: a size, an offset, a number of elements. Few of those have 128 to 255, for which a
+    /// fixed form would be shorter, and with one form for small and large there are fewer abbreviations.
+    #[inline]
+    pub(crate) fn unsigned(&mut self, at: DwAt, value: u64) {
+        if let Some(form) = self.wanted(at)
+            && self.unsigned_as(at, form, value)
+        {
+            return;
+        }
+        let (form, bytes) = match value {
+            // Of four and eight bytes, some constants of DWARF 2 and 3 could as well be offsets of lists.
+            _ if value < 1 << 21 || self.format.version < 4 => {
+                write_uleb(self.attribute(at, gimli::DW_FORM_udata), value);
+                return;
+            }
+            0..0x1_0000_0000 => (gimli::DW_FORM_data4, 4),
+            _ if value < 1 << 49 => {
+                write_uleb(self.attribute(at, gimli::DW_FORM_udata), value);
+                return;
+            }
+            _ => (gimli::DW_FORM_data8, 8),
+        };
+        self.abbreviations.attribute(at, form);
+        self.format.fixed(&mut self.bytes, value, bytes);
+    }
+
+    /// A line. As many have 128 to 255 as other numbers: one byte for those, and two up to 65535.
+    #[inline]
+    pub(crate) fn line(&mut self, at: DwAt, line: u32) {
+        let (form, bytes) = match line {
+            0..0x100 => (gimli::DW_FORM_data1, 1),
+            0x100..0x1_0000 => (gimli::DW_FORM_data2, 2),
+            _ => return self.unsigned(at, line.into()),
+        };
+        if self.wanted(at).is_some() {
+            return self.unsigned(at, line.into());
+        }
+        self.abbreviations.attribute(at, form);
+        self.format.fixed(&mut self.bytes, line.into(), bytes);
+    }
+
+    /// The same in a form that is asked for. Whether it can be.
+    #[cold]
+    fn unsigned_as(&mut self, at: DwAt, form: DwForm, value: u64) -> bool {
+        let bytes = match form {
+            gimli::DW_FORM_data1 => 1,
+            gimli::DW_FORM_data2 => 2,
+            // Before DWARF 4, offsets of lists too.
+            gimli::DW_FORM_data4 | gimli::DW_FORM_data8 if self.format.version < 4 => return false,
+            gimli::DW_FORM_data4 => 4,
+            gimli::DW_FORM_data8 => 8,
+            gimli::DW_FORM_udata => {
+                write_uleb(self.attribute(at, form), value);
+                return true;
+            }
+            gimli::DW_FORM_sdata if value <= i64::MAX as u64 => {
+                write_sleb(self.attribute(at, form), value as i64);
+                return true;
+            }
+            gimli::DW_FORM_implicit_const if value <= i64::MAX as u64 => {
+                self.abbreviations.implicit(at, value as i64);
+                return true;
+            }
+            _ => return false,
+        };
+        if bytes < 8 && value >> (8 * bytes) != 0 {
+            return false;
+        }
+        self.abbreviations.attribute(at, form);
+        self.format.fixed(&mut self.bytes, value, bytes);
+        true
+    }
+
+    /// A constant of few values: where the version can, it is in the abbreviation.
+    #[inline]
+    pub(crate) fn constant(&mut self, at: DwAt, value: u64) {
+        if self.format.version >= 5 && self.wanted(at).is_none() && value <= i64::MAX as u64 {
+            self.abbreviations.implicit(at, value as i64);
+        } else {
+            self.unsigned(at, value);
+        }
+    }
+
+    /// A signed constant.
+    pub(crate) fn signed(&mut self, at: DwAt, value: i64) {
+        write_sleb(self.attribute(at, gimli::DW_FORM_sdata), value);
+    }
+
+    /// A number as unsigned LEB128, of a form that has it so (an index).
+    #[inline]
+    pub(crate) fn index(&mut self, at: DwAt, form: DwForm, index: u64) {
+        write_uleb(self.attribute(at, form), index);
+    }
+
+    /// A string, by the number that the caller knows it by.
+    ///
+    /// One that is no longer than an offset stands in the entry; others go through the table of the unit's
+    /// strings, where each needs one relocation, or before DWARF 5 straight to `.debug_str`.
+    #[inline]
+    pub(crate) fn string(&mut self, at: DwAt, number: u32, text: &str) {
+        if let Some(named) = &mut self.named {
+            named.string(at, number);
+        }
+        let form = match self.wanted(at) {
+            Some(form) if self.is_type_unit && is_index_of_string(form) => gimli::DW_FORM_strp,
+            Some(form) => form,
+            None if text.len() < self.format.offset_bytes.into() => gimli::DW_FORM_string,
+            None if self.format.version >= 5 && !self.is_type_unit => gimli::DW_FORM_strx,
+            None => gimli::DW_FORM_strp,
+        };
+        match form {
+            gimli::DW_FORM_string => {
+                let out = self.attribute(at, form);
+                out.extend_from_slice(text.as_bytes());
+                out.push(0);
+            }
+            gimli::DW_FORM_strx => {
+                let index = self.strings.index(number);
+                write_uleb(self.attribute(at, form), index);
+            }
+            gimli::DW_FORM_line_strp => {
+                self.abbreviations.attribute(at, form);
+                // There number 0 is the empty string, for line programs.
+                self.section_offset(".debug_line_str", u64::from(number) + 1);
+            }
+            _ => self.string_as(at, form, number),
+        }
+    }
+
+    fn string_as(&mut self, at: DwAt, form: DwForm, number: u32) {
+        let bytes = match form {
+            gimli::DW_FORM_strx1 => 1,
+            gimli::DW_FORM_strx2 => 2,
+            gimli::DW_FORM_strx3 => 3,
+            gimli::DW_FORM_strx4 => 4,
+            _ => 0,
+        };
+        if bytes > 0 {
+            let index = self.strings.index(number);
+            if index >> (8 * bytes) == 0 {
+                self.abbreviations.attribute(at, form);
+                self.format.fixed(&mut self.bytes, index, bytes);
+                return;
+            }
+        }
+        if self.is_split {
+            let index = self.strings.index(number);
+            write_uleb(self.attribute(at, gimli::DW_FORM_strx), index);
+            return;
+        }
+        self.abbreviations.attribute(at, gimli::DW_FORM_strp);
+        self.section_offset(".debug_str", number.into());
+    }
+
+    /// An offset in another section, which a linker relocates.
+    pub(crate) fn offset(&mut self, at: DwAt, section: &'static str, offset: u64) {
+        let form = match (self.format.version, self.format.offset_bytes) {
+            (4.., _) => gimli::DW_FORM_sec_offset,
+            (_, 8) => gimli::DW_FORM_data8,
+            _ => gimli::DW_FORM_data4,
+        };
+        self.abbreviations.attribute(at, form);
+        self.section_offset(section, offset);
+    }
+
+    /// An address by itself, which a linker relocates. `name` gives the name of the symbol.
+    pub(crate) fn address(
+        &mut self,
+        at: DwAt,
+        key: AddressKey,
+        name: impl FnOnce(u32) -> std::borrow::Cow<'static, str>,
+    ) {
+        self.abbreviations.attribute(at, gimli::DW_FORM_addr);
+        key.write(self.format, name, &mut self.bytes, &mut self.relocations);
+    }
+
+    /// Whether the consumer wants this attribute as an address by itself.
+    pub(crate) fn wants_address(&self, at: DwAt) -> bool {
+        self.format.version < 5 || self.wanted(at) == Some(gimli::DW_FORM_addr)
+    }
+
+    /// Whether the consumer wants this attribute as an offset rather than an index of a list.
+    pub(crate) fn wants_offset(&self, at: DwAt) -> bool {
+        self.format.version < 5 || self.wanted(at) == Some(gimli::DW_FORM_sec_offset)
+    }
+
+    /// Begins an expression of so many bytes, which the caller appends.
+    #[inline]
+    pub(crate) fn begin_expression(&mut self, at: DwAt, bytes: usize) {
+        if self.forms.is_empty() && self.format.version >= 4 {
+            write_uleb(self.attribute(at, gimli::DW_FORM_exprloc), bytes as u64);
+            return;
+        }
+        let form = match self.format.version {
+            // A block is no expression there.
+            4.. => gimli::DW_FORM_exprloc,
+            _ => self.wanted(at).unwrap_or(gimli::DW_FORM_block1),
+        };
+        self.length_as(at, form, bytes, gimli::DW_FORM_exprloc);
+    }
+
+    /// Begins bytes that stand for themselves, which the caller appends.
+    pub(crate) fn begin_block(&mut self, at: DwAt, bytes: usize) {
+        let form = self.wanted(at).unwrap_or(gimli::DW_FORM_block1);
+        self.length_as(at, form, bytes, gimli::DW_FORM_block);
+    }
+
+    fn length_as(&mut self, at: DwAt, form: DwForm, length: usize, general: DwForm) {
+        let bytes = match form {
+            gimli::DW_FORM_block1 => 1,
+            gimli::DW_FORM_block2 => 2,
+            gimli::DW_FORM_block4 => 4,
+            _ => 8,
+        };
+        if bytes < 8 && length >> (8 * bytes) == 0 {
+            self.abbreviations.attribute(at, form);
+            self.format.fixed(&mut self.bytes, length as u64, bytes);
+        } else {
+            let general = if self.format.version < 4 { gimli::DW_FORM_block } else { general };
+            write_uleb(self.attribute(at, general), length as u64);
+        }
+    }
+
+    /// The type of a type unit.
+    pub(crate) fn signature(&mut self, at: DwAt, signature: u64) {
+        self.abbreviations.attribute(at, gimli::DW_FORM_ref_sig8);
+        self.format.fixed(&mut self.bytes, signature, 8);
+    }
+
+    /// Another entry of the unit: one that is there already in as few bytes as its offset has.
+    #[inline]
+    pub(crate) fn reference(&mut self, at: DwAt, entry: EntryRef) {
+        if let Some(named) = &mut self.named {
+            named.reference(at, entry);
+        }
+        if let Some(form) = self.wanted(at)
+            && self.reference_as(at, form, entry)
+        {
+            return;
+        }
+        match self.offset_in_unit(entry) {
+            Some(offset) if uleb_len(offset) < 4 => {
+                write_uleb(self.attribute(at, gimli::DW_FORM_ref_udata), offset);
+            }
+            _ => self.pending_reference(at, gimli::DW_FORM_ref4, RefForm::Unit(4), entry),
+        }
+    }
+
+    /// The same in a form that is asked for. Whether it can be.
+    #[cold]
+    fn reference_as(&mut self, at: DwAt, form: DwForm, entry: EntryRef) -> bool {
+        let form_bytes = match form {
+            gimli::DW_FORM_ref4 => RefForm::Unit(4),
+            gimli::DW_FORM_ref8 => RefForm::Unit(8),
+            gimli::DW_FORM_ref_addr if !self.is_type_unit => RefForm::Section(self.format.entry_bytes()),
+            _ => return false,
+        };
+        self.pending_reference(at, form, form_bytes, entry);
+        true
+    }
+
+    fn pending_reference(&mut self, at: DwAt, form: DwForm, bytes: RefForm, entry: EntryRef) {
+        self.abbreviations.attribute(at, form);
+        let entry = UnitEntry { unit: self.number, entry };
+        self.pending.push(Pending { at: self.bytes.len(), wanted: Wanted::Entry { entry, form: bytes } });
+        let (RefForm::Unit(size) | RefForm::UnitUleb(size) | RefForm::Section(size)) = bytes;
+        self.format.fixed(&mut self.bytes, 0, size);
+    }
+}
+
+/// The version that brought a form: DWARF 5 section 7.5.6.
+fn since(form: DwForm) -> u16 {
+    match form.0 {
+        0x00..=0x16 => 2,
+        0x17..=0x19 | 0x20 => 4,
+        _ => 5,
+    }
+}
+
+/// Whether a linker has to fill in values of the form, or a packager that does not know of them would have to:
+/// DWARF 5 section 7.3.2.
+fn needs_linker(form: DwForm) -> bool {
+    let forms = [
+        gimli::DW_FORM_addr,
+        gimli::DW_FORM_strp,
+        gimli::DW_FORM_line_strp,
+        gimli::DW_FORM_sec_offset,
+        gimli::DW_FORM_ref_addr,
+    ];
+    forms.contains(&form)
+}
