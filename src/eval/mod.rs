@@ -42,9 +42,12 @@
 mod arith;
 pub mod composite;
 pub mod fault;
+mod float;
+mod integer;
 pub mod location;
 pub mod machine;
 mod ops;
+mod order;
 pub mod read;
 mod run;
 pub mod snapshot;

@@ -5,11 +5,13 @@ mod composite;
 mod control;
 mod memory;
 
-use super::arith::{Binary, Compare, Unary, binary, compare, convert, reinterpret, unary};
+use super::arith::{
+    Binary, Compare, Unary, binary, compare, convert, is_zero, plus_unsigned, reinterpret, unary,
+};
 use super::fault::{Fault, error, ill_formed, unsupported};
 use super::location::{ImplicitBits, Location, Storage};
+use super::order::stream_of_value;
 use super::run::Run;
-use super::stack::pointer_misused;
 use super::value::{BaseType, Value};
 use super::{Element, Where};
 use crate::op::{Name, Op, Reg};
@@ -177,6 +179,7 @@ impl Run<'_, '_> {
     ) -> Result<(), Fault> {
         let ty = self.type_or_generic(ty)?;
         let value = self.pop_value()?;
+        self.charge_value(ty)?;
         self.push(change(&value, ty)?);
         Ok(())
     }
@@ -201,10 +204,7 @@ impl Run<'_, '_> {
 
     fn bra(&mut self, by: i16) -> Result<Next, Fault> {
         let value = self.pop_value()?;
-        if value.as_pointer().is_some() {
-            return Err(pointer_misused());
-        }
-        Ok(if value.is_zero() { Next::On } else { Next::Branch(by) })
+        Ok(if is_zero(&value)? { Next::On } else { Next::Branch(by) })
     }
 
     /// Moves a location by a number that is counted in units of `unit` bits.
@@ -234,6 +234,8 @@ impl Run<'_, '_> {
         if let Element::Location(location) = &picked {
             super::stack::complete(location)?;
             self.charge(location.places().count() as u64 / 4)?;
+        } else if let Element::Value(value) = &picked {
+            self.charge_value(value.ty())?;
         }
         self.push(picked);
         Ok(())
@@ -253,12 +255,14 @@ impl Run<'_, '_> {
     fn binary(&mut self, op: Binary) -> Result<(), Fault> {
         let right = self.pop_value()?;
         let left = self.pop_value()?;
+        self.charge_value(left.ty())?;
         self.push(binary(op, &left, &right)?);
         Ok(())
     }
 
     fn unary(&mut self, op: Unary) -> Result<(), Fault> {
         let value = self.pop_value()?;
+        self.charge_value(value.ty())?;
         self.push(unary(op, &value)?);
         Ok(())
     }
@@ -266,15 +270,25 @@ impl Run<'_, '_> {
     fn compare(&mut self, op: Compare) -> Result<(), Fault> {
         let right = self.pop_value()?;
         let left = self.pop_value()?;
+        self.charge_value(left.ty())?;
         let holds = compare(op, &left, &right)?;
         self.push(self.generic(holds.into()));
         Ok(())
     }
 
     fn plus_uconst(&mut self, value: u64) -> Result<(), Fault> {
-        let (left, _) = self.pop_integral()?;
-        self.push(binary(Binary::Plus, &left, &Value::new(left.ty(), value))?);
+        let left = self.pop_value()?;
+        self.charge_value(left.ty())?;
+        self.push(plus_unsigned(&left, value)?);
         Ok(())
+    }
+
+    /// Counts what it costs to deal with a value of a type.
+    pub(super) fn charge_value(&mut self, ty: BaseType) -> Result<(), Fault> {
+        match ty.size() {
+            ..=128 => Ok(()),
+            size => self.charge(size / 64 + u64::from(ty.elements)),
+        }
     }
 
     fn push_index(&mut self, what: &str, index: Option<u64>, count: u64) -> Result<(), Fault> {
@@ -322,22 +336,14 @@ impl Run<'_, '_> {
 
     fn stack_value(&mut self) -> Result<(), Fault> {
         let value = self.pop_value()?;
-        let location = match value.as_pointer() {
-            Some(pointer) => Storage::ImplicitPointer(pointer).into(),
-            None => {
-                let bits = value.ty().size();
-                let storage = value.with_bytes(|bytes| match self.machine.is_big_endian() {
-                    false => Ok(ImplicitBits::new(bytes, bits)),
-                    true if bits.is_multiple_of(8) => {
-                        let reversed: Vec<_> = bytes.iter().rev().copied().collect();
-                        Ok(ImplicitBits::new(&reversed, bits))
-                    }
-                    true => Err(unsupported("bits that are no whole bytes, on a big-endian machine")),
-                })?;
-                Location::from(Storage::Implicit(storage))
-            }
+        self.charge_value(value.ty())?;
+        let storage = match value.as_pointer() {
+            Some(pointer) => Storage::ImplicitPointer(pointer),
+            None => Storage::Implicit(stream_of_value(&value, self.machine.is_big_endian(), |bytes| {
+                ImplicitBits::new(bytes, value.ty().size())
+            })),
         };
-        self.push(location);
+        self.push(Location::from(storage));
         Ok(())
     }
 }

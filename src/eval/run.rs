@@ -1,6 +1,7 @@
 //! One evaluation: the stack, the loop over operations, and expressions within expressions.
 
 use super::fault::{Fault, error, ill_formed};
+use super::integer::signed_like_generic;
 use super::location::{Location, memory_bits};
 use super::machine::{Architecture, Body, Entry, ListEntry, Machine};
 use super::ops::Next;
@@ -174,9 +175,13 @@ impl<'r, 't> Run<'r, 't> {
     /// An integral number that counts forth or back. The generic type, which has no signedness, is taken as
     /// signed.
     pub fn pop_signed(&mut self) -> Result<i128, Fault> {
-        let (value, unsigned) = self.pop_integral()?;
-        let signed = value.ty().is_generic() || value.ty().encoding.is_signed();
-        if signed { Ok(value.as_i128().unwrap_or(0)) } else { clamp(unsigned) }
+        let value = self.pop_value()?;
+        integral(&value)?;
+        let number = match signed_like_generic(value.ty()) {
+            true => value.as_i128(),
+            false => value.as_u128().and_then(|number| number.try_into().ok()),
+        };
+        number.ok_or_else(|| error(format!("the number is too large: {value}")))
     }
 
     pub fn pop_location(&mut self) -> Result<Location, Fault> {
@@ -385,8 +390,4 @@ impl From<Location> for Element {
 #[cold]
 fn underflow() -> Fault {
     ill_formed("the stack has too few elements")
-}
-
-fn clamp(unsigned: u128) -> Result<i128, Fault> {
-    i128::try_from(unsigned).map_err(|_| error(format!("the number is too large: {unsigned:#x}")))
 }

@@ -2,6 +2,7 @@
 
 use super::super::fault::{Fault, error, ill_formed, unsupported};
 use super::super::location::{ImplicitPointer, Location, SingleLocation, Storage};
+use super::super::order::value_of_stream;
 use super::super::read::{read_exact, read_pointer};
 use super::super::run::Run;
 use super::super::stack::{Element, integral};
@@ -10,7 +11,7 @@ use crate::op::{EncodedAddress, Reg};
 use crate::target::{Per, SpaceId};
 
 /// Values are not read beyond this size. A whole vector register of a wave of 64 lanes has 2048 bits.
-const MAX_VALUE_BITS: u64 = 1 << 16;
+pub(in super::super) const MAX_VALUE_BITS: u64 = 1 << 16;
 
 impl Run<'_, '_> {
     /// Bits of an address in a space.
@@ -65,7 +66,11 @@ impl Run<'_, '_> {
                 "an implicit pointer into space {} is used as address in space {space:#x}",
                 pointer.space.0
             ))),
-            None => self.push_memory(space, integral(&address)?),
+            None => {
+                integral(&address)?;
+                // Of the address only low bits count.
+                self.push_memory(space, address.low_u128())
+            }
         }
     }
 
@@ -84,10 +89,10 @@ impl Run<'_, '_> {
     }
 
     pub(super) fn form_tls_address(&mut self) -> Result<(), Fault> {
-        let (_, offset) = self.pop_integral()?;
+        let (offset, _) = self.pop_integral()?;
         let base = self.machine.tls();
         let base = base.ok_or_else(|| error("where thread-local storage starts is not known"))?;
-        self.push_memory(0, u128::from(base).wrapping_add(offset))
+        self.push_memory(0, u128::from(base).wrapping_add(offset.low_u128()))
     }
 
     pub(super) fn encoded_addr(&mut self, address: EncodedAddress) -> Result<(), Fault> {
@@ -180,21 +185,10 @@ impl Run<'_, '_> {
                 large.resize(bits.div_ceil(8) as usize, 0);
                 &mut large[..]
             }
-            _ => return Err(unsupported(format!("a value of {bits} bits"))),
+            _ => return Err(error(format!("a value of {bits} bits"))),
         };
         read_exact(location, bits as usize, bytes, self.machine)?;
-        self.value_of_bytes(ty, bytes)
-    }
-
-    /// The value that bytes in memory order stand for.
-    fn value_of_bytes(&self, ty: BaseType, bytes: &mut [u8]) -> Result<Value, Fault> {
-        if self.machine.is_big_endian() {
-            if !ty.size().is_multiple_of(8) {
-                return Err(unsupported("bits that are no whole bytes, on a big-endian machine"));
-            }
-            bytes.reverse();
-        }
-        Ok(Value::from_bytes(ty, bytes))
+        Ok(value_of_stream(ty, bytes, self.machine.is_big_endian()))
     }
 
     /// Dereferences to the generic type: all of it, or the first `bytes` bytes, the rest being 0.
@@ -221,6 +215,7 @@ impl Run<'_, '_> {
 
     pub(super) fn deref_type(&mut self, bytes: u8, ty: u64) -> Result<(), Fault> {
         let ty = self.base_type(ty)?;
+        self.charge_value(ty)?;
         same_size(ty, bytes.into())?;
         let location = self.pop_location()?;
         let value = self.read_value(&location, ty)?;
@@ -230,6 +225,7 @@ impl Run<'_, '_> {
 
     pub(super) fn regval_type(&mut self, reg: Reg, ty: u64) -> Result<(), Fault> {
         let ty = self.base_type(ty)?;
+        self.charge_value(ty)?;
         let location = self.register(reg)?;
         let value = self.read_value(&location, ty)?;
         self.push(value);
@@ -238,12 +234,20 @@ impl Run<'_, '_> {
 
     pub(super) fn const_type(&mut self, ty: u64, bytes: &[u8]) -> Result<(), Fault> {
         let ty = self.base_type(ty)?;
+        self.charge_value(ty)?;
         same_size(ty, bytes.len() as u64)?;
         let mut copy = [0; 256];
         // The length is one byte in the encoding.
         let copy = &mut copy[..bytes.len().min(256)];
         copy.copy_from_slice(&bytes[..copy.len()]);
-        let value = self.value_of_bytes(ty, copy)?;
+        let big_endian = self.machine.is_big_endian();
+        let value = if big_endian && ty.elements == 1 {
+            // The low bits of the block are the value, where a stream would have it in the high ones.
+            copy.reverse();
+            Value::from_bytes(ty, copy)
+        } else {
+            value_of_stream(ty, copy, big_endian)
+        };
         self.push(value);
         Ok(())
     }
@@ -251,7 +255,13 @@ impl Run<'_, '_> {
     /// The base type at an offset in the current unit.
     pub(super) fn base_type(&self, offset: u64) -> Result<BaseType, Fault> {
         let found = self.machine.base_type(self.scope.unit, offset);
-        found.ok_or_else(|| ill_formed(format!("there is no base type at {offset:#x} of the unit")))
+        let ty =
+            found.ok_or_else(|| ill_formed(format!("there is no base type at {offset:#x} of the unit")))?;
+        match (ty.elements, ty.size()) {
+            (0, _) => Err(ill_formed(format!("the base type at {offset:#x} is a vector of no elements"))),
+            (_, ..=MAX_VALUE_BITS) => Ok(ty),
+            (_, size) => Err(error(format!("the base type at {offset:#x} has {size} bits"))),
+        }
     }
 
     /// The same, 0 being the generic type.
