@@ -3,17 +3,18 @@
 
 mod composite;
 mod control;
+mod gnu;
 mod memory;
 
 use super::arith::{
     Binary, Compare, Unary, binary, compare, convert, is_zero, plus_unsigned, reinterpret, unary,
 };
 use super::fault::{Fault, error, ill_formed, unsupported};
-use super::location::{ImplicitBits, Location, Storage};
+use super::location::{ImplicitBits, Location, SingleLocation, Storage};
 use super::order::stream_of_value;
 use super::run::Run;
 use super::value::{BaseType, Value};
-use super::{Element, Where};
+use super::{CurrentObject, Element, Where};
 use crate::op::{Name, Op, Reg};
 
 /// Where to go on after an operation.
@@ -92,7 +93,7 @@ impl Run<'_, '_> {
                 self.form_xderef_address().and_then(|()| self.deref_type(bytes, ty))
             }
             Op::RegvalType { reg, ty } => self.regval_type(reg, ty),
-            Op::PushLane {} => self.push_index("lane", self.machine.lane(), self.machine.lanes()),
+            Op::PushLane {} => self.push_lane(),
             Op::PushIteration {} => {
                 self.push_index("iteration", self.machine.iteration(), self.machine.iterations())
             }
@@ -116,7 +117,7 @@ impl Run<'_, '_> {
             Op::AspaceBregX { reg, by } => self.aspace_breg(reg, by),
             Op::FormAspaceAddress {} => self.form_aspace_address(),
             // The same, from an address on top of its space.
-            Op::Mem {} => self.form_xderef_address(),
+            Op::Mem {} => self.draft_mem(),
 
             // Registers, A.2.5.4.4.4.
             Op::RegX { reg } => self.push_location(self.register(reg)),
@@ -139,9 +140,9 @@ impl Run<'_, '_> {
 
             // "Uninitialised" says something of the variable, and does nothing to the stack.
             Op::GnuUninit {} => Ok(()),
-            Op::GnuParameterRef { .. } | Op::GnuVariableValue { .. } | Op::NvidiaMux { .. } => {
-                not_supported(op.name())
-            }
+            Op::GnuParameterRef { entry } => self.parameter_ref(entry),
+            Op::GnuVariableValue { entry } => self.variable_value(entry),
+            Op::NvidiaMux { .. } => not_supported(op.name()),
             Op::Extended { .. } | Op::UserExtended { .. } => not_known(),
         };
         done.map(|()| Next::On)
@@ -185,15 +186,31 @@ impl Run<'_, '_> {
     }
 
     fn push_object(&mut self) -> Result<(), Fault> {
-        let object = if self.scope.has_object { self.machine.object() } else { None };
+        let object = match self.object {
+            _ if !self.scope.has_object => None,
+            CurrentObject::Is(object) => Some(object.clone()),
+            CurrentObject::OfMachine => self.machine.object(),
+            CurrentObject::Unspecified => None,
+        };
         self.push(object.ok_or_else(|| error("there is no current object"))?);
         Ok(())
     }
 
     fn push_cfa(&mut self) -> Result<(), Fault> {
         let cfa = self.machine.cfa(self.scope.frame);
-        self.push(cfa.ok_or_else(|| error("the canonical frame address is not known"))?);
+        let cfa = cfa.ok_or_else(|| error("the canonical frame address is not known"))?;
+        match cfa.default_address() {
+            // In DWARF 6 it is the address, not the location.
+            Some(address) if self.is_draft() => self.push_generic(address)?,
+            _ => self.push(cfa),
+        }
         Ok(())
+    }
+
+    fn push_lane(&mut self) -> Result<(), Fault> {
+        // What is not run in lanes is in lane 0, by DWARF 6.
+        let lane = self.machine.lane().or(self.is_draft().then_some(0));
+        self.push_index("lane", lane, self.machine.lanes())
     }
 
     fn implicit_value(&mut self, bytes: &[u8]) -> Result<(), Fault> {
@@ -303,8 +320,21 @@ impl Run<'_, '_> {
     pub(super) fn move_top(&mut self, bits: Option<i128>) -> Result<(), Fault> {
         let location = self.pop_location()?;
         let bits = bits.ok_or_else(|| error("an offset that no storage is large enough for"))?;
-        self.push(location.moved(bits)?);
+        let moved = match location.single() {
+            Some(place) if self.is_draft() && place.storage == Storage::Undefined => {
+                self.draft_undefined(place.offset, bits)?
+            }
+            _ => location.moved(bits)?,
+        };
+        self.push(moved);
         Ok(())
+    }
+
+    /// Undefined storage has a size in DWARF 6: that of the largest address space.
+    fn draft_undefined(&self, offset: u128, by: i128) -> Result<Location, Fault> {
+        let offset = offset.checked_add_signed(by).filter(|&offset| offset < self.largest_storage());
+        let offset = offset.ok_or_else(|| error("an offset beyond undefined storage"))?;
+        Ok(SingleLocation { storage: Storage::Undefined, offset }.into())
     }
 
     /// A register of the current frame.
@@ -358,7 +388,8 @@ fn not_known() -> Result<(), Fault> {
     Err(ill_formed("an extended operation that is not known"))
 }
 
-/// Operations that need a compilation unit, an object, a lane or the frame itself (A.6.4.2).
+/// Operations that need a compilation unit, an object, a lane or the frame itself: those that A.6.4.2 names, the
+/// AMDGPU extension's, and GNU's which name an entry of a unit as the others do.
 fn is_not_for_cfi(name: Name) -> bool {
     use Name as N;
     matches!(

@@ -1,13 +1,14 @@
 //! Addresses, and what stands at locations.
 
-use super::super::fault::{Fault, error, ill_formed, unsupported};
+use super::super::fault::{Fault, error, ill_formed};
 use super::super::location::{ImplicitPointer, Location, SingleLocation, Storage};
+use super::super::machine::Body;
 use super::super::order::value_of_stream;
 use super::super::read::{read_exact, read_pointer};
 use super::super::run::Run;
 use super::super::stack::{Element, integral};
 use super::super::value::{BaseType, TypeEncoding, Value};
-use crate::op::{EncodedAddress, Reg};
+use crate::op::{Decoder, Encoding, Name, Reg};
 use crate::target::{Per, SpaceId};
 
 /// Values are not read beyond this size. A whole vector register of a wave of 64 lanes has 2048 bits.
@@ -95,12 +96,19 @@ impl Run<'_, '_> {
         self.push_memory(0, u128::from(base).wrapping_add(offset.low_u128()))
     }
 
-    pub(super) fn encoded_addr(&mut self, address: EncodedAddress) -> Result<(), Fault> {
-        // Of the pointer encodings only those that are not relative to anything make sense without a section.
-        match address.encoding & 0xf0 {
-            0 => self.push_memory(0, address.value.into()),
-            _ => Err(unsupported(format!("pointer encoding {:#04x}", address.encoding))),
+    /// `DW_OP_mem` of the proposal for DWARF 6: as [`form_xderef_address`](Self::form_xderef_address), but the
+    /// address must be one of the space.
+    pub(super) fn draft_mem(&mut self) -> Result<(), Fault> {
+        let address = self.pop()?.into_value(self.scope.encoding.address_bytes)?;
+        let (_, space) = self.pop_integral()?;
+        if address.as_pointer().is_none() {
+            let number = integral(&address)?;
+            let layout = u32::try_from(space).ok().and_then(|space| self.target.space(SpaceId(space)));
+            if layout.is_some_and(|layout| layout.address_bits < 64 && number >> layout.address_bits != 0) {
+                return Err(error(format!("{number:#x} is no address of space {space}")));
+            }
         }
+        self.form_address(space, Element::Value(address))
     }
 
     pub(super) fn fbreg(&mut self, by: i64) -> Result<(), Fault> {
@@ -115,6 +123,16 @@ impl Run<'_, '_> {
     /// The frame base of the current frame (A.3.3.5).
     fn frame_base(&mut self) -> Result<Location, Fault> {
         let body = self.machine.frame_base(self.scope.frame);
+        self.frame_base_of(body)
+    }
+
+    /// The frame base that an attribute says.
+    pub(in super::super) fn frame_base_of(&mut self, body: Body<'_>) -> Result<Location, Fault> {
+        if let Body::Expression(expr) = body
+            && has_fbreg(expr, self.scope.encoding)
+        {
+            return Err(ill_formed("a frame base that refers to the frame base (A.3.3.5)"));
+        }
         let scope = self.scope.of_frame_base();
         self.last_register = None;
         let base = self.body(scope, body)?.ok_or_else(|| error("there is no frame base"))?;
@@ -125,11 +143,14 @@ impl Run<'_, '_> {
         }
         match base.single().map(|place| &place.storage) {
             Some(Storage::Memory { .. }) => Ok(base),
-            Some(Storage::Register { .. }) => {
-                let address = self.read_unsigned(&base, self.address_bits(SpaceId::DEFAULT)?)?;
+            Some(register @ Storage::Register { .. }) => {
+                let whole = Location::from(register.clone());
+                let address = self.read_unsigned(&whole, self.address_bits(SpaceId::DEFAULT)?)?;
                 self.memory(0, address)
             }
-            _ => Err(ill_formed(format!("the frame base is no single place in memory, but {base}"))),
+            _ => {
+                Err(ill_formed(format!("the frame base is no single place in memory, but {base} (A.3.3.5)")))
+            }
         }
     }
 
@@ -298,6 +319,12 @@ impl Run<'_, '_> {
         })?;
         location.moved(i128::from(pointer.by) * 8)
     }
+}
+
+/// Whether an expression contains `DW_OP_fbreg`, executed or not.
+fn has_fbreg(expr: &[u8], encoding: Encoding) -> bool {
+    expr.contains(&0x91)
+        && Decoder::new(expr, encoding).map_while(Result::ok).any(|one| one.op.name() == Name::FbReg)
 }
 
 /// Checks the size that an operation gives for a type.
