@@ -40,6 +40,7 @@
 //! ```
 
 mod arith;
+pub mod attributes;
 pub mod composite;
 pub mod fault;
 mod float;
@@ -57,6 +58,7 @@ pub mod stack;
 pub mod value;
 pub mod write;
 
+pub use attributes::{MemberLocation, Property};
 pub use composite::{Composite, Part};
 pub use fault::{Class, Fault};
 pub use lists::EncodedList;
