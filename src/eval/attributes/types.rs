@@ -113,9 +113,7 @@ impl Evaluator {
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
         match expr {
-            Some(expr) => {
-                self.location(expr, machine, &object_of(context, Some(descriptor), Kind::Location))
-            }
+            Some(expr) => self.location(expr, machine, &object_of(context, Some(descriptor), Kind::Location)),
             None => Ok(descriptor.clone()),
         }
     }
@@ -135,9 +133,7 @@ impl Evaluator {
             Property::Constant(number) => {
                 Ok(Value::new(BaseType::new(TypeEncoding::Signed, 64), number as u64))
             }
-            Property::Expression(expr) => {
-                self.value(expr, machine, &object_of(context, object, Kind::Value))
-            }
+            Property::Expression(expr) => self.value(expr, machine, &object_of(context, object, Kind::Value)),
             Property::Variable { location, ty } => {
                 let location = self.variable_location(location, machine, context)?;
                 self.read(&location, ty, machine, context)
