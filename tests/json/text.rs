@@ -247,6 +247,10 @@ fn what_is_nested_too_deeply_is_refused() {
         ] {
             let error = refused(&deep(open, inner, close, count));
             assert!(error.contains("a location has up to 128 levels"), "{error}");
+            // Where it is stays readable.
+            let (start, end) = error.split_once('…').expect("the path is not all there");
+            assert!(start.contains("`describe[3].variable.live[0][2]."), "{error}");
+            assert!(end.contains("[0]`: ") && error.len() < 250, "{error}");
         }
         for open in ["[", r#"{"a": "#] {
             let close = if open == "[" { "]" } else { "}" };
