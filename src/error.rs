@@ -62,8 +62,8 @@ pub struct JsonPlace {
 pub enum ErrorKind {
     /// The target has no such register. The text is the number, or the name asked for.
     UnknownRegister(String),
-    /// The target has no address space of this number.
-    UnknownSpace(u64),
+    /// The target has no such address space. The text is the name, or the number where it has none.
+    UnknownSpace(String),
     /// The processor is not known, or does not have this wave size.
     UnknownTarget(String),
     /// The lane is not in the wave. Lanes count from 0.

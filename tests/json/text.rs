@@ -182,7 +182,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             with(r#"[[0, 4, {"memory": ["attic", 0]}]]"#),
-            "`describe[3].variable.live[0][2].memory[0]`: amdgpu-gfx1030-wave32 has no address space `attic`",
+            "`describe[3].variable.live[0][2].memory[0]`: the target has no address space `attic` (amdgpu-gfx1030-wave32)",
         ),
         (
             with(r#"[[0, 4, {"call": "p"}]]"#),
