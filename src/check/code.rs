@@ -1,8 +1,12 @@
-//! Whether the code that a module speaks of is in an object.
+//! Code: whether what a module speaks of is in an object, and whether a unit's is that of its functions.
 
+use core::ops::Range;
+
+use super::compare::{Compare, hex};
+use super::report::Kind;
 use crate::error::{At, Error, Result};
-use crate::model::{Address, FunctionId, Module};
-use crate::read::{Object, Section};
+use crate::model::{Address, FunctionId, Module, UnitId};
+use crate::read::{Entry, Object, Section};
 
 /// Looks for the code of every function in an object, before debug information is added to that.
 ///
@@ -73,5 +77,84 @@ pub(super) fn is_there(module: &Module, object: &Object<'_>, function: FunctionI
             );
             wrong(Some(section), what)
         }
+    }
+}
+
+impl<'a, 'o> Compare<'a, 'o> {
+    /// A unit's code is that of its functions.
+    pub(super) fn code_of_unit(&mut self, id: UnitId, root: Entry<'a, 'o>, at: &At) {
+        let found = match root.ranges() {
+            Ok(ranges) => ranges,
+            Err(error) => return self.unreadable(&error, at.clone()),
+        };
+        let functions = &self.index.functions[id];
+        let code = functions.iter().filter_map(|&function| {
+            let start = self.address(function)?;
+            Some(start..start.wrapping_add(self.module.function(function).bytes))
+        });
+        let expected: Vec<Range<u64>> = code.collect();
+        if !is_code_of(&found, &expected) {
+            self.find(Kind::Code, at.clone(), hex(&expected), hex(&found));
+        }
+    }
+}
+
+/// Whether the code of a unit is that of its functions: each byte of theirs once, or as often as several functions
+/// have it. A linker that folds identical code makes one place of two, and leaves a range for each.
+fn is_code_of(unit: &[Range<u64>], functions: &[Range<u64>]) -> bool {
+    // How much more often the unit, and the functions, have the code from here on.
+    let mut steps: Vec<(u128, i64, i64)> = Vec::new();
+    for (ranges, unit, functions) in [(unit, 1, 0), (functions, 0, 1)] {
+        for range in ranges {
+            let (start, bytes) = (u128::from(range.start), range.end.wrapping_sub(range.start));
+            steps.push((start, unit, functions));
+            steps.push((start + u128::from(bytes), -unit, -functions));
+        }
+    }
+    steps.sort_unstable();
+    let (mut unit, mut functions) = (0, 0);
+    steps.chunk_by(|one, other| one.0 == other.0).all(|here| {
+        for step in here {
+            (unit, functions) = (unit + step.1, functions + step.2);
+        }
+        unit <= functions && (unit > 0) == (functions > 0)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_that_functions_share_may_be_there_once_or_for_each() {
+        let (f, g, h) = (0x10..0x20, 0x10..0x18, 0x20..0x28);
+        let functions = [f.clone(), g.clone(), h.clone()];
+        let right: [&[Range<u64>]; 6] = [
+            &[f.clone(), g.clone(), h.clone()],
+            &[0x10..0x28],
+            &[h.clone(), f.clone()],
+            &[g.clone(), 0x18..0x28],
+            &[0x10..0x28, 0x12..0x14],
+            &[f.clone(), 0x14..0x14, h.clone()],
+        ];
+        for unit in right {
+            assert!(is_code_of(unit, &functions), "{unit:x?}");
+        }
+        let wrong: [&[Range<u64>]; 8] = [
+            &[],
+            &[f.clone(), g.clone()],
+            &[f.clone(), h.clone(), h.clone()],
+            &[f.clone(), f.clone(), h.clone()],
+            &[f.clone(), g.clone(), g.clone(), h.clone()],
+            &[0x10..0x29],
+            &[0x0f..0x28],
+            &[0x10..0x1f, h],
+        ];
+        for unit in wrong {
+            assert!(!is_code_of(unit, &functions), "{unit:x?}");
+        }
+        // To the last address, and of a function without code.
+        let last = u64::MAX - 3..0;
+        assert!(is_code_of(&[last.clone()], &[last, 8..8]));
     }
 }

@@ -59,3 +59,59 @@ fn functions_may_be_at_one_place() {
         }
     }
 }
+
+/// Of functions at one place, what is said of the wrong place is found.
+#[test]
+fn what_is_elsewhere_is_found() {
+    let apart = Code::text(vec![0; 64]).with_function("f", 16, 8).with_function("g", 24, 8);
+    let folded = Code::text(vec![0; 64]).with_function("f", 16, 8).with_function("g", 16, 8);
+    let said = two(true, [8, 8]);
+    for consumer in consumers() {
+        // What was written is of 12 bytes of `g`, four more than it has.
+        for code in [&apart, &folded] {
+            let report = report(&two(true, [8, 12]), &said, &consumer, code);
+            let is_found = |finding: &eitri::check::Finding| {
+                finding.kind == Kind::Code && finding.at.function.as_deref() == Some("g")
+            };
+            assert!(report.findings.iter().any(is_found), "{report}");
+            assert!(report.findings.iter().any(|one| one.kind == Kind::Line), "{report}");
+        }
+        // Of `f`, which has less than `g` and begins where that does, the unit does not have to have more.
+        let report = report(&two(true, [8, 12]), &two(true, [12, 8]), &consumer, &folded);
+        assert!(!report.is_clean());
+    }
+}
+
+/// Code is in the object, and in the section that the symbol is in.
+#[test]
+fn code_is_in_its_section() {
+    let module = two(true, [8, 0x30]);
+    let consumer = Consumer::dwarf5();
+    let sections = lower(&module, &consumer, Policy::Strict).expect("it can be said").sections;
+    // Sizes of symbols are not compared.
+    let right = Code::text(vec![0; 64]).with_function("f", 0, 4).with_function("g", 16, 0x28);
+    let object = new_object(module.target(), &right, &sections).expect("an object");
+    check_code(&module, &object).expect("all code is there");
+    assert!(eitri::check(&module, &consumer, &[], &object).expect("it can be read").is_clean());
+
+    let wrong = Code::text(vec![0; 64]).with_function("f", 0, 8).with_function("g", 20, 0x28);
+    let object = new_object(module.target(), &wrong, &sections).expect("an object");
+    let error = check_code(&module, &object).expect_err("four bytes are not there");
+    let what = "0x30 bytes of code at symbol `g` go past the end of the section, which has 0x40 bytes";
+    let place = "unit `a.c`, function `g`, section .text";
+    assert_eq!(error.to_string(), format!("{place}: {what}"));
+    let report = eitri::check(&module, &consumer, &[], &object).expect("it can be read");
+    let finding = format!("code: {place}: expected code that is in the object, found {what}");
+    assert_eq!(report.findings.iter().map(ToString::to_string).collect::<Vec<_>>(), [finding]);
+
+    let missing = Code::text(vec![0; 64]).with_function("f", 0, 8);
+    let object = new_object(module.target(), &missing, &[]).expect("an object");
+    let error = check_code(&module, &object).expect_err("there is no `g`");
+    let what = "unit `a.c`, function `g`: the object has no symbol `g`, where its code is";
+    assert_eq!(error.to_string(), what);
+    // What is in another object is not looked into.
+    let mut elsewhere = missing;
+    elsewhere.externals.push("g".into());
+    let object = new_object(module.target(), &elsewhere, &[]).expect("an object");
+    check_code(&module, &object).expect("`g` is another object's");
+}
