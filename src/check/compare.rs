@@ -192,6 +192,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.read_type_units();
         self.units();
         self.rest_of_type_units();
+        self.types_that_stayed();
         self.tables(self.object, self.dwarf);
         self.lookups();
         self.addresses();
