@@ -9,6 +9,7 @@ mod loc;
 mod names;
 mod place;
 mod read;
+mod shape;
 mod statement;
 mod words;
 mod write;

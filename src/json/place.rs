@@ -107,7 +107,12 @@ impl Walk {
 pub(super) fn at_item(text: &str, offset: usize) -> JsonPlace {
     let mut walk = Walk::default();
     walk.walk(text, |at, _| at >= offset);
-    place(text, walk.innermost(), walk.path())
+    let start = match (walk.starts.last(), walk.open.last()) {
+        // Between a key and its value: it is about to be read.
+        (Some(None), Some(Open::Object { is_key_next: false, .. })) => after_space(text, offset),
+        _ => walk.innermost(),
+    };
+    place(text, start, walk.path())
 }
 
 /// The same; line and column are those of the offset.
@@ -143,11 +148,14 @@ pub(super) fn of_key(text: &str, expected: &str) -> JsonPlace {
         _ => false,
     });
     let path = walk.path();
-    let start = key_end.map_or(0, |end| {
-        let after = &text[end..];
-        end + after.len() - after.trim_start_matches([':', ' ', '\n', '\r', '\t']).len()
-    });
+    let start = key_end.map_or(0, |end| after_space(text, end));
     place(text, start, path)
+}
+
+/// Where a value begins, of which the key ends here.
+fn after_space(text: &str, key_end: usize) -> usize {
+    let after = text.get(key_end..).unwrap_or_default();
+    text.len() - after.trim_start_matches([':', ' ', '\n', '\r', '\t']).len()
 }
 
 fn place(text: &str, offset: usize, path: String) -> JsonPlace {

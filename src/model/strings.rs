@@ -35,11 +35,6 @@ impl Strings {
         start.zip(self.ends.get(number)).map_or(0, |(start, end)| end - start)
     }
 
-    /// All of them.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
-        (0..self.len() as u32).filter_map(|number| self.get(number))
-    }
-
     /// The number of a string, if it is there.
     pub(crate) fn number(&self, text: &str) -> Option<u32> {
         self.find(self.hash(text), text)
@@ -109,7 +104,7 @@ mod tests {
         for (number, text) in texts.iter().enumerate() {
             assert_eq!((strings.add(text), strings.get(number as u32)), (number as u32, Some(text.as_str())));
         }
-        assert!(strings.iter().eq(texts.iter().map(String::as_str)));
+        assert_eq!(strings.len(), 1000);
         assert_eq!((strings.get(1000), strings.number("")), (None, None));
         assert_eq!(strings.add(""), 1000);
         assert_eq!((strings.get(1000), strings.get(999)), (Some(""), Some(texts[999].as_str())));
