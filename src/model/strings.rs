@@ -27,6 +27,14 @@ impl Strings {
         get(&self.text, &self.ends, number)
     }
 
+    /// How many bytes a string has, 0 if it is not there.
+    #[inline]
+    pub(crate) fn bytes(&self, number: u32) -> usize {
+        let number = number as usize;
+        let start = if number == 0 { Some(&0) } else { self.ends.get(number - 1) };
+        start.zip(self.ends.get(number)).map_or(0, |(start, end)| end - start)
+    }
+
     /// All of them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         (0..self.len() as u32).filter_map(|number| self.get(number))
