@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::fault::{Fault, error, ill_formed};
-use super::location::{Location, Storage};
+use super::location::{Location, SingleLocation, Storage};
 
 /// A part of a composite.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -120,6 +120,20 @@ impl Composite {
             (from < to).then(|| (&part.location, from - part.start, to - from))
         })
     }
+}
+
+/// The location without the composite around it, where the next `bits` bits are all in one part. The bits are the
+/// same, and what is made of many such parts does not hold the whole composite many times.
+pub(super) fn narrowed(location: Location, bits: u128) -> Location {
+    let Some(SingleLocation { storage: Storage::Composite(composite), offset }) = location.single() else {
+        return location;
+    };
+    let mut parts = composite.slice(*offset, bits);
+    let inside = parts.next().filter(|&(_, _, found)| found == bits);
+    let part = inside.and_then(|(part, skip, _)| part.clone().moved(i128::try_from(skip).ok()?).ok());
+    drop(parts);
+    // As deep as composites can be in each other.
+    part.map_or(location, |part| narrowed(part, bits))
 }
 
 impl From<Composite> for Location {

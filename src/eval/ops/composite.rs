@@ -1,6 +1,6 @@
 //! Composites (A.2.5.4.4.6, and the pieces of DWARF 6).
 
-use super::super::composite::Composite;
+use super::super::composite::{Composite, narrowed};
 use super::super::fault::{Fault, error, ill_formed, unsupported};
 use super::super::location::{Location, SingleLocation, Storage};
 use super::super::run::Run;
@@ -151,7 +151,7 @@ impl Run<'_, '_> {
         self.push_parts((0..count).map(|index| {
             let chosen = if mask.bit(index) { &ones } else { &zeros };
             let by = i128::from(index) * i128::from(bits);
-            Ok((chosen.clone().moved(by)?, bits.into()))
+            Ok((narrowed(chosen.clone().moved(by)?, bits.into()), bits.into()))
         }))
     }
 
