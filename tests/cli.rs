@@ -125,7 +125,6 @@ fn the_description_of_the_quickstart_makes_the_same_object() {
 #[test]
 fn the_readme_shows_what_the_commands_print() {
     let folder = Folder::new("readme");
-    let mut readme = text("README.md");
     let commands = [
         "eitri emit examples/scale.json --object examples/data/scale_code.o --for llvm -o scale.o",
         "eitri check examples/scale.json scale.o --for llvm",
@@ -140,23 +139,10 @@ fn the_readme_shows_what_the_commands_print() {
         assert_eq!((ran.code, &*ran.errors), (0, ""), "{command}");
         shown += &format!("$ {command}\n{}", ran.text());
     }
-    for (comment, expected) in [
+    common::check_readme(&[
         ("<!-- examples/scale.json -->", text("examples/scale.json")),
         ("<!-- the three commands -->", shown),
-    ] {
-        let comment = readme.find(comment).expect("the comment is in the README");
-        let fence = comment + readme[comment..].find("```").expect("a fence");
-        let start = fence + readme[fence..].find('\n').expect("its first line") + 1;
-        let end = start + readme[start..].find("```").expect("the end of the fence");
-        if common::bless() {
-            readme.replace_range(start..end, &expected);
-        } else {
-            assert_eq!(readme[start..end], expected, "EITRI_BLESS=1 rewrites the README");
-        }
-    }
-    if common::bless() {
-        std::fs::write(root("README.md"), readme).expect("the README is written");
-    }
+    ]);
 }
 
 /// One variable, that only some consumers can be told of.
@@ -219,6 +205,9 @@ fn unusable_input_is_named() {
     let folder = Folder::new("unusable");
     let wrong = folder.file("wrong.json", lane_wise(r#"{"lane": ["v3", 32]}"#));
     let right = folder.file("right.json", lane_wise(r#"{"lane": ["v3", 31]}"#));
+    // The code at the symbol has 40 bytes.
+    let long = lane_wise(r#"{"lane": ["v3", 31]}"#).replace(r#""k""#, r#""scale""#);
+    let long = folder.file("long.json", long);
     let out = folder.path("out.o");
     let missing = folder.path("missing");
     let cases: &[(&[&str], &str)] = &[
@@ -229,7 +218,15 @@ fn unusable_input_is_named() {
         ),
         (&["emit", &missing, "-o", &out], "missing: No such file"),
         (&["emit", &right, "--object", &right, "-o", &out], "right.json: "),
-        (&["emit", &right, "--object", "examples/data/scale_code.o", "-o", &out], "scale_code.o: "),
+        (
+            &["emit", &right, "--object", "examples/data/scale_code.o", "-o", &out],
+            "scale_code.o: unit `a.cl`, function `k`: the object has no symbol `k`, where its code is\n",
+        ),
+        (
+            &["emit", &long, "--object", "examples/data/scale_code.o", "-o", &out],
+            "scale_code.o: unit `a.cl`, function `scale`, section .text: 0x40 bytes of code at symbol `scale` go \
+             past the end of the section, which has 0x28 bytes\n",
+        ),
         (&["emit", &right, "-o", "/nowhere/at/all.o"], "/nowhere/at/all.o: No such file"),
         (&["check", &right, &right], "right.json: "),
         (&["dump", &right], "right.json: "),
@@ -257,6 +254,16 @@ fn help_has_an_example_that_works() {
         assert_eq!((ran.code, &*ran.errors), (0, ""));
         assert!(ran.text().contains(&format!("Example: eitri {command} ")), "{}", ran.text());
     }
+    // What is left out is said to whom it is left out.
+    let partial = |command| {
+        let text = run(&[command, "--help"]).text();
+        let (_, after) = text.split_once("--partial\n").expect("the option");
+        after.lines().next().map(|line| line.trim().to_owned())
+    };
+    let of_emit = "Leave out what the consumer cannot be told, and list it on standard error";
+    assert_eq!(partial("emit").as_deref(), Some(of_emit));
+    let of_check = "The object was written with --partial: what the consumer cannot be told may be missing";
+    assert_eq!(partial("check").as_deref(), Some(of_check));
     assert_eq!(run(&["--help"]).code, 0);
 }
 
@@ -302,6 +309,59 @@ fn tables_type_units_and_split_units_are_written_when_asked_for() {
         let ran = run(&[&["check", json, &out], &options[..]].concat());
         assert_eq!((ran.code, &*ran.errors), (0, ""), "{options:?}: {}", ran.text());
     }
-    assert!(folder.0.join("scale.cl.dwo").exists(), "the split unit");
+    assert!(folder.0.join("out.dwo").exists(), "the split unit");
     assert_eq!(run(&["emit", json, "--split-dwarf", "-o", "-"]).code, 2);
+}
+
+/// Two units with a variable each; the second may have a file of its own choice.
+fn two_units(split_name: &str) -> String {
+    format!(
+        r#"{{"eitri": 1, "target": "x86_64", "describe": [
+{{"unit": {{"name": "src/a.c"}}}}, {{"unit": {{"name": "src/b.c"{split_name}}}}},
+{{"base_type": {{"unit": "src/a.c", "name": "int", "encoding": "signed", "bits": 32}}}},
+{{"base_type": {{"unit": "src/b.c", "name": "int", "encoding": "signed", "bits": 32}}}}
+]}}"#
+    )
+}
+
+/// As gcc and clang name them; a file that something else has is not written over.
+#[test]
+fn files_of_split_units_are_named_after_the_object() {
+    let folder = Folder::new("split");
+    let json = folder.file("two.json", two_units(""));
+    for (out, files) in [
+        ("one.o", ["one-a.dwo", "one-b.dwo"]),
+        // Neither writes over the other's.
+        ("two.o", ["two-a.dwo", "two-b.dwo"]),
+    ] {
+        let out = folder.path(out);
+        assert_eq!(run(&["emit", &json, "--for", "dwarf5", "--split-dwarf", "-o", &out]).code, 0);
+        assert!(files.iter().all(|file| folder.0.join(file).exists()), "{files:?}");
+    }
+    for out in ["one.o", "two.o"] {
+        let ran = run(&["check", &json, &folder.path(out), "--for", "dwarf5", "--split-dwarf"]);
+        assert_eq!((ran.code, &*ran.errors), (0, ""), "{}", ran.text());
+    }
+    // Which files there are says the object, by whatever name it goes.
+    std::fs::rename(folder.path("one.o"), folder.path("other.o")).expect("the object is there");
+    let ran = run(&["check", &json, &folder.path("other.o"), "--for", "dwarf5", "--split-dwarf"]);
+    assert_eq!((ran.code, &*ran.errors), (0, ""), "{}", ran.text());
+
+    let chosen = folder.file("chosen.json", two_units(r#", "split_name": "./out""#));
+    let same = folder.file("same.json", two_units(r#", "split_name": "same.json""#));
+    for (json, out, taken) in
+        [(&json, "out-a.dwo.o", None), (&chosen, "out", Some("out")), (&same, "x.o", Some("same.json"))]
+    {
+        let ran = run(&["emit", json, "--for", "dwarf5", "--split-dwarf", "-o", &folder.path(out)]);
+        assert_eq!(ran.code, if taken.is_some() { 2 } else { 0 }, "{out}: {}", ran.errors);
+        if let Some(taken) = taken {
+            let said = format!("{taken} would be written over by the file of a split unit\n");
+            assert!(ran.errors.ends_with(&said), "{}", ran.errors);
+        }
+    }
+    for file in ["out", "out-a.dwo", "x.o", "x-a.dwo"] {
+        assert!(!folder.0.join(file).exists(), "{file} is written");
+    }
+    let one = ["emit", "examples/scale.json", "--split-dwarf", "-o", &folder.path("scale.dwo")];
+    assert_eq!(run(&one).code, 2, "the object would be its own split unit");
 }

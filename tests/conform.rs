@@ -88,11 +88,41 @@ fn every_kind_of_expectation_can_fail() {
     let (failed, wrong_class) = (Verdict::Failed, Verdict::WrongErrorClass);
     let cases = [
         // Bytes, and which bits of them are undefined.
-        (json!({"read": 16}), json!({"bytes": "a0 a1"}), json!({"bytes": "a0 a2"}), failed, "location reg:0, bytes a0 a1"),
-        (json!({"read": 16}), json!({"bytes": "a0a1"}), json!({"bytes": "a0"}), failed, "location reg:0, bytes a0 a1"),
-        (json!({"read": 16}), json!({"bytes": "a0 a1"}), json!({"bytes": "a0 --"}), failed, "location reg:0, bytes a0 a1"),
-        (json!({"read": 12}), json!({"bytes": "a0 b:----0001"}), json!({"bytes": "a0 01"}), failed, "location reg:0, bytes a0 b:----0001"),
-        (json!({"expr": "", "read": 16}), json!({"bytes": "-- --"}), json!({"bytes": "-- 00"}), failed, "location undefined, bytes -- --"),
+        (
+            json!({"read": 16}),
+            json!({"bytes": "a0 a1"}),
+            json!({"bytes": "a0 a2"}),
+            failed,
+            "location reg:0, bytes a0 a1",
+        ),
+        (
+            json!({"read": 16}),
+            json!({"bytes": "a0a1"}),
+            json!({"bytes": "a0"}),
+            failed,
+            "location reg:0, bytes a0 a1",
+        ),
+        (
+            json!({"read": 16}),
+            json!({"bytes": "a0 a1"}),
+            json!({"bytes": "a0 --"}),
+            failed,
+            "location reg:0, bytes a0 a1",
+        ),
+        (
+            json!({"read": 12}),
+            json!({"bytes": "a0 b:----0001"}),
+            json!({"bytes": "a0 01"}),
+            failed,
+            "location reg:0, bytes a0 b:----0001",
+        ),
+        (
+            json!({"expr": "", "read": 16}),
+            json!({"bytes": "-- --"}),
+            json!({"bytes": "-- 00"}),
+            failed,
+            "location undefined, bytes -- --",
+        ),
         (
             json!({"expr": "9d 04 00 50 9d 04 04", "read": 8}),
             json!({"bytes": "b:1010----"}),
@@ -101,7 +131,13 @@ fn every_kind_of_expectation_can_fail() {
             "location [undefined/4, reg:0+4/4], bytes b:1010----",
         ),
         // Locations: where, and over how many bits.
-        (json!({"read": 8}), json!({"location": "reg:0"}), json!({"location": "reg:1"}), failed, "location reg:0, bytes a0"),
+        (
+            json!({"read": 8}),
+            json!({"location": "reg:0"}),
+            json!({"location": "reg:1"}),
+            failed,
+            "location reg:0, bytes a0",
+        ),
         (json!({}), json!({"location": "reg:0"}), json!({"location": "reg:0+1"}), failed, "location reg:0"),
         (
             json!({"expr": "50 93 01 50 93 01", "read": 16}),
@@ -125,8 +161,20 @@ fn every_kind_of_expectation_can_fail() {
             "location reg:0, bytes a0",
         ),
         // Values, their bits and their type.
-        (json!({"expr": "31", "result": "value"}), json!({"value": "0x1"}), json!({"value": "0x2"}), failed, "value 0x1"),
-        (json!({"expr": "31", "result": "any"}), json!({"value": 1}), json!({"value": "0x10000000000000001"}), failed, "value 0x1"),
+        (
+            json!({"expr": "31", "result": "value"}),
+            json!({"value": "0x1"}),
+            json!({"value": "0x2"}),
+            failed,
+            "value 0x1",
+        ),
+        (
+            json!({"expr": "31", "result": "any"}),
+            json!({"value": 1}),
+            json!({"value": "0x10000000000000001"}),
+            failed,
+            "value 0x1",
+        ),
         (
             json!({"expr": "a4 30 02 fe ff", "result": "value"}),
             json!({"value": "0xfffe", "type": "signed/16"}),
@@ -164,7 +212,13 @@ fn every_kind_of_expectation_can_fail() {
             wrong_class,
             "error evaluation (division by zero; operation 2, offset 0x2)",
         ),
-        (json!({"expr": "22"}), json!({"error": "ill-formed", "why": "nothing is there"}), json!({"bytes": ""}), failed, "error ill-formed"),
+        (
+            json!({"expr": "22"}),
+            json!({"error": "ill-formed", "why": "nothing is there"}),
+            json!({"bytes": ""}),
+            failed,
+            "error ill-formed",
+        ),
         (
             json!({"expr": "52", "read": 8}),
             json!({"error": "unmapped", "location": "reg:2"}),
@@ -172,8 +226,20 @@ fn every_kind_of_expectation_can_fail() {
             failed,
             "location reg:2, error unmapped",
         ),
-        (json!({"expr": "52", "read": 8}), json!({"error": "unmapped"}), json!({"error": "evaluation"}), wrong_class, "location reg:2, error unmapped"),
-        (json!({"expr": "50", "read": 8}), json!({"bytes": "a0"}), json!({"error": "unmapped"}), failed, "location reg:0, bytes a0"),
+        (
+            json!({"expr": "52", "read": 8}),
+            json!({"error": "unmapped"}),
+            json!({"error": "evaluation"}),
+            wrong_class,
+            "location reg:2, error unmapped",
+        ),
+        (
+            json!({"expr": "50", "read": 8}),
+            json!({"bytes": "a0"}),
+            json!({"error": "unmapped"}),
+            failed,
+            "location reg:0, bytes a0",
+        ),
         // What is written, and what is not.
         (
             json!({"read": 8, "write": "01"}),
@@ -245,7 +311,8 @@ fn locations_are_equal_bit_for_bit() {
     let list = |expected: &str| {
         let entry = |expr| json!({"kind": "start_length", "start": "0x4", "length": "0x1", "expr": expr});
         let list = json!([entry("50"), entry("71 00")]);
-        let mut whole: Value = serde_json::from_str(&one(json!({"expect": {"location": expected}}))).expect("JSON");
+        let mut whole: Value =
+            serde_json::from_str(&one(json!({"expect": {"location": expected}}))).expect("JSON");
         let vector = whole["vectors"][0].as_object_mut().expect("an object");
         vector.remove("expr");
         vector.extend([("loclist".to_owned(), list), ("read".to_owned(), json!(32))]);
@@ -299,22 +366,50 @@ fn malformed_files_are_refused_with_vector_and_key() {
         (json!({"expect": {"location": "reg:x"}}), "vectors[0].expect.location", "DWARF number"),
         (json!({"expect": {"location": "reg:999"}}), "vectors[0].expect.location", "no register 999"),
         (json!({"expect": {"location": "mem:9:0x10"}}), "vectors[0].expect.location", "no address space 9"),
-        (json!({"expect": {"location": "mem:0:0x10@1"}}), "vectors[0].expect.location", "not one of each lane"),
+        (
+            json!({"expect": {"location": "mem:0:0x10@1"}}),
+            "vectors[0].expect.location",
+            "not one of each lane",
+        ),
         (json!({"expect": {"location": "[reg:0/65]"}}), "vectors[0].expect.location", "more bits than"),
         (json!({"expect": {"location": "reg:0+64"}}), "vectors[0].expect.location", "outside"),
-        (json!({"expect": {"location": "[reg:0/8"}}), "vectors[0].expect.location", "`]` is expected at the end"),
-        (json!({"expect": {"location": "reg:0", "error": "evaluation"}}), "vectors[0].expect.location", "no location beside"),
-        (json!({"expect": {"error": "wrong"}}), "vectors[0].expect.error", "`ill-formed`, `evaluation` or `unmapped`"),
+        (
+            json!({"expect": {"location": "[reg:0/8"}}),
+            "vectors[0].expect.location",
+            "`]` is expected at the end",
+        ),
+        (
+            json!({"expect": {"location": "reg:0", "error": "evaluation"}}),
+            "vectors[0].expect.location",
+            "no location beside",
+        ),
+        (
+            json!({"expect": {"error": "wrong"}}),
+            "vectors[0].expect.error",
+            "`ill-formed`, `evaluation` or `unmapped`",
+        ),
         (json!({"expect": {"bytes": "", "type": "signed/8"}}), "vectors[0].expect.type", "that of a `value`"),
         (json!({"expect": {"value": 1, "type": "sigend/8"}}), "vectors[0].expect.type", "no encoding"),
         (json!({"expect": {"value": 1.5}}), "vectors[0].expect.value", "a number"),
         (json!({"expect": {"value": "1"}}), "vectors[0].expect.value", "a number"),
         (json!({"expect": {"bytes": "", "written": {}}}), "vectors[0].expect.written", "no `write`"),
         (json!({"write": "00", "expect": {"bytes": ""}}), "vectors[0].expect", "missing field `written`"),
-        (json!({"write": "00", "expect": {"written": {"reg:0": "00"}}}), "vectors[0].expect.written.reg:0", "64 bits"),
-        (json!({"write": "00", "expect": {"written": {"reg:0+8": "00"}}}), "vectors[0].expect.written", "`reg:N` or"),
+        (
+            json!({"write": "00", "expect": {"written": {"reg:0": "00"}}}),
+            "vectors[0].expect.written.reg:0",
+            "64 bits",
+        ),
+        (
+            json!({"write": "00", "expect": {"written": {"reg:0+8": "00"}}}),
+            "vectors[0].expect.written",
+            "`reg:N` or",
+        ),
         (json!({"expect": {"bytes": "", "extra": 1}}), "vectors[0].expect.extra", "unknown field `extra`"),
-        (json!({"expect": {"pointer": {"entry": 64, "offset": 0}}}), "vectors[0].expect.pointer.entry", "expected text"),
+        (
+            json!({"expect": {"pointer": {"entry": 64, "offset": 0}}}),
+            "vectors[0].expect.pointer.entry",
+            "expected text",
+        ),
         (json!({"extra": 1}), "vectors[0].extra", "unknown field `extra`"),
         (json!({"expect": null}), "vectors[0].expect", "invalid type: null"),
         (json!({"dialect": "dwarf7"}), "vectors[0].dialect", "unknown variant `dwarf7`"),
@@ -327,15 +422,35 @@ fn malformed_files_are_refused_with_vector_and_key() {
         (json!({"read": -1}), "vectors[0].read", "a number"),
         (json!({"read": "32"}), "vectors[0].read", "a number"),
         (json!({"opcodes": {"offset": "0xac"}}), "vectors[0].opcodes", "only with `dwarf6`"),
-        (json!({"dialect": "dwarf6", "opcodes": {"plus": "0xac"}}), "vectors[0].opcodes.plus", "no operation"),
-        (json!({"dialect": "dwarf6", "opcodes": {"offset": "0x22"}}), "vectors[0].opcodes.offset", "the number of `plus`"),
+        (
+            json!({"dialect": "dwarf6", "opcodes": {"plus": "0xac"}}),
+            "vectors[0].opcodes.plus",
+            "no operation",
+        ),
+        (
+            json!({"dialect": "dwarf6", "opcodes": {"offset": "0x22"}}),
+            "vectors[0].opcodes.offset",
+            "the number of `plus`",
+        ),
         (json!({"dialect": "dwarf6", "opcodes": {"offset": "0x1ac"}}), "vectors[0].opcodes.offset", "8 bits"),
         (json!({"machine": {"registers": {"rax": "00"}}}), "vectors[0].machine.registers", "DWARF number"),
-        (json!({"machine": {"registers": {"99": "00"}}}), "vectors[0].machine.registers.99", "no register 99"),
-        (json!({"machine": {"registers": {"0": "00 00 00 00 00 00 00 00 00"}}}), "vectors[0].machine.registers.0", "9 bytes"),
+        (
+            json!({"machine": {"registers": {"99": "00"}}}),
+            "vectors[0].machine.registers.99",
+            "no register 99",
+        ),
+        (
+            json!({"machine": {"registers": {"0": "00 00 00 00 00 00 00 00 00"}}}),
+            "vectors[0].machine.registers.0",
+            "9 bytes",
+        ),
         (json!({"machine": {"register": {}}}), "vectors[0].machine.register", "unknown field"),
         (json!({"machine": {"pc": 4}}), "vectors[0].machine.pc", "expected text"),
-        (json!({"machine": {"memory": [{"space": 0, "address": "0x0"}]}}), "vectors[0].machine.memory[0]", "missing field `bytes`"),
+        (
+            json!({"machine": {"memory": [{"space": 0, "address": "0x0"}]}}),
+            "vectors[0].machine.memory[0]",
+            "missing field `bytes`",
+        ),
         (
             json!({"machine": {"memory": [{"space": 0, "address": "0x0", "bytes": "00", "lane": 1}]}}),
             "vectors[0].machine.memory[0]",
@@ -349,8 +464,16 @@ fn malformed_files_are_refused_with_vector_and_key() {
         (json!({"machine": {"cfa": "0xg"}}), "vectors[0].machine.cfa", "0x1f"),
         (json!({"machine": {"cfa": "mem:1:0x0"}}), "vectors[0].machine.cfa", "no address space 1"),
         (json!({"machine": {"types": {"0x10": {"bits": 8}}}}), "vectors[0].machine.types.0x10", "`encoding`"),
-        (json!({"machine": {"entries": {"0x10": {"expr": "", "const_value": ""}}}}), "vectors[0].machine.entries.0x10", "one of"),
-        (json!({"machine": {"initial_stack": [{"value": "0x1", "location": "reg:0"}]}}), "vectors[0].machine.initial_stack[0]", "an element"),
+        (
+            json!({"machine": {"entries": {"0x10": {"expr": "", "const_value": ""}}}}),
+            "vectors[0].machine.entries.0x10",
+            "one of",
+        ),
+        (
+            json!({"machine": {"initial_stack": [{"value": "0x1", "location": "reg:0"}]}}),
+            "vectors[0].machine.initial_stack[0]",
+            "an element",
+        ),
         (
             json!({"machine": {"initial_stack": [{"value": "00", "type": {"encoding": "signed", "bits": 16}}]}}),
             "vectors[0].machine.initial_stack[0]",

@@ -192,6 +192,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.read_type_units();
         self.units();
         self.rest_of_type_units();
+        self.types_that_stayed();
         self.tables(self.object, self.dwarf);
         self.lookups();
         self.addresses();
@@ -342,28 +343,6 @@ impl<'a, 'o> Compare<'a, 'o> {
         [language, name.map(|(name, _)| name.into()), version.map(u64::from)]
     }
 
-    /// A unit's code is that of its functions.
-    fn code_of_unit(&mut self, id: UnitId, root: Entry<'a, 'o>, at: &At) {
-        let found = match root.ranges() {
-            Ok(ranges) => ranges,
-            Err(error) => return self.unreadable(&error, at.clone()),
-        };
-        let functions = &self.index.functions[id];
-        let code = functions.iter().filter_map(|&function| {
-            let start = self.address(function)?;
-            Some(start..start.wrapping_add(self.module.function(function).bytes))
-        });
-        let expected = joined(code.collect());
-        let bytes = |ranges: &[core::ops::Range<u64>]| -> u128 {
-            ranges.iter().map(|range| u128::from(range.end.saturating_sub(range.start))).sum()
-        };
-        // Functions can share their code, but no code is twice in the unit's.
-        let once = joined(found.clone());
-        if expected != once || bytes(&once) != bytes(&found) && bytes(&expected) != bytes(&found) {
-            self.find(Kind::Code, at.clone(), hex(&expected), hex(&found));
-        }
-    }
-
     /// Instances are of what they should be.
     fn origins(&mut self) {
         for Instance { at, attribute, of, found } in core::mem::take(&mut self.instances) {
@@ -433,22 +412,6 @@ impl<'a, 'o> Compare<'a, 'o> {
             self.find(Kind::Attribute, at.clone(), expected, found);
         }
     }
-}
-
-/// The same pcs in order, those that touch or overlap as one range; a range of none is none.
-fn joined(mut ranges: Vec<core::ops::Range<u64>>) -> Vec<core::ops::Range<u64>> {
-    ranges.retain(|range| range.start != range.end);
-    ranges.sort_unstable_by_key(|range| (range.start, range.end));
-    let mut all: Vec<core::ops::Range<u64>> = Vec::new();
-    for range in ranges {
-        match all.last_mut() {
-            Some(last) if range.start <= last.end && range.start <= range.end => {
-                last.end = last.end.max(range.end);
-            }
-            _ => all.push(range),
-        }
-    }
-    all
 }
 
 /// Ranges as text.

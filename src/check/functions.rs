@@ -97,11 +97,16 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.same(&at, "DW_AT_inline", &own, &found.number(dw::DW_AT_inline));
         let kernel = self.consumer.kernel_convention.filter(|_| data.is_kernel).map(u64::from);
         self.function_attributes(id, found, kernel, &at);
+        if let Err(error) = super::code::is_there(module, self.object, id) {
+            let at = At { section: error.at().section.clone(), ..at.clone() };
+            self.find(Kind::Code, at, "code that is in the object", error.kind().to_string());
+        }
         match self.address(id) {
             Some(start) => {
                 self.code(found, core::slice::from_ref(&(start..start.wrapping_add(data.bytes))), &at)
             }
-            None => self.find(Kind::Code, at.clone(), "a symbol for its code", "none in the object"),
+            // That was found already.
+            None => {}
         }
         self.entry_pc(data.scope, found, Some(id), &at);
         if let Some(attribute) = self.consumer.lanes {

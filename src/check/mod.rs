@@ -41,6 +41,7 @@
 
 mod attributes;
 mod calls;
+mod code;
 mod compare;
 mod entries;
 mod expressions;
@@ -61,6 +62,7 @@ mod tables;
 mod types;
 pub mod witness;
 
+pub use code::check_code;
 pub use report::{Finding, Kind, Report, Unproven};
 pub use split::check_split;
 

@@ -9,6 +9,7 @@ mod loc;
 mod names;
 pub(crate) mod place;
 mod read;
+mod shape;
 mod statement;
 pub(crate) mod words;
 mod write;

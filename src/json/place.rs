@@ -156,7 +156,12 @@ impl Walk {
 pub(super) fn at_item(text: &str, offset: usize) -> JsonPlace {
     let mut walk = Walk::default();
     walk.walk(text, |at, _| at >= offset);
-    place(text, walk.innermost(), walk.path())
+    let start = match (walk.starts.last(), walk.open.last()) {
+        // Between a key and its value: it is about to be read.
+        (Some(None), Some(Open::Object { is_key_next: false, .. })) => after_space(text, offset),
+        _ => walk.innermost(),
+    };
+    place(text, start, walk.path())
 }
 
 /// The same; line and column are those of the offset.
@@ -205,6 +210,12 @@ pub(super) fn of_statement(text: &str, index: usize) -> JsonPlace {
 /// Where the value of a key of the whole is.
 pub(super) fn of_key(text: &str, key: &str) -> JsonPlace {
     of_path(text, &[Step::Key(key.to_owned())])
+}
+
+/// Where a value begins, of which the key ends here.
+fn after_space(text: &str, key_end: usize) -> usize {
+    let after = text.get(key_end..).unwrap_or_default();
+    text.len() - after.trim_start_matches([':', ' ', '\n', '\r', '\t']).len()
 }
 
 fn place(text: &str, offset: usize, path: String) -> JsonPlace {

@@ -138,7 +138,7 @@ impl<'a> DeserializeSeed<'a> for &mut Document<'a> {
                 let mut index = 0;
                 while let Some(statement) = list.next_element::<Statement<'a>>()? {
                     if let Some(reader) = &mut self.0.reader
-                        && let Err(error) = reader.apply(statement)
+                        && let Err(error) = reader.apply(statement).and_then(|()| reader.builder.take_wrong())
                     {
                         let error = at(error, place::of_statement(self.0.text, index));
                         return Err(self.0.fail(error));
@@ -230,7 +230,10 @@ impl<'a> Reader<'a> {
             Named::Text(name) => Ok(self.builder.target().space_named(name)?.id),
             Named::Number(number) => match u32::try_from(*number) {
                 Ok(number) => Ok(SpaceId(number)),
-                Err(_) => Err(ErrorKind::UnknownSpace(*number).into()),
+                Err(_) => {
+                    Err(ErrorKind::UnknownSpace(format!("{number} ({})", self.builder.target().name()))
+                        .into())
+                }
             },
         }
     }

@@ -53,7 +53,8 @@ impl<'a> Input<'a> {
     fn encoding(&mut self) -> Encoding {
         let (what, sizes) = (self.byte(), self.byte());
         let dialects = [Dialect::Dwarf5, Dialect::Llvm, Dialect::Legacy, Dialect::Dwarf6];
-        let mut encoding = Encoding::new([8, 4, 2, 1][usize::from(sizes) % 4], dialects[usize::from(what) % 4]);
+        let mut encoding =
+            Encoding::new([8, 4, 2, 1][usize::from(sizes) % 4], dialects[usize::from(what) % 4]);
         encoding.offset_bytes = if sizes & 4 == 0 { 4 } else { 8 };
         encoding.version = 2 + u16::from(sizes >> 3) % 5;
         encoding.big_endian = what & 4 != 0;
@@ -260,9 +261,11 @@ pub fn conform(data: &[u8]) {
     }
     let target = Target::x86_64();
     if let Ok(machine) = Machine::from_json(data, &target.clone().into()) {
-        let Ok(Element::Location(location)) =
-            Evaluator::new().with_limits(LIMITS).evaluate(&[0x9c], &machine.snapshot, &Context::new(ENCODING, &target))
-        else {
+        let Ok(Element::Location(location)) = Evaluator::new().with_limits(LIMITS).evaluate(
+            &[0x9c],
+            &machine.snapshot,
+            &Context::new(ENCODING, &target),
+        ) else {
             return;
         };
         let printed = location.to_string();

@@ -56,7 +56,9 @@ fn vectors() -> Vec<serde_json::Value> {
         let text = std::fs::read(&file).expect("the file is read");
         let mut file: serde_json::Value = serde_json::from_slice(&text).expect("is JSON");
         // Long memories take time, and do not matter here.
-        for memory in file.pointer_mut("/machine/memory").and_then(|it| it.as_array_mut()).into_iter().flatten() {
+        for memory in
+            file.pointer_mut("/machine/memory").and_then(|it| it.as_array_mut()).into_iter().flatten()
+        {
             let bytes = memory["bytes"].as_str().expect("bytes").get(..200).unwrap_or("00").to_owned();
             memory["bytes"] = bytes.trim().into();
         }

@@ -2,6 +2,7 @@
 
 mod array;
 mod composite;
+mod own;
 mod tags;
 mod template;
 mod units;
