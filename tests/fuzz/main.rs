@@ -38,7 +38,7 @@ impl Random {
                 3 if bytes.get(at).is_some_and(u8::is_ascii_hexdigit) => {
                     bytes[at] = b"0123456789abcdef"[self.below(16)];
                 }
-                4 => bytes.truncate(bytes.len() - self.below(2)),
+                4 => bytes.truncate(bytes.len().saturating_sub(1)),
                 _ => {}
             }
         }
