@@ -41,11 +41,13 @@ pub struct At {
     pub section: Option<String>,
     /// The offset in bytes from the start of the section, or of the expression where there is no section.
     pub offset: Option<u64>,
-    /// The place in a description in JSON.
+    /// The place in a text in JSON.
     pub json: Option<JsonPlace>,
+    /// The name of the conformance vector.
+    pub vector: Option<String>,
 }
 
-/// A place in a description in JSON.
+/// A place in a text in JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonPlace {
     /// The keys and indices that lead there: `describe[17].variable.live[2]`.
@@ -153,6 +155,7 @@ impl Error {
         at.section = at.section.take().or(outer.section);
         at.offset = at.offset.or(outer.offset);
         at.json = at.json.take().or(outer.json);
+        at.vector = at.vector.take().or(outer.vector);
         self
     }
 
@@ -215,6 +218,7 @@ impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
         parts.extend(self.json.as_ref().map(JsonPlace::to_string));
+        parts.extend(self.vector.as_ref().map(|vector| format!("vector `{vector}`")));
         parts.extend(self.unit.as_ref().map(|unit| format!("unit `{unit}`")));
         parts.extend(self.function.as_ref().map(|function| format!("function `{function}`")));
         parts.extend(self.variable.as_ref().map(|variable| format!("variable `{variable}`")));

@@ -51,10 +51,11 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
     if loc.nodes().at_most() > MAX_LEVELS && levels(loc) > MAX_LEVELS {
         return Err(too_deep());
     }
-    if let Some((reg, _)) = loc.nodes().memory_at_register() {
-        // How much memory there is, is not known.
-        number(HELD, register(module, reg)?.bits)?;
-        return space(module, SpaceId::DEFAULT);
+    // How much memory there is, is not known, and the default space is always there.
+    if let Some((reg, _)) = loc.nodes().memory_at_register()
+        && target.register(reg).is_some_and(|register| (1..=64).contains(&register.bits))
+    {
+        return Ok(());
     }
     // The last two constants, and how many of the nodes before this one are constants.
     let (mut last, mut run) = ([0; 2], 0);

@@ -248,18 +248,17 @@ impl Builder {
 
     /// A name: DWARF ends it with a zero byte, so that it has none. Errors name no place.
     fn name(&mut self, text: &str) -> Result<StringId> {
-        if text.contains('\0') {
-            return Err(zero_byte(text));
-        }
-        Ok(StringId::from_u32(self.module.strings.add(text)))
+        let name = StringId::from_u32(self.module.strings.add(text));
+        if self.module.strings.has_zero(text) { Err(zero_byte(text)) } else { Ok(name) }
     }
 
     /// The same, where the caller is not told that it is wrong before [`finish`](Self::finish).
     fn string(&mut self, text: &str, at: impl Fn(&Module) -> At) -> StringId {
-        if text.contains('\0') && self.wrong.is_none() {
+        let name = StringId::from_u32(self.module.strings.add(text));
+        if self.module.strings.has_zero(text) && self.wrong.is_none() {
             self.wrong = Some(zero_byte(text).or_at(at(&self.module)));
         }
-        StringId::from_u32(self.module.strings.add(text))
+        name
     }
 
     /// The name of a symbol, which has one.

@@ -9,7 +9,8 @@ use eitri::op;
 
 /// Debug information of GPU code: written from a description, proven against it, printed.
 ///
-/// Exit codes: 0; 1 where `check` found a difference; 2 where the input or the arguments cannot be used.
+/// Exit codes: 0; 1 where `check` found a difference or a vector of `conform` failed; 2 where the input or the
+/// arguments cannot be used.
 #[derive(Debug, Parser)]
 #[command(name = "eitri", version)]
 pub struct Arguments {
@@ -86,6 +87,24 @@ pub enum Command {
         /// How vendor operations are encoded: nothing in a file says so.
         #[arg(long, value_enum, default_value_t = Dialect::Llvm)]
         dialect: Dialect,
+    },
+    /// Run conformance vectors with the built-in evaluator.
+    ///
+    /// Each vector that does not pass is printed: its name, what was expected, what was found. The last line has
+    /// the counts.
+    ///
+    /// Example: eitri conform goldens/conformance/*.json --only piece
+    #[command(verbatim_doc_comment)]
+    Conform {
+        /// The files of vectors; `-` is standard input.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Print an object of JSON for each vector, a line each: `name`, `outcome`, `found`.
+        #[arg(long)]
+        json: bool,
+        /// Run the vectors whose name contains this text.
+        #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+        only: String,
     },
 }
 

@@ -12,6 +12,7 @@ use arguments::{Arguments, Command, policy};
 use clap::Parser;
 use eitri::Error;
 use eitri::check::{check_code, check_split};
+use eitri::conform::{File, Report};
 use eitri::dump::{DumpOptions, print_as, print_split};
 use eitri::emit::elf::{Attach, Code, Existing, attach_with, new_object_with, write_file};
 use eitri::lower::lower;
@@ -19,7 +20,7 @@ use eitri::model::Module;
 use eitri::read::{Dwarf, Object};
 use eitri::target::Target;
 
-/// Differences were found.
+/// Differences were found, or vectors failed.
 const FINDINGS: u8 = 1;
 /// The input or the arguments cannot be used.
 const UNUSABLE: u8 = 2;
@@ -130,6 +131,17 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let text = text.map_err(of(&file))?;
             print(text.as_bytes())?;
             Ok(ExitCode::SUCCESS)
+        }
+        Command::Conform { files, json, only } => {
+            let read = |path: &PathBuf| File::from_json(input(path)?).map_err(of(path));
+            let read = files.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
+            let mut report = Report::default();
+            for (path, file) in files.iter().zip(&read) {
+                let name = (files.len() > 1).then(|| path.display().to_string());
+                file.run(&only, name.as_deref(), &mut report);
+            }
+            print(if json { report.to_json() } else { format!("{report}\n") }.as_bytes())?;
+            Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }
     }
 }
