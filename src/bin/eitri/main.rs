@@ -5,7 +5,7 @@
 mod arguments;
 
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use arguments::{Arguments, Command, policy};
