@@ -183,6 +183,13 @@ fn differences_are_findings() {
     let ran = run(&["check", &two, &out]);
     assert_eq!((ran.code, &*ran.errors), (1, ""));
     assert!(ran.text().contains("location: unit `a.cl`, function `k`, variable `x`"), "{}", ran.text());
+    // What is about the whole object has no place.
+    let cpu = r#"{"eitri": 1, "target": "x86_64", "describe": []}"#;
+    let ran = run(&["check", &folder.file("cpu.json", cpu), &out]);
+    assert_eq!((ran.code, &*ran.errors), (1, ""));
+    let text = ran.text();
+    assert!(text.starts_with("attribute: expected ELF machine 62, found 224\n"), "{text}");
+    assert!(text.contains("attribute: expected processor none, found `gfx1030`\n"), "{text}");
 }
 
 #[test]
