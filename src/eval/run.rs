@@ -8,6 +8,7 @@ use super::machine::{Architecture, Body, Entry, ListEntry, Machine};
 use super::ops::Next;
 use super::stack::{Element, complete, integral};
 use super::value::{BaseType, Value};
+use super::wide::truncated;
 use super::{Context, CurrentObject, Kind, Limits, Outcome, Step, Where};
 use crate::op::{Decoder, Dialect, Encoding, Op, Reg};
 use crate::target::SpaceId;
@@ -89,7 +90,16 @@ impl<'r, 't> Run<'r, 't> {
             let entry = self.scope.entry;
             let place = |fault: Fault| fault.or_at(expr, offset, encoding, entry);
             let Some(decoded) = decoder.next() else { return Ok(()) };
-            let op = decoded.map_err(|error| place(ill_formed(error.kind().to_string())))?.op;
+            let op = match decoded {
+                Ok(decoded) => decoded.op,
+                Err(error) => {
+                    let (op, end) = self
+                        .truncated(expr, offset)
+                        .ok_or_else(|| place(ill_formed(error.kind().to_string())))?;
+                    decoder.seek(end);
+                    op
+                }
+            };
             self.charge(1).map_err(place)?;
             if let Next::Branch(by) = self.operation(&op).map_err(place)? {
                 let to = self.branch(expr, decoder.offset(), by, &mut branches).map_err(place)?;
@@ -109,6 +119,17 @@ impl<'r, 't> Run<'r, 't> {
                 trace(Step { depth: self.scope.depth, offset, op, stack });
             }
         }
+    }
+
+    /// An operation that could not be decoded, where its constant has more bits than it needs.
+    #[cold]
+    fn truncated(&self, expr: &[u8], offset: usize) -> Option<(Op<'static>, usize)> {
+        let top_is_wide =
+            matches!(self.peek(0), Some(Element::Value(value)) if value.ty().size() > 64);
+        truncated(expr, offset).filter(|(op, _)| match op {
+            Op::PlusUconst { .. } => !top_is_wide,
+            _ => self.scope.encoding.address_bytes <= 8,
+        })
     }
 
     /// Counts steps.
