@@ -86,7 +86,7 @@ impl Composite {
         for place in location.places() {
             if place.remaining().is_some_and(|remaining| remaining < bits) {
                 return Err(ill_formed(format!(
-                    "a part of {bits} bits at bit {} needs more bits than its storage has",
+                    "a part of {bits} bits at bit {} needs more bits than its storage has (A.2.5.4.4.6)",
                     place.offset
                 )));
             }

@@ -30,7 +30,7 @@ impl Run<'_, '_> {
     #[inline]
     pub(super) fn operation(&mut self, op: &Op<'_>) -> Result<Next, Fault> {
         if self.place == Where::Cfi && is_not_for_cfi(op.name()) {
-            return Err(ill_formed("the operation is not allowed in call frame information"));
+            return Err(ill_formed("the operation is not allowed in call frame information (A.6.4.2)"));
         }
         // No arm has a `?` or a location of its own: each would take room on the machine's stack, at every
         // level of calls.
@@ -192,13 +192,13 @@ impl Run<'_, '_> {
             CurrentObject::OfMachine => self.machine.object(),
             CurrentObject::Unspecified => None,
         };
-        self.push(object.ok_or_else(|| error("there is no current object"))?);
+        self.push(object.ok_or_else(|| error("there is no current object (A.2.5.1)"))?);
         Ok(())
     }
 
     fn push_cfa(&mut self) -> Result<(), Fault> {
         let cfa = self.machine.cfa(self.scope.frame);
-        let cfa = cfa.ok_or_else(|| error("the canonical frame address is not known"))?;
+        let cfa = cfa.ok_or_else(|| error("the canonical frame address is not known (A.2.5.1)"))?;
         match cfa.default_address() {
             // In DWARF 6 it is the address, not the location.
             Some(address) if self.is_draft() => self.push_generic(address)?,
@@ -319,7 +319,8 @@ impl Run<'_, '_> {
 
     pub(super) fn move_top(&mut self, bits: Option<i128>) -> Result<(), Fault> {
         let location = self.pop_location()?;
-        let bits = bits.ok_or_else(|| error("an offset that no storage is large enough for"))?;
+        let bits = bits.ok_or_else(|| error("an offset that no storage is large enough for (A.2.5.3)"))?;
+        self.charge(location.places().count() as u64 / 4)?;
         let moved = match location.single() {
             Some(place) if self.is_draft() && place.storage == Storage::Undefined => {
                 self.draft_undefined(place.offset, bits)?

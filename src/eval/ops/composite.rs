@@ -108,7 +108,11 @@ impl Run<'_, '_> {
                     composite.complete();
                 }
             }
-            _ => return Err(ill_formed(format!("there is no incomplete composite to end, but {top}"))),
+            _ => {
+                return Err(ill_formed(format!(
+                    "there is no incomplete composite to end, but {top} (R A.2.5.4.4.6)"
+                )));
+            }
         }
         self.push(top);
         Ok(())
@@ -119,13 +123,15 @@ impl Run<'_, '_> {
         if count > self.limits.parts.into() {
             return Err(error(format!("a composite of {count} parts")));
         }
-        self.charge(count / 4)
+        self.charge(count)
     }
 
     pub(super) fn extend(&mut self, bits: u64, count: u64) -> Result<(), Fault> {
         let location = self.pop_location()?;
         if bits == 0 || count == 0 {
-            return Err(ill_formed(format!("a location is extended to {count} parts of {bits} bits")));
+            return Err(ill_formed(format!(
+                "a location is extended to {count} parts of {bits} bits (R A.2.5.4.4.6)"
+            )));
         }
         self.charge_parts(count.saturating_mul(location.places().count() as u64))?;
         self.push_parts((0..count).map(|_| Ok((location.clone(), bits.into()))))
