@@ -5,6 +5,7 @@ mod composite;
 mod control;
 mod gnu;
 mod memory;
+mod registers;
 
 use super::arith::{
     Binary, Compare, Unary, binary, compare, convert, is_zero, plus_unsigned, reinterpret, unary,
@@ -15,7 +16,7 @@ use super::order::stream_of_value;
 use super::run::Run;
 use super::value::{BaseType, Value};
 use super::{CurrentObject, Element, Where};
-use crate::op::{Name, Op, Reg};
+use crate::op::{Name, Op};
 
 /// Where to go on after an operation.
 pub(super) enum Next {
@@ -336,33 +337,6 @@ impl Run<'_, '_> {
         let offset = offset.checked_add_signed(by).filter(|&offset| offset < self.largest_storage());
         let offset = offset.ok_or_else(|| error("an offset beyond undefined storage"))?;
         Ok(SingleLocation { storage: Storage::Undefined, offset }.into())
-    }
-
-    /// A register of the current frame.
-    fn register(&self, reg: Reg) -> Result<Location, Fault> {
-        let bits = self.register_bits(reg)?;
-        match self.scope.frame {
-            0 => Ok(Location::register(reg, bits)),
-            frame => self.saved(reg, frame),
-        }
-    }
-
-    fn register_bits(&self, reg: Reg) -> Result<u32, Fault> {
-        let bits = self.target.register_bits(reg);
-        bits.ok_or_else(|| ill_formed(format!("the target has no register {}", reg.0)))
-    }
-
-    fn saved(&self, reg: Reg, frame: u32) -> Result<Location, Fault> {
-        let saved = self.machine.saved(reg, frame);
-        saved.ok_or_else(|| error(format!("frame {frame} is not known")))
-    }
-
-    fn call_frame_entry_reg(&mut self, reg: Reg) -> Result<(), Fault> {
-        self.register_bits(reg)?;
-        // What the caller will find in the register is what it held on entry.
-        let location = self.saved(reg, self.scope.frame.saturating_add(1))?;
-        self.push(location);
-        Ok(())
     }
 
     fn stack_value(&mut self) -> Result<(), Fault> {
