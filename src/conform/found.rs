@@ -218,6 +218,8 @@ impl Display for Printed<'_> {
         }
         match read {
             None => {}
+            // Nothing was asked for.
+            Some(Ok(Read::Bits(bits))) if bits.bytes.is_empty() => {}
             Some(Err(fault)) => write!(f, ", error {}", Reason(fault))?,
             Some(Ok(Read::Bits(bits))) => write!(f, ", bytes {}", Pattern(bits.clone()))?,
             Some(Ok(Read::Pointer(to))) => {

@@ -8,7 +8,7 @@ use super::list::{self, ListText};
 use super::machine::{Machine, MachineText};
 use super::report::Outcome;
 use super::target::{Target, TargetText};
-use super::words::{Bytes, Given, Map, Number, Word, Wrong};
+use super::words::{Bytes, Given, Map, Number, Unread, Word, Wrong};
 use crate::eval::{Context, Kind, ListEntry, Where};
 use crate::op::{COMPACT, Code, Dialect, DraftCodes, Encoding, Name};
 
@@ -69,8 +69,7 @@ pub(super) struct VectorText {
     result: KindText,
     #[serde(default, rename = "where")]
     place: PlaceText,
-    #[serde(default)]
-    read: Number<u128>,
+    read: Option<Unread>,
     write: Option<Bytes>,
     expect: ExpectText,
 }
@@ -115,6 +114,10 @@ impl VectorText {
             }
             _ => return Err(Wrong::new("a vector has one of `expr` and `loclist`")),
         };
+        let read = self.read.as_ref().map_or(Ok(0), |read| {
+            read.natural()?.as_u128().ok_or_else(|| Wrong::new("a number of up to 128 bits is expected"))
+        });
+        let read = read.map_err(|wrong| wrong.under("read"))?;
         let expect = self.expect.resolve(&target, self.write.is_some());
         Ok(Vector {
             name: self.name.clone(),
@@ -131,7 +134,7 @@ impl VectorText {
                 PlaceText::Location => Where::Location,
                 PlaceText::Cfi => Where::Cfi,
             },
-            read: self.read.0,
+            read,
             write: self.write.as_ref().map(|Bytes(bytes)| bytes.clone()),
             expect: expect.map_err(|wrong| wrong.under("expect"))?,
             target,
