@@ -193,6 +193,54 @@ const fn lookup() -> [Found; 256] {
     found
 }
 
+/// An opcode that means the same in every dialect.
+#[derive(Clone, Copy)]
+pub(crate) struct Opcode {
+    /// The operation.
+    pub name: Name,
+    /// Its operand, or the first of two.
+    pub operand: Operand,
+}
+
+/// Where an operand of an [`Opcode`] is.
+#[derive(Clone, Copy)]
+pub(crate) enum Operand {
+    /// It follows as the table of operations says, if there is one.
+    Follows,
+    /// It is this number.
+    Is(u8),
+    /// It follows in this many bytes, and is zero-extended.
+    Unsigned(u8),
+    /// It follows in this many bytes, and is sign-extended.
+    Signed(u8),
+}
+
+/// Every [`Opcode`] by its number, for those who decode operations one at a time and know what they look for.
+pub(crate) static OPCODES: [Option<Opcode>; 256] = opcodes();
+
+const fn opcodes() -> [Option<Opcode>; 256] {
+    let mut opcodes = [None; 256];
+    let mut code = 0;
+    while code < 256 {
+        opcodes[code] = match LOOKUP[code] {
+            Found::Row(name) => Some(Opcode { name, operand: Operand::Follows }),
+            Found::Compact(index) => {
+                let family = &super::COMPACT[index as usize];
+                let operand = match family.form {
+                    Form::InOpcode => Operand::Is(code as u8 - family.first),
+                    Form::Fixed(number) => Operand::Is(number),
+                    Form::Unsigned(bytes) => Operand::Unsigned(bytes),
+                    Form::Signed(bytes) => Operand::Signed(bytes),
+                };
+                Some(Opcode { name: family.name, operand })
+            }
+            Found::Other => None,
+        };
+        code += 1;
+    }
+    opcodes
+}
+
 static GNU: [Option<Name>; 256] = by_code(&Column::GNU);
 static USER: [Option<Name>; 256] = by_code(&Column::USER);
 static LEGACY: [Option<Name>; 256] = by_code(&Column::LEGACY);
