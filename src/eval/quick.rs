@@ -11,7 +11,7 @@ use super::machine::{Architecture, Body, Machine};
 use super::ops::is_not_for_cfi;
 use super::value::Value;
 use super::{Element, Where};
-use crate::op::{Encoding, Name, OPCODES, Operand, Reg, read_sleb, read_uleb, sign_extended};
+use crate::op::{Encoding, Name, OPERANDS, OPERATIONS, Operand, Reg, read_sleb, read_uleb, sign_extended};
 use crate::target::{Per, SpaceId};
 
 /// An element of the quick way's stack.
@@ -86,180 +86,207 @@ pub(super) struct Quick<'q> {
     pub room: usize,
 }
 
-/// An expression, as far as it was carried out.
+/// An expression, as far as it was carried out. All that uses it is inlined, so that it is in registers.
 struct Lane<'l> {
     expr: &'l [u8],
-    /// Bytes from its start to what is read next.
+    /// Bytes from its start to the operation.
     at: usize,
-    slots: &'l mut [Slot; SLOTS],
+    /// Bytes from its start to what is read next.
+    next: usize,
+    /// The stack from the expression's own part on.
+    slots: &'l mut [Slot],
     len: usize,
-    /// Where this expression's part of the stack starts.
-    base: usize,
-    room: usize,
-    /// Bits of 64 that the generic type does not have.
-    unused: u32,
+    /// The bits of 64 that the generic type has.
+    mask: u64,
+    /// How many steps are left.
     steps: u64,
     /// Where the last operation ends, if it was `DW_OP_reg*`.
     register_end: usize,
-    /// Whether numbers in memory have their most significant byte first, if the default space is known to be
-    /// [flat](Quick::flat).
-    flat: Option<bool>,
+    flat: Flat,
+}
+
+/// Whether an address of the default space is as large as a value of the generic type, and all lanes share the
+/// memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flat {
+    Unknown,
+    No,
+    /// It is; and whether numbers have their most significant byte first.
+    Yes { big_endian: bool },
 }
 
 impl Quick<'_> {
     /// Carries out operations as long as it can, from where the progress is, on a stack that is empty. Says
     /// whether the expression is done.
     pub fn run(&self, expr: &[u8], slots: &mut Slots, progress: &mut Progress) -> bool {
-        let bits = self.address_bits();
-        if !(1..=64).contains(&bits) {
-            return false;
-        }
-        let mut lane = Lane {
-            expr,
-            at: progress.at,
-            slots: &mut slots.all,
-            len: 0,
-            base: 0,
-            room: self.room.min(SLOTS),
-            unused: 64 - bits,
-            steps: progress.steps,
-            register_end: usize::MAX,
-            flat: None,
-        };
-        let is_done = self.operations(&mut lane, &mut progress.branches);
-        if lane.steps != progress.steps {
-            progress.register = lane.last_register();
-        }
-        (progress.at, progress.steps, slots.len) = (lane.at, lane.steps, lane.len);
+        let room = self.room.min(SLOTS);
+        let (is_done, len) = self.operations(expr, &mut slots.all[..room], progress);
+        slots.len = len;
         is_done
     }
 
-    #[inline(always)]
-    fn operations(&self, lane: &mut Lane<'_>, branches: &mut Branches) -> bool {
-        loop {
-            let (at, len, steps) = (lane.at, lane.len, lane.steps);
-            let Some(&code) = lane.expr.get(at) else { return true };
-            if steps >= self.max_steps {
-                return false;
-            }
-            (lane.at, lane.steps) = (at + 1, steps + 1);
-            if self.operation(code, lane, branches).is_none() {
-                (lane.at, lane.len, lane.steps) = (at, len, steps);
-                return false;
-            }
+    /// As [`run`](Self::run). Comes with how many elements are then on the stack.
+    fn operations(&self, expr: &[u8], slots: &mut [Slot], progress: &mut Progress) -> (bool, usize) {
+        let bits = self.address_bits();
+        if !(1..=64).contains(&bits) {
+            return (false, 0);
         }
+        let steps = self.max_steps.saturating_sub(progress.steps);
+        let mut lane = Lane {
+            expr,
+            at: progress.at,
+            next: progress.at,
+            slots,
+            len: 0,
+            mask: u64::MAX >> (64 - bits),
+            steps,
+            register_end: usize::MAX,
+            flat: Flat::Unknown,
+        };
+        let is_done = loop {
+            let Some(&code) = expr.get(lane.at) else { break true };
+            lane.next = lane.at + 1;
+            if lane.steps == 0 || self.operation(code, &mut lane, &mut progress.branches).is_none() {
+                break false;
+            }
+            lane.at = lane.next;
+            lane.steps -= 1;
+        };
+        if lane.steps != steps {
+            progress.register = match lane.slots[..lane.len].last() {
+                Some(&Slot::Register(_, reg)) if lane.register_end == lane.at => Some(reg),
+                _ => None,
+            };
+        }
+        progress.at = lane.at;
+        progress.steps += steps - lane.steps;
+        (is_done, lane.len)
     }
 
-    /// Carries out one operation. If it cannot, that is `None`, and no element of the stack was changed.
+    /// Carries out one operation. If it cannot, that is `None`, and the stack and the steps are as before.
     #[inline(always)]
     fn operation(&self, code: u8, lane: &mut Lane<'_>, branches: &mut Branches) -> Option<()> {
-        let opcode = OPCODES[usize::from(code)]?;
-        let unused = lane.unused;
+        let operand = || OPERANDS[usize::from(code)];
+        let unused = lane.mask.leading_zeros();
         let signed = |number: u64| ((number << unused) as i64) >> unused;
-        match opcode.name {
-            Name::ConstU | Name::ConstS => {
-                let number = match opcode.operand {
+        match OPERATIONS[usize::from(code)] {
+            Some(Name::ConstU) => {
+                let number = match operand() {
                     Operand::Is(number) => number.into(),
                     Operand::Unsigned(bytes) => self.fixed(lane, bytes)?,
+                    _ => lane.uleb()?,
+                };
+                lane.push_value(number)
+            }
+            Some(Name::ConstS) => {
+                let number = match operand() {
                     Operand::Signed(bytes) => sign_extended(self.fixed(lane, bytes)?, bytes),
-                    Operand::Follows if opcode.name == Name::ConstU => lane.uleb()?,
-                    Operand::Follows => lane.sleb()? as u64,
+                    _ => lane.sleb()? as u64,
                 };
                 lane.push_value(number)
             }
 
-            Name::Drop => lane.pop().map(drop),
-            Name::Pick => {
-                let index = match opcode.operand {
+            Some(Name::Drop) => {
+                lane.len = lane.len.checked_sub(1)?;
+                Some(())
+            }
+            Some(Name::Pick) => {
+                let index = match operand() {
                     Operand::Is(index) => index,
                     _ => lane.byte()?,
                 };
-                let at = lane.len.checked_sub(usize::from(index) + 1).filter(|&at| at >= lane.base)?;
-                lane.push(lane.slots[at % SLOTS])
+                let at = lane.len.checked_sub(usize::from(index) + 1)?;
+                lane.push(*lane.slots.get(at)?)
             }
-            Name::Swap => lane.rotate::<2>(),
-            Name::Rot => lane.rotate::<3>(),
+            Some(Name::Swap) => lane.topmost::<2>().map(|top| top.rotate_right(1)),
+            Some(Name::Rot) => lane.topmost::<3>().map(|top| top.rotate_right(1)),
 
-            Name::And => lane.binary(|a, b| Some(a & b)),
-            Name::Div => lane.binary(|a, b| match signed(b) {
+            Some(Name::And) => lane.binary(|a, b| Some(a & b)),
+            Some(Name::Div) => lane.binary(|a, b| match signed(b) {
                 0 => None,
                 b => Some(signed(a).wrapping_div(b) as u64),
             }),
-            Name::Minus => lane.binary(|a, b| Some(a.wrapping_sub(b))),
-            Name::Mod => lane.binary(u64::checked_rem),
-            Name::Mul => lane.binary(|a, b| Some(a.wrapping_mul(b))),
-            Name::Or => lane.binary(|a, b| Some(a | b)),
-            Name::Plus => lane.binary(|a, b| Some(a.wrapping_add(b))),
-            Name::Shl => lane.binary(|a, b| Some(if b < 64 { a << b } else { 0 })),
-            Name::Shr => lane.binary(|a, b| Some(if b < 64 { a >> b } else { 0 })),
-            Name::Shra => lane.binary(|a, b| Some((signed(a) >> b.min(63)) as u64)),
-            Name::Xor => lane.binary(|a, b| Some(a ^ b)),
-            Name::Abs => lane.unary(|a| signed(a).unsigned_abs()),
-            Name::Neg => lane.unary(u64::wrapping_neg),
-            Name::Not => lane.unary(|a| !a),
-            Name::PlusUconst => {
+            Some(Name::Minus) => lane.binary(|a, b| Some(a.wrapping_sub(b))),
+            Some(Name::Mod) => lane.binary(u64::checked_rem),
+            Some(Name::Mul) => lane.binary(|a, b| Some(a.wrapping_mul(b))),
+            Some(Name::Or) => lane.binary(|a, b| Some(a | b)),
+            Some(Name::Plus) => lane.binary(|a, b| Some(a.wrapping_add(b))),
+            Some(Name::Shl) => lane.binary(|a, b| Some(if b < 64 { a << b } else { 0 })),
+            Some(Name::Shr) => lane.binary(|a, b| Some(if b < 64 { a >> b } else { 0 })),
+            Some(Name::Shra) => lane.binary(|a, b| Some((signed(a) >> b.min(63)) as u64)),
+            Some(Name::Xor) => lane.binary(|a, b| Some(a ^ b)),
+            Some(Name::Abs) => lane.unary(|a| signed(a).unsigned_abs()),
+            Some(Name::Neg) => lane.unary(u64::wrapping_neg),
+            Some(Name::Not) => lane.unary(|a| !a),
+            Some(Name::PlusUconst) => {
                 let number = lane.uleb()?;
                 lane.unary(|a| a.wrapping_add(number))
             }
-            Name::Eq => lane.binary(|a, b| Some((a == b).into())),
-            Name::Ge => lane.binary(|a, b| Some((signed(a) >= signed(b)).into())),
-            Name::Gt => lane.binary(|a, b| Some((signed(a) > signed(b)).into())),
-            Name::Le => lane.binary(|a, b| Some((signed(a) <= signed(b)).into())),
-            Name::Lt => lane.binary(|a, b| Some((signed(a) < signed(b)).into())),
-            Name::Ne => lane.binary(|a, b| Some((a != b).into())),
+            Some(Name::Eq) => lane.binary(|a, b| Some((a == b).into())),
+            Some(Name::Ge) => lane.binary(|a, b| Some((signed(a) >= signed(b)).into())),
+            Some(Name::Gt) => lane.binary(|a, b| Some((signed(a) > signed(b)).into())),
+            Some(Name::Le) => lane.binary(|a, b| Some((signed(a) <= signed(b)).into())),
+            Some(Name::Lt) => lane.binary(|a, b| Some((signed(a) < signed(b)).into())),
+            Some(Name::Ne) => lane.binary(|a, b| Some((a != b).into())),
 
-            Name::Nop => Some(()),
-            Name::Skip => {
+            Some(Name::Nop) => Some(()),
+            Some(Name::Skip) => {
                 let by = self.fixed(lane, 2)? as i16;
                 self.branch(lane, branches, by)
             }
-            Name::Bra => {
+            Some(Name::Bra) => {
                 let by = self.fixed(lane, 2)? as i16;
-                match lane.pop_number()? {
-                    0 => Some(()),
-                    _ => self.branch(lane, branches, by),
+                let [top] = *lane.topmost()?;
+                if top.number()? != 0 {
+                    self.branch(lane, branches, by)?;
                 }
+                lane.len -= 1;
+                Some(())
             }
 
-            Name::Addr => {
+            Some(Name::Addr) => {
                 let address = self.fixed(lane, self.encoding.address_bytes)?;
                 self.push_memory(lane, address)
             }
-            Name::BregX => {
-                let reg = self.reg(lane, opcode.operand)?;
+            Some(Name::BregX) => {
+                let reg = self.reg(lane, operand())?;
                 let by = lane.sleb()?;
-                let address = self.contents(lane, reg)?;
+                let big_endian = self.flat(lane)?;
+                let address = self.contents(reg, big_endian)?;
                 self.push_memory(lane, address.wrapping_add(by as u64))
             }
-            Name::FbReg => {
+            Some(Name::FbReg) => {
                 let by = lane.sleb()?;
-                let base = self.frame_base(lane)?;
+                let (big_endian, mut steps) = (self.flat(lane)?, lane.steps);
+                let base = self.frame_base(lane.slots.get_mut(lane.len..)?, big_endian, &mut steps)?;
                 // A location that leaves its storage is a fault, not an address at the other end.
-                let address = base.checked_add_signed(by).filter(|&address| address <= u64::MAX >> unused)?;
-                lane.push(Slot::Memory(address))
+                let address = base.checked_add_signed(by).filter(|&address| address <= lane.mask)?;
+                lane.push(Slot::Memory(address))?;
+                lane.steps = steps;
+                Some(())
             }
-            Name::CallFrameCfa => {
-                self.is_allowed(opcode.name)?;
+            Some(Name::CallFrameCfa) => {
                 self.flat(lane)?;
-                let address = self.address(&self.machine.cfa(self.frame)?)?;
+                let address = self.cfa()?;
                 lane.push(Slot::Memory(address))
             }
-            Name::Deref => self.deref(lane, self.encoding.address_bytes),
-            Name::DerefSize => {
+            Some(Name::Deref) => self.deref(lane, self.encoding.address_bytes),
+            Some(Name::DerefSize) => {
                 let bytes = lane.byte()?;
                 self.deref(lane, bytes)
             }
 
-            Name::RegX => {
-                let reg = self.reg(lane, opcode.operand)?;
+            Some(Name::RegX) => {
+                let reg = self.reg(lane, operand())?;
                 let bits = self.register_bits(reg)?;
                 lane.push(Slot::Register(bits, reg))?;
-                lane.register_end = lane.at;
+                lane.register_end = lane.next;
                 Some(())
             }
-            Name::StackValue => {
-                let number = lane.pop_number()?;
-                lane.push(Slot::Implicit(number))
+            Some(Name::StackValue) => {
+                let [top] = lane.topmost()?;
+                *top = Slot::Implicit(top.number()?);
+                Some(())
             }
             _ => None,
         }
@@ -270,8 +297,8 @@ impl Quick<'_> {
     #[inline(always)]
     fn fixed(&self, lane: &mut Lane<'_>, len: u8) -> Option<u64> {
         let len = usize::from(len);
-        let bytes = lane.expr.get(lane.at..)?.get(..len)?;
-        lane.at += len;
+        let bytes = lane.expr.get(lane.next..)?.get(..len)?;
+        lane.next += len;
         let mut all = [0; 8];
         Some(match self.encoding.big_endian {
             false => {
@@ -297,10 +324,13 @@ impl Quick<'_> {
 
     #[inline(always)]
     fn branch(&self, lane: &mut Lane<'_>, branches: &mut Branches, by: i16) -> Option<()> {
-        let (to, steps) = branches.target(lane.expr, self.encoding, lane.at, by).ok()?;
-        lane.steps = lane.steps.saturating_add(steps);
-        (lane.at, lane.register_end) = (to, usize::MAX);
-        (lane.steps <= self.max_steps).then_some(())
+        let (to, steps) = branches.target(lane.expr, self.encoding, lane.next, by).ok()?;
+        if steps > 0 {
+            // One is for the operation itself.
+            lane.steps = lane.steps.checked_sub(steps).filter(|&left| left > 0)?;
+        }
+        (lane.next, lane.register_end) = (to, usize::MAX);
+        Some(())
     }
 
     // The machine.
@@ -318,20 +348,27 @@ impl Quick<'_> {
         self.target.register_bits(reg)
     }
 
-    /// Makes sure that an address of the default space is as large as a value of the generic type, and that all
-    /// lanes share the memory. Says whether numbers have their most significant byte first.
+    /// Makes sure that the default space is [flat](Flat). Says whether numbers have their most significant byte
+    /// first.
     #[inline(always)]
     fn flat(&self, lane: &mut Lane<'_>) -> Option<bool> {
-        if lane.flat.is_none() {
+        if lane.flat == Flat::Unknown {
             lane.flat = self.find_flat();
         }
-        lane.flat
+        match lane.flat {
+            Flat::Yes { big_endian } => Some(big_endian),
+            _ => None,
+        }
     }
 
-    fn find_flat(&self) -> Option<bool> {
-        let layout = self.target.space(SpaceId::DEFAULT)?;
-        let is_flat = layout.address_bits == self.address_bits() && layout.per != Per::Lane;
-        is_flat.then(|| self.machine.is_big_endian())
+    #[inline(never)]
+    fn find_flat(&self) -> Flat {
+        match self.target.space(SpaceId::DEFAULT) {
+            Some(space) if space.address_bits == self.address_bits() && space.per != Per::Lane => {
+                Flat::Yes { big_endian: self.machine.is_big_endian() }
+            }
+            _ => Flat::No,
+        }
     }
 
     fn address_bits(&self) -> u32 {
@@ -341,15 +378,13 @@ impl Quick<'_> {
     #[inline(always)]
     fn push_memory(&self, lane: &mut Lane<'_>, address: u64) -> Option<()> {
         self.flat(lane)?;
-        lane.push(Slot::Memory(address & lane.mask()))
+        lane.push(Slot::Memory(address & lane.mask))
     }
 
     /// The address in a register.
-    #[inline(always)]
-    fn contents(&self, lane: &mut Lane<'_>, reg: Reg) -> Option<u64> {
-        let big_endian = self.flat(lane)?;
-        let bits = self.register_bits(reg)?;
-        if bits < self.address_bits() {
+    #[inline(never)]
+    fn contents(&self, reg: Reg, big_endian: bool) -> Option<u64> {
+        if self.register_bits(reg)? < self.address_bits() {
             return None;
         }
         let read = |bytes: &mut [u8]| self.machine.register(reg, 0, 0, bytes).ok();
@@ -362,17 +397,28 @@ impl Quick<'_> {
             return None;
         }
         let big_endian = self.flat(lane)?;
-        let address = lane.pop_number()?;
-        if address > lane.mask() - u64::from(bytes - 1) {
+        let [top] = *lane.topmost()?;
+        let address = top.number()?;
+        if address > lane.mask - u64::from(bytes - 1) {
             return None;
         }
-        let read = |into: &mut [u8]| self.machine.memory(SpaceId::DEFAULT, None, address, into).ok();
-        let number = number(bytes, big_endian, read)?;
-        lane.push_value(number)
+        let number = self.memory(address, bytes, big_endian)?;
+        let [top] = lane.topmost()?;
+        *top = Slot::Value(number);
+        Some(())
     }
 
-    /// The address that the location is, if it is a byte of the default space and nothing else.
-    fn address(&self, location: &Location) -> Option<u64> {
+    #[inline(never)]
+    fn memory(&self, address: u64, bytes: u8, big_endian: bool) -> Option<u64> {
+        let read = |into: &mut [u8]| self.machine.memory(SpaceId::DEFAULT, None, address, into).ok();
+        number(bytes, big_endian, read)
+    }
+
+    /// The canonical frame address, if it is a byte of the default space and nothing else.
+    #[inline(never)]
+    fn cfa(&self) -> Option<u64> {
+        self.is_allowed(Name::CallFrameCfa)?;
+        let location = self.machine.cfa(self.frame)?;
         match location.single()?.storage {
             Storage::Memory { address_bits, .. } if address_bits == self.address_bits() => {
                 location.default_address()
@@ -381,39 +427,25 @@ impl Quick<'_> {
         }
     }
 
-    /// The address of the frame base.
-    fn frame_base(&self, lane: &mut Lane<'_>) -> Option<u64> {
+    /// The address of the frame base. The stack is for its expression.
+    #[inline(never)]
+    fn frame_base(&self, slots: &mut [Slot], big_endian: bool, steps: &mut u64) -> Option<u64> {
         self.is_allowed(Name::FbReg)?;
         if self.is_frame_base || self.depth == 0 {
             return None;
         }
         let Body::Expression(expr) = self.machine.frame_base(self.frame) else { return None };
-        self.flat(lane)?;
-        let mut inner = Lane {
-            expr,
-            at: 0,
-            base: lane.len,
-            slots: &mut *lane.slots,
-            register_end: usize::MAX,
-            ..*lane
-        };
-        let within = Self { is_frame_base: true, depth: self.depth - 1, ..*self };
-        if !within.nested(&mut inner) {
-            return None;
-        }
-        let top = inner.top()?;
-        let (steps, register) = (inner.steps, inner.last_register());
-        lane.steps = steps;
-        match (top, register) {
-            (_, Some(reg)) => self.contents(lane, reg),
-            (Slot::Value(address) | Slot::Memory(address), None) => Some(address),
+        // One is for the operation itself.
+        let max_steps = *steps - 1;
+        let within = Self { is_frame_base: true, depth: self.depth - 1, max_steps, ..*self };
+        let mut progress = Progress::default();
+        let (true, len) = within.operations(expr, slots, &mut progress) else { return None };
+        *steps -= progress.steps;
+        match (progress.register, slots[..len].last()?) {
+            (Some(reg), _) => self.contents(reg, big_endian),
+            (None, &(Slot::Value(address) | Slot::Memory(address))) => Some(address),
             _ => None,
         }
-    }
-
-    #[inline(never)]
-    fn nested(&self, lane: &mut Lane<'_>) -> bool {
-        self.operations(lane, &mut Branches::default())
     }
 
     // Results.
@@ -423,7 +455,9 @@ impl Quick<'_> {
     pub fn location(&self, slot: Slot) -> Option<Location> {
         Some(match slot {
             Slot::Value(address) => {
-                self.find_flat()?;
+                if self.find_flat() == Flat::No {
+                    return None;
+                }
                 Location::memory(SpaceId::DEFAULT, self.address_bits(), address)
             }
             Slot::Memory(address) => Location::memory(SpaceId::DEFAULT, self.address_bits(), address),
@@ -445,6 +479,15 @@ impl Quick<'_> {
 }
 
 impl Slot {
+    /// A value, or an address that converts to one.
+    #[inline(always)]
+    fn number(self) -> Option<u64> {
+        match self {
+            Self::Value(number) | Self::Memory(number) => Some(number),
+            _ => None,
+        }
+    }
+
     /// The element as the rest of the evaluator has it.
     pub fn element(self, encoding: &Encoding, big_endian: bool) -> Element {
         let address_bytes = encoding.address_bytes;
@@ -486,37 +529,26 @@ fn number(len: u8, big_endian: bool, read: impl FnOnce(&mut [u8]) -> Option<()>)
 }
 
 impl Lane<'_> {
-    fn mask(&self) -> u64 {
-        u64::MAX >> self.unused
-    }
-
-    fn last_register(&self) -> Option<Reg> {
-        match self.top() {
-            Some(Slot::Register(_, reg)) if self.register_end == self.at => Some(reg),
-            _ => None,
-        }
-    }
-
     // Operands. Numbers that are padded beyond all need are not for the quick way.
 
     #[inline(always)]
     fn byte(&mut self) -> Option<u8> {
-        let byte = *self.expr.get(self.at)?;
-        self.at += 1;
+        let byte = *self.expr.get(self.next)?;
+        self.next += 1;
         Some(byte)
     }
 
     #[inline(always)]
     fn uleb(&mut self) -> Option<u64> {
-        let (value, end) = read_uleb(self.expr, self.at)?;
-        let len = end - core::mem::replace(&mut self.at, end);
+        let (value, end) = read_uleb(self.expr, self.next)?;
+        let len = end - core::mem::replace(&mut self.next, end);
         (len <= 10).then_some(value)
     }
 
     #[inline(always)]
     fn sleb(&mut self) -> Option<i64> {
-        let (value, end) = read_sleb(self.expr, self.at)?;
-        let len = end - core::mem::replace(&mut self.at, end);
+        let (value, end) = read_sleb(self.expr, self.next)?;
+        let len = end - core::mem::replace(&mut self.next, end);
         (len <= 10).then_some(value)
     }
 
@@ -524,65 +556,36 @@ impl Lane<'_> {
 
     #[inline(always)]
     fn push(&mut self, slot: Slot) -> Option<()> {
-        if self.len >= self.room {
-            return None;
-        }
-        self.slots[self.len % SLOTS] = slot;
+        *self.slots.get_mut(self.len)? = slot;
         self.len += 1;
         Some(())
     }
 
     #[inline(always)]
     fn push_value(&mut self, number: u64) -> Option<()> {
-        self.push(Slot::Value(number & self.mask()))
+        self.push(Slot::Value(number & self.mask))
     }
 
+    /// The topmost elements, the last the top.
     #[inline(always)]
-    fn top(&self) -> Option<Slot> {
-        (self.len > self.base).then(|| self.slots[(self.len - 1) % SLOTS])
-    }
-
-    #[inline(always)]
-    fn pop(&mut self) -> Option<Slot> {
-        let top = self.top()?;
-        self.len -= 1;
-        Some(top)
-    }
-
-    /// A value, or an address that converts to one.
-    #[inline(always)]
-    fn pop_number(&mut self) -> Option<u64> {
-        match self.pop()? {
-            Slot::Value(number) | Slot::Memory(number) => Some(number),
-            _ => None,
-        }
-    }
-
-    /// Makes the top element the last of the `N` topmost.
-    #[inline(always)]
-    fn rotate<const N: usize>(&mut self) -> Option<()> {
-        if self.len < self.base + N {
-            return None;
-        }
-        let at = |index: usize| (self.len - 1 - index) % SLOTS;
-        let top = self.slots[at(0)];
-        for index in 1..N {
-            self.slots[at(index - 1)] = self.slots[at(index)];
-        }
-        self.slots[at(N - 1)] = top;
-        Some(())
+    fn topmost<const N: usize>(&mut self) -> Option<&mut [Slot; N]> {
+        self.slots.get_mut(..self.len)?.last_chunk_mut()
     }
 
     #[inline(always)]
     fn unary(&mut self, calculate: impl FnOnce(u64) -> u64) -> Option<()> {
-        let number = self.pop_number()?;
-        self.push_value(calculate(number))
+        let mask = self.mask;
+        let [top] = self.topmost()?;
+        *top = Slot::Value(calculate(top.number()?) & mask);
+        Some(())
     }
 
     #[inline(always)]
     fn binary(&mut self, calculate: impl FnOnce(u64, u64) -> Option<u64>) -> Option<()> {
-        let right = self.pop_number()?;
-        let left = self.pop_number()?;
-        self.push_value(calculate(left, right)?)
+        let mask = self.mask;
+        let [left, right] = self.topmost()?;
+        *left = Slot::Value(calculate(left.number()?, right.number()?)? & mask);
+        self.len -= 1;
+        Some(())
     }
 }

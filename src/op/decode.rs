@@ -193,16 +193,7 @@ const fn lookup() -> [Found; 256] {
     found
 }
 
-/// An opcode that means the same in every dialect.
-#[derive(Clone, Copy)]
-pub(crate) struct Opcode {
-    /// The operation.
-    pub name: Name,
-    /// Its operand, or the first of two.
-    pub operand: Operand,
-}
-
-/// Where an operand of an [`Opcode`] is.
+/// Where the operand of an opcode is, or the first of two.
 #[derive(Clone, Copy)]
 pub(crate) enum Operand {
     /// It follows as the table of operations says, if there is one.
@@ -215,30 +206,42 @@ pub(crate) enum Operand {
     Signed(u8),
 }
 
-/// Every [`Opcode`] by its number, for those who decode operations one at a time and know what they look for.
-pub(crate) static OPCODES: [Option<Opcode>; 256] = opcodes();
+/// The operation of every opcode that means the same in all dialects, for those who take operations one at a time.
+pub(crate) static OPERATIONS: [Option<Name>; 256] = operations();
 
-const fn opcodes() -> [Option<Opcode>; 256] {
-    let mut opcodes = [None; 256];
+/// Where their operands are.
+pub(crate) static OPERANDS: [Operand; 256] = operands();
+
+const fn operations() -> [Option<Name>; 256] {
+    let mut names = [None; 256];
     let mut code = 0;
-    while code < 256 {
-        opcodes[code] = match LOOKUP[code] {
-            Found::Row(name) => Some(Opcode { name, operand: Operand::Follows }),
-            Found::Compact(index) => {
-                let family = &super::COMPACT[index as usize];
-                let operand = match family.form {
-                    Form::InOpcode => Operand::Is(code as u8 - family.first),
-                    Form::Fixed(number) => Operand::Is(number),
-                    Form::Unsigned(bytes) => Operand::Unsigned(bytes),
-                    Form::Signed(bytes) => Operand::Signed(bytes),
-                };
-                Some(Opcode { name: family.name, operand })
-            }
+    while code < names.len() {
+        names[code] = match LOOKUP[code] {
+            Found::Row(name) => Some(name),
+            Found::Compact(family) => Some(super::COMPACT[family as usize].name),
             Found::Other => None,
         };
         code += 1;
     }
-    opcodes
+    names
+}
+
+const fn operands() -> [Operand; 256] {
+    let mut operands = [Operand::Follows; 256];
+    let mut code = 0;
+    while code < operands.len() {
+        if let Found::Compact(family) = LOOKUP[code] {
+            let family = &super::COMPACT[family as usize];
+            operands[code] = match family.form {
+                Form::InOpcode => Operand::Is(code as u8 - family.first),
+                Form::Fixed(number) => Operand::Is(number),
+                Form::Unsigned(bytes) => Operand::Unsigned(bytes),
+                Form::Signed(bytes) => Operand::Signed(bytes),
+            };
+        }
+        code += 1;
+    }
+    operands
 }
 
 static GNU: [Option<Name>; 256] = by_code(&Column::GNU);
