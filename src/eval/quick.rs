@@ -6,12 +6,13 @@
 //! answers: a traced evaluation does not take the quick way, and a property test compares the two.
 
 use super::branch::Branches;
-use super::location::{Location, Storage};
+use super::composite::Composite;
+use super::location::{Location, Storage, memory_bits};
 use super::machine::{Architecture, Body, Machine};
 use super::ops::is_not_for_cfi;
 use super::value::Value;
 use super::{Element, Where};
-use crate::op::{Encoding, Name, OPERANDS, OPERATIONS, Operand, Reg, read_sleb, read_uleb, sign_extended};
+use crate::op::{Dialect, Encoding, Name, OPERANDS, OPERATIONS, Operand, Reg, read_sleb, read_uleb, sign_extended};
 use crate::target::{Per, SpaceId};
 
 /// An element of the quick way's stack.
@@ -36,24 +37,37 @@ pub(super) struct Slots {
     all: Box<[Slot; SLOTS]>,
     /// How many are in use.
     len: usize,
+    /// The parts of the composite that is being built below them, and their sizes in bits. Without an element a
+    /// part is undefined.
+    pieces: Vec<(Option<Slot>, u64)>,
 }
 
 impl Slots {
     pub fn new() -> Self {
-        Self { all: Box::new([Slot::Value(0); SLOTS]), len: 0 }
+        Self { all: Box::new([Slot::Value(0); SLOTS]), len: 0, pieces: Vec::new() }
     }
 
     pub fn clear(&mut self) {
         self.len = 0;
+        self.pieces.clear();
     }
 
-    pub fn top(&self) -> Option<Slot> {
-        self.all[..self.len].last().copied()
+    pub fn is_empty(&self) -> bool {
+        self.len == 0 && self.pieces.is_empty()
     }
 
-    /// Takes all elements, the bottom first.
-    pub fn take(&mut self) -> &[Slot] {
-        &self.all[..core::mem::take(&mut self.len)]
+    /// The composite below the elements, as far as it is built.
+    pub fn composite(&self, encoding: &Encoding, big_endian: bool) -> Option<Composite> {
+        let part = |&(slot, bits): &(Option<Slot>, u64)| match slot {
+            Some(slot) => (slot.location(encoding, big_endian), bits),
+            None => (Location::undefined(), bits),
+        };
+        (!self.pieces.is_empty()).then(|| Composite::of_simple(self.pieces.iter().map(part)))
+    }
+
+    /// The elements, the bottom first.
+    pub fn elements(&self) -> &[Slot] {
+        &self.all[..self.len]
     }
 }
 
@@ -84,6 +98,8 @@ pub(super) struct Quick<'q> {
     pub max_steps: u64,
     /// How many elements may be on the stack.
     pub room: usize,
+    /// How many pieces a composite may have; 0 where none can be begun.
+    pub pieces: usize,
 }
 
 /// An expression, as far as it was carried out. All that uses it is inlined, so that it is in registers.
@@ -120,13 +136,19 @@ impl Quick<'_> {
     /// whether the expression is done.
     pub fn run(&self, expr: &[u8], slots: &mut Slots, progress: &mut Progress) -> bool {
         let room = self.room.min(SLOTS);
-        let (is_done, len) = self.operations(expr, &mut slots.all[..room], progress);
+        let (is_done, len) = self.operations(expr, &mut slots.all[..room], &mut slots.pieces, progress);
         slots.len = len;
         is_done
     }
 
     /// As [`run`](Self::run). Comes with how many elements are then on the stack.
-    fn operations(&self, expr: &[u8], slots: &mut [Slot], progress: &mut Progress) -> (bool, usize) {
+    fn operations(
+        &self,
+        expr: &[u8],
+        slots: &mut [Slot],
+        pieces: &mut Vec<(Option<Slot>, u64)>,
+        progress: &mut Progress,
+    ) -> (bool, usize) {
         let bits = self.address_bits();
         if !(1..=64).contains(&bits) {
             return (false, 0);
@@ -146,7 +168,7 @@ impl Quick<'_> {
         let is_done = loop {
             let Some(&code) = expr.get(lane.at) else { break true };
             lane.next = lane.at + 1;
-            if lane.steps == 0 || self.operation(code, &mut lane, &mut progress.branches).is_none() {
+            if lane.steps == 0 || self.operation(code, &mut lane, pieces, &mut progress.branches).is_none() {
                 break false;
             }
             lane.at = lane.next;
@@ -165,7 +187,13 @@ impl Quick<'_> {
 
     /// Carries out one operation. If it cannot, that is `None`, and the stack and the steps are as before.
     #[inline(always)]
-    fn operation(&self, code: u8, lane: &mut Lane<'_>, branches: &mut Branches) -> Option<()> {
+    fn operation(
+        &self,
+        code: u8,
+        lane: &mut Lane<'_>,
+        pieces: &mut Vec<(Option<Slot>, u64)>,
+        branches: &mut Branches,
+    ) -> Option<()> {
         let operand = || OPERANDS[usize::from(code)];
         let unused = lane.mask.leading_zeros();
         let signed = |number: u64| ((number << unused) as i64) >> unused;
@@ -231,11 +259,11 @@ impl Quick<'_> {
 
             Some(Name::Nop) => Some(()),
             Some(Name::Skip) => {
-                let by = self.fixed(lane, 2)? as i16;
+                let by = self.distance(lane)?;
                 self.branch(lane, branches, by)
             }
             Some(Name::Bra) => {
-                let by = self.fixed(lane, 2)? as i16;
+                let by = self.distance(lane)?;
                 let [top] = *lane.topmost()?;
                 if top.number()? != 0 {
                     self.branch(lane, branches, by)?;
@@ -288,6 +316,13 @@ impl Quick<'_> {
                 *top = Slot::Implicit(top.number()?);
                 Some(())
             }
+            Some(Name::Piece) => {
+                let bits = lane.uleb()?.checked_mul(8)?;
+                self.flat(lane)?;
+                self.piece(lane.slots.get(..lane.len)?, bits, pieces)?;
+                lane.len = 0;
+                Some(())
+            }
             _ => None,
         }
     }
@@ -295,21 +330,20 @@ impl Quick<'_> {
     // Operands.
 
     #[inline(always)]
-    fn fixed(&self, lane: &mut Lane<'_>, len: u8) -> Option<u64> {
-        let len = usize::from(len);
-        let bytes = lane.expr.get(lane.next..)?.get(..len)?;
-        lane.next += len;
-        let mut all = [0; 8];
-        Some(match self.encoding.big_endian {
-            false => {
-                all[..len].copy_from_slice(bytes);
-                u64::from_le_bytes(all)
-            }
-            true => {
-                all[8 - len..].copy_from_slice(bytes);
-                u64::from_be_bytes(all)
-            }
-        })
+    fn fixed(&self, lane: &mut Lane<'_>, bytes: u8) -> Option<u64> {
+        let at = lane.next;
+        lane.next += usize::from(bytes);
+        match bytes {
+            1 => Some((*lane.expr.get(at)?).into()),
+            _ => fixed(lane.expr.get(at..)?, bytes, self.encoding.big_endian),
+        }
+    }
+
+    #[inline(always)]
+    fn distance(&self, lane: &mut Lane<'_>) -> Option<i16> {
+        let bytes = *lane.expr.get(lane.next..)?.first_chunk()?;
+        lane.next += bytes.len();
+        Some(if self.encoding.big_endian { i16::from_be_bytes(bytes) } else { i16::from_le_bytes(bytes) })
     }
 
     #[inline(always)]
@@ -341,6 +375,7 @@ impl Quick<'_> {
     }
 
     /// The size of a register of the innermost frame. Those of other frames are anywhere.
+    #[inline(never)]
     fn register_bits(&self, reg: Reg) -> Option<u32> {
         if self.frame != 0 {
             return None;
@@ -437,9 +472,9 @@ impl Quick<'_> {
         let Body::Expression(expr) = self.machine.frame_base(self.frame) else { return None };
         // One is for the operation itself.
         let max_steps = *steps - 1;
-        let within = Self { is_frame_base: true, depth: self.depth - 1, max_steps, ..*self };
+        let within = Self { is_frame_base: true, depth: self.depth - 1, max_steps, pieces: 0, ..*self };
         let mut progress = Progress::default();
-        let (true, len) = within.operations(expr, slots, &mut progress) else { return None };
+        let (true, len) = within.operations(expr, slots, &mut Vec::new(), &mut progress) else { return None };
         *steps -= progress.steps;
         match (progress.register, slots[..len].last()?) {
             (Some(reg), _) => self.contents(reg, big_endian),
@@ -448,33 +483,63 @@ impl Quick<'_> {
         }
     }
 
-    // Results.
-
-    /// The location that an element is, as the result of an expression.
-    #[inline(always)]
-    pub fn location(&self, slot: Slot) -> Option<Location> {
-        Some(match slot {
-            Slot::Value(address) => {
-                if self.find_flat() == Flat::No {
-                    return None;
-                }
-                Location::memory(SpaceId::DEFAULT, self.address_bits(), address)
+    /// Makes the element, which is the only one, or nothing a part of the composite.
+    #[inline(never)]
+    fn piece(&self, slots: &[Slot], bits: u64, pieces: &mut Vec<(Option<Slot>, u64)>) -> Option<()> {
+        let slot = match *slots {
+            [] => None,
+            [Slot::Value(address)] => Some(Slot::Memory(address)),
+            [slot] => Some(slot),
+            _ => return None,
+        };
+        let size = match slot {
+            None => u64::MAX,
+            Some(Slot::Register(bits, _)) => bits.into(),
+            Some(Slot::Implicit(_)) => self.address_bits().into(),
+            Some(Slot::Value(address) | Slot::Memory(address)) => {
+                let all = memory_bits(self.address_bits());
+                u64::try_from(all - u128::from(address) * 8).unwrap_or(u64::MAX)
             }
-            Slot::Memory(address) => Location::memory(SpaceId::DEFAULT, self.address_bits(), address),
-            Slot::Register(bits, reg) => Location::register(reg, bits),
-            Slot::Implicit(number) => implicit(number, self.encoding, self.machine.is_big_endian()),
-        })
+        };
+        // Few and small pieces do not come near the size of the largest storage.
+        let is_small = pieces.len() < self.pieces.min(SLOTS) && bits < 1 << 16 && self.address_bits() >= 32;
+        if !is_small || bits > size || self.encoding.dialect == Dialect::Dwarf6 {
+            return None;
+        }
+        pieces.push((slot, bits));
+        Some(())
     }
 
-    /// The value that an element is, as the result of an expression.
+    // Results.
+
+    /// The location that an expression which is done results in.
     #[inline(always)]
-    pub fn value(&self, slot: Slot) -> Option<Value> {
-        match slot {
-            Slot::Value(number) | Slot::Memory(number) => {
-                Some(Value::generic(number, self.encoding.address_bytes))
+    pub fn location(&self, slots: &Slots) -> Option<Location> {
+        match *slots.elements() {
+            [.., Slot::Value(_)] if self.find_flat() == Flat::No => None,
+            [.., top @ (Slot::Value(_) | Slot::Memory(_) | Slot::Register(..))] => {
+                Some(top.location(self.encoding, false))
             }
-            _ => None,
+            _ => self.other_location(slots),
         }
+    }
+
+    #[inline(never)]
+    fn other_location(&self, slots: &Slots) -> Option<Location> {
+        let big_endian = self.machine.is_big_endian();
+        if let Some(top) = slots.elements().last() {
+            return Some(top.location(self.encoding, big_endian));
+        }
+        let mut composite = slots.composite(self.encoding, big_endian)?;
+        composite.complete();
+        Some(composite.into())
+    }
+
+    /// The value that an expression which is done results in.
+    #[inline(always)]
+    pub fn value(&self, slots: &Slots) -> Option<Value> {
+        let number = slots.elements().last()?.number()?;
+        Some(Value::generic(number, self.encoding.address_bytes))
     }
 }
 
@@ -490,15 +555,21 @@ impl Slot {
 
     /// The element as the rest of the evaluator has it.
     pub fn element(self, encoding: &Encoding, big_endian: bool) -> Element {
-        let address_bytes = encoding.address_bytes;
         match self {
-            Self::Value(number) => Element::Value(Value::generic(number, address_bytes)),
-            Self::Memory(address) => {
-                let bits = u32::from(address_bytes) * 8;
-                Element::Location(Location::memory(SpaceId::DEFAULT, bits, address))
+            Self::Value(number) => Element::Value(Value::generic(number, encoding.address_bytes)),
+            slot => Element::Location(slot.location(encoding, big_endian)),
+        }
+    }
+
+    /// The same as a location: a value is an address.
+    #[inline(always)]
+    fn location(self, encoding: &Encoding, big_endian: bool) -> Location {
+        match self {
+            Self::Value(address) | Self::Memory(address) => {
+                Location::memory(SpaceId::DEFAULT, u32::from(encoding.address_bytes) * 8, address)
             }
-            Self::Register(bits, reg) => Element::Location(Location::register(reg, bits)),
-            Self::Implicit(number) => Element::Location(implicit(number, encoding, big_endian)),
+            Self::Register(bits, reg) => Location::register(reg, bits),
+            Self::Implicit(number) => implicit(number, encoding, big_endian),
         }
     }
 }
@@ -509,6 +580,16 @@ fn implicit(number: u64, encoding: &Encoding, big_endian: bool) -> Location {
     let (little, big) = (number.to_le_bytes(), number.to_be_bytes());
     let bytes = if big_endian { &big[8 - len..] } else { &little[..len] };
     Location::implicit(bytes)
+}
+
+/// The number in the first bytes, so many of them.
+#[inline(never)]
+fn fixed(from: &[u8], len: u8, big_endian: bool) -> Option<u64> {
+    let bytes = from.get(..len.into())?;
+    number(len, big_endian, |into| {
+        into.copy_from_slice(bytes);
+        Some(())
+    })
 }
 
 /// The number in so many bytes, at most 8, that `read` reads.
@@ -528,6 +609,16 @@ fn number(len: u8, big_endian: bool, read: impl FnOnce(&mut [u8]) -> Option<()>)
     })
 }
 
+#[inline(never)]
+fn long_uleb(from: &[u8]) -> Option<(u64, usize)> {
+    read_uleb(from, 0).filter(|&(_, len)| len <= 10)
+}
+
+#[inline(never)]
+fn long_sleb(from: &[u8]) -> Option<(i64, usize)> {
+    read_sleb(from, 0).filter(|&(_, len)| len <= 10)
+}
+
 impl Lane<'_> {
     // Operands. Numbers that are padded beyond all need are not for the quick way.
 
@@ -540,16 +631,21 @@ impl Lane<'_> {
 
     #[inline(always)]
     fn uleb(&mut self) -> Option<u64> {
-        let (value, end) = read_uleb(self.expr, self.next)?;
-        let len = end - core::mem::replace(&mut self.next, end);
-        (len <= 10).then_some(value)
+        let byte = *self.expr.get(self.next)?;
+        let (value, len) = if byte < 0x80 { (byte.into(), 1) } else { long_uleb(self.expr.get(self.next..)?)? };
+        self.next += len;
+        Some(value)
     }
 
     #[inline(always)]
     fn sleb(&mut self) -> Option<i64> {
-        let (value, end) = read_sleb(self.expr, self.next)?;
-        let len = end - core::mem::replace(&mut self.next, end);
-        (len <= 10).then_some(value)
+        let byte = *self.expr.get(self.next)?;
+        let (value, len) = match byte {
+            ..0x80 => (((byte << 1) as i8 >> 1).into(), 1),
+            _ => long_sleb(self.expr.get(self.next..)?)?,
+        };
+        self.next += len;
+        Some(value)
     }
 
     // The stack.

@@ -138,6 +138,7 @@ impl<'r, 't> Run<'r, 't> {
             depth: self.limits.depth.saturating_sub(self.scope.depth),
             max_steps: self.limits.steps,
             room: (self.limits.stack as usize).saturating_sub(self.stack.len()),
+            pieces: if self.peek(0).is_none() { self.limits.parts as usize } else { 0 },
         };
         let is_done = quick.run(expr, self.slots, progress);
         (self.steps, self.last_register) = (progress.steps, progress.register);
@@ -147,8 +148,15 @@ impl<'r, 't> Run<'r, 't> {
 
     /// Takes the elements that the quick way left.
     fn fetch(&mut self) {
+        if self.slots.is_empty() {
+            return;
+        }
         let (encoding, big_endian) = (&self.scope.encoding, self.machine.is_big_endian());
-        self.stack.extend(self.slots.take().iter().map(|slot| slot.element(encoding, big_endian)));
+        if let Some(composite) = self.slots.composite(encoding, big_endian) {
+            self.stack.push(Element::Location(composite.into()));
+        }
+        self.stack.extend(self.slots.elements().iter().map(|slot| slot.element(encoding, big_endian)));
+        self.slots.clear();
     }
 
     /// Counts steps.
