@@ -244,6 +244,24 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
+        if let Some(reg) = quick::alone(expr)
+            && let Some(bits) = context.target.register_bits(reg)
+            && (context.frame, context.initial.len()) == (0, 0)
+            && self.limits.steps.min(self.limits.stack.into()) > 0
+        {
+            return Ok(Location::register(reg, bits));
+        }
+        self.longer(expr, machine, context)
+    }
+
+    /// As [`location`](Self::location), of an expression that is no register.
+    #[inline(never)]
+    fn longer(
+        &mut self,
+        expr: &[u8],
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
         self.slots.clear();
         let (quick, mut progress) = (self.quick(machine, context), Progress::default());
         if context.initial.is_empty()

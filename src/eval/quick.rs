@@ -28,13 +28,14 @@ pub(super) enum Slot {
     Register(u32, Reg),
 }
 
-/// How many elements the stack has at most: a power of two, so that an index is easily kept in range.
+/// How many elements the stack has at most.
 const SLOTS: usize = 64;
 
 /// The quick way's stack. Its room is kept from one evaluation to the next.
 #[derive(Debug)]
 pub(super) struct Slots {
-    all: Box<[Slot; SLOTS]>,
+    /// The first is no element.
+    all: Box<[Slot; SLOTS + 1]>,
     /// How many are in use.
     len: usize,
     /// The parts of the composite that is being built below them, and their sizes in bits. Without an element a
@@ -44,7 +45,7 @@ pub(super) struct Slots {
 
 impl Slots {
     pub fn new() -> Self {
-        Self { all: Box::new([Slot::Value(0); SLOTS]), len: 0, pieces: Vec::new() }
+        Self { all: Box::new([Slot::Value(0); SLOTS + 1]), len: 0, pieces: Vec::new() }
     }
 
     pub fn clear(&mut self) {
@@ -67,7 +68,7 @@ impl Slots {
 
     /// The elements, the bottom first.
     pub fn elements(&self) -> &[Slot] {
-        &self.all[..self.len]
+        self.all.get(1..=self.len).unwrap_or_default()
     }
 }
 
@@ -109,8 +110,10 @@ struct Lane<'l> {
     at: usize,
     /// Bytes from its start to what is read next.
     next: usize,
-    /// The stack from the expression's own part on.
+    /// The stack from the expression's own part on: the first is none of its elements, and the last `top`.
     slots: &'l mut [Slot],
+    top: Slot,
+    /// How many elements there are.
     len: usize,
     /// The bits of 64 that the generic type has.
     mask: u64,
@@ -136,7 +139,7 @@ impl Quick<'_> {
     /// whether the expression is done.
     pub fn run(&self, expr: &[u8], slots: &mut Slots, progress: &mut Progress) -> bool {
         let room = self.room.min(SLOTS);
-        let (is_done, len) = self.operations(expr, &mut slots.all[..room], &mut slots.pieces, progress);
+        let (is_done, len) = self.operations(expr, &mut slots.all[..=room], &mut slots.pieces, progress);
         slots.len = len;
         is_done
     }
@@ -159,6 +162,7 @@ impl Quick<'_> {
             at: progress.at,
             next: progress.at,
             slots,
+            top: Slot::Value(0),
             len: 0,
             mask: u64::MAX >> (64 - bits),
             steps,
@@ -175,10 +179,13 @@ impl Quick<'_> {
             lane.steps -= 1;
         };
         if lane.steps != steps {
-            progress.register = match lane.slots[..lane.len].last() {
-                Some(&Slot::Register(_, reg)) if lane.register_end == lane.at => Some(reg),
+            progress.register = match lane.top {
+                Slot::Register(_, reg) if lane.register_end == lane.at => Some(reg),
                 _ => None,
             };
+        }
+        if let Some(place) = lane.slots.get_mut(lane.len) {
+            *place = lane.top;
         }
         progress.at = lane.at;
         progress.steps += steps - lane.steps;
@@ -214,20 +221,30 @@ impl Quick<'_> {
                 lane.push_value(number)
             }
 
-            Some(Name::Drop) => {
-                lane.len = lane.len.checked_sub(1)?;
-                Some(())
-            }
+            Some(Name::Drop) => lane.drop_top(),
             Some(Name::Pick) => {
                 let index = match operand() {
                     Operand::Is(index) => index,
                     _ => lane.byte()?,
                 };
-                let at = lane.len.checked_sub(usize::from(index) + 1)?;
-                lane.push(*lane.slots.get(at)?)
+                let picked = match index {
+                    0 if lane.len > 0 => lane.top,
+                    0 => return None,
+                    _ => *lane.below(index.into())?,
+                };
+                lane.push(picked)
             }
-            Some(Name::Swap) => lane.topmost::<2>().map(|top| top.rotate_right(1)),
-            Some(Name::Rot) => lane.topmost::<3>().map(|top| top.rotate_right(1)),
+            Some(Name::Swap) => {
+                let top = lane.top;
+                lane.top = core::mem::replace(lane.below(1)?, top);
+                Some(())
+            }
+            Some(Name::Rot) => {
+                let (third, top) = (*lane.below(2)?, lane.top);
+                lane.top = core::mem::replace(lane.below(1)?, third);
+                *lane.below(2)? = top;
+                Some(())
+            }
 
             Some(Name::And) => lane.binary(|a, b| Some(a & b)),
             Some(Name::Div) => lane.binary(|a, b| match signed(b) {
@@ -264,12 +281,10 @@ impl Quick<'_> {
             }
             Some(Name::Bra) => {
                 let by = self.distance(lane)?;
-                let [top] = *lane.topmost()?;
-                if top.number()? != 0 {
+                if lane.number()? != 0 {
                     self.branch(lane, branches, by)?;
                 }
-                lane.len -= 1;
-                Some(())
+                lane.drop_top()
             }
 
             Some(Name::Addr) => {
@@ -286,6 +301,7 @@ impl Quick<'_> {
             Some(Name::FbReg) => {
                 let by = lane.sleb()?;
                 let (big_endian, mut steps) = (self.flat(lane)?, lane.steps);
+                // The top is not in its place, but it is to stay what is below the inner expression.
                 let base = self.frame_base(lane.slots.get_mut(lane.len..)?, big_endian, &mut steps)?;
                 // A location that leaves its storage is a fault, not an address at the other end.
                 let address = base.checked_add_signed(by).filter(|&address| address <= lane.mask)?;
@@ -312,14 +328,18 @@ impl Quick<'_> {
                 Some(())
             }
             Some(Name::StackValue) => {
-                let [top] = lane.topmost()?;
-                *top = Slot::Implicit(top.number()?);
+                lane.top = Slot::Implicit(lane.number()?);
                 Some(())
             }
             Some(Name::Piece) => {
                 let bits = lane.uleb()?.checked_mul(8)?;
                 self.flat(lane)?;
-                self.piece(lane.slots.get(..lane.len)?, bits, pieces)?;
+                let part = match lane.len {
+                    0 => None,
+                    1 => Some(lane.top),
+                    _ => return None,
+                };
+                self.piece(part, bits, pieces)?;
                 lane.len = 0;
                 Some(())
             }
@@ -432,14 +452,11 @@ impl Quick<'_> {
             return None;
         }
         let big_endian = self.flat(lane)?;
-        let [top] = *lane.topmost()?;
-        let address = top.number()?;
+        let address = lane.number()?;
         if address > lane.mask - u64::from(bytes - 1) {
             return None;
         }
-        let number = self.memory(address, bytes, big_endian)?;
-        let [top] = lane.topmost()?;
-        *top = Slot::Value(number);
+        lane.top = Slot::Value(self.memory(address, bytes, big_endian)?);
         Some(())
     }
 
@@ -472,26 +489,24 @@ impl Quick<'_> {
         let Body::Expression(expr) = self.machine.frame_base(self.frame) else { return None };
         // One is for the operation itself.
         let max_steps = *steps - 1;
+        if let Some(reg) = alone(expr).filter(|_| max_steps > 0 && slots.len() > 1) {
+            *steps -= 1;
+            return self.contents(reg, big_endian);
+        }
         let within = Self { is_frame_base: true, depth: self.depth - 1, max_steps, pieces: 0, ..*self };
         let mut progress = Progress::default();
         let (true, len) = within.operations(expr, slots, &mut Vec::new(), &mut progress) else { return None };
         *steps -= progress.steps;
-        match (progress.register, slots[..len].last()?) {
-            (Some(reg), _) => self.contents(reg, big_endian),
-            (None, &(Slot::Value(address) | Slot::Memory(address))) => Some(address),
-            _ => None,
+        match progress.register {
+            Some(reg) => self.contents(reg, big_endian),
+            None if len > 0 => slots.get(len)?.number(),
+            None => None,
         }
     }
 
-    /// Makes the element, which is the only one, or nothing a part of the composite.
+    /// Makes an element, or nothing, a part of the composite.
     #[inline(never)]
-    fn piece(&self, slots: &[Slot], bits: u64, pieces: &mut Vec<(Option<Slot>, u64)>) -> Option<()> {
-        let slot = match *slots {
-            [] => None,
-            [Slot::Value(address)] => Some(Slot::Memory(address)),
-            [slot] => Some(slot),
-            _ => return None,
-        };
+    fn piece(&self, slot: Option<Slot>, bits: u64, pieces: &mut Vec<(Option<Slot>, u64)>) -> Option<()> {
         let size = match slot {
             None => u64::MAX,
             Some(Slot::Register(bits, _)) => bits.into(),
@@ -582,6 +597,19 @@ fn implicit(number: u64, encoding: &Encoding, big_endian: bool) -> Location {
     Location::implicit(bytes)
 }
 
+/// The register, if that is all that the expression says.
+#[inline(always)]
+pub(super) fn alone(expr: &[u8]) -> Option<Reg> {
+    let (&code, rest) = expr.split_first()?;
+    if OPERATIONS[usize::from(code)] != Some(Name::RegX) {
+        return None;
+    }
+    match OPERANDS[usize::from(code)] {
+        Operand::Is(number) => rest.is_empty().then_some(Reg(number.into())),
+        _ => long_uleb(rest).filter(|&(_, len)| len == rest.len()).map(|(number, _)| Reg(number)),
+    }
+}
+
 /// The number in the first bytes, so many of them.
 #[inline(never)]
 fn fixed(from: &[u8], len: u8, big_endian: bool) -> Option<u64> {
@@ -652,7 +680,9 @@ impl Lane<'_> {
 
     #[inline(always)]
     fn push(&mut self, slot: Slot) -> Option<()> {
-        *self.slots.get_mut(self.len)? = slot;
+        // The place for the new one has to be there too.
+        let [place, _] = self.slots.get_mut(self.len..)?.first_chunk_mut()?;
+        *place = core::mem::replace(&mut self.top, slot);
         self.len += 1;
         Some(())
     }
@@ -662,25 +692,41 @@ impl Lane<'_> {
         self.push(Slot::Value(number & self.mask))
     }
 
-    /// The topmost elements, the last the top.
     #[inline(always)]
-    fn topmost<const N: usize>(&mut self) -> Option<&mut [Slot; N]> {
-        self.slots.get_mut(..self.len)?.last_chunk_mut()
+    fn drop_top(&mut self) -> Option<()> {
+        self.len = self.len.checked_sub(1)?;
+        self.top = *self.slots.get(self.len)?;
+        Some(())
+    }
+
+    /// The element `index` below the top, which itself is not in its place.
+    #[inline(always)]
+    fn below(&mut self, index: usize) -> Option<&mut Slot> {
+        match self.len.checked_sub(index)? {
+            0 => None,
+            place => self.slots.get_mut(place),
+        }
+    }
+
+    /// The value on top, or the address that converts to one.
+    #[inline(always)]
+    fn number(&self) -> Option<u64> {
+        if self.len == 0 {
+            return None;
+        }
+        self.top.number()
     }
 
     #[inline(always)]
     fn unary(&mut self, calculate: impl FnOnce(u64) -> u64) -> Option<()> {
-        let mask = self.mask;
-        let [top] = self.topmost()?;
-        *top = Slot::Value(calculate(top.number()?) & mask);
+        self.top = Slot::Value(calculate(self.number()?) & self.mask);
         Some(())
     }
 
     #[inline(always)]
     fn binary(&mut self, calculate: impl FnOnce(u64, u64) -> Option<u64>) -> Option<()> {
-        let mask = self.mask;
-        let [left, right] = self.topmost()?;
-        *left = Slot::Value(calculate(left.number()?, right.number()?)? & mask);
+        let (left, right) = (self.below(1)?.number()?, self.top.number()?);
+        self.top = Slot::Value(calculate(left, right)? & self.mask);
         self.len -= 1;
         Some(())
     }
