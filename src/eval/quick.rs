@@ -26,6 +26,8 @@ pub(super) enum Slot {
     Implicit(u64),
     /// The start of a register of the innermost frame, and its size in bits.
     Register(u32, Reg),
+    /// No element: what is below the lowest.
+    Bottom,
 }
 
 /// How many elements the stack has at most.
@@ -45,7 +47,7 @@ pub(super) struct Slots {
 
 impl Slots {
     pub fn new() -> Self {
-        Self { all: Box::new([Slot::Value(0); SLOTS + 1]), len: 0, pieces: Vec::new() }
+        Self { all: Box::new([Slot::Bottom; SLOTS + 1]), len: 0, pieces: Vec::new() }
     }
 
     pub fn clear(&mut self) {
@@ -162,7 +164,7 @@ impl Quick<'_> {
             at: progress.at,
             next: progress.at,
             slots,
-            top: Slot::Value(0),
+            top: Slot::Bottom,
             len: 0,
             mask: u64::MAX >> (64 - bits),
             steps,
@@ -227,19 +229,24 @@ impl Quick<'_> {
                     Operand::Is(index) => index,
                     _ => lane.byte()?,
                 };
-                let picked = match index {
-                    0 if lane.len > 0 => lane.top,
-                    0 => return None,
-                    _ => *lane.below(index.into())?,
-                };
+                let picked = if index == 0 { lane.top } else { *lane.below(index.into())? };
+                if let Slot::Bottom = picked {
+                    return None;
+                }
                 lane.push(picked)
             }
             Some(Name::Swap) => {
+                if lane.len < 2 {
+                    return None;
+                }
                 let top = lane.top;
                 lane.top = core::mem::replace(lane.below(1)?, top);
                 Some(())
             }
             Some(Name::Rot) => {
+                if lane.len < 3 {
+                    return None;
+                }
                 let (third, top) = (*lane.below(2)?, lane.top);
                 lane.top = core::mem::replace(lane.below(1)?, third);
                 *lane.below(2)? = top;
@@ -511,6 +518,7 @@ impl Quick<'_> {
             None => u64::MAX,
             Some(Slot::Register(bits, _)) => bits.into(),
             Some(Slot::Implicit(_)) => self.address_bits().into(),
+            Some(Slot::Bottom) => return None,
             Some(Slot::Value(address) | Slot::Memory(address)) => {
                 let all = memory_bits(self.address_bits());
                 u64::try_from(all - u128::from(address) * 8).unwrap_or(u64::MAX)
@@ -585,6 +593,7 @@ impl Slot {
             }
             Self::Register(bits, reg) => Location::register(reg, bits),
             Self::Implicit(number) => implicit(number, encoding, big_endian),
+            Self::Bottom => Location::undefined(),
         }
     }
 }
@@ -699,21 +708,15 @@ impl Lane<'_> {
         Some(())
     }
 
-    /// The element `index` below the top, which itself is not in its place.
+    /// The element `index` below the top, which itself is not in its place; or the bottom.
     #[inline(always)]
     fn below(&mut self, index: usize) -> Option<&mut Slot> {
-        match self.len.checked_sub(index)? {
-            0 => None,
-            place => self.slots.get_mut(place),
-        }
+        self.slots.get_mut(self.len.wrapping_sub(index))
     }
 
     /// The value on top, or the address that converts to one.
     #[inline(always)]
     fn number(&self) -> Option<u64> {
-        if self.len == 0 {
-            return None;
-        }
         self.top.number()
     }
 
