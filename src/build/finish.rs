@@ -3,7 +3,10 @@
 use super::Builder;
 use super::variables::takes_parameters;
 use crate::error::{At, Error, ErrorKind, Result};
-use crate::model::{Address, FunctionId, Module, ScopeId, SourceLine, TypeId, VariableKind};
+use crate::model::{
+    Address, Function, FunctionId, Module, Scope, ScopeId, ScopeKind, SourceLine, TypeId, UnitId, Variable,
+    VariableId, VariableKind,
+};
 
 impl Builder {
     /// The module.
@@ -14,9 +17,10 @@ impl Builder {
     /// is not there; [`ErrorKind::BadArgument`] where a parameter is in no function, a variable is both always
     /// at one place and at others by pc, one by pc is in no function, a declaration has code or a place, a
     /// static member has a place in its class, a call has no pc, only some files of a unit have an MD5 sum, a
-    /// function with rows does not end where an instruction could, a file among the macros does not end, or a
-    /// name contains a zero byte.
+    /// function with rows does not end where an instruction could, a file among the macros does not end, a
+    /// symbol has no name, or what a call without an error was told contains a zero byte.
     pub fn finish(mut self) -> Result<Module> {
+        self.take_wrong()?;
         self.sort_live();
         self.sort_rows();
         self.sort_arguments();
@@ -26,7 +30,6 @@ impl Builder {
         module.live.shrink_to_fit();
         module.rows.shrink_to_fit();
         module.variables.shrink_to_fit();
-        check_strings(&module)?;
         check_functions(&module)?;
         check_calls(&module)?;
         check_live(&module)?;
@@ -83,15 +86,6 @@ impl Builder {
     }
 }
 
-fn check_strings(module: &Module) -> Result<()> {
-    match module.strings.iter().find(|text| text.contains('\0')) {
-        None => Ok(()),
-        Some(text) => {
-            Err(Error::bad_argument(format!("the name `{}` contains a zero byte", text.escape_debug())))
-        }
-    }
-}
-
 fn check_functions(module: &Module) -> Result<()> {
     for function in module.functions.values() {
         let at = || module.at_scope(function.scope);
@@ -131,9 +125,17 @@ fn check_calls(module: &Module) -> Result<()> {
 
 /// Where something is declared: in a file of its unit.
 pub(super) fn check_line(module: &Module, line: Option<SourceLine>, scope: ScopeId) -> Result<()> {
-    let Some(SourceLine { file, .. }) = line else { return Ok(()) };
-    let is_there = module.files.get(file).is_some_and(|of| of.unit == module.scopes[scope].unit);
-    super::known(is_there, || format!("{file} of this unit"))
+    check_line_of(module, line, module.scopes[scope].unit)
+}
+
+#[inline]
+fn check_line_of(module: &Module, line: Option<SourceLine>, unit: UnitId) -> Result<()> {
+    match line {
+        Some(line) if module.files.get(line.file).is_none_or(|file| file.unit != unit) => {
+            super::known(false, || format!("{} of this unit", line.file))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_live(module: &Module) -> Result<()> {
@@ -148,49 +150,80 @@ fn check_live(module: &Module) -> Result<()> {
     Ok(())
 }
 
-fn check_variables(module: &Module) -> Result<()> {
-    // The scope of the last variable, which is mostly that of the next, and its function.
-    let mut last = None;
-    for (id, variable) in &module.variables {
-        check_line(module, variable.line, variable.scope)
-            .map_err(|error| error.or_at(module.at_variable(id, None)))?;
-        let is_live = !variable.live.is_empty();
-        let function = match last {
-            Some((scope, function)) if scope == variable.scope => function,
-            _ => module.function_of(variable.scope).map(|function| &module.functions[function]),
-        };
-        last = Some((variable.scope, function));
-        if let Some(function) = function
-            && is_live
-            && let Some(live) = module.live(id).iter().find(|live| live.pcs().end > function.bytes)
-        {
-            let at = module.at_variable(id, Some(live.pcs()));
-            return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes }).or_at(at));
+/// What a scope asks of the variables in it.
+struct Around<'m> {
+    scope: ScopeId,
+    unit: UnitId,
+    function: Option<&'m Function>,
+    is_of_declaration: bool,
+    is_type: bool,
+    takes_parameters: bool,
+}
+
+impl<'m> Around<'m> {
+    fn new(module: &'m Module, scope: ScopeId) -> Self {
+        let function = module.function_of(scope).map(|function| &module.functions[function]);
+        let Scope { kind, unit, .. } = &module.scopes[scope];
+        Self {
+            scope,
+            unit: *unit,
+            function,
+            is_of_declaration: function.is_some_and(|function| function.is_declaration),
+            is_type: matches!(kind, ScopeKind::Type(_)),
+            takes_parameters: takes_parameters(kind),
         }
-        let is_of_declaration = function.is_some_and(|function| function.is_declaration);
-        let is_elsewhere = |loc| module.constant(loc).is_none();
-        let what = if module.is_static_member(id) && (is_live || variable.always.is_some_and(is_elsewhere)) {
-            "where a static member is, its definition says: in the class it can only be a constant"
-        } else if variable.is_declaration && (is_live || variable.always.is_some()) {
-            "a declaration has no place"
-        } else if is_of_declaration && variable.kind != VariableKind::Parameter {
-            "the declaration of a function has parameters and no variables"
-        } else if is_of_declaration && variable.always.is_some() {
-            "a parameter of a declaration has no place"
-        } else if is_live && variable.always.is_some() {
-            "a variable that is always at one place has no others by pc"
-        } else if is_live && function.is_none() {
-            "a variable that is in no function has no place by pc"
-        } else if variable.kind == VariableKind::Parameter
-            && !takes_parameters(&module.scopes[variable.scope].kind)
-        {
-            "a parameter belongs to a function"
-        } else {
-            continue;
-        };
-        return Err(Error::bad_argument(what).or_at(module.at_variable(id, None)));
+    }
+}
+
+fn check_variables(module: &Module) -> Result<()> {
+    let Some(first) = module.variables.values().next() else { return Ok(()) };
+    // The scope of the last variable is mostly that of the next.
+    let mut around = Around::new(module, first.scope);
+    for (id, variable) in &module.variables {
+        if around.scope != variable.scope {
+            around = Around::new(module, variable.scope);
+        }
+        check_line_of(module, variable.line, around.unit)
+            .map_err(|error| error.or_at(module.at_variable(id, None)))?;
+        let is_ruled = around.is_type || around.is_of_declaration || variable.is_declaration;
+        let is_parameter = variable.kind == VariableKind::Parameter;
+        if is_ruled || !variable.live.is_empty() || is_parameter && !around.takes_parameters {
+            check_variable(module, id, variable, &around)?;
+        }
     }
     Ok(())
+}
+
+fn check_variable(module: &Module, id: VariableId, variable: &Variable, around: &Around<'_>) -> Result<()> {
+    let is_live = !variable.live.is_empty();
+    if let Some(function) = around.function
+        && is_live
+        && let Some(live) = module.live(id).iter().find(|live| live.pcs().end > function.bytes)
+    {
+        let at = module.at_variable(id, Some(live.pcs()));
+        return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes }).or_at(at));
+    }
+    let is_parameter = variable.kind == VariableKind::Parameter;
+    let is_always = variable.always.is_some();
+    let is_elsewhere = |loc| module.constant(loc).is_none();
+    let what = if around.is_type && (is_live || variable.always.is_some_and(is_elsewhere)) {
+        "where a static member is, its definition says: in the class it can only be a constant"
+    } else if variable.is_declaration && (is_live || is_always) {
+        "a declaration has no place"
+    } else if around.is_of_declaration && !is_parameter {
+        "the declaration of a function has parameters and no variables"
+    } else if around.is_of_declaration && is_always {
+        "a parameter of a declaration has no place"
+    } else if is_live && is_always {
+        "a variable that is always at one place has no others by pc"
+    } else if is_live && around.function.is_none() {
+        "a variable that is in no function has no place by pc"
+    } else if is_parameter && !around.takes_parameters {
+        "a parameter belongs to a function"
+    } else {
+        return Ok(());
+    };
+    Err(Error::bad_argument(what).or_at(module.at_variable(id, None)))
 }
 
 fn check_files(module: &Module) -> Result<()> {

@@ -12,21 +12,33 @@ use crate::op::{write_sleb, write_uleb};
 #[derive(Debug)]
 pub(crate) struct Abbreviations {
     /// One after the other, as words: the tag and whether there are children; each attribute and its form,
-    /// after an implicit constant its value in two words.
+    /// after an implicit constant its value in two words; then 0, which no attribute is.
     words: Vec<u32>,
-    /// Where each ends.
+    /// Where each ends, before the 0.
     ends: Vec<u32>,
     /// How many entries each has.
     uses: Vec<u32>,
-    /// The one that is being described.
+    /// The one that is being described is so far what begins at the first and ends before the second of these
+    /// words, which is that of the last entry with its tag: most entries are like the last. [`OTHER`] as the
+    /// second says that it is not, and is in `current`.
+    like: (usize, usize),
     current: Vec<u32>,
     seen: HashTable<u32>,
     hasher: DefaultHashBuilder,
     /// The one that the last entry of a tag had, by the low bits of the tag.
-    last: [u32; TAGS],
+    last: [Last; TAGS],
+}
+
+/// An abbreviation, and where its words start.
+#[derive(Debug, Clone, Copy, Default)]
+struct Last {
+    index: u32,
+    start: u32,
 }
 
 const TAGS: usize = 64;
+/// No word is there.
+const OTHER: usize = usize::MAX;
 
 impl Default for Abbreviations {
     fn default() -> Self {
@@ -34,10 +46,11 @@ impl Default for Abbreviations {
             words: Vec::new(),
             ends: Vec::new(),
             uses: Vec::new(),
+            like: (0, OTHER),
             current: Vec::new(),
             seen: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
-            last: [0; TAGS],
+            last: [Last::default(); TAGS],
         }
     }
 }
@@ -49,30 +62,61 @@ impl Abbreviations {
     /// Begins the description of an entry.
     #[inline]
     pub(crate) fn begin(&mut self, tag: DwTag, has_children: bool) {
-        self.current.clear();
-        self.current.push(u32::from(tag.0) << 16 | u32::from(has_children));
+        let start = self.last[usize::from(tag.0) % TAGS].start as usize;
+        self.like = (start, start);
+        self.word(u32::from(tag.0) << 16 | u32::from(has_children));
     }
 
     /// Adds an attribute to it.
     #[inline]
     pub(crate) fn attribute(&mut self, at: DwAt, form: DwForm) {
-        self.current.push(u32::from(at.0) << 16 | u32::from(form.0));
+        self.word(u32::from(at.0) << 16 | u32::from(form.0));
     }
 
     /// Adds an attribute whose value is in the abbreviation.
+    #[inline]
     pub(crate) fn implicit(&mut self, at: DwAt, value: i64) {
         self.attribute(at, gimli::DW_FORM_implicit_const);
-        self.current.extend_from_slice(&[value as u32, (value >> 32) as u32]);
+        self.word(value as u32);
+        self.word((value >> 32) as u32);
+    }
+
+    #[inline]
+    fn word(&mut self, word: u32) {
+        match self.words.get(self.like.1) {
+            Some(&same) if same == word => self.like.1 += 1,
+            _ => self.other(word),
+        }
+    }
+
+    #[inline(never)]
+    fn other(&mut self, word: u32) {
+        let (start, end) = self.like;
+        if end != OTHER {
+            self.current.clear();
+            self.current.extend_from_slice(&self.words[start..end]);
+            self.like.1 = OTHER;
+        }
+        self.current.push(word);
+    }
+
+    /// The words of the described entry.
+    fn described(&self) -> &[u32] {
+        match self.like {
+            (_, OTHER) => &self.current,
+            (start, end) => &self.words[start..end],
+        }
     }
 
     /// The tag of the described entry, and whether it has children.
     pub(crate) fn tag(&self) -> (DwTag, bool) {
-        (DwTag((self.current[0] >> 16) as u16), self.current[0] & 1 != 0)
+        let first = self.described()[0];
+        (DwTag((first >> 16) as u16), first & 1 != 0)
     }
 
     /// Whether the described entry has an attribute.
     pub(crate) fn has(&self, at: DwAt) -> bool {
-        let mut words = self.current[1..].iter();
+        let mut words = self.described()[1..].iter();
         while let Some(word) = words.next() {
             if word >> 16 == u32::from(at.0) {
                 return true;
@@ -87,16 +131,28 @@ impl Abbreviations {
     /// The code of the described entry.
     #[inline]
     pub(crate) fn code(&mut self) -> u64 {
-        let slot = (self.current[0] >> 16) as usize % TAGS;
-        let last = self.last[slot];
-        let index = if (last as usize) < self.ends.len() && self.get(last) == self.current {
-            last
-        } else {
-            self.find()
+        let (start, end) = self.like;
+        let index = match self.words.get(end) {
+            Some(0) => self.last[(self.words[start] >> 16) as usize % TAGS].index,
+            _ => self.new_code(),
         };
-        self.last[slot] = index;
         self.uses[index as usize] += 1;
         u64::from(index) + 1
+    }
+
+    /// The same, of one that is not as the last of its tag was.
+    #[inline(never)]
+    fn new_code(&mut self) -> u32 {
+        if let (start, end) = self.like
+            && end != OTHER
+        {
+            self.current.clear();
+            self.current.extend_from_slice(&self.words[start..end]);
+        }
+        let index = self.find();
+        let start = start(&self.ends, index) as u32;
+        self.last[(self.current[0] >> 16) as usize % TAGS] = Last { index, start };
+        index
     }
 
     fn find(&mut self) -> u32 {
@@ -108,6 +164,7 @@ impl Abbreviations {
         let index = self.ends.len() as u32;
         self.words.extend_from_slice(&self.current);
         self.ends.push(self.words.len() as u32);
+        self.words.push(0);
         self.uses.push(0);
         let (words, ends, hasher) = (&self.words, &self.ends, &self.hasher);
         self.seen.insert_unique(hash, index, |&index| hasher.hash_one(slice(words, ends, index)));
@@ -178,7 +235,10 @@ impl Abbreviations {
 }
 
 fn slice<'a>(words: &'a [u32], ends: &[u32], index: u32) -> &'a [u32] {
-    let index = index as usize;
-    let start = if index == 0 { 0 } else { ends[index - 1] as usize };
-    &words[start..ends[index] as usize]
+    &words[start(ends, index)..ends[index as usize] as usize]
+}
+
+/// Where the words of an abbreviation start.
+fn start(ends: &[u32], index: u32) -> usize {
+    if index == 0 { 0 } else { ends[index as usize - 1] as usize + 1 }
 }

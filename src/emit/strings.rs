@@ -1,9 +1,5 @@
 //! `.debug_str`, `.debug_line_str` and `.debug_str_offsets`: DWARF 5 section 7.26.
 
-use core::hash::{BuildHasherDefault, Hasher};
-
-use hashbrown::HashMap;
-
 use super::format::Format;
 use super::section::{Relocation, RelocationTarget};
 
@@ -35,31 +31,14 @@ impl Strings {
 /// The strings of a unit by index, in the order of first use.
 #[derive(Debug, Default)]
 pub(crate) struct StringIndices {
-    indices: HashMap<u32, u32, BuildHasherDefault<NumberHasher>>,
+    /// The index of each number, plus 1. A unit has some of the module's strings, mostly some that came
+    /// together: there are pages for those only.
+    pages: Vec<Option<Box<[u32; PAGE]>>>,
     /// The number of each.
     pub(crate) numbers: Vec<u32>,
 }
 
-/// Spreads small numbers over the bits that a table looks at.
-#[derive(Debug, Default)]
-pub(crate) struct NumberHasher(u64);
-
-impl Hasher for NumberHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u32(byte.into());
-        }
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        let product = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = product ^ product >> 32;
-    }
-}
+const PAGE: usize = 64;
 
 /// Bytes of the header of a table of string offsets, after which index 0 stands.
 pub(crate) fn str_offsets_base(format: Format) -> u64 {
@@ -70,12 +49,22 @@ impl StringIndices {
     /// The index of a string.
     #[inline]
     pub(crate) fn index(&mut self, number: u32) -> u64 {
-        let next = self.numbers.len() as u32;
-        let index = *self.indices.entry(number).or_insert(next);
-        if index == next {
-            self.numbers.push(number);
+        match self.pages.get(number as usize / PAGE) {
+            Some(Some(page)) if page[number as usize % PAGE] != 0 => page[number as usize % PAGE] as u64 - 1,
+            _ => self.add(number),
         }
-        index.into()
+    }
+
+    #[inline(never)]
+    fn add(&mut self, number: u32) -> u64 {
+        let page = number as usize / PAGE;
+        if page >= self.pages.len() {
+            self.pages.resize_with(page + 1, || None);
+        }
+        let page = self.pages[page].get_or_insert_with(|| Box::new([0; PAGE]));
+        self.numbers.push(number);
+        page[number as usize % PAGE] = self.numbers.len() as u32;
+        self.numbers.len() as u64 - 1
     }
 
     /// Appends the table of the strings with these numbers to the section.

@@ -14,14 +14,14 @@
 //! * A [`Machine`] is a stopped program; [`Snapshot`] is one as plain data. An [`Architecture`] says which
 //!   registers and spaces there are; every [`Target`](crate::target::Target) is one, and so is [`Layout`].
 //! * An [`Evaluator`] runs an expression or a location list in a [`Context`].
-//! * [`read_bits`] reads at the location that came out, [`spans()`] says which bits of which storage it names.
+//! * [Attributes](attributes) are evaluated by methods of their own, each as the text says of it.
+//! * [`read_bits`] reads at the location that came out, [`write_bits`] writes there, [`spans()`] says which bits
+//!   of which storage it names.
 //!
 //! # What stops an evaluation
 //!
-//! A [`Fault`] is of one of four [classes](Class). Where the text is silent: an empty stack, an operand cut off,
-//! an unknown operation, register, space or type are ill-formed; a division by zero and bytes that an
-//! operation cannot read are evaluation errors, and so are the limits of the evaluator (steps, depth of calls,
-//! parts of composites). No input makes it panic or run forever.
+//! A [`Fault`] is of one of four [classes](Class), with the operation and the rule. No input makes it panic or
+//! run forever: beyond the [`Limits`] is an evaluation error.
 //!
 //! ```
 //! use eitri::eval::{Context, Evaluator, Snapshot, spans};
@@ -38,14 +38,20 @@
 //! assert_eq!(spans(&location, 32).unwrap().len(), 1);
 //! # Ok::<(), eitri::Error>(())
 //! ```
+#![doc = include_str!("decisions.md")]
 
 mod arith;
+pub mod attributes;
 mod branch;
 pub mod composite;
 pub mod fault;
+mod float;
+mod integer;
+pub mod lists;
 pub mod location;
 pub mod machine;
 mod ops;
+mod order;
 mod quick;
 pub mod read;
 mod run;
@@ -53,10 +59,13 @@ pub mod snapshot;
 pub mod spans;
 pub mod stack;
 pub mod value;
+mod wide;
 pub mod write;
 
+pub use attributes::{MemberLocation, Property};
 pub use composite::{Composite, Part};
 pub use fault::{Class, Fault};
+pub use lists::EncodedList;
 pub use location::{ImplicitBits, ImplicitPointer, Location, SingleLocation, Storage};
 pub use machine::{Architecture, Body, Entry, Layout, ListEntry, Machine, SpaceLayout, Unavailable};
 pub use read::{Bits, read_bits, read_pointer};
@@ -95,6 +104,18 @@ pub enum Where {
     Cfi,
 }
 
+/// The current object of an expression (A.2.5.1): what `DW_OP_push_object_address` pushes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CurrentObject<'a> {
+    /// What [`Machine::object`] answers.
+    #[default]
+    OfMachine,
+    /// This one.
+    Is(&'a Location),
+    /// None: it is an evaluation error to ask for it.
+    Unspecified,
+}
+
 /// What an evaluation depends on, apart from the machine (A.2.5.1).
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
@@ -108,6 +129,8 @@ pub struct Context<'a> {
     pub frame: u32,
     /// What is on the stack at first, the bottom first.
     pub initial: &'a [Element],
+    /// The current object.
+    pub object: CurrentObject<'a>,
     /// What kind of result is wanted.
     pub kind: Kind,
     /// Where the expression stands.
@@ -121,6 +144,7 @@ impl core::fmt::Debug for Context<'_> {
             .field("unit", &self.unit)
             .field("frame", &self.frame)
             .field("initial", &self.initial)
+            .field("object", &self.object)
             .field("kind", &self.kind)
             .field("place", &self.place)
             .finish_non_exhaustive()
@@ -131,7 +155,16 @@ impl<'a> Context<'a> {
     /// A location is wanted, of the first unit, in the innermost frame, with an empty stack.
     pub fn new(encoding: Encoding, target: &'a dyn Architecture) -> Self {
         let (kind, place) = (Kind::Location, Where::Location);
-        Self { encoding, target, unit: 0, frame: 0, initial: &[], kind, place }
+        Self {
+            encoding,
+            target,
+            unit: 0,
+            frame: 0,
+            initial: &[],
+            object: CurrentObject::OfMachine,
+            kind,
+            place,
+        }
     }
 }
 
@@ -310,7 +343,7 @@ impl Evaluator {
         I: IntoIterator<Item = &'e ListEntry<'e>>,
         I::IntoIter: Clone,
     {
-        self.run(machine, context, None, |run| run.list(entries.into_iter()))
+        self.run(machine, context, None, |run| run.list(run::bounded(entries.into_iter())))
     }
 
     /// As [`list`](Self::list), and `trace` is told of every operation after it.
@@ -328,7 +361,7 @@ impl Evaluator {
         I: IntoIterator<Item = &'e ListEntry<'e>>,
         I::IntoIter: Clone,
     {
-        self.run(machine, context, Some(trace), |run| run.list(entries.into_iter()))
+        self.run(machine, context, Some(trace), |run| run.list(run::bounded(entries.into_iter())))
     }
 
     /// The quick way into an expression.

@@ -301,15 +301,16 @@ impl Quick<'_> {
             Some(Name::BregX) => {
                 let reg = self.reg(lane, operand())?;
                 let by = lane.sleb()?;
-                let big_endian = self.flat(lane)?;
-                let address = self.contents(reg, big_endian)?;
+                self.flat(lane)?;
+                let address = self.contents(reg)?;
                 self.push_memory(lane, address.wrapping_add(by as u64))
             }
             Some(Name::FbReg) => {
                 let by = lane.sleb()?;
-                let (big_endian, mut steps) = (self.flat(lane)?, lane.steps);
-                // The top is not in its place, but it is to stay what is below the inner expression.
-                let base = self.frame_base(lane.slots.get_mut(lane.len..)?, big_endian, &mut steps)?;
+                self.flat(lane)?;
+                let mut steps = lane.steps;
+                // The top is not in its place yet: the inner expression's stack starts there, and leaves it.
+                let base = self.frame_base(lane.slots.get_mut(lane.len..)?, &mut steps)?;
                 // A location that leaves its storage is a fault, not an address at the other end.
                 let address = base.checked_add_signed(by).filter(|&address| address <= lane.mask)?;
                 lane.push(Slot::Memory(address))?;
@@ -445,12 +446,13 @@ impl Quick<'_> {
 
     /// The address in a register.
     #[inline(never)]
-    fn contents(&self, reg: Reg, big_endian: bool) -> Option<u64> {
+    fn contents(&self, reg: Reg) -> Option<u64> {
         if self.register_bits(reg)? < self.address_bits() {
             return None;
         }
         let read = |bytes: &mut [u8]| self.machine.register(reg, 0, 0, bytes).ok();
-        number(self.encoding.address_bytes, big_endian, read)
+        // A register's bytes come with the least significant first, on every machine.
+        number(self.encoding.address_bytes, false, read)
     }
 
     #[inline(always)]
@@ -477,6 +479,9 @@ impl Quick<'_> {
     #[inline(never)]
     fn cfa(&self) -> Option<u64> {
         self.is_allowed(Name::CallFrameCfa)?;
+        if self.encoding.dialect == Dialect::Dwarf6 {
+            return None;
+        }
         let location = self.machine.cfa(self.frame)?;
         match location.single()?.storage {
             Storage::Memory { address_bits, .. } if address_bits == self.address_bits() => {
@@ -488,7 +493,7 @@ impl Quick<'_> {
 
     /// The address of the frame base. The stack is for its expression.
     #[inline(never)]
-    fn frame_base(&self, slots: &mut [Slot], big_endian: bool, steps: &mut u64) -> Option<u64> {
+    fn frame_base(&self, slots: &mut [Slot], steps: &mut u64) -> Option<u64> {
         self.is_allowed(Name::FbReg)?;
         if self.is_frame_base || self.depth == 0 {
             return None;
@@ -498,14 +503,18 @@ impl Quick<'_> {
         let max_steps = *steps - 1;
         if let Some(reg) = alone(expr).filter(|_| max_steps > 0 && slots.len() > 1) {
             *steps -= 1;
-            return self.contents(reg, big_endian);
+            return self.contents(reg);
+        }
+        // Whether that is `DW_OP_fbreg`, which must not be there, the long way finds out.
+        if expr.iter().any(|&code| OPERATIONS[usize::from(code)] == Some(Name::FbReg)) {
+            return None;
         }
         let within = Self { is_frame_base: true, depth: self.depth - 1, max_steps, pieces: 0, ..*self };
         let mut progress = Progress::default();
         let (true, len) = within.operations(expr, slots, &mut Vec::new(), &mut progress) else { return None };
         *steps -= progress.steps;
         match progress.register {
-            Some(reg) => self.contents(reg, big_endian),
+            Some(reg) => self.contents(reg),
             None if len > 0 => slots.get(len)?.number(),
             None => None,
         }

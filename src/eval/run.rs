@@ -1,13 +1,16 @@
 //! One evaluation: the stack, the loop over operations, and expressions within expressions.
 
 use super::fault::{Fault, error, ill_formed};
+use super::integer::signed_like_generic;
+use super::lists::{Bounded, EncodedList};
 use super::location::{Location, memory_bits};
 use super::machine::{Architecture, Body, Entry, ListEntry, Machine};
 use super::ops::Next;
 use super::quick::{Progress, Quick, Slots};
 use super::stack::{Element, complete, integral};
 use super::value::{BaseType, Value};
-use super::{Context, Kind, Limits, Outcome, Step, Where};
+use super::wide::truncated;
+use super::{Context, CurrentObject, Kind, Limits, Outcome, Step, Where};
 use crate::op::{Decoder, Dialect, Encoding, Op, Reg};
 use crate::target::SpaceId;
 
@@ -22,6 +25,7 @@ pub(super) struct Run<'r, 't> {
     pub limits: Limits,
     pub place: Where,
     pub scope: Scope,
+    pub object: CurrentObject<'r>,
     /// The register of the last operation, if that was `DW_OP_reg*`.
     pub last_register: Option<Reg>,
     steps: u64,
@@ -58,14 +62,15 @@ impl<'r, 't> Run<'r, 't> {
             encoding: context.encoding,
             unit: context.unit,
             frame: context.frame,
-            has_object: true,
+            has_object: context.object != CurrentObject::Unspecified,
             is_frame_base: false,
             floor: 0,
             depth: 0,
             entry: None,
         };
-        let (target, place) = (context.target, context.place);
-        Self { stack, slots, machine, target, limits, place, scope, last_register: None, steps: 0, trace }
+        let (target, place, object) = (context.target, context.place, context.object);
+        let (last_register, steps) = (None, 0);
+        Self { stack, slots, machine, target, limits, place, scope, object, last_register, steps, trace }
     }
 
     /// Evaluates an expression from the initial stack to the result that is wanted.
@@ -100,7 +105,16 @@ impl<'r, 't> Run<'r, 't> {
             let entry = self.scope.entry;
             let place = |fault: Fault| fault.or_at(expr, offset, encoding, entry);
             let Some(decoded) = decoder.next() else { return Ok(()) };
-            let op = decoded.map_err(|error| place(ill_formed(error.kind().to_string())))?.op;
+            let op = match decoded {
+                Ok(decoded) => decoded.op,
+                Err(error) => {
+                    let (op, end) = self
+                        .truncated(expr, offset)
+                        .ok_or_else(|| place(ill_formed(error.kind().to_string())))?;
+                    decoder.seek(end);
+                    op
+                }
+            };
             progress.at = decoder.offset();
             self.charge(1).map_err(place)?;
             if let Next::Branch(by) = self.operation(&op).map_err(place)? {
@@ -159,6 +173,17 @@ impl<'r, 't> Run<'r, 't> {
         self.slots.clear();
     }
 
+    /// An operation that could not be decoded, where its constant has more bits than it needs.
+    #[cold]
+    fn truncated(&self, expr: &[u8], offset: usize) -> Option<(Op<'static>, usize)> {
+        let top_is_wide =
+            matches!(self.peek(0), Some(Element::Value(value)) if value.ty().size() > 64);
+        truncated(expr, offset).filter(|(op, _)| match op {
+            Op::PlusUconst { .. } => !top_is_wide,
+            _ => self.scope.encoding.address_bytes <= 8,
+        })
+    }
+
     /// Counts steps.
     pub fn charge(&mut self, steps: u64) -> Result<(), Fault> {
         self.steps = self.steps.saturating_add(steps);
@@ -200,9 +225,13 @@ impl<'r, 't> Run<'r, 't> {
     /// An integral number that counts forth or back. The generic type, which has no signedness, is taken as
     /// signed.
     pub fn pop_signed(&mut self) -> Result<i128, Fault> {
-        let (value, unsigned) = self.pop_integral()?;
-        let signed = value.ty().is_generic() || value.ty().encoding.is_signed();
-        if signed { Ok(value.as_i128().unwrap_or(0)) } else { clamp(unsigned) }
+        let value = self.pop_value()?;
+        integral(&value)?;
+        let number = match signed_like_generic(value.ty()) {
+            true => value.as_i128(),
+            false => value.as_u128().and_then(|number| number.try_into().ok()),
+        };
+        number.ok_or_else(|| error(format!("the number is too large: {value}")))
     }
 
     pub fn pop_location(&mut self) -> Result<Location, Fault> {
@@ -331,7 +360,8 @@ impl<'r, 't> Run<'r, 't> {
                     run.finish_location()
                 })
                 .map(Some),
-            Body::List(entries) => self.apart(scope, |run| run.list(entries.iter())).map(Some),
+            Body::List(entries) => self.apart(scope, |run| run.list(bounded(entries.iter()))).map(Some),
+            Body::EncodedList(list) => self.apart(scope, |run| run.encoded_list(list)).map(Some),
             Body::Constant(bytes) => Ok(Some(Location::implicit(bytes))),
             Body::Nothing => Ok(None),
         }
@@ -340,28 +370,42 @@ impl<'r, 't> Run<'r, 't> {
     /// Evaluates a location list.
     pub fn list<'e>(
         &mut self,
-        entries: impl Iterator<Item = &'e ListEntry<'e>> + Clone,
+        entries: impl Iterator<Item = Result<Bounded<'e>, Fault>> + Clone,
     ) -> Result<Location, Fault> {
         let pc = self.machine.pc(self.scope.frame);
-        let pc = pc.ok_or_else(|| error("a location list needs a program location"))?;
-        let holds =
-            |entry: &&ListEntry<'_>| entry.bounds.is_some_and(|(start, end)| (start..end).contains(&pc));
-        let mut found = None;
-        for entry in entries.clone().filter(holds) {
-            found = Some(self.list_entry(entry, found)?);
+        if pc.is_none() && !self.is_draft() {
+            return Err(error("a location list needs a program location (A.2.5.5)"));
         }
+        let mut found = None;
+        let mut count = 0;
+        for entry in entries.clone() {
+            count += 1;
+            let (bounds, expr) = entry?;
+            if bounds.zip(pc).is_some_and(|((start, end), pc)| (start..end).contains(&pc)) {
+                found = Some(self.list_entry(expr, found)?);
+            }
+        }
+        self.charge(count / 8)?;
         if found.is_none() {
-            for entry in entries.filter(|entry| entry.bounds.is_none()) {
-                found = Some(self.list_entry(entry, found)?);
+            for entry in entries {
+                if let (None, expr) = entry? {
+                    found = Some(self.list_entry(expr, found)?);
+                }
             }
         }
         Ok(found.unwrap_or_else(Location::undefined))
     }
 
-    fn list_entry(&mut self, entry: &ListEntry<'_>, others: Option<Location>) -> Result<Location, Fault> {
+    /// The same of a list that is still encoded.
+    pub fn encoded_list(&mut self, list: EncodedList<'_>) -> Result<Location, Fault> {
+        let (machine, unit) = (self.machine, self.scope.unit);
+        self.list(list.bounded(self.scope.encoding, move |index| machine.debug_addr(unit, index)))
+    }
+
+    fn list_entry(&mut self, expr: &[u8], others: Option<Location>) -> Result<Location, Fault> {
         self.charge(1)?;
         let location = self.apart(self.scope, |run| {
-            run.expression(&entry.expr)?;
+            run.expression(expr)?;
             run.finish_location()
         })?;
         Ok(match others {
@@ -369,6 +413,13 @@ impl<'r, 't> Run<'r, 't> {
             None => location,
         })
     }
+}
+
+/// Entries of a list, each with when it holds.
+pub(super) fn bounded<'e>(
+    entries: impl Iterator<Item = &'e ListEntry<'e>> + Clone,
+) -> impl Iterator<Item = Result<Bounded<'e>, Fault>> + Clone {
+    entries.map(|entry| Ok((entry.bounds, &*entry.expr)))
 }
 
 impl Scope {
@@ -404,8 +455,4 @@ impl From<Location> for Element {
 #[cold]
 fn underflow() -> Fault {
     ill_formed("the stack has too few elements")
-}
-
-fn clamp(unsigned: u128) -> Result<i128, Fault> {
-    i128::try_from(unsigned).map_err(|_| error(format!("the number is too large: {unsigned:#x}")))
 }

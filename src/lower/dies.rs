@@ -12,12 +12,13 @@ use crate::emit::RelocationTarget;
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::addr::{AddressKey, Addresses, addr_base};
 use crate::emit::info::{Info, Pending};
+use crate::emit::line::file_number;
 use crate::emit::lists::{FinishedLists, Lists, lists_base};
 use crate::emit::strings::str_offsets_base;
 use crate::error::Result;
 use crate::model::{
-    Address, Function, FunctionId, Macro, Module, Node, ProcedureId, ScopeId, ScopeKind, Stack, StringId,
-    TypeId, UnitId, VariableId,
+    Address, FileId, Function, FunctionId, Macro, Module, Node, ProcedureId, ScopeId, ScopeKind, Stack,
+    StringId, TypeId, UnitId, VariableId,
 };
 use crate::op::Reg;
 
@@ -48,6 +49,8 @@ pub(super) struct Dies<'u> {
     pub(super) expression: Vec<u8>,
     pub(super) line: Part,
     pub(super) macros: Part,
+    /// The file that the unit is named after, and its number.
+    pub(super) primary_file: (FileId, u64),
     /// The type whose unit is being written; `None` in the compile unit.
     pub(super) type_unit_of: Option<TypeId>,
     /// Whether what comes again is to be written once, and whether something was.
@@ -64,6 +67,7 @@ impl<'u> Dies<'u> {
         shares: bool,
     ) -> Self {
         let entries = Numbers::new(units, unit);
+        let primary = units.module.units[unit].file;
         let consumer = units.consumer;
         let (format, forms) = (units.format, consumer.forms.clone());
         let ids = units.variables.of(unit).map(VariableId::from_u32);
@@ -91,6 +95,7 @@ impl<'u> Dies<'u> {
             expression: Vec::new(),
             line: Part::default(),
             macros: Part::default(),
+            primary_file: (primary, file_number(format, units.files.place(unit, primary.as_u32()).into())),
             type_unit_of: None,
             shares,
             has_shared: false,
@@ -460,9 +465,7 @@ impl<'u> Dies<'u> {
     /// An attribute whose value is the expression that was written last.
     pub(super) fn expression_attribute(&mut self, at: gimli::DwAt) {
         self.note_address(at);
-        self.info.begin_expression(at, self.expression.len());
-        let start = self.info.bytes.len();
-        self.info.bytes.extend_from_slice(&self.expression);
+        let start = self.info.expression(at, &self.expression);
         if !self.lowering.pending.is_empty() {
             let module = self.module;
             let pending = self.lowering.pending.drain(..).map(|one| Pending { at: start + one.at, ..one });

@@ -238,12 +238,10 @@ impl Dies<'_> {
 
     pub(super) fn declared(&mut self, line: Option<SourceLine>) {
         let Some(SourceLine { file, line, column }) = line else { return };
-        let index = self.file_index(file);
         // Most is declared in the file that the unit is named after.
-        if file == self.module.units[self.entries.unit].file {
-            self.info.constant(gimli::DW_AT_decl_file, index);
-        } else {
-            self.info.unsigned(gimli::DW_AT_decl_file, index);
+        match self.primary_file {
+            (primary, index) if file == primary => self.info.constant(gimli::DW_AT_decl_file, index),
+            _ => self.info.unsigned(gimli::DW_AT_decl_file, self.file_index(file)),
         }
         self.info.line(gimli::DW_AT_decl_line, line);
         if column != 0 {

@@ -66,14 +66,10 @@ impl Info {
     /// A line. As many have 128 to 255 as other numbers: one byte for those, and two up to 65535.
     #[inline]
     pub(crate) fn line(&mut self, at: DwAt, line: u32) {
-        let (form, bytes) = match line {
-            0..0x100 => (gimli::DW_FORM_data1, 1),
-            0x100..0x1_0000 => (gimli::DW_FORM_data2, 2),
-            _ => return self.unsigned(at, line.into()),
-        };
-        if self.wanted(at).is_some() {
+        if line >= 0x1_0000 || self.wanted(at).is_some() {
             return self.unsigned(at, line.into());
         }
+        let (form, bytes) = if line < 0x100 { (gimli::DW_FORM_data1, 1) } else { (gimli::DW_FORM_data2, 2) };
         self.abbreviations.attribute(at, form);
         self.format.fixed(&mut self.bytes, line.into(), bytes);
     }
@@ -134,12 +130,23 @@ impl Info {
     /// A string, by the number that the caller knows it by.
     ///
     /// One that is no longer than an offset stands in the entry; others go through the table of the unit's
-    /// strings, where each needs one relocation, or before DWARF 5 straight to `.debug_str`.
+    /// strings, where each needs one relocation, or before DWARF 5 straight to `.debug_str`. Of most only the
+    /// length in `bytes` has to be known.
     #[inline]
-    pub(crate) fn string(&mut self, at: DwAt, number: u32, text: &str) {
+    pub(crate) fn string<'t>(&mut self, at: DwAt, number: u32, bytes: usize, text: impl FnOnce() -> &'t str) {
         if let Some(named) = &mut self.named {
             named.string(at, number);
         }
+        let has_indices = self.format.version >= 5 && !self.is_type_unit && self.forms.is_empty();
+        if has_indices && bytes >= self.format.offset_bytes.into() {
+            let index = self.strings.index(number);
+            write_uleb(self.attribute(at, gimli::DW_FORM_strx), index);
+        } else {
+            self.string_in_form(at, number, text());
+        }
+    }
+
+    fn string_in_form(&mut self, at: DwAt, number: u32, text: &str) {
         let form = match self.wanted(at) {
             Some(form) if self.is_type_unit && is_index_of_string(form) => gimli::DW_FORM_strp,
             Some(form) => form,
@@ -223,13 +230,21 @@ impl Info {
         self.format.version < 5 || self.wanted(at) == Some(gimli::DW_FORM_sec_offset)
     }
 
-    /// Begins an expression of so many bytes, which the caller appends.
+    /// An expression. Gives where in the section it starts.
     #[inline]
-    pub(crate) fn begin_expression(&mut self, at: DwAt, bytes: usize) {
-        if self.forms.is_empty() && self.format.version >= 4 {
-            write_uleb(self.attribute(at, gimli::DW_FORM_exprloc), bytes as u64);
-            return;
+    pub(crate) fn expression(&mut self, at: DwAt, expr: &[u8]) -> usize {
+        if self.forms.is_empty() && self.format.version >= 4 && expr.len() < 0x80 {
+            self.attribute(at, gimli::DW_FORM_exprloc).push(expr.len() as u8);
+        } else {
+            self.begin_expression(at, expr.len());
         }
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(expr);
+        start
+    }
+
+    /// Begins an expression of so many bytes, which the caller appends.
+    pub(crate) fn begin_expression(&mut self, at: DwAt, bytes: usize) {
         let form = match self.format.version {
             // A block is no expression there.
             4.. => gimli::DW_FORM_exprloc,

@@ -37,6 +37,7 @@ pub(super) struct Lowering<'m> {
     pub(super) module: &'m Module,
     consumer: &'m Consumer,
     encoding: Encoding,
+    address_bits: u32,
     tree: Tree<'m>,
     /// What is written once and called.
     shared: Shared,
@@ -71,6 +72,7 @@ impl<'m> Lowering<'m> {
             module,
             consumer,
             encoding,
+            address_bits: u32::from(module.target.address_bytes()) * 8,
             tree: Tree::default(),
             shared: Shared::default(),
             hashes: Vec::new(),
@@ -92,6 +94,13 @@ impl<'m> Lowering<'m> {
         sink: &mut Sink<'_>,
     ) -> Result<()> {
         let nodes = self.module.nodes(loc);
+        if bits != Some(0)
+            && let Some((reg, by)) = nodes.memory_at_register()
+            && self.holds_address(reg)
+        {
+            Encoder::new(sink.out, self.encoding).bregx(reg, by);
+            return Ok(());
+        }
         let is_alone = self.shared.is_empty() || nodes.at_most() < shared::WORDS;
         if bits != Some(0) && is_alone && self.straight(nodes.clone(), sink.out) {
             return Ok(());
@@ -207,29 +216,26 @@ impl<'m> Lowering<'m> {
 }
 
 impl Lowering<'_> {
+    /// Whether a register is as large as an address.
+    #[inline]
+    fn holds_address(&self, reg: Reg) -> bool {
+        self.module.target.register(reg).is_some_and(|register| register.bits == self.address_bits)
+    }
+
     /// Appends the expression of a location whose operations come in the order of its nodes, as most do:
     /// that needs no tree. Gives false, and appends nothing, where an operation depends on more than the
     /// node and the one that follows.
     #[inline]
     fn straight(&self, mut nodes: Nodes<'_>, out: &mut Vec<u8>) -> bool {
         let start = out.len();
-        let target = &self.module.target;
-        let address_bits = u32::from(target.address_bytes()) * 8;
+        let address_bits = self.address_bits;
         let mut encoder = Encoder::new(out, self.encoding);
-        if let Some((reg, by)) = nodes.memory_at_register()
-            && target.register(reg).is_some_and(|register| register.bits == address_bits)
-        {
-            encoder.bregx(reg, by);
-            return true;
-        }
         while let Some(node) = nodes.next() {
             match node {
                 Node::Register(reg) if nodes.is_empty() => {
                     encoder.regx(reg);
                 }
-                Node::ReadRegister(reg)
-                    if target.register(reg).is_some_and(|register| register.bits == address_bits) =>
-                {
+                Node::ReadRegister(reg) if self.holds_address(reg) => {
                     let mut by = 0i64;
                     while let Some(more) = nodes.next_plus() {
                         let Some(sum) = by.checked_add(more) else {
@@ -596,7 +602,10 @@ impl<'m> One<'_, 'm> {
             Node::Overlay => "an overlay whose place is known at run time".into(),
             Node::LaneIndex => "the lane that asks".into(),
             Node::PointerTo(..) => "a part of a pointer that does not exist".into(),
-            node => format!("{node:?}"),
+            Node::Select { .. } => "a choice by a mask known at run time".into(),
+            Node::Parts(_) | Node::Extend { .. } => "parts of a part".into(),
+            Node::Call(_) => "a part of what a procedure says".into(),
+            _ => "a location of this kind".into(),
         };
         self.consumer.cannot_say(what)
     }

@@ -225,7 +225,7 @@ impl Dies<'_> {
         let name = format!("unsigned_{bits}");
         self.info.begin_entry(gimli::DW_TAG_base_type, false, None);
         self.entries.unsigned.push((bits, self.info.entry_offset()));
-        self.info.string(gimli::DW_AT_name, self.module.strings.len() as u32 + bits, &name);
+        self.info.string(gimli::DW_AT_name, self.module.strings.len() as u32 + bits, name.len(), || &name);
         self.info.unsigned(gimli::DW_AT_encoding, gimli::DW_ATE_unsigned.0.into());
         self.info.unsigned(gimli::DW_AT_byte_size, bits.div_ceil(8).into());
         self.info.end_entry();
@@ -242,7 +242,8 @@ impl Dies<'_> {
     /// A string of the module.
     #[inline]
     pub(super) fn text(&mut self, at: gimli::DwAt, id: StringId) {
-        self.info.string(at, id.as_u32(), self.module.string(id));
+        let module = self.module;
+        self.info.string(at, id.as_u32(), module.strings.bytes(id.as_u32()), || module.string(id));
     }
 
     /// The type of an entry; none for `void`.
