@@ -1,7 +1,8 @@
 //! The evaluator's quick way gives the answers of the long one: a traced evaluation takes the long one.
 
 use eitri::eval::{
-    Caller, Context, Evaluator, Kind, Layout, Limits, Location, Machine, OwnedBody, Snapshot, SpaceLayout, Where,
+    Caller, Context, Evaluator, Kind, Layout, Limits, Location, Machine, OwnedBody, Snapshot, SpaceLayout,
+    Where,
 };
 use eitri::op::{Dialect, Encoding, Reg};
 use eitri::target::{Per, SpaceId};
@@ -91,7 +92,7 @@ fn layout(address_bits: u32, per: Per) -> Layout {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 4000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2000, ..ProptestConfig::default() })]
 
     #[test]
     fn the_quick_way_gives_the_same_answers(

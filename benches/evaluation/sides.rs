@@ -1,8 +1,6 @@
 //! The two evaluators, each used as its authors would.
 
-use eitri::eval::{
-    Element, Location as Place, Machine, SingleLocation, Storage, Value as Typed,
-};
+use eitri::eval::{Element, Location as Place, Machine, SingleLocation, Storage, Value as Typed};
 use eitri::op::Reg;
 use eitri::target::SpaceId;
 use gimli::read::{

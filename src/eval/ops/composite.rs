@@ -258,8 +258,8 @@ fn moved(location: Location, bits: Option<u64>) -> Result<Location, Fault> {
 /// What no dialect has a number for yet cannot be met in an expression, but has a meaning.
 #[cfg(test)]
 mod tests {
-    use super::super::super::{Context, Element, Fault, Limits, Location, Snapshot, Value};
     use super::super::super::quick::Slots;
+    use super::super::super::{Context, Element, Fault, Limits, Location, Snapshot, Value};
     use super::Run;
     use crate::op::{Dialect, Encoding, Op, Reg};
     use crate::target::{SpaceId, Target};
