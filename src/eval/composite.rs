@@ -37,6 +37,19 @@ impl Composite {
         Self { parts: Vec::new(), bits: 0, complete: false, weight: 0, depth: 1 }
     }
 
+    /// A composite that is being built, of parts whose storages are no composites and have enough bits.
+    pub(super) fn of_simple(places: impl ExactSizeIterator<Item = (Location, u64)>) -> Self {
+        let weight = places.len() as u32;
+        let mut bits = 0;
+        let part = |(location, size): (Location, u64)| {
+            let part = Part { start: bits, bits: size.into(), location };
+            bits += part.bits;
+            part
+        };
+        let parts = places.map(part).collect();
+        Self { parts, bits, complete: false, weight, depth: 1 }
+    }
+
     /// A complete composite of parts, each with its size in bits.
     ///
     /// # Errors

@@ -365,7 +365,7 @@ fn not_known() -> Result<(), Fault> {
 
 /// Operations that need a compilation unit, an object, a lane or the frame itself: those that A.6.4.2 names, the
 /// AMDGPU extension's, and GNU's which name an entry of a unit as the others do.
-fn is_not_for_cfi(name: Name) -> bool {
+pub(super) fn is_not_for_cfi(name: Name) -> bool {
     use Name as N;
     matches!(
         name,
