@@ -52,7 +52,22 @@ const MAX_DEPTH: u32 = 16;
 /// Evaluates an expression with gimli. The kind of the context does not matter to it.
 pub fn evaluate(expr: &[u8], machine: &dyn Machine, context: &Context<'_>) -> Result<Answer, Stop> {
     let asked = Asked { machine, context, frame: context.frame, depth: 0, is_frame_base: false };
-    let evaluation = asked.run(expr, context.initial)?;
+    let evaluation = match asked.run(expr, context.initial) {
+        // A result is an address to gimli, unless an operation says that it is a value.
+        Err(stop @ Stop::Refused(gimli::Error::IntegralTypeRequired)) => {
+            let expr = [expr, &[gimli::DW_OP_stack_value.0]].concat();
+            return match asked.run(&expr, context.initial).map(Evaluation::result).as_deref() {
+                Ok([gimli::Piece { location: gimli::Location::Value { value }, size_in_bits: None, .. }]) => {
+                    Ok(Answer { location: Err(stop), value: Some(asked.value(*value)) })
+                }
+                _ => Err(stop),
+            };
+        }
+        Err(Stop::Refused(gimli::Error::InvalidPushObjectAddress)) if asked.object().is_some() => {
+            return Err(Stop::CannotSay("an object that is no address"));
+        }
+        result => result?,
+    };
     let value = evaluation.value_result().map(|value| asked.value(value));
     Ok(Answer { location: asked.location(&evaluation.result()), value })
 }
@@ -100,15 +115,7 @@ impl<'a> Asked<'a> {
             }
             _ => return Err(Stop::CannotSay("the initial stack")),
         }
-        let object = match self.context.object {
-            CurrentObject::Is(object) => Some(object.clone()),
-            CurrentObject::OfMachine => self.machine.object(),
-            CurrentObject::Unspecified => None,
-        };
-        // What is not asked for need not be said.
-        let object = object.filter(|_| self.depth == 0 && expr.contains(&0x97));
-        if let Some(object) = object {
-            let address = object.default_address().ok_or(Stop::CannotSay("an object that is no address"))?;
+        if let Some(address) = self.object().and_then(|object| object.default_address()) {
             evaluation.set_object_address(address);
         }
         let mut result = evaluation.evaluate()?;
@@ -162,6 +169,16 @@ impl<'a> Asked<'a> {
                 }
             };
         }
+    }
+
+    /// The current object. Expressions within expressions have none, unless they are called.
+    fn object(&self) -> Option<Location> {
+        match self.context.object {
+            CurrentObject::Is(object) => Some(object.clone()),
+            CurrentObject::OfMachine => self.machine.object(),
+            CurrentObject::Unspecified => None,
+        }
+        .filter(|_| self.depth == 0)
     }
 
     fn type_of(&self, offset: usize) -> Result<ValueType, Stop> {
@@ -250,8 +267,10 @@ impl<'a> Asked<'a> {
         };
         let inner = Self { depth: self.depth + 1, is_frame_base: true, ..*self };
         match inner.run(expr, &[])?.result()[..] {
-            [gimli::Piece { location: gimli::Location::Address { address }, .. }] => Ok(address),
-            [gimli::Piece { location: gimli::Location::Register { register }, .. }] => {
+            [gimli::Piece { location: gimli::Location::Address { address }, size_in_bits: None, .. }] => {
+                Ok(address)
+            }
+            [gimli::Piece { location: gimli::Location::Register { register }, size_in_bits: None, .. }] => {
                 self.generic_register(Reg(register.0.into()))
             }
             _ => Err(Stop::Missing("a frame base in one place")),

@@ -195,12 +195,6 @@ pub const DIFFERENCES: &[Difference] = &[
         },
     },
     Difference {
-        gimli: "a result that is floating point is refused, though it may be asked for as a value",
-        rule: "A.2.5.1: the result kind can be a value, of any type",
-        example: "const_type @0x18 {00 00 80 3f}",
-        applies: |seen| seen.op.is_none() && seen.is_float(0),
-    },
-    Difference {
         gimli: "a dereference of more bytes than an address has is refused",
         rule: "A.2.5.4.3.4, DW_OP_deref_type: the size is the type's; DW_OP_deref_size: at most the generic type's",
         example: "addr 0x1000; deref_size 9",

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use eitri::eval::{Context, Evaluator, Fault, Layout, Location, Snapshot, Value};
+use eitri::eval::{Context, Element, Evaluator, Fault, Layout, Location, OwnedBody, Snapshot, Value};
 use eitri::op::{Decoder, Dialect, Encoding, text};
 use proptest::prelude::*;
 
@@ -10,21 +10,28 @@ use super::asked::{self, Stop};
 use super::differences::{DIFFERENCES, Watch};
 use super::random::{machine, programs};
 
-/// What an evaluator answers, as text: failures are all the same.
+/// What an evaluator answers. Failures are all the same.
 #[derive(Debug, PartialEq, Eq)]
 struct Answers {
+    /// As text, which says everything of it.
     location: Result<String, ()>,
     value: Result<Value, ()>,
 }
 
-/// What both answer, why, and which differences can be the reason.
-#[derive(Debug)]
+/// What both answer, why they do not, and which differences can be the reason.
 struct Compared {
     here: Answers,
     gimli: Answers,
-    faults: Option<Fault>,
+    fault: Option<Fault>,
     stop: Option<Stop>,
     reasons: Vec<&'static str>,
+}
+
+impl std::fmt::Display for Compared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { here, gimli, fault, stop, reasons } = self;
+        writeln!(f, "here:  {here:?} {fault:?}\ngimli: {gimli:?} {stop:?}\nreasons: {reasons:?}")
+    }
 }
 
 impl Compared {
@@ -43,14 +50,14 @@ fn compared(expr: &[u8], encoding: Encoding, machine: &Snapshot, layout: &Layout
     let location = Evaluator::new()
         .traced(expr, machine, &context, &mut |step| watch.step(&step))
         .map(|result| match result {
-            eitri::eval::Element::Location(location) => location,
-            eitri::eval::Element::Value(value) => panic!("a location is wanted, not {value}"),
+            Element::Location(location) => location,
+            Element::Value(value) => panic!("a location is wanted, not {value}"),
         });
     let value = Evaluator::new().value(expr, machine, &context);
     let failed = location.as_ref().err().and_then(|fault| {
         let at = fault.offset?;
         let expr = fault.entry.map_or(expr, |entry| match &machine.entries[&entry].0 {
-            eitri::eval::OwnedBody::Expression(expr) => expr,
+            OwnedBody::Expression(expr) => expr,
             _ => expr,
         });
         Some(Decoder::new(expr.get(at..)?, encoding).next()?.ok()?.op)
@@ -66,7 +73,7 @@ fn compared(expr: &[u8], encoding: Encoding, machine: &Snapshot, layout: &Layout
         Err(stop) => (Answers { location: Err(()), value: Err(()) }, Some(stop)),
     };
     assert!(!matches!(stop, Some(Stop::CannotSay(_))), "{stop:?}");
-    Compared { here, gimli, faults: location.err(), stop, reasons: watch.found }
+    Compared { here, gimli, fault: location.err(), stop, reasons: watch.found }
 }
 
 /// How many expressions there were, how many of them had a result in both evaluators that was compared, and how
@@ -91,7 +98,7 @@ proptest! {
         let expr = program.expression();
         let compared = compared(&expr, program.encoding(), &machine, &layout);
         let text = || text::print(&expr, program.encoding(), None);
-        prop_assert!(compared.is_same() || !compared.reasons.is_empty(), "{}\n{compared:#?}", text());
+        prop_assert!(compared.is_same() || !compared.reasons.is_empty(), "{}\n{compared}", text());
         let is_result = compared.is_same() && compared.here.location.is_ok();
         let counted = [true, is_result, !compared.reasons.is_empty()];
         for (count, _) in COUNTS.iter().zip(counted).filter(|(_, counts)| *counts) {
@@ -115,8 +122,8 @@ fn gimli_differs_as_listed() {
         let expr = text::parse(one.example, encoding, None);
         let expr = expr.unwrap_or_else(|error| panic!("{}: {error}", one.example));
         let compared = compared(expr.bytes(), encoding, &machine, &layout);
-        assert!(!compared.is_same(), "{}, {}: {compared:#?}", one.gimli, one.example);
-        assert!(compared.reasons.contains(&one.gimli), "{}, {}: {compared:#?}", one.gimli, one.example);
+        assert!(!compared.is_same(), "{}, {}:\n{compared}", one.gimli, one.example);
+        assert!(compared.reasons.contains(&one.gimli), "{}, {}:\n{compared}", one.gimli, one.example);
         assert!(!one.rule.is_empty());
     }
 }

@@ -5,3 +5,4 @@ mod asked;
 mod differences;
 mod evaluators;
 mod random;
+mod vectors;
