@@ -1,4 +1,4 @@
-//! Facts as text, for people and for reviewed files.
+//! Facts as text, for people and for reviewed files; evaluations as text and as pictures.
 
 mod frames;
 mod index;
@@ -6,9 +6,14 @@ mod lines;
 mod lists;
 mod macros;
 mod names;
+mod steps;
 mod text;
+mod watch;
+mod words;
 
+pub use steps::{Step, Steps, steps};
 pub use text::{DumpOptions, dump};
+pub use watch::Asked;
 
 use crate::error::Result;
 use crate::op::{Dialect, DraftCodes};
