@@ -1,5 +1,6 @@
 //! Facts as text, for people and for reviewed files; evaluations as text and as pictures.
 
+mod figure;
 mod frames;
 mod index;
 mod lines;
@@ -11,6 +12,7 @@ mod text;
 mod watch;
 mod words;
 
+pub use figure::figure;
 pub use steps::{Step, Steps, steps};
 pub use text::{DumpOptions, dump};
 pub use watch::Asked;

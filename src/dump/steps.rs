@@ -123,7 +123,7 @@ pub fn steps<'t>(
             asked,
             takes: match step.op {
                 Op::Piece { bytes } => u128::from(bytes).checked_mul(8),
-                Op::BitPiece { bits, .. } => Some(bits.into()),
+                Op::BitPiece { bits, offset: 0 } => Some(bits.into()),
                 _ => None,
             },
         });
@@ -175,12 +175,18 @@ impl<'t> Steps<'t> {
     /// known: a composite has as many as are left of it; of others, the next operation that makes a part of what
     /// is in that place of the stack says it, or else the size of the whole object, if it is given.
     pub fn bits_at(&self, step: usize, object: Option<u64>) -> Option<u128> {
-        let Element::Location(top) = self.steps.get(step)?.stack.last()? else { return None };
-        let left = top.remaining();
-        if let Some(Storage::Composite(_)) = top.single().map(|place| &place.storage) {
+        let top = self.steps.get(step)?.stack.last()?;
+        Self::bits_of(top, self.taken(step).or(object.map(Into::into)))
+    }
+
+    /// The same of an element, of which so many bits are wanted.
+    pub(super) fn bits_of(element: &Element, wanted: Option<u128>) -> Option<u128> {
+        let Element::Location(location) = element else { return None };
+        let left = location.remaining();
+        if let Some(Storage::Composite(_)) = location.single().map(|place| &place.storage) {
             return left;
         }
-        let bits = self.taken(step).or(object.map(Into::into))?;
+        let bits = wanted?;
         Some(left.map_or(bits, |left| left.min(bits)))
     }
 
