@@ -20,6 +20,8 @@ use crate::target::Target;
 
 /// As many steps are told; of a longer evaluation these, and how many there were.
 const MOST_STEPS: usize = 1000;
+/// As many elements of a stack are printed.
+const MOST_ELEMENTS: usize = 32;
 
 /// An operation that was carried out.
 #[derive(Debug, Clone)]
@@ -213,7 +215,11 @@ impl fmt::Display for Steps<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = self.words;
         let stack = |stack: &[Element]| -> Vec<String> {
-            let mut lines: Vec<String> = stack.iter().rev().map(|one| format!("  {}", words.element(one))).collect();
+            let told = stack.iter().rev().take(MOST_ELEMENTS);
+            let mut lines: Vec<String> = told.map(|one| format!("  {}", words.element(one))).collect();
+            if stack.len() > MOST_ELEMENTS {
+                lines.push(format!("  … {} more", stack.len() - MOST_ELEMENTS));
+            }
             match lines.first_mut() {
                 Some(top) => top.replace_range(..1, ">"),
                 None => lines.push("(empty)".into()),

@@ -10,7 +10,7 @@ use super::watch::Asked;
 const MOST_BYTES: usize = 16;
 const MOST_PARTS: usize = 16;
 /// Composites in composites are told to this depth.
-const MOST_LEVELS: usize = 4;
+const MOST_LEVELS: usize = 2;
 
 /// Tells things by the names of a target.
 #[derive(Debug, Clone, Copy)]

@@ -29,18 +29,25 @@ pub(super) struct Reading {
     pub bytes: u128,
 }
 
+/// As many fills are shown in a panel, about.
+const MOST_FILLS: usize = 256;
+
 /// What bits of an object at a location are: each part of a composite by itself.
 pub(super) fn fills(location: &Location, bits: u128) -> Vec<Fill> {
     let mut all = Vec::new();
-    if let Some(SingleLocation { storage: Storage::Composite(composite), offset }) = location.single() {
-        for (part, skip, bits) in composite.slice(*offset, bits) {
-            let number = composite.parts().iter().position(|one| core::ptr::eq(&one.location, part));
-            if let Ok(moved) = i128::try_from(skip).map_or(Ok(part.clone()), |skip| part.clone().moved(skip)) {
-                add(&mut all, &moved, bits, number);
+    let Some(SingleLocation { storage: Storage::Composite(composite), offset }) = location.single() else {
+        add(&mut all, location, bits, None);
+        return all;
+    };
+    let end = offset.saturating_add(bits);
+    for (index, part) in composite.parts().iter().enumerate() {
+        let (from, to) = (part.start.max(*offset), (part.start + part.bits).min(end));
+        if from < to && all.len() < MOST_FILLS {
+            let moved = i128::try_from(from - part.start).ok().map(|skip| part.location.clone().moved(skip));
+            if let Some(Ok(moved)) = moved {
+                add(&mut all, &moved, to - from, Some(index));
             }
         }
-    } else {
-        add(&mut all, location, bits, None);
     }
     all
 }
@@ -69,7 +76,7 @@ pub(super) fn parts(location: &Location) -> Vec<Fill> {
         return Vec::new();
     };
     let storage = || Storage::Composite(composite.clone());
-    let parts = composite.parts().iter().enumerate().filter(|(_, part)| part.bits > 0);
+    let parts = composite.parts().iter().enumerate().filter(|(_, part)| part.bits > 0).take(MOST_FILLS);
     parts
         .map(|(index, part)| Fill {
             storage: storage(),
