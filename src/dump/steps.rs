@@ -216,7 +216,8 @@ impl fmt::Display for Steps<'_> {
         let words = self.words;
         let stack = |stack: &[Element]| -> Vec<String> {
             let told = stack.iter().rev().take(MOST_ELEMENTS);
-            let mut lines: Vec<String> = told.map(|one| format!("  {}", words.element(one))).collect();
+            let mut lines: Vec<String> =
+                told.flat_map(|one| words.lines(one)).map(|line| format!("  {line}")).collect();
             if stack.len() > MOST_ELEMENTS {
                 lines.push(format!("  … {} more", stack.len() - MOST_ELEMENTS));
             }
@@ -249,7 +250,7 @@ impl fmt::Display for Steps<'_> {
         }
         table(f, &rows)?;
         match &self.result {
-            Ok(element) => writeln!(f, "result: {}", words.element(element)),
+            Ok(element) => writeln!(f, "result: {}", words.lines(element).join("\n      ")),
             Err(fault) => writeln!(f, "fault: {fault}"),
         }
     }

@@ -1,6 +1,6 @@
 //! Locations, values and what was read, in words: registers and spaces by the names that the target has.
 
-use crate::eval::{Element, Location, SingleLocation, Storage};
+use crate::eval::{Element, Location, Part, SingleLocation, Storage};
 use crate::op::Reg;
 use crate::target::{SpaceId, Target};
 
@@ -82,15 +82,17 @@ impl Words<'_> {
         let name = self.storage(&place.storage);
         match &place.storage {
             Storage::Undefined => name,
-            Storage::Memory { .. } => format!("{name} {:#x}{}", place.offset / 8, by(place.offset % 8)),
+            Storage::Memory { space, lane, .. } => {
+                let lane = lane.map_or_else(String::new, |lane| format!(" of lane {lane}"));
+                let bits = by(place.offset % 8);
+                format!("{} {:#x}{lane}{bits}", self.space(*space, None), place.offset / 8)
+            }
             Storage::Register { .. } | Storage::ImplicitPointer(_) => name + &by(place.offset),
             Storage::Implicit(bits) => format!("{name} {}{}", hex(bits.bytes()), by(place.offset)),
             Storage::Composite(_) if levels == 0 => name + &by(place.offset),
             Storage::Composite(composite) => {
                 let parts = composite.parts();
-                let part = |part: &crate::eval::Part| {
-                    format!("{} of {}", size(part.bits), self.location_to(&part.location, levels - 1))
-                };
+                let part = |part| self.part_to(part, levels - 1);
                 let mut told: Vec<String> = parts.iter().take(MOST_PARTS).map(part).collect();
                 if parts.len() > MOST_PARTS {
                     told.push(format!("… {} parts in all", parts.len()));
@@ -112,11 +114,42 @@ impl Words<'_> {
         if places.len() == 1 { places.concat() } else { format!("({})", places.join(" and ")) }
     }
 
+    /// A part of a composite, without its number.
+    pub(super) fn part(self, part: &Part) -> String {
+        self.part_to(part, MOST_LEVELS)
+    }
+
+    fn part_to(self, part: &Part, levels: usize) -> String {
+        match part.location.single().map(|place| &place.storage) {
+            Some(Storage::Undefined) => format!("{} undefined", size(part.bits)),
+            _ => format!("{} of {}", size(part.bits), self.location_to(&part.location, levels)),
+        }
+    }
+
     pub(super) fn element(self, element: &Element) -> String {
         match element {
             Element::Value(value) => value.to_string(),
             Element::Location(location) => self.location(location),
         }
+    }
+
+    /// An element in lines: a composite with one for each part, by its number.
+    pub(super) fn lines(self, element: &Element) -> Vec<String> {
+        let place = match element {
+            Element::Location(location) => location.single(),
+            Element::Value(_) => None,
+        };
+        let Some(SingleLocation { storage: storage @ Storage::Composite(composite), offset }) = place else {
+            return vec![self.element(element)];
+        };
+        let state = if composite.is_complete() { "" } else { ", incomplete" };
+        let mut lines = vec![format!("{}{}{state}", self.storage(storage), by(*offset))];
+        let parts = composite.parts().iter().enumerate().take(MOST_PARTS);
+        lines.extend(parts.map(|(index, part)| format!("  {} {}", index + 1, self.part(part))));
+        if composite.parts().len() > MOST_PARTS {
+            lines.push("  …".into());
+        }
+        lines
     }
 
     /// What was asked for and answered: `v3 bytes 4 to 7: 01 41 81 c1`.
@@ -138,7 +171,8 @@ impl Words<'_> {
                 }
             }
             Asked::Memory { space, lane, address, bytes, .. } => {
-                format!("{} {address:#x}: {}", self.space(*space, *lane), contents(bytes))
+                let lane = lane.map_or_else(String::new, |lane| format!(" of lane {lane}"));
+                format!("{} {address:#x}{lane}: {}", self.space(*space, None), contents(bytes))
             }
             Asked::Lane(lane) => format!("lane: {}", index(lane)),
             Asked::Iteration(iteration) => format!("iteration: {}", index(iteration)),

@@ -150,11 +150,21 @@ fn panels(steps: &Steps<'_>, target: &dyn Architecture, bits: Option<u64>) -> Ve
         panels.push(panel.with(step.stack.clone(), steps.bits_at(index, bits)));
     }
     let more = steps.steps.len().saturating_sub(MOST_PANELS) + steps.more;
+    // The last step often has the result alone on its stack.
+    let bits_of_result = steps.result.as_ref().ok().and_then(|found| Steps::bits_of(found, bits.map(Into::into)));
+    if let (Some(last), Some(step), Ok(found)) = (panels.last_mut(), steps.steps.last(), &steps.result)
+        && (more, step.depth, &step.stack[..]) == (0, 0, core::slice::from_ref(found))
+        && steps.asked.is_empty()
+        && steps.bits_at(steps.steps.len() - 1, bits) == bits_of_result
+    {
+        last.title.push_str("  (result)");
+        return panels;
+    }
     let left_out = if more == 0 { String::new() } else { format!(" after {more} more steps") };
     panels.push(match &steps.result {
         Ok(element) => {
             let panel = Panel::new(format!("result{left_out}"), steps, &steps.asked, target);
-            panel.with(vec![element.clone()], Steps::bits_of(element, bits.map(Into::into)))
+            panel.with(vec![element.clone()], bits_of_result)
         }
         Err(fault) => {
             let panel = Panel::new(format!("fault{left_out}"), steps, &steps.asked, target);
@@ -188,6 +198,6 @@ fn patterns(svg: &mut Svg) {
     };
     svg.within("defs", &[], |svg| {
         pattern(svg, "undefined", "M 0 8 L 8 0 M -2 2 L 2 -2 M 6 10 L 10 6", MUTED);
-        pattern(svg, "implicit", "M 2 0 L 2 8 M 6 0 L 6 8", RULE);
+        pattern(svg, "implicit", "M 2 0 L 2 8 M 6 0 L 6 8", MUTED);
     });
 }

@@ -132,11 +132,7 @@ impl Ruler {
     }
 
     fn cells(&self, svg: &mut Svg, (x, y): (usize, usize)) {
-        let background = match self.storage {
-            Storage::Undefined => "url(#undefined)",
-            Storage::Implicit(_) | Storage::ImplicitPointer(_) => "url(#implicit)",
-            _ => CELL,
-        };
+        let background = hatching(&self.storage).unwrap_or(CELL);
         for section in &self.sections {
             if !section.is_shown {
                 svg.text((x + section.x + GAP / 2, y + CELL_HEIGHT / 2 + 4), "middle", TEXT, MUTED, "…");
@@ -145,7 +141,9 @@ impl Ruler {
             for (index, byte) in section.bytes.clone().enumerate() {
                 let style: [(&str, &dyn core::fmt::Display); 4] =
                     [("class", &"byte"), ("data-byte", &byte), ("fill", &background), ("stroke", &RULE)];
-                svg.rect((x + section.x + index * BYTE, y), (BYTE, CELL_HEIGHT), &style);
+                // The last byte of a storage can have fewer bits.
+                let bits = self.storage.size().map_or(8, |bits| bits.saturating_sub(byte * 8).min(8));
+                svg.rect((x + section.x + index * BYTE, y), (bits as usize * BIT, CELL_HEIGHT), &style);
             }
         }
     }
@@ -154,6 +152,13 @@ impl Ruler {
         let color = fill.part.unwrap_or(0) % FILLS.len();
         let (part, place) = (label_of_part(fill.part), label_of_place(fill.place));
         let class = if matches!(fill.storage, Storage::Composite(_)) { "part" } else { "fill" };
+        let hatching = hatching(match (&fill.storage, fill.part) {
+            (Storage::Composite(composite), Some(part)) => match composite.parts()[part].location.single() {
+                Some(place) => &place.storage,
+                None => &fill.storage,
+            },
+            _ => &fill.storage,
+        });
         let attributes: [(&str, &dyn core::fmt::Display); 5] = [
             ("class", &class),
             ("data-from", &fill.from),
@@ -163,7 +168,7 @@ impl Ruler {
         ];
         svg.within("g", &attributes, |svg| {
             for (index, (from, to, is_shown)) in self.extent(fill.from, fill.bits).enumerate() {
-                let opacity = if matches!(self.storage, Storage::Undefined) { "0.45" } else { "0.85" };
+                let opacity = if hatching.is_some() { "0.5" } else { "0.85" };
                 // Bytes that are left out are filled, but not as high.
                 let (top, height) = if is_shown { (y, CELL_HEIGHT) } else { (y + 7, CELL_HEIGHT - 14) };
                 let style: [(&str, &dyn core::fmt::Display); 4] = [
@@ -172,6 +177,9 @@ impl Ruler {
                     ("fill-opacity", &opacity),
                     ("stroke", &EDGES[color]),
                 ];
+                if let Some(hatching) = hatching {
+                    svg.rect((x + from, top), (to - from, height), &[("fill", &hatching)]);
+                }
                 svg.rect((x + from, top), (to - from, height), &style);
                 if index == 0 {
                     let label = format!("{part}{place}");
@@ -234,16 +242,32 @@ impl Ruler {
                 }
             }
         }
-        // Edges within a byte.
+        // Edges within a byte: one number for both.
         for fill in what.fills.iter().filter(|fill| fill.storage == self.storage) {
-            for bit in [fill.from, fill.from.saturating_add(fill.bits)] {
-                if !bit.is_multiple_of(8)
-                    && let Some((from, _, true)) = self.extent(bit, 1).next()
-                {
-                    tick(x + from, 18, format!("bit {bit}"));
-                }
+            let end = fill.from.saturating_add(fill.bits);
+            if fill.from.is_multiple_of(8) && end.is_multiple_of(8) {
+                continue;
+            }
+            let label = match fill.bits {
+                1 => format!("bit {}", fill.from),
+                _ => format!("bits {} to {}", fill.from, end.saturating_sub(1)),
+            };
+            if let Some((from, _, true)) = self.extent(fill.from, 1).next() {
+                tick(x + from, 18, label);
+            }
+            if let Some((_, to, true)) = self.extent(end.saturating_sub(1), 1).next() {
+                tick(x + to, 12, String::new());
             }
         }
+    }
+}
+
+/// What a storage is hatched with that is nowhere.
+fn hatching(storage: &Storage) -> Option<&'static str> {
+    match storage {
+        Storage::Undefined => Some("url(#undefined)"),
+        Storage::Implicit(_) | Storage::ImplicitPointer(_) => Some("url(#implicit)"),
+        _ => None,
     }
 }
 

@@ -90,7 +90,7 @@ fn lines(element: &Element, words: Words<'_>) -> Vec<Line> {
     lines.extend(parts.iter().enumerate().take(MOST_LINES).map(|(index, part)| Line {
         label: (index + 1).to_string(),
         color: index % FILLS.len(),
-        ..plain(format!("{} of {}", size(part.bits), words.location(&part.location)))
+        ..plain(words.part(part))
     }));
     if parts.len() > MOST_LINES {
         lines.push(muted(format!("… {} parts in all", parts.len())));

@@ -33,7 +33,7 @@ pub(super) const GAP: usize = 28;
 pub(super) const NAME_HEIGHT: usize = 16;
 pub(super) const MARK_HEIGHT: usize = 14;
 /// Under the cells: ticks and their numbers.
-pub(super) const TICK_HEIGHT: usize = 28;
+pub(super) const TICK_HEIGHT: usize = 24;
 
 pub(super) const BACKGROUND: &str = "#ffffff";
 pub(super) const INK: &str = "#1a1a1a";
