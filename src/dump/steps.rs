@@ -36,7 +36,7 @@ pub struct Step {
     pub stack: Vec<Element>,
     /// What it asked the machine for.
     pub asked: Vec<Asked>,
-    /// How many bits of an object it takes for a part: of `DW_OP_piece` and its like.
+    /// How many bits it takes of the location on top before it, for a part or to read them.
     pub(super) takes: Option<u128>,
 }
 
@@ -126,6 +126,8 @@ pub fn steps<'t>(
             takes: match step.op {
                 Op::Piece { bytes } => u128::from(bytes).checked_mul(8),
                 Op::BitPiece { bits, offset: 0 } => Some(bits.into()),
+                Op::Deref {} => Some(u128::from(context.encoding.address_bytes) * 8),
+                Op::DerefSize { bytes } | Op::DerefType { bytes, .. } => Some(u128::from(bytes) * 8),
                 _ => None,
             },
         });
@@ -174,11 +176,12 @@ impl<'t> Steps<'t> {
     }
 
     /// How many bits the object has at the location that is on top of the stack after a step, as far as that is
-    /// known: a composite has as many as are left of it; of others, the next operation that makes a part of what
-    /// is in that place of the stack says it, or else the size of the whole object, if it is given.
+    /// known: a composite has as many as are left of it; of others, the next operation says it that makes a part of
+    /// what is in that place of the stack or reads it; of what stays there to the end, the size of the whole object,
+    /// if it is given.
     pub fn bits_at(&self, step: usize, object: Option<u64>) -> Option<u128> {
         let top = self.steps.get(step)?.stack.last()?;
-        Self::bits_of(top, self.taken(step).or(object.map(Into::into)))
+        Self::bits_of(top, self.wanted(step, object))
     }
 
     /// The same of an element, of which so many bits are wanted.
@@ -192,22 +195,26 @@ impl<'t> Steps<'t> {
         Some(left.map_or(bits, |left| left.min(bits)))
     }
 
-    /// What the next part takes of what is on top after a step.
-    fn taken(&self, step: usize) -> Option<u128> {
+    /// How many bits are wanted of what is on top after a step: those that the next operation takes that makes a
+    /// part of it or reads it; of what stays to the end, those of the object.
+    fn wanted(&self, step: usize, object: Option<u64>) -> Option<u128> {
         let Step { depth, ref stack, .. } = self.steps[step];
         let height = stack.len();
         let mut before = height;
         // Deeper steps belong to the operation that called for them.
         for next in self.steps[step + 1..].iter().filter(|next| next.depth <= depth) {
-            if next.depth < depth || before < height {
-                return None;
+            if next.depth < depth {
+                return object.map(Into::into);
             }
-            if let (Some(bits), true) = (next.takes, before == height) {
-                return Some(bits);
+            if before == height && next.takes.is_some() {
+                return next.takes;
             }
             before = next.stack.len();
+            if before < height || matches!(next.stack[height - 1], Element::Value(_)) {
+                return None;
+            }
         }
-        None
+        object.map(Into::into)
     }
 }
 

@@ -127,9 +127,15 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
 
     /// How many lanes the subprogram with code at a pc says it has.
     pub fn lanes(&self, pc: u64) -> Option<u64> {
-        let entry = self.subprogram(pc)?;
-        let is_legacy = entry.unit().encoding.dialect == Dialect::Legacy;
-        entry.number(if is_legacy { LANES_LEGACY } else { LANES })
+        lanes(self.subprogram(pc)?)
+    }
+
+    /// How many lanes all subprograms have that say it, if they agree.
+    pub fn lanes_of_all(&self) -> Option<u64> {
+        let subprograms = self.dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
+        let mut said = subprograms.filter_map(lanes);
+        let first = said.next()?;
+        said.all(|lanes| lanes == first).then_some(first)
     }
 
     /// The canonical frame address at a pc of the innermost frame, by call frame information.
@@ -154,6 +160,11 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         };
         Evaluator::new().cfa_expression(expr, machine, context).ok()
     }
+}
+
+fn lanes(subprogram: read::Entry<'_, '_>) -> Option<u64> {
+    let is_legacy = subprogram.unit().encoding.dialect == Dialect::Legacy;
+    subprogram.number(if is_legacy { LANES_LEGACY } else { LANES })
 }
 
 /// The base type that an entry describes, if it is one whose encoding is known.

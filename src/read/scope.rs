@@ -34,7 +34,7 @@ impl<'o> Dwarf<'o> {
                 found.push(entry);
             }
         }
-        let at = pc.map_or_else(String::new, |pc| format!(" at pc {pc:#x}"));
+        let at = pc.map_or_else(|| " without a pc".into(), |pc| format!(" at pc {pc:#x}"));
         match found[..] {
             [one] => Ok(one),
             [] => Err(Error::bad_argument(format!("no variable `{name}` is in scope{at}"))),

@@ -10,6 +10,7 @@ use eitri::eval::{
 use eitri::lower::Consumer;
 use eitri::op::{Dialect, DraftCodes, Encoding, text};
 use eitri::read::{Dwarf, Object};
+use eitri::target::Wave;
 use eitri::{Result, target};
 
 use super::arguments::Question;
@@ -43,7 +44,10 @@ pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
     let bytes = input(file)?;
     let object = Object::read(&bytes).map_err(of(file))?;
     let dwarf = Dwarf::read_as(&object, dialect(question)?, DraftCodes::NONE).map_err(of(file))?;
-    let (machine, target) = stopped(question, object.target(None))?;
+    let info = DebugInfo::new(&dwarf);
+    let lanes = info.lanes_of_all();
+    let wave = [Wave::W32, Wave::W64].into_iter().find(|wave| lanes == Some(wave.lanes().into()));
+    let (machine, target) = stopped(question, object.target(object.wave().or(wave)))?;
     let pc = eval::Machine::pc(&machine.snapshot, machine.frame);
     let entry = dwarf.variable_at(name, pc).map_err(of(file))?;
     let unit = entry.unit();
@@ -53,7 +57,6 @@ pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
         object: CurrentObject::Unspecified,
         ..machine.context(unit.encoding, &target)
     };
-    let info = DebugInfo::new(&dwarf);
     let whole = WithDebugInfo::new(&info, &machine.snapshot, context);
     let bits = question.read.or_else(|| entry.ty()?.size_bits());
     let asked = Asked { body: info.body(entry), bits, is_drawn };
