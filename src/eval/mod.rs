@@ -44,6 +44,7 @@ mod arith;
 pub mod attributes;
 mod branch;
 pub mod composite;
+mod debug_info;
 pub mod fault;
 mod float;
 mod integer;
@@ -64,6 +65,7 @@ pub mod write;
 
 pub use attributes::{MemberLocation, Property};
 pub use composite::{Composite, Part};
+pub use debug_info::{DebugInfo, WithDebugInfo};
 pub use fault::{Class, Fault};
 pub use lists::EncodedList;
 pub use location::{ImplicitBits, ImplicitPointer, Location, SingleLocation, Storage};
