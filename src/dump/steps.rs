@@ -43,7 +43,7 @@ pub struct Step {
 /// An evaluation, step by step. Printed as a table.
 #[derive(Debug, Clone)]
 pub struct Steps<'t> {
-    /// What was evaluated, as [text]; of a location list the expressions of all entries.
+    /// What was evaluated, as [text]; of a location list all entries, with their bounds.
     pub expressions: Vec<String>,
     /// The stack at first, the bottom first.
     pub initial: Vec<Element>,
@@ -141,8 +141,15 @@ pub fn steps<'t>(
     };
     let asked = watched.take();
     let initial = if is_list { Vec::new() } else { context.initial.to_vec() };
-    let print = |expr: &&[u8]| text::print(expr, context.encoding, target);
-    let expressions = expressions.iter().map(print).collect();
+    let print = |entry: &ListEntry<'_>| {
+        let expr = text::print(&entry.expr, context.encoding, target);
+        match (is_list, entry.bounds) {
+            (false, _) => expr,
+            (true, None) => format!("default: {expr}"),
+            (true, Some((start, end))) => format!("[{start:#x}, {end:#x}): {expr}"),
+        }
+    };
+    let expressions = list.iter().map(print).collect();
     Steps { expressions, initial, steps, more, asked, result, words: Words(target) }
 }
 
