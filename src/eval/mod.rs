@@ -40,11 +40,13 @@
 //! ```
 
 mod arith;
+mod branch;
 pub mod composite;
 pub mod fault;
 pub mod location;
 pub mod machine;
 mod ops;
+mod quick;
 pub mod read;
 mod run;
 pub mod snapshot;
@@ -65,6 +67,7 @@ pub use value::{BaseType, TypeEncoding, Value};
 pub use write::{MachineMut, write_bits};
 
 use crate::op::{Encoding, Op};
+use quick::{Progress, Quick, Slots};
 use run::Run;
 
 /// What an evaluation results in.
@@ -151,6 +154,7 @@ pub struct Step<'a> {
 #[derive(Debug)]
 pub struct Evaluator {
     stack: Vec<Element>,
+    slots: Slots,
     limits: Limits,
 }
 
@@ -182,7 +186,7 @@ impl Default for Evaluator {
 impl Evaluator {
     /// An evaluator with the default [`Limits`].
     pub fn new() -> Self {
-        Self { stack: Vec::with_capacity(16), limits: Limits::default() }
+        Self { stack: Vec::with_capacity(16), slots: Slots::new(), limits: Limits::default() }
     }
 
     /// The same with other limits.
@@ -209,7 +213,11 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Outcome, Fault> {
-        self.run(machine, context, None, |run| run.whole(expr, context))
+        match context.kind {
+            Kind::Location => self.location(expr, machine, context).map(Element::Location),
+            Kind::Value => self.value(expr, machine, context).map(Element::Value),
+            Kind::Any => self.run(machine, context, None, |run| run.whole(expr, context)),
+        }
     }
 
     /// As [`evaluate`](Self::evaluate), and `trace` is told of every operation after it.
@@ -236,10 +244,17 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        let context = Context { kind: Kind::Location, ..*context };
-        self.run(machine, &context, None, |run| {
+        self.slots.clear();
+        let (quick, mut progress) = (self.quick(machine, context), Progress::default());
+        if context.initial.is_empty()
+            && quick.run(expr, &mut self.slots, &mut progress)
+            && let Some(location) = self.slots.top().and_then(|top| quick.location(top))
+        {
+            return Ok(location);
+        }
+        self.go_on(machine, context, None, |run| {
             run.start(context.initial);
-            run.expression(expr)?;
+            run.rest(expr, progress)?;
             run.finish_location()
         })
     }
@@ -254,10 +269,17 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Value, Fault> {
-        let context = Context { kind: Kind::Value, ..*context };
-        self.run(machine, &context, None, |run| {
+        self.slots.clear();
+        let (quick, mut progress) = (self.quick(machine, context), Progress::default());
+        if context.initial.is_empty()
+            && quick.run(expr, &mut self.slots, &mut progress)
+            && let Some(value) = self.slots.top().and_then(|top| quick.value(top))
+        {
+            return Ok(value);
+        }
+        self.go_on(machine, context, None, |run| {
             run.start(context.initial);
-            run.expression(expr)?;
+            run.rest(expr, progress)?;
             run.finish_value()
         })
     }
@@ -299,6 +321,22 @@ impl Evaluator {
         self.run(machine, context, Some(trace), |run| run.list(entries.into_iter()))
     }
 
+    /// The quick way into an expression.
+    #[inline(always)]
+    fn quick<'q>(&self, machine: &'q dyn Machine, context: &'q Context<'_>) -> Quick<'q> {
+        Quick {
+            machine,
+            target: context.target,
+            encoding: &context.encoding,
+            frame: context.frame,
+            place: context.place,
+            is_frame_base: false,
+            depth: self.limits.depth,
+            max_steps: self.limits.steps,
+            room: self.limits.stack as usize,
+        }
+    }
+
     fn run<T>(
         &mut self,
         machine: &dyn Machine,
@@ -306,8 +344,21 @@ impl Evaluator {
         trace: Option<&mut dyn FnMut(Step<'_>)>,
         then: impl FnOnce(&mut Run<'_, '_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
+        self.slots.clear();
+        self.go_on(machine, context, trace, then)
+    }
+
+    /// Does the rest of what was begun on the quick way.
+    fn go_on<T>(
+        &mut self,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+        trace: Option<&mut dyn FnMut(Step<'_>)>,
+        then: impl FnOnce(&mut Run<'_, '_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
         self.stack.clear();
-        let result = then(&mut Run::new(&mut self.stack, self.limits, machine, context, trace));
+        let result =
+            then(&mut Run::new(&mut self.stack, &mut self.slots, self.limits, machine, context, trace));
         self.stack.clear();
         result
     }

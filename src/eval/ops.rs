@@ -353,7 +353,7 @@ fn not_known() -> Result<(), Fault> {
 }
 
 /// Operations that need a compilation unit, an object, a lane or the frame itself (A.6.4.2).
-fn is_not_for_cfi(name: Name) -> bool {
+pub(super) fn is_not_for_cfi(name: Name) -> bool {
     use Name as N;
     matches!(
         name,

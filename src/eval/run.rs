@@ -4,6 +4,7 @@ use super::fault::{Fault, error, ill_formed};
 use super::location::{Location, memory_bits};
 use super::machine::{Architecture, Body, Entry, ListEntry, Machine};
 use super::ops::Next;
+use super::quick::{Progress, Quick, Slots};
 use super::stack::{Element, complete, integral};
 use super::value::{BaseType, Value};
 use super::{Context, Kind, Limits, Outcome, Step, Where};
@@ -15,6 +16,7 @@ use crate::target::SpaceId;
 /// The part of the context that changes on the way into another expression is in `scope`.
 pub(super) struct Run<'r, 't> {
     pub stack: &'r mut Vec<Element>,
+    pub slots: &'r mut Slots,
     pub machine: &'r dyn Machine,
     pub target: &'r dyn Architecture,
     pub limits: Limits,
@@ -46,6 +48,7 @@ pub(super) struct Scope {
 impl<'r, 't> Run<'r, 't> {
     pub fn new(
         stack: &'r mut Vec<Element>,
+        slots: &'r mut Slots,
         limits: Limits,
         machine: &'r dyn Machine,
         context: &Context<'r>,
@@ -62,7 +65,7 @@ impl<'r, 't> Run<'r, 't> {
             entry: None,
         };
         let (target, place) = (context.target, context.place);
-        Self { stack, machine, target, limits, place, scope, last_register: None, steps: 0, trace }
+        Self { stack, slots, machine, target, limits, place, scope, last_register: None, steps: 0, trace }
     }
 
     /// Evaluates an expression from the initial stack to the result that is wanted.
@@ -78,19 +81,33 @@ impl<'r, 't> Run<'r, 't> {
 
     /// Carries out the operations of an expression on the current stack.
     pub fn expression(&mut self, expr: &[u8]) -> Result<(), Fault> {
+        let (steps, register) = (self.steps, self.last_register);
+        self.rest(expr, Progress { steps, register, ..Progress::default() })
+    }
+
+    /// Carries out the operations of an expression that was begun on the quick way.
+    pub fn rest(&mut self, expr: &[u8], mut progress: Progress) -> Result<(), Fault> {
+        (self.steps, self.last_register) = (progress.steps, progress.register);
+        self.fetch();
         let encoding = self.scope.encoding;
         let mut decoder = Decoder::new(expr, encoding);
-        let mut branches = Branches::default();
         loop {
-            let offset = decoder.offset();
+            if self.trace.is_none() && self.quickly(expr, &mut progress) {
+                return Ok(());
+            }
+            decoder.seek(progress.at);
+            let offset = progress.at;
             let entry = self.scope.entry;
             let place = |fault: Fault| fault.or_at(expr, offset, encoding, entry);
             let Some(decoded) = decoder.next() else { return Ok(()) };
             let op = decoded.map_err(|error| place(ill_formed(error.kind().to_string())))?.op;
+            progress.at = decoder.offset();
             self.charge(1).map_err(place)?;
             if let Next::Branch(by) = self.operation(&op).map_err(place)? {
-                let to = self.branch(expr, decoder.offset(), by, &mut branches).map_err(place)?;
-                decoder.seek(to);
+                let target = progress.branches.target(expr, &encoding, progress.at, by);
+                let (to, steps) = target.map_err(place)?;
+                self.charge(steps).map_err(place)?;
+                progress.at = to;
             }
             if self.stack.len() > self.limits.stack as usize {
                 return Err(place(error(format!("more than {} elements on the stack", self.limits.stack))));
@@ -108,6 +125,32 @@ impl<'r, 't> Run<'r, 't> {
         }
     }
 
+    /// Carries out what the quick way can. Says whether the expression is done.
+    fn quickly(&mut self, expr: &[u8], progress: &mut Progress) -> bool {
+        (progress.steps, progress.register) = (self.steps, self.last_register);
+        let quick = Quick {
+            machine: self.machine,
+            target: self.target,
+            encoding: &self.scope.encoding,
+            frame: self.scope.frame,
+            place: self.place,
+            is_frame_base: self.scope.is_frame_base,
+            depth: self.limits.depth.saturating_sub(self.scope.depth),
+            max_steps: self.limits.steps,
+            room: (self.limits.stack as usize).saturating_sub(self.stack.len()),
+        };
+        let is_done = quick.run(expr, self.slots, progress);
+        (self.steps, self.last_register) = (progress.steps, progress.register);
+        self.fetch();
+        is_done
+    }
+
+    /// Takes the elements that the quick way left.
+    fn fetch(&mut self) {
+        let (encoding, big_endian) = (&self.scope.encoding, self.machine.is_big_endian());
+        self.stack.extend(self.slots.take().iter().map(|slot| slot.element(encoding, big_endian)));
+    }
+
     /// Counts steps.
     pub fn charge(&mut self, steps: u64) -> Result<(), Fault> {
         self.steps = self.steps.saturating_add(steps);
@@ -115,31 +158,6 @@ impl<'r, 't> Run<'r, 't> {
             true => Ok(()),
             false => Err(error(format!("not done after {} steps", self.limits.steps))),
         }
-    }
-
-    /// Where a branch goes: the end, or the start of an operation.
-    fn branch(&mut self, expr: &[u8], from: usize, by: i16, known: &mut Branches) -> Result<usize, Fault> {
-        let to = from.checked_add_signed(by.into()).filter(|&to| to <= expr.len()).ok_or_else(|| {
-            ill_formed(format!("a branch by {by} from offset {from:#x} leaves the expression"))
-        })?;
-        if to == expr.len() || known.targets.contains(&Some(to)) {
-            return Ok(to);
-        }
-        let mut decoder = Decoder::new(expr, self.scope.encoding);
-        if to >= from {
-            decoder.seek(from);
-        }
-        let mut skipped = 0;
-        while decoder.offset() < to && decoder.next().is_some_and(|one| one.is_ok()) {
-            skipped += 1;
-        }
-        self.charge(skipped / 8)?;
-        if decoder.offset() != to {
-            return Err(ill_formed(format!("a branch to offset {to:#x}, where no operation starts")));
-        }
-        known.targets[known.next % known.targets.len()] = Some(to);
-        known.next += 1;
-        Ok(to)
     }
 
     // The stack.
@@ -361,13 +379,6 @@ impl Scope {
         let encoding = entry.encoding.unwrap_or(self.encoding);
         Self { encoding, unit: entry.unit, entry: Some(offset), ..self }
     }
-}
-
-/// Branch targets that are known to be good, so that a loop is checked once.
-#[derive(Default)]
-struct Branches {
-    targets: [Option<usize>; 4],
-    next: usize,
 }
 
 impl From<Value> for Element {

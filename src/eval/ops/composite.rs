@@ -242,6 +242,7 @@ fn moved(location: Location, bits: Option<u64>) -> Result<Location, Fault> {
 #[cfg(test)]
 mod tests {
     use super::super::super::{Context, Element, Fault, Limits, Location, Snapshot, Value};
+    use super::super::super::quick::Slots;
     use super::Run;
     use crate::op::{Dialect, Encoding, Op, Reg};
     use crate::target::{SpaceId, Target};
@@ -251,7 +252,8 @@ mod tests {
         let context = Context::new(Encoding::new(8, Dialect::Llvm), &target);
         let machine = Snapshot { iteration: Some(2), iterations: Some(4), ..Snapshot::default() };
         let mut stack = initial;
-        let mut run = Run::new(&mut stack, Limits::default(), &machine, &context, None);
+        let mut slots = Slots::new();
+        let mut run = Run::new(&mut stack, &mut slots, Limits::default(), &machine, &context, None);
         run.operation(op)?;
         Ok(run.pop()?.to_string())
     }
