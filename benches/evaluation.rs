@@ -108,8 +108,9 @@ fn bytes(case: &Case, given: &Given) -> Vec<u8> {
 fn assert_same(given: &mut Given, expr: &[u8], case: &Case) {
     let context = Context::new(given.encoding, &given.target);
     let asked = (expr, case.wants_value);
-    let ours =
-        sides::eitri(&mut given.evaluator, asked, &given.machine, &context, |element| sides::answer(&element));
+    let ours = sides::eitri(&mut given.evaluator, asked, &given.machine, &context, |element| {
+        sides::answer(&element)
+    });
     let theirs: [Answer; 2] = [
         sides::gimli::<InPlace, _>(expr, &given.machine, |it| sides::answer_of_gimli(it, case.wants_value)),
         sides::gimli::<OnHeap, _>(expr, &given.machine, |it| sides::answer_of_gimli(it, case.wants_value)),

@@ -51,8 +51,11 @@ impl Machine for Stopped {
         address: u64,
         into: &mut [u8],
     ) -> Result<(), Unavailable> {
-        let at = address.checked_sub(START).filter(|_| space == SpaceId::DEFAULT).ok_or(Unavailable)? as usize;
-        into.copy_from_slice(self.memory.get(at..).and_then(|from| from.get(..into.len())).ok_or(Unavailable)?);
+        let at =
+            address.checked_sub(START).filter(|_| space == SpaceId::DEFAULT).ok_or(Unavailable)? as usize;
+        into.copy_from_slice(
+            self.memory.get(at..).and_then(|from| from.get(..into.len())).ok_or(Unavailable)?,
+        );
         Ok(())
     }
 

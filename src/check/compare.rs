@@ -175,11 +175,8 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
             match entry.locations(dw::DW_AT_location) {
                 Ok(found) => {
-                    let found = found.unwrap_or_default().into_iter().map(|one| eval::ListEntry {
-                        bounds: (!one.is_default()).then_some((one.start, one.end)),
-                        expr: one.expr.into(),
-                    });
-                    self.lists.insert(entry.offset(), found.collect());
+                    let found = found.unwrap_or_default().into_iter().map(Into::into).collect();
+                    self.lists.insert(entry.offset(), found);
                 }
                 Err(error) => self.unreadable(&error, entry.place()),
             }

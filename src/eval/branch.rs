@@ -39,7 +39,13 @@ impl Branches {
     }
 
     #[cold]
-    fn find(&mut self, expr: &[u8], encoding: &Encoding, from: usize, by: i16) -> Result<(usize, u64), Fault> {
+    fn find(
+        &mut self,
+        expr: &[u8],
+        encoding: &Encoding,
+        from: usize,
+        by: i16,
+    ) -> Result<(usize, u64), Fault> {
         let to = from.checked_add_signed(by.into()).filter(|&to| to <= expr.len()).ok_or_else(|| {
             ill_formed(format!("a branch by {by} from offset {from:#x} leaves the expression"))
         })?;

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use super::lists::EncodedList;
 use super::location::Location;
 use super::value::BaseType;
 use crate::op::{Encoding, Reg};
@@ -87,8 +88,10 @@ pub struct ListEntry<'a> {
 pub enum Body<'a> {
     /// `DW_AT_location` (or `DW_AT_frame_base`) with an expression.
     Expression(&'a [u8]),
-    /// The same with a location list.
+    /// The same with a location list whose entries were read before.
     List(&'a [ListEntry<'a>]),
+    /// The same with a location list as it stands in its section.
+    EncodedList(EncodedList<'a>),
     /// `DW_AT_const_value` as bytes in memory order.
     Constant(&'a [u8]),
     /// Neither.
@@ -109,17 +112,79 @@ pub struct Entry<'a> {
 /// A stopped program, and its debug information as far as expressions refer to it.
 ///
 /// Only what has no default must be written. The default of everything else is "not in the context", which
-/// makes an operation that needs it an evaluation error.
+/// makes an operation that needs it an evaluation error (A.2.5.1).
 ///
-/// Frames count from 0, the innermost. Offsets of entries count in bytes from the start of `.debug_info`.
+/// * Frames count from 0, the innermost; 1 is its caller.
+/// * Offsets of units and entries count in bytes from the start of `.debug_info`. Where a program has several
+///   files, a machine is the one whose `.debug_info` the expression is in.
+/// * Everything is asked for by reference and answered in place: no answer needs an allocation, unless it is
+///   a location in several places or in parts.
+/// * What a machine answers must not change during an evaluation.
+///
+/// ```
+/// use eitri::eval::{Body, Context, Evaluator, Machine, Unavailable};
+/// use eitri::op::{Dialect, Encoding, Reg};
+/// use eitri::target::{SpaceId, Target};
+///
+/// /// A stopped process: 16 registers, one range of memory, one subprogram.
+/// struct Process<'p> {
+///     registers: [u64; 16],
+///     memory: &'p [u8],
+///     start: u64,
+///     frame_base: &'p [u8],
+/// }
+///
+/// impl Machine for Process<'_> {
+///     fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
+///         let value = self.registers.get(reg.0 as usize).filter(|_| frame == 0).ok_or(Unavailable)?;
+///         let bytes = value.to_le_bytes();
+///         let wanted = bytes.get(at as usize..).and_then(|from| from.get(..into.len()));
+///         into.copy_from_slice(wanted.ok_or(Unavailable)?);
+///         Ok(())
+///     }
+///
+///     fn memory(
+///         &self,
+///         _space: SpaceId,
+///         _lane: Option<u32>,
+///         address: u64,
+///         into: &mut [u8],
+///     ) -> Result<(), Unavailable> {
+///         let at = address.checked_sub(self.start).ok_or(Unavailable)? as usize;
+///         let wanted = self.memory.get(at..).and_then(|from| from.get(..into.len()));
+///         into.copy_from_slice(wanted.ok_or(Unavailable)?);
+///         Ok(())
+///     }
+///
+///     fn frame_base(&self, frame: u32) -> Body<'_> {
+///         if frame == 0 { Body::Expression(self.frame_base) } else { Body::Nothing }
+///     }
+/// }
+///
+/// let memory = 0x1122u64.to_le_bytes();
+/// // DW_OP_breg7 0: the frame base is what rsp holds.
+/// let mut process = Process { registers: [0; 16], memory: &memory, start: 0x7000, frame_base: &[0x77, 0] };
+/// process.registers[7] = 0x6ff0;
+/// let target = Target::x86_64();
+/// let context = Context::new(Encoding::new(8, Dialect::Dwarf5), &target);
+/// // DW_OP_fbreg 16; DW_OP_deref
+/// let value = Evaluator::new().value(&[0x91, 16, 0x06], &process, &context).unwrap();
+/// assert_eq!(value.as_u64(), Some(0x1122));
+/// ```
 pub trait Machine {
-    /// Reads from a register of a frame, from byte `at` on, the least significant byte being 0.
+    /// Reads from a register of a frame, from byte `at` on, the least significant byte being 0 on every
+    /// machine (A.2.5.4.4.4).
+    ///
+    /// `frame` is 0, or what [`saved`](Self::saved) put into its answer. Never more bytes are asked for than
+    /// the [`Architecture`] says the register has.
     ///
     /// # Errors
     /// [`Unavailable`] if a byte of it is not known.
     fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable>;
 
-    /// Reads memory. `lane` is given in a space where each lane has its own.
+    /// Reads memory, in order of addresses (A.2.5.4.4.3). `lane` is given in a space where each lane has its
+    /// own: it is that which was in focus when the location was made. What is asked for does not reach beyond
+    /// the largest address of the space.
     ///
     /// # Errors
     /// [`Unavailable`] if a byte of it is not mapped.
@@ -131,22 +196,23 @@ pub trait Machine {
         into: &mut [u8],
     ) -> Result<(), Unavailable>;
 
-    /// Whether numbers have their most significant byte first.
+    /// Whether numbers in memory have their most significant byte first (A.2.5.2, "endianity"). Bits then
+    /// count from the most significant, those of registers excepted.
     fn is_big_endian(&self) -> bool {
         false
     }
 
-    /// The lane in focus.
+    /// The lane in focus, counted from 0 (`DW_OP_LLVM_push_lane`, and memory that each lane has of its own).
     fn lane(&self) -> Option<u64> {
         None
     }
 
-    /// How many lanes there are (`DW_AT_LLVM_lanes`).
+    /// How many lanes there are (`DW_AT_LLVM_lanes` of the subprogram).
     fn lanes(&self) -> u64 {
         1
     }
 
-    /// The iteration in focus.
+    /// The iteration in focus, counted from 0 (`DW_OP_LLVM_push_iteration`).
     fn iteration(&self) -> Option<u64> {
         None
     }
@@ -156,56 +222,82 @@ pub trait Machine {
         1
     }
 
-    /// The program location of a frame.
+    /// The program location of a frame (A.2.5.1): of the innermost the program counter, of others the call.
+    /// Location lists are chosen from by it.
     fn pc(&self, frame: u32) -> Option<u64> {
         let _ = frame;
         None
     }
 
-    /// The canonical frame address of a frame.
+    /// The canonical frame address of a frame, in whatever space it is, from call frame information
+    /// (`DW_OP_call_frame_cfa`, A.6.4).
     fn cfa(&self, frame: u32) -> Option<Location> {
         let _ = frame;
         None
     }
 
-    /// `DW_AT_frame_base` of a frame's subprogram.
+    /// `DW_AT_frame_base` of the subprogram that a frame runs (`DW_OP_fbreg`, A.3.3.5). It is evaluated in
+    /// that frame.
     fn frame_base(&self, frame: u32) -> Body<'_> {
         let _ = frame;
         Body::Nothing
     }
 
-    /// Where a register of an outer frame now is, by call frame information: `frame` is 1 or more. `None` if
-    /// that frame is not known.
+    /// Where a register of an outer frame now is, by the rules of call frame information (A.2.5.4.4.4,
+    /// A.6.4.1): `frame` is 1 or more. It can be a register, memory, a known value, parts of these; the
+    /// undefined location where the rule says so. `None` if that frame is not known.
+    ///
+    /// A machine that evaluates expressions of call frame information for this, in which
+    /// `DW_OP_LLVM_call_frame_entry_reg` asks again, must see that this ends.
     fn saved(&self, reg: Reg, frame: u32) -> Option<Location> {
         let _ = (reg, frame);
         None
     }
 
-    /// The current object.
+    /// The current object (`DW_OP_push_object_address`), unless a [`Context`](super::Context) says another.
     fn object(&self) -> Option<Location> {
         None
     }
 
-    /// Where the thread-local storage of this thread starts, in the default space.
+    /// Where the block of thread-local storage starts that belongs to the thread and the file of the
+    /// expression, in the default space (`DW_OP_form_tls_address`).
     fn tls(&self) -> Option<u64> {
         None
     }
 
-    /// An address in `.debug_addr`, by its index in the part that belongs to the unit.
+    /// An address in `.debug_addr`, by its index in the part that belongs to the unit (`DW_OP_addrx`,
+    /// `DW_OP_constx`, location lists), relocated.
     fn debug_addr(&self, unit: u64, index: u64) -> Option<u64> {
         let _ = (unit, index);
         None
     }
 
     /// The base type that an entry of a unit describes; `offset` counts from the unit's header. `None` if
-    /// there is no base type there.
+    /// there is no `DW_TAG_base_type` of that unit there.
     fn base_type(&self, unit: u64, offset: u64) -> Option<BaseType> {
         let _ = (unit, offset);
         None
     }
 
-    /// The entry at an offset. `None` if there is none.
+    /// The entry at an offset, for calls and implicit pointers (A.2.5.4.2, A.2.5.4.4.5): its
+    /// `DW_AT_location`, or else its `DW_AT_const_value`. `None` if there is none.
     fn entry(&self, offset: u64) -> Option<Entry<'_>> {
+        let _ = offset;
+        None
+    }
+
+    /// What the caller of a frame says that it passed for a parameter (`DW_OP_GNU_parameter_ref`):
+    /// `DW_AT_call_value` of that parameter of the call site where the caller stands. The parameter is an
+    /// entry of the subprogram that was called, by its offset. `None` if the caller does not say.
+    fn call_value(&self, parameter: u64, frame: u32) -> Option<Entry<'_>> {
+        let _ = (parameter, frame);
+        None
+    }
+
+    /// The type of the variable that an entry describes, as a base type (`DW_OP_GNU_variable_value`); a
+    /// pointer's is [`Address`](super::TypeEncoding::Address). `None` if it has none, or no base type can
+    /// stand for it.
+    fn variable_type(&self, offset: u64) -> Option<BaseType> {
         let _ = offset;
         None
     }

@@ -40,12 +40,17 @@
 //! ```
 
 mod arith;
+pub mod attributes;
 mod branch;
 pub mod composite;
 pub mod fault;
+mod float;
+mod integer;
+pub mod lists;
 pub mod location;
 pub mod machine;
 mod ops;
+mod order;
 mod quick;
 pub mod read;
 mod run;
@@ -55,8 +60,10 @@ pub mod stack;
 pub mod value;
 pub mod write;
 
+pub use attributes::{MemberLocation, Property};
 pub use composite::{Composite, Part};
 pub use fault::{Class, Fault};
+pub use lists::EncodedList;
 pub use location::{ImplicitBits, ImplicitPointer, Location, SingleLocation, Storage};
 pub use machine::{Architecture, Body, Entry, Layout, ListEntry, Machine, SpaceLayout, Unavailable};
 pub use read::{Bits, read_bits, read_pointer};
@@ -95,6 +102,18 @@ pub enum Where {
     Cfi,
 }
 
+/// The current object of an expression (A.2.5.1): what `DW_OP_push_object_address` pushes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CurrentObject<'a> {
+    /// What [`Machine::object`] answers.
+    #[default]
+    OfMachine,
+    /// This one.
+    Is(&'a Location),
+    /// None: it is an evaluation error to ask for it.
+    Unspecified,
+}
+
 /// What an evaluation depends on, apart from the machine (A.2.5.1).
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
@@ -108,6 +127,8 @@ pub struct Context<'a> {
     pub frame: u32,
     /// What is on the stack at first, the bottom first.
     pub initial: &'a [Element],
+    /// The current object.
+    pub object: CurrentObject<'a>,
     /// What kind of result is wanted.
     pub kind: Kind,
     /// Where the expression stands.
@@ -121,6 +142,7 @@ impl core::fmt::Debug for Context<'_> {
             .field("unit", &self.unit)
             .field("frame", &self.frame)
             .field("initial", &self.initial)
+            .field("object", &self.object)
             .field("kind", &self.kind)
             .field("place", &self.place)
             .finish_non_exhaustive()
@@ -131,7 +153,16 @@ impl<'a> Context<'a> {
     /// A location is wanted, of the first unit, in the innermost frame, with an empty stack.
     pub fn new(encoding: Encoding, target: &'a dyn Architecture) -> Self {
         let (kind, place) = (Kind::Location, Where::Location);
-        Self { encoding, target, unit: 0, frame: 0, initial: &[], kind, place }
+        Self {
+            encoding,
+            target,
+            unit: 0,
+            frame: 0,
+            initial: &[],
+            object: CurrentObject::OfMachine,
+            kind,
+            place,
+        }
     }
 }
 
@@ -300,7 +331,7 @@ impl Evaluator {
         I: IntoIterator<Item = &'e ListEntry<'e>>,
         I::IntoIter: Clone,
     {
-        self.run(machine, context, None, |run| run.list(entries.into_iter()))
+        self.run(machine, context, None, |run| run.list(run::bounded(entries.into_iter())))
     }
 
     /// As [`list`](Self::list), and `trace` is told of every operation after it.
@@ -318,7 +349,7 @@ impl Evaluator {
         I: IntoIterator<Item = &'e ListEntry<'e>>,
         I::IntoIter: Clone,
     {
-        self.run(machine, context, Some(trace), |run| run.list(entries.into_iter()))
+        self.run(machine, context, Some(trace), |run| run.list(run::bounded(entries.into_iter())))
     }
 
     /// The quick way into an expression.

@@ -3,15 +3,18 @@
 
 mod composite;
 mod control;
+mod gnu;
 mod memory;
 
-use super::arith::{Binary, Compare, Unary, binary, compare, convert, reinterpret, unary};
+use super::arith::{
+    Binary, Compare, Unary, binary, compare, convert, is_zero, plus_unsigned, reinterpret, unary,
+};
 use super::fault::{Fault, error, ill_formed, unsupported};
-use super::location::{ImplicitBits, Location, Storage};
+use super::location::{ImplicitBits, Location, SingleLocation, Storage};
+use super::order::stream_of_value;
 use super::run::Run;
-use super::stack::pointer_misused;
 use super::value::{BaseType, Value};
-use super::{Element, Where};
+use super::{CurrentObject, Element, Where};
 use crate::op::{Name, Op, Reg};
 
 /// Where to go on after an operation.
@@ -90,7 +93,7 @@ impl Run<'_, '_> {
                 self.form_xderef_address().and_then(|()| self.deref_type(bytes, ty))
             }
             Op::RegvalType { reg, ty } => self.regval_type(reg, ty),
-            Op::PushLane {} => self.push_index("lane", self.machine.lane(), self.machine.lanes()),
+            Op::PushLane {} => self.push_lane(),
             Op::PushIteration {} => {
                 self.push_index("iteration", self.machine.iteration(), self.machine.iterations())
             }
@@ -114,7 +117,7 @@ impl Run<'_, '_> {
             Op::AspaceBregX { reg, by } => self.aspace_breg(reg, by),
             Op::FormAspaceAddress {} => self.form_aspace_address(),
             // The same, from an address on top of its space.
-            Op::Mem {} => self.form_xderef_address(),
+            Op::Mem {} => self.draft_mem(),
 
             // Registers, A.2.5.4.4.4.
             Op::RegX { reg } => self.push_location(self.register(reg)),
@@ -137,9 +140,9 @@ impl Run<'_, '_> {
 
             // "Uninitialised" says something of the variable, and does nothing to the stack.
             Op::GnuUninit {} => Ok(()),
-            Op::GnuParameterRef { .. } | Op::GnuVariableValue { .. } | Op::NvidiaMux { .. } => {
-                not_supported(op.name())
-            }
+            Op::GnuParameterRef { entry } => self.parameter_ref(entry),
+            Op::GnuVariableValue { entry } => self.variable_value(entry),
+            Op::NvidiaMux { .. } => not_supported(op.name()),
             Op::Extended { .. } | Op::UserExtended { .. } => not_known(),
         };
         done.map(|()| Next::On)
@@ -177,20 +180,37 @@ impl Run<'_, '_> {
     ) -> Result<(), Fault> {
         let ty = self.type_or_generic(ty)?;
         let value = self.pop_value()?;
+        self.charge_value(ty)?;
         self.push(change(&value, ty)?);
         Ok(())
     }
 
     fn push_object(&mut self) -> Result<(), Fault> {
-        let object = if self.scope.has_object { self.machine.object() } else { None };
+        let object = match self.object {
+            _ if !self.scope.has_object => None,
+            CurrentObject::Is(object) => Some(object.clone()),
+            CurrentObject::OfMachine => self.machine.object(),
+            CurrentObject::Unspecified => None,
+        };
         self.push(object.ok_or_else(|| error("there is no current object"))?);
         Ok(())
     }
 
     fn push_cfa(&mut self) -> Result<(), Fault> {
         let cfa = self.machine.cfa(self.scope.frame);
-        self.push(cfa.ok_or_else(|| error("the canonical frame address is not known"))?);
+        let cfa = cfa.ok_or_else(|| error("the canonical frame address is not known"))?;
+        match cfa.default_address() {
+            // In DWARF 6 it is the address, not the location.
+            Some(address) if self.is_draft() => self.push_generic(address)?,
+            _ => self.push(cfa),
+        }
         Ok(())
+    }
+
+    fn push_lane(&mut self) -> Result<(), Fault> {
+        // What is not run in lanes is in lane 0, by DWARF 6.
+        let lane = self.machine.lane().or(self.is_draft().then_some(0));
+        self.push_index("lane", lane, self.machine.lanes())
     }
 
     fn implicit_value(&mut self, bytes: &[u8]) -> Result<(), Fault> {
@@ -201,10 +221,7 @@ impl Run<'_, '_> {
 
     fn bra(&mut self, by: i16) -> Result<Next, Fault> {
         let value = self.pop_value()?;
-        if value.as_pointer().is_some() {
-            return Err(pointer_misused());
-        }
-        Ok(if value.is_zero() { Next::On } else { Next::Branch(by) })
+        Ok(if is_zero(&value)? { Next::On } else { Next::Branch(by) })
     }
 
     /// Moves a location by a number that is counted in units of `unit` bits.
@@ -234,6 +251,8 @@ impl Run<'_, '_> {
         if let Element::Location(location) = &picked {
             super::stack::complete(location)?;
             self.charge(location.places().count() as u64 / 4)?;
+        } else if let Element::Value(value) = &picked {
+            self.charge_value(value.ty())?;
         }
         self.push(picked);
         Ok(())
@@ -253,12 +272,14 @@ impl Run<'_, '_> {
     fn binary(&mut self, op: Binary) -> Result<(), Fault> {
         let right = self.pop_value()?;
         let left = self.pop_value()?;
+        self.charge_value(left.ty())?;
         self.push(binary(op, &left, &right)?);
         Ok(())
     }
 
     fn unary(&mut self, op: Unary) -> Result<(), Fault> {
         let value = self.pop_value()?;
+        self.charge_value(value.ty())?;
         self.push(unary(op, &value)?);
         Ok(())
     }
@@ -266,15 +287,25 @@ impl Run<'_, '_> {
     fn compare(&mut self, op: Compare) -> Result<(), Fault> {
         let right = self.pop_value()?;
         let left = self.pop_value()?;
+        self.charge_value(left.ty())?;
         let holds = compare(op, &left, &right)?;
         self.push(self.generic(holds.into()));
         Ok(())
     }
 
     fn plus_uconst(&mut self, value: u64) -> Result<(), Fault> {
-        let (left, _) = self.pop_integral()?;
-        self.push(binary(Binary::Plus, &left, &Value::new(left.ty(), value))?);
+        let left = self.pop_value()?;
+        self.charge_value(left.ty())?;
+        self.push(plus_unsigned(&left, value)?);
         Ok(())
+    }
+
+    /// Counts what it costs to deal with a value of a type.
+    pub(super) fn charge_value(&mut self, ty: BaseType) -> Result<(), Fault> {
+        match ty.size() {
+            ..=128 => Ok(()),
+            size => self.charge(size / 64 + u64::from(ty.elements)),
+        }
     }
 
     fn push_index(&mut self, what: &str, index: Option<u64>, count: u64) -> Result<(), Fault> {
@@ -289,8 +320,21 @@ impl Run<'_, '_> {
     pub(super) fn move_top(&mut self, bits: Option<i128>) -> Result<(), Fault> {
         let location = self.pop_location()?;
         let bits = bits.ok_or_else(|| error("an offset that no storage is large enough for"))?;
-        self.push(location.moved(bits)?);
+        let moved = match location.single() {
+            Some(place) if self.is_draft() && place.storage == Storage::Undefined => {
+                self.draft_undefined(place.offset, bits)?
+            }
+            _ => location.moved(bits)?,
+        };
+        self.push(moved);
         Ok(())
+    }
+
+    /// Undefined storage has a size in DWARF 6: that of the largest address space.
+    fn draft_undefined(&self, offset: u128, by: i128) -> Result<Location, Fault> {
+        let offset = offset.checked_add_signed(by).filter(|&offset| offset < self.largest_storage());
+        let offset = offset.ok_or_else(|| error("an offset beyond undefined storage"))?;
+        Ok(SingleLocation { storage: Storage::Undefined, offset }.into())
     }
 
     /// A register of the current frame.
@@ -322,22 +366,14 @@ impl Run<'_, '_> {
 
     fn stack_value(&mut self) -> Result<(), Fault> {
         let value = self.pop_value()?;
-        let location = match value.as_pointer() {
-            Some(pointer) => Storage::ImplicitPointer(pointer).into(),
-            None => {
-                let bits = value.ty().size();
-                let storage = value.with_bytes(|bytes| match self.machine.is_big_endian() {
-                    false => Ok(ImplicitBits::new(bytes, bits)),
-                    true if bits.is_multiple_of(8) => {
-                        let reversed: Vec<_> = bytes.iter().rev().copied().collect();
-                        Ok(ImplicitBits::new(&reversed, bits))
-                    }
-                    true => Err(unsupported("bits that are no whole bytes, on a big-endian machine")),
-                })?;
-                Location::from(Storage::Implicit(storage))
-            }
+        self.charge_value(value.ty())?;
+        let storage = match value.as_pointer() {
+            Some(pointer) => Storage::ImplicitPointer(pointer),
+            None => Storage::Implicit(stream_of_value(&value, self.machine.is_big_endian(), |bytes| {
+                ImplicitBits::new(bytes, value.ty().size())
+            })),
         };
-        self.push(location);
+        self.push(Location::from(storage));
         Ok(())
     }
 }
@@ -352,7 +388,8 @@ fn not_known() -> Result<(), Fault> {
     Err(ill_formed("an extended operation that is not known"))
 }
 
-/// Operations that need a compilation unit, an object, a lane or the frame itself (A.6.4.2).
+/// Operations that need a compilation unit, an object, a lane or the frame itself: those that A.6.4.2 names, the
+/// AMDGPU extension's, and GNU's which name an entry of a unit as the others do.
 pub(super) fn is_not_for_cfi(name: Name) -> bool {
     use Name as N;
     matches!(

@@ -112,7 +112,9 @@ enum Flat {
     Unknown,
     No,
     /// It is; and whether numbers have their most significant byte first.
-    Yes { big_endian: bool },
+    Yes {
+        big_endian: bool,
+    },
 }
 
 impl Quick<'_> {

@@ -1,14 +1,16 @@
 //! Reading at a location, bit by bit where it must be.
 
-use super::fault::{Class, Fault, error, unsupported};
+use super::fault::{Class, Fault, error};
 use super::location::{ImplicitPointer, Location, SingleLocation, Storage};
 use super::machine::Machine;
+use super::order::{copy_bits, copy_high_bits, fill, to_stream};
+use super::spans::spans;
 
 /// What was read at a location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bits {
-    /// The bytes in memory order. On a little-endian machine bit *n* of the object is bit *n mod 8* of byte
-    /// *n div 8*.
+    /// The bytes in memory order. Bit *n* of the object is bit *n mod 8* of byte *n div 8*, counted from the
+    /// least significant on a little-endian machine, from the most significant on a big-endian one.
     pub bytes: Vec<u8>,
     /// Which bits are defined, in the same order: 1 where they are. Undefined bits, and those that fill up
     /// the last byte, are 0 in both.
@@ -27,11 +29,11 @@ pub struct Bits {
 pub fn read_bits(location: &Location, bits: u64, machine: &dyn Machine) -> Result<Bits, Fault> {
     let len = usize::try_from(bits.div_ceil(8)).unwrap_or(usize::MAX);
     if len > MAX_BYTES {
-        return Err(unsupported(format!("reading {bits} bits at once")));
+        return Err(error(format!("{bits} bits are read at once, more than {MAX_BYTES} bytes")));
     }
     let mut read = Bits { bytes: vec![0; len], defined: vec![0; len] };
     let mut sink = Sink { bytes: &mut read.bytes, defined: Some(&mut read.defined) };
-    read_location(location, 0, bits as usize, 0, &mut sink, machine)?;
+    read_whole(location, bits as usize, &mut sink, machine)?;
     for (byte, defined) in read.bytes.iter_mut().zip(&read.defined) {
         *byte &= defined;
     }
@@ -104,14 +106,34 @@ pub(super) fn read_exact(
     into: &mut [u8],
     machine: &dyn Machine,
 ) -> Result<(), Fault> {
-    read_location(location, 0, bits, 0, &mut Sink { bytes: into, defined: None }, machine)
-        .map_err(Fault::inside)
+    read_whole(location, bits, &mut Sink { bytes: into, defined: None }, machine).map_err(Fault::inside)
 }
 
 struct Sink<'a> {
     bytes: &'a mut [u8],
     /// Where undefined bits are allowed.
     defined: Option<&'a mut [u8]>,
+}
+
+fn read_whole(
+    location: &Location,
+    bits: usize,
+    sink: &mut Sink<'_>,
+    machine: &dyn Machine,
+) -> Result<(), Fault> {
+    let is_composite = |place: &SingleLocation| matches!(place.storage, Storage::Composite(_));
+    if !machine.is_big_endian() || !location.places().any(is_composite) {
+        return read_location(location, 0, bits, 0, sink, machine);
+    }
+    // Bits of a register that follow each other are one number, however they are cut into parts.
+    let mut at = 0;
+    for span in spans(location, bits as u128)? {
+        // No more than the bits that are read.
+        let bits = span.bits as usize;
+        read_any(span.places.iter(), 0, bits, at, sink, machine)?;
+        at += bits;
+    }
+    Ok(())
 }
 
 fn read_location(
@@ -125,9 +147,24 @@ fn read_location(
     if let Some(place) = location.single() {
         return read_place(place, skip, bits, at, sink, machine);
     }
-    let is_defined = |place: &&SingleLocation| place.storage != Storage::Undefined;
+    // Every place must have the bits, also those that are not read (A.2.5.4.3.4, `DW_OP_deref_type`).
+    for place in location.places() {
+        check_size(place, skip, bits)?;
+    }
+    read_any(location.places(), skip, bits, at, sink, machine)
+}
+
+/// Reads at the first place that can be read.
+fn read_any<'l>(
+    places: impl Iterator<Item = &'l SingleLocation>,
+    skip: u128,
+    bits: usize,
+    at: usize,
+    sink: &mut Sink<'_>,
+    machine: &dyn Machine,
+) -> Result<(), Fault> {
     let mut first_fault = None;
-    for place in location.places().filter(is_defined) {
+    for place in places.filter(|place| place.storage != Storage::Undefined) {
         match read_place(place, skip, bits, at, sink, machine) {
             Ok(()) => return Ok(()),
             Err(fault) => first_fault = first_fault.or(Some(fault)),
@@ -135,13 +172,24 @@ fn read_location(
     }
     match first_fault {
         Some(fault) => Err(fault),
-        None => read_undefined(bits, at, sink),
+        None => read_undefined(bits, at, sink, machine),
     }
 }
 
-fn read_undefined(bits: usize, at: usize, sink: &mut Sink<'_>) -> Result<(), Fault> {
+fn check_size(place: &SingleLocation, skip: u128, bits: usize) -> Result<(), Fault> {
+    let Some(size) = place.storage.size() else { return Ok(()) };
+    let from = place.offset.saturating_add(skip);
+    match size.saturating_sub(from) < bits as u128 {
+        false => Ok(()),
+        true => Err(error(format!(
+            "{bits} bits from bit {from} on are read in a storage of {size} bits: {place}"
+        ))),
+    }
+}
+
+fn read_undefined(bits: usize, at: usize, sink: &mut Sink<'_>, machine: &dyn Machine) -> Result<(), Fault> {
     match &mut sink.defined {
-        Some(defined) => fill(defined, at, bits, false),
+        Some(defined) => fill(defined, at, bits, false, machine.is_big_endian()),
         None => return Err(error("a bit of undefined storage is read")),
     }
     Ok(())
@@ -155,20 +203,11 @@ fn read_place(
     sink: &mut Sink<'_>,
     machine: &dyn Machine,
 ) -> Result<(), Fault> {
-    let Some(size) = place.storage.size() else { return read_undefined(bits, at, sink) };
+    check_size(place, skip, bits)?;
     let from = place.offset + skip;
-    if size.saturating_sub(from) < bits as u128 {
-        return Err(error(format!(
-            "{bits} bits from bit {from} on are read in a storage of {size} bits: {place}"
-        )));
-    }
-    if machine.is_big_endian()
-        && (!from.is_multiple_of(8) || !at.is_multiple_of(8) || !bits.is_multiple_of(8))
-    {
-        return Err(unsupported("bits that are no whole bytes, on a big-endian machine"));
-    }
+    let high = machine.is_big_endian();
     match &place.storage {
-        Storage::Undefined => return read_undefined(bits, at, sink),
+        Storage::Undefined => return read_undefined(bits, at, sink, machine),
         Storage::Composite(composite) => {
             let mut at = at;
             for (part, skip, bits) in composite.slice(from, bits as u128) {
@@ -179,26 +218,38 @@ fn read_place(
             return Ok(());
         }
         Storage::ImplicitPointer(_) => return Err(partial_pointer()),
+        Storage::Implicit(implicit) if high => {
+            copy_high_bits(sink.bytes, at, implicit.bytes(), from as usize, bits);
+        }
         Storage::Implicit(implicit) => copy_bits(sink.bytes, at, implicit.bytes(), from as usize, bits),
-        Storage::Memory { space, lane, .. } => in_chunks(sink.bytes, at, from, bits, false, |byte, into| {
-            // `from` is inside of the storage: its byte is an address.
-            machine.memory(*space, *lane, byte as u64, into).map_err(|_| {
-                let lane = lane.map_or(String::new(), |lane| format!(" of lane {lane}"));
-                let len = into.len();
-                unreadable(format!("{len} bytes at {byte:#x} of space {}{lane} are not mapped", space.0))
-            })
-        })?,
-        Storage::Register { reg, frame, .. } => {
-            let reversed = machine.is_big_endian();
-            in_chunks(sink.bytes, at, from, bits, reversed, |byte, into| {
-                machine
-                    .register(*reg, *frame, byte as u32, into)
-                    .map_err(|_| unreadable(format!("register {} is not available", reg.0)))
+        Storage::Memory { space, lane, .. } => {
+            let copy = if high { copy_high_bits } else { copy_bits };
+            in_chunks(sink.bytes, at, from, bits, copy, |byte, into| {
+                // `from` is inside of the storage: its byte is an address.
+                machine.memory(*space, *lane, byte as u64, into).map_err(|_| {
+                    let lane = lane.map_or(String::new(), |lane| format!(" of lane {lane}"));
+                    let len = into.len();
+                    unreadable(format!("{len} bytes at {byte:#x} of space {}{lane} are not mapped", space.0))
+                })
             })?;
+        }
+        Storage::Register { reg, frame, .. } => {
+            let read = |byte, into: &mut [u8]| {
+                let read = machine.register(*reg, *frame, byte as u32, into);
+                read.map_err(|_| unreadable(format!("register {} is not available", reg.0)))
+            };
+            if high {
+                let mut number = vec![0; bits.div_ceil(8)];
+                in_chunks(&mut number, 0, from, bits, copy_bits, read)?;
+                to_stream(&mut number, bits as u64);
+                copy_high_bits(sink.bytes, at, &number, 0, bits);
+            } else {
+                in_chunks(sink.bytes, at, from, bits, copy_bits, read)?;
+            }
         }
     }
     if let Some(defined) = &mut sink.defined {
-        fill(defined, at, bits, true);
+        fill(defined, at, bits, true, high);
     }
     Ok(())
 }
@@ -208,21 +259,15 @@ fn unreadable(rule: String) -> Fault {
     Fault::new(Class::Unmapped, rule)
 }
 
-/// Copies bits that come in bytes, some at a time. `reversed` puts the last byte first: then all are whole.
+/// Copies bits that come in bytes, some at a time, in the order that `copy` counts bits in.
 fn in_chunks(
     into: &mut [u8],
     at: usize,
     from: u128,
     bits: usize,
-    reversed: bool,
+    copy: fn(&mut [u8], usize, &[u8], usize, usize),
     mut read: impl FnMut(u128, &mut [u8]) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    if reversed {
-        let bytes = &mut into[at / 8..(at + bits) / 8];
-        read(from / 8, bytes)?;
-        bytes.reverse();
-        return Ok(());
-    }
     let skip = (from % 8) as usize;
     if skip == 0 && at.is_multiple_of(8) && bits.is_multiple_of(8) {
         return read(from / 8, &mut into[at / 8..(at + bits) / 8]);
@@ -233,37 +278,8 @@ fn in_chunks(
         let now = (bits - done).min(512);
         let bytes = &mut chunk[..(skip + now).div_ceil(8)];
         read((from + done as u128) / 8, bytes)?;
-        copy_bits(into, at + done, bytes, skip, now);
+        copy(into, at + done, bytes, skip, now);
         done += now;
     }
     Ok(())
-}
-
-/// Copies `bits` bits, counted from the least significant of the first byte.
-pub(super) fn copy_bits(into: &mut [u8], at: usize, from: &[u8], skip: usize, bits: usize) {
-    if at.is_multiple_of(8) && skip.is_multiple_of(8) && bits.is_multiple_of(8) {
-        let (at, skip, bytes) = (at / 8, skip / 8, bits / 8);
-        into[at..at + bytes].copy_from_slice(&from[skip..skip + bytes]);
-        return;
-    }
-    for bit in 0..bits {
-        let (to, source) = (at + bit, skip + bit);
-        let set = from[source / 8] >> (source % 8) & 1;
-        into[to / 8] = into[to / 8] & !(1 << (to % 8)) | set << (to % 8);
-    }
-}
-
-fn fill(mask: &mut [u8], at: usize, bits: usize, set: bool) {
-    let mut bit = at;
-    let end = at + bits;
-    while bit < end {
-        if bit.is_multiple_of(8) && end - bit >= 8 {
-            mask[bit / 8] = if set { 0xff } else { 0 };
-            bit += 8;
-        } else {
-            let one = 1 << (bit % 8);
-            mask[bit / 8] = mask[bit / 8] & !one | if set { one } else { 0 };
-            bit += 1;
-        }
-    }
 }

@@ -1,13 +1,15 @@
 //! One evaluation: the stack, the loop over operations, and expressions within expressions.
 
 use super::fault::{Fault, error, ill_formed};
+use super::integer::signed_like_generic;
+use super::lists::{Bounded, EncodedList};
 use super::location::{Location, memory_bits};
 use super::machine::{Architecture, Body, Entry, ListEntry, Machine};
 use super::ops::Next;
 use super::quick::{Progress, Quick, Slots};
 use super::stack::{Element, complete, integral};
 use super::value::{BaseType, Value};
-use super::{Context, Kind, Limits, Outcome, Step, Where};
+use super::{Context, CurrentObject, Kind, Limits, Outcome, Step, Where};
 use crate::op::{Decoder, Dialect, Encoding, Op, Reg};
 use crate::target::SpaceId;
 
@@ -22,6 +24,7 @@ pub(super) struct Run<'r, 't> {
     pub limits: Limits,
     pub place: Where,
     pub scope: Scope,
+    pub object: CurrentObject<'r>,
     /// The register of the last operation, if that was `DW_OP_reg*`.
     pub last_register: Option<Reg>,
     steps: u64,
@@ -58,14 +61,26 @@ impl<'r, 't> Run<'r, 't> {
             encoding: context.encoding,
             unit: context.unit,
             frame: context.frame,
-            has_object: true,
+            has_object: context.object != CurrentObject::Unspecified,
             is_frame_base: false,
             floor: 0,
             depth: 0,
             entry: None,
         };
-        let (target, place) = (context.target, context.place);
-        Self { stack, slots, machine, target, limits, place, scope, last_register: None, steps: 0, trace }
+        let (target, place, object) = (context.target, context.place, context.object);
+        Self {
+            stack,
+            slots,
+            machine,
+            target,
+            limits,
+            place,
+            scope,
+            object,
+            last_register: None,
+            steps: 0,
+            trace,
+        }
     }
 
     /// Evaluates an expression from the initial stack to the result that is wanted.
@@ -192,9 +207,13 @@ impl<'r, 't> Run<'r, 't> {
     /// An integral number that counts forth or back. The generic type, which has no signedness, is taken as
     /// signed.
     pub fn pop_signed(&mut self) -> Result<i128, Fault> {
-        let (value, unsigned) = self.pop_integral()?;
-        let signed = value.ty().is_generic() || value.ty().encoding.is_signed();
-        if signed { Ok(value.as_i128().unwrap_or(0)) } else { clamp(unsigned) }
+        let value = self.pop_value()?;
+        integral(&value)?;
+        let number = match signed_like_generic(value.ty()) {
+            true => value.as_i128(),
+            false => value.as_u128().and_then(|number| number.try_into().ok()),
+        };
+        number.ok_or_else(|| error(format!("the number is too large: {value}")))
     }
 
     pub fn pop_location(&mut self) -> Result<Location, Fault> {
@@ -323,7 +342,8 @@ impl<'r, 't> Run<'r, 't> {
                     run.finish_location()
                 })
                 .map(Some),
-            Body::List(entries) => self.apart(scope, |run| run.list(entries.iter())).map(Some),
+            Body::List(entries) => self.apart(scope, |run| run.list(bounded(entries.iter()))).map(Some),
+            Body::EncodedList(list) => self.apart(scope, |run| run.encoded_list(list)).map(Some),
             Body::Constant(bytes) => Ok(Some(Location::implicit(bytes))),
             Body::Nothing => Ok(None),
         }
@@ -332,28 +352,42 @@ impl<'r, 't> Run<'r, 't> {
     /// Evaluates a location list.
     pub fn list<'e>(
         &mut self,
-        entries: impl Iterator<Item = &'e ListEntry<'e>> + Clone,
+        entries: impl Iterator<Item = Result<Bounded<'e>, Fault>> + Clone,
     ) -> Result<Location, Fault> {
         let pc = self.machine.pc(self.scope.frame);
-        let pc = pc.ok_or_else(|| error("a location list needs a program location"))?;
-        let holds =
-            |entry: &&ListEntry<'_>| entry.bounds.is_some_and(|(start, end)| (start..end).contains(&pc));
-        let mut found = None;
-        for entry in entries.clone().filter(holds) {
-            found = Some(self.list_entry(entry, found)?);
+        if pc.is_none() && !self.is_draft() {
+            return Err(error("a location list needs a program location (A.2.5.5)"));
         }
+        let mut found = None;
+        let mut count = 0;
+        for entry in entries.clone() {
+            count += 1;
+            let (bounds, expr) = entry?;
+            if bounds.zip(pc).is_some_and(|((start, end), pc)| (start..end).contains(&pc)) {
+                found = Some(self.list_entry(expr, found)?);
+            }
+        }
+        self.charge(count / 8)?;
         if found.is_none() {
-            for entry in entries.filter(|entry| entry.bounds.is_none()) {
-                found = Some(self.list_entry(entry, found)?);
+            for entry in entries {
+                if let (None, expr) = entry? {
+                    found = Some(self.list_entry(expr, found)?);
+                }
             }
         }
         Ok(found.unwrap_or_else(Location::undefined))
     }
 
-    fn list_entry(&mut self, entry: &ListEntry<'_>, others: Option<Location>) -> Result<Location, Fault> {
+    /// The same of a list that is still encoded.
+    pub fn encoded_list(&mut self, list: EncodedList<'_>) -> Result<Location, Fault> {
+        let (machine, unit) = (self.machine, self.scope.unit);
+        self.list(list.bounded(self.scope.encoding, move |index| machine.debug_addr(unit, index)))
+    }
+
+    fn list_entry(&mut self, expr: &[u8], others: Option<Location>) -> Result<Location, Fault> {
         self.charge(1)?;
         let location = self.apart(self.scope, |run| {
-            run.expression(&entry.expr)?;
+            run.expression(expr)?;
             run.finish_location()
         })?;
         Ok(match others {
@@ -361,6 +395,13 @@ impl<'r, 't> Run<'r, 't> {
             None => location,
         })
     }
+}
+
+/// Entries of a list, each with when it holds.
+pub(super) fn bounded<'e>(
+    entries: impl Iterator<Item = &'e ListEntry<'e>> + Clone,
+) -> impl Iterator<Item = Result<Bounded<'e>, Fault>> + Clone {
+    entries.map(|entry| Ok((entry.bounds, &*entry.expr)))
 }
 
 impl Scope {
@@ -396,8 +437,4 @@ impl From<Location> for Element {
 #[cold]
 fn underflow() -> Fault {
     ill_formed("the stack has too few elements")
-}
-
-fn clamp(unsigned: u128) -> Result<i128, Fault> {
-    i128::try_from(unsigned).map_err(|_| error(format!("the number is too large: {unsigned:#x}")))
 }

@@ -95,7 +95,7 @@ fn exact(place: &SingleLocation, skip: u128, bits: u128) -> SingleLocation {
         Storage::Implicit(implicit) => {
             let from = place.offset + skip;
             let mut bytes = vec![0; bits.div_ceil(8) as usize];
-            super::read::copy_bits(&mut bytes, 0, implicit.bytes(), from as usize, bits as usize);
+            super::order::copy_bits(&mut bytes, 0, implicit.bytes(), from as usize, bits as usize);
             let storage = Storage::Implicit(ImplicitBits::new(&bytes, bits as u64));
             SingleLocation { storage, offset: 0 }
         }
@@ -122,7 +122,11 @@ fn cut_place(place: &SingleLocation, skip: u128, bits: u128) -> Result<Vec<Span>
             }
             Ok(all)
         }
-        Storage::Undefined => Ok(vec![Span { bits, places: vec![place.clone()] }]),
+        // Where in undefined storage does not matter.
+        Storage::Undefined => {
+            let nowhere = SingleLocation { storage: Storage::Undefined, offset: 0 };
+            Ok(vec![Span { bits, places: vec![nowhere] }])
+        }
         storage => {
             let place = SingleLocation { storage: storage.clone(), offset: place.offset + skip };
             Ok(vec![Span { bits, places: vec![place] }])

@@ -56,7 +56,8 @@ pub(super) fn complete(location: &Location) -> Result<(), Fault> {
     }
 }
 
-/// The number that an integral value stands for.
+/// The number that an integral value stands for, as an unsigned one. No address space, register or size is as
+/// large as 2^128 - 1, which stands for anything above.
 ///
 /// # Errors
 /// Ill-formed if the type is not integral, an evaluation error for an implicit pointer value: it can only be
@@ -68,7 +69,7 @@ pub(super) fn integral(value: &Value) -> Result<u128, Fault> {
     if !value.ty().is_integral() {
         return Err(ill_formed(format!("a value of integral type is wanted, not {value}")));
     }
-    value.as_u128().ok_or_else(|| error(format!("the number is too large: {value}")))
+    Ok(value.as_u128().unwrap_or(u128::MAX))
 }
 
 #[cold]

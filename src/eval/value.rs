@@ -4,6 +4,7 @@
 //! the heap.
 
 use super::location::ImplicitPointer;
+use super::order::copy_bits;
 
 /// What the bits of a base type mean (`DW_ATE_*`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,7 +32,8 @@ pub enum TypeEncoding {
     Ucs,
     /// `DW_ATE_ASCII`.
     Ascii,
-    /// Any other, by its number. Its values can be moved about, not calculated with.
+    /// Any other, by its number. Its values can be moved about, not calculated with: what their bits mean is
+    /// said nowhere, or by the target.
     Other(u8),
 }
 
@@ -98,9 +100,14 @@ impl BaseType {
         matches!(self.encoding, TypeEncoding::Generic)
     }
 
-    /// Whether the text counts it as integral (A.2.5.2).
+    /// Whether the text counts it as integral (A.2.5.2). A vector is not.
     pub const fn is_integral(self) -> bool {
         self.encoding.is_integral() && self.elements == 1
+    }
+
+    /// The type of an element.
+    pub const fn element(self) -> Self {
+        Self::new(self.encoding, self.bits)
     }
 }
 
@@ -189,11 +196,61 @@ impl Value {
         }
     }
 
-    /// Its bits as a number in two's complement, for types of up to 128 bits.
+    /// Its lowest 128 bits.
+    pub(super) fn low_u128(&self) -> u128 {
+        match &self.literal {
+            Literal::Small(bits) => (*bits).into(),
+            Literal::Large(bytes) => {
+                bytes.iter().take(16).rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte))
+            }
+            Literal::Pointer(_) => 0,
+        }
+    }
+
+    /// Its bits as a number in two's complement, if it fits 128 bits.
     pub fn as_i128(&self) -> Option<i128> {
-        let unused = 128u32.checked_sub(self.ty.size().try_into().ok()?)?;
-        let bits = self.as_u128()? as i128;
-        Some(if unused == 128 { 0 } else { bits << unused >> unused })
+        let size = self.ty.size();
+        match &self.literal {
+            Literal::Pointer(_) => None,
+            _ if size == 0 => Some(0),
+            Literal::Large(bytes) if size > 128 => {
+                let low = self.low_u128() as i128;
+                let fill = if low < 0 { 0xff } else { 0 };
+                // The last byte may have bits above the size, which are 0.
+                let last = if size.is_multiple_of(8) { fill } else { fill >> (8 - size % 8) };
+                let (top, middle) = bytes[16..].split_last()?;
+                (*top == last && middle.iter().all(|&byte| byte == fill)).then_some(low)
+            }
+            _ => {
+                let unused = 128 - size as u32;
+                Some((self.low_u128() as i128) << unused >> unused)
+            }
+        }
+    }
+
+    /// An element, counted from 0: of a value that is no vector, the value.
+    pub(super) fn element(&self, index: u32) -> Self {
+        let ty = self.ty.element();
+        if self.ty.elements == 1 {
+            return self.clone();
+        }
+        let mut bytes = vec![0; ty.bits.div_ceil(8) as usize];
+        let at = index as usize * ty.bits as usize;
+        self.with_bytes(|all| copy_bits(&mut bytes, 0, all, at, ty.bits as usize));
+        Self::from_bytes(ty, &bytes)
+    }
+
+    /// A vector of these elements.
+    pub(super) fn of_elements<E>(
+        ty: BaseType,
+        mut element: impl FnMut(u32) -> Result<Self, E>,
+    ) -> Result<Self, E> {
+        let mut bytes = vec![0; ty.size().div_ceil(8) as usize];
+        for index in 0..ty.elements {
+            let at = index as usize * ty.bits as usize;
+            element(index)?.with_bytes(|one| copy_bits(&mut bytes, at, one, 0, ty.bits as usize));
+        }
+        Ok(Self::from_bytes(ty, &bytes))
     }
 
     /// Bit `index`, counted from the least significant.

@@ -153,6 +153,12 @@ impl<'o> RawList<'o> {
         Ok(Self { from, format, address_bytes, is_done: false })
     }
 
+    /// The list whose entries these bytes are, from the first on.
+    pub(crate) fn of_bytes(format: ListFormat, encoding: Encoding, bytes: &'o [u8]) -> Self {
+        let from = Cursor::new(format.section(), bytes, encoding.big_endian);
+        Self { from, format, address_bytes: encoding.address_bytes, is_done: false }
+    }
+
     fn read(&mut self) -> Result<RawEntry<'o>> {
         let offset = self.from.offset();
         let kind = match self.format {
@@ -275,37 +281,44 @@ impl ListEntry<'_> {
     }
 }
 
-/// The entries of a list with their addresses. Entries that only choose a base address are left out.
-///
-/// # Errors
-/// As [`RawList`]; and an index without an address. The iterator ends after an error.
+/// A list whose addresses are being worked out.
 #[derive(Debug, Clone)]
-pub struct List<'o> {
+pub(crate) struct Addressed<'o> {
     raw: RawList<'o>,
-    sections: Sections<'o>,
-    /// `None` where they are in another file.
-    addresses: Option<Base>,
     base: u64,
 }
 
-impl<'o> List<'o> {
-    /// Entries of a list of this unit. Offsets count from the unit's `DW_AT_low_pc`, or 0, at first.
-    pub(super) fn new(raw: RawList<'o>, dwarf: &Dwarf<'o>, unit: &Unit<'o>) -> Self {
-        let addresses = Base { offset: unit.addr_base, encoding: unit.encoding };
-        let sections = *dwarf.main_sections(unit);
-        let addresses = dwarf.knows_addresses(unit).then_some(addresses);
-        Self { raw, sections, addresses, base: unit.low_pc.unwrap_or(0) }
+impl<'o> Addressed<'o> {
+    /// Offsets count from `base` until an entry says another.
+    pub(crate) fn new(raw: RawList<'o>, base: u64) -> Self {
+        Self { raw, base }
+    }
+
+    /// The next entry that has a start and an end; `address` finds addresses by index.
+    pub(crate) fn next(&mut self, address: impl Fn(u64) -> Result<u64>) -> Option<Result<ListEntry<'o>>> {
+        loop {
+            let RawEntry { offset, kind, expr } = match self.raw.next()? {
+                Ok(raw) => raw,
+                Err(error) => return Some(Err(error)),
+            };
+            match self.bounds(kind, &address) {
+                Ok(Some((start, end))) => return Some(Ok(ListEntry { offset, kind, start, end, expr })),
+                Ok(None) => {}
+                Err(error) => {
+                    self.raw.is_done = true;
+                    let place = |error: Error| error.in_section(self.raw.format.section()).at_offset(offset);
+                    return Some(Err(place(error)));
+                }
+            }
+        }
     }
 
     /// Start and end of an entry; `None` if it has none.
-    fn bounds(&mut self, kind: ListKind) -> Result<Option<(u64, u64)>> {
-        let address = |index| match self.addresses {
-            Some(addresses) => self.sections.indexed_address(addresses, index),
-            None => {
-                let text = format!("address {index} of the unit is in the file of its skeleton");
-                Err(Error::new(ErrorKind::Unsupported(text)))
-            }
-        };
+    fn bounds(
+        &mut self,
+        kind: ListKind,
+        address: &impl Fn(u64) -> Result<u64>,
+    ) -> Result<Option<(u64, u64)>> {
         let mask = max_address(self.raw.address_bytes);
         let add = |address: u64, by| address.wrapping_add(by) & mask;
         Ok(Some(match kind {
@@ -331,24 +344,39 @@ impl<'o> List<'o> {
     }
 }
 
+/// The entries of a list with their addresses. Entries that only choose a base address are left out.
+///
+/// # Errors
+/// As [`RawList`]; and an index without an address. The iterator ends after an error.
+#[derive(Debug, Clone)]
+pub struct List<'o> {
+    list: Addressed<'o>,
+    sections: Sections<'o>,
+    /// `None` where they are in another file.
+    addresses: Option<Base>,
+}
+
+impl<'o> List<'o> {
+    /// Entries of a list of this unit. Offsets count from the unit's `DW_AT_low_pc`, or 0, at first.
+    pub(super) fn new(raw: RawList<'o>, dwarf: &Dwarf<'o>, unit: &Unit<'o>) -> Self {
+        let addresses = Base { offset: unit.addr_base, encoding: unit.encoding };
+        let sections = *dwarf.main_sections(unit);
+        let addresses = dwarf.knows_addresses(unit).then_some(addresses);
+        Self { list: Addressed::new(raw, unit.low_pc.unwrap_or(0)), sections, addresses }
+    }
+}
+
 impl<'o> Iterator for List<'o> {
     type Item = Result<ListEntry<'o>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let RawEntry { offset, kind, expr } = match self.raw.next()? {
-                Ok(raw) => raw,
-                Err(error) => return Some(Err(error)),
-            };
-            match self.bounds(kind) {
-                Ok(Some((start, end))) => return Some(Ok(ListEntry { offset, kind, start, end, expr })),
-                Ok(None) => {}
-                Err(error) => {
-                    self.raw.is_done = true;
-                    let place = |error: Error| error.in_section(self.raw.format.section()).at_offset(offset);
-                    return Some(Err(place(error)));
-                }
+        let (sections, addresses) = (&self.sections, self.addresses);
+        self.list.next(|index| match addresses {
+            Some(addresses) => sections.indexed_address(addresses, index),
+            None => {
+                let text = format!("address {index} of the unit is in the file of its skeleton");
+                Err(Error::new(ErrorKind::Unsupported(text)))
             }
-        }
+        })
     }
 }

@@ -68,6 +68,7 @@ pub use frame::{Cie, Fde, FrameProgram, FrameSection, Frames, Pointer};
 pub use frame_rows::{CfaRule, FrameRow, FrameRows, Rule};
 pub use line::{LineFile, LineProgram};
 pub use line_rows::{LineRow, LineRows};
+pub(crate) use lists::Addressed;
 pub use lists::{List, ListEntry, ListFormat, ListKind, RawEntry, RawList};
 pub use macros::{Macro, MacroEntries, MacroEntry, Macros};
 pub use names::{

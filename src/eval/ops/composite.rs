@@ -50,8 +50,25 @@ impl Run<'_, '_> {
                 part
             }
         };
-        let part = moved(part, offset)?;
+        let part = self.draft_moved(part, bits, offset)?;
         self.append(part, bits)
+    }
+
+    /// The offset of a bit piece counts from the least significant bit of what is implicit, as it does in a
+    /// register, and is of no meaning where nothing is.
+    fn draft_moved(&self, part: Location, bits: u128, offset: Option<u64>) -> Result<Location, Fault> {
+        let Some(Storage::Implicit(implicit)) = part.single().map(|place| &place.storage) else {
+            return moved(part, offset);
+        };
+        let Some(offset) = offset.filter(|_| self.machine.is_big_endian()) else {
+            return moved(part, offset);
+        };
+        let all = part.remaining().unwrap_or_else(|| implicit.size().into());
+        let skip = all.checked_sub(bits).and_then(|rest| rest.checked_sub(offset.into()));
+        match skip.and_then(|skip| i128::try_from(skip).ok()) {
+            Some(skip) => part.moved(skip),
+            None => Err(ill_formed(format!("{bits} bits at bit {offset} of a value of {all} bits"))),
+        }
     }
 
     pub(super) fn composite(&mut self) -> Result<(), Fault> {
@@ -241,8 +258,8 @@ fn moved(location: Location, bits: Option<u64>) -> Result<Location, Fault> {
 /// What no dialect has a number for yet cannot be met in an expression, but has a meaning.
 #[cfg(test)]
 mod tests {
-    use super::super::super::{Context, Element, Fault, Limits, Location, Snapshot, Value};
     use super::super::super::quick::Slots;
+    use super::super::super::{Context, Element, Fault, Limits, Location, Snapshot, Value};
     use super::Run;
     use crate::op::{Dialect, Encoding, Op, Reg};
     use crate::target::{SpaceId, Target};

@@ -18,10 +18,11 @@ impl Run<'_, '_> {
         match entry.body {
             // Not an evaluation of its own: the stack is shared, and no composite is completed after it.
             Body::Expression(expr) => self.call(expr, offset, &entry)?,
-            Body::List(entries) => {
+            body @ (Body::List(_) | Body::EncodedList(_)) => {
                 let scope = self.scope.of_entry(offset, &entry);
-                let location = self.apart(scope, |run| run.list(entries.iter()))?;
-                self.push(location);
+                if let Some(location) = self.body(scope, body)? {
+                    self.push(location);
+                }
             }
             Body::Constant(bytes) => self.push(Location::implicit(bytes)),
             Body::Nothing => {}

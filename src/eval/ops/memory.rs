@@ -1,16 +1,18 @@
 //! Addresses, and what stands at locations.
 
-use super::super::fault::{Fault, error, ill_formed, unsupported};
+use super::super::fault::{Fault, error, ill_formed};
 use super::super::location::{ImplicitPointer, Location, SingleLocation, Storage};
+use super::super::machine::Body;
+use super::super::order::value_of_stream;
 use super::super::read::{read_exact, read_pointer};
 use super::super::run::Run;
 use super::super::stack::{Element, integral};
 use super::super::value::{BaseType, TypeEncoding, Value};
-use crate::op::{EncodedAddress, Reg};
+use crate::op::{Decoder, Encoding, Name, Reg};
 use crate::target::{Per, SpaceId};
 
 /// Values are not read beyond this size. A whole vector register of a wave of 64 lanes has 2048 bits.
-const MAX_VALUE_BITS: u64 = 1 << 16;
+pub(in super::super) const MAX_VALUE_BITS: u64 = 1 << 16;
 
 impl Run<'_, '_> {
     /// Bits of an address in a space.
@@ -65,7 +67,11 @@ impl Run<'_, '_> {
                 "an implicit pointer into space {} is used as address in space {space:#x}",
                 pointer.space.0
             ))),
-            None => self.push_memory(space, integral(&address)?),
+            None => {
+                integral(&address)?;
+                // Of the address only low bits count.
+                self.push_memory(space, address.low_u128())
+            }
         }
     }
 
@@ -84,18 +90,25 @@ impl Run<'_, '_> {
     }
 
     pub(super) fn form_tls_address(&mut self) -> Result<(), Fault> {
-        let (_, offset) = self.pop_integral()?;
+        let (offset, _) = self.pop_integral()?;
         let base = self.machine.tls();
         let base = base.ok_or_else(|| error("where thread-local storage starts is not known"))?;
-        self.push_memory(0, u128::from(base).wrapping_add(offset))
+        self.push_memory(0, u128::from(base).wrapping_add(offset.low_u128()))
     }
 
-    pub(super) fn encoded_addr(&mut self, address: EncodedAddress) -> Result<(), Fault> {
-        // Of the pointer encodings only those that are not relative to anything make sense without a section.
-        match address.encoding & 0xf0 {
-            0 => self.push_memory(0, address.value.into()),
-            _ => Err(unsupported(format!("pointer encoding {:#04x}", address.encoding))),
+    /// `DW_OP_mem` of the proposal for DWARF 6: as [`form_xderef_address`](Self::form_xderef_address), but the
+    /// address must be one of the space.
+    pub(super) fn draft_mem(&mut self) -> Result<(), Fault> {
+        let address = self.pop()?.into_value(self.scope.encoding.address_bytes)?;
+        let (_, space) = self.pop_integral()?;
+        if address.as_pointer().is_none() {
+            let number = integral(&address)?;
+            let layout = u32::try_from(space).ok().and_then(|space| self.target.space(SpaceId(space)));
+            if layout.is_some_and(|layout| layout.address_bits < 64 && number >> layout.address_bits != 0) {
+                return Err(error(format!("{number:#x} is no address of space {space}")));
+            }
         }
+        self.form_address(space, Element::Value(address))
     }
 
     pub(super) fn fbreg(&mut self, by: i64) -> Result<(), Fault> {
@@ -110,6 +123,16 @@ impl Run<'_, '_> {
     /// The frame base of the current frame (A.3.3.5).
     fn frame_base(&mut self) -> Result<Location, Fault> {
         let body = self.machine.frame_base(self.scope.frame);
+        self.frame_base_of(body)
+    }
+
+    /// The frame base that an attribute says.
+    pub(in super::super) fn frame_base_of(&mut self, body: Body<'_>) -> Result<Location, Fault> {
+        if let Body::Expression(expr) = body
+            && has_fbreg(expr, self.scope.encoding)
+        {
+            return Err(ill_formed("a frame base that refers to the frame base (A.3.3.5)"));
+        }
         let scope = self.scope.of_frame_base();
         self.last_register = None;
         let base = self.body(scope, body)?.ok_or_else(|| error("there is no frame base"))?;
@@ -120,11 +143,14 @@ impl Run<'_, '_> {
         }
         match base.single().map(|place| &place.storage) {
             Some(Storage::Memory { .. }) => Ok(base),
-            Some(Storage::Register { .. }) => {
-                let address = self.read_unsigned(&base, self.address_bits(SpaceId::DEFAULT)?)?;
+            Some(register @ Storage::Register { .. }) => {
+                let whole = Location::from(register.clone());
+                let address = self.read_unsigned(&whole, self.address_bits(SpaceId::DEFAULT)?)?;
                 self.memory(0, address)
             }
-            _ => Err(ill_formed(format!("the frame base is no single place in memory, but {base}"))),
+            _ => {
+                Err(ill_formed(format!("the frame base is no single place in memory, but {base} (A.3.3.5)")))
+            }
         }
     }
 
@@ -180,21 +206,10 @@ impl Run<'_, '_> {
                 large.resize(bits.div_ceil(8) as usize, 0);
                 &mut large[..]
             }
-            _ => return Err(unsupported(format!("a value of {bits} bits"))),
+            _ => return Err(error(format!("a value of {bits} bits"))),
         };
         read_exact(location, bits as usize, bytes, self.machine)?;
-        self.value_of_bytes(ty, bytes)
-    }
-
-    /// The value that bytes in memory order stand for.
-    fn value_of_bytes(&self, ty: BaseType, bytes: &mut [u8]) -> Result<Value, Fault> {
-        if self.machine.is_big_endian() {
-            if !ty.size().is_multiple_of(8) {
-                return Err(unsupported("bits that are no whole bytes, on a big-endian machine"));
-            }
-            bytes.reverse();
-        }
-        Ok(Value::from_bytes(ty, bytes))
+        Ok(value_of_stream(ty, bytes, self.machine.is_big_endian()))
     }
 
     /// Dereferences to the generic type: all of it, or the first `bytes` bytes, the rest being 0.
@@ -221,6 +236,7 @@ impl Run<'_, '_> {
 
     pub(super) fn deref_type(&mut self, bytes: u8, ty: u64) -> Result<(), Fault> {
         let ty = self.base_type(ty)?;
+        self.charge_value(ty)?;
         same_size(ty, bytes.into())?;
         let location = self.pop_location()?;
         let value = self.read_value(&location, ty)?;
@@ -230,6 +246,7 @@ impl Run<'_, '_> {
 
     pub(super) fn regval_type(&mut self, reg: Reg, ty: u64) -> Result<(), Fault> {
         let ty = self.base_type(ty)?;
+        self.charge_value(ty)?;
         let location = self.register(reg)?;
         let value = self.read_value(&location, ty)?;
         self.push(value);
@@ -238,12 +255,20 @@ impl Run<'_, '_> {
 
     pub(super) fn const_type(&mut self, ty: u64, bytes: &[u8]) -> Result<(), Fault> {
         let ty = self.base_type(ty)?;
+        self.charge_value(ty)?;
         same_size(ty, bytes.len() as u64)?;
         let mut copy = [0; 256];
         // The length is one byte in the encoding.
         let copy = &mut copy[..bytes.len().min(256)];
         copy.copy_from_slice(&bytes[..copy.len()]);
-        let value = self.value_of_bytes(ty, copy)?;
+        let big_endian = self.machine.is_big_endian();
+        let value = if big_endian && ty.elements == 1 {
+            // The low bits of the block are the value, where a stream would have it in the high ones.
+            copy.reverse();
+            Value::from_bytes(ty, copy)
+        } else {
+            value_of_stream(ty, copy, big_endian)
+        };
         self.push(value);
         Ok(())
     }
@@ -251,7 +276,13 @@ impl Run<'_, '_> {
     /// The base type at an offset in the current unit.
     pub(super) fn base_type(&self, offset: u64) -> Result<BaseType, Fault> {
         let found = self.machine.base_type(self.scope.unit, offset);
-        found.ok_or_else(|| ill_formed(format!("there is no base type at {offset:#x} of the unit")))
+        let ty =
+            found.ok_or_else(|| ill_formed(format!("there is no base type at {offset:#x} of the unit")))?;
+        match (ty.elements, ty.size()) {
+            (0, _) => Err(ill_formed(format!("the base type at {offset:#x} is a vector of no elements"))),
+            (_, ..=MAX_VALUE_BITS) => Ok(ty),
+            (_, size) => Err(error(format!("the base type at {offset:#x} has {size} bits"))),
+        }
     }
 
     /// The same, 0 being the generic type.
@@ -288,6 +319,12 @@ impl Run<'_, '_> {
         })?;
         location.moved(i128::from(pointer.by) * 8)
     }
+}
+
+/// Whether an expression contains `DW_OP_fbreg`, executed or not.
+fn has_fbreg(expr: &[u8], encoding: Encoding) -> bool {
+    expr.contains(&0x91)
+        && Decoder::new(expr, encoding).map_while(Result::ok).any(|one| one.op.name() == Name::FbReg)
 }
 
 /// Checks the size that an operation gives for a type.

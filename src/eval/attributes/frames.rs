@@ -1,0 +1,124 @@
+//! Attributes of subprograms, and the rules of call frame information.
+
+use super::super::fault::{Fault, ill_formed};
+use super::super::location::{ImplicitBits, Location, Storage};
+use super::super::machine::{Body, Machine};
+use super::super::order::stream_of_value;
+use super::super::stack::Element;
+use super::super::{Context, Evaluator, Kind, Where};
+use super::{in_memory, plain};
+use crate::op::Reg;
+
+/// An expression of call frame information belongs to no unit, and may not use all operations (A.6.4.2).
+fn in_cfi<'a>(context: &Context<'a>, kind: Kind) -> Context<'a> {
+    Context { place: Where::Cfi, ..plain(context, kind) }
+}
+
+impl Evaluator {
+    /// The frame base of a subprogram: `DW_AT_frame_base` (A.3.3.5). Where it is a register, it is what the
+    /// register points to in the default space.
+    ///
+    /// # Errors
+    /// Ill-formed if it contains `DW_OP_fbreg`, or is not one place in a register or in memory; as
+    /// [`attribute`](Self::attribute).
+    pub fn frame_base(
+        &mut self,
+        frame_base: Body<'_>,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        self.run(machine, &plain(context, Kind::Location), None, |run| run.frame_base_of(frame_base))
+    }
+
+    /// The canonical frame address of the enclosing subprogram's frame: `DW_AT_static_link` (A.3.3.5).
+    ///
+    /// # Errors
+    /// Ill-formed if it is not one place in memory; as [`attribute`](Self::attribute).
+    pub fn static_link(
+        &mut self,
+        static_link: Body<'_>,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        in_memory(self.variable_location(static_link, machine, context)?, "a static link (A.3.3.5)")
+    }
+
+    /// Where the return address is: `DW_AT_return_addr` (A.3.3.5).
+    ///
+    /// # Errors
+    /// Ill-formed if it is not one place in memory; as [`attribute`](Self::attribute).
+    pub fn return_addr(
+        &mut self,
+        return_addr: Body<'_>,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        in_memory(self.variable_location(return_addr, machine, context)?, "a return address (A.3.3.5)")
+    }
+
+    /// The canonical frame address that `DW_CFA_def_cfa_expression` says (A.6.4.2.2).
+    ///
+    /// # Errors
+    /// Ill-formed if it is not one byte of memory; as [`location`](Self::location).
+    pub fn cfa_expression(
+        &mut self,
+        expr: &[u8],
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        let found = self.location(expr, machine, &in_cfi(context, Kind::Location))?;
+        let cfa = in_memory(found, "a canonical frame address (A.6.4.2.2)")?;
+        match cfa.single().is_some_and(|place| place.offset.is_multiple_of(8)) {
+            true => Ok(cfa),
+            false => Err(ill_formed(format!("a canonical frame address within a byte: {cfa} (A.6.4.2.2)"))),
+        }
+    }
+
+    /// Where a register of the caller is, by the rule `expression(E)` (A.6.4.1).
+    ///
+    /// # Errors
+    /// As [`location`](Self::location).
+    pub fn expression_rule(
+        &mut self,
+        expr: &[u8],
+        cfa: &Location,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        let initial = [Element::Location(cfa.clone())];
+        let context = Context { initial: &initial, ..in_cfi(context, Kind::Location) };
+        self.location(expr, machine, &context)
+    }
+
+    /// What a register of the caller holds, by the rule `val_expression(E)`, as an implicit location (A.6.4.1).
+    ///
+    /// # Errors
+    /// Ill-formed if the value has not as many bits as the register; as [`value`](Self::value).
+    pub fn val_expression_rule(
+        &mut self,
+        expr: &[u8],
+        reg: Reg,
+        cfa: &Location,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        let initial = [Element::Location(cfa.clone())];
+        let context = Context { initial: &initial, ..in_cfi(context, Kind::Value) };
+        let value = self.value(expr, machine, &context)?;
+        let bits = context.target.register_bits(reg).map(u64::from);
+        if bits != Some(value.ty().size()) {
+            return Err(ill_formed(format!(
+                "register {} of {} bits gets a value of {} (A.6.4.1)",
+                reg.0,
+                bits.unwrap_or(0),
+                value.ty().size()
+            )));
+        }
+        Ok(match value.as_pointer() {
+            Some(pointer) => Storage::ImplicitPointer(pointer).into(),
+            None => stream_of_value(&value, machine.is_big_endian(), |bytes| {
+                Storage::Implicit(ImplicitBits::new(bytes, value.ty().size())).into()
+            }),
+        })
+    }
+}

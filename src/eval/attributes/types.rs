@@ -1,0 +1,211 @@
+//! Attributes of types: where members, slots and data are, and what is known only at run time.
+
+use super::super::fault::{Fault, error, ill_formed};
+use super::super::location::Location;
+use super::super::machine::{Body, Machine};
+use super::super::stack::Element;
+use super::super::value::{BaseType, TypeEncoding, Value};
+use super::super::{Context, CurrentObject, Evaluator, Kind};
+use super::plain;
+
+/// Where a member or base class is in what contains it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemberLocation<'a> {
+    /// `DW_AT_data_member_location` as a constant: bytes from the start of the container.
+    Bytes(u64),
+    /// `DW_AT_data_bit_offset`: bits from the start of the container (DWARF 5, section 5.7.6).
+    Bits(u64),
+    /// `DW_AT_data_member_location` as an expression or a location list.
+    Expression(Body<'a>),
+}
+
+/// A property of a type that can depend on an object (DWARF 5, section 2.19): `DW_AT_lower_bound`,
+/// `DW_AT_upper_bound`, `DW_AT_count`, `DW_AT_byte_stride`, `DW_AT_bit_stride`, `DW_AT_byte_size`,
+/// `DW_AT_allocated`, `DW_AT_associated`, `DW_AT_rank`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Property<'a> {
+    /// The number itself.
+    Constant(i64),
+    /// An expression whose value it is.
+    Expression(&'a [u8]),
+    /// A variable whose value it is: where it is, and of what type.
+    Variable {
+        /// Its `DW_AT_location` or `DW_AT_const_value`.
+        location: Body<'a>,
+        /// Its type.
+        ty: BaseType,
+    },
+}
+
+/// The same with an object, where there is one.
+fn object_of<'a>(context: &Context<'a>, object: Option<&'a Location>, kind: Kind) -> Context<'a> {
+    let object = object.map_or(CurrentObject::Unspecified, CurrentObject::Is);
+    Context { object, ..plain(context, kind) }
+}
+
+impl Evaluator {
+    /// Where a member, or the part of a base class, is in an object that is at `container`: any location, with
+    /// any number of places (A.5.7.3).
+    ///
+    /// # Errors
+    /// An evaluation error if that is outside of the storage; as [`attribute`](Self::attribute).
+    pub fn data_member_location(
+        &mut self,
+        member: MemberLocation<'_>,
+        container: &Location,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        match member {
+            MemberLocation::Bytes(bytes) => container.clone().moved(i128::from(bytes) * 8),
+            MemberLocation::Bits(bits) => container.clone().moved(bits.into()),
+            MemberLocation::Expression(body) => {
+                let initial = [Element::Location(container.clone())];
+                let context = Context { initial: &initial, ..plain(context, Kind::Location) };
+                self.located(body, machine, context)
+            }
+        }
+    }
+
+    /// Where the slot of a virtual function is, of an object of the enclosing type:
+    /// `DW_AT_vtable_elem_location` (A.5.7.8).
+    ///
+    /// # Errors
+    /// As [`attribute`](Self::attribute).
+    pub fn vtable_elem_location(
+        &mut self,
+        slot: Body<'_>,
+        object: &Location,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        self.data_member_location(MemberLocation::Expression(slot), object, machine, context)
+    }
+
+    /// Where the member is to which a pointer to member points, in an object: `DW_AT_use_location` (A.5.14).
+    /// `pointer` is the value of the pointer.
+    ///
+    /// # Errors
+    /// As [`attribute`](Self::attribute).
+    pub fn use_location(
+        &mut self,
+        member: Body<'_>,
+        pointer: &Value,
+        object: &Location,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        let initial = [Element::Value(pointer.clone()), Element::Location(object.clone())];
+        let context = Context { initial: &initial, ..plain(context, Kind::Location) };
+        self.located(member, machine, context)
+    }
+
+    /// Where the data is that a descriptor describes: `DW_AT_data_location` (A.5.18.1). Without the attribute
+    /// it is where the descriptor is.
+    ///
+    /// # Errors
+    /// As [`location`](Self::location).
+    pub fn data_location(
+        &mut self,
+        expr: Option<&[u8]>,
+        descriptor: &Location,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        match expr {
+            Some(expr) => self.location(expr, machine, &object_of(context, Some(descriptor), Kind::Location)),
+            None => Ok(descriptor.clone()),
+        }
+    }
+
+    /// The value of a property, of an object where it depends on one.
+    ///
+    /// # Errors
+    /// As [`value`](Self::value), and those of reading the variable.
+    pub fn property(
+        &mut self,
+        property: Property<'_>,
+        object: Option<&Location>,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Value, Fault> {
+        match property {
+            Property::Constant(number) => {
+                Ok(Value::new(BaseType::new(TypeEncoding::Signed, 64), number as u64))
+            }
+            Property::Expression(expr) => self.value(expr, machine, &object_of(context, object, Kind::Value)),
+            Property::Variable { location, ty } => {
+                let location = self.variable_location(location, machine, context)?;
+                self.read(&location, ty, machine, context)
+            }
+        }
+    }
+
+    /// The length of a string, as it is stored: the value of `bits` bits at the location that
+    /// `DW_AT_string_length` says (DWARF 5, section 5.11). `bits` is `DW_AT_string_length_bit_size`, or
+    /// `DW_AT_string_length_byte_size` in bits; without either it is the size of an address.
+    ///
+    /// # Errors
+    /// As [`attribute`](Self::attribute), and those of reading.
+    pub fn string_length(
+        &mut self,
+        length: Body<'_>,
+        bits: Option<u32>,
+        object: Option<&Location>,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Value, Fault> {
+        let location = self.located(length, machine, object_of(context, object, Kind::Location))?;
+        let bits = bits.unwrap_or(u32::from(context.encoding.address_bytes) * 8);
+        self.read(&location, BaseType::new(TypeEncoding::Unsigned, bits), machine, context)
+    }
+
+    /// The pcs of all lanes: where the vector of `lanes` generic values is that `DW_AT_LLVM_lane_pc` says. An
+    /// undefined element is a lane that was not active on entry (R A.3.3.5).
+    ///
+    /// # Errors
+    /// Ill-formed if it is not one single location; as [`attribute`](Self::attribute).
+    pub fn lane_pcs(
+        &mut self,
+        lane_pc: Body<'_>,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        let location = self.variable_location(lane_pc, machine, context)?;
+        match location.single() {
+            Some(_) => Ok(location),
+            None => Err(ill_formed(format!("the pcs of lanes are at one place, and not at {location}"))),
+        }
+    }
+
+    /// Which lanes are active: `DW_AT_LLVM_active_lane`, read as one bit for each lane, lane 0 in the least
+    /// significant (R A.3.3.5).
+    ///
+    /// # Errors
+    /// As [`attribute`](Self::attribute), and those of reading.
+    pub fn active_lanes(
+        &mut self,
+        active_lane: Body<'_>,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Value, Fault> {
+        let location = self.variable_location(active_lane, machine, context)?;
+        let lanes = u32::try_from(machine.lanes()).map_err(|_| error("more than 2^32 lanes"))?;
+        self.read(&location, BaseType::new(TypeEncoding::Unsigned, lanes), machine, context)
+    }
+
+    /// The value of a type at a location, as `DW_OP_deref_type` reads it (A.2.5.4.3.4).
+    ///
+    /// # Errors
+    /// An evaluation error if a bit is undefined, cannot be read, or is of an implicit pointer that is not
+    /// read as a whole.
+    pub fn read(
+        &mut self,
+        location: &Location,
+        ty: BaseType,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Value, Fault> {
+        self.run(machine, context, None, |run| run.read_value(location, ty))
+    }
+}

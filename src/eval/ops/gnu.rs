@@ -1,0 +1,64 @@
+//! Operations of GNU that no standard took over.
+
+use super::super::arith::convert;
+use super::super::fault::{error, ill_formed, unsupported};
+use super::super::machine::Body;
+use super::super::run::Run;
+use super::super::{Fault, Location};
+use crate::op::EncodedAddress;
+
+impl Run<'_, '_> {
+    /// A pointer as in `.eh_frame` (Linux Standard Base, DWARF extensions, section 10.5). Only what is relative to
+    /// nothing can be said here: nobody tells where the expression, the text, the data or the function is that
+    /// the others count from.
+    pub(super) fn encoded_addr(&mut self, address: EncodedAddress) -> Result<(), Fault> {
+        if address.encoding & 0x70 != 0 {
+            return Err(unsupported(format!("pointer encoding {:#04x}", address.encoding)));
+        }
+        self.push_memory(0, address.value.into())?;
+        match address.encoding & 0x80 {
+            0 => Ok(()),
+            // The address is where the pointer is.
+            _ => self.deref(None),
+        }
+    }
+
+    /// The value of a parameter on entry, by what the caller says that it passed: as `DW_AT_call_value`, in the
+    /// calling frame (A.3.4.2).
+    pub(super) fn parameter_ref(&mut self, entry: u64) -> Result<(), Fault> {
+        let found = self.scope.unit.checked_add(entry);
+        let found = found.and_then(|at| Some((at, self.machine.call_value(at, self.scope.frame)?)));
+        let (at, passed) = found
+            .ok_or_else(|| error(format!("the caller does not say what it passed for entry {entry:#x}")))?;
+        let Body::Expression(expr) = passed.body else {
+            return Err(ill_formed("a call value is an expression (A.3.4.2)"));
+        };
+        let frame = self.scope.frame.checked_add(1).ok_or_else(|| error("there is no calling frame"))?;
+        let scope = self.scope.of_entry(at, &passed).in_frame(frame);
+        let value = self.apart(scope, |run| {
+            run.expression(expr)?;
+            run.finish_value()
+        })?;
+        self.push(value);
+        Ok(())
+    }
+
+    /// The value that a variable has, as a number of the generic type.
+    pub(super) fn variable_value(&mut self, offset: u64) -> Result<(), Fault> {
+        let entry = self.machine.entry(offset);
+        let entry =
+            entry.ok_or_else(|| ill_formed(format!("the value of {offset:#x}, where there is no entry")))?;
+        let scope = self.scope.of_entry(offset, &entry);
+        let location = self.body(scope, entry.body)?.unwrap_or_else(Location::undefined);
+        let ty = self.machine.variable_type(offset);
+        let ty = ty.ok_or_else(|| error(format!("the type of variable {offset:#x} is not known")))?;
+        self.charge_value(ty)?;
+        let value = self.read_value(&location, ty)?;
+        let value = match value.as_pointer() {
+            Some(_) => value,
+            None => convert(&value, self.generic_type())?,
+        };
+        self.push(value);
+        Ok(())
+    }
+}
