@@ -232,6 +232,11 @@ impl Location {
         core::iter::once(&self.first).chain(&self.rest)
     }
 
+    /// The same with other places.
+    pub(super) fn map_places(&self, mut place: impl FnMut(&SingleLocation) -> SingleLocation) -> Self {
+        Self { first: place(&self.first), rest: self.rest.iter().map(place).collect() }
+    }
+
     /// The place, if there is only one.
     pub fn single(&self) -> Option<&SingleLocation> {
         self.rest.is_empty().then_some(&self.first)

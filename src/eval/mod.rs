@@ -45,6 +45,7 @@ mod branch;
 pub mod composite;
 pub mod fault;
 mod float;
+mod generic;
 mod integer;
 pub mod lists;
 pub mod location;
@@ -58,6 +59,7 @@ pub mod snapshot;
 pub mod spans;
 pub mod stack;
 pub mod value;
+pub mod wave;
 pub mod write;
 
 pub use attributes::{MemberLocation, Property};
@@ -71,6 +73,7 @@ pub use snapshot::{Caller, OwnedBody, Snapshot};
 pub use spans::{Span, same, spans};
 pub use stack::Element;
 pub use value::{BaseType, TypeEncoding, Value};
+pub use wave::{InLane, WaveOutcome};
 pub use write::{MachineMut, write_bits};
 
 use crate::op::{Encoding, Op};
