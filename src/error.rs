@@ -41,11 +41,13 @@ pub struct At {
     pub section: Option<String>,
     /// The offset in bytes from the start of the section, or of the expression where there is no section.
     pub offset: Option<u64>,
-    /// The place in a description in JSON.
+    /// The place in a text in JSON.
     pub json: Option<JsonPlace>,
+    /// The name of the conformance vector.
+    pub vector: Option<String>,
 }
 
-/// A place in a description in JSON.
+/// A place in a text in JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonPlace {
     /// The keys and indices that lead there: `describe[17].variable.live[2]`.
@@ -62,8 +64,8 @@ pub struct JsonPlace {
 pub enum ErrorKind {
     /// The target has no such register. The text is the number, or the name asked for.
     UnknownRegister(String),
-    /// The target has no address space of this number.
-    UnknownSpace(u64),
+    /// The target has no such address space. The text is the name, or the number where it has none.
+    UnknownSpace(String),
     /// The processor is not known, or does not have this wave size.
     UnknownTarget(String),
     /// The lane is not in the wave. Lanes count from 0.
@@ -153,6 +155,7 @@ impl Error {
         at.section = at.section.take().or(outer.section);
         at.offset = at.offset.or(outer.offset);
         at.json = at.json.take().or(outer.json);
+        at.vector = at.vector.take().or(outer.vector);
         self
     }
 
@@ -215,6 +218,7 @@ impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
         parts.extend(self.json.as_ref().map(JsonPlace::to_string));
+        parts.extend(self.vector.as_ref().map(|vector| format!("vector `{vector}`")));
         parts.extend(self.unit.as_ref().map(|unit| format!("unit `{unit}`")));
         parts.extend(self.function.as_ref().map(|function| format!("function `{function}`")));
         parts.extend(self.variable.as_ref().map(|variable| format!("variable `{variable}`")));
@@ -230,8 +234,27 @@ impl fmt::Display for JsonPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, line, column } = self;
         write!(f, "line {line}, column {column}")?;
-        if path.is_empty() { Ok(()) } else { write!(f, ", `{path}`") }
+        match path.len() {
+            0 => Ok(()),
+            ..=LONG_PATH => write!(f, ", `{path}`"),
+            // The statement is known by the beginning, and the place in it by the end.
+            _ => {
+                let (head, tail) = (LONG_PATH / 2, path.len() - LONG_PATH / 2);
+                let (head, tail) = (path.floor_char_boundary(head), path.ceil_char_boundary(tail));
+                let head = path[..head].rfind(is_step).unwrap_or(head);
+                let tail = path[tail..].find(is_step).map_or(tail, |step| tail + step);
+                write!(f, ", `{}…{}`", &path[..head], &path[tail..])
+            }
+        }
     }
+}
+
+/// Bytes of a path that are shown, about.
+const LONG_PATH: usize = 120;
+
+/// Where a key or an index of a path begins.
+fn is_step(char: char) -> bool {
+    matches!(char, '.' | '[')
 }
 
 impl fmt::Display for ErrorKind {

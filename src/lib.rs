@@ -4,6 +4,8 @@
 
 pub mod build;
 pub mod check;
+#[cfg(feature = "json")]
+pub mod conform;
 pub mod dump;
 pub mod emit;
 pub mod error;

@@ -125,7 +125,6 @@ fn the_description_of_the_quickstart_makes_the_same_object() {
 #[test]
 fn the_readme_shows_what_the_commands_print() {
     let folder = Folder::new("readme");
-    let mut readme = text("README.md");
     let commands = [
         "eitri emit examples/scale.json --object examples/data/scale_code.o --for llvm -o scale.o",
         "eitri check examples/scale.json scale.o --for llvm",
@@ -140,23 +139,10 @@ fn the_readme_shows_what_the_commands_print() {
         assert_eq!((ran.code, &*ran.errors), (0, ""), "{command}");
         shown += &format!("$ {command}\n{}", ran.text());
     }
-    for (comment, expected) in [
+    common::check_readme(&[
         ("<!-- examples/scale.json -->", text("examples/scale.json")),
         ("<!-- the three commands -->", shown),
-    ] {
-        let comment = readme.find(comment).expect("the comment is in the README");
-        let fence = comment + readme[comment..].find("```").expect("a fence");
-        let start = fence + readme[fence..].find('\n').expect("its first line") + 1;
-        let end = start + readme[start..].find("```").expect("the end of the fence");
-        if common::bless() {
-            readme.replace_range(start..end, &expected);
-        } else {
-            assert_eq!(readme[start..end], expected, "EITRI_BLESS=1 rewrites the README");
-        }
-    }
-    if common::bless() {
-        std::fs::write(root("README.md"), readme).expect("the README is written");
-    }
+    ]);
 }
 
 /// One variable, that only some consumers can be told of.
@@ -197,6 +183,13 @@ fn differences_are_findings() {
     let ran = run(&["check", &two, &out]);
     assert_eq!((ran.code, &*ran.errors), (1, ""));
     assert!(ran.text().contains("location: unit `a.cl`, function `k`, variable `x`"), "{}", ran.text());
+    // What is about the whole object has no place.
+    let cpu = r#"{"eitri": 1, "target": "x86_64", "describe": []}"#;
+    let ran = run(&["check", &folder.file("cpu.json", cpu), &out]);
+    assert_eq!((ran.code, &*ran.errors), (1, ""));
+    let text = ran.text();
+    assert!(text.starts_with("attribute: expected ELF machine 62, found 224\n"), "{text}");
+    assert!(text.contains("attribute: expected processor none, found `gfx1030`\n"), "{text}");
 }
 
 #[test]
@@ -219,6 +212,9 @@ fn unusable_input_is_named() {
     let folder = Folder::new("unusable");
     let wrong = folder.file("wrong.json", lane_wise(r#"{"lane": ["v3", 32]}"#));
     let right = folder.file("right.json", lane_wise(r#"{"lane": ["v3", 31]}"#));
+    // The code at the symbol has 40 bytes.
+    let long = lane_wise(r#"{"lane": ["v3", 31]}"#).replace(r#""k""#, r#""scale""#);
+    let long = folder.file("long.json", long);
     let out = folder.path("out.o");
     let missing = folder.path("missing");
     let cases: &[(&[&str], &str)] = &[
@@ -229,7 +225,15 @@ fn unusable_input_is_named() {
         ),
         (&["emit", &missing, "-o", &out], "missing: No such file"),
         (&["emit", &right, "--object", &right, "-o", &out], "right.json: "),
-        (&["emit", &right, "--object", "examples/data/scale_code.o", "-o", &out], "scale_code.o: "),
+        (
+            &["emit", &right, "--object", "examples/data/scale_code.o", "-o", &out],
+            "scale_code.o: unit `a.cl`, function `k`: the object has no symbol `k`, where its code is\n",
+        ),
+        (
+            &["emit", &long, "--object", "examples/data/scale_code.o", "-o", &out],
+            "scale_code.o: unit `a.cl`, function `scale`, section .text: 0x40 bytes of code at symbol `scale` go \
+             past the end of the section, which has 0x28 bytes\n",
+        ),
         (&["emit", &right, "-o", "/nowhere/at/all.o"], "/nowhere/at/all.o: No such file"),
         (&["check", &right, &right], "right.json: "),
         (&["dump", &right], "right.json: "),
@@ -252,12 +256,102 @@ fn unusable_input_is_named() {
 
 #[test]
 fn help_has_an_example_that_works() {
-    for command in ["emit", "check", "dump"] {
+    for command in ["emit", "check", "dump", "conform"] {
         let ran = run(&[command, "--help"]);
         assert_eq!((ran.code, &*ran.errors), (0, ""));
         assert!(ran.text().contains(&format!("Example: eitri {command} ")), "{}", ran.text());
     }
+    // What is left out is said to whom it is left out.
+    let partial = |command| {
+        let text = run(&[command, "--help"]).text();
+        let (_, after) = text.split_once("--partial\n").expect("the option");
+        after.lines().next().map(|line| line.trim().to_owned())
+    };
+    let of_emit = "Leave out what the consumer cannot be told, and list it on standard error";
+    assert_eq!(partial("emit").as_deref(), Some(of_emit));
+    let of_check = "The object was written with --partial: what the consumer cannot be told may be missing";
+    assert_eq!(partial("check").as_deref(), Some(of_check));
     assert_eq!(run(&["--help"]).code, 0);
+}
+
+/// A file of three vectors: one passes, one gives a wrong answer, one an error of the wrong class.
+const VECTORS: &str = r#"{"format": "eitri-vectors-1", "target": {"name": "x86_64"},
+"machine": {"registers": {"0": "01 02 03 04 05 06 07 08"}}, "vectors": [
+{"name": "right", "dialect": "dwarf5", "expr": "50", "read": 16, "expect": {"bytes": "01 02"}},
+{"name": "wrong", "dialect": "dwarf5", "expr": "50", "read": 16, "expect": {"location": "reg:1", "bytes": "01 02"}},
+{"name": "wrong class", "dialect": "dwarf5", "expr": "31 30 1b", "expect": {"error": "ill-formed"}}
+]}"#;
+
+#[test]
+fn vectors_are_run_and_those_that_fail_are_printed() {
+    let samples = run(&["conform", "goldens/conformance/sample.json", "goldens/conformance/sample_gpu.json"]);
+    let counts = "75 passed, 0 failed, 0 wrong error class, 0 unsupported\n";
+    assert_eq!((samples.code, &*samples.text(), &*samples.errors), (0, counts, ""));
+
+    let wrong = "wrong: expected location reg:1, bytes 01 02; found location reg:0, bytes 01 02\n";
+    let class = "wrong class: wrong error class: expected error ill-formed; found error evaluation (division by \
+                 zero; operation 2, offset 0x2)\n";
+    let ran = run_with(VECTORS.as_bytes(), &["conform", "-"]);
+    let counts = "1 passed, 1 failed, 1 wrong error class, 0 unsupported\n";
+    assert_eq!((ran.code, ran.text(), &*ran.errors), (1, format!("{wrong}{class}{counts}"), ""));
+
+    // Of several files each line says which.
+    let folder = Folder::new("conform");
+    let (first, second) = (folder.file("1.json", VECTORS), folder.file("2.json", VECTORS));
+    let ran = run(&["conform", &first, &second, "--only", "class"]);
+    let counts = "0 passed, 0 failed, 2 wrong error class, 0 unsupported\n";
+    assert_eq!((ran.code, ran.text()), (1, format!("{first}: {class}{second}: {class}{counts}")));
+    let ran = run(&["conform", &first, "--only", "right"]);
+    assert_eq!((ran.code, &*ran.text()), (0, "1 passed, 0 failed, 0 wrong error class, 0 unsupported\n"));
+}
+
+#[test]
+fn vectors_are_printed_as_json() {
+    let ran = run_with(VECTORS.as_bytes(), &["conform", "-", "--json"]);
+    let found = "error evaluation (division by zero; operation 2, offset 0x2)";
+    let lines = format!(
+        "{{\"name\":\"right\",\"outcome\":\"passed\",\"found\":\"location reg:0, bytes 01 02\"}}\n\
+         {{\"name\":\"wrong\",\"outcome\":\"failed\",\"found\":\"location reg:0, bytes 01 02\"}}\n\
+         {{\"name\":\"wrong class\",\"outcome\":\"wrong error class\",\"found\":\"{found}\"}}\n"
+    );
+    assert_eq!((ran.code, ran.text(), &*ran.errors), (1, lines, ""));
+}
+
+#[test]
+fn malformed_vectors_are_refused_with_file_vector_and_key() {
+    let folder = Folder::new("malformed");
+    let good = folder.file("good.json", VECTORS);
+    let cases = [
+        (
+            VECTORS.replace("eitri-vectors-1", "eitri-vectors-2"),
+            "line 1, column 12, `format`: unknown variant",
+        ),
+        (
+            VECTORS.replace("\"50\"", "\"5\""),
+            "`vectors[0].expr`, vector `right`: invalid value: string \"5\"",
+        ),
+        (
+            VECTORS.replace("reg:1", "reg:99"),
+            "`vectors[1].expect.location`, vector `wrong`: the target has no register",
+        ),
+        (
+            VECTORS.replace("wrong class", "wrong"),
+            "`vectors[2].name`, vector `wrong`: another vector has this name",
+        ),
+        (
+            VECTORS.replace("\"read\": 16", "\"reads\": 16"),
+            "`vectors[0].reads`, vector `right`: unknown field `reads`",
+        ),
+        (VECTORS[..300].to_owned(), "the bytes end inside of the file of vectors"),
+        (VECTORS.replace("x86_64", "x87"), "line 1, column 50, `target.name`: unknown target: `x87`"),
+    ];
+    for (text, expected) in cases {
+        let bad = folder.file("bad.json", &text);
+        let ran = run(&["conform", &good, &bad]);
+        assert_eq!((ran.code, &*ran.text()), (2, ""), "nothing is run: {}", ran.errors);
+        assert!(ran.errors.starts_with(&format!("eitri: {bad}: ")), "{}", ran.errors);
+        assert!(ran.errors.contains(expected), "not {expected}: {}", ran.errors);
+    }
 }
 
 #[test]
@@ -302,6 +396,59 @@ fn tables_type_units_and_split_units_are_written_when_asked_for() {
         let ran = run(&[&["check", json, &out], &options[..]].concat());
         assert_eq!((ran.code, &*ran.errors), (0, ""), "{options:?}: {}", ran.text());
     }
-    assert!(folder.0.join("scale.cl.dwo").exists(), "the split unit");
+    assert!(folder.0.join("out.dwo").exists(), "the split unit");
     assert_eq!(run(&["emit", json, "--split-dwarf", "-o", "-"]).code, 2);
+}
+
+/// Two units with a variable each; the second may have a file of its own choice.
+fn two_units(split_name: &str) -> String {
+    format!(
+        r#"{{"eitri": 1, "target": "x86_64", "describe": [
+{{"unit": {{"name": "src/a.c"}}}}, {{"unit": {{"name": "src/b.c"{split_name}}}}},
+{{"base_type": {{"unit": "src/a.c", "name": "int", "encoding": "signed", "bits": 32}}}},
+{{"base_type": {{"unit": "src/b.c", "name": "int", "encoding": "signed", "bits": 32}}}}
+]}}"#
+    )
+}
+
+/// As gcc and clang name them; a file that something else has is not written over.
+#[test]
+fn files_of_split_units_are_named_after_the_object() {
+    let folder = Folder::new("split");
+    let json = folder.file("two.json", two_units(""));
+    for (out, files) in [
+        ("one.o", ["one-a.dwo", "one-b.dwo"]),
+        // Neither writes over the other's.
+        ("two.o", ["two-a.dwo", "two-b.dwo"]),
+    ] {
+        let out = folder.path(out);
+        assert_eq!(run(&["emit", &json, "--for", "dwarf5", "--split-dwarf", "-o", &out]).code, 0);
+        assert!(files.iter().all(|file| folder.0.join(file).exists()), "{files:?}");
+    }
+    for out in ["one.o", "two.o"] {
+        let ran = run(&["check", &json, &folder.path(out), "--for", "dwarf5", "--split-dwarf"]);
+        assert_eq!((ran.code, &*ran.errors), (0, ""), "{}", ran.text());
+    }
+    // Which files there are says the object, by whatever name it goes.
+    std::fs::rename(folder.path("one.o"), folder.path("other.o")).expect("the object is there");
+    let ran = run(&["check", &json, &folder.path("other.o"), "--for", "dwarf5", "--split-dwarf"]);
+    assert_eq!((ran.code, &*ran.errors), (0, ""), "{}", ran.text());
+
+    let chosen = folder.file("chosen.json", two_units(r#", "split_name": "./out""#));
+    let same = folder.file("same.json", two_units(r#", "split_name": "same.json""#));
+    for (json, out, taken) in
+        [(&json, "out-a.dwo.o", None), (&chosen, "out", Some("out")), (&same, "x.o", Some("same.json"))]
+    {
+        let ran = run(&["emit", json, "--for", "dwarf5", "--split-dwarf", "-o", &folder.path(out)]);
+        assert_eq!(ran.code, if taken.is_some() { 2 } else { 0 }, "{out}: {}", ran.errors);
+        if let Some(taken) = taken {
+            let said = format!("{taken} would be written over by the file of a split unit\n");
+            assert!(ran.errors.ends_with(&said), "{}", ran.errors);
+        }
+    }
+    for file in ["out", "out-a.dwo", "x.o", "x-a.dwo"] {
+        assert!(!folder.0.join(file).exists(), "{file} is written");
+    }
+    let one = ["emit", "examples/scale.json", "--split-dwarf", "-o", &folder.path("scale.dwo")];
+    assert_eq!(run(&one).code, 2, "the object would be its own split unit");
 }

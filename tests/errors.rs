@@ -14,9 +14,9 @@ use eitri::build::{Builder, DataMember, Extent, Template};
 use eitri::error::{Error, ErrorKind};
 use eitri::lower::{Consumer, Policy, lower, lower_loc};
 use eitri::model::{
-    Address, BaseEncoding, CompositeKind, Entity, ExprId, FileId, FunctionId, Loc, Module, PointerKind,
-    ProcedureId, Qualifier, Row, ScopeId, SourceLine, Stack, Symbol, TypeId, UnitId, Val, VariableId,
-    VariantValues,
+    Address, BaseEncoding, CompositeKind, Entity, ExprId, FileId, FunctionId, Imported, Loc, Module,
+    PointerKind, ProcedureId, Qualifier, Row, ScopeId, SourceLine, Stack, Symbol, TypeId, UnitId, Val,
+    VariableId, VariantValues,
 };
 use eitri::op::{Dialect, Expr, Op, Reg, Slot};
 use eitri::target::{Gfx, Scaling, SpaceId, Target, Wave};
@@ -90,6 +90,15 @@ fn of_loc(make: impl FnOnce(&mut Start, &Foreign) -> Result<Loc>) -> Result<()> 
 /// The error of describing something.
 fn of(make: impl FnOnce(&mut Start, &Foreign) -> Result<()>) -> Result<()> {
     make(&mut start(), &foreign())
+}
+
+/// The error of a location where code does not run in waves.
+fn on_cpu(loc: Loc) -> Result<()> {
+    let mut m = Builder::new(Target::x86_64());
+    let unit = m.unit("a.c");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    let main = m.function(unit, "main")?.code("main", 0x40).id();
+    m.variable(main, "n", int)?.live(0..0x40, loc).map(drop)
 }
 
 /// The error of ending a module.
@@ -551,7 +560,102 @@ const CASES: &[Case] = &[
         let class = a.m.class(a.unit, Some("tile"), 8)?;
         a.m.block(class, &[]).map(drop)
     })),
-    ("a name with a zero byte", || of_end(|a, _| a.m.variable(a.saxpy, "n\0m", a.int).map(drop))),
+    ("a base type without end", || of(|a, _| a.m.base_type(a.unit, "huge", BaseEncoding::Unsigned, 1 << 40).map(drop))),
+
+    ("the file of a split unit without a name", || of(|a, _| a.m.describe_unit(a.unit)?.split_name("").map(drop))),
+    ("one file for two split units", || of(|a, _| {
+        a.m.describe_unit(a.unit)?.split_name("a.dwo")?;
+        a.m.describe_unit(a.other)?.split_name("a.dwo").map(drop)
+    })),
+    ("the definition of a function that is defined", || of(|a, _| a.m.function_definition(a.unit, a.saxpy).map(drop))),
+    ("a function that is inlined and only declared", || of(|a, _| {
+        let inner = a.m.function_declaration(a.unit, "inner")?.id();
+        let call = SourceLine { file: a.m.primary_file(a.unit)?, line: 1, column: 0 };
+        a.m.inlined(a.saxpy, inner, &[0..4], call).map(drop)
+    })),
+    ("code of a declaration", || of_end(|a, _| {
+        a.m.function_declaration(a.unit, "f")?.code("f", 4);
+        Ok(())
+    })),
+    ("code past the last address", || of_end(|a, _| {
+        a.m.function(a.unit, "f")?.address(Address::Constant(u64::MAX), 4);
+        Ok(())
+    })),
+    ("a variable of a declaration", || of_end(|a, _| {
+        let f = a.m.function_declaration(a.unit, "f")?.id();
+        a.m.variable(f, "n", a.int).map(drop)
+    })),
+    ("a place of a parameter of a declaration", || of_end(|a, _| {
+        let f = a.m.function_declaration(a.unit, "f")?.id();
+        a.m.parameter(f, "n", a.int)?.always(Loc::register(s(4))).map(drop)
+    })),
+    ("a place of a declaration", || of_end(|a, _| {
+        a.m.extern_variable(a.unit, "n", a.int)?.always(Loc::register(s(4))).map(drop)
+    })),
+    ("a block that is entered elsewhere", || of(|a, _| {
+        let block = a.m.block(a.saxpy, &[0..8])?;
+        a.m.entry_pc(block, 8)
+    })),
+    ("a unit that is entered", || of(|a, _| a.m.entry_pc(a.unit, 8))),
+    ("a function that is entered behind its end", || of(|a, _| a.m.entry_pc(a.saxpy, 0x180))),
+    ("a discriminator of a block", || of(|a, _| {
+        let block = a.m.block(a.saxpy, &[0..8])?;
+        a.m.discriminator(block, 1)
+    })),
+    ("an object that is no parameter", || of(|a, _| {
+        let n = a.m.variable(a.saxpy, "n", a.int)?.id();
+        a.m.describe_function(a.saxpy)?.object_pointer(n).map(drop)
+    })),
+    ("the base of a frame in a wrong lane", || of(|a, _| {
+        a.m.describe_function(a.saxpy)?.frame_base(&Loc::lane(v(4), 32)).map(drop)
+    })),
+    ("another unit's function imported", || of(|a, _| a.m.import(a.unit, Imported::Function(a.other_function)).map(drop))),
+    ("a function's variable imported", || of(|a, _| {
+        let n = a.m.variable(a.saxpy, "n", a.int)?.id();
+        a.m.import(a.unit, Imported::Variable(n)).map(drop)
+    })),
+    ("a function imported as a namespace", || of(|a, _| {
+        let scope = a.m.block(a.saxpy, &[])?;
+        a.m.import(a.unit, Imported::Namespace(scope)).map(drop)
+    })),
+    ("another name for all names of a namespace", || of(|a, _| {
+        let space = a.m.namespace(a.unit, "n")?;
+        a.m.import(a.unit, Imported::AllOf(space))?.name("m").map(drop)
+    })),
+    ("a label in a unit", || of(|a, _| a.m.label(a.unit, "l").map(drop))),
+    ("a label behind the function", || of(|a, _| a.m.label(a.saxpy, "l")?.at(0x180).map(drop))),
+    ("a call in a unit", || of(|a, _| a.m.call(a.unit).map(drop))),
+    ("a call without a pc", || of_end(|a, _| a.m.call(a.saxpy).map(drop))),
+    ("a call that returns behind the function", || of(|a, _| a.m.call(a.saxpy)?.returns_to(0x184).map(drop))),
+    ("a call of another unit's function", || of(|a, _| a.m.call(a.saxpy)?.calls(a.other_function).map(drop))),
+    ("an argument for a variable", || of(|a, _| {
+        let n = a.m.variable(a.saxpy, "n", a.int)?.id();
+        let mut call = a.m.call(a.saxpy)?;
+        call.returns_to(8)?.calls(a.saxpy)?.argument(&Loc::register(s(4)))?.parameter(n).map(drop)
+    })),
+    ("a name with a zero byte", || of(|a, _| a.m.variable(a.saxpy, "n\0m", a.int).map(drop))),
+    ("a unit with a zero byte", || of_end(|a, _| { a.m.unit("a\0b"); Ok(()) })),
+    ("a producer with a zero byte", || of_end(|a, _| { a.m.describe_unit(a.unit)?.producer("a\0b"); Ok(()) })),
+    ("a symbol with a zero byte", || of_end(|a, _| { a.m.function(a.unit, "f")?.code("f\0", 4); Ok(()) })),
+    ("a linkage name with a zero byte", || of_end(|a, _| {
+        a.m.variable(a.saxpy, "n", a.int)?.linkage_name("n\0");
+        Ok(())
+    })),
+    ("an enumerator with a zero byte", || of(|a, _| a.m.enumeration(a.unit, Some("e"), a.int, &[("o\0n", 1)]).map(drop))),
+    ("a member with a zero byte", || of(|a, _| {
+        let point = a.m.structure(a.unit, Some("point"), 8)?;
+        a.m.member(point, "x\0", a.int, 0).map(drop)
+    })),
+    ("a label with a zero byte", || of(|a, _| a.m.label(a.saxpy, "l\0").map(drop))),
+    ("code at a symbol without a name", || of_end(|a, _| { a.m.function(a.unit, "f")?.code("", 4); Ok(()) })),
+    ("the address of a symbol without a name", || of_end(|a, _| { a.m.symbol(""); Ok(()) })),
+
+    ("a stack slot where there is no scratch memory", || on_cpu(Loc::stack_slot(16))),
+    ("the stack pointer where there is no scratch memory", || on_cpu(Loc::value(Val::stack_address(16)))),
+    ("local memory where there is none", || on_cpu(Loc::local(16))),
+    ("the lane that asks where there are none", || on_cpu(Loc::value(Val::lane_index()))),
+    ("each lane of a register where there are none", || on_cpu(Loc::per_lane(Reg(0)))),
+    ("a lane of a register where there are none", || on_cpu(Loc::lane(Reg(0), 0))),
 
     ("the asking lane, in plain DWARF 5", || of_lower(|a| a.m.variable(a.saxpy, "n", a.int)?.live(0x10..0x40, Loc::per_lane(v(3))).map(drop))),
     ("the same for a whole function", || of_lower(|a| a.m.variable(a.saxpy, "n", a.int)?.live(0..0x180, Loc::per_lane(v(3))).map(drop))),
@@ -617,6 +721,9 @@ fn every_error_names_its_place() {
     );
     for (name, make) in CASES {
         let error = make().expect_err(name);
+        // In words, and not as our types have it.
+        let is_ours = ["Some(", "None", "Unknown Dw", " { ", "Symbol(", "Type("];
+        assert!(!is_ours.iter().any(|pattern| error.to_string().contains(pattern)), "{error}");
         text.push_str(&format!("{name} | {error}\n"));
     }
     check_golden("errors/errors.txt", &text);

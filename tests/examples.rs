@@ -77,26 +77,10 @@ fn objects_of_examples_say_what_was_reviewed() {
 
 #[test]
 fn the_readme_shows_the_quickstart_and_what_it_prints() {
-    let path = |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-    let file = |name: &str| std::fs::read_to_string(path(name)).expect("a file of the project");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/quickstart.rs");
     let (printed, _) = run("quickstart", 4);
-    let mut readme = file("README.md");
-    for (comment, expected) in [
-        ("<!-- examples/quickstart.rs -->", file("examples/quickstart.rs")),
+    common::check_readme(&[
+        ("<!-- examples/quickstart.rs -->", std::fs::read_to_string(source).expect("the example")),
         ("<!-- what it prints -->", printed.replace("FOLDER", "target/examples")),
-    ] {
-        // What stands in the fence after the comment.
-        let comment = readme.find(comment).expect("the comment is in the README");
-        let fence = comment + readme[comment..].find("```").expect("a fence");
-        let start = fence + readme[fence..].find('\n').expect("its first line") + 1;
-        let end = start + readme[start..].find("```").expect("the end of the fence");
-        if common::bless() {
-            readme.replace_range(start..end, &expected);
-        } else {
-            assert_eq!(readme[start..end], expected, "EITRI_BLESS=1 rewrites the README");
-        }
-    }
-    if common::bless() {
-        std::fs::write(path("README.md"), readme).expect("the README is written");
-    }
+    ]);
 }

@@ -88,6 +88,34 @@ fn files_are_named_as_wanted_and_each_its_own() {
 }
 
 #[test]
+fn files_are_named_after_the_object_where_that_is_wanted() {
+    let named = |units: &[&str], object: &str| {
+        let mut m = Builder::new(Target::x86_64());
+        for unit in units {
+            m.unit(unit);
+        }
+        let mut module = m.finish().unwrap();
+        module.name_split_units(object).unwrap();
+        module.split_names()
+    };
+    assert_eq!(named(&["src/a.c"], "out.o"), ["out.dwo"]);
+    assert_eq!(named(&["a.c"], "out"), ["out.dwo"]);
+    assert_eq!(named(&["a.c"], ".o"), [".o.dwo"]);
+    assert_eq!(
+        named(&["src/a.c", "b.c", "", "/"], "out.o"),
+        ["out-a.dwo", "out-b.dwo", "out-unit.dwo", "out-unit.3.dwo"]
+    );
+    // A file of its own is kept, and is nobody else's.
+    let mut m = Builder::new(Target::x86_64());
+    let units = ["x/a.c", "y/a.cl", "b.c"].map(|name| m.unit(name));
+    m.describe_unit(units[2]).unwrap().split_name("out-a.dwo").unwrap();
+    let mut module = m.finish().unwrap();
+    assert!(module.name_split_units("a\0b").is_err() && module.set_split_names([String::new()]).is_err());
+    module.name_split_units("out.o").unwrap();
+    assert_eq!(module.split_names(), ["out-a.0.dwo", "out-a.1.dwo", "out-a.dwo"]);
+}
+
+#[test]
 fn what_cannot_be_split_is_refused() {
     let module = module().unwrap();
     for change in [

@@ -103,7 +103,7 @@ fn spaces_are_the_manuals() {
             assert_eq!(target.space(SpaceId(number)), None);
         }
         let error = target.space_named("shared").unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::BadArgument(_)), "{error}");
+        assert!(matches!(error.kind(), ErrorKind::UnknownSpace(_)), "{error}");
     }
 }
 

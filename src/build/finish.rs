@@ -17,9 +17,10 @@ impl Builder {
     /// is not there; [`ErrorKind::BadArgument`] where a parameter is in no function, a variable is both always
     /// at one place and at others by pc, one by pc is in no function, a declaration has code or a place, a
     /// static member has a place in its class, a call has no pc, only some files of a unit have an MD5 sum, a
-    /// function with rows does not end where an instruction could, a file among the macros does not end, or a
-    /// name contains a zero byte.
+    /// function with rows does not end where an instruction could, a file among the macros does not end, a
+    /// symbol has no name, or what a call without an error was told contains a zero byte.
     pub fn finish(mut self) -> Result<Module> {
+        self.take_wrong()?;
         self.sort_live();
         self.sort_rows();
         self.sort_arguments();
@@ -29,7 +30,6 @@ impl Builder {
         module.live.shrink_to_fit();
         module.rows.shrink_to_fit();
         module.variables.shrink_to_fit();
-        check_strings(&module)?;
         check_functions(&module)?;
         check_calls(&module)?;
         check_live(&module)?;
@@ -82,15 +82,6 @@ impl Builder {
             let count = functions[at..].iter().take_while(|&&other| other == function).count();
             self.module.functions[function].rows = at as u32..(at + count) as u32;
             at += count;
-        }
-    }
-}
-
-fn check_strings(module: &Module) -> Result<()> {
-    match module.strings.iter().find(|text| text.contains('\0')) {
-        None => Ok(()),
-        Some(text) => {
-            Err(Error::bad_argument(format!("the name `{}` contains a zero byte", text.escape_debug())))
         }
     }
 }

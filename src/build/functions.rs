@@ -5,7 +5,8 @@ use super::{Builder, Template, known, loc};
 use crate::error::{ErrorKind, Result};
 use crate::model::{
     Accessibility, Address, Defaulted, DescribedCalls, FileId, Function, FunctionId, Loc, LocId,
-    MemberFunction, ScopeKind, SourceLine, Stack, StringId, TypeId, VariableId, VariableKind, Virtuality,
+    MemberFunction, ScopeKind, SourceLine, Stack, StringId, Symbol, TypeId, VariableId, VariableKind,
+    Virtuality,
 };
 use crate::op::Reg;
 use crate::target::Scaling;
@@ -20,7 +21,8 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope around it is not there.
     pub fn function(&mut self, parent: impl InScope, name: &str) -> Result<FunctionBuilder<'_>> {
-        let name = self.string(name);
+        let parent = parent.scope(&self.module)?;
+        let name = self.name(name).map_err(|error| error.or_at(self.module.at_scope(parent)))?;
         self.new_function(parent, name)
     }
 
@@ -132,9 +134,16 @@ pub struct FunctionBuilder<'b> {
 
 impl FunctionBuilder<'_> {
     /// Where its code is: at a symbol of the object, so many bytes. Comes before what speaks of its pcs.
+    /// [`Builder::finish`] refuses a symbol without a name.
     pub fn code(&mut self, symbol: &str, bytes: u64) -> &mut Self {
-        let symbol = self.builder.symbol(symbol);
-        self.address(Address::Symbol(symbol, 0), bytes)
+        self.code_behind(symbol, 0, bytes)
+    }
+
+    /// The same, so many bytes behind the symbol.
+    pub(crate) fn code_behind(&mut self, symbol: &str, offset: u64, bytes: u64) -> &mut Self {
+        let scope = self.data().scope;
+        let symbol = Symbol(self.builder.symbol_name(symbol, |module| module.at_scope(scope)));
+        self.address(Address::Symbol(symbol, offset), bytes)
     }
 
     /// Where its code is, in general.
@@ -162,7 +171,8 @@ impl FunctionBuilder<'_> {
 
     /// The name that the linker knows, where it is another.
     pub fn linkage_name(&mut self, name: &str) -> &mut Self {
-        let name = self.builder.string(name);
+        let scope = self.data().scope;
+        let name = self.builder.string(name, |module| module.at_scope(scope));
         self.data().linkage_name = Some(name);
         self
     }

@@ -80,7 +80,12 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
             }
             Node::PerLane(reg) => room(vector(module, reg)?.lane_bits().into()),
             Node::StackAddress(_) => {
-                space(module, SpaceId::PRIVATE_LANE)?;
+                if target.space(SpaceId::PRIVATE_LANE).is_none() {
+                    let name = target.name();
+                    let what =
+                        format!("a stack slot is in the scratch memory of a lane, and {name} has none");
+                    return Err(Error::bad_argument(what));
+                }
                 continue;
             }
             Node::Memory(id) => {
@@ -150,6 +155,10 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
                 number("a number that is read", bits)?;
                 fits("a number that is read", places.pop(), bits.into())?;
                 continue;
+            }
+            Node::LaneIndex if target.lanes() == 1 => {
+                let what = format!("{} has no lanes, of which one could ask", target.name());
+                return Err(Error::bad_argument(what));
             }
             Node::ReadRegister(reg) | Node::EntryRegister(reg) => {
                 number(HELD, register(module, reg)?.bits)?;
@@ -223,7 +232,7 @@ fn entities(module: &Module, unit: UnitId, (expr, entities): (&Expr, &[Entity]))
             Entity::Procedure(id) => module.procedures[id].unit,
             Entity::Symbol(..) => continue,
         };
-        super::known(of == unit, || format!("{entity:?} of this unit"))?;
+        super::known(of == unit, || format!("{} of this unit", super::entity_text(module, entity)))?;
     }
     Ok(())
 }
@@ -250,14 +259,17 @@ fn vector(module: &Module, reg: Reg) -> Result<Register> {
     if register.is_vector() {
         return Ok(register);
     }
-    Err(Error::bad_argument(format!("register {} has no lanes", register.name())))
+    Err(Error::bad_argument(match module.target.lanes() {
+        1 => format!("register {} has no lanes: {} has none", register.name(), module.target.name()),
+        _ => format!("register {} has no lanes", register.name()),
+    }))
 }
 
 #[inline]
 pub(super) fn space(module: &Module, id: SpaceId) -> Result<()> {
     match module.target.space(id) {
         Some(_) => Ok(()),
-        None => Err(ErrorKind::UnknownSpace(id.0.into()).into()),
+        None => Err(ErrorKind::UnknownSpace(format!("{id} ({})", module.target.name())).into()),
     }
 }
 

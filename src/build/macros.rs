@@ -93,7 +93,7 @@ impl MacroBuilder<'_> {
         }
         let is_empty = !text.contains(' ');
         let text =
-            if is_empty { self.builder.string(&format!("{text} ")) } else { self.builder.string(text) };
+            if is_empty { self.builder.name(&format!("{text} "))? } else { self.builder.name(text)? };
         Ok(self.push(Macro::Define { line, text }))
     }
 
@@ -109,7 +109,7 @@ impl MacroBuilder<'_> {
         if name.is_empty() || head_len(name) != name.len() {
             return Err(self.error(format!("`{}` is no name of a macro", name.escape_debug())));
         }
-        let name = self.builder.string(name);
+        let name = self.builder.name(name)?;
         Ok(self.push(Macro::Undefine { line, name }))
     }
 

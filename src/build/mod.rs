@@ -65,7 +65,7 @@ use cranelift_entity::SecondaryMap;
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
     Entity, ExprId, FileId, Module, Pool, ProcedureId, Row, StringId, Symbol, Type, TypeId, UnitId,
 };
@@ -85,6 +85,8 @@ pub struct Builder {
     /// The unit of each macro.
     macro_units: Vec<UnitId>,
     preprocessors: SecondaryMap<UnitId, macros::Preprocessor>,
+    /// The first thing that was wrong, where a call gives no error.
+    wrong: Option<Error>,
 }
 
 impl Builder {
@@ -119,6 +121,7 @@ impl Builder {
             files: Default::default(),
             macro_units: Vec::new(),
             preprocessors: SecondaryMap::new(),
+            wrong: None,
         }
     }
 
@@ -133,9 +136,10 @@ impl Builder {
         &self.module
     }
 
-    /// A symbol of the object, by name: a function or variable that the linker knows.
+    /// A symbol of the object, by name: a function or variable that the linker knows. [`finish`](Self::finish)
+    /// refuses one without.
     pub fn symbol(&mut self, name: &str) -> Symbol {
-        Symbol(self.string(name))
+        Symbol(self.symbol_name(name, |_| At::default()))
     }
 
     /// A raw expression, for [`Loc::expr`](crate::model::Loc::expr). Slot *n* of the expression stands for
@@ -152,7 +156,7 @@ impl Builder {
                 Entity::Procedure(procedure) => self.module.procedures.is_valid(procedure),
                 Entity::Symbol(symbol, _) => (symbol.0.as_u32() as usize) < self.module.strings.len(),
             };
-            known(is_there, || format!("{entity:?}"))?;
+            known(is_there, || entity_text(&self.module, *entity))?;
         }
         for fixup in expr.fixups() {
             let slot = fixup.slot.0;
@@ -165,8 +169,9 @@ impl Builder {
                 FixupKind::Entry { .. } | FixupKind::EntrySection => !matches!(entity, Entity::Symbol(..)),
             };
             if !fits {
+                let entity = entity_text(&self.module, *entity);
                 return Err(Error::bad_argument(format!(
-                    "slot {slot} stands for {entity:?}, and the operation does not refer to such"
+                    "slot {slot} stands for {entity}, and the operation does not refer to such"
                 )));
             }
         }
@@ -212,7 +217,7 @@ impl Builder {
         };
         result.map_err(|error| {
             let pcs = Some(row.pc..row.pc.saturating_add(1));
-            error.or_at(crate::error::At { pcs, ..self.module.at_scope(scope) })
+            error.or_at(At { pcs, ..self.module.at_scope(scope) })
         })?;
         self.module.rows.push(row);
         self.row_functions.push(function);
@@ -241,8 +246,32 @@ impl Builder {
             + of(module.locs.bytes(), 1)
     }
 
-    pub(crate) fn string(&mut self, text: &str) -> StringId {
-        StringId::from_u32(self.module.strings.add(text))
+    /// A name: DWARF ends it with a zero byte, so that it has none. Errors name no place.
+    fn name(&mut self, text: &str) -> Result<StringId> {
+        let name = StringId::from_u32(self.module.strings.add(text));
+        if self.module.strings.has_zero(text) { Err(zero_byte(text)) } else { Ok(name) }
+    }
+
+    /// The same, where the caller is not told that it is wrong before [`finish`](Self::finish).
+    fn string(&mut self, text: &str, at: impl Fn(&Module) -> At) -> StringId {
+        let name = StringId::from_u32(self.module.strings.add(text));
+        if self.module.strings.has_zero(text) && self.wrong.is_none() {
+            self.wrong = Some(zero_byte(text).or_at(at(&self.module)));
+        }
+        name
+    }
+
+    /// The name of a symbol, which has one.
+    fn symbol_name(&mut self, text: &str, at: impl Fn(&Module) -> At) -> StringId {
+        if text.is_empty() && self.wrong.is_none() {
+            self.wrong = Some(Error::bad_argument("a symbol without a name").or_at(at(&self.module)));
+        }
+        self.string(text, at)
+    }
+
+    /// What was found wrong where no error could be given.
+    pub(crate) fn take_wrong(&mut self) -> Result<()> {
+        self.wrong.take().map_or(Ok(()), Err)
     }
 
     fn known_unit(&self, unit: UnitId) -> Result<()> {
@@ -252,6 +281,28 @@ impl Builder {
     fn known_function(&self, function: crate::model::FunctionId) -> Result<&crate::model::Function> {
         let missing = || ErrorKind::UnknownId(function.to_string()).into();
         self.module.functions.get(function).ok_or_else(missing)
+    }
+}
+
+#[cold]
+fn zero_byte(text: &str) -> Error {
+    Error::bad_argument(format!("the name `{}` contains a zero byte", text.escape_debug()))
+}
+
+/// What to call in an error what an expression refers to: by its id, if it is not there.
+fn entity_text(module: &Module, entity: Entity) -> String {
+    match entity {
+        Entity::Variable(id) => match module.variables.get(id).and_then(|of| of.name) {
+            Some(name) => format!("variable `{}`", module.string(name)),
+            None => id.to_string(),
+        },
+        Entity::Type(id) if module.types.is_valid(id) => module.called(id),
+        Entity::Type(id) => id.to_string(),
+        Entity::Procedure(id) => id.to_string(),
+        Entity::Symbol(symbol, _) => match module.strings.get(symbol.0.as_u32()) {
+            Some(name) => format!("symbol `{name}`"),
+            None => format!("the symbol {}", symbol.0),
+        },
     }
 }
 

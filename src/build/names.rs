@@ -46,7 +46,7 @@ impl Builder {
             let error = crate::Error::bad_argument("a label is in a function");
             return Err(error.or_at(self.module.at_scope(scope)));
         }
-        let name = self.string(name);
+        let name = self.name(name).map_err(|error| error.or_at(self.module.at_scope(scope)))?;
         let id = self.module.labels.push(Label { scope, name, pc: None, line: None });
         Ok(LabelBuilder { builder: self, id })
     }
@@ -54,13 +54,13 @@ impl Builder {
 
 /// An error unless it is there, in the unit of the scope, and can be imported.
 fn imported(module: &Module, scope: ScopeId, what: Imported) -> Result<()> {
-    let of = match what {
-        Imported::Function(id) => module.functions.get(id).map(|of| module.scopes[of.scope].unit),
-        Imported::Variable(id) => module.variables.get(id).map(|of| module.scopes[of.scope].unit),
-        Imported::Type(id) => module.types.get(id).map(|of| of.unit),
-        Imported::Namespace(id) | Imported::AllOf(id) => module.scopes.get(id).map(|of| of.unit),
+    let (of, id): (_, &dyn core::fmt::Display) = match &what {
+        Imported::Function(id) => (module.functions.get(*id).map(|of| module.scopes[of.scope].unit), id),
+        Imported::Variable(id) => (module.variables.get(*id).map(|of| module.scopes[of.scope].unit), id),
+        Imported::Type(id) => (module.types.get(*id).map(|of| of.unit), id),
+        Imported::Namespace(id) | Imported::AllOf(id) => (module.scopes.get(*id).map(|of| of.unit), id),
     };
-    known(of == Some(module.scopes[scope].unit), || format!("{what:?} of this unit"))?;
+    known(of == Some(module.scopes[scope].unit), || format!("{id} of this unit"))?;
     match what {
         Imported::Variable(id) if module.function_of(module.variables[id].scope).is_some() => {
             Err(crate::Error::bad_argument("a variable of a function is not imported"))
@@ -83,14 +83,16 @@ impl ImportBuilder<'_> {
     /// The name that it has in this scope, where that is another.
     ///
     /// # Errors
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) of all names of a namespace, which keep theirs.
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) of all names of a namespace, which keep theirs; and where
+    /// the name contains a zero byte.
     pub fn name(&mut self, name: &str) -> Result<&mut Self> {
         let Import { scope, what, .. } = self.builder.module.imports[self.id];
         if let Imported::AllOf(_) = what {
             let error = crate::Error::bad_argument("all names of a namespace have no name");
             return Err(error.or_at(self.builder.module.at_scope(scope)));
         }
-        let name = self.builder.string(name);
+        let name = self.builder.name(name);
+        let name = name.map_err(|error| error.or_at(self.builder.module.at_scope(scope)))?;
         self.builder.module.imports[self.id].name = Some(name);
         Ok(self)
     }

@@ -5,8 +5,8 @@ use core::ops::Range;
 use super::{Builder, known};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
-    File, FileId, FunctionId, Language, Module, Scope, ScopeId, ScopeKind, SourceLine, StringId, Type,
-    TypeId, Unit, UnitId,
+    File, FileId, FunctionId, Language, Module, Scope, ScopeId, ScopeKind, SourceLine, StringId, TypeId,
+    Unit, UnitId,
 };
 
 mod sealed {
@@ -22,7 +22,8 @@ pub trait InScope: sealed::Sealed {
     /// Its scope.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where it is not the module's.
+    /// [`ErrorKind::UnknownId`] where it is not the module's; [`ErrorKind::BadArgument`] where it is a type without
+    /// a scope.
     fn scope(self, module: &Module) -> Result<ScopeId>;
 }
 
@@ -42,8 +43,12 @@ impl InScope for FunctionId {
 
 impl InScope for TypeId {
     fn scope(self, module: &Module) -> Result<ScopeId> {
-        let missing = || ErrorKind::UnknownId(format!("{self} as a structure, class or union")).into();
-        module.types.get(self).and_then(Type::own_scope).ok_or_else(missing)
+        let missing = || ErrorKind::UnknownId(self.to_string());
+        let ty = module.types.get(self).ok_or_else(missing)?;
+        ty.own_scope().ok_or_else(|| {
+            let what = format!("{} is no structure, class or union", module.called(self));
+            Error::bad_argument(what).or_at(module.at_type(self))
+        })
     }
 }
 
@@ -64,14 +69,16 @@ pub struct UnitBuilder<'b> {
 impl UnitBuilder<'_> {
     /// The directory of the compilation.
     pub fn directory(&mut self, directory: &str) -> &mut Self {
-        let directory = self.builder.string(directory);
+        let scope = self.builder.module.units[self.id].scope;
+        let directory = self.builder.string(directory, |module| module.at_scope(scope));
         self.builder.module.units[self.id].directory = Some(directory);
         self
     }
 
     /// The compiler's name and version.
     pub fn producer(&mut self, producer: &str) -> &mut Self {
-        let producer = self.builder.string(producer);
+        let scope = self.builder.module.units[self.id].scope;
+        let producer = self.builder.string(producer, |module| module.at_scope(scope));
         self.builder.module.units[self.id].producer = Some(producer);
         self
     }
@@ -104,7 +111,9 @@ impl UnitBuilder<'_> {
                 Error::bad_argument(format!("a split unit has a file of its own, and `{name}` is none"));
             return Err(error.or_at(module.at_scope(module.units[self.id].scope)));
         }
-        let name = self.builder.string(name);
+        let scope = self.builder.module.units[self.id].scope;
+        let name = self.builder.name(name);
+        let name = name.map_err(|error| error.or_at(self.builder.module.at_scope(scope)))?;
         self.builder.module.units[self.id].split_name = Some(name);
         Ok(self)
     }
@@ -118,7 +127,7 @@ impl UnitBuilder<'_> {
 impl Builder {
     /// A compilation unit, by the name of its primary source file.
     pub fn unit(&mut self, name: &str) -> UnitId {
-        let name = self.string(name);
+        let name = self.string(name, |_| At::default());
         let id = self.module.units.next_key();
         let kind = ScopeKind::Unit;
         let scope =
@@ -163,7 +172,8 @@ impl Builder {
     /// [`ErrorKind::UnknownId`].
     pub fn file(&mut self, unit: UnitId, name: &str, directory: Option<&str>) -> Result<FileId> {
         known(self.module.units.is_valid(unit), || unit.to_string())?;
-        let (name, directory) = (self.string(name), directory.map(|directory| self.string(directory)));
+        let name = self.name_in(unit, name)?;
+        let directory = directory.map(|directory| self.name_in(unit, directory)).transpose()?;
         let files = &mut self.module.files;
         let new = || files.push(File { unit, name, directory, md5: None, source: None });
         Ok(*self.files.entry((unit, directory, name)).or_insert_with(new))
@@ -194,7 +204,7 @@ impl Builder {
             let what = format!("the text of file `{name}` contains a zero byte");
             return Err(Error::bad_argument(what).or_at(self.module.at_scope(unit)));
         }
-        self.module.files[file].source = Some(self.string(text));
+        self.module.files[file].source = Some(self.name(text)?);
         Ok(())
     }
 
@@ -231,7 +241,8 @@ impl Builder {
     ) -> Result<ScopeId> {
         let parent = parent.scope(&self.module)?;
         self.not_in_type(parent, "a namespace")?;
-        let name = name.map(|name| self.string(name));
+        let name = name.map(|name| self.name(name)).transpose();
+        let name = name.map_err(|error| error.or_at(self.module.at_scope(parent)))?;
         Ok(self.scope(parent, ScopeKind::Namespace { name, is_inline }))
     }
 

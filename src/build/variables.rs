@@ -166,7 +166,8 @@ impl Builder {
             let at = crate::error::At { variable: name.map(Into::into), ..at };
             return Err(crate::Error::new(ErrorKind::UnknownId(format!("{ty} of this unit"))).or_at(at));
         };
-        let name = name.filter(|name| !name.is_empty()).map(|name| self.string(name));
+        let name = name.filter(|name| !name.is_empty()).map(|name| self.name(name)).transpose();
+        let name = name.map_err(|error| error.or_at(self.module.at_scope(scope)))?;
         let id = self.module.variables.push(Variable {
             name,
             linkage_name: None,
@@ -220,7 +221,8 @@ impl VariableBuilder<'_> {
 
     /// The name that the linker knows, where it is another.
     pub fn linkage_name(&mut self, name: &str) -> &mut Self {
-        let name = self.builder.string(name);
+        let id = self.id;
+        let name = self.builder.string(name, |module| module.at_variable(id, None));
         self.data().linkage_name = Some(name);
         self
     }

@@ -11,6 +11,7 @@ use super::index::Index;
 use super::machine::Lists;
 use super::report::{Finding, Kind, Report};
 use super::types::{Later, TypeUnits, is_type_unit};
+use super::words::Words;
 use crate::error::{At, Error};
 use crate::eval;
 use crate::lower::{Consumer, LeftOut, Whose};
@@ -189,6 +190,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.read_type_units();
         self.units();
         self.rest_of_type_units();
+        self.types_that_stayed();
         self.tables(self.object, self.dwarf);
         self.lookups();
         self.addresses();
@@ -326,7 +328,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     fn language(&mut self, unit: &Unit, root: Entry<'a, 'o>, at: &At) {
         let expected = self.expected_language(unit);
         for (name, expected) in attributes::LANGUAGE.into_iter().zip(expected) {
-            self.same(at, &name.to_string(), &expected, &root.number(name));
+            self.same(at, &name.words(), &expected, &root.number(name));
         }
     }
 
@@ -337,28 +339,6 @@ impl<'a, 'o> Compare<'a, 'o> {
         let version = name.and_then(|(_, version)| unit.language_version.or(version));
         let language = unit.language.map(|language| language.0.into());
         [language, name.map(|(name, _)| name.into()), version.map(u64::from)]
-    }
-
-    /// A unit's code is that of its functions.
-    fn code_of_unit(&mut self, id: UnitId, root: Entry<'a, 'o>, at: &At) {
-        let found = match root.ranges() {
-            Ok(ranges) => ranges,
-            Err(error) => return self.unreadable(&error, at.clone()),
-        };
-        let functions = &self.index.functions[id];
-        let code = functions.iter().filter_map(|&function| {
-            let start = self.address(function)?;
-            Some(start..start.wrapping_add(self.module.function(function).bytes))
-        });
-        let expected = joined(code.collect());
-        let bytes = |ranges: &[core::ops::Range<u64>]| -> u128 {
-            ranges.iter().map(|range| u128::from(range.end.saturating_sub(range.start))).sum()
-        };
-        // Functions can share their code, but no code is twice in the unit's.
-        let once = joined(found.clone());
-        if expected != once || bytes(&once) != bytes(&found) && bytes(&expected) != bytes(&found) {
-            self.find(Kind::Code, at.clone(), hex(&expected), hex(&found));
-        }
     }
 
     /// Instances are of what they should be.
@@ -372,13 +352,9 @@ impl<'a, 'o> Compare<'a, 'o> {
                 Origin::Namespace(id) => self.namespaces[id],
             };
             if expected != found {
-                let text = |offset: Option<u64>| {
-                    let entry = self.dwarf.entry_at(offset?)?;
-                    let name = entry.name().unwrap_or_default();
-                    Some(format!("{} `{name}` at {:#x}", entry.tag(), entry.offset()))
-                };
+                let text = |offset: Option<u64>| self.dwarf.entry_at(offset?).map(|entry| entry.words());
                 let text = |offset| text(offset).unwrap_or_else(|| "nothing".into());
-                let expected = format!("{attribute} {}", text(expected));
+                let expected = format!("{} {}", attribute.words(), text(expected));
                 self.find(Kind::Attribute, at, expected, text(found));
             }
         }
@@ -418,34 +394,12 @@ impl<'a, 'o> Compare<'a, 'o> {
     }
 
     /// Compares what an attribute says.
-    pub(super) fn same<T: PartialEq + core::fmt::Debug>(
-        &mut self,
-        at: &At,
-        what: &str,
-        expected: &T,
-        found: &T,
-    ) {
+    pub(super) fn same<T: PartialEq + Words>(&mut self, at: &At, what: &str, expected: &T, found: &T) {
         if expected != found {
-            let (expected, found) = (format!("{what} {expected:?}"), format!("{found:?}"));
+            let (expected, found) = (format!("{what} {}", expected.words()), found.words());
             self.find(Kind::Attribute, at.clone(), expected, found);
         }
     }
-}
-
-/// The same pcs in order, those that touch or overlap as one range; a range of none is none.
-fn joined(mut ranges: Vec<core::ops::Range<u64>>) -> Vec<core::ops::Range<u64>> {
-    ranges.retain(|range| range.start != range.end);
-    ranges.sort_unstable_by_key(|range| (range.start, range.end));
-    let mut all: Vec<core::ops::Range<u64>> = Vec::new();
-    for range in ranges {
-        match all.last_mut() {
-            Some(last) if range.start <= last.end && range.start <= range.end => {
-                last.end = last.end.max(range.end);
-            }
-            _ => all.push(range),
-        }
-    }
-    all
 }
 
 /// Ranges as text.

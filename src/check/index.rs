@@ -15,6 +15,8 @@ pub(super) struct Index {
     pub(super) calls: SecondaryMap<ScopeId, Vec<CallId>>,
     pub(super) functions: SecondaryMap<UnitId, Vec<FunctionId>>,
     pub(super) types: SecondaryMap<UnitId, Vec<TypeId>>,
+    /// Whether types are declared in the scope.
+    pub(super) has_types: SecondaryMap<ScopeId, bool>,
     /// How many procedures the unit has.
     pub(super) procedures: SecondaryMap<UnitId, usize>,
     /// Whether the function was inlined somewhere.
@@ -31,6 +33,7 @@ impl Index {
             calls: SecondaryMap::new(),
             functions: SecondaryMap::new(),
             types: SecondaryMap::new(),
+            has_types: SecondaryMap::new(),
             procedures: SecondaryMap::new(),
             inlined: SecondaryMap::new(),
         };
@@ -59,6 +62,7 @@ impl Index {
         }
         for (id, ty) in module.types() {
             index.types[ty.unit()].push(id);
+            index.has_types[ty.scope()] = true;
         }
         for (_, procedure) in module.procedures() {
             index.procedures[procedure.unit] += 1;

@@ -41,6 +41,7 @@
 
 mod attributes;
 mod calls;
+mod code;
 mod compare;
 mod entries;
 mod expressions;
@@ -60,7 +61,9 @@ mod split;
 mod tables;
 mod types;
 pub mod witness;
+mod words;
 
+pub use code::check_code;
 pub use report::{Finding, Kind, Report, Unproven};
 pub use split::check_split;
 

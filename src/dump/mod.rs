@@ -5,7 +5,7 @@ mod index;
 mod lines;
 mod lists;
 mod macros;
-mod names;
+pub(crate) mod names;
 mod text;
 
 pub use text::{DumpOptions, dump};

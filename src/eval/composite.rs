@@ -98,6 +98,20 @@ impl Composite {
         }
     }
 
+    /// A complete composite of parts, each with its size in bits.
+    ///
+    /// # Errors
+    /// Ill-formed if a part needs more bits than its storage has; an evaluation error if there are more than
+    /// 65536 parts on all levels.
+    pub fn of(parts: impl IntoIterator<Item = (Location, u128)>) -> Result<Self, Fault> {
+        let mut composite = Self::empty();
+        for (location, bits) in parts {
+            composite.push(location, bits, u128::MAX, super::Limits::default().parts)?;
+        }
+        composite.complete();
+        Ok(composite)
+    }
+
     /// The parts, in order.
     pub fn parts(&self) -> &[Part] {
         &self.parts

@@ -14,14 +14,14 @@
 //! * A [`Machine`] is a stopped program; [`Snapshot`] is one as plain data. An [`Architecture`] says which
 //!   registers and spaces there are; every [`Target`](crate::target::Target) is one, and so is [`Layout`].
 //! * An [`Evaluator`] runs an expression or a location list in a [`Context`].
-//! * [`read_bits`] reads at the location that came out, [`spans()`] says which bits of which storage it names.
+//! * [Attributes](attributes) are evaluated by methods of their own, each as the text says of it.
+//! * [`read_bits`] reads at the location that came out, [`write_bits`] writes there, [`spans()`] says which bits
+//!   of which storage it names.
 //!
 //! # What stops an evaluation
 //!
-//! A [`Fault`] is of one of four [classes](Class). Where the text is silent: an empty stack, an operand cut off,
-//! an unknown operation, register, space or type are ill-formed; a division by zero and bytes that an
-//! operation cannot read are evaluation errors, and so are the limits of the evaluator (steps, depth of calls,
-//! parts of composites). No input makes it panic or run forever.
+//! A [`Fault`] is of one of four [classes](Class), with the operation and the rule. No input makes it panic or
+//! run forever: beyond the [`Limits`] is an evaluation error.
 //!
 //! ```
 //! use eitri::eval::{Context, Evaluator, Snapshot, spans};
@@ -38,6 +38,7 @@
 //! assert_eq!(spans(&location, 32).unwrap().len(), 1);
 //! # Ok::<(), eitri::Error>(())
 //! ```
+#![doc = include_str!("decisions.md")]
 
 mod arith;
 pub mod attributes;
@@ -60,6 +61,7 @@ pub mod spans;
 pub mod stack;
 pub mod value;
 pub mod wave;
+mod wide;
 pub mod write;
 
 pub use attributes::{MemberLocation, Property};

@@ -9,6 +9,7 @@ use super::ops::Next;
 use super::quick::{Progress, Quick, Slots};
 use super::stack::{Element, complete, integral};
 use super::value::{BaseType, Value};
+use super::wide::truncated;
 use super::{Context, CurrentObject, Kind, Limits, Outcome, Step, Where};
 use crate::op::{Decoder, Dialect, Encoding, Op, Reg};
 use crate::target::SpaceId;
@@ -130,12 +131,19 @@ impl<'r, 't> Run<'r, 't> {
     ) -> Result<Option<Op<'e>>, Fault> {
         decoder.seek(progress.at);
         let Some(decoded) = decoder.next() else { return Ok(None) };
-        let found = decoded.map_err(|error| {
-            let fault = ill_formed(error.kind().to_string());
-            fault.or_at(expr, progress.at, self.scope.encoding, self.scope.entry)
-        })?;
+        let op = match decoded {
+            Ok(decoded) => decoded.op,
+            Err(error) => {
+                let (op, end) = self.truncated(expr, progress.at).ok_or_else(|| {
+                    let fault = ill_formed(error.kind().to_string());
+                    fault.or_at(expr, progress.at, self.scope.encoding, self.scope.entry)
+                })?;
+                decoder.seek(end);
+                op
+            }
+        };
         progress.at = decoder.offset();
-        Ok(Some(found.op))
+        Ok(Some(op))
     }
 
     /// Carries out an operation at an offset of an expression.
@@ -192,6 +200,17 @@ impl<'r, 't> Run<'r, 't> {
     fn fetch(&mut self) {
         let (encoding, big_endian) = (&self.scope.encoding, self.machine.is_big_endian());
         self.stack.extend(self.slots.take().iter().map(|slot| slot.element(encoding, big_endian)));
+    }
+
+    /// An operation that could not be decoded, where its constant has more bits than it needs.
+    #[cold]
+    fn truncated(&self, expr: &[u8], offset: usize) -> Option<(Op<'static>, usize)> {
+        let top_is_wide =
+            matches!(self.peek(0), Some(Element::Value(value)) if value.ty().size() > 64);
+        truncated(expr, offset).filter(|(op, _)| match op {
+            Op::PlusUconst { .. } => !top_is_wide,
+            _ => self.scope.encoding.address_bytes <= 8,
+        })
     }
 
     /// Counts steps.

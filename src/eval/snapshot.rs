@@ -100,6 +100,11 @@ pub struct Snapshot {
     pub types: BTreeMap<(u64, u64), BaseType>,
     /// Entries by their offset in `.debug_info`: what they say, and their unit.
     pub entries: BTreeMap<u64, (OwnedBody, u64)>,
+    /// What the caller of the innermost frame passed, by the offset of the parameter: an expression, and its
+    /// unit.
+    pub call_values: BTreeMap<u64, (Vec<u8>, u64)>,
+    /// The types of variables, by the offset of their entries.
+    pub variable_types: BTreeMap<u64, BaseType>,
 }
 
 impl Snapshot {
@@ -199,6 +204,15 @@ impl Machine for Snapshot {
     fn entry(&self, offset: u64) -> Option<Entry<'_>> {
         let (body, unit) = self.entries.get(&offset)?;
         Some(Entry { body: body.as_body(), unit: *unit, encoding: None })
+    }
+
+    fn call_value(&self, parameter: u64, frame: u32) -> Option<Entry<'_>> {
+        let (expr, unit) = self.call_values.get(&parameter).filter(|_| frame == 0)?;
+        Some(Entry { body: Body::Expression(expr), unit: *unit, encoding: None })
+    }
+
+    fn variable_type(&self, offset: u64) -> Option<BaseType> {
+        self.variable_types.get(&offset).copied()
     }
 }
 

@@ -208,7 +208,6 @@ impl<'a> Reader<'a> {
 
     fn function_facts(&mut self, function: FunctionId, unit: UnitId, facts: FunctionFacts<'a>) -> Result<()> {
         // What is referred to is looked up before the builder is lent to the function.
-        let code = facts.code.map(|code| self.code(&code)).transpose()?;
         let returns = self.maybe_type(unit, facts.returns.as_ref())?;
         let declared = facts.declared.map(|line| self.line(unit, &line)).transpose()?;
         let base = facts.stack.as_ref().and_then(|stack| stack.base.as_ref());
@@ -217,8 +216,8 @@ impl<'a> Reader<'a> {
         let frame_base = facts.frame_base.map(|loc| self.loc(unit, &loc)).transpose()?;
         let static_link = facts.static_link.map(|loc| self.loc(unit, &loc)).transpose()?;
         let mut function: FunctionBuilder<'_> = self.builder.describe_function(function)?;
-        if let Some((address, bytes)) = code {
-            function.address(address, bytes);
+        if let Some(said) = facts.code {
+            code(&mut function, &said)?;
         }
         if let Some(name) = facts.linkage_name {
             function.linkage_name(&name);
@@ -268,22 +267,6 @@ impl<'a> Reader<'a> {
             function.static_link(&loc)?;
         }
         Ok(())
-    }
-
-    fn code(&mut self, code: &Code<'a>) -> Result<(Address, u64)> {
-        let address = match (&code.symbol, code.address) {
-            (Some(symbol), None) => {
-                let offset = code.offset.map_or(0, |Number(offset)| offset);
-                Address::Symbol(self.builder.symbol(symbol), offset)
-            }
-            (None, Some(Number(address))) if code.offset.is_none() => Address::Constant(address),
-            _ => {
-                return Err(Error::bad_argument(
-                    "code is at a `symbol`, with or without an `offset`, or at an `address`",
-                ));
-            }
-        };
-        Ok((address, code.bytes.0))
     }
 
     fn variable(&mut self, mut said: Variable<'a>, is_parameter: bool) -> Result<()> {
@@ -424,6 +407,23 @@ impl<'a> Reader<'a> {
         self.names.scopes.add(scope, name_id, Some(((), name)))?;
         Ok(unit)
     }
+}
+
+/// Where the code of a function is.
+fn code(function: &mut FunctionBuilder<'_>, said: &Code<'_>) -> Result<()> {
+    match (&said.symbol, said.address, said.offset) {
+        (Some(symbol), None, offset) => {
+            function.code_behind(symbol, offset.map_or(0, |Number(offset)| offset), said.bytes.0);
+        }
+        (None, Some(Number(address)), None) => {
+            function.address(Address::Constant(address), said.bytes.0);
+        }
+        _ => {
+            let what = "code is at a `symbol`, with or without an `offset`, or at an `address`";
+            return Err(Error::bad_argument(what));
+        }
+    }
+    Ok(())
 }
 
 fn ranges(pcs: &[Pcs]) -> Vec<Range<u64>> {

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::read::Reader;
+use super::shape::{no_key, one_key};
 use super::statement::{EntityRef, Expression, Filled};
 use super::words::{self, Bytes, Number, Signed, Text, Word, number};
 use crate::build::{MAX_LEVELS, too_deep};
@@ -292,7 +293,7 @@ impl<'s, 'r, 'a, A: MapAccess<'a>> Node<'s, 'r, 'a, A> {
         let mut node = Self { json, within };
         match node.json.next_key()? {
             Some(kind) => Ok((kind, node)),
-            None => Err(de::Error::invalid_length(0, &"one key")),
+            None => Err(no_key("a node")),
         }
     }
 
@@ -311,13 +312,11 @@ impl<'s, 'r, 'a, A: MapAccess<'a>> Node<'s, 'r, 'a, A> {
         self.json.next_value_seed(Several { within: &mut *self.within, kind })
     }
 
+    /// Refuses more than this node.
     #[inline]
-    fn end(mut self) -> Result<(), A::Error> {
+    fn end(self, word: &str) -> Result<(), A::Error> {
         self.within.level -= 1;
-        match self.json.next_key::<Text<'a>>()? {
-            None => Ok(()),
-            Some(key) => Err(de::Error::custom(format!("a node has one key, and `{}` is another", &*key))),
-        }
+        one_key("a node", word, self.json)
     }
 }
 
@@ -380,7 +379,7 @@ impl<'a> Visitor<'a> for Tree<'_, '_, 'a, Loc> {
             LocNode::GlobalSymbol => node.one(Loc::global_symbol),
             several => node.several(several),
         }?;
-        node.end()?;
+        node.end(LOCATIONS[kind as usize])?;
         Ok(loc)
     }
 }
@@ -444,7 +443,7 @@ impl<'a> Visitor<'a> for Tree<'_, '_, 'a, Val> {
             ValNode::Not => node.one(Val::not),
             several => node.several(several),
         }?;
-        node.end()?;
+        node.end(NUMBERS[kind as usize])?;
         Ok(val)
     }
 }
@@ -479,7 +478,8 @@ impl<'a> Visitor<'a> for Several<'_, '_, 'a, ValNode> {
 
 impl<'a> Operand<'a> for ExprId {
     fn operand<D: Deserializer<'a>>(within: &mut In<'_, 'a>, json: D) -> Result<Self, D::Error> {
-        let expression = Expression::deserialize(json)?;
+        // As it is read everywhere: in its shape.
+        let expression: Expression<'_> = Deserialize::deserialize(json)?;
         let expr = raw(within.reader, within.unit, expression);
         within.or_fail(expr)
     }

@@ -1,6 +1,36 @@
-//! Which part of the description an offset in its text is in.
+//! Which part of a text in JSON an offset is in, and errors at such places.
 
-use crate::error::JsonPlace;
+use crate::error::{At, Error, ErrorKind, JsonPlace, Result};
+
+/// The bytes as text. `what` they are is for the error.
+pub(crate) fn utf8<'a>(what: &str, bytes: &'a [u8]) -> Result<&'a str> {
+    core::str::from_utf8(bytes).map_err(|error| {
+        let good = core::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
+        at(Error::malformed(format!("{what} is not UTF-8")), at_offset(good, good.len()))
+    })
+}
+
+/// The error at a place of the text, unless it has one.
+pub(crate) fn at(error: Error, json: JsonPlace) -> Error {
+    error.or_at(At { json: Some(json), ..At::default() })
+}
+
+/// What is wrong with the text, or with a part of it that begins at `start`.
+pub(crate) fn of_json(what: &str, text: &str, start: usize, part: &str, error: &serde_json::Error) -> Error {
+    // Lines count from 1, and the column is the number of bytes of the line that were read.
+    let lines = part.split_inclusive('\n').take(error.line().saturating_sub(1));
+    let offset = start + lines.map(str::len).sum::<usize>() + error.column();
+    if error.is_eof() {
+        return at(ErrorKind::Truncated(what.into()).into(), at_offset(text, offset));
+    }
+    let message = error.to_string();
+    let tail = format!(" at line {} column {}", error.line(), error.column());
+    let message = Error::malformed(message.strip_suffix(&tail).unwrap_or(&message));
+    match error.is_data() {
+        true => at(message, at_item(text, offset)),
+        false => at(message, at_offset(text, offset)),
+    }
+}
 
 /// An object or array that is open.
 enum Open {
@@ -72,6 +102,25 @@ impl Walk {
         }
     }
 
+    /// Walks to the value that the steps lead to.
+    fn to(&mut self, text: &str, path: &[Step]) -> Option<usize> {
+        let matches = |(open, step): (&Open, &Step)| match (open, step) {
+            (Open::Object { key, is_key_next: false }, Step::Key(expected)) => key == expected,
+            (Open::Array { index }, Step::Index(expected)) => index == expected,
+            _ => false,
+        };
+        let mut found = None;
+        self.walk(text, |at, open| {
+            // There may be a colon and some space before the value.
+            let is_value =
+                !text.as_bytes()[at..].starts_with(b":") && !text.as_bytes()[at].is_ascii_whitespace();
+            let is_there = is_value && open.len() == path.len() && open.iter().zip(path).all(matches);
+            found = is_there.then_some(at);
+            is_there
+        });
+        found
+    }
+
     fn start(&mut self, at: usize) {
         if let Some(start) = self.starts.last_mut() {
             start.get_or_insert(at);
@@ -107,7 +156,12 @@ impl Walk {
 pub(super) fn at_item(text: &str, offset: usize) -> JsonPlace {
     let mut walk = Walk::default();
     walk.walk(text, |at, _| at >= offset);
-    place(text, walk.innermost(), walk.path())
+    let start = match (walk.starts.last(), walk.open.last()) {
+        // Between a key and its value: it is about to be read.
+        (Some(None), Some(Open::Object { is_key_next: false, .. })) => after_space(text, offset),
+        _ => walk.innermost(),
+    };
+    place(text, start, walk.path())
 }
 
 /// The same; line and column are those of the offset.
@@ -115,6 +169,29 @@ pub(super) fn at_offset(text: &str, offset: usize) -> JsonPlace {
     let mut walk = Walk::default();
     walk.walk(text, |at, _| at >= offset);
     place(text, offset, walk.path())
+}
+
+/// A step into a text in JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Of an object, the value of a key.
+    Key(String),
+    /// Of an array, an element, counted from 0.
+    Index(usize),
+}
+
+/// Where the value is that the steps lead to; or the innermost that there is on the way.
+pub(crate) fn of_path(text: &str, path: &[Step]) -> JsonPlace {
+    let mut walk = Walk::default();
+    match (walk.to(text, path), path.split_last()) {
+        (None, Some((_, outer))) => of_path(text, outer),
+        (found, _) => place(text, found.unwrap_or(0), walk.path()),
+    }
+}
+
+/// The offset of the value that the steps lead to.
+pub(crate) fn offset_of(text: &str, path: &[Step]) -> Option<usize> {
+    Walk::default().to(text, path)
 }
 
 /// Where the statement of this number is.
@@ -131,23 +208,14 @@ pub(super) fn of_statement(text: &str, index: usize) -> JsonPlace {
 }
 
 /// Where the value of a key of the whole is.
-pub(super) fn of_key(text: &str, expected: &str) -> JsonPlace {
-    let mut walk = Walk::default();
-    let mut key_end = None;
-    walk.walk(text, |at, open| match open {
-        [Open::Object { key, is_key_next: false }] if key == expected => {
-            // There is a colon and perhaps some space, and then the value.
-            let end = *key_end.get_or_insert(at);
-            text[end..at].contains(':') && !text[at..].starts_with([' ', '\n', '\r', '\t'])
-        }
-        _ => false,
-    });
-    let path = walk.path();
-    let start = key_end.map_or(0, |end| {
-        let after = &text[end..];
-        end + after.len() - after.trim_start_matches([':', ' ', '\n', '\r', '\t']).len()
-    });
-    place(text, start, path)
+pub(super) fn of_key(text: &str, key: &str) -> JsonPlace {
+    of_path(text, &[Step::Key(key.to_owned())])
+}
+
+/// Where a value begins, of which the key ends here.
+fn after_space(text: &str, key_end: usize) -> usize {
+    let after = text.get(key_end..).unwrap_or_default();
+    text.len() - after.trim_start_matches([':', ' ', '\n', '\r', '\t']).len()
 }
 
 fn place(text: &str, offset: usize, path: String) -> JsonPlace {

@@ -7,14 +7,17 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 use serde_json::value::RawValue;
 
 use super::names::Names;
-use super::place;
+use super::place::{self, at, of_json};
 use super::statement::Statement;
 use super::words::{Named, Text};
 use crate::build::Builder;
-use crate::error::{At, Error, ErrorKind, JsonPlace, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::Module;
 use crate::op::Reg;
 use crate::target::{SpaceId, Target};
+
+/// What is read.
+const WHAT: &str = "the description";
 
 /// The version of the format.
 pub(super) const VERSION: u64 = 1;
@@ -24,14 +27,7 @@ const LARGE: usize = 64 << 20;
 
 /// Reads a description.
 pub(super) fn module(text: &[u8]) -> Result<Module> {
-    let text = match core::str::from_utf8(text) {
-        Ok(text) => text,
-        Err(error) => {
-            let good = core::str::from_utf8(&text[..error.valid_up_to()]).unwrap_or_default();
-            let error = Error::malformed("the description is not UTF-8");
-            return Err(at(error, place::at_offset(good, good.len())));
-        }
-    };
+    let text = place::utf8(WHAT, text)?;
     let mut document = Document { text, reader: None, error: None };
     let mut json = serde_json::Deserializer::from_str(text);
     let read = json.deserialize_map(&mut document).and_then(|()| json.end());
@@ -41,33 +37,11 @@ pub(super) fn module(text: &[u8]) -> Result<Module> {
         }
         // Without a reader there was an error.
         (Ok(()), _) => Err(Error::malformed("no description")),
-        (Err(error), Document { error: None, .. }) => Err(of_json(text, 0, text, &error)),
+        (Err(error), Document { error: None, .. }) => Err(of_json(WHAT, text, 0, text, &error)),
         // The place is known already, or it is where reading ended.
         (Err(wrong), Document { error: Some(error), .. }) => {
-            Err(error.or_at(of_json(text, 0, text, &wrong).at().clone()))
+            Err(error.or_at(of_json(WHAT, text, 0, text, &wrong).at().clone()))
         }
-    }
-}
-
-/// The error at a place of the description, unless it has one.
-fn at(error: Error, json: JsonPlace) -> Error {
-    error.or_at(At { json: Some(json), ..At::default() })
-}
-
-/// What is wrong with the text, or with a part of it that begins at `start`.
-fn of_json(text: &str, start: usize, part: &str, error: &serde_json::Error) -> Error {
-    // Lines count from 1, and the column is the number of bytes of the line that were read.
-    let lines = part.split_inclusive('\n').take(error.line().saturating_sub(1));
-    let offset = start + lines.map(str::len).sum::<usize>() + error.column();
-    if error.is_eof() {
-        return at(ErrorKind::Truncated("the description".into()).into(), place::at_offset(text, offset));
-    }
-    let message = error.to_string();
-    let tail = format!(" at line {} column {}", error.line(), error.column());
-    let message = Error::malformed(message.strip_suffix(&tail).unwrap_or(&message));
-    match error.is_data() {
-        true => at(message, place::at_item(text, offset)),
-        false => at(message, place::at_offset(text, offset)),
     }
 }
 
@@ -136,7 +110,8 @@ impl<'a> Document<'a> {
         let read = DeserializeSeed::deserialize(&mut *self, &mut json);
         read.map_err(|error| {
             let start = list.get().as_ptr() as usize - self.text.as_ptr() as usize;
-            let error = self.error.take().unwrap_or_else(|| of_json(self.text, start, list.get(), &error));
+            let error =
+                self.error.take().unwrap_or_else(|| of_json(WHAT, self.text, start, list.get(), &error));
             self.fail(error)
         })
     }
@@ -163,7 +138,7 @@ impl<'a> DeserializeSeed<'a> for &mut Document<'a> {
                 let mut index = 0;
                 while let Some(statement) = list.next_element::<Statement<'a>>()? {
                     if let Some(reader) = &mut self.0.reader
-                        && let Err(error) = reader.apply(statement)
+                        && let Err(error) = reader.apply(statement).and_then(|()| reader.builder.take_wrong())
                     {
                         let error = at(error, place::of_statement(self.0.text, index));
                         return Err(self.0.fail(error));
@@ -219,7 +194,7 @@ impl<'a> Reader<'a> {
         json.disable_recursion_limit();
         read(self, &mut json).map_err(|error| {
             let start = part.get().as_ptr() as usize - self.text.as_ptr() as usize;
-            let found = of_json(self.text, start, part.get(), &error);
+            let found = of_json(WHAT, self.text, start, part.get(), &error);
             match self.error.take() {
                 None => found,
                 // The place is where the visitor was.
@@ -255,7 +230,10 @@ impl<'a> Reader<'a> {
             Named::Text(name) => Ok(self.builder.target().space_named(name)?.id),
             Named::Number(number) => match u32::try_from(*number) {
                 Ok(number) => Ok(SpaceId(number)),
-                Err(_) => Err(ErrorKind::UnknownSpace(*number).into()),
+                Err(_) => {
+                    Err(ErrorKind::UnknownSpace(format!("{number} ({})", self.builder.target().name()))
+                        .into())
+                }
             },
         }
     }

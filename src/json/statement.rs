@@ -5,6 +5,7 @@ use serde::de::Deserializer;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::shape::shaped;
 use super::words::{Bytes, Integer, Line, Named, Number, Signed, Text, Word};
 use super::write;
 use crate::model::{
@@ -21,7 +22,7 @@ macro_rules! objects { ($(
 )*) => { $(
     $(#[$doc])*
     #[derive(Debug, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields, bound(deserialize = "'de: 'a"))]
+    #[serde(remote = "Self", expecting = "an object", deny_unknown_fields, bound(deserialize = "'de: 'a"))]
     pub(super) struct $name<'a> {
         $(pub $field: $type,)*
         $(
@@ -37,6 +38,8 @@ macro_rules! objects { ($(
             Self { $($field,)* $($may: None),* }
         }
     }
+
+    shaped! { $name<'a> }
 )* } }
 
 /// What can be said of a unit, function or variable when it is made, and later: the fields are those of both
@@ -193,17 +196,23 @@ objects! {
 
 /// What a parameter of a template stands for.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", bound(deserialize = "'de: 'a"))]
+#[serde(
+    remote = "Self",
+    rename = "what a template parameter stands for",
+    rename_all = "snake_case",
+    bound(deserialize = "'de: 'a")
+)]
 pub(super) enum Stands<'a> {
     Type(Option<Ref<'a>>),
     Value(Ref<'a>, Later<'a>),
     Template(Text<'a>),
     Pack(Vec<Packed<'a>>),
 }
+shaped! { Stands<'a> }
 
 /// Values of a discriminant: one, or from the first to the last.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a number of 64 bits, or a list of the first and the last")]
 pub(super) enum Values {
     One(Integer),
     Range(Integer, Integer),
@@ -213,11 +222,12 @@ pub(super) enum Values {
 macro_rules! statements { ($($variant:ident $key:literal $object:ident)*) => {
     /// One statement: one call of the builder, or one and the calls of what it gives.
     #[derive(Debug, Serialize, Deserialize)]
-    #[serde(bound(deserialize = "'de: 'a"))]
+    #[serde(remote = "Self", rename = "a statement", bound(deserialize = "'de: 'a"))]
     pub(super) enum Statement<'a> { $(
         #[serde(rename = $key)]
         $variant($object<'a>),
     )* }
+    shaped! { Statement<'a> }
 
     /// The word that each statement begins with.
     pub const STATEMENTS: &[&str] = &[$($key),*];
@@ -278,7 +288,7 @@ objects! {
 
 /// [`FixupKind`](crate::op::FixupKind).
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(remote = "Self", rename = "what is to be filled in", rename_all = "snake_case")]
 pub(super) enum Filled {
     /// So many bytes: 2 or 4.
     Entry(u8),
@@ -287,30 +297,33 @@ pub(super) enum Filled {
     EntrySection,
     Address,
 }
+shaped! { Filled }
 
 /// [`Entity`](crate::model::Entity).
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", bound(deserialize = "'de: 'a"))]
+#[serde(remote = "Self", rename = "an entity", rename_all = "snake_case", bound(deserialize = "'de: 'a"))]
 pub(super) enum EntityRef<'a> {
     Variable(Ref<'a>),
     Type(Ref<'a>),
     Procedure(Ref<'a>),
     Symbol(Text<'a>, Signed),
 }
+shaped! { EntityRef<'a> }
 
 /// [`Macro`](crate::model::Macro).
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", bound(deserialize = "'de: 'a"))]
+#[serde(remote = "Self", rename = "a macro", rename_all = "snake_case", bound(deserialize = "'de: 'a"))]
 pub(super) enum MacroStep<'a> {
     Define(u32, Text<'a>),
     Undefine(u32, Text<'a>),
     File(u32, Ref<'a>),
     EndFile,
 }
+shaped! { MacroStep<'a> }
 
 /// What may be said of a row apart from its line.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(remote = "Self", expecting = "an object", deny_unknown_fields, default)]
 pub(super) struct RowFacts {
     #[serde(skip_serializing_if = "is_zero")]
     pub discriminator: u32,
@@ -322,6 +335,7 @@ pub(super) struct RowFacts {
     #[serde(skip_serializing_if = "is_false")]
     pub epilogue_begin: bool,
 }
+shaped! { RowFacts }
 
 fn is_zero(value: &u32) -> bool {
     *value == 0

@@ -66,7 +66,7 @@ pub(super) struct Number(pub u64);
 
 /// The same with a sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Signed(pub i64);
+pub(crate) struct Signed(pub i64);
 
 /// A number of 64 bits, with a sign or without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,7 +200,7 @@ impl Serialize for Line<'_> {
 
 /// Bytes as text, two hexadecimal digits each, with spaces between bytes or without.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Bytes(pub Vec<u8>);
+pub(crate) struct Bytes(pub Vec<u8>);
 
 impl Bytes {
     /// The bytes that the text stands for.
@@ -245,7 +245,7 @@ impl Serialize for Bytes {
 }
 
 /// Writes borrowed bytes so.
-pub(super) struct HexOf<'a>(pub &'a [u8]);
+pub(crate) struct HexOf<'a>(pub &'a [u8]);
 
 impl Serialize for HexOf<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
@@ -310,10 +310,10 @@ impl Serialize for Named<'_> {
 
 /// A value of the model by its word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Word<T>(pub T);
+pub(crate) struct Word<T>(pub T);
 
 /// The words for the values of a type.
-pub(super) trait Words: Copy + PartialEq + 'static {
+pub(crate) trait Words: Copy + PartialEq + 'static {
     const WORDS: &'static [(&'static str, Self)];
     const NAMES: &'static [&'static str];
 }

@@ -22,10 +22,7 @@ use super::units::{Part, Units};
 use super::{Consumer, Policy};
 use crate::emit::abbrev::Abbreviations;
 use crate::error::Result;
-use crate::model::{
-    BaseOffset, Count, Discriminant, Module, ScopeId, ScopeKind, TemplateArgument, TemplateParameter, Type,
-    TypeId, TypeKind, UnitId,
-};
+use crate::model::{BaseOffset, Count, Module, ScopeId, ScopeKind, Type, TypeId, TypeKind, UnitId};
 
 /// Which types have units of their own.
 #[derive(Default)]
@@ -144,50 +141,11 @@ fn is_free(module: &Module, children: &Children, others: &Others, ty: &Type) -> 
     }
 }
 
-/// Gives the types that a type refers to.
-fn referred(module: &Module, ty: &Type, each: &mut impl FnMut(TypeId)) {
-    match &ty.kind {
-        TypeKind::Base { .. } | TypeKind::Unspecified { .. } => {}
-        TypeKind::Pointer { to: of, .. } | TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => {
-            of.iter().copied().for_each(each);
-        }
-        TypeKind::MemberPointer { class, to } => [*class, *to].into_iter().for_each(each),
-        TypeKind::Array { of, dimensions, .. } => {
-            each(*of);
-            dimensions.iter().filter_map(|dimension| dimension.index).for_each(each);
-        }
-        TypeKind::Vector { of, .. } | TypeKind::Enum { of, .. } => each(*of),
-        TypeKind::Composite(composite) => {
-            composite.templates.iter().for_each(|parameter| arguments(parameter, each));
-            composite.bases.iter().for_each(|base| each(base.ty));
-            composite.all_members(module).for_each(|member| each(member.ty));
-            for &part in &composite.variant_parts {
-                if let Discriminant::Type(ty) = module.variant_parts[part].discriminant {
-                    each(ty);
-                }
-            }
-        }
-        TypeKind::Subroutine { returns, parameters } => {
-            returns.iter().chain(parameters).copied().for_each(each);
-        }
-    }
-}
-
-/// The types that a parameter of a template stands for.
-fn arguments(parameter: &TemplateParameter, each: &mut impl FnMut(TypeId)) {
-    match &parameter.argument {
-        TemplateArgument::Type(ty) => ty.iter().copied().for_each(each),
-        TemplateArgument::Value { ty, .. } => each(*ty),
-        TemplateArgument::Template(_) => {}
-        TemplateArgument::Pack(inner) => inner.iter().for_each(|parameter| arguments(parameter, each)),
-    }
-}
-
 /// Types, each with one that refers to it, sorted.
 fn users(module: &Module) -> Vec<(TypeId, TypeId)> {
     let mut users = Vec::new();
     for (id, ty) in &module.types {
-        referred(module, ty, &mut |of| users.push((of, id)));
+        ty.referred(module, |of| users.push((of, id)));
     }
     users.sort_unstable();
     users
@@ -261,7 +219,7 @@ impl<'u> Copies<'u> {
             }
             let data = &module.types[id];
             self.types.push((data.scope, id));
-            referred(module, data, &mut |of| {
+            data.referred(module, |of| {
                 if !units.type_units.has(of) {
                     next.push(of);
                 }

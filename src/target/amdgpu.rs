@@ -207,6 +207,16 @@ static SPACES: &[Space] = &[
     Space { id: SpaceId(6), name: "private_wave", address_bits: 32, null: 0xffff_ffff, per: Per::Thread },
 ];
 
+/// The name of one of AMD's spaces, or the number.
+impl core::fmt::Display for SpaceId {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match SPACES.iter().find(|space| space.id == *self) {
+            Some(space) => write!(f, "`{}`", space.name),
+            None => self.0.fmt(f),
+        }
+    }
+}
+
 impl SpaceId {
     /// Local memory (LDS, shared, group), of AMD's targets.
     pub const LOCAL: Self = Self(3);

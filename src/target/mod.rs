@@ -256,9 +256,9 @@ impl Target {
     /// The address space of this name.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] if there is none.
+    /// [`ErrorKind::UnknownSpace`] if there is none.
     pub fn space_named(&self, name: &str) -> Result<&'static Space> {
-        let missing = || crate::Error::bad_argument(format!("{} has no address space `{name}`", self.name));
+        let missing = || ErrorKind::UnknownSpace(format!("`{name}` ({})", self.name)).into();
         self.spaces.iter().find(|space| space.name == name).ok_or_else(missing)
     }
 

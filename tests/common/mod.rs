@@ -44,6 +44,27 @@ pub fn check_golden(path: &str, text: &str) {
     );
 }
 
+/// Compares what stands in the fences of the README behind these comments, or writes it there if
+/// `EITRI_BLESS=1`.
+pub fn check_readme(shown: &[(&str, String)]) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let mut readme = std::fs::read_to_string(&path).expect("the README");
+    for (comment, expected) in shown {
+        let comment = readme.find(comment).expect("the comment is in the README");
+        let fence = comment + readme[comment..].find("```").expect("a fence");
+        let start = fence + readme[fence..].find('\n').expect("its first line") + 1;
+        let end = start + readme[start..].find("```").expect("the end of the fence");
+        if bless() {
+            readme.replace_range(start..end, expected);
+        } else {
+            pretty_assertions::assert_eq!(&readme[start..end], expected, "EITRI_BLESS=1 rewrites the README");
+        }
+    }
+    if bless() {
+        std::fs::write(path, readme).expect("the README is written");
+    }
+}
+
 /// Sections that are linked.
 #[derive(Debug)]
 pub struct Linked {

@@ -7,6 +7,7 @@ mod common;
 mod random;
 
 mod builder;
+mod cases;
 mod page;
 mod round;
 mod text;

@@ -95,7 +95,40 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             unit(r#"{"function": {"in": "a", "name": "f"}, "function": {"in": "a", "name": "f"}}"#),
-            "line 3, column 38, `describe[1].function`: expected value",
+            "line 3, column 1, `describe[1]`: a statement has one key, and this has `function` and `function`",
+        ),
+        (
+            unit(r#"{"namespace": {"in": "a"}, "file": {}, "label": 7}"#),
+            "line 3, column 1, `describe[1]`: a statement has one key, and this has `namespace` and `file` and `label`",
+        ),
+        (unit("{}"), "line 3, column 1, `describe[1]`: a statement has one key, and this has none"),
+        (
+            unit("[]"),
+            "line 3, column 1, `describe[1]`: invalid type: sequence, expected a statement: an object of one key",
+        ),
+        (
+            unit("7"),
+            "line 3, column 1, `describe[1]`: invalid type: integer `7`, expected a statement: an object of one key",
+        ),
+        (
+            unit(r#"{"unit": ["b"]}"#),
+            "line 3, column 10, `describe[1].unit`: invalid type: sequence, expected an object",
+        ),
+        (
+            unit(r#"{"function": {"in": "a", "name": "f", "code": [4, "f"]}}"#),
+            "line 3, column 47, `describe[1].function.code`: invalid type: sequence, expected an object",
+        ),
+        (
+            unit(r#"{"macros": {"unit": "a", "macros": [{"define": [0, "A 1"], "undefine": [0, "A"]}]}}"#),
+            "line 3, column 37, `describe[1].macros.macros[0]`: a macro has one key, and this has `define` and `undefine`",
+        ),
+        (
+            unit(r#"{"macros": {"unit": "a", "macros": [{}]}}"#),
+            "line 3, column 37, `describe[1].macros.macros[0]`: a macro has one key, and this has none",
+        ),
+        (
+            with(r#"[[0, 4, {"expr": ["a800"]}]]"#),
+            "line 4, column 79, `describe[3].variable.live[0][2].expr`: invalid type: sequence, expected an object",
         ),
         (
             unit(r#"{"melt": {}}"#),
@@ -142,14 +175,14 @@ fn what_is_wrong_is_said_with_its_place() {
             with(r#"[[0, 4, {"regster": "s4"}]]"#),
             "line 4, column 71, `describe[3].variable.live[0][2].regster`: unknown variant `regster`, expected one of `register`, `lane`",
         ),
-        (with(r#"[[0, 4, {}]]"#), "invalid length 0, expected one key"),
+        (with(r#"[[0, 4, {}]]"#), "`describe[3].variable.live[0][2]`: a node has one key, and this has none"),
         (
             with(r#"[[0, 4, {"register": "s4", "lane": ["v4", 1]}]]"#),
-            "a node has one key, and `lane` is another",
+            "`describe[3].variable.live[0][2]`: a node has one key, and this has `register` and `lane`",
         ),
         (
             with(r#"[[0, 4, {"memory": ["attic", 0]}]]"#),
-            "`describe[3].variable.live[0][2].memory[0]`: amdgpu-gfx1030-wave32 has no address space `attic`",
+            "`describe[3].variable.live[0][2].memory[0]`: the target has no address space `attic` (amdgpu-gfx1030-wave32)",
         ),
         (
             with(r#"[[0, 4, {"call": "p"}]]"#),
@@ -214,6 +247,10 @@ fn what_is_nested_too_deeply_is_refused() {
         ] {
             let error = refused(&deep(open, inner, close, count));
             assert!(error.contains("a location has up to 128 levels"), "{error}");
+            // Where it is stays readable.
+            let (start, end) = error.split_once('…').expect("the path is not all there");
+            assert!(start.contains("`describe[3].variable.live[0][2]."), "{error}");
+            assert!(end.contains("[0]`: ") && error.len() < 250, "{error}");
         }
         for open in ["[", r#"{"a": "#] {
             let close = if open == "[" { "]" } else { "}" };

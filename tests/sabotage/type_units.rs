@@ -7,7 +7,7 @@ use eitri::lower::Consumer;
 use eitri::model::{BaseEncoding, Language, Module};
 use eitri::target::Target;
 
-use crate::{Expected, all_found, missed, sections};
+use crate::{Expected, all_found, missed, object, sections};
 
 /// Two types in a namespace, and a variable of one that contains the other.
 pub fn module(change: fn(&mut Said)) -> Module {
@@ -146,6 +146,55 @@ fn faults_of_type_units_are_found() {
         });
         all_found(&format!("type units of DWARF {}", consumer.version), missed.collect());
     }
+}
+
+/// A type that is where it was without type units means the same, and is not what was asked for. Units that have
+/// the same one, too.
+#[test]
+fn types_that_stayed_in_their_compile_unit_are_found() {
+    for consumer in consumers() {
+        let mut without = consumer.clone();
+        without.has_type_units = false;
+        for (truth, expected) in [
+            (module(|_| ()), ["pair", "node"]),
+            (module(|said| said.more = true), ["node", "more"]),
+            (two_units(), ["node", "node"]),
+        ] {
+            let written = object(&truth, &sections(&truth, &without));
+            let report = eitri::check(&truth, &consumer, &[], &written).expect("it can be read");
+            let found = |name: &str| {
+                let what = format!("type `{name}` in a unit of its own");
+                report.findings.iter().filter(|one| one.kind == Type && one.expected == what).count()
+            };
+            for name in expected {
+                let count = expected.iter().filter(|&&other| other == name).count();
+                assert_eq!(found(name), count, "{name}: {report}");
+            }
+            let written = object(&truth, &sections(&truth, &consumer));
+            let report = eitri::check(&truth, &consumer, &[], &written).expect("it can be read");
+            assert!(report.is_clean(), "{report}");
+        }
+    }
+}
+
+/// Two units with the same type, and one with another that is called the same in each.
+fn two_units() -> Module {
+    let mut m = Builder::new(Target::x86_64());
+    for (name, line) in [("a.cpp", 3), ("b.cpp", 4)] {
+        let unit = m.unit(name);
+        let file = m.file(unit, "shared.h", None).unwrap();
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+        let node = m.structure(unit, Some("node"), 8).unwrap();
+        m.describe_type(node).unwrap().declared(file, 7);
+        m.member(node, "a", int, 0).unwrap();
+        // That they are declared elsewhere is not in the signature, so that both stay.
+        let own = m.structure(unit, Some("own"), 8).unwrap();
+        m.describe_type(own).unwrap().declared(file, line);
+        m.member(own, "a", int, 0).unwrap();
+        m.variable(unit, "list", node).unwrap();
+        m.variable(unit, "other", own).unwrap();
+    }
+    m.finish().unwrap()
 }
 
 /// Who cannot read type units is not to be given any.

@@ -9,7 +9,8 @@ use eitri::op;
 
 /// Debug information of GPU code: written from a description, proven against it, printed.
 ///
-/// Exit codes: 0; 1 where `check` found a difference; 2 where the input or the arguments cannot be used.
+/// Exit codes: 0; 1 where `check` found a difference or a vector of `conform` failed; 2 where the input or the
+/// arguments cannot be used.
 #[derive(Debug, Parser)]
 #[command(name = "eitri", version)]
 pub struct Arguments {
@@ -35,6 +36,9 @@ pub enum Command {
         object: Option<PathBuf>,
         #[command(flatten)]
         reader: Reader,
+        /// Leave out what the consumer cannot be told, and list it on standard error.
+        #[arg(long)]
+        partial: bool,
         /// Debug sections that the object has go first.
         #[arg(long, requires = "object")]
         replace: bool,
@@ -47,7 +51,7 @@ pub enum Command {
     /// Compare the debug information of an object file with a description.
     ///
     /// Each difference is printed. What the description says in raw expressions cannot be compared, and is
-    /// listed as unproven.
+    /// listed as unproven. The files of split units are those that the object names, beside it.
     ///
     /// Example: eitri check scale.json scale.o --for llvm
     #[command(verbatim_doc_comment)]
@@ -58,6 +62,9 @@ pub enum Command {
         object: PathBuf,
         #[command(flatten)]
         reader: Reader,
+        /// The object was written with --partial: what the consumer cannot be told may be missing.
+        #[arg(long)]
+        partial: bool,
     },
     /// Print what the debug sections of an object file say, whoever wrote it.
     ///
@@ -80,6 +87,24 @@ pub enum Command {
         /// How vendor operations are encoded: nothing in a file says so.
         #[arg(long, value_enum, default_value_t = Dialect::Llvm)]
         dialect: Dialect,
+    },
+    /// Run conformance vectors with the built-in evaluator.
+    ///
+    /// Each vector that does not pass is printed: its name, what was expected, what was found. The last line has
+    /// the counts.
+    ///
+    /// Example: eitri conform goldens/conformance/*.json --only piece
+    #[command(verbatim_doc_comment)]
+    Conform {
+        /// The files of vectors; `-` is standard input.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Print an object of JSON for each vector, a line each: `name`, `outcome`, `found`.
+        #[arg(long)]
+        json: bool,
+        /// Run the vectors whose name contains this text.
+        #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+        only: String,
     },
 }
 
@@ -104,17 +129,15 @@ pub struct Reader {
     /// With units of their own for structures and enumerations with a name, of DWARF 4 and 5.
     #[arg(long)]
     type_units: bool,
-    /// With units split, of DWARF 5: what no linker has to read is in a file for each unit, beside the object.
+    /// With units split, of DWARF 5: what no linker has to read is in files beside the object. Of `-o out.o`, one
+    /// unit has `out.dwo`, and of several, `src/a.c` has `out-a.dwo`, where the description has no `split_name`.
     #[arg(long)]
     pub split_dwarf: bool,
-    /// Leave out what the consumer cannot be told.
-    #[arg(long)]
-    partial: bool,
 }
 
 impl Reader {
-    /// The consumer, and what is done with what it cannot be told.
-    pub fn consumer(&self) -> eitri::Result<(Consumer, Policy)> {
+    /// The consumer.
+    pub fn consumer(&self) -> eitri::Result<Consumer> {
         let mut consumer = Consumer::named(&self.name)?;
         if self.dwarf64 {
             consumer.format = eitri::gimli::Format::Dwarf64;
@@ -124,8 +147,13 @@ impl Reader {
         consumer.tables.aranges |= self.aranges;
         consumer.has_type_units |= self.type_units;
         consumer.is_split |= self.split_dwarf;
-        Ok((consumer, if self.partial { Policy::Partial } else { Policy::Strict }))
+        Ok(consumer)
     }
+}
+
+/// What is done with what the consumer cannot be told.
+pub fn policy(partial: bool) -> Policy {
+    if partial { Policy::Partial } else { Policy::Strict }
 }
 
 /// How debug sections are compressed.

@@ -8,17 +8,19 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, policy};
 use clap::Parser;
 use eitri::Error;
-use eitri::check::check_split;
+use eitri::check::{check_code, check_split};
+use eitri::conform::{File, Report};
 use eitri::dump::{DumpOptions, print_as, print_split};
 use eitri::emit::elf::{Attach, Code, Existing, attach_with, new_object_with, write_file};
 use eitri::lower::lower;
 use eitri::model::Module;
+use eitri::read::{Dwarf, Object};
 use eitri::target::Target;
 
-/// Differences were found.
+/// Differences were found, or vectors failed.
 const FINDINGS: u8 = 1;
 /// The input or the arguments cannot be used.
 const UNUSABLE: u8 = 2;
@@ -51,26 +53,44 @@ impl From<Error> for Failure {
 
 fn run(command: Command) -> Result<ExitCode, Failure> {
     match command {
-        Command::Emit { description, object, reader, replace, compression, output } => {
+        Command::Emit { description, object, reader, partial, replace, compression, output } => {
             let compression = compression.into();
-            let (consumer, policy) = reader.consumer()?;
-            let module = describe(&description)?;
-            let written = lower(&module, &consumer, policy).map_err(of(&description))?;
+            let consumer = reader.consumer()?;
+            let mut module = describe(&description)?;
+            if consumer.is_split {
+                module.name_split_units(&file_name(&output)?)?;
+            }
+            let written = lower(&module, &consumer, policy(partial)).map_err(of(&description))?;
             let (target, sections) = (module.target(), &written.sections);
             let bytes = match &object {
                 None => new_object_with(target, &Code::elsewhere(sections), sections, compression)?,
                 Some(file) => {
+                    let bytes = input(file)?;
+                    check_code(&module, &bytes).map_err(of(file))?;
                     let existing = if replace { Existing::Replace } else { Existing::Refuse };
                     let how = Attach { existing, compression };
-                    attach_with(&input(file)?, target, sections, &how).map_err(of(file))?
+                    attach_with(&bytes, target, sections, &how).map_err(of(file))?
                 }
             };
             for left_out in &written.left_out {
                 eprintln!("{left_out}");
             }
+            let others = [Some(&output), Some(&description), object.as_ref()];
+            let split = written.split_files(target)?.into_iter().map(|(name, bytes)| {
+                let file = output.with_file_name(name);
+                // `./a` is `a`.
+                match others.iter().flatten().find(|other| other.components().eq(file.components())) {
+                    None => Ok((file, bytes)),
+                    Some(other) => {
+                        let other = other.display();
+                        Err(Failure(format!("{other} would be written over by the file of a split unit")))
+                    }
+                }
+            });
+            let split: Vec<_> = split.collect::<Result<_, _>>()?;
             // The object comes last: what it refers to is there.
-            for (name, bytes) in written.split_files(target)? {
-                write_file(beside(&output, name)?, &bytes)?;
+            for (file, bytes) in split {
+                write_file(file, &bytes)?;
             }
             match output.as_os_str() == "-" {
                 true => print(&bytes)?,
@@ -78,14 +98,18 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             }
             Ok(ExitCode::SUCCESS)
         }
-        Command::Check { description, object, reader } => {
-            let (consumer, policy) = reader.consumer()?;
-            let module = describe(&description)?;
-            // What the consumer cannot be told does not have to be there.
-            let left_out = lower(&module, &consumer, policy).map_err(of(&description))?.left_out;
+        Command::Check { description, object, reader, partial } => {
+            let consumer = reader.consumer()?;
+            let mut module = describe(&description)?;
             let bytes = input(&object)?;
+            if consumer.is_split {
+                file_name(&object)?;
+                module.set_split_names(skeletons(&bytes).map_err(of(&object))?)?;
+            }
+            // What the consumer cannot be told does not have to be there.
+            let left_out = lower(&module, &consumer, policy(partial)).map_err(of(&description))?.left_out;
             let report = if consumer.is_split {
-                let split = module.split_names().into_iter().map(|name| input(&beside(&object, &name)?));
+                let split = module.split_names().into_iter().map(|name| input(&object.with_file_name(name)));
                 let split = split.collect::<Result<Vec<_>, _>>()?;
                 let split: Vec<&[u8]> = split.iter().map(Vec::as_slice).collect();
                 check_split(&module, &consumer, &left_out, &bytes, &split)
@@ -108,15 +132,34 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             print(text.as_bytes())?;
             Ok(ExitCode::SUCCESS)
         }
+        Command::Conform { files, json, only } => {
+            let read = |path: &PathBuf| File::from_json(input(path)?).map_err(of(path));
+            let read = files.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
+            let mut report = Report::default();
+            for (path, file) in files.iter().zip(&read) {
+                let name = (files.len() > 1).then(|| path.display().to_string());
+                file.run(&only, name.as_deref(), &mut report);
+            }
+            print(if json { report.to_json() } else { format!("{report}\n") }.as_bytes())?;
+            Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
+        }
     }
 }
 
-/// Where the file of a split unit is: beside the object.
-fn beside(object: &Path, name: &str) -> Result<PathBuf, Failure> {
-    match object.as_os_str() == "-" {
-        true => Err(Failure("split units have files beside the object, which is to be one too".into())),
-        false => Ok(object.with_file_name(name)),
-    }
+/// The name of an object that has the files of split units beside it.
+fn file_name(object: &Path) -> Result<String, Failure> {
+    let name = object.file_name().filter(|_| object.as_os_str() != "-").and_then(|name| name.to_str());
+    name.map(String::from).ok_or_else(|| {
+        Failure("split units have files beside the object, which has to be one with a name in UTF-8".into())
+    })
+}
+
+/// The files of split units that an object names.
+fn skeletons(object: &[u8]) -> eitri::Result<Vec<String>> {
+    let object = Object::read(object)?;
+    let dwarf = Dwarf::read(&object)?;
+    let names = dwarf.units().iter().filter_map(|unit| unit.dwo_name.as_deref());
+    Ok(names.map(String::from).collect())
 }
 
 fn describe(file: &Path) -> Result<Module, Failure> {

@@ -81,8 +81,8 @@ impl Builder {
     /// A member without a name (`""`) is anonymous: its own members are named as if they were here.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`], also where `of` has no members; [`ErrorKind::DoesNotFit`];
-    /// [`ErrorKind::BadArgument`] where the type is incomplete.
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::DoesNotFit`];
+    /// [`ErrorKind::BadArgument`] where the type is incomplete, or has no members.
     pub fn member(&mut self, of: impl HasMembers, name: &str, ty: TypeId, offset: u64) -> Result<&mut Self> {
         self.data_member(of, DataMember::new(name, ty, offset))
     }
@@ -280,7 +280,7 @@ impl Builder {
             let what = format!("type `{}` has more than 2^61 bytes", name.unwrap_or_default());
             return Err(Error::bad_argument(what).or_at(self.module.at_unit(unit)));
         };
-        let name = name.map(|name| self.string(name));
+        let name = name.map(|name| self.name_in(unit, name)).transpose()?;
         let id = self.module.types.next_key();
         let parent = Some(self.module.units[unit].scope);
         let scope = self.module.scopes.push(Scope {
@@ -308,8 +308,8 @@ impl Builder {
         match self.module.types.get(of) {
             Some(Type { unit, kind: TypeKind::Composite(composite), .. }) => Ok((*unit, composite)),
             Some(_) => {
-                let what = format!("{of} as a structure, class or union");
-                Err(Error::from(ErrorKind::UnknownId(what)).or_at(self.module.at_type(of)))
+                let what = format!("{} is no structure, class or union", self.module.called(of));
+                Err(Error::bad_argument(what).or_at(self.module.at_type(of)))
             }
             None => Err(ErrorKind::UnknownId(of.to_string()).into()),
         }
@@ -356,7 +356,7 @@ impl Builder {
             return does_not_fit(needs, has);
         }
         Ok(Member {
-            name: self.some_string(member.name),
+            name: self.some_name(member.name).map_err(|error| error.or_at(self.module.at_type(of)))?,
             ty: member.ty,
             offset_bits: member.offset_bits,
             bits: member.bits,

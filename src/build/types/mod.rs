@@ -42,7 +42,7 @@ impl Builder {
             let what = format!("type `{name}` has more than {MAX_BASE_BITS} bits");
             return Err(Error::bad_argument(what).or_at(self.module.at_unit(unit)));
         }
-        let name = self.string(name);
+        let name = self.name_in(unit, name)?;
         Ok(self.intern(unit, TypeKind::Base { name, encoding }, Some(bits)))
     }
 
@@ -108,7 +108,7 @@ impl Builder {
     /// it; another has one's. DWARF 5 section 5.14.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`], also where the class is no structure, class or union.
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] where the class is no structure, class or union.
     pub fn member_pointer(&mut self, unit: UnitId, class: TypeId, to: TypeId) -> Result<TypeId> {
         self.known_types(unit, [class, to])?;
         self.known_composite(class)?;
@@ -124,7 +124,7 @@ impl Builder {
     /// [`ErrorKind::UnknownId`].
     pub fn unspecified_type(&mut self, unit: UnitId, name: &str) -> Result<TypeId> {
         self.known_unit(unit)?;
-        let name = self.string(name);
+        let name = self.name_in(unit, name)?;
         Ok(self.intern(unit, TypeKind::Unspecified { name }, None))
     }
 
@@ -134,7 +134,7 @@ impl Builder {
     /// [`ErrorKind::UnknownId`].
     pub fn typedef(&mut self, unit: UnitId, name: &str, of: Option<TypeId>) -> Result<TypeId> {
         self.known_types(unit, of)?;
-        let name = self.string(name);
+        let name = self.name_in(unit, name)?;
         let bits = of.and_then(|of| self.module.types[of].bits);
         Ok(self.intern(unit, TypeKind::Typedef { name, of }, bits))
     }
@@ -204,8 +204,9 @@ impl Builder {
             let what = format!("enumerator `{name}` of {}", self.module.called(of));
             self.value_fits(of, value, &what).map_err(|error| error.or_at(self.module.at_type(of)))?;
         }
-        let name = name.map(|name| self.string(name));
-        let enumerators = enumerators.iter().map(|&(name, value)| (self.string(name), value)).collect();
+        let name = name.map(|name| self.name_in(unit, name)).transpose()?;
+        let enumerators = enumerators.iter().map(|&(name, value)| Ok((self.name_in(unit, name)?, value)));
+        let enumerators = enumerators.collect::<Result<_>>()?;
         let bits = self.module.types[of].bits;
         let ty = self.type_of_unit(unit, TypeKind::Enum { name, of, enumerators, is_class }, bits);
         Ok(self.module.types.push(ty))
@@ -254,9 +255,14 @@ impl Builder {
         }
     }
 
-    /// A string; none if there is nothing in it.
-    fn some_string(&mut self, text: &str) -> Option<StringId> {
-        (!text.is_empty()).then(|| self.string(text))
+    /// A name; none if there is nothing in it.
+    fn some_name(&mut self, text: &str) -> Result<Option<StringId>> {
+        (!text.is_empty()).then(|| self.name(text)).transpose()
+    }
+
+    /// A name of something of the unit.
+    pub(in crate::build) fn name_in(&mut self, unit: UnitId, text: &str) -> Result<StringId> {
+        self.name(text).map_err(|error| error.or_at(self.module.at_unit(unit)))
     }
 
     fn intern_type(&mut self, ty: Type) -> TypeId {

@@ -76,10 +76,9 @@ impl Builder {
     /// of the calls.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the type is not there or cannot have any, or one that the parameter names
-    /// is not of this unit; [`ErrorKind::DoesNotFit`] where a value has fewer bytes than its type, or more; the
+    /// [`ErrorKind::UnknownId`] where the type is not there, or one that the parameter names is not of this unit; [`ErrorKind::DoesNotFit`] where a value has fewer bytes than its type, or more; the
     /// errors of [`VariableBuilder::live`](crate::build::VariableBuilder::live) of its location;
-    /// [`ErrorKind::BadArgument`] where a pack is in a pack.
+    /// [`ErrorKind::BadArgument`] where a pack is in a pack, or the type cannot have any.
     pub fn template(&mut self, of: TypeId, parameter: Template<'_>) -> Result<&mut Self> {
         let unit = self.known_composite(of)?.0;
         let parameter = self
@@ -116,7 +115,7 @@ impl Builder {
                 loc::check(&self.module, unit, value, self.module.types[*ty].value_bits, &what())?;
                 TemplateArgument::Value { ty: *ty, value: self.module.locs.push(value)? }
             }
-            Argument::Template(name) => TemplateArgument::Template(self.string(name)),
+            Argument::Template(name) => TemplateArgument::Template(self.name(name)?),
             Argument::Pack(parameters) => {
                 if parameters.iter().any(|inner| matches!(inner.argument, Argument::Pack(_))) {
                     return Err(Error::bad_argument(format!("{} is a pack in which is another", what())));
@@ -127,7 +126,7 @@ impl Builder {
             }
         };
         Ok(TemplateParameter {
-            name: self.some_string(parameter.name),
+            name: self.some_name(parameter.name)?,
             argument,
             is_default: parameter.is_default,
         })

@@ -200,6 +200,35 @@ impl Type {
         }
     }
 
+    /// Gives the types that this one refers to, in any way.
+    pub(crate) fn referred(&self, module: &Module, mut each: impl FnMut(TypeId)) {
+        match &self.kind {
+            TypeKind::Base { .. } | TypeKind::Unspecified { .. } => {}
+            TypeKind::Pointer { to: of, .. }
+            | TypeKind::Typedef { of, .. }
+            | TypeKind::Qualified { of, .. } => of.iter().copied().for_each(each),
+            TypeKind::MemberPointer { class, to } => [*class, *to].into_iter().for_each(each),
+            TypeKind::Array { of, dimensions, .. } => {
+                each(*of);
+                dimensions.iter().filter_map(|dimension| dimension.index).for_each(each);
+            }
+            TypeKind::Vector { of, .. } | TypeKind::Enum { of, .. } => each(*of),
+            TypeKind::Composite(composite) => {
+                composite.templates.iter().for_each(|parameter| parameter.types(&mut each));
+                composite.bases.iter().for_each(|base| each(base.ty));
+                composite.all_members(module).for_each(|member| each(member.ty));
+                for &part in &composite.variant_parts {
+                    if let Discriminant::Type(ty) = module.variant_parts[part].discriminant {
+                        each(ty);
+                    }
+                }
+            }
+            TypeKind::Subroutine { returns, parameters } => {
+                returns.iter().chain(parameters).copied().for_each(each);
+            }
+        }
+    }
+
     /// Where it and its members are declared.
     pub(crate) fn lines<'m>(&'m self, module: &'m Module) -> impl Iterator<Item = SourceLine> + 'm {
         let members = self.composite().into_iter().flat_map(move |composite| composite.all_members(module));

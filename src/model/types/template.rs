@@ -32,6 +32,16 @@ pub enum TemplateArgument {
 }
 
 impl TemplateParameter {
+    /// Gives the types that it stands for, and those of its values.
+    pub(crate) fn types(&self, each: &mut impl FnMut(TypeId)) {
+        match &self.argument {
+            TemplateArgument::Type(ty) => ty.iter().copied().for_each(each),
+            TemplateArgument::Value { ty, .. } => each(*ty),
+            TemplateArgument::Template(_) => {}
+            TemplateArgument::Pack(inner) => inner.iter().for_each(|parameter| parameter.types(each)),
+        }
+    }
+
     /// Appends where its values are.
     pub(crate) fn locs(&self, all: &mut Vec<LocId>) {
         match &self.argument {

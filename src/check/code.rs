@@ -1,0 +1,160 @@
+//! Code: whether what a module speaks of is in an object, and whether a unit's is that of its functions.
+
+use core::ops::Range;
+
+use super::compare::{Compare, hex};
+use super::report::Kind;
+use crate::error::{At, Error, Result};
+use crate::model::{Address, FunctionId, Module, UnitId};
+use crate::read::{Entry, Object, Section};
+
+/// Looks for the code of every function in an object, before debug information is added to that.
+///
+/// Where code is at a symbol, the object has that, and the code does not go past the end of the section that the
+/// symbol is in. The size of the symbol is not compared: it can be another where code was written by hand, or a
+/// function has several symbols. A symbol that a relocatable object has but does not define is another object's.
+/// Where code is at an address, a linked object has it in one section.
+///
+/// # Errors
+/// [`BadArgument`](crate::error::ErrorKind::BadArgument) with function, symbol and section, of the first function
+/// that is not there; those of [`Object::read`].
+pub fn check_code(module: &Module, bytes: &[u8]) -> Result<()> {
+    let object = Object::read(bytes)?;
+    module.functions.keys().try_for_each(|function| is_there(module, &object, function))
+}
+
+/// An error unless the object has the code of a function, or that is another object's.
+pub(super) fn is_there(module: &Module, object: &Object<'_>, function: FunctionId) -> Result<()> {
+    let data = module.function(function);
+    let Some(address) = data.address else { return Ok(()) };
+    let wrong = |section: Option<&Section<'_>>, what: String| {
+        let section = section.map(|section| section.name.clone().into_owned());
+        Err(Error::bad_argument(what).or_at(At { section, ..module.at_scope(data.scope) }))
+    };
+    let (start, section, what) = match address {
+        Address::Symbol(symbol, by) => {
+            let name = module.symbol_name(symbol);
+            let Some(symbol) = object.symbol(name) else {
+                return wrong(None, format!("the object has no symbol `{name}`, where its code is"));
+            };
+            let section = symbol.section.and_then(|section| object.sections().get(section));
+            match section {
+                Some(_) => {}
+                None if object.is_relocatable() || symbol.is_defined => return Ok(()),
+                None => {
+                    let what = format!("the object does not define the symbol `{name}`, where its code is");
+                    return wrong(None, what);
+                }
+            }
+            let what = match by {
+                0 => format!("symbol `{name}`"),
+                _ => format!("{by:#x} behind symbol `{name}`"),
+            };
+            (symbol.address.checked_add(by), section, what)
+        }
+        Address::Constant(_) if object.is_relocatable() => return Ok(()),
+        Address::Constant(start) => {
+            let is_around = |section: &&Section<'_>| {
+                section.is_loaded()
+                    && start.checked_sub(section.address).is_some_and(|offset| offset < section.size)
+            };
+            let what = format!("address {start:#x}");
+            let section = object.sections().iter().find(is_around);
+            if section.is_none() {
+                return wrong(None, format!("no section of the object is at {what}, where its code is"));
+            }
+            (Some(start), section, what)
+        }
+    };
+    let Some(section) = section else { return Ok(()) };
+    let end = start.and_then(|start| start.checked_sub(section.address)?.checked_add(data.bytes));
+    match end {
+        Some(end) if end <= section.size => Ok(()),
+        _ => {
+            let (bytes, has) = (data.bytes, section.size);
+            let what = format!(
+                "{bytes:#x} bytes of code at {what} go past the end of the section, which has {has:#x} bytes"
+            );
+            wrong(Some(section), what)
+        }
+    }
+}
+
+impl<'a, 'o> Compare<'a, 'o> {
+    /// A unit's code is that of its functions.
+    pub(super) fn code_of_unit(&mut self, id: UnitId, root: Entry<'a, 'o>, at: &At) {
+        let found = match root.ranges() {
+            Ok(ranges) => ranges,
+            Err(error) => return self.unreadable(&error, at.clone()),
+        };
+        let functions = &self.index.functions[id];
+        let code = functions.iter().filter_map(|&function| {
+            let start = self.address(function)?;
+            Some(start..start.wrapping_add(self.module.function(function).bytes))
+        });
+        let expected: Vec<Range<u64>> = code.collect();
+        if !is_code_of(&found, &expected) {
+            self.find(Kind::Code, at.clone(), hex(&expected), hex(&found));
+        }
+    }
+}
+
+/// Whether the code of a unit is that of its functions: each byte of theirs once, or as often as several functions
+/// have it. A linker that folds identical code makes one place of two, and leaves a range for each.
+fn is_code_of(unit: &[Range<u64>], functions: &[Range<u64>]) -> bool {
+    // How much more often the unit, and the functions, have the code from here on.
+    let mut steps: Vec<(u128, i64, i64)> = Vec::new();
+    for (ranges, unit, functions) in [(unit, 1, 0), (functions, 0, 1)] {
+        for range in ranges {
+            let (start, bytes) = (u128::from(range.start), range.end.wrapping_sub(range.start));
+            steps.push((start, unit, functions));
+            steps.push((start + u128::from(bytes), -unit, -functions));
+        }
+    }
+    steps.sort_unstable();
+    let (mut unit, mut functions) = (0, 0);
+    steps.chunk_by(|one, other| one.0 == other.0).all(|here| {
+        for step in here {
+            (unit, functions) = (unit + step.1, functions + step.2);
+        }
+        unit <= functions && (unit > 0) == (functions > 0)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_that_functions_share_may_be_there_once_or_for_each() {
+        let (f, g, h) = (0x10..0x20, 0x10..0x18, 0x20..0x28);
+        let functions = [f.clone(), g.clone(), h.clone()];
+        let right: [&[Range<u64>]; 6] = [
+            &[f.clone(), g.clone(), h.clone()],
+            &[0x10..0x28],
+            &[h.clone(), f.clone()],
+            &[g.clone(), 0x18..0x28],
+            &[0x10..0x28, 0x12..0x14],
+            &[f.clone(), 0x14..0x14, h.clone()],
+        ];
+        for unit in right {
+            assert!(is_code_of(unit, &functions), "{unit:x?}");
+        }
+        let wrong: [&[Range<u64>]; 8] = [
+            &[],
+            &[f.clone(), g.clone()],
+            &[f.clone(), h.clone(), h.clone()],
+            &[f.clone(), f.clone(), h.clone()],
+            &[f.clone(), g.clone(), g.clone(), h.clone()],
+            &[0x10..0x29],
+            &[0x0f..0x28],
+            &[0x10..0x1f, h],
+        ];
+        for unit in wrong {
+            assert!(!is_code_of(unit, &functions), "{unit:x?}");
+        }
+        // To the last address, and of a function without code.
+        let last = u64::MAX - 3..0;
+        assert!(is_code_of(&[last.clone()], &[last, 8..8]));
+    }
+}

@@ -1,0 +1,225 @@
+//! What a vector expects.
+
+use core::fmt::{self, Display};
+use core::str::FromStr;
+
+use serde::Deserialize;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
+
+use super::bytes::{Hex, Pattern};
+use super::location::{LocationText, Stored};
+use super::types::{self, ValueType};
+use super::words::{Bytes, Natural, Offset, Parsed, Signed, Unread, Wrong};
+use crate::eval::{Architecture, BaseType, Class, Location};
+
+/// What the specification says comes out. Printed in the words of the format: `location reg:0, bytes 04 05`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expect {
+    /// Where the object is.
+    pub(super) location: Option<Location>,
+    /// What else is expected, if there is something.
+    pub(super) answer: Option<Answer>,
+    /// What the store changes.
+    pub(super) written: Option<Written>,
+}
+
+/// What is expected alone, or beside a location.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Answer {
+    Bytes(Pattern),
+    /// Its bits; no type is the generic type.
+    Value(Natural, Option<BaseType>),
+    Pointer(Pointer),
+    Error(Word),
+}
+
+/// What a store changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Written {
+    /// What stands there after it.
+    Bytes(Vec<(Stored, Vec<u8>)>),
+    /// It is refused.
+    Error(Word),
+}
+
+/// An implicit pointer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Pointer {
+    pub entry: u64,
+    pub by: i64,
+}
+
+/// A class of failure, by its word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Word(pub Class);
+
+impl FromStr for Word {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let classes = [Class::IllFormed, Class::Evaluation, Class::Unmapped];
+        let found = classes.into_iter().map(Self).find(|word| word.to_string() == text);
+        found.ok_or_else(|| format!("`ill-formed`, `evaluation` or `unmapped` is expected, not `{text}`"))
+    }
+}
+
+impl Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Class::Evaluation => f.write_str("evaluation"),
+            class => class.fmt(f),
+        }
+    }
+}
+
+/// The `expect` object.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ExpectText {
+    location: Option<Parsed<LocationText>>,
+    bytes: Option<Parsed<Pattern>>,
+    value: Option<Unread>,
+    #[serde(rename = "type")]
+    ty: Option<ValueType>,
+    pointer: Option<PointerText>,
+    error: Option<Parsed<Word>>,
+    #[serde(rename = "why")]
+    _why: Option<String>,
+    written: Option<WrittenText>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PointerText {
+    entry: Parsed<Offset>,
+    offset: Signed,
+}
+
+#[derive(Debug, Clone)]
+struct WrittenText(Written);
+
+impl<'de> Deserialize<'de> for WrittenText {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct AsWritten;
+        impl<'de> Visitor<'de> for AsWritten {
+            type Value = WrittenText;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of places and bytes, or an error")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<WrittenText, A::Error> {
+                let (mut error, mut bytes) = (None, Vec::new());
+                while let Some(key) = map.next_key::<String>()? {
+                    match &*key {
+                        "error" if error.is_none() => error = Some(map.next_value::<Parsed<Word>>()?.0),
+                        "why" => drop(map.next_value::<String>()?),
+                        _ => {
+                            let place: Stored = key.parse().map_err(de::Error::custom)?;
+                            if bytes.iter().any(|(known, _)| *known == place) {
+                                return Err(de::Error::custom("the key is there twice"));
+                            }
+                            bytes.push((place, map.next_value::<Bytes>()?.0));
+                        }
+                    }
+                }
+                match error {
+                    None => Ok(WrittenText(Written::Bytes(bytes))),
+                    Some(error) if bytes.is_empty() => Ok(WrittenText(Written::Error(error))),
+                    Some(_) => Err(de::Error::custom("a store is refused, or changes something: not both")),
+                }
+            }
+        }
+        from.deserialize_map(AsWritten)
+    }
+}
+
+impl ExpectText {
+    /// Checks what stands together, and finds what is named. `is_stored`: the vector has something to write.
+    pub fn resolve(&self, architecture: &dyn Architecture, is_stored: bool) -> Result<Expect, Wrong> {
+        let bytes = self.bytes.as_ref().map(|bytes| Answer::Bytes(bytes.0.clone()));
+        let value = self.value.as_ref().map(Unread::natural).transpose();
+        let value = value.map_err(|wrong| wrong.under("value"))?;
+        let value = value.map(|value| Answer::Value(value, self.ty.map(|ValueType(ty)| ty)));
+        let pointer = self.pointer.as_ref();
+        let pointer = pointer.map(|it| Answer::Pointer(Pointer { entry: it.entry.0.0, by: it.offset.0 }));
+        let error = self.error.as_ref().map(|Parsed(word)| Answer::Error(*word));
+        let mut answers = [bytes, value, pointer, error].into_iter().flatten();
+        let (answer, more) = (answers.next(), answers.next());
+        if more.is_some() {
+            return Err(Wrong::new("one of `bytes`, `value`, `pointer` and `error` is expected, not more"));
+        }
+        if self.ty.is_some() && self.value.is_none() {
+            return Err(Wrong::new("a `type` is that of a `value`").under("type"));
+        }
+        let is_beside = match &answer {
+            Some(Answer::Value(..)) => false,
+            Some(Answer::Error(Word(class))) => *class == Class::Unmapped,
+            _ => true,
+        };
+        if self.location.is_some() && !is_beside {
+            return Err(Wrong::new("there is no location beside this").under("location"));
+        }
+        if self.location.is_none() && answer.is_none() && self.written.is_none() {
+            return Err(Wrong::new("nothing is expected"));
+        }
+        match (&self.written, is_stored) {
+            (Some(_), false) => return Err(Wrong::new("the vector has no `write`").under("written")),
+            (None, true) if !matches!(answer, Some(Answer::Error(_))) => {
+                return Err(Wrong::new("missing field `written`: the vector has `write`"));
+            }
+            _ => {}
+        }
+        let location = self.location.as_ref().map(|location| location.0.resolve(architecture)).transpose();
+        let location = location.map_err(|what| Wrong::new(what).under("location"))?;
+        let written = self.written.as_ref().map(|WrittenText(written)| written.clone());
+        if let Some(Written::Bytes(places)) = &written {
+            for (place, bytes) in places {
+                place
+                    .check(bytes.len(), architecture)
+                    .map_err(|what| Wrong::new(what).under(place).under("written"))?;
+            }
+        }
+        Ok(Expect { location, answer, written })
+    }
+}
+
+impl Display for Expect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let location = self.location.as_ref().map(|location| format!("location {location}"));
+        let answer = self.answer.as_ref().map(Answer::to_string);
+        let written = self.written.as_ref().map(|written| format!("written {written}"));
+        let parts: Vec<String> = [location, answer, written].into_iter().flatten().collect();
+        f.write_str(&parts.join(", "))
+    }
+}
+
+impl Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(pattern) => write!(f, "bytes {pattern}"),
+            Self::Value(value, None) => write!(f, "value {value}"),
+            Self::Value(value, Some(ty)) => write!(f, "value {value}, type {}", types::print(*ty)),
+            Self::Pointer(pointer) => write!(f, "pointer {pointer}"),
+            Self::Error(word) => write!(f, "error {word}"),
+        }
+    }
+}
+
+impl Display for Pointer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}:{}", self.entry, self.by)
+    }
+}
+
+impl Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Error(word) => write!(f, "error {word}"),
+            Self::Bytes(places) if places.is_empty() => f.write_str("nothing"),
+            Self::Bytes(places) => {
+                let places: Vec<_> =
+                    places.iter().map(|(place, bytes)| format!("{place} = {}", Hex(bytes))).collect();
+                f.write_str(&places.join(", "))
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! A file of vectors.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::layers::{Layer, Layers};
+use super::machine::{Machine, MachineText};
+use super::report::Report;
+use super::target::{Target, TargetText};
+use super::vector::{Vector, VectorText};
+use super::words::{Given, Step, Wrong};
+use crate::error::{At, Error, Result};
+use crate::eval::Evaluator;
+use crate::json::place;
+
+/// A file of vectors.
+#[derive(Debug, Clone)]
+pub struct File(FileText);
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileText {
+    #[serde(rename = "format")]
+    _format: Format,
+    #[serde(default)]
+    target: Given<TargetText>,
+    #[serde(default)]
+    machine: Given<MachineText>,
+    vectors: Vec<VectorText>,
+}
+
+/// The version of the format.
+#[derive(Debug, Clone, Copy, Deserialize)]
+enum Format {
+    #[serde(rename = "eitri-vectors-1")]
+    One,
+}
+
+impl File {
+    /// Reads a file of vectors.
+    ///
+    /// # Errors
+    /// [`Malformed`](crate::error::ErrorKind::Malformed) and
+    /// [`Truncated`](crate::error::ErrorKind::Truncated), with the [place](crate::error::At::json) in the text
+    /// and the [vector](crate::error::At::vector), where it is not as the format has it, or names what the
+    /// target does not have.
+    pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self> {
+        parse(text.as_ref(), "the file of vectors", |file: FileText| {
+            let file = Self(file);
+            let mut names = BTreeSet::new();
+            for (index, vector) in file.0.vectors.iter().enumerate() {
+                if !names.insert(&vector.name) {
+                    return Err(in_vector(index, Wrong::new("another vector has this name").under("name")));
+                }
+                file.resolve(index)?;
+            }
+            Ok(file)
+        })
+    }
+
+    /// How many vectors there are.
+    pub fn len(&self) -> usize {
+        self.0.vectors.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.vectors.is_empty()
+    }
+
+    /// The vectors in order. Each is made when it is asked for, with all that it depends on.
+    ///
+    /// # Panics
+    /// Never: that they can be made was seen when the file was read.
+    pub fn vectors(&self) -> impl Iterator<Item = Vector> {
+        (0..self.len()).map(|index| self.resolve(index).expect("was made when the file was read"))
+    }
+
+    /// Runs the vectors whose name contains `only` with the built-in evaluator, and adds what comes of them to
+    /// a report, as of the file of this name.
+    pub fn run(&self, only: &str, name: Option<&str>, report: &mut Report) {
+        let mut evaluator = Evaluator::new();
+        let vectors = self.vectors().filter(|vector| vector.name.contains(only));
+        let outcomes = vectors.map(|vector| (name.map(str::to_owned), vector.run_with(&mut evaluator)));
+        report.outcomes.extend(outcomes);
+    }
+
+    /// Makes the vector of an index.
+    fn resolve(&self, index: usize) -> Result<Vector, Wrong> {
+        let vector = &self.0.vectors[index];
+        let targets = layers("target", index, &self.0.target, &vector.target, TargetText::has_name);
+        let machines = layers("machine", index, &self.0.machine, &vector.machine, |_| false);
+        if targets.0.is_empty() {
+            return Err(in_vector(index, Wrong::new("missing field `target`")));
+        }
+        let target = Target::of(&targets)?;
+        let machine = Machine::of(&machines, &target)?;
+        vector.resolve(target, machine).map_err(|wrong| in_vector(index, wrong))
+    }
+}
+
+fn in_vector(index: usize, wrong: Wrong) -> Wrong {
+    wrong.at(index).under("vectors")
+}
+
+/// What the file has, and what the vector of an index has: that alone if it `replaces` the file's, or takes it
+/// away.
+fn layers<'a, L>(
+    key: &str,
+    index: usize,
+    file: &'a Given<L>,
+    own: &'a Given<L>,
+    replaces: impl Fn(&L) -> bool,
+) -> Layers<'a, L> {
+    let mut layers = Vec::new();
+    let key = Step::Key(key.to_owned());
+    if let Given::Is(object) = file {
+        layers.push(Layer { object, path: vec![key.clone()] });
+    }
+    match own {
+        Given::Absent => {}
+        Given::Taken => layers.clear(),
+        Given::Is(object) => {
+            if replaces(object) {
+                layers.clear();
+            }
+            layers.push(Layer { object, path: vec![Step::Key("vectors".into()), Step::Index(index), key] });
+        }
+    }
+    Layers(layers)
+}
+
+/// Reads `what` is in a text, and does something with it. Errors get their place in the text.
+pub(super) fn parse<T: DeserializeOwned, R>(
+    text: &[u8],
+    what: &str,
+    then: impl FnOnce(T) -> Result<R, Wrong>,
+) -> Result<R> {
+    let text = place::utf8(what, text)?;
+    let error = match serde_json::from_str(text).map_err(|error| place::of_json(what, text, 0, text, &error))
+    {
+        Ok(object) => match then(object) {
+            Ok(made) => return Ok(made),
+            Err(Wrong { path, what }) => place::at(Error::malformed(what), place::of_path(text, &path)),
+        },
+        Err(error) => error,
+    };
+    let vector = error.at().json.as_ref().and_then(|json| vector_name(text, &json.path));
+    Err(error.or_at(At { vector, ..At::default() }))
+}
+
+/// The name of the vector that a path leads into, if there is one.
+fn vector_name(text: &str, path: &str) -> Option<String> {
+    let index = path.strip_prefix("vectors[")?.split_once(']')?.0.parse().ok()?;
+    let steps = [Step::Key("vectors".into()), Step::Index(index), Step::Key("name".into())];
+    let rest = &text[place::offset_of(text, &steps)?..];
+    serde_json::Deserializer::from_str(rest).into_iter().next()?.ok()
+}

@@ -1,0 +1,250 @@
+//! What an evaluator found, and whether that is what a vector expects.
+
+use core::fmt::{self, Display};
+use std::collections::BTreeMap;
+
+use super::bytes::Pattern;
+use super::expect::{Answer, Expect, Pointer, Word, Written};
+use super::location::Stored;
+use super::report::Verdict;
+use super::words::Natural;
+use crate::eval::{
+    Bits, Class, Element, Fault, ImplicitPointer, Location, Snapshot, Span, Storage, Value, same, spans,
+};
+use crate::target::SpaceId;
+
+/// What an evaluator found. Printed in the words of the format: `location reg:0, bytes 04 05`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// What the evaluation gave.
+    pub result: Result<Element, Fault>,
+    /// What reading at the location gave, where the vector has something to read and there is one.
+    pub read: Option<Result<Read, Fault>>,
+    /// What storing there gave, where the vector has something to write and there is a location: the machine
+    /// after it.
+    pub written: Option<Result<Snapshot, Fault>>,
+}
+
+/// What was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Read {
+    /// Bits.
+    Bits(Bits),
+    /// An implicit pointer, all of it.
+    Pointer(ImplicitPointer),
+}
+
+impl Found {
+    fn location(&self) -> Option<&Location> {
+        match &self.result {
+            Ok(Element::Location(location)) => Some(location),
+            _ => None,
+        }
+    }
+
+    fn pointer(&self) -> Option<Pointer> {
+        let pointer = match (&self.result, &self.read) {
+            (Ok(Element::Value(value)), _) => value.as_pointer()?,
+            (Ok(_), Some(Ok(Read::Pointer(pointer)))) => *pointer,
+            _ => return None,
+        };
+        Some(Pointer { entry: pointer.entry, by: pointer.by })
+    }
+
+    /// Why there is no result, or why it cannot be read.
+    fn fault(&self) -> Option<&Fault> {
+        match (&self.result, &self.read) {
+            (Err(fault), _) | (_, Some(Err(fault))) => Some(fault),
+            _ => None,
+        }
+    }
+
+    /// Whether it is what is expected, on a machine that was `before` the store, over `bits` bits.
+    pub(super) fn verdict(&self, expect: &Expect, before: &Snapshot, bits: u128) -> Verdict {
+        let written = match (&expect.written, &self.written) {
+            (None, _) => Verdict::Passed,
+            (Some(_), None) => Verdict::Failed,
+            (Some(expected), Some(found)) => stored(expected, found, before),
+        };
+        let location = expect
+            .location
+            .as_ref()
+            .is_none_or(|expected| self.location().is_some_and(|found| is_same(expected, found, bits)));
+        let answer = expect.answer.as_ref().map_or(Verdict::Passed, |answer| self.answers(answer));
+        let location = if location { Verdict::Passed } else { Verdict::Failed };
+        answer.and(location).and(written)
+    }
+
+    fn answers(&self, expected: &Answer) -> Verdict {
+        let is_it = match expected {
+            Answer::Error(word) => return of_class(*word, self.fault().map(|fault| fault.class)),
+            Answer::Bytes(Pattern(bits)) => {
+                matches!(&self.read, Some(Ok(Read::Bits(found))) if found == bits)
+            }
+            Answer::Pointer(pointer) => self.pointer() == Some(*pointer),
+            Answer::Value(bits, ty) => match &self.result {
+                Ok(Element::Value(value)) => {
+                    let is_type = ty.map_or(value.ty().is_generic(), |ty| ty == value.ty());
+                    is_type && natural(value).as_ref() == Some(bits)
+                }
+                _ => false,
+            },
+        };
+        match (is_it, self.fault()) {
+            (true, _) => Verdict::Passed,
+            (false, Some(fault)) if fault.class == Class::Unsupported => Verdict::Unsupported,
+            (false, _) => Verdict::Failed,
+        }
+    }
+}
+
+/// The bits of a value as a number.
+fn natural(value: &Value) -> Option<Natural> {
+    if value.as_pointer().is_some() {
+        return None;
+    }
+    Some(value.with_bytes(|bytes| {
+        let len = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        Natural(bytes[..len].to_vec())
+    }))
+}
+
+fn of_class(Word(expected): Word, found: Option<Class>) -> Verdict {
+    match found {
+        None => Verdict::Failed,
+        Some(Class::Unsupported) => Verdict::Unsupported,
+        Some(found) if found == expected => Verdict::Passed,
+        Some(_) => Verdict::WrongErrorClass,
+    }
+}
+
+/// Whether a store changed what is expected, and nothing else.
+fn stored(expected: &Written, found: &Result<Snapshot, Fault>, before: &Snapshot) -> Verdict {
+    match (expected, found) {
+        (Written::Error(word), Ok(_)) => of_class(*word, None),
+        (Written::Error(word), Err(fault)) => of_class(*word, Some(refusal(fault))),
+        (_, Err(Fault { class: Class::Unsupported, .. })) => Verdict::Unsupported,
+        (_, Err(_)) => Verdict::Failed,
+        (Written::Bytes(places), Ok(found)) => {
+            let mut expected = before.clone();
+            for (place, bytes) in places {
+                match *place {
+                    Stored::Register(reg) => drop(expected.registers.insert(reg, bytes.clone())),
+                    Stored::Memory { space, address, lane } => expected.store(space, lane, address, bytes),
+                }
+            }
+            match expected.registers == found.registers && expected.memory == found.memory {
+                true => Verdict::Passed,
+                false => Verdict::Failed,
+            }
+        }
+    }
+}
+
+/// The class of a store that is refused. Unmapped is a word for reading only.
+fn refusal(fault: &Fault) -> Class {
+    match fault.class {
+        Class::Unmapped => Class::Evaluation,
+        class => class,
+    }
+}
+
+/// Whether two locations are equal over a number of bits. Where nothing is read, over all bits that both have.
+fn is_same(expected: &Location, found: &Location, bits: u128) -> bool {
+    let bits = match (bits, expected.remaining(), found.remaining()) {
+        (0, Some(expected), Some(found)) => {
+            if expected.min(found) == 0 {
+                return expected == found;
+            }
+            expected.min(found)
+        }
+        (0, expected, found) => expected.or(found).unwrap_or(1),
+        (bits, ..) => bits,
+    };
+    match (spans(expected, bits), spans(found, bits)) {
+        (Ok(expected), Ok(found)) => same(&comparable(expected), &comparable(found)),
+        _ => false,
+    }
+}
+
+/// As text an implicit pointer does not say which space it points into.
+fn comparable(mut spans: Vec<Span>) -> Vec<Span> {
+    for place in spans.iter_mut().flat_map(|span| &mut span.places) {
+        if let Storage::ImplicitPointer(pointer) = &mut place.storage {
+            (pointer.space, pointer.bits) = (SpaceId::DEFAULT, 0);
+        }
+    }
+    spans
+}
+
+/// What a store changed.
+fn changes(before: &Snapshot, after: &Snapshot) -> Written {
+    let registers = after.registers.iter().filter(|&(reg, bytes)| before.registers.get(reg) != Some(bytes));
+    let mut places: Vec<_> = registers.map(|(&reg, bytes)| (Stored::Register(reg), bytes.clone())).collect();
+    for (&(space, lane), memory) in &after.memory {
+        let nothing = BTreeMap::new();
+        let old = before.memory.get(&(space, lane)).unwrap_or(&nothing);
+        let mut next = None;
+        for (&address, &byte) in memory.iter().filter(|&(address, byte)| old.get(address) != Some(byte)) {
+            match places.last_mut() {
+                Some((_, bytes)) if next == Some(address) => bytes.push(byte),
+                _ => places.push((Stored::Memory { space, address, lane }, vec![byte])),
+            }
+            next = address.checked_add(1);
+        }
+    }
+    Written::Bytes(places)
+}
+
+/// A [`Found`] on a machine that was `before` the store.
+pub(super) struct Printed<'a> {
+    pub found: &'a Found,
+    pub before: &'a Snapshot,
+}
+
+impl Display for Printed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Found { result, read, written } = self.found;
+        match result {
+            Err(fault) => write!(f, "error {}", Reason(fault))?,
+            Ok(Element::Location(location)) => write!(f, "location {location}")?,
+            Ok(Element::Value(value)) => match (value.as_pointer(), natural(value)) {
+                (Some(to), _) => Answer::Pointer(Pointer { entry: to.entry, by: to.by }).fmt(f)?,
+                (None, bits) => {
+                    let ty = Some(value.ty()).filter(|ty| !ty.is_generic());
+                    Answer::Value(bits.unwrap_or(Natural(Vec::new())), ty).fmt(f)?;
+                }
+            },
+        }
+        match read {
+            None => {}
+            // Nothing was asked for.
+            Some(Ok(Read::Bits(bits))) if bits.bytes.is_empty() => {}
+            Some(Err(fault)) => write!(f, ", error {}", Reason(fault))?,
+            Some(Ok(Read::Bits(bits))) => write!(f, ", bytes {}", Pattern(bits.clone()))?,
+            Some(Ok(Read::Pointer(to))) => {
+                write!(f, ", pointer {}", Pointer { entry: to.entry, by: to.by })?;
+            }
+        }
+        match written {
+            None => Ok(()),
+            Some(Err(fault)) => write!(f, ", written error {}", Reason(fault)),
+            Some(Ok(after)) => write!(f, ", written {}", changes(self.before, after)),
+        }
+    }
+}
+
+/// A fault, its class by its word.
+struct Reason<'a>(&'a Fault);
+
+impl Display for Reason<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Fault { class, operation, offset, entry, rule } = self.0;
+        write!(f, "{} ({rule}", Word(*class))?;
+        if let (Some(operation), Some(offset)) = (operation, offset) {
+            write!(f, "; operation {operation}, offset {offset:#x}")?;
+        }
+        entry.map_or(Ok(()), |entry| write!(f, " of entry {entry:#x}"))?;
+        f.write_str(")")
+    }
+}

@@ -1,0 +1,78 @@
+//! An object of the file, and one of a vector that is merged into it key by key.
+
+use super::words::{Given, Step, Wrong};
+
+/// The objects, the file's first, and where each stands.
+#[derive(Debug, Clone)]
+pub(super) struct Layers<'a, L>(pub Vec<Layer<'a, L>>);
+
+#[derive(Debug, Clone)]
+pub(super) struct Layer<'a, L> {
+    pub object: &'a L,
+    pub path: Vec<Step>,
+}
+
+/// A value, and where it stands.
+#[derive(Debug)]
+pub(super) struct Item<'a, T> {
+    pub value: &'a T,
+    path: Vec<Step>,
+    /// Whether it is what the innermost object says.
+    pub is_own: bool,
+}
+
+impl<T> Item<'_, T> {
+    /// Puts an error, of a part of the value, to where the value stands.
+    pub fn wrong(&self, wrong: Wrong) -> Wrong {
+        Wrong { path: self.path.iter().cloned().chain(wrong.path).collect(), what: wrong.what }
+    }
+
+    /// An error about the value.
+    pub fn error(&self, what: impl Into<String>) -> Wrong {
+        self.wrong(Wrong::new(what))
+    }
+}
+
+impl<'a, L> Layers<'a, L> {
+    /// What a key has in each object that says something of it: from the last on that took away what stood
+    /// before.
+    pub fn all<T>(&self, key: &str, get: impl Fn(&'a L) -> &'a Given<T>) -> Vec<Item<'a, T>> {
+        let mut items = Vec::new();
+        for (index, layer) in self.0.iter().enumerate() {
+            match get(layer.object) {
+                Given::Absent => {}
+                Given::Taken => items.clear(),
+                Given::Is(value) => {
+                    let key = Step::Key(key.to_owned());
+                    let path = layer.path.iter().cloned().chain([key]).collect();
+                    items.push(Item { value, path, is_own: index + 1 == self.0.len() });
+                }
+            }
+        }
+        items
+    }
+
+    /// What a key has in the last object that says something of it.
+    pub fn last<T>(&self, key: &str, get: impl Fn(&'a L) -> &'a Given<T>) -> Option<Item<'a, T>> {
+        self.all(key, get).pop()
+    }
+
+    /// The error that a key is missing.
+    pub fn missing(&self, key: &str) -> Wrong {
+        let path = self.0.last().map_or_else(Vec::new, |layer| layer.path.clone());
+        Wrong { path, what: format!("missing field `{key}`") }
+    }
+}
+
+/// The items of a key: `layers.last("pc", |object| &object.pc)`.
+macro_rules! last {
+    ($layers:expr, $key:ident) => {
+        $layers.last(stringify!($key), |object| &object.$key)
+    };
+}
+macro_rules! all {
+    ($layers:expr, $key:ident) => {
+        $layers.all(stringify!($key), |object| &object.$key)
+    };
+}
+pub(super) use {all, last};

@@ -1,0 +1,348 @@
+//! LOCATION, as text: [`parse`] reads what `Display` of [`Location`] prints.
+
+use core::str::FromStr;
+
+use super::words::{Bytes, Natural};
+use crate::eval::{Architecture, Composite, ImplicitPointer, Location, SingleLocation, Storage};
+use crate::op::Reg;
+use crate::target::{Per, SpaceId};
+
+/// Reads a location from the text that the format has for it, on an architecture that says how large its
+/// registers and address spaces are.
+///
+/// ```
+/// use eitri::conform::location;
+/// use eitri::target::Target;
+///
+/// let text = "[reg:0/32, undefined/8, (mem:0:0x10 | reg:17+36)/24]+16";
+/// let location = location::parse(text, &Target::x86_64()).unwrap();
+/// assert_eq!(location.to_string(), text);
+/// ```
+///
+/// # Errors
+/// What is wrong with the text, or what the architecture does not have.
+pub fn parse(text: &str, architecture: &dyn Architecture) -> Result<Location, String> {
+    text.parse::<LocationText>()?.resolve(architecture)
+}
+
+/// A location as text, without the sizes of what it names: in several places at once, or in one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct LocationText(Vec<Place>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    storage: Named,
+    /// Bits that it is moved by.
+    by: u128,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Named {
+    Memory { space: u32, address: u64, lane: Option<u32> },
+    Register(u64),
+    Implicit(Vec<u8>),
+    Pointer { entry: u64, by: i64 },
+    Undefined,
+    Parts(Vec<(LocationText, u128)>),
+}
+
+/// Where a store goes: `reg:N`, or the byte that `mem:SPACE:ADDRESS` or `mem:SPACE:ADDRESS@LANE` names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stored {
+    Register(Reg),
+    Memory { space: SpaceId, address: u64, lane: Option<u32> },
+}
+
+/// Composites in composites that are read: no text can exhaust the stack.
+const MAX_DEPTH: usize = 64;
+
+/// Places that a location has at once.
+const MAX_PLACES: usize = 256;
+
+impl FromStr for LocationText {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut reader = Reader { text, at: 0, depth: 0 };
+        let location = reader.location()?;
+        match reader.rest().is_empty() {
+            true => Ok(location),
+            false => Err(reader.expected("the end of the location, ` | ` or `+BITS`")),
+        }
+    }
+}
+
+impl FromStr for Stored {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let LocationText(places) = text.parse()?;
+        match places.as_slice() {
+            [Place { storage: Named::Register(reg), by: 0 }] => Ok(Self::Register(Reg(*reg))),
+            [Place { storage: Named::Memory { space, address, lane }, by: 0 }] => {
+                Ok(Self::Memory { space: SpaceId(*space), address: *address, lane: *lane })
+            }
+            _ => Err(format!("`reg:N` or `mem:SPACE:ADDRESS` is expected, not `{text}`")),
+        }
+    }
+}
+
+impl Stored {
+    /// Checks that so many bytes can be there.
+    ///
+    /// # Errors
+    /// What the architecture does not have.
+    pub fn check(&self, bytes: usize, architecture: &dyn Architecture) -> Result<(), String> {
+        match *self {
+            Self::Register(reg) => {
+                let bits = architecture.register_bits(reg);
+                let bits = bits.ok_or_else(|| format!("the target has no register {}", reg.0))?;
+                match bits.div_ceil(8) as usize == bytes {
+                    true => Ok(()),
+                    false => Err(format!("the register has {bits} bits, and {bytes} bytes are given")),
+                }
+            }
+            Self::Memory { space, lane, .. } => {
+                let layout = architecture.space(space);
+                let layout = layout.ok_or_else(|| format!("the target has no address space {}", space.0))?;
+                match lane.is_some() && layout.per != Per::Lane {
+                    true => Err(format!("address space {} is not one of each lane", space.0)),
+                    false => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+impl core::fmt::Display for Stored {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Register(reg) => write!(f, "reg:{}", reg.0),
+            Self::Memory { space, address, lane } => {
+                write!(f, "mem:{}:{address:#x}", space.0)?;
+                lane.map_or(Ok(()), |lane| write!(f, "@{lane}"))
+            }
+        }
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn expected(&self, what: &str) -> String {
+        match self.rest() {
+            "" => format!("`{}`: {what} is expected at the end", self.text),
+            rest => format!("`{}`: {what} is expected at `{rest}`", self.text),
+        }
+    }
+
+    fn blanks(&mut self) {
+        self.at += self.rest().len() - self.rest().trim_start_matches(' ').len();
+    }
+
+    /// Whether the token comes next: then it is passed.
+    fn eat(&mut self, token: &str) -> bool {
+        let is_next = self.rest().starts_with(token);
+        self.at += if is_next { token.len() } else { 0 };
+        is_next
+    }
+
+    fn need(&mut self, token: &str) -> Result<(), String> {
+        if self.eat(token) { Ok(()) } else { Err(self.expected(&format!("`{token}`"))) }
+    }
+
+    /// The letters and digits that come next.
+    fn word(&mut self) -> &'a str {
+        let rest = self.rest();
+        let len = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        self.at += len;
+        &rest[..len]
+    }
+
+    fn number<T: TryFrom<u128>>(&mut self, what: &str) -> Result<T, String> {
+        let start = self.at;
+        let number = Natural::parse(self.word()).and_then(|number| number.as_u128()?.try_into().ok());
+        number.ok_or_else(|| {
+            self.at = start;
+            self.expected(what)
+        })
+    }
+
+    fn location(&mut self) -> Result<LocationText, String> {
+        let mut places = vec![self.place()?];
+        loop {
+            let end = self.at;
+            self.blanks();
+            if !self.eat("|") {
+                self.at = end;
+                return Ok(LocationText(places));
+            }
+            self.blanks();
+            places.push(self.place()?);
+            if places.len() > MAX_PLACES {
+                return Err(self.expected(&format!("the end of a location of at most {MAX_PLACES} places")));
+            }
+        }
+    }
+
+    fn place(&mut self) -> Result<Place, String> {
+        let mut place = Place { storage: self.storage()?, by: 0 };
+        while self.eat("+") {
+            let by: u128 = self.number("a number of bits")?;
+            place.by = place.by.checked_add(by).ok_or_else(|| self.expected("a smaller number of bits"))?;
+        }
+        Ok(place)
+    }
+
+    fn storage(&mut self) -> Result<Named, String> {
+        if self.eat("[") {
+            return self.parts();
+        }
+        let start = self.at;
+        match self.word() {
+            "undefined" => Ok(Named::Undefined),
+            "mem" => {
+                self.need(":")?;
+                let space = self.number("the number of an address space")?;
+                self.need(":")?;
+                let address = self.number("an address")?;
+                let lane = if self.eat("@") { Some(self.number("a lane")?) } else { None };
+                Ok(Named::Memory { space, address, lane })
+            }
+            "reg" => {
+                self.need(":")?;
+                Ok(Named::Register(self.number("the DWARF number of a register")?))
+            }
+            "implicit" => {
+                self.need(":")?;
+                // Blanks are allowed between bytes, and may follow them.
+                let digits = |char: char| char.is_ascii_hexdigit() || char == ' ';
+                let text = self.rest();
+                let text = text[..text.len() - text.trim_start_matches(digits).len()].trim_end_matches(' ');
+                let bytes = Bytes::parse(text);
+                let Bytes(bytes) =
+                    bytes.ok_or_else(|| self.expected("bytes of two hexadecimal digits each"))?;
+                self.at += text.len();
+                Ok(Named::Implicit(bytes))
+            }
+            "implptr" => {
+                self.need(":")?;
+                let entry = self.number("the offset of an entry")?;
+                self.need(":")?;
+                let is_negative = self.eat("-");
+                let bytes: u64 = self.number("a number of bytes")?;
+                let by = if is_negative { -i128::from(bytes) } else { bytes.into() };
+                let by = by.try_into().map_err(|_| self.expected("a number of bytes of 64 bits"))?;
+                Ok(Named::Pointer { entry, by })
+            }
+            _ => {
+                self.at = start;
+                Err(self.expected("`mem:`, `reg:`, `implicit:`, `implptr:`, `undefined` or `[`"))
+            }
+        }
+    }
+
+    /// Parts up to the closing bracket.
+    fn parts(&mut self) -> Result<Named, String> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(self.expected(&format!("a composite of at most {MAX_DEPTH} levels")));
+        }
+        let mut parts = Vec::new();
+        self.blanks();
+        if !self.eat("]") {
+            loop {
+                self.blanks();
+                let location = if self.eat("(") {
+                    self.blanks();
+                    let location = self.location()?;
+                    self.blanks();
+                    self.need(")")?;
+                    location
+                } else {
+                    LocationText(vec![self.place()?])
+                };
+                self.need("/")?;
+                parts.push((location, self.number("a number of bits")?));
+                self.blanks();
+                if !self.eat(",") {
+                    self.need("]")?;
+                    break;
+                }
+            }
+        }
+        self.depth -= 1;
+        Ok(Named::Parts(parts))
+    }
+}
+
+impl LocationText {
+    /// The location on an architecture.
+    ///
+    /// # Errors
+    /// What the architecture does not have.
+    pub fn resolve(&self, architecture: &dyn Architecture) -> Result<Location, String> {
+        let mut places = self.0.iter().map(|place| place.resolve(architecture));
+        // There is at least one.
+        let first = places.next().unwrap_or_else(|| Ok(Location::undefined()))?;
+        places.try_fold(first, |all, place| Ok(all.and(place?)))
+    }
+}
+
+impl Place {
+    fn resolve(&self, architecture: &dyn Architecture) -> Result<Location, String> {
+        let mut moved = self.by;
+        let storage = match &self.storage {
+            Named::Undefined => Storage::Undefined,
+            &Named::Memory { space, address, lane } => {
+                let id = SpaceId(space);
+                let layout = architecture.space(id);
+                let layout = layout.ok_or_else(|| format!("the target has no address space {space}"))?;
+                if lane.is_some() && layout.per != Per::Lane {
+                    return Err(format!("address space {space} is not one of each lane"));
+                }
+                if address.checked_shr(layout.address_bits).unwrap_or(0) != 0 {
+                    let bits = layout.address_bits;
+                    return Err(format!("{address:#x} is no address of {bits} bits, of space {space}"));
+                }
+                let bits = u128::from(address) * 8;
+                moved = moved.checked_add(bits).ok_or("the number of bits is too large")?;
+                Storage::Memory { space: id, address_bits: layout.address_bits, lane }
+            }
+            &Named::Register(number) => {
+                let reg = Reg(number);
+                let bits = architecture.register_bits(reg);
+                let bits = bits.ok_or_else(|| format!("the target has no register {number}"))?;
+                Storage::Register { reg, frame: 0, bits }
+            }
+            Named::Implicit(bytes) => return moved_by(Location::implicit(bytes), moved),
+            &Named::Pointer { entry, by } => {
+                let space = SpaceId::DEFAULT;
+                let bits = architecture.space(space).map_or(64, |layout| layout.address_bits);
+                Storage::ImplicitPointer(ImplicitPointer { entry, by, space, bits })
+            }
+            Named::Parts(parts) => {
+                let parts = parts.iter().map(|(part, bits)| Ok((part.resolve(architecture)?, *bits)));
+                let parts = parts.collect::<Result<Vec<_>, String>>()?;
+                return moved_by(Composite::of(parts).map_err(|fault| fault.rule)?.into(), moved);
+            }
+        };
+        moved_by(SingleLocation { storage, offset: 0 }.into(), moved)
+    }
+}
+
+fn moved_by(location: Location, by: u128) -> Result<Location, String> {
+    if by == 0 {
+        return Ok(location);
+    }
+    let by = i128::try_from(by).map_err(|_| "the number of bits is too large")?;
+    location.moved(by).map_err(|fault| fault.rule.into_owned())
+}

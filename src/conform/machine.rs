@@ -1,0 +1,374 @@
+//! The `machine` of the format: a stopped program.
+
+use serde::Deserialize;
+
+use super::layers::{Item, Layer, Layers, all, last};
+use super::list::{self, ListText};
+use super::location::LocationText;
+use super::target::Target;
+use super::types::{TypeKey, TypeText, ValueType};
+use super::words::{Bytes, Given, Map, Natural, Number, Offset, Parsed, Register, Wrong};
+use crate::error::Result;
+use crate::eval::{Architecture, BaseType, Caller, Context, Element, Location, OwnedBody, Snapshot, Value};
+use crate::op::{Encoding, Reg};
+use crate::target::{Per, SpaceId};
+
+/// A stopped program, and what of the context comes with it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Machine {
+    /// The program.
+    pub snapshot: Snapshot,
+    /// The frame that is asked about: 0 is the innermost.
+    pub frame: u32,
+    /// The current unit: its offset in `.debug_info`.
+    pub unit: u64,
+    /// The base address of the current unit.
+    pub base_address: Option<u64>,
+    /// What is on the stack at first, the bottom first.
+    pub initial: Vec<Element>,
+}
+
+impl Machine {
+    /// Reads a `machine` object, for a target.
+    ///
+    /// ```
+    /// use eitri::conform::Machine;
+    /// use eitri::op::Reg;
+    /// use eitri::target::Target;
+    ///
+    /// let text = r#"{"registers": {"6": "00 10 00 00 00 00 00 00"}, "pc": "0x40", "cfa": "0x1010"}"#;
+    /// let machine = Machine::from_json(text, &Target::x86_64().into())?;
+    /// assert_eq!(machine.snapshot.registers[&Reg(6)][1], 0x10);
+    /// assert_eq!(machine.snapshot.pc, Some(0x40));
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Malformed`](crate::error::ErrorKind::Malformed) and
+    /// [`Truncated`](crate::error::ErrorKind::Truncated), with the [place](crate::error::At::json) in the
+    /// text, where it is no such object, or names what the target does not have.
+    pub fn from_json(text: impl AsRef<[u8]>, target: &Target) -> Result<Self> {
+        super::file::parse(text.as_ref(), "the machine", |object: MachineText| {
+            let layers = Layers(vec![Layer { object: &object, path: Vec::new() }]);
+            Self::of(&layers, target)
+        })
+    }
+
+    /// The context of an evaluation on this machine: it wants a location, and is not in call frame
+    /// information.
+    pub fn context<'a>(&'a self, encoding: Encoding, target: &'a dyn Architecture) -> Context<'a> {
+        Context {
+            unit: self.unit,
+            frame: self.frame,
+            initial: &self.initial,
+            ..Context::new(encoding, target)
+        }
+    }
+}
+
+/// The `machine` object.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct MachineText {
+    registers: Given<Map<Register, Bytes>>,
+    memory: Given<Vec<MemoryText>>,
+    lane: Given<Number<u64>>,
+    iteration: Given<Number<u64>>,
+    lanes: Given<Number<u64>>,
+    iterations: Given<Number<u64>>,
+    pc: Given<Parsed<Offset>>,
+    frame: Given<Number<u32>>,
+    callers: Given<Vec<CallerText>>,
+    cfa: Given<Parsed<CfaText>>,
+    frame_base: Given<FrameBaseText>,
+    object: Given<Parsed<LocationText>>,
+    initial_stack: Given<Vec<ElementText>>,
+    tls: Given<Parsed<Offset>>,
+    debug_addr: Given<Vec<Parsed<Offset>>>,
+    base_address: Given<Parsed<Offset>>,
+    types: Given<Map<TypeKey, TypeText>>,
+    entries: Given<Map<Offset, EntryText>>,
+    unit: Given<Parsed<Offset>>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MemoryText {
+    space: Number<u32>,
+    address: Parsed<Offset>,
+    bytes: Bytes,
+    lane: Option<Number<u32>>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallerText {
+    pc: Option<Parsed<Offset>>,
+    cfa: Option<Parsed<CfaText>>,
+    #[serde(default)]
+    registers: Given<Map<Register, Parsed<LocationText>>>,
+}
+
+/// A canonical frame address.
+#[derive(Debug, Clone)]
+enum CfaText {
+    Default(u64),
+    Location(LocationText),
+}
+
+impl core::str::FromStr for CfaText {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.starts_with("0x") {
+            true => text.parse::<Offset>().map(|Offset(address)| Self::Default(address)),
+            false => text.parse().map(Self::Location),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FrameBaseText {
+    expr: Option<Bytes>,
+}
+
+/// An element of the stack.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ElementText {
+    value: Option<ValueText>,
+    #[serde(rename = "type")]
+    ty: Option<ValueType>,
+    location: Option<Parsed<LocationText>>,
+}
+
+/// A number, or bytes: the type says which.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum ValueText {
+    Number(u64),
+    Text(String),
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EntryText {
+    expr: Option<Bytes>,
+    loclist: Option<Vec<ListText>>,
+    const_value: Option<Bytes>,
+    unit: Option<Parsed<Offset>>,
+}
+
+impl Machine {
+    pub(super) fn of(layers: &Layers<'_, MachineText>, target: &Target) -> Result<Self, Wrong> {
+        let unit = last!(layers, unit).map_or(0, |item| item.value.0.0);
+        let base_address = last!(layers, base_address).map(|item| item.value.0.0);
+        let mut snapshot = Snapshot {
+            big_endian: target.is_big_endian(),
+            lane: last!(layers, lane).map(|item| item.value.0),
+            lanes: last!(layers, lanes).map(|item| item.value.0),
+            iteration: last!(layers, iteration).map(|item| item.value.0),
+            iterations: last!(layers, iterations).map(|item| item.value.0),
+            pc: last!(layers, pc).map(|item| item.value.0.0),
+            tls: last!(layers, tls).map(|item| item.value.0.0),
+            ..Snapshot::default()
+        };
+        for item in all!(layers, registers) {
+            registers(&mut snapshot, &item, target)?;
+        }
+        for item in all!(layers, memory) {
+            for (index, memory) in item.value.iter().enumerate() {
+                let stored = store(&mut snapshot, memory, item.is_own, target);
+                stored.map_err(|what| item.wrong(Wrong::new(what).at(index)))?;
+            }
+        }
+        if let Some(item) = last!(layers, cfa) {
+            snapshot.cfa = Some(item.value.0.resolve(target).map_err(|what| item.error(what))?);
+        }
+        if let Some(item) = last!(layers, object) {
+            snapshot.object = Some(item.value.0.resolve(target).map_err(|what| item.error(what))?);
+        }
+        if let Some(Bytes(expr)) = last!(layers, frame_base).and_then(|item| item.value.expr.as_ref()) {
+            snapshot.frame_base = OwnedBody::Expression(expr.clone());
+        }
+        if let Some(item) = last!(layers, callers) {
+            let callers =
+                item.value.iter().enumerate().map(|(index, caller)| {
+                    caller.resolve(target).map_err(|wrong| item.wrong(wrong.at(index)))
+                });
+            snapshot.callers = callers.collect::<Result<_, _>>()?;
+        }
+        if let Some(item) = last!(layers, debug_addr) {
+            snapshot.debug_addr = item.value.iter().map(|address| address.0.0).collect();
+        }
+        for item in all!(layers, types) {
+            for (key, ty) in &item.value.0 {
+                let ty = ty.as_ref().map_or(Ok(None), TypeText::base_type);
+                match ty.map_err(|what| item.wrong(Wrong::new(what).under(key)))? {
+                    Some(ty) => snapshot.types.insert(key.place(unit), ty),
+                    None => snapshot.types.remove(&key.place(unit)),
+                };
+            }
+        }
+        for item in all!(layers, entries) {
+            for (&Offset(offset), entry) in &item.value.0 {
+                let entry = entry.as_ref().map(|entry| entry.resolve(unit, base_address, target));
+                let at = |wrong: Wrong| item.wrong(wrong.under(format_args!("{offset:#x}")));
+                match entry.transpose().map_err(at)? {
+                    Some(entry) => snapshot.entries.insert(offset, entry),
+                    None => snapshot.entries.remove(&offset),
+                };
+            }
+        }
+        let mut initial = Vec::new();
+        if let Some(item) = last!(layers, initial_stack) {
+            for (index, element) in item.value.iter().enumerate() {
+                let element = element.resolve(target);
+                initial.push(element.map_err(|what| item.wrong(Wrong::new(what).at(index)))?);
+            }
+        }
+        let frame = last!(layers, frame).map_or(0, |item| item.value.0);
+        Ok(Self { snapshot, frame, unit, base_address, initial })
+    }
+}
+
+/// Puts registers in.
+///
+/// What the file has for all its vectors may be of registers that the target of one vector does not have.
+fn registers(
+    snapshot: &mut Snapshot,
+    item: &Item<'_, Map<Register, Bytes>>,
+    target: &Target,
+) -> Result<(), Wrong> {
+    for (&Register(number), bytes) in &item.value.0 {
+        let reg = Reg(number);
+        let Some(Bytes(bytes)) = bytes else {
+            snapshot.registers.remove(&reg);
+            continue;
+        };
+        let bits = target.register_bits(reg);
+        let wrong = |what: String| item.wrong(Wrong::new(what).under(number));
+        match bits {
+            Some(bits) if bytes.len() as u64 > u64::from(bits.div_ceil(8)) => {
+                return Err(wrong(format!("{} bytes are given for a register of {bits} bits", bytes.len())));
+            }
+            None if item.is_own => return Err(wrong(format!("the target has no register {number}"))),
+            _ => snapshot.registers.insert(reg, bytes.clone()),
+        };
+    }
+    Ok(())
+}
+
+/// Puts memory in.
+fn store(snapshot: &mut Snapshot, memory: &MemoryText, is_own: bool, target: &Target) -> Result<(), String> {
+    let MemoryText { space: Number(space), address: Parsed(Offset(address)), bytes: Bytes(bytes), lane } =
+        memory;
+    let id = SpaceId(*space);
+    let lane = lane.map(|lane| lane.0);
+    match target.space(id) {
+        None if is_own => return Err(format!("the target has no address space {space}")),
+        None => {}
+        Some(layout) => {
+            if lane.is_some() && layout.per != Per::Lane {
+                return Err(format!("`lane` is given, and address space {space} is not one of each lane"));
+            }
+            let end = u128::from(*address) + bytes.len() as u128;
+            if end > 1 << layout.address_bits {
+                return Err(format!("the bytes go beyond the addresses of address space {space}"));
+            }
+        }
+    }
+    snapshot.store(id, lane, *address, bytes);
+    Ok(())
+}
+
+impl CfaText {
+    fn resolve(&self, target: &Target) -> Result<Location, String> {
+        match self {
+            Self::Default(address) => format!("mem:0:{address:#x}").parse::<LocationText>()?.resolve(target),
+            Self::Location(location) => location.resolve(target),
+        }
+    }
+}
+
+impl CallerText {
+    fn resolve(&self, target: &Target) -> Result<Caller, Wrong> {
+        let cfa = self.cfa.as_ref().map(|Parsed(cfa)| cfa.resolve(target)).transpose();
+        let mut caller = Caller {
+            pc: self.pc.as_ref().map(|pc| pc.0.0),
+            cfa: cfa.map_err(|what| Wrong::new(what).under("cfa"))?,
+            ..Caller::default()
+        };
+        if let Given::Is(Map(registers)) = &self.registers {
+            for (&Register(number), location) in registers {
+                let Some(Parsed(location)) = location else { continue };
+                let wrong = |what| Wrong::new(what).under(number).under("registers");
+                if target.register_bits(Reg(number)).is_none() {
+                    return Err(wrong(format!("the target has no register {number}")));
+                }
+                caller.registers.insert(Reg(number), location.resolve(target).map_err(wrong)?);
+            }
+        }
+        Ok(caller)
+    }
+}
+
+impl ElementText {
+    fn resolve(&self, target: &Target) -> Result<Element, String> {
+        match self {
+            Self { value: None, ty: None, location: Some(Parsed(location)) } => {
+                Ok(Element::Location(location.resolve(target)?))
+            }
+            Self { value: Some(value), ty: None, location: None } => {
+                let natural = match value {
+                    ValueText::Number(number) => Some(*number),
+                    ValueText::Text(text) if text.starts_with("0x") => {
+                        Natural::parse(text).and_then(|number| number.as_u128()?.try_into().ok())
+                    }
+                    ValueText::Text(_) => None,
+                };
+                let generic = BaseType::generic(target.address_bytes());
+                let fits = |number: &u64| generic.size() >= 64 || number >> generic.size() == 0;
+                let number = natural.filter(fits);
+                let number =
+                    number.ok_or("a `value` of the generic type is text as \"0x1f\", of its size")?;
+                Ok(Element::Value(Value::new(generic, number)))
+            }
+            Self { value: Some(ValueText::Text(text)), ty: Some(ValueType(ty)), location: None } => {
+                let bytes = Bytes::parse(text);
+                let Bytes(mut bytes) = bytes.ok_or("a `value` of a type is bytes of two digits each")?;
+                if bytes.len() as u64 != ty.size().div_ceil(8) {
+                    return Err(format!("{} bytes are given for a type of {} bits", bytes.len(), ty.size()));
+                }
+                if target.is_big_endian() {
+                    bytes.reverse();
+                }
+                Ok(Element::Value(Value::from_bytes(*ty, &bytes)))
+            }
+            _ => Err("an element has a `value`, perhaps with a `type`, or a `location`".into()),
+        }
+    }
+}
+
+impl EntryText {
+    /// What the entry says, and its unit.
+    fn resolve(
+        &self,
+        current_unit: u64,
+        base_address: Option<u64>,
+        target: &Target,
+    ) -> Result<(OwnedBody, u64), Wrong> {
+        let body = match (&self.expr, &self.loclist, &self.const_value) {
+            (Some(Bytes(expr)), None, None) => OwnedBody::Expression(expr.clone()),
+            (None, Some(list), None) => {
+                let entries = list::entries(list, base_address, target.address_bytes());
+                OwnedBody::List(entries.map_err(|wrong| wrong.under("loclist"))?)
+            }
+            (None, None, Some(Bytes(bytes))) => OwnedBody::Constant(bytes.clone()),
+            (None, None, None) => OwnedBody::Nothing,
+            _ => return Err(Wrong::new("an entry has one of `expr`, `loclist` and `const_value`")),
+        };
+        Ok((body, self.unit.as_ref().map_or(current_unit, |unit| unit.0.0)))
+    }
+}

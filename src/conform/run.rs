@@ -1,0 +1,52 @@
+//! Vectors, run with the built-in evaluator.
+
+use super::found::{Found, Read};
+use super::report::Outcome;
+use super::vector::{Body, Vector};
+use crate::eval::{
+    Context, Element, Evaluator, Fault, Location, Machine, Snapshot, read_bits, read_pointer, write_bits,
+};
+
+impl Vector {
+    /// Runs it with the built-in evaluator.
+    pub fn run(&self) -> Outcome {
+        self.run_with(&mut Evaluator::new())
+    }
+
+    /// The same with an evaluator whose limits the caller chose.
+    pub fn run_with(&self, evaluator: &mut Evaluator) -> Outcome {
+        let machine = &self.machine.snapshot;
+        let result = self.evaluate(evaluator);
+        let (mut read, mut written) = (None, None);
+        if let Ok(Element::Location(location)) = &result {
+            read = Some(read_at(location, u64::try_from(self.read).unwrap_or(u64::MAX), machine));
+            written = self.write.as_ref().map(|bytes| self.store(location, bytes));
+        }
+        self.judge(&Found { result, read, written })
+    }
+
+    fn evaluate(&self, evaluator: &mut Evaluator) -> Result<Element, Fault> {
+        let (machine, context) = (&self.machine.snapshot, self.context());
+        match &self.body {
+            Body::Expression(expr) => evaluator.evaluate(expr, machine, &context),
+            Body::List(entries) => {
+                let location = [Element::Location(evaluator.list(entries, machine, &context)?)];
+                // What a list gives is a location: another kind is asked for as of an expression.
+                evaluator.evaluate(&[], machine, &Context { initial: &location, ..context })
+            }
+        }
+    }
+
+    fn store(&self, location: &Location, bytes: &[u8]) -> Result<Snapshot, Fault> {
+        let mut machine = self.machine.snapshot.clone();
+        write_bits(location, self.write_bits(), bytes, &mut machine)?;
+        Ok(machine)
+    }
+}
+
+fn read_at(location: &Location, bits: u64, machine: &dyn Machine) -> Result<Read, Fault> {
+    match read_pointer(location, bits)? {
+        Some(pointer) => Ok(Read::Pointer(pointer)),
+        None => read_bits(location, bits, machine).map(Read::Bits),
+    }
+}

@@ -1,0 +1,147 @@
+//! TYPE: base types, by the names of `DW_ATE_*`.
+
+use core::str::FromStr;
+
+use serde::Deserialize;
+
+use super::words::{Number, Offset, Parsed};
+use crate::eval::{BaseType, TypeEncoding};
+
+/// The TYPE object: a base type, or an entry that is none.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TypeText {
+    encoding: Option<Parsed<Encoding>>,
+    bits: Option<Number<u32>>,
+    #[serde(rename = "name")]
+    _name: Option<String>,
+    vector: Option<Number<u32>>,
+    tag: Option<String>,
+}
+
+/// The name of a `DW_ATE_*`, in lower case and without the prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Encoding(TypeEncoding);
+
+/// An encoding's number and name.
+fn names() -> impl Iterator<Item = (u8, String)> {
+    let name =
+        |code| Some((code, gimli::DwAte(code).static_string()?.strip_prefix("DW_ATE_")?.to_lowercase()));
+    (0..gimli::DW_ATE_lo_user.0).filter_map(name)
+}
+
+impl FromStr for Encoding {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = names().find(|(_, name)| name == text);
+        let (code, _) = found.ok_or_else(|| format!("`{text}` is no encoding of base types"))?;
+        Ok(Self(TypeEncoding::from_code(code)))
+    }
+}
+
+impl TypeText {
+    /// The base type, if it is one.
+    pub fn base_type(&self) -> Result<Option<BaseType>, String> {
+        match (&self.encoding, &self.bits) {
+            (Some(Parsed(Encoding(encoding))), Some(Number(bits))) => {
+                let elements = self.vector.map_or(1, |elements| elements.0);
+                if elements == 0 {
+                    return Err("a vector has at least one element".into());
+                }
+                Ok(Some(BaseType { encoding: *encoding, bits: *bits, elements }))
+            }
+            (None, None) if self.tag.is_some() => Ok(None),
+            (None, _) => Err("missing field `encoding`".into()),
+            (_, None) => Err("missing field `bits`".into()),
+        }
+    }
+}
+
+/// A base type as text: `signed/32`, a vector as `float/32x4`, the generic type as `generic`.
+pub(super) fn print(ty: BaseType) -> String {
+    let name = match ty.encoding {
+        TypeEncoding::Generic => return "generic".into(),
+        encoding => names().find(|(code, _)| TypeEncoding::from_code(*code) == encoding),
+    };
+    let name = match (name, ty.encoding) {
+        (Some((_, name)), _) => name,
+        (None, encoding) => format!("{encoding:?}"),
+    };
+    match ty.elements {
+        1 => format!("{name}/{}", ty.bits),
+        elements => format!("{name}/{}x{elements}", ty.bits),
+    }
+}
+
+/// A base type beside a value: a TYPE object, or text as `signed/32`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ValueType(pub BaseType);
+
+impl FromStr for ValueType {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("a type as `signed/32` is expected, not `{text}`");
+        let (encoding, size) = text.split_once('/').ok_or_else(wrong)?;
+        let (bits, elements) = size.split_once('x').unwrap_or((size, "1"));
+        let number = |digits: &str| digits.parse().ok().filter(|&number: &u32| number != 0);
+        let Encoding(encoding) = encoding.parse()?;
+        let bits = number(bits).ok_or_else(wrong)?;
+        Ok(Self(BaseType { encoding, bits, elements: number(elements).ok_or_else(wrong)? }))
+    }
+}
+
+impl<'de> Deserialize<'de> for ValueType {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct AsType;
+        impl<'de> serde::de::Visitor<'de> for AsType {
+            type Value = ValueType;
+            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str("a type as \"signed/32\", or an object")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<ValueType, E> {
+                text.parse().map_err(E::custom)
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<ValueType, A::Error> {
+                let object = TypeText::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
+                let ty = object.base_type().map_err(serde::de::Error::custom)?;
+                ty.map(ValueType).ok_or_else(|| serde::de::Error::missing_field("encoding"))
+            }
+        }
+        from.deserialize_any(AsType)
+    }
+}
+
+/// Where a type is: `UNIT-RELATIVE`, or `UNIT:UNIT-RELATIVE` of another unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct TypeKey {
+    unit: Option<u64>,
+    offset: u64,
+}
+
+impl TypeKey {
+    /// The offset of its unit, and its offset in it.
+    pub fn place(self, current_unit: u64) -> (u64, u64) {
+        (self.unit.unwrap_or(current_unit), self.offset)
+    }
+}
+
+impl FromStr for TypeKey {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (unit, offset) = match text.split_once(':') {
+            Some((unit, offset)) => (Some(unit.parse::<Offset>()?.0), offset),
+            None => (None, text),
+        };
+        Ok(Self { unit, offset: offset.parse::<Offset>()?.0 })
+    }
+}
+
+impl core::fmt::Display for TypeKey {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.unit.map_or(Ok(()), |unit| write!(f, "{unit:#x}:"))?;
+        write!(f, "{:#x}", self.offset)
+    }
+}

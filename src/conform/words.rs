@@ -1,0 +1,235 @@
+//! What the keys of the format hold: numbers, byte strings, maps, and keys that a vector may take away.
+
+use core::fmt;
+use core::marker::PhantomData;
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+pub(super) use crate::json::place::Step;
+pub(super) use crate::json::words::{Bytes, Signed, Word};
+
+/// A key that may be absent, or `null`: taken away from what the file gives.
+#[derive(Debug, Clone, Default)]
+pub(super) enum Given<T> {
+    /// Nothing is said.
+    #[default]
+    Absent,
+    /// `null`.
+    Taken,
+    /// A value.
+    Is(T),
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Given<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(Option::deserialize(from)?.map_or(Self::Taken, Self::Is))
+    }
+}
+
+/// A number without a sign, of any size: a JSON number, or text as `"0x1f"`. Bytes, least significant first,
+/// the last not 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Natural(pub Vec<u8>);
+
+impl Natural {
+    /// The number that text stands for: digits of base 16 after `0x`, or of base 10, of up to 128 bits.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut bytes = match text.strip_prefix("0x") {
+            Some(digits) => hexadecimal(digits)?,
+            None => decimal(text)?.to_le_bytes().to_vec(),
+        };
+        bytes.truncate(bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1));
+        Some(Self(bytes))
+    }
+
+    pub fn as_u128(&self) -> Option<u128> {
+        let push = |number, &byte: &u8| number << 8 | u128::from(byte);
+        (self.0.len() <= 16).then(|| self.0.iter().rev().fold(0, push))
+    }
+}
+
+fn hexadecimal(digits: &str) -> Option<Vec<u8>> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).map(|digit| digit as u8);
+    let mut bytes = Vec::with_capacity(digits.len().div_ceil(2));
+    for pair in digits.as_bytes().rchunks(2) {
+        bytes.push(pair.iter().try_fold(0, |number, byte| Some(number << 4 | digit(byte)?))?);
+    }
+    (!bytes.is_empty()).then_some(bytes)
+}
+
+fn decimal(text: &str) -> Option<u128> {
+    // `parse` takes a sign too.
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+impl fmt::Display for Natural {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.split_last() {
+            None => f.write_str("0x0"),
+            Some((last, rest)) => {
+                write!(f, "{last:#x}")?;
+                rest.iter().rev().try_for_each(|byte| write!(f, "{byte:02x}"))
+            }
+        }
+    }
+}
+
+/// A number that may have more than 64 bits, not read yet: other than by its text, a JSON number would be
+/// rounded.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Unread(Box<RawValue>);
+
+impl Unread {
+    /// The number.
+    pub fn natural(&self) -> Result<Natural, Wrong> {
+        let text = self.0.get();
+        let number = match text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+            Some(text) => text.starts_with("0x").then(|| Natural::parse(text)).flatten(),
+            None => Natural::parse(text),
+        };
+        number.ok_or_else(|| {
+            Wrong::new(format!("a number of up to 128 bits, or text as \"0x1f\", is expected, not {text}"))
+        })
+    }
+}
+
+/// A number of up to as many bits as `T` has: a JSON number, or text as `"0x1f"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Number<T>(pub T);
+
+impl<'de, T: TryFrom<u64>> Deserialize<'de> for Number<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct AsNumber<T>(PhantomData<T>);
+        impl<T: TryFrom<u64>> Visitor<'_> for AsNumber<T> {
+            type Value = Number<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "a number of {} bits, in text as \"0x1f\"", size_of::<T>() * 8)
+            }
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Number<T>, E> {
+                let wrong = |_| E::invalid_value(de::Unexpected::Unsigned(value), &self);
+                T::try_from(value).map(Number).map_err(wrong)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Number<T>, E> {
+                let number = text.parse().ok().and_then(|Offset(number)| T::try_from(number).ok());
+                number.map(Number).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+        }
+        from.deserialize_any(AsNumber(PhantomData))
+    }
+}
+
+/// An address, an offset or a pc: text, as `"0x1f"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Offset(pub u64);
+
+impl core::str::FromStr for Offset {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let natural = text.starts_with("0x").then(|| Natural::parse(text)).flatten();
+        let number = natural.and_then(|natural| natural.as_u128()?.try_into().ok());
+        number
+            .map(Self)
+            .ok_or_else(|| format!("text as \"0x1f\", of up to 64 bits, is expected, not `{text}`"))
+    }
+}
+
+/// A DWARF number of a register, as a key: `"17"`, or `"0x11"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Register(pub u64);
+
+impl core::str::FromStr for Register {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = Natural::parse(text).and_then(|natural| natural.as_u128()?.try_into().ok());
+        number.map(Self).ok_or_else(|| format!("the DWARF number of a register is expected, not `{text}`"))
+    }
+}
+
+/// Text that is parsed into `T`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Parsed<T>(pub T);
+
+impl<'de, T: core::str::FromStr<Err: fmt::Display>> Deserialize<'de> for Parsed<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct AsText<T>(PhantomData<T>);
+        impl<T: core::str::FromStr<Err: fmt::Display>> Visitor<'_> for AsText<T> {
+            type Value = Parsed<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("text")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Parsed<T>, E> {
+                text.parse().map(Parsed).map_err(E::custom)
+            }
+        }
+        from.deserialize_str(AsText(PhantomData))
+    }
+}
+
+/// An object whose keys are read as `K`. A value of `null` takes the key away.
+#[derive(Debug, Clone)]
+pub(super) struct Map<K, V>(pub BTreeMap<K, Option<V>>);
+
+impl<'de, K, V> Deserialize<'de> for Map<K, V>
+where
+    K: core::str::FromStr<Err: fmt::Display> + Ord,
+    V: Deserialize<'de>,
+{
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct AsMap<K, V>(PhantomData<(K, V)>);
+        impl<'de, K, V> Visitor<'de> for AsMap<K, V>
+        where
+            K: core::str::FromStr<Err: fmt::Display> + Ord,
+            V: Deserialize<'de>,
+        {
+            type Value = Map<K, V>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Map<K, V>, A::Error> {
+                let mut found = BTreeMap::new();
+                while let Some(Parsed(key)) = map.next_key()? {
+                    if found.contains_key(&key) {
+                        return Err(de::Error::custom("the key is there twice"));
+                    }
+                    found.insert(key, map.next_value()?);
+                }
+                Ok(Map(found))
+            }
+        }
+        from.deserialize_map(AsMap(PhantomData))
+    }
+}
+
+/// What is wrong where the JSON itself is as it should be, and under which keys.
+#[derive(Debug)]
+pub(super) struct Wrong {
+    /// The innermost last.
+    pub path: Vec<Step>,
+    pub what: String,
+}
+
+impl Wrong {
+    pub fn new(what: impl Into<String>) -> Self {
+        Self { path: Vec::new(), what: what.into() }
+    }
+
+    /// The same under a key.
+    #[must_use]
+    pub fn under(mut self, key: impl ToString) -> Self {
+        self.path.insert(0, Step::Key(key.to_string()));
+        self
+    }
+
+    /// The same in an element of a list.
+    #[must_use]
+    pub fn at(mut self, index: usize) -> Self {
+        self.path.insert(0, Step::Index(index));
+        self
+    }
+}

@@ -1,0 +1,134 @@
+//! The shapes of JSON that a description has: an object where there are fields, and an object of one key where
+//! there is a choice. What `serde` derives would take a list of values for an object too, and says of a second
+//! key no more than that it expected something else.
+
+use core::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
+
+use super::words::Text;
+
+/// Reads what derives from it `Deserialize`, but only in these shapes.
+pub(super) struct Shaped<D>(pub D);
+
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for Shaped<D> {
+    type Error = D::Error;
+
+    #[inline]
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.0.deserialize_any(visitor)
+    }
+
+    #[inline]
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.0.deserialize_map(visitor)
+    }
+
+    #[inline]
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        what: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.0.deserialize_any(Choice { what, visitor })
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit
+        unit_struct newtype_struct seq tuple tuple_struct map identifier ignored_any
+    }
+}
+
+/// One of several things: an object whose key says which, or that word alone where there is no more to say.
+struct Choice<V> {
+    /// What there is a choice of, with its article.
+    what: &'static str,
+    visitor: V,
+}
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for Choice<V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: an object of one key", self.what)
+    }
+
+    fn visit_str<E: de::Error>(self, word: &str) -> Result<V::Value, E> {
+        self.visitor.visit_enum(word.into_deserializer())
+    }
+
+    #[inline]
+    fn visit_map<A: MapAccess<'de>>(self, mut json: A) -> Result<V::Value, A::Error> {
+        let Some(key) = json.next_key()? else { return Err(no_key(self.what)) };
+        let mut json = Keyed { key, is_read: false, json };
+        let chosen = self.visitor.visit_enum(MapAccessDeserializer::new(&mut json))?;
+        one_key(self.what, &json.key, json.json)?;
+        Ok(chosen)
+    }
+}
+
+/// An object without a key where it takes one.
+#[cold]
+pub(super) fn no_key<E: de::Error>(what: &str) -> E {
+    E::custom(format!("{what} has one key, and this has none"))
+}
+
+/// Refuses more keys than the first.
+#[inline]
+pub(super) fn one_key<'de, A: MapAccess<'de>>(what: &str, first: &str, mut json: A) -> Result<(), A::Error> {
+    let Some(second) = json.next_key::<Text<'de>>()? else { return Ok(()) };
+    let mut keys = format!("`{first}` and `{}`", &*second);
+    json.next_value::<IgnoredAny>()?;
+    while let Some((key, _)) = json.next_entry::<Text<'de>, IgnoredAny>()? {
+        keys += &format!(" and `{}`", &*key);
+    }
+    Err(de::Error::custom(format!("{what} has one key, and this has {keys}")))
+}
+
+/// An object of which the first key was read already.
+struct Keyed<'de, A> {
+    key: Text<'de>,
+    is_read: bool,
+    json: A,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Keyed<'de, A> {
+    type Error = A::Error;
+
+    #[inline]
+    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
+        if core::mem::replace(&mut self.is_read, true) {
+            return self.json.next_key_seed(seed);
+        }
+        seed.deserialize((*self.key).into_deserializer()).map(Some)
+    }
+
+    #[inline]
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        self.json.next_value_seed(seed)
+    }
+}
+
+/// Makes what derives `Deserialize` and `Serialize` in `serde(remote = "Self")` read in these shapes alone.
+macro_rules! shaped { ($($name:ident $(<$life:lifetime>)?)*) => { $(
+    impl<'de $(: $life, $life)?> serde::Deserialize<'de> for $name $(<$life>)? {
+        #[inline]
+        fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+            Self::deserialize($crate::json::shape::Shaped(from))
+        }
+    }
+
+    impl $(<$life>)? serde::Serialize for $name $(<$life>)? {
+        fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+            Self::serialize(self, to)
+        }
+    }
+)* } }
+pub(super) use shaped;

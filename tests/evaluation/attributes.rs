@@ -1,0 +1,221 @@
+//! Attributes, each with the object, the initial stack and the kind of result that the text gives it.
+
+use eitri::eval::{
+    BaseType, Body, Caller, Class, Context, EncodedList, Evaluator, ListEntry, Location, MemberLocation,
+    Property, Snapshot, TypeEncoding, Value,
+};
+use eitri::op::{Dialect, Encoding, Reg};
+use eitri::read::ListFormat;
+use eitri::target::{SpaceId, Target};
+use pretty_assertions::assert_eq;
+
+use super::{LLVM, bytes, machine, shown};
+
+/// Calls an attribute's method with machine and context, and shows the result.
+macro_rules! found {
+    ($machine:expr, $method:ident($($argument:expr),*)) => {{
+        let target = Target::x86_64();
+        let context = Context::new(LLVM, &target);
+        shown(Evaluator::new().$method($($argument,)* $machine, &context))
+    }};
+}
+
+fn memory(address: u64) -> Location {
+    Location::memory(SpaceId::DEFAULT, 64, address)
+}
+
+fn rax() -> Location {
+    Location::register(Reg(0), 64)
+}
+
+#[test]
+fn members() {
+    let machine = machine();
+    let member = |member, container| found!(&machine, data_member_location(member, &container));
+    assert_eq!(member(MemberLocation::Bytes(4), rax()), "reg:0+32");
+    assert_eq!(member(MemberLocation::Bytes(8), rax()), "evaluation error");
+    assert_eq!(member(MemberLocation::Bits(13), memory(0x1000)), "mem:0:0x1001+5");
+    // Every place is moved (A.2.5.3).
+    assert_eq!(member(MemberLocation::Bytes(4), rax().and(memory(0x1000))), "reg:0+32 | mem:0:0x1004");
+    let expr = bytes("dup; deref_size 1; offset", LLVM);
+    // The byte at 0x1003 is 3.
+    assert_eq!(member(MemberLocation::Expression(Body::Expression(&expr)), memory(0x1003)), "mem:0:0x1006");
+    // An entry of a list has an empty stack (A.2.5.5).
+    let entries = [ListEntry { bounds: None, expr: bytes("lit4; offset", LLVM).into() }];
+    assert_eq!(member(MemberLocation::Expression(Body::List(&entries)), memory(0x1000)), "ill-formed");
+    let expr = bytes("push_object_address", LLVM);
+    let with_object = Snapshot { object: Some(rax()), ..machine.clone() };
+    let expr = MemberLocation::Expression(Body::Expression(&expr));
+    assert_eq!(found!(&with_object, data_member_location(expr, &rax())), "evaluation error", "no object");
+}
+
+#[test]
+fn pointers_to_members_and_virtual_functions() {
+    let machine = machine();
+    // A.3.2.6: the pointer's value below, the object on top.
+    let expr = bytes("swap; offset", LLVM);
+    let pointer = Value::generic(4, 8);
+    assert_eq!(found!(&machine, use_location(Body::Expression(&expr), &pointer, &rax())), "reg:0+32");
+    let expr = bytes("deref_size 1; lit8; mul; addr 0x1000; plus", LLVM);
+    assert_eq!(
+        found!(&machine, vtable_elem_location(Body::Expression(&expr), &memory(0x1002))),
+        "mem:0:0x1010"
+    );
+}
+
+#[test]
+fn data_of_a_descriptor() {
+    let machine = Snapshot { object: Some(memory(0x1080)), ..machine() };
+    let expr = bytes("push_object_address; lit2; offset", LLVM);
+    // The object is the descriptor, and not the machine's.
+    assert_eq!(found!(&machine, data_location(Some(&expr), &rax())), "reg:0+16");
+    assert_eq!(found!(&machine, data_location(None, &rax())), "reg:0");
+    let on_stack = bytes("lit2; offset", LLVM);
+    assert_eq!(found!(&machine, data_location(Some(&on_stack), &rax())), "ill-formed", "the stack is empty");
+}
+
+#[test]
+fn properties_of_types() {
+    let machine = machine();
+    let object = memory(0x1010);
+    let property = |property, object: Option<&Location>| found!(&machine, property(property, object));
+    let expr = bytes("push_object_address; plus_uconst 4; deref_size 1", LLVM);
+    assert_eq!(property(Property::Expression(&expr), Some(&object)), "0x14");
+    assert_eq!(property(Property::Expression(&expr), None), "evaluation error");
+    assert_eq!(property(Property::Constant(-1), None), "0xffffffffffffffff Signed/64");
+    let expr = bytes("addr 0x1003", LLVM);
+    let ty = BaseType::new(TypeEncoding::Unsigned, 16);
+    let variable = Property::Variable { location: Body::Expression(&expr), ty };
+    assert_eq!(property(variable, None), "0x403 Unsigned/16");
+    let length = bytes("push_object_address; lit2; offset", LLVM);
+    let length = Body::Expression(&length);
+    assert_eq!(found!(&machine, string_length(length, Some(16), Some(&object))), "0x1312 Unsigned/16");
+    let all = found!(&machine, string_length(length, None, Some(&object)));
+    assert_eq!(all, "0x1918171615141312 Unsigned/64", "the size of an address");
+}
+
+#[test]
+fn frames() {
+    let machine = machine();
+    let expr = |text| bytes(text, LLVM);
+    let (cfa, reg, composite, two) =
+        (expr("call_frame_cfa"), expr("reg5; lit1; offset"), expr("reg5; piece 8"), expr("skip 2; fbreg 0"));
+    let base = |expr: &[u8]| found!(&machine, frame_base(Body::Expression(expr)));
+    assert_eq!(base(&cfa), "mem:0:0x1040");
+    // Of register 5 it is `bregx 5 0`, wherever in the register the location is.
+    assert_eq!(base(&reg), "mem:0:0x1000");
+    assert_eq!(base(&composite), "ill-formed");
+    assert_eq!(base(&two), "ill-formed", "it contains `fbreg`, executed or not");
+    let link = |expr: &[u8]| found!(&machine, static_link(Body::Expression(expr)));
+    assert_eq!((link(&cfa), link(&reg)), ("mem:0:0x1040".into(), "ill-formed".into()));
+    let addr = |expr: &[u8]| found!(&machine, return_addr(Body::Expression(expr)));
+    assert_eq!((addr(&cfa), addr(&reg)), ("mem:0:0x1040".into(), "ill-formed".into()));
+    assert_eq!(found!(&machine, variable_location(Body::Constant(&[1, 2]))), "implicit:0102");
+    assert_eq!(found!(&machine, variable_location(Body::Nothing)), "evaluation error");
+}
+
+#[test]
+fn call_sites() {
+    let target = Target::x86_64();
+    let saved = [(Reg(0), memory(0x1008))];
+    let callers = vec![Caller { pc: Some(0x5000), cfa: None, registers: saved.into() }];
+    let machine = Snapshot { callers, ..machine() };
+    let context = Context { frame: 1, ..Context::new(LLVM, &target) };
+    let (value, location) = (bytes("breg0 1", LLVM), bytes("reg0; lit1; offset", LLVM));
+    let mut evaluator = Evaluator::new();
+    assert_eq!(shown(evaluator.call_value(&value, &machine, &context)), "0xf0e0d0c0b0a0909");
+    assert_eq!(shown(evaluator.call_data_value(&value, &machine, &context)), "0xf0e0d0c0b0a0909");
+    assert_eq!(shown(evaluator.call_target(&value, &machine, &context)), "0xf0e0d0c0b0a0909");
+    assert_eq!(shown(evaluator.call_data_location(&location, &machine, &context)), "mem:0:0x1009");
+    assert_eq!(shown(evaluator.call_value(&location, &machine, &context)), "0x1009");
+}
+
+#[test]
+fn rules_of_call_frame_information() {
+    let machine = machine();
+    let cfa = memory(0x1040);
+    let expr = |text| bytes(text, LLVM);
+    assert_eq!(found!(&machine, cfa_expression(&expr("breg5 8"))), "mem:0:0x1008");
+    assert_eq!(found!(&machine, cfa_expression(&expr("reg5"))), "ill-formed");
+    assert_eq!(found!(&machine, cfa_expression(&expr("breg5 8; lit1; bit_offset"))), "ill-formed");
+    assert_eq!(found!(&machine, cfa_expression(&expr("call_frame_cfa"))), "ill-formed");
+    // The stack starts with the canonical frame address.
+    assert_eq!(found!(&machine, expression_rule(&expr("lit8; minus"), &cfa)), "mem:0:0x1038");
+    assert_eq!(found!(&machine, expression_rule(&expr("drop; reg1"), &cfa)), "reg:1");
+    let value = |expr: &[u8], reg| found!(&machine, val_expression_rule(expr, reg, &cfa));
+    assert_eq!(value(&expr("lit8; minus"), Reg(0)), "implicit:3810000000000000");
+    assert_eq!(value(&expr("lit8; minus"), Reg(17)), "ill-formed", "128 bits");
+}
+
+#[test]
+fn lanes() {
+    let mut machine = Snapshot { lanes: Some(16), ..machine() };
+    machine.registers.insert(Reg(2), vec![0x05, 0x80, 0, 0, 0, 0, 0, 0]);
+    let (reg, empty) = (bytes("reg2", LLVM), bytes("", LLVM));
+    assert_eq!(found!(&machine, active_lanes(Body::Expression(&reg))), "0x8005 Unsigned/16");
+    assert_eq!(found!(&machine, active_lanes(Body::Expression(&empty))), "evaluation error");
+    let entry = |expr: &[u8]| ListEntry { bounds: Some((0, 0x8000)), expr: expr.to_vec().into() };
+    assert_eq!(found!(&machine, lane_pcs(Body::Expression(&reg))), "reg:2");
+    assert_eq!(found!(&machine, lane_pcs(Body::List(&[entry(&reg), entry(&[0x50])]))), "ill-formed");
+}
+
+/// A list of a section, gone through as it is encoded.
+fn in_list(format: ListFormat, bytes: &[u8], encoding: Encoding, machine: &Snapshot) -> String {
+    let target = Target::x86_64();
+    let list = Body::EncodedList(EncodedList { format, bytes, base: 0x4000 });
+    shown(Evaluator::new().variable_location(list, machine, &Context::new(encoding, &target)))
+}
+
+#[test]
+fn lists_of_dwarf_5() {
+    let machine = Snapshot { debug_addr: vec![0x4010, 0x4100], ..machine() };
+    let run = |bytes: &[u8]| in_list(ListFormat::Loclists, bytes, LLVM, &machine);
+    // offset_pair 10..20 {reg0}; the pc is 0x4010, the unit starts at 0x4000.
+    assert_eq!(run(&[4, 0x10, 0x20, 1, 0x50, 0]), "reg:0");
+    // base_addressx 1; offset_pair 10..20 {reg0}; default {reg1}
+    assert_eq!(run(&[1, 1, 4, 0x10, 0x20, 1, 0x50, 5, 1, 0x51, 0]), "reg:1");
+    // view pair; startx_length 0, 4 {reg0}; startx_endx 0..1 {reg1}: both.
+    assert_eq!(run(&[9, 1, 2, 3, 0, 4, 1, 0x50, 2, 0, 1, 1, 0x51, 0]), "reg:0 | reg:1");
+    // base_address 0x3000; start_end 0x4010..0x4011 {reg1}; offset_pair 0x10.. {reg0}
+    let base = [&[6][..], &0x3000u64.to_le_bytes(), &[7], &0x4010u64.to_le_bytes(), &0x4011u64.to_le_bytes()];
+    assert_eq!(run(&[&base.concat()[..], &[1, 0x51, 4, 0x10, 0x20, 1, 0x50, 0]].concat()), "reg:1");
+    assert_eq!(run(&[0]), "undefined");
+    assert_eq!(run(&[3, 7, 4, 1, 0x50, 0]), "ill-formed", "no address 7");
+    assert_eq!(run(&[4, 0x10]), "ill-formed", "cut off");
+    assert_eq!(run(&[0x0b]), "ill-formed", "no such kind");
+}
+
+#[test]
+fn lists_of_earlier_versions() {
+    let machine = machine();
+    let encoding = Encoding { version: 4, ..Encoding::new(4, Dialect::Dwarf5) };
+    let pair = |start: u32, end: u32| [start.to_le_bytes(), end.to_le_bytes()].concat();
+    let run = |parts: &[Vec<u8>]| in_list(ListFormat::Loc, &parts.concat(), encoding, &machine);
+    assert_eq!(run(&[pair(0x10, 0x20), vec![1, 0, 0x50], pair(0, 0)]), "reg:0");
+    // The largest address says what addresses count from.
+    let list = [pair(u32::MAX, 0x3000), pair(0x10, 0x20), vec![1, 0, 0x50], pair(0, 0)];
+    assert_eq!(run(&list), "undefined");
+    let list = [pair(u32::MAX, 0), pair(0x4010, 0x4020), vec![1, 0, 0x50], pair(0, 0)];
+    assert_eq!(run(&list), "reg:0");
+}
+
+/// Without a program location the default of DWARF 6 still holds.
+#[test]
+fn lists_without_a_program_location() {
+    let machine = Snapshot { pc: None, ..machine() };
+    let list = [4, 0x10, 0x20, 1, 0x50, 5, 1, 0x51, 0];
+    assert_eq!(in_list(ListFormat::Loclists, &list, LLVM, &machine), "evaluation error");
+    let draft = Encoding::new(8, Dialect::Dwarf6);
+    assert_eq!(in_list(ListFormat::Loclists, &list, draft, &machine), "reg:1");
+}
+
+/// Going through a list again and again is counted.
+#[test]
+fn long_lists_have_an_end() {
+    let target = Target::x86_64();
+    let entry = ListEntry { bounds: Some((0, 1)), expr: (&[0x50u8][..]).into() };
+    let list = vec![entry; 100_000];
+    let context = Context::new(LLVM, &target);
+    let fault = Evaluator::new().step_limit(1000).list(&list, &machine(), &context).unwrap_err();
+    assert_eq!(fault.class, Class::Evaluation);
+}

@@ -1,0 +1,117 @@
+//! Functions whose code is elsewhere, or the same as another's.
+
+use eitri::Result;
+use eitri::build::Builder;
+use eitri::check::{Kind, Report, check_code};
+use eitri::emit::elf::{Code, new_object};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{BaseEncoding, Loc, Module, Row};
+use eitri::target::Target;
+
+/// Functions `f` and `g`, in one unit or in two, with a variable and a row each.
+fn two(is_one_unit: bool, bytes: [u64; 2]) -> Module {
+    let module = || -> Result<Module> {
+        let cpu = Target::x86_64();
+        let regs = [cpu.register_named("rax")?, cpu.register_named("rcx")?];
+        let mut m = Builder::new(cpu);
+        let mut unit = m.unit("a.c");
+        for (index, name) in ["f", "g"].into_iter().enumerate() {
+            if index == 1 && !is_one_unit {
+                unit = m.unit("b.c");
+            }
+            let file = m.primary_file(unit)?;
+            let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+            let function = m.function(unit, name)?.code(name, bytes[index]).external().id();
+            m.variable(function, &format!("in_{name}"), int)?
+                .live(0..4, Loc::register(regs[index]))?
+                .live(4..8, Loc::register(regs[1 - index]))?;
+            m.row(function, Row::new(0, file, 3 + index as u32))?;
+            m.row(function, Row::new(4, file, 5 + index as u32))?;
+        }
+        m.finish()
+    };
+    module().expect("a module")
+}
+
+fn consumers() -> [Consumer; 2] {
+    let mut tables = Consumer::dwarf5();
+    (tables.tables.aranges, tables.tables.names) = (true, true);
+    [Consumer::dwarf5(), tables]
+}
+
+/// What is found where `written` was written, and the code is where `code` says.
+fn report(written: &Module, said: &Module, consumer: &Consumer, code: &Code) -> Report {
+    let sections = lower(written, consumer, Policy::Strict).expect("it can be said").sections;
+    let object = new_object(said.target(), code, &sections).expect("an object");
+    eitri::check(said, consumer, &[], &object).expect("it can be read")
+}
+
+/// Code that is the same is there once after linking with identical code folded, or where a compiler has made
+/// one of two functions: an entry for each is right, and so are rows for each.
+#[test]
+fn functions_may_be_at_one_place() {
+    let folded = Code::text(vec![0; 64]).with_function("f", 16, 8).with_function("g", 16, 8);
+    for consumer in consumers() {
+        for is_one_unit in [true, false] {
+            let module = two(is_one_unit, [8, 8]);
+            let report = report(&module, &module, &consumer, &folded);
+            assert!(report.is_clean(), "{is_one_unit}: {report}");
+        }
+    }
+}
+
+/// Of functions at one place, what is said of the wrong place is found.
+#[test]
+fn what_is_elsewhere_is_found() {
+    let apart = Code::text(vec![0; 64]).with_function("f", 16, 8).with_function("g", 24, 8);
+    let folded = Code::text(vec![0; 64]).with_function("f", 16, 8).with_function("g", 16, 8);
+    let said = two(true, [8, 8]);
+    for consumer in consumers() {
+        // What was written is of 12 bytes of `g`, four more than it has.
+        for code in [&apart, &folded] {
+            let report = report(&two(true, [8, 12]), &said, &consumer, code);
+            let is_found = |finding: &eitri::check::Finding| {
+                finding.kind == Kind::Code && finding.at.function.as_deref() == Some("g")
+            };
+            assert!(report.findings.iter().any(is_found), "{report}");
+            assert!(report.findings.iter().any(|one| one.kind == Kind::Line), "{report}");
+        }
+        // Of `f`, which has less than `g` and begins where that does, the unit does not have to have more.
+        let report = report(&two(true, [8, 12]), &two(true, [12, 8]), &consumer, &folded);
+        assert!(!report.is_clean());
+    }
+}
+
+/// Code is in the object, and in the section that the symbol is in.
+#[test]
+fn code_is_in_its_section() {
+    let module = two(true, [8, 0x30]);
+    let consumer = Consumer::dwarf5();
+    let sections = lower(&module, &consumer, Policy::Strict).expect("it can be said").sections;
+    // Sizes of symbols are not compared.
+    let right = Code::text(vec![0; 64]).with_function("f", 0, 4).with_function("g", 16, 0x28);
+    let object = new_object(module.target(), &right, &sections).expect("an object");
+    check_code(&module, &object).expect("all code is there");
+    assert!(eitri::check(&module, &consumer, &[], &object).expect("it can be read").is_clean());
+
+    let wrong = Code::text(vec![0; 64]).with_function("f", 0, 8).with_function("g", 20, 0x28);
+    let object = new_object(module.target(), &wrong, &sections).expect("an object");
+    let error = check_code(&module, &object).expect_err("four bytes are not there");
+    let what = "0x30 bytes of code at symbol `g` go past the end of the section, which has 0x40 bytes";
+    let place = "unit `a.c`, function `g`, section .text";
+    assert_eq!(error.to_string(), format!("{place}: {what}"));
+    let report = eitri::check(&module, &consumer, &[], &object).expect("it can be read");
+    let finding = format!("code: {place}: expected code that is in the object, found {what}");
+    assert_eq!(report.findings.iter().map(ToString::to_string).collect::<Vec<_>>(), [finding]);
+
+    let missing = Code::text(vec![0; 64]).with_function("f", 0, 8);
+    let object = new_object(module.target(), &missing, &[]).expect("an object");
+    let error = check_code(&module, &object).expect_err("there is no `g`");
+    let what = "unit `a.c`, function `g`: the object has no symbol `g`, where its code is";
+    assert_eq!(error.to_string(), what);
+    // What is in another object is not looked into.
+    let mut elsewhere = missing;
+    elsewhere.externals.push("g".into());
+    let object = new_object(module.target(), &elsewhere, &[]).expect("an object");
+    check_code(&module, &object).expect("`g` is another object's");
+}
