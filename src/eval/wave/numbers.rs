@@ -188,7 +188,12 @@ impl WaveRun<'_, '_> {
 
     /// Replaces the `takes` topmost elements, of which the lowest is the left operand.
     #[inline(always)]
-    fn replace(&mut self, takes: usize, right: &Numbers, calculate: impl Fn(u32, u64, u64) -> u64) -> Option<()> {
+    fn replace(
+        &mut self,
+        takes: usize,
+        right: &Numbers,
+        calculate: impl Fn(u32, u64, u64) -> u64,
+    ) -> Option<()> {
         let unused = self.unused()?;
         let left = self.number(takes - 1)?;
         let mask = u64::MAX >> unused;
@@ -213,7 +218,8 @@ impl WaveRun<'_, '_> {
     /// Moves the location below the top by the number on top, in units of `unit` bits.
     fn offset(&mut self, lanes: u64, unit: i64) -> Option<()> {
         let (number, unused) = (self.number(0)?, self.unused()?);
-        let is_small = |lane| generic::signed(unused, number.in_lane(lane as usize)).unsigned_abs() < SMALL / 8;
+        let is_small =
+            |lane| generic::signed(unused, number.in_lane(lane as usize)).unsigned_abs() < SMALL / 8;
         if !lanes_of(lanes).all(is_small) {
             return None;
         }

@@ -51,14 +51,17 @@ impl Places {
 
     fn in_lane(&self, lane: u32) -> SingleLocation {
         match self {
-            Self::Along { storage: Storage::Memory { space, address_bits, .. }, is_of_lane: true, offsets } => {
-                SingleLocation {
-                    storage: Storage::Memory { space: *space, address_bits: *address_bits, lane: Some(lane) },
-                    offset: offsets[lane as usize].into(),
-                }
-            }
+            Self::Along {
+                storage: Storage::Memory { space, address_bits, .. },
+                is_of_lane: true,
+                offsets,
+            } => SingleLocation {
+                storage: Storage::Memory { space: *space, address_bits: *address_bits, lane: Some(lane) },
+                offset: offsets[lane as usize].into(),
+            },
             Self::Along { storage, offsets, .. } => {
-                let place = SingleLocation { storage: storage.clone(), offset: offsets[lane as usize].into() };
+                let place =
+                    SingleLocation { storage: storage.clone(), offset: offsets[lane as usize].into() };
                 place.in_lane(lane)
             }
             Self::Anywhere(places) => places[lane as usize].clone(),
@@ -219,7 +222,8 @@ fn composites_together(places: &[(u32, &SingleLocation)]) -> Option<Location> {
     let composites: Vec<_> = composites.collect::<Option<_>>()?;
     let shape = of(first)?;
     let is_alike = |(_, other): &(u32, Arc<Composite>)| {
-        let sizes = |composite: &Composite| composite.parts().iter().map(|part| part.bits).collect::<Vec<_>>();
+        let sizes =
+            |composite: &Composite| composite.parts().iter().map(|part| part.bits).collect::<Vec<_>>();
         other.is_complete() == shape.is_complete() && sizes(other) == sizes(&shape)
     };
     if !composites.iter().all(is_alike) || places.iter().any(|(_, place)| place.offset != first.offset) {

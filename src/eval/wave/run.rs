@@ -43,12 +43,7 @@ struct Left {
 }
 
 impl<'r, 't> WaveRun<'r, 't> {
-    pub fn new(
-        run: Run<'r, 't>,
-        machine: &'r InLane<'r>,
-        expr: &'r [u8],
-        context: &'r Context<'r>,
-    ) -> Self {
+    pub fn new(run: Run<'r, 't>, machine: &'r InLane<'r>, expr: &'r [u8], context: &'r Context<'r>) -> Self {
         Self { run, machine, expr, context, waiting: Vec::new(), answers: Vec::new() }
     }
 
@@ -157,8 +152,7 @@ impl<'r, 't> WaveRun<'r, 't> {
     fn moves_only(&self, op: &Op<'_>, base: usize) -> bool {
         let taken = &self.run.stack[base..];
         // A value is taken for an address, a number or a mask; what stands for places has no size of its own.
-        let is_location =
-            |element: &Element| matches!(element, Element::Location(_)) || !element.varies();
+        let is_location = |element: &Element| matches!(element, Element::Location(_)) || !element.varies();
         match (op, taken) {
             (Op::Drop {} | Op::Pick { .. } | Op::Swap {} | Op::Rot {} | Op::GnuUninit {}, _) => true,
             (Op::Piece { .. } | Op::BitPiece { .. }, [.., top]) => is_location(top) && !self.run.is_draft(),
@@ -177,7 +171,8 @@ impl<'r, 't> WaveRun<'r, 't> {
     fn split(&mut self, lanes: u64, progress: Progress) -> bool {
         let Some(Element::Value(top)) = self.run.stack.last() else { return false };
         let Some(numbers) = top.lanes().filter(|_| top.ty().is_generic()) else { return false };
-        let ones = lanes_of(lanes).fold(0, |ones, lane| ones | u64::from(numbers[lane as usize] != 0) << lane);
+        let ones =
+            lanes_of(lanes).fold(0, |ones, lane| ones | u64::from(numbers[lane as usize] != 0) << lane);
         for (number, lanes) in [(0, lanes & !ones), (1, lanes & ones)] {
             if lanes != 0 {
                 let mut stack = self.run.stack.clone();
@@ -228,9 +223,8 @@ impl<'r, 't> WaveRun<'r, 't> {
             let (a, b) = (&one.progress, &first.progress);
             (a.at, a.steps, a.register, one.above.len()) == (b.at, b.steps, b.register, first.above.len())
         });
-        let above = (0..first.above.len()).map(|index| {
-            together(left.iter().map(|one| (one.lane, &one.above[index])))
-        });
+        let above = (0..first.above.len())
+            .map(|index| together(left.iter().map(|one| (one.lane, &one.above[index]))));
         match are_abreast.then(|| above.collect::<Option<Vec<_>>>()).flatten() {
             Some(above) => {
                 self.run.stack.extend(above);
@@ -306,6 +300,6 @@ fn accessed(op: &Op<'_>) -> Option<usize> {
 /// Whether an operation never asks for the lane, unless it takes a number for an address. That would make it
 /// cost a copy of the composite that it adds to.
 fn only_moves(op: &Op<'_>) -> bool {
-    use Op::{BitPiece, Drop, Piece, PieceEnd, Pick, Rot, Swap};
+    use Op::{BitPiece, Drop, Pick, Piece, PieceEnd, Rot, Swap};
     matches!(op, Drop {} | Pick { .. } | Swap {} | Rot {} | Piece { .. } | BitPiece { .. } | PieceEnd {})
 }
