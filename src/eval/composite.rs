@@ -146,7 +146,7 @@ impl Composite {
         for place in location.places() {
             if place.remaining().is_some_and(|remaining| remaining < bits) {
                 return Err(ill_formed(format!(
-                    "a part of {bits} bits at bit {} needs more bits than its storage has",
+                    "a part of {bits} bits at bit {} needs more bits than its storage has (A.2.5.4.4.6)",
                     place.offset
                 )));
             }
@@ -174,6 +174,20 @@ impl Composite {
             (from < to).then(|| (&part.location, from - part.start, to - from))
         })
     }
+}
+
+/// The location without the composite around it, where the next `bits` bits are all in one part. The bits are the
+/// same, and what is made of many such parts does not hold the whole composite many times.
+pub(super) fn narrowed(location: Location, bits: u128) -> Location {
+    let Some(SingleLocation { storage: Storage::Composite(composite), offset }) = location.single() else {
+        return location;
+    };
+    let mut parts = composite.slice(*offset, bits);
+    let inside = parts.next().filter(|&(_, _, found)| found == bits);
+    let part = inside.and_then(|(part, skip, _)| part.clone().moved(i128::try_from(skip).ok()?).ok());
+    drop(parts);
+    // As deep as composites can be in each other.
+    part.map_or(location, |part| narrowed(part, bits))
 }
 
 impl From<Composite> for Location {

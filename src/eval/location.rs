@@ -164,7 +164,10 @@ impl SingleLocation {
         if let Some(size) = self.storage.size() {
             let offset = self.offset.checked_add_signed(by).filter(|&offset| offset < size);
             self.offset = offset.ok_or_else(|| {
-                error(format!("bit {} moved by {by} is outside of a storage of {size} bits", self.offset))
+                error(format!(
+                    "bit {} moved by {by} is outside of a storage of {size} bits (A.2.5.3)",
+                    self.offset
+                ))
             })?;
         }
         Ok(self)

@@ -205,8 +205,7 @@ impl<'r, 't> Run<'r, 't> {
     /// An operation that could not be decoded, where its constant has more bits than it needs.
     #[cold]
     fn truncated(&self, expr: &[u8], offset: usize) -> Option<(Op<'static>, usize)> {
-        let top_is_wide =
-            matches!(self.peek(0), Some(Element::Value(value)) if value.ty().size() > 64);
+        let top_is_wide = matches!(self.peek(0), Some(Element::Value(value)) if value.ty().size() > 64);
         truncated(expr, offset).filter(|(op, _)| match op {
             Op::PlusUconst { .. } => !top_is_wide,
             _ => self.scope.encoding.address_bytes <= 8,
@@ -286,7 +285,7 @@ impl<'r, 't> Run<'r, 't> {
         }
         if !value.ty().is_generic() {
             return Err(ill_formed(format!(
-                "a location is wanted, and only a value of the generic type converts to one, not {value}"
+                "a location is wanted, and only a value of the generic type converts to one, not {value} (A.2.5.4.4.3)"
             )));
         }
         self.memory(0, value.as_u128().unwrap_or(0))
@@ -339,7 +338,7 @@ impl<'r, 't> Run<'r, 't> {
 
     pub fn finish_value(&mut self) -> Result<Value, Fault> {
         if self.peek(0).is_none() {
-            return Err(ill_formed("a value is wanted, and the stack is empty"));
+            return Err(ill_formed("a value is wanted, and the stack is empty (A.2.5.4)"));
         }
         self.finish_any()?.into_value(self.scope.encoding.address_bytes)
     }
@@ -432,7 +431,8 @@ impl<'r, 't> Run<'r, 't> {
     }
 
     fn list_entry(&mut self, expr: &[u8], others: Option<Location>) -> Result<Location, Fault> {
-        self.charge(1)?;
+        let places = others.as_ref().map_or(0, |others| others.places().count());
+        self.charge(1 + places as u64 / 4)?;
         let location = self.apart(self.scope, |run| {
             run.expression(expr)?;
             run.finish_location()
@@ -483,5 +483,5 @@ impl From<Location> for Element {
 
 #[cold]
 fn underflow() -> Fault {
-    ill_formed("the stack has too few elements")
+    ill_formed("the stack has too few elements (A.2.5.4)")
 }
