@@ -20,7 +20,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use cases::{CASES, Case};
-use eitri::eval::{Context, Evaluator};
+use eitri::eval::{Context, Evaluator, Kind};
 use eitri::op::{Dialect, Encoding, text};
 use eitri::target::Target;
 use machine::Stopped;
@@ -48,11 +48,12 @@ type Side = fn(&mut Given, &[u8], &Case, usize);
 const SIDES: [(&str, Side); 3] = [
     ("eitri", |given, expr, case, times| {
         let context = Context::new(given.encoding, &given.target);
+        let (evaluator, machine) = (&mut given.evaluator, &given.machine);
         for _ in 0..times {
-            let asked = (black_box(expr), case.wants_value);
-            sides::eitri(&mut given.evaluator, asked, &given.machine, &context, |element| {
-                black_box(&element);
-            });
+            match case.wants_value {
+                true => _ = black_box(&evaluator.value(black_box(expr), machine, &context)),
+                false => _ = black_box(&evaluator.location(black_box(expr), machine, &context)),
+            }
         }
     }),
     ("gimli", |given, expr, _, times| {
@@ -110,10 +111,10 @@ fn bytes(case: &Case, given: &Given) -> Vec<u8> {
 /// Panics unless all sides give the same answer after the same number of operations.
 fn assert_same(given: &mut Given, expr: &[u8], case: &Case) {
     let context = Context::new(given.encoding, &given.target);
-    let asked = (expr, case.wants_value);
-    let ours = sides::eitri(&mut given.evaluator, asked, &given.machine, &context, |element| {
-        sides::answer(&element)
-    });
+    let kind = if case.wants_value { Kind::Value } else { Kind::Location };
+    let asked = Context { kind, ..context };
+    let ours = given.evaluator.evaluate(expr, &given.machine, &asked).expect("an answer");
+    let ours = sides::answer(&ours);
     let theirs: [Answer; 2] = [
         sides::gimli::<InPlace, _>(expr, &given.machine, |it| sides::answer_of_gimli(it, case.wants_value)),
         sides::gimli::<OnHeap, _>(expr, &given.machine, |it| sides::answer_of_gimli(it, case.wants_value)),

@@ -1,8 +1,6 @@
 //! The two evaluators, each used as its authors would.
 
-use eitri::eval::{
-    Context, Element, Evaluator, Location as Place, Machine, SingleLocation, Storage, Value as Typed,
-};
+use eitri::eval::{Element, Location as Place, Machine, SingleLocation, Storage, Value as Typed};
 use eitri::op::Reg;
 use eitri::target::SpaceId;
 use gimli::read::{
@@ -25,21 +23,6 @@ pub enum Plain {
     Register(u64),
     Address(u64),
     Number(u64),
-}
-
-/// Evaluates with eitri, and gives the answer to `then`.
-#[inline(always)]
-pub fn eitri<T>(
-    evaluator: &mut Evaluator,
-    (expr, wants_value): (&[u8], bool),
-    machine: &Stopped,
-    context: &Context<'_>,
-    then: impl FnOnce(Element) -> T,
-) -> T {
-    then(match wants_value {
-        true => Element::Value(evaluator.value(expr, machine, context).expect("a value")),
-        false => Element::Location(evaluator.location(expr, machine, context).expect("a location")),
-    })
 }
 
 /// What eitri answered.

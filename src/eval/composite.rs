@@ -62,6 +62,11 @@ impl Composite {
         self.wave != Wave::Same
     }
 
+    /// Whether no composite is in it, in any lane.
+    pub(super) fn is_flat(&self) -> bool {
+        self.depth == u32::from(self.places().is_none())
+    }
+
     /// The place that each lane has of its own, if it stands for that.
     pub(super) fn places(&self) -> Option<&Places> {
         match &self.wave {
@@ -96,6 +101,19 @@ impl Composite {
         if matches!(&place.storage, Storage::Composite(inner) if inner.varies()) {
             self.wave = Wave::Parts;
         }
+    }
+
+    /// A composite that is being built, of parts whose storages are no composites and have enough bits.
+    pub(super) fn of_simple(places: impl ExactSizeIterator<Item = (Location, u64)>) -> Self {
+        let weight = places.len() as u32;
+        let mut bits = 0;
+        let part = |(location, size): (Location, u64)| {
+            let part = Part { start: bits, bits: size.into(), location };
+            bits += part.bits;
+            part
+        };
+        let parts = places.map(part).collect();
+        Self { parts, bits, complete: false, weight, depth: 1, wave: Wave::Same }
     }
 
     /// A complete composite of parts, each with its size in bits.

@@ -280,19 +280,33 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
+        if let Some(reg) = quick::alone(expr)
+            && let Some(bits) = context.target.register_bits(reg)
+            && (context.frame, context.initial.len()) == (0, 0)
+            && self.limits.steps.min(self.limits.stack.into()) > 0
+        {
+            return Ok(Location::register(reg, bits));
+        }
+        self.longer(expr, machine, context)
+    }
+
+    /// As [`location`](Self::location), of an expression that is no register.
+    #[inline(never)]
+    fn longer(
+        &mut self,
+        expr: &[u8],
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
         self.slots.clear();
         let (quick, mut progress) = (self.quick(machine, context), Progress::default());
         if context.initial.is_empty()
             && quick.run(expr, &mut self.slots, &mut progress)
-            && let Some(location) = self.slots.top().and_then(|top| quick.location(top))
+            && let Some(location) = quick.location(&self.slots)
         {
             return Ok(location);
         }
-        self.go_on(machine, context, None, |run| {
-            run.start(context.initial);
-            run.rest(expr, progress)?;
-            run.finish_location()
-        })
+        self.go_on(machine, context, expr, progress, |run| run.finish_location())
     }
 
     /// Evaluates an expression to a value, whatever kind the context asks for.
@@ -309,15 +323,11 @@ impl Evaluator {
         let (quick, mut progress) = (self.quick(machine, context), Progress::default());
         if context.initial.is_empty()
             && quick.run(expr, &mut self.slots, &mut progress)
-            && let Some(value) = self.slots.top().and_then(|top| quick.value(top))
+            && let Some(value) = quick.value(&self.slots)
         {
             return Ok(value);
         }
-        self.go_on(machine, context, None, |run| {
-            run.start(context.initial);
-            run.rest(expr, progress)?;
-            run.finish_value()
-        })
+        self.go_on(machine, context, expr, progress, |run| run.finish_value())
     }
 
     /// Evaluates a location list at the machine's program location (A.2.5.5): the places of all bounded
@@ -370,6 +380,7 @@ impl Evaluator {
             depth: self.limits.depth,
             max_steps: self.limits.steps,
             room: self.limits.stack as usize,
+            pieces: self.limits.parts as usize,
         }
     }
 
@@ -381,20 +392,28 @@ impl Evaluator {
         then: impl FnOnce(&mut Run<'_, '_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         self.slots.clear();
-        self.go_on(machine, context, trace, then)
+        self.stack.clear();
+        let (stack, slots) = (&mut self.stack, &mut self.slots);
+        let result = then(&mut Run::new(stack, slots, self.limits, machine, context, trace));
+        self.stack.clear();
+        result
     }
 
-    /// Does the rest of what was begun on the quick way.
+    /// Does the rest of an expression that was begun on the quick way.
+    #[inline(never)]
     fn go_on<T>(
         &mut self,
         machine: &dyn Machine,
         context: &Context<'_>,
-        trace: Option<&mut dyn FnMut(Step<'_>)>,
-        then: impl FnOnce(&mut Run<'_, '_>) -> Result<T, Fault>,
+        expr: &[u8],
+        progress: Progress,
+        finish: impl FnOnce(&mut Run<'_, '_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         self.stack.clear();
-        let result =
-            then(&mut Run::new(&mut self.stack, &mut self.slots, self.limits, machine, context, trace));
+        let (stack, slots) = (&mut self.stack, &mut self.slots);
+        let mut run = Run::new(stack, slots, self.limits, machine, context, None);
+        run.start(context.initial);
+        let result = run.rest(expr, progress).and_then(|()| finish(&mut run));
         self.stack.clear();
         result
     }

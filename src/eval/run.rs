@@ -69,19 +69,8 @@ impl<'r, 't> Run<'r, 't> {
             entry: None,
         };
         let (target, place, object) = (context.target, context.place, context.object);
-        Self {
-            stack,
-            slots,
-            machine,
-            target,
-            limits,
-            place,
-            scope,
-            object,
-            last_register: None,
-            steps: 0,
-            trace,
-        }
+        let (last_register, steps) = (None, 0);
+        Self { stack, slots, machine, target, limits, place, scope, object, last_register, steps, trace }
     }
 
     /// Evaluates an expression from the initial stack to the result that is wanted.
@@ -189,6 +178,7 @@ impl<'r, 't> Run<'r, 't> {
             depth: self.limits.depth.saturating_sub(self.scope.depth),
             max_steps: self.limits.steps,
             room: (self.limits.stack as usize).saturating_sub(self.stack.len()),
+            pieces: if self.peek(0).is_none() { self.limits.parts as usize } else { 0 },
         };
         let is_done = quick.run(expr, self.slots, progress);
         (self.steps, self.last_register) = (progress.steps, progress.register);
@@ -198,8 +188,15 @@ impl<'r, 't> Run<'r, 't> {
 
     /// Takes the elements that the quick way left.
     fn fetch(&mut self) {
+        if self.slots.is_empty() {
+            return;
+        }
         let (encoding, big_endian) = (&self.scope.encoding, self.machine.is_big_endian());
-        self.stack.extend(self.slots.take().iter().map(|slot| slot.element(encoding, big_endian)));
+        if let Some(composite) = self.slots.composite(encoding, big_endian) {
+            self.stack.push(Element::Location(composite.into()));
+        }
+        self.stack.extend(self.slots.elements().iter().map(|slot| slot.element(encoding, big_endian)));
+        self.slots.clear();
     }
 
     /// An operation that could not be decoded, where its constant has more bits than it needs.

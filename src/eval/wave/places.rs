@@ -78,6 +78,16 @@ impl Element {
         }
     }
 
+    /// Whether no lane has a composite in it, if it varies by lane, but for one composite of the same shape in
+    /// all: operations can look for the part that bits are in.
+    pub(super) fn is_flat(&self) -> bool {
+        let Self::Location(location) = self else { return true };
+        location.places().all(|place| match &place.storage {
+            Storage::Composite(composite) => !composite.varies() || composite.is_flat(),
+            _ => true,
+        })
+    }
+
     /// What a lane has.
     pub(in super::super) fn in_lane(&self, lane: u32) -> Self {
         match self {

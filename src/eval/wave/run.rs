@@ -158,7 +158,7 @@ impl<'r, 't> WaveRun<'r, 't> {
             (Op::Piece { .. } | Op::BitPiece { .. }, [.., top]) => is_location(top) && !self.run.is_draft(),
             (Op::PieceEnd {} | Op::Extend { .. }, [.., top]) => is_location(top),
             (Op::SelectBitPiece { .. }, [zeros, ones, mask]) => {
-                is_location(zeros) && is_location(ones) && !mask.varies()
+                [zeros, ones].into_iter().all(|it| is_location(it) && it.is_flat()) && !mask.varies()
             }
             (Op::Overlay {} | Op::BitOverlay {}, [base, over, offset, size]) => {
                 is_location(over) && ![base, offset, size].into_iter().any(Element::varies)
