@@ -236,6 +236,14 @@ impl Location {
         core::iter::once(&self.first).chain(self.rest.iter().flatten())
     }
 
+    /// The same with other places.
+    pub(super) fn map_places(&self, mut place: impl FnMut(&SingleLocation) -> SingleLocation) -> Self {
+        Self {
+            first: place(&self.first),
+            rest: self.rest.as_deref().map(|rest| rest.iter().map(place).collect()),
+        }
+    }
+
     /// The place, if there is only one.
     pub fn single(&self) -> Option<&SingleLocation> {
         self.rest.is_none().then_some(&self.first)

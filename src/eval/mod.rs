@@ -47,6 +47,7 @@ pub mod composite;
 mod debug_info;
 pub mod fault;
 mod float;
+mod generic;
 mod integer;
 pub mod lists;
 pub mod location;
@@ -60,6 +61,7 @@ pub mod snapshot;
 pub mod spans;
 pub mod stack;
 pub mod value;
+pub mod wave;
 mod wide;
 pub mod write;
 
@@ -75,6 +77,7 @@ pub use snapshot::{Caller, OwnedBody, Snapshot};
 pub use spans::{Span, same, spans};
 pub use stack::Element;
 pub use value::{BaseType, TypeEncoding, Value};
+pub use wave::{InLane, WaveOutcome};
 pub use write::{MachineMut, write_bits};
 
 use crate::op::{Encoding, Op};

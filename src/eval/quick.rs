@@ -20,7 +20,7 @@ use slots::{SLOTS, Slot};
 pub(super) use slots::Slots;
 
 /// How far an expression was carried out.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Progress {
     /// Bytes from its start to the next operation.
     pub at: usize,

@@ -28,7 +28,7 @@ pub(super) struct Run<'r, 't> {
     pub object: CurrentObject<'r>,
     /// The register of the last operation, if that was `DW_OP_reg*`.
     pub last_register: Option<Reg>,
-    steps: u64,
+    pub steps: u64,
     trace: Option<&'t mut dyn FnMut(Step<'_>)>,
 }
 
@@ -100,38 +100,9 @@ impl<'r, 't> Run<'r, 't> {
             if self.trace.is_none() && self.quickly(expr, &mut progress) {
                 return Ok(());
             }
-            decoder.seek(progress.at);
             let offset = progress.at;
-            let entry = self.scope.entry;
-            let place = |fault: Fault| fault.or_at(expr, offset, encoding, entry);
-            let Some(decoded) = decoder.next() else { return Ok(()) };
-            let op = match decoded {
-                Ok(decoded) => decoded.op,
-                Err(error) => {
-                    let (op, end) = self
-                        .truncated(expr, offset)
-                        .ok_or_else(|| place(ill_formed(error.kind().to_string())))?;
-                    decoder.seek(end);
-                    op
-                }
-            };
-            progress.at = decoder.offset();
-            self.charge(1).map_err(place)?;
-            if let Next::Branch(by) = self.operation(&op).map_err(place)? {
-                let target = progress.branches.target(expr, &encoding, progress.at, by);
-                let (to, steps) = target.map_err(place)?;
-                self.charge(steps).map_err(place)?;
-                progress.at = to;
-            }
-            if self.stack.len() > self.limits.stack as usize {
-                return Err(place(error(format!("more than {} elements on the stack", self.limits.stack))));
-            }
-            self.last_register = match op {
-                Op::RegX { reg } => Some(reg),
-                // What was called may have ended with one.
-                Op::Call2 { .. } | Op::Call4 { .. } | Op::CallRef { .. } => self.last_register,
-                _ => None,
-            };
+            let Some(op) = self.decode(expr, &mut decoder, &mut progress)? else { return Ok(()) };
+            self.carry_out(expr, offset, &op, &mut progress)?;
             if let Some(trace) = &mut self.trace {
                 let stack = &self.stack[self.scope.floor..];
                 trace(Step { depth: self.scope.depth, offset, op, stack });
@@ -139,8 +110,63 @@ impl<'r, 't> Run<'r, 't> {
         }
     }
 
+    /// The next operation, if there is one. The progress is then at the end of it.
+    #[inline]
+    pub fn decode<'e>(
+        &self,
+        expr: &[u8],
+        decoder: &mut Decoder<'e>,
+        progress: &mut Progress,
+    ) -> Result<Option<Op<'e>>, Fault> {
+        decoder.seek(progress.at);
+        let Some(decoded) = decoder.next() else { return Ok(None) };
+        let op = match decoded {
+            Ok(decoded) => decoded.op,
+            Err(error) => {
+                let (op, end) = self.truncated(expr, progress.at).ok_or_else(|| {
+                    let fault = ill_formed(error.kind().to_string());
+                    fault.or_at(expr, progress.at, self.scope.encoding, self.scope.entry)
+                })?;
+                decoder.seek(end);
+                op
+            }
+        };
+        progress.at = decoder.offset();
+        Ok(Some(op))
+    }
+
+    /// Carries out an operation at an offset of an expression.
+    #[inline]
+    pub fn carry_out(
+        &mut self,
+        expr: &[u8],
+        offset: usize,
+        op: &Op<'_>,
+        progress: &mut Progress,
+    ) -> Result<(), Fault> {
+        let Scope { encoding, entry, .. } = self.scope;
+        let place = |fault: Fault| fault.or_at(expr, offset, encoding, entry);
+        self.charge(1).map_err(place)?;
+        if let Next::Branch(by) = self.operation(op).map_err(place)? {
+            let target = progress.branches.target(expr, &encoding, progress.at, by);
+            let (to, steps) = target.map_err(place)?;
+            self.charge(steps).map_err(place)?;
+            progress.at = to;
+        }
+        if self.stack.len() > self.limits.stack as usize {
+            return Err(place(error(format!("more than {} elements on the stack", self.limits.stack))));
+        }
+        self.last_register = match *op {
+            Op::RegX { reg } => Some(reg),
+            // What was called may have ended with one.
+            Op::Call2 { .. } | Op::Call4 { .. } | Op::CallRef { .. } => self.last_register,
+            _ => None,
+        };
+        Ok(())
+    }
+
     /// Carries out what the quick way can. Says whether the expression is done.
-    fn quickly(&mut self, expr: &[u8], progress: &mut Progress) -> bool {
+    pub fn quickly(&mut self, expr: &[u8], progress: &mut Progress) -> bool {
         (progress.steps, progress.register) = (self.steps, self.last_register);
         let quick = Quick {
             machine: self.machine,
