@@ -9,8 +9,8 @@ use super::location::Stored;
 use super::report::Verdict;
 use super::words::Natural;
 use crate::eval::{
-    Bits, Class, Element, Fault, ImplicitPointer, Location, Machine, Snapshot, Span, Storage, Value, read_bits,
-    read_pointer, same, spans,
+    Bits, Class, Element, Fault, ImplicitPointer, Location, Machine, Snapshot, Span, Storage, Value,
+    read_bits, read_pointer, same, spans,
 };
 use crate::target::SpaceId;
 

@@ -12,9 +12,7 @@ use core::fmt;
 
 use super::watch::{Asked, Watched};
 use super::words::Words;
-use crate::eval::{
-    Body, Class, Context, Element, Evaluator, Fault, ListEntry, Location, Machine, Storage,
-};
+use crate::eval::{Body, Class, Context, Element, Evaluator, Fault, ListEntry, Location, Machine, Storage};
 use crate::op::{Decoder, Encoder, Encoding, Op, text};
 use crate::target::Target;
 
@@ -246,7 +244,8 @@ impl fmt::Display for Steps<'_> {
         let mut rows = vec![["depth", "offset", "operation", "stack, top first", "read"].map(cell)];
         rows.push([cell(""), cell(""), cell(""), stack(&self.initial), Vec::new()]);
         for step in &self.steps {
-            let operation = format!("{:width$}{}", "", step.operation, width = 2 * step.depth.min(8) as usize);
+            let operation =
+                format!("{:width$}{}", "", step.operation, width = 2 * step.depth.min(8) as usize);
             rows.push([
                 cell(&step.depth.to_string()),
                 cell(&format!("{:#x}", step.offset)),

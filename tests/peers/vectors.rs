@@ -80,9 +80,11 @@ fn read_at(location: &Location, vector: &Vector) -> Result<Read, Fault> {
 #[test]
 fn vectors_note_where_gimli_answers_differently() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("goldens/conformance");
-    let mut files: Vec<_> = std::fs::read_dir(folder).expect("the folder").map(|file| file.unwrap().path()).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).expect("the folder").map(|file| file.unwrap().path()).collect();
     // The samples are of whoever made the format.
-    let is_ours = |path: &std::path::PathBuf| !path.ends_with("sample.json") && !path.ends_with("sample_gpu.json");
+    let is_ours =
+        |path: &std::path::PathBuf| !path.ends_with("sample.json") && !path.ends_with("sample_gpu.json");
     files.retain(|path| is_ours(path) && path.extension().is_some_and(|extension| extension == "json"));
     files.sort();
     let (mut same, mut different, mut wrong) = (0, 0, String::new());
@@ -106,7 +108,8 @@ fn vectors_note_where_gimli_answers_differently() {
             let is_noted = answers.as_deref() == noted && (noted.is_some() || !doc.contains("gimli"));
             if !is_noted {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
-                let note = answers.map_or("gimli answers the same".into(), |answer| format!("{NOTE}{answer}"));
+                let note =
+                    answers.map_or("gimli answers the same".into(), |answer| format!("{NOTE}{answer}"));
                 wrong += &format!("{name}\t{}\t{note}\n", vector.name);
             }
         }

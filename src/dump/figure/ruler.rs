@@ -5,8 +5,8 @@ use core::ops::Range;
 use super::super::words::{Words, size};
 use super::panel::{Fill, Reading};
 use super::style::{
-    BIT, BYTE, CELL, CELL_HEIGHT, EDGES, FILLS, GAP, INK, MARK_HEIGHT, MUTED, NAME_HEIGHT, READ, RULE, SMALL, TEXT,
-    TICK_HEIGHT,
+    BIT, BYTE, CELL, CELL_HEIGHT, EDGES, FILLS, GAP, INK, MARK_HEIGHT, MUTED, NAME_HEIGHT, READ, RULE, SMALL,
+    TEXT, TICK_HEIGHT,
 };
 use super::svg::Svg;
 use crate::eval::{Machine, SingleLocation, Storage, read_bits};
@@ -99,7 +99,8 @@ impl Ruler {
         let name = words.storage(&self.storage);
         svg.within("g", &[("class", &"ruler"), ("data-storage", &name)], |svg| {
             svg.bold((x, y + TEXT), "start", TEXT, INK, &name);
-            if let (Some(bits), false) = (self.storage.size(), matches!(self.storage, Storage::Memory { .. })) {
+            if let (Some(bits), false) = (self.storage.size(), matches!(self.storage, Storage::Memory { .. }))
+            {
                 let after = x + super::svg::width(&name, TEXT) + 10;
                 svg.text((after, y + TEXT), "start", SMALL, MUTED, &size(bits));
             }
