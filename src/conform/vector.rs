@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::expect::{Expect, ExpectText};
-use super::found::{Found, Printed};
+use super::found::Found;
 use super::list::{self, ListText};
 use super::machine::{Machine, MachineText};
 use super::report::Outcome;
@@ -200,7 +200,7 @@ impl Vector {
             name: self.name.clone(),
             verdict: found.verdict(&self.expect, before, self.read),
             expected: self.expect.to_string(),
-            found: Printed { found, before }.to_string(),
+            found: found.to_text(before),
         }
     }
 }
