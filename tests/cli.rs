@@ -183,6 +183,13 @@ fn differences_are_findings() {
     let ran = run(&["check", &two, &out]);
     assert_eq!((ran.code, &*ran.errors), (1, ""));
     assert!(ran.text().contains("location: unit `a.cl`, function `k`, variable `x`"), "{}", ran.text());
+    // What is about the whole object has no place.
+    let cpu = r#"{"eitri": 1, "target": "x86_64", "describe": []}"#;
+    let ran = run(&["check", &folder.file("cpu.json", cpu), &out]);
+    assert_eq!((ran.code, &*ran.errors), (1, ""));
+    let text = ran.text();
+    assert!(text.starts_with("attribute: expected ELF machine 62, found 224\n"), "{text}");
+    assert!(text.contains("attribute: expected processor none, found `gfx1030`\n"), "{text}");
 }
 
 #[test]
@@ -249,7 +256,7 @@ fn unusable_input_is_named() {
 
 #[test]
 fn help_has_an_example_that_works() {
-    for command in ["emit", "check", "dump"] {
+    for command in ["emit", "check", "dump", "conform"] {
         let ran = run(&[command, "--help"]);
         assert_eq!((ran.code, &*ran.errors), (0, ""));
         assert!(ran.text().contains(&format!("Example: eitri {command} ")), "{}", ran.text());
@@ -265,6 +272,86 @@ fn help_has_an_example_that_works() {
     let of_check = "The object was written with --partial: what the consumer cannot be told may be missing";
     assert_eq!(partial("check").as_deref(), Some(of_check));
     assert_eq!(run(&["--help"]).code, 0);
+}
+
+/// A file of three vectors: one passes, one gives a wrong answer, one an error of the wrong class.
+const VECTORS: &str = r#"{"format": "eitri-vectors-1", "target": {"name": "x86_64"},
+"machine": {"registers": {"0": "01 02 03 04 05 06 07 08"}}, "vectors": [
+{"name": "right", "dialect": "dwarf5", "expr": "50", "read": 16, "expect": {"bytes": "01 02"}},
+{"name": "wrong", "dialect": "dwarf5", "expr": "50", "read": 16, "expect": {"location": "reg:1", "bytes": "01 02"}},
+{"name": "wrong class", "dialect": "dwarf5", "expr": "31 30 1b", "expect": {"error": "ill-formed"}}
+]}"#;
+
+#[test]
+fn vectors_are_run_and_those_that_fail_are_printed() {
+    let samples = run(&["conform", "goldens/conformance/sample.json", "goldens/conformance/sample_gpu.json"]);
+    let counts = "75 passed, 0 failed, 0 wrong error class, 0 unsupported\n";
+    assert_eq!((samples.code, &*samples.text(), &*samples.errors), (0, counts, ""));
+
+    let wrong = "wrong: expected location reg:1, bytes 01 02; found location reg:0, bytes 01 02\n";
+    let class = "wrong class: wrong error class: expected error ill-formed; found error evaluation (division by \
+                 zero; operation 2, offset 0x2)\n";
+    let ran = run_with(VECTORS.as_bytes(), &["conform", "-"]);
+    let counts = "1 passed, 1 failed, 1 wrong error class, 0 unsupported\n";
+    assert_eq!((ran.code, ran.text(), &*ran.errors), (1, format!("{wrong}{class}{counts}"), ""));
+
+    // Of several files each line says which.
+    let folder = Folder::new("conform");
+    let (first, second) = (folder.file("1.json", VECTORS), folder.file("2.json", VECTORS));
+    let ran = run(&["conform", &first, &second, "--only", "class"]);
+    let counts = "0 passed, 0 failed, 2 wrong error class, 0 unsupported\n";
+    assert_eq!((ran.code, ran.text()), (1, format!("{first}: {class}{second}: {class}{counts}")));
+    let ran = run(&["conform", &first, "--only", "right"]);
+    assert_eq!((ran.code, &*ran.text()), (0, "1 passed, 0 failed, 0 wrong error class, 0 unsupported\n"));
+}
+
+#[test]
+fn vectors_are_printed_as_json() {
+    let ran = run_with(VECTORS.as_bytes(), &["conform", "-", "--json"]);
+    let found = "error evaluation (division by zero; operation 2, offset 0x2)";
+    let lines = format!(
+        "{{\"name\":\"right\",\"outcome\":\"passed\",\"found\":\"location reg:0, bytes 01 02\"}}\n\
+         {{\"name\":\"wrong\",\"outcome\":\"failed\",\"found\":\"location reg:0, bytes 01 02\"}}\n\
+         {{\"name\":\"wrong class\",\"outcome\":\"wrong error class\",\"found\":\"{found}\"}}\n"
+    );
+    assert_eq!((ran.code, ran.text(), &*ran.errors), (1, lines, ""));
+}
+
+#[test]
+fn malformed_vectors_are_refused_with_file_vector_and_key() {
+    let folder = Folder::new("malformed");
+    let good = folder.file("good.json", VECTORS);
+    let cases = [
+        (
+            VECTORS.replace("eitri-vectors-1", "eitri-vectors-2"),
+            "line 1, column 12, `format`: unknown variant",
+        ),
+        (
+            VECTORS.replace("\"50\"", "\"5\""),
+            "`vectors[0].expr`, vector `right`: invalid value: string \"5\"",
+        ),
+        (
+            VECTORS.replace("reg:1", "reg:99"),
+            "`vectors[1].expect.location`, vector `wrong`: the target has no register",
+        ),
+        (
+            VECTORS.replace("wrong class", "wrong"),
+            "`vectors[2].name`, vector `wrong`: another vector has this name",
+        ),
+        (
+            VECTORS.replace("\"read\": 16", "\"reads\": 16"),
+            "`vectors[0].reads`, vector `right`: unknown field `reads`",
+        ),
+        (VECTORS[..300].to_owned(), "the bytes end inside of the file of vectors"),
+        (VECTORS.replace("x86_64", "x87"), "line 1, column 50, `target.name`: unknown target: `x87`"),
+    ];
+    for (text, expected) in cases {
+        let bad = folder.file("bad.json", &text);
+        let ran = run(&["conform", &good, &bad]);
+        assert_eq!((ran.code, &*ran.text()), (2, ""), "nothing is run: {}", ran.errors);
+        assert!(ran.errors.starts_with(&format!("eitri: {bad}: ")), "{}", ran.errors);
+        assert!(ran.errors.contains(expected), "not {expected}: {}", ran.errors);
+    }
 }
 
 #[test]

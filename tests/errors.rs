@@ -721,6 +721,9 @@ fn every_error_names_its_place() {
     );
     for (name, make) in CASES {
         let error = make().expect_err(name);
+        // In words, and not as our types have it.
+        let is_ours = ["Some(", "None", "Unknown Dw", " { ", "Symbol(", "Type("];
+        assert!(!is_ours.iter().any(|pattern| error.to_string().contains(pattern)), "{error}");
         text.push_str(&format!("{name} | {error}\n"));
     }
     check_golden("errors/errors.txt", &text);

@@ -75,7 +75,10 @@ fn explanations_are_as_reviewed() {
     if common::bless() {
         std::fs::write(&page, &spread).expect("the picture is written");
     }
-    assert!(std::fs::read_to_string(page).ok().as_deref() == Some(&*spread), "EITRI_BLESS=1 rewrites docs/spread.svg");
+    assert!(
+        std::fs::read_to_string(page).ok().as_deref() == Some(&*spread),
+        "EITRI_BLESS=1 rewrites docs/spread.svg"
+    );
 
     explained("kinds", 0, &[KINDS, "--machine", WAVE]);
     let read = "fbreg 0; deref; deref_type 4 @0x30; convert @0x0; stack_value";
@@ -105,14 +108,26 @@ fn an_expression_is_text_or_hexadecimal() {
 fn arguments_change_the_machine() {
     let cases: &[(&[&str], i32, &str)] = &[
         (&["push_lane", "--machine", WAVE, "--lane", "7", "--kind", "value"], 0, "value 0x7"),
-        (&["push_lane", "--target", "amdgpu-gfx1030-wave32", "--lane", "31", "--kind", "value"], 0, "value 0x1f"),
-        (&["minus", "--target", "x86_64", "--initial", "0x9", "--initial", "2", "--kind", "any"], 0, "value 0x7"),
+        (
+            &["push_lane", "--target", "amdgpu-gfx1030-wave32", "--lane", "31", "--kind", "value"],
+            0,
+            "value 0x1f",
+        ),
+        (
+            &["minus", "--target", "x86_64", "--initial", "0x9", "--initial", "2", "--kind", "any"],
+            0,
+            "value 0x7",
+        ),
         (&["lit2; offset", "--target", "x86_64", "--initial", "reg:3"], 0, "location reg:3+16"),
         (&["regx v3", "--for", "rocgdb-legacy", "--target", "amdgpu-gfx900-wave64"], 0, "location reg:2563"),
         (&["e0", "--dialect", "legacy", "--target", "x86_64"], 1, "error ill-formed ("),
         (&["regx rax", "--machine", HOST, "--frame", "3", "--read", "8"], 1, "error evaluation ("),
         (&["regx rbx", "--target", "x86_64", "--read", "8"], 1, "location reg:3, error unmapped ("),
-        (&["lit1; lit0; div", "--target", "x86_64", "--kind", "value"], 1, "error evaluation (division by zero"),
+        (
+            &["lit1; lit0; div", "--target", "x86_64", "--kind", "value"],
+            1,
+            "error evaluation (division by zero",
+        ),
     ];
     for (arguments, code, begins) in cases {
         let (found, text, errors) = eitri(&[&["eval"], *arguments].concat());
@@ -137,7 +152,10 @@ fn a_variable_is_that_of_the_innermost_scope() {
     assert_eq!(found(&["--var", "n", "--pc", "0x10010", "--read", "0"]), "location reg:1576+224");
     let both = found(&["--var", "n", "--pc", "0x10024", "--read", "0"]);
     assert_eq!(both, "location reg:36 | reg:1576+224");
-    assert_eq!(found(&["--var", "x", "--pc", "0x10004", "--lane", "9", "--read", "0"]), "location reg:1539+288");
+    assert_eq!(
+        found(&["--var", "x", "--pc", "0x10004", "--lane", "9", "--read", "0"]),
+        "location reg:1539+288"
+    );
     assert_eq!(found(&["--var", "x", "--pc", "0x10000"]), "location undefined, bytes -- -- -- --");
     assert!(found(&["--var", "old", "--pc", "0x10018"]).starts_with("location mem:5:0x10@2, error unmapped"));
     for (arguments, said) in [
@@ -245,7 +263,11 @@ fn seen(panel: &str) -> Result<(Bits, Bits), String> {
                 let (x, width) = number(rect, "x").zip(number(rect, "width")).ok_or("no place")?;
                 for (byte_x, byte) in &bytes {
                     // A byte is 24 pixels wide, a bit 3.
-                    drawn.extend((0..8).filter(|bit| (x..x + width).contains(&(byte_x + bit * 3))).map(|bit| byte * 8 + bit));
+                    drawn.extend(
+                        (0..8)
+                            .filter(|bit| (x..x + width).contains(&(byte_x + bit * 3)))
+                            .map(|bit| byte * 8 + bit),
+                    );
                 }
             }
             let shown = |bit: &u128| visible.contains(&(name.to_owned(), *bit));
@@ -321,7 +343,8 @@ fn part() -> impl Strategy<Value = String> {
         (0x1000u32..0x1060, bytes.clone()).prop_map(|(at, bytes)| format!("addr {at:#x}; piece {bytes}"));
     let lane = (0u32..64, bytes.clone())
         .prop_map(|(at, bytes)| format!("constu {at}; lit5; form_aspace_address; piece {bytes}"));
-    let implicit = any::<[u8; 3]>().prop_map(|[a, b, c]| format!("implicit_value {{{a:02x} {b:02x} {c:02x}}}; piece 3"));
+    let implicit =
+        any::<[u8; 3]>().prop_map(|[a, b, c]| format!("implicit_value {{{a:02x} {b:02x} {c:02x}}}; piece 3"));
     prop_oneof![register, bits, memory, lane, implicit, bytes.prop_map(|bytes| format!("piece {bytes}"))]
 }
 

@@ -14,6 +14,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("op", &["lower", "emit", "build", "model", "read", "eval", "check", "dump", "json"]),
     ("target", &["lower", "emit", "build", "model", "read", "eval", "check", "dump", "json"]),
     ("json", &["lower", "emit", "read", "eval", "check", "dump"]),
+    ("conform", &["lower", "emit", "build", "model", "read", "check", "dump"]),
 ];
 
 /// What the model may have of operations: register numbers, whole expressions, and LEB128.

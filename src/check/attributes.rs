@@ -7,6 +7,7 @@ use gimli::{DwAt, DwTag, constants as dw};
 
 use super::compare::Compare;
 use super::report::Kind;
+use super::words::Words;
 use crate::error::At;
 use crate::lower::Consumer;
 use crate::model::{File, FileId, Module, SourceLine};
@@ -193,15 +194,15 @@ impl<'a, 'o> Compare<'a, 'o> {
         };
         let Some(line) = line else {
             let is_there = names.iter().any(|&name| entry.inherited(name).is_some());
-            same("a place in the source", false.to_string(), is_there.to_string());
+            same("a place in the source", false.words(), is_there.words());
             return all;
         };
-        same("the line", format!("{:?}", Some(line.line)), format!("{row:?}"));
+        same("the line", line.line.words(), row.words());
         same("the column", line.column.to_string(), column.unwrap_or(0).to_string());
         let program = self.program_of(entry);
         let found = program.zip(file).and_then(|(program, file)| source(program, file));
         let version = program.map_or(5, |program| program.version);
-        same("the file", format!("{:?}", Some(described(module, line.file, version))), format!("{found:?}"));
+        same("the file", described(module, line.file, version).words(), found.words());
         all
     }
 }
@@ -232,8 +233,9 @@ pub(super) fn only(entry: Entry<'_, '_>, is_allowed: impl Fn(DwAt) -> bool) -> R
         let name = attribute.name;
         let is_again = attributes[..index].iter().any(|other| other.name == name);
         if is_again || !is_allowed(name) {
+            let name = crate::dump::names::attribute(name, &attribute.value);
             let expected = if is_again { format!("{name} once") } else { format!("no {name}") };
-            return Err((expected, format!("{:?}", attribute.value)));
+            return Err((expected, attribute.value.words()));
         }
     }
     Ok(())

@@ -9,6 +9,7 @@ use super::compare::{Compare, Origin};
 use super::entries::{CALL_LINE, Children, flag};
 use super::expressions::{Difference, Said};
 use super::report::Kind;
+use super::words::{Hex, Words as _};
 use crate::error::At;
 use crate::lower::Whose;
 use crate::model::{Argument, Call, CallId, FunctionId, LocId};
@@ -100,7 +101,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
         let callee = call.callee.map_or(Origin::Nothing, Origin::Function);
         self.refers(found, words.callee, callee, &at);
-        self.same(&at, &words.tail.to_string(), &call.is_tail, &flag(found, words.tail));
+        self.same(&at, &words.tail.words(), &call.is_tail, &flag(found, words.tail));
         self.source_line(found, &at, call.line, CALL_LINE);
         self.calls.push((id, found));
     }
@@ -119,7 +120,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             match loc {
                 None => {
                     let is_there = entry.attr(name).is_some();
-                    self.same(&at, &name.to_string(), &false, &is_there);
+                    self.same(&at, &name.words(), &false, &is_there);
                 }
                 Some(_) if left > 0 && entry.attr(name).is_none() => left -= 1,
                 Some(loc) => self.said(said(loc, true), entry, name, &at),
@@ -154,7 +155,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     ) -> Result<(), Difference> {
         let words = self.words();
         if entry.tag() != words.argument || entry.children().next().is_some() {
-            return Err((Kind::MissingEntry, format!("a {}", words.argument), format!("{entry:?}")));
+            return Err((Kind::MissingEntry, format!("a {}", words.argument.words()), entry.words()));
         }
         let of_argument = [dw::DW_AT_location, words.parameter, words.value, words.data_value];
         only(entry, |name| of_argument.contains(&name) || words.data_location == Some(name))
@@ -171,7 +172,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             match loc {
                 Some(loc) => self.same_expression(said(loc, is_number), entry, name)?,
                 None if entry.attr(name).is_some() => {
-                    return Err((Kind::Attribute, format!("no {name}"), format!("{:?}", entry.attr(name))));
+                    return Err((Kind::Attribute, format!("no {}", name.words()), entry.attr(name).words()));
                 }
                 None => {}
             }
@@ -189,8 +190,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         if parameter != found {
             return Err((
                 Kind::Attribute,
-                format!("{} {parameter:x?}", words.parameter),
-                format!("{found:x?}"),
+                format!("{} {}", words.parameter.words(), parameter.map(Hex).words()),
+                found.map(Hex).words(),
             ));
         }
         Ok(())

@@ -11,6 +11,7 @@ use super::index::Index;
 use super::machine::Lists;
 use super::report::{Finding, Kind, Report};
 use super::types::{Later, TypeUnits, is_type_unit};
+use super::words::Words;
 use crate::error::{At, Error};
 use crate::eval;
 use crate::lower::{Consumer, LeftOut, Whose};
@@ -331,7 +332,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     fn language(&mut self, unit: &Unit, root: Entry<'a, 'o>, at: &At) {
         let expected = self.expected_language(unit);
         for (name, expected) in attributes::LANGUAGE.into_iter().zip(expected) {
-            self.same(at, &name.to_string(), &expected, &root.number(name));
+            self.same(at, &name.words(), &expected, &root.number(name));
         }
     }
 
@@ -355,13 +356,9 @@ impl<'a, 'o> Compare<'a, 'o> {
                 Origin::Namespace(id) => self.namespaces[id],
             };
             if expected != found {
-                let text = |offset: Option<u64>| {
-                    let entry = self.dwarf.entry_at(offset?)?;
-                    let name = entry.name().unwrap_or_default();
-                    Some(format!("{} `{name}` at {:#x}", entry.tag(), entry.offset()))
-                };
+                let text = |offset: Option<u64>| self.dwarf.entry_at(offset?).map(|entry| entry.words());
                 let text = |offset| text(offset).unwrap_or_else(|| "nothing".into());
-                let expected = format!("{attribute} {}", text(expected));
+                let expected = format!("{} {}", attribute.words(), text(expected));
                 self.find(Kind::Attribute, at, expected, text(found));
             }
         }
@@ -401,15 +398,9 @@ impl<'a, 'o> Compare<'a, 'o> {
     }
 
     /// Compares what an attribute says.
-    pub(super) fn same<T: PartialEq + core::fmt::Debug>(
-        &mut self,
-        at: &At,
-        what: &str,
-        expected: &T,
-        found: &T,
-    ) {
+    pub(super) fn same<T: PartialEq + Words>(&mut self, at: &At, what: &str, expected: &T, found: &T) {
         if expected != found {
-            let (expected, found) = (format!("{what} {expected:?}"), format!("{found:?}"));
+            let (expected, found) = (format!("{what} {}", expected.words()), found.words());
             self.find(Kind::Attribute, at.clone(), expected, found);
         }
     }

@@ -11,6 +11,7 @@ use super::attributes::{linkage_name, only};
 use super::compare::{Compare, Instance, Origin, hex};
 use super::report::Kind;
 use super::types::{accessibility, is_composite, is_part, is_template, memory_space};
+use super::words::Words;
 use crate::error::At;
 use crate::model::{FunctionId, ScopeId, ScopeKind, UnitId, Variable, VariableId, VariableKind};
 use crate::read::{Attribute, Entry, Value};
@@ -76,7 +77,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             let name = module.name_of(id).unwrap_or("");
             let at = module.at_variable(id, None);
             let Some(found) = children.take(tag, name, false) else {
-                self.find(Kind::MissingEntry, at, format!("a {tag}"), "none");
+                self.find(Kind::MissingEntry, at, format!("a {}", tag.words()), "none");
                 continue;
             };
             if kind == VariableKind::Parameter {
@@ -156,7 +157,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let name = entry.name().unwrap_or_default();
         let is_variable = variable_tags().contains(&entry.tag());
         let variable = is_variable.then(|| name.to_string()).or(at.variable.clone());
-        let what = format!("{} `{name}`", entry.tag());
+        let what = format!("{} `{name}`", entry.tag().words());
         self.find(Kind::UnexpectedEntry, At { variable, ..at }, "no more", what);
     }
 
@@ -171,7 +172,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let module = self.module;
         let at = module.at_scope(id);
         let Some(found) = children.take(tag, "", false) else {
-            return self.find(Kind::MissingEntry, at, format!("a {tag}"), "none");
+            return self.find(Kind::MissingEntry, at, format!("a {}", tag.words()), "none");
         };
         self.report.entries += 1;
         self.attributes(found, function.is_none(), &at);
@@ -347,11 +348,16 @@ impl<'a, 'o> Compare<'a, 'o> {
         let expected = pc.map(|pc| format!("{:#x}", start.wrapping_add(pc)));
         let found = entry.attr(attribute).map(|value| match value {
             Value::Address(address) => format!("{address:#x}"),
-            other => format!("{other:?}"),
+            other => other.words(),
         });
         if expected != found {
             let text = |one: Option<String>| one.unwrap_or_else(|| "none".into());
-            self.find(Kind::Code, at.clone(), format!("{attribute} {}", text(expected)), text(found));
+            self.find(
+                Kind::Code,
+                at.clone(),
+                format!("{} {}", attribute.words(), text(expected)),
+                text(found),
+            );
         }
     }
 

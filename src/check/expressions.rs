@@ -7,6 +7,7 @@ use super::places::show;
 use super::plain;
 use super::report::Kind;
 use super::witness::{Fill, lanes};
+use super::words::Words;
 use crate::error::At;
 use crate::eval::{self, Context, Element};
 use crate::model::{FunctionId, LocId, NoMeaning, Storage};
@@ -30,7 +31,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     /// Compares an attribute with what the module says.
     pub(super) fn said(&mut self, said: Said, entry: Entry<'a, 'o>, attribute: gimli::DwAt, at: &At) {
         if let Err((kind, expected, found)) = self.same_expression(said, entry, attribute) {
-            self.find(kind, at.clone(), format!("{attribute} {expected}"), found);
+            self.find(kind, at.clone(), format!("{} {expected}", attribute.words()), found);
         }
     }
 
@@ -42,7 +43,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         attribute: gimli::DwAt,
     ) -> Result<(), Difference> {
         let Some(&Value::Expr(expr)) = entry.attr(attribute) else {
-            let found = entry.attr(attribute).map_or_else(|| "none".into(), |value| format!("{value:?}"));
+            let found = entry.attr(attribute).words();
             return Err((Kind::Attribute, "an expression".into(), found));
         };
         if self.consumer.dialect == Dialect::Dwarf5 {
@@ -90,7 +91,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             [span] if let Storage::Implicit(bytes) = &span.storage => {
                 bytes.iter().rev().fold(0, |number: u64, &byte| number << 8 | u64::from(byte))
             }
-            other => return Err((Kind::Location, "a number".into(), format!("{other:?}"))),
+            _ => return Err((Kind::Location, "a number".into(), "a place".into())),
         };
         match self.evaluated_at(entry, expr, witness, asked, eval::Kind::Value)? {
             Element::Value(value) if value.as_u64() == Some(expected) => Ok(()),

@@ -8,6 +8,7 @@ use super::entries::{Children, flag};
 use super::expressions::Said;
 use super::report::Kind;
 use super::types::{accessibility, is_template};
+use super::words::Words;
 use crate::error::At;
 use crate::lower::Whose;
 use crate::model::{Defaulted, DescribedCalls, Function, FunctionId, LocId, Virtuality};
@@ -101,12 +102,9 @@ impl<'a, 'o> Compare<'a, 'o> {
             let at = At { section: error.at().section.clone(), ..at.clone() };
             self.find(Kind::Code, at, "code that is in the object", error.kind().to_string());
         }
-        match self.address(id) {
-            Some(start) => {
-                self.code(found, core::slice::from_ref(&(start..start.wrapping_add(data.bytes))), &at)
-            }
-            // That was found already.
-            None => {}
+        // Where there is none, that was found already.
+        if let Some(start) = self.address(id) {
+            self.code(found, core::slice::from_ref(&(start..start.wrapping_add(data.bytes))), &at);
         }
         self.entry_pc(data.scope, found, Some(id), &at);
         if let Some(attribute) = self.consumer.lanes {
@@ -119,7 +117,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         for (calls, names) in CALLS {
             for (is_gnu, name) in [false, true].into_iter().zip(names) {
                 let expected = data.calls == Some(calls) && is_gnu == self.has_gnu_calls();
-                self.same(&at, &name.to_string(), &expected, &flag(found, name));
+                self.same(&at, &name.words(), &expected, &flag(found, name));
             }
         }
         self.frames.push((id, found));
@@ -152,12 +150,12 @@ impl<'a, 'o> Compare<'a, 'o> {
         for (name, is) in FLAGS {
             let expected = is(data) || declaration.is_some_and(is);
             let found = matches!(entry.inherited(name), Some(Value::Flag(true)));
-            self.same(at, &name.to_string(), &expected, &found);
+            self.same(at, &name.words(), &expected, &found);
         }
         for (name, number) in NUMBERS {
             let expected = number(data).or_else(|| declaration.and_then(number));
             let found = entry.inherited(name).and_then(Value::unsigned);
-            self.same(at, &name.to_string(), &expected, &found);
+            self.same(at, &name.words(), &expected, &found);
         }
         let own = data.convention.map(u64::from).or(kernel);
         let convention =
@@ -207,7 +205,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             match loc {
                 None => {
                     let is_there = entry.attr(name).is_some();
-                    self.same(&at, &name.to_string(), &false, &is_there);
+                    self.same(&at, &name.words(), &false, &is_there);
                 }
                 Some(_) if left > 0 && entry.attr(name).is_none() => left -= 1,
                 Some(loc) => self.said(Said { function: id, pc: 0, loc, is_number: false }, entry, name, &at),

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use super::compare::Compare;
 use super::report::Kind;
+use super::words::Words;
 use crate::error::At;
 use crate::read::{Dwarf, Object};
 
@@ -113,7 +114,7 @@ fn tables(
         let expected = [5, sizes[0], sizes[1]];
         let found = [bytes.number(header, 2)?, bytes.number(header + 2, 1)?, bytes.number(header + 3, 1)?];
         if found != expected {
-            return Err(format!("a header with {found:?} for {expected:?}"));
+            return Err(format!("a header with {} for {}", found.words(), expected.words()));
         }
         let element = match elements {
             Elements::Addresses => usize::from(address_bytes),

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::attributes::{Source, described, source};
 use super::compare::Compare;
 use super::report::Kind;
+use super::words::{Hex, Words};
 use crate::error::At;
 use crate::model::{self, FunctionId, UnitId};
 use crate::read::{LineProgram, LineRow};
@@ -41,7 +42,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             let end = sequence.last().filter(|row| row.end_sequence).map(|row| row.address);
             if end != Some(start.wrapping_add(function.bytes)) {
                 let expected = format!("the end of the rows at {:#x}", start.wrapping_add(function.bytes));
-                self.find(Kind::Line, module.at_scope(function.scope), expected, format!("{end:x?}"));
+                self.find(Kind::Line, module.at_scope(function.scope), expected, end.map(Hex).words());
             }
         }
         let mut rest: Vec<_> = sequences.into_values().flatten().collect();
@@ -103,7 +104,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
             let pc = expected.as_ref().or(found.as_ref()).map_or(0, |row| row.pc);
             let at = At { pcs: Some(pc..pc.saturating_add(1)), ..module.at_scope(module.function(id).scope) };
-            let text = |row: Option<Row>| row.map_or_else(|| "no row".into(), |row| format!("{row:?}"));
+            let text = |row: Option<Row>| row.map_or_else(|| "no row".into(), |row| row.words());
             return self.find(Kind::Line, at, text(expected), text(found));
         }
     }
@@ -114,7 +115,6 @@ const STANDARD_LENGTHS: [u8; 12] = [0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1];
 
 /// What a row says.
 #[derive(Debug, PartialEq)]
-#[allow(dead_code, reason = "compared and printed as a whole")]
 struct Row {
     pc: u64,
     file: Option<Source>,
@@ -126,6 +126,40 @@ struct Row {
     is_epilogue_begin: bool,
     /// What the module has no word for: instruction set, operation, basic block.
     other: (u64, u64, bool),
+}
+
+impl Words for Row {
+    fn words(&self) -> String {
+        let Self {
+            pc,
+            file,
+            line,
+            column,
+            discriminator,
+            is_stmt,
+            is_prologue_end,
+            is_epilogue_begin,
+            other,
+        } = self;
+        let mut words = format!("a row at {pc:#x}: {}, line {line}, column {column}", file.words());
+        let (isa, op_index, is_basic_block) = *other;
+        for (what, number) in [("discriminator", *discriminator), ("isa", isa), ("op_index", op_index)] {
+            if number != 0 {
+                words += &format!(", {what} {number}");
+            }
+        }
+        for (what, is) in [
+            ("not a statement", !is_stmt),
+            ("prologue_end", *is_prologue_end),
+            ("epilogue_begin", *is_epilogue_begin),
+            ("basic_block", is_basic_block),
+        ] {
+            if is {
+                words += &format!(", {what}");
+            }
+        }
+        words
+    }
 }
 
 fn expected(module: &model::Module, row: &model::Row, version: u16) -> Row {

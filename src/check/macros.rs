@@ -3,6 +3,7 @@
 use super::attributes::{Source, described, source};
 use super::compare::Compare;
 use super::report::Kind;
+use super::words::Words;
 use crate::error::At;
 use crate::model::{self, Module, UnitId};
 use crate::read::{self, LineProgram, Unit};
@@ -16,6 +17,18 @@ enum Said {
     EndFile,
     /// What the module has no word for.
     Other(String),
+}
+
+impl Words for Said {
+    fn words(&self) -> String {
+        match self {
+            Self::Define(line, text) => format!("{} defined in line {line}", text.words()),
+            Self::Undefine(line, name) => format!("{} forgotten in line {line}", name.words()),
+            Self::File(line, file) => format!("file {} included in line {line}", file.words()),
+            Self::EndFile => "the end of a file".into(),
+            Self::Other(what) => what.clone(),
+        }
+    }
 }
 
 impl<'a, 'o> Compare<'a, 'o> {
@@ -66,8 +79,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         for number in 0..expected.len().max(found.len()) {
             let (expected, found) = (expected.get(number), found.get(number));
             if expected != found {
-                let text =
-                    |said: Option<&Said>| said.map_or_else(|| "the end".into(), |said| format!("{said:?}"));
+                let text = |said: Option<&Said>| said.map_or_else(|| "the end".into(), Words::words);
                 let expected = format!("macro {number} to be {}", text(expected));
                 return self.find(Kind::Macro, at.clone(), expected, text(found));
             }
@@ -94,6 +106,11 @@ fn found(program: Option<&LineProgram<'_>>, said: read::Macro<'_>) -> Said {
             Said::File(line, program.and_then(|program| source(program, file)))
         }
         read::Macro::EndFile => Said::EndFile,
-        other => Said::Other(format!("{other:?}")),
+        read::Macro::Import { offset } => Said::Other(format!("the entries of the list at {offset:#x}")),
+        read::Macro::ImportSup { .. } | read::Macro::DefineSup { .. } | read::Macro::UndefSup { .. } => {
+            Said::Other("what is in a supplementary file".into())
+        }
+        read::Macro::Vendor { number, .. } => Said::Other(format!("an entry of a vendor's, {number}")),
+        read::Macro::Other => Said::Other("an entry of a vendor's".into()),
     }
 }

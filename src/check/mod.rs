@@ -61,6 +61,7 @@ mod split;
 mod tables;
 mod types;
 pub mod witness;
+mod words;
 
 pub use code::check_code;
 pub use report::{Finding, Kind, Report, Unproven};

@@ -9,6 +9,7 @@ use gimli::{DwTag, DwUt, constants as dw};
 
 use super::compare::Compare;
 use super::report::Kind;
+use super::words::{Hex, Words};
 use crate::error::{At, Result};
 use crate::eval;
 use crate::op::{Decoder, Op};
@@ -179,7 +180,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         ] {
             if expected != found {
                 let at = self.in_section(SECTION, None);
-                let (expected, found) = (format!("{what} at {expected:x?}"), format!("{found:x?}"));
+                let (expected, found) = (format!("{what} at {}", offsets(&expected)), offsets(&found));
                 self.find(Kind::Table, at, expected, found);
             }
         }
@@ -232,7 +233,12 @@ impl<'a, 'o> Compare<'a, 'o> {
                     None if self.is_in_another_file(&entry) => {}
                     None => {
                         let expected = format!("an entry that has the name `{text}`");
-                        self.find(Kind::Table, place, expected, format!("none at {:x?}", entry.entry));
+                        self.find(
+                            Kind::Table,
+                            place,
+                            expected,
+                            format!("none at {}", entry.entry.map(Hex).words()),
+                        );
                     }
                 }
             }
@@ -268,7 +274,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
         let place = self.in_section(SECTION, Some(entry.place()));
         let [found] = all[..] else {
-            let expected = format!("a {} to be found by its name `{name}`, once", entry.tag());
+            let expected = format!("a {} to be found by its name `{name}`, once", entry.tag().words());
             return self.find(Kind::Table, place, expected, format!("it {} times", all.len()));
         };
         for (expected, found) in self.differences(entry, &found, indexed) {
@@ -286,14 +292,14 @@ impl<'a, 'o> Compare<'a, 'o> {
     ) -> Vec<(String, String)> {
         let mut all = Vec::new();
         if found.tag != entry.tag() {
-            all.push((entry.tag().to_string(), found.tag.to_string()));
+            all.push((entry.tag().words(), found.tag.words()));
         }
         let expected = self.in_tables(entry.unit()).map(|unit| match is_type_unit(unit.kind) {
             true => NameUnit::Type(unit.offset),
             false => NameUnit::Compile(unit.offset),
         });
         if found.unit != expected {
-            all.push((format!("{expected:x?}"), format!("{:x?}", found.unit)));
+            all.push((expected.words(), found.unit.words()));
         }
         let parent = entry.parent().filter(|&parent| class(self, parent).is_some());
         let is_right = match (parent, found.parent) {
@@ -304,12 +310,16 @@ impl<'a, 'o> Compare<'a, 'o> {
         if !is_right {
             let expected = parent.map_or_else(
                 || "a parent that is not indexed".into(),
-                |parent| format!("the parent {} `{}`", parent.tag(), name(parent).unwrap_or_default()),
+                |parent| format!("the parent {}", parent.words()),
             );
-            all.push((expected, format!("{:x?}", found.parent)));
+            all.push((expected, found.parent.words()));
         }
         all
     }
+}
+
+fn offsets(all: &[u64]) -> String {
+    all.iter().map(|&offset| Hex(offset)).collect::<Vec<_>>().words()
 }
 
 fn is_type_unit(kind: DwUt) -> bool {

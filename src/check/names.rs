@@ -5,6 +5,7 @@ use gimli::constants as dw;
 use super::compare::{Compare, Origin};
 use super::entries::Children;
 use super::report::Kind;
+use super::words::Words;
 use crate::model::{FunctionId, ImportId, Imported, LabelId};
 
 impl<'a, 'o> Compare<'a, 'o> {
@@ -19,7 +20,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         };
         let name = import.name.map_or("", |name| module.string(name));
         let Some(found) = children.take(tag, name, false) else {
-            return self.find(Kind::MissingEntry, at, format!("{tag} `{name}` of {:?}", import.what), "none");
+            return self.find(Kind::MissingEntry, at, format!("{} `{name}`", tag.words()), "none");
         };
         self.report.entries += 1;
         self.attributes(found, false, &at);

@@ -51,7 +51,7 @@ pub(super) fn problem(expr: &[u8], encoding: Encoding) -> Option<String> {
         };
         is_end = matches!(op, Op::Piece { .. } | Op::BitPiece { .. });
         if is_complete && !is_end {
-            return Some(format!("{:?} after the end of a location", op.name()));
+            return Some(format!("`{}` after the end of a location", op.row().text));
         }
         has_parts |= is_end;
         is_complete = matches!(

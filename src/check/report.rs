@@ -114,11 +114,16 @@ impl Kind {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.kind.text(), self.at)?;
-        if let Some(lane) = self.lane {
-            write!(f, ", lane {lane}")?;
+        write!(f, "{}: ", self.kind.text())?;
+        let is_placed = self.at != At::default();
+        match self.lane {
+            Some(lane) if is_placed => write!(f, "{}, lane {lane}: ", self.at)?,
+            Some(lane) => write!(f, "lane {lane}: ")?,
+            None if is_placed => write!(f, "{}: ", self.at)?,
+            // It is about the whole object.
+            None => {}
         }
-        write!(f, ": expected {}, found {}", self.expected, self.found)?;
+        write!(f, "expected {}, found {}", self.expected, self.found)?;
         for step in &self.trace {
             write!(f, "\n    {step}")?;
         }

@@ -6,6 +6,7 @@ use gimli::constants as dw;
 use super::attributes::{self, only};
 use super::compare::{Compare, UnitsByName};
 use super::report::{Kind, Report};
+use super::words::{Hex, Words};
 use super::{dialect, unreadable};
 use crate::error::{At, Result};
 use crate::lower::{Consumer, LeftOut};
@@ -96,7 +97,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.addresses();
         let skeletons = core::mem::take(&mut self.skeletons);
         for (unit, _) in skeletons.into_iter().filter(|&(_, is_taken)| !is_taken) {
-            let what = format!("a unit of kind {}, of {:?}", unit.kind, unit.dwo_name.as_deref());
+            let what = format!("a unit of kind {}, of file {}", unit.kind.words(), unit.dwo_name.words());
             self.find(Kind::UnexpectedEntry, At::default(), "a skeleton for each split unit", what);
         }
         self.report
@@ -119,7 +120,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let is_of = |one: &Unit<'_>| one.kind == dw::DW_UT_skeleton && one.dwo_id == split.dwo_id;
         let found = self.skeletons.iter_mut().find(|(one, is_taken)| is_of(one) && !is_taken);
         let Some((unit, is_taken)) = found else {
-            let what = format!("a skeleton with number {:x?}", split.dwo_id);
+            let what = format!("a skeleton with number {}", split.dwo_id.map(Hex).words());
             self.find(Kind::MissingEntry, at.clone(), what, "none");
             return None;
         };

@@ -9,7 +9,7 @@ use serde::de::{self, Deserializer, MapAccess, Visitor};
 use super::bytes::{Hex, Pattern};
 use super::location::{LocationText, Stored};
 use super::types::{self, ValueType};
-use super::words::{Bytes, Natural, Offset, Parsed, Signed, Wrong};
+use super::words::{Bytes, Natural, Offset, Parsed, Signed, Unread, Wrong};
 use crate::eval::{Architecture, BaseType, Class, Location};
 
 /// What the specification says comes out. Printed in the words of the format: `location reg:0, bytes 04 05`.
@@ -78,7 +78,7 @@ impl Display for Word {
 pub(super) struct ExpectText {
     location: Option<Parsed<LocationText>>,
     bytes: Option<Parsed<Pattern>>,
-    value: Option<Natural>,
+    value: Option<Unread>,
     #[serde(rename = "type")]
     ty: Option<ValueType>,
     pointer: Option<PointerText>,
@@ -136,8 +136,9 @@ impl ExpectText {
     /// Checks what stands together, and finds what is named. `is_stored`: the vector has something to write.
     pub fn resolve(&self, architecture: &dyn Architecture, is_stored: bool) -> Result<Expect, Wrong> {
         let bytes = self.bytes.as_ref().map(|bytes| Answer::Bytes(bytes.0.clone()));
-        let value = self.value.as_ref();
-        let value = value.map(|value| Answer::Value(value.clone(), self.ty.map(|ValueType(ty)| ty)));
+        let value = self.value.as_ref().map(Unread::natural).transpose();
+        let value = value.map_err(|wrong| wrong.under("value"))?;
+        let value = value.map(|value| Answer::Value(value, self.ty.map(|ValueType(ty)| ty)));
         let pointer = self.pointer.as_ref();
         let pointer = pointer.map(|it| Answer::Pointer(Pointer { entry: it.entry.0.0, by: it.offset.0 }));
         let error = self.error.as_ref().map(|Parsed(word)| Answer::Error(*word));

@@ -92,6 +92,9 @@ impl File {
         let vector = &self.0.vectors[index];
         let targets = layers("target", index, &self.0.target, &vector.target, TargetText::has_name);
         let machines = layers("machine", index, &self.0.machine, &vector.machine, |_| false);
+        if targets.0.is_empty() {
+            return Err(in_vector(index, Wrong::new("missing field `target`")));
+        }
         let target = Target::of(&targets)?;
         let machine = Machine::of(&machines, &target)?;
         vector.resolve(target, machine).map_err(|wrong| in_vector(index, wrong))

@@ -9,8 +9,8 @@ use super::location::Stored;
 use super::report::Verdict;
 use super::words::Natural;
 use crate::eval::{
-    Bits, Class, Element, Fault, ImplicitPointer, Location, Machine, Snapshot, Span, Storage, Value, read_bits,
-    read_pointer, same, spans,
+    Bits, Class, Element, Fault, ImplicitPointer, Location, Machine, Snapshot, Span, Storage, Value,
+    read_bits, read_pointer, same, spans,
 };
 use crate::target::SpaceId;
 
@@ -178,7 +178,7 @@ fn is_same(expected: &Location, found: &Location, bits: u128) -> bool {
             }
             expected.min(found)
         }
-        (0, expected, found) => expected.or(found).unwrap_or(1),
+        (0, expected, found) => expected.or(found).unwrap_or(1).max(1),
         (bits, ..) => bits,
     };
     match (spans(expected, bits), spans(found, bits)) {
@@ -238,6 +238,8 @@ impl Display for Printed<'_> {
         }
         match read {
             None => {}
+            // Nothing was asked for.
+            Some(Ok(Read::Bits(bits))) if bits.bytes.is_empty() => {}
             Some(Err(fault)) => write!(f, ", error {}", Reason(fault))?,
             Some(Ok(Read::Bits(bits))) => write!(f, ", bytes {}", Pattern(bits.clone()))?,
             Some(Ok(Read::Pointer(to))) => {

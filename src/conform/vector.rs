@@ -8,7 +8,7 @@ use super::list::{self, ListText};
 use super::machine::{Machine, MachineText};
 use super::report::Outcome;
 use super::target::{Target, TargetText};
-use super::words::{Bytes, Given, Map, Number, Word, Wrong};
+use super::words::{Bytes, Given, Map, Number, Unread, Word, Wrong};
 use crate::eval::{Context, Kind, ListEntry, Where};
 use crate::op::{COMPACT, Code, Dialect, DraftCodes, Encoding, Name};
 
@@ -69,8 +69,7 @@ pub(super) struct VectorText {
     result: KindText,
     #[serde(default, rename = "where")]
     place: PlaceText,
-    #[serde(default)]
-    read: Number<u128>,
+    read: Option<Unread>,
     write: Option<Bytes>,
     expect: ExpectText,
 }
@@ -115,6 +114,10 @@ impl VectorText {
             }
             _ => return Err(Wrong::new("a vector has one of `expr` and `loclist`")),
         };
+        let read = self.read.as_ref().map_or(Ok(0), |read| {
+            read.natural()?.as_u128().ok_or_else(|| Wrong::new("a number of up to 128 bits is expected"))
+        });
+        let read = read.map_err(|wrong| wrong.under("read"))?;
         let expect = self.expect.resolve(&target, self.write.is_some());
         Ok(Vector {
             name: self.name.clone(),
@@ -131,7 +134,7 @@ impl VectorText {
                 PlaceText::Location => Where::Location,
                 PlaceText::Cfi => Where::Cfi,
             },
-            read: self.read.0,
+            read,
             write: self.write.as_ref().map(|Bytes(bytes)| bytes.clone()),
             expect: expect.map_err(|wrong| wrong.under("expect"))?,
             target,
@@ -173,7 +176,24 @@ impl Vector {
         }
     }
 
-    /// Compares what an evaluator found with what is expected.
+    /// Compares what an evaluator, of whatever kind, found with what is expected.
+    ///
+    /// ```
+    /// use eitri::conform::{File, Found, Read, Verdict};
+    /// use eitri::eval::{Element, Location, read_bits};
+    /// use eitri::op::Reg;
+    ///
+    /// let file = File::from_json(r#"{"format": "eitri-vectors-1", "target": {"name": "x86_64"},
+    ///     "machine": {"registers": {"0": "a0 a1"}}, "vectors": [{"name": "register", "dialect": "dwarf5",
+    ///     "expr": "50", "read": 16, "expect": {"location": "reg:0", "bytes": "a0 a1"}}]}"#)?;
+    /// let vector = file.vectors().next().unwrap();
+    /// // What another evaluator says of `vector.body` on `vector.machine`:
+    /// let location = Location::register(Reg(0), 64);
+    /// let read = read_bits(&location, 16, &vector.machine.snapshot).map(Read::Bits);
+    /// let found = Found { result: Ok(Element::Location(location)), read: Some(read), written: None };
+    /// assert_eq!(vector.judge(&found).verdict, Verdict::Passed);
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn judge(&self, found: &Found) -> Outcome {
         let before = &self.machine.snapshot;
         Outcome {

@@ -77,32 +77,48 @@ impl fmt::Display for Natural {
     }
 }
 
-impl<'de> Deserialize<'de> for Natural {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        // Other than by its text, a JSON number of more than 64 bits would be rounded.
-        let raw = Box::<RawValue>::deserialize(from)?;
-        let wrong = || de::Error::custom(format!("a number, or text as \"0x1f\", is expected, not {raw}"));
-        match raw.get().strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-            Some(text) if text.starts_with("0x") => Self::parse(text),
-            Some(_) => None,
-            None => Self::parse(raw.get()),
-        }
-        .ok_or_else(wrong)
+/// A number that may have more than 64 bits, not read yet: other than by its text, a JSON number would be
+/// rounded.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Unread(Box<RawValue>);
+
+impl Unread {
+    /// The number.
+    pub fn natural(&self) -> Result<Natural, Wrong> {
+        let text = self.0.get();
+        let number = match text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+            Some(text) => text.starts_with("0x").then(|| Natural::parse(text)).flatten(),
+            None => Natural::parse(text),
+        };
+        number.ok_or_else(|| {
+            Wrong::new(format!("a number of up to 128 bits, or text as \"0x1f\", is expected, not {text}"))
+        })
     }
 }
 
 /// A number of up to as many bits as `T` has: a JSON number, or text as `"0x1f"`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Number<T>(pub T);
 
-impl<'de, T: TryFrom<u128>> Deserialize<'de> for Number<T> {
+impl<'de, T: TryFrom<u64>> Deserialize<'de> for Number<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let natural = Natural::deserialize(from)?;
-        let number = natural.as_u128().and_then(|number| T::try_from(number).ok());
-        number.map(Self).ok_or_else(|| {
-            let bits = size_of::<T>() * 8;
-            de::Error::custom(format!("{natural} is too large: a number of {bits} bits is expected"))
-        })
+        struct AsNumber<T>(PhantomData<T>);
+        impl<T: TryFrom<u64>> Visitor<'_> for AsNumber<T> {
+            type Value = Number<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "a number of {} bits, in text as \"0x1f\"", size_of::<T>() * 8)
+            }
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Number<T>, E> {
+                let wrong = |_| E::invalid_value(de::Unexpected::Unsigned(value), &self);
+                T::try_from(value).map(Number).map_err(wrong)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Number<T>, E> {
+                let number = text.parse().ok().and_then(|Offset(number)| T::try_from(number).ok());
+                number.map(Number).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+        }
+        from.deserialize_any(AsNumber(PhantomData))
     }
 }
 

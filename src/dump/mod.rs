@@ -6,7 +6,7 @@ mod index;
 mod lines;
 mod lists;
 mod macros;
-mod names;
+pub(crate) mod names;
 mod steps;
 mod text;
 mod watch;

@@ -11,7 +11,7 @@ fn or_number(name: Option<&'static str>, prefix: &str, number: u64) -> Cow<'stat
     name.map_or_else(|| format!("{prefix}_{number:#x}").into(), Cow::Borrowed)
 }
 
-pub(super) fn tag(tag: DwTag) -> Cow<'static, str> {
+pub(crate) fn tag(tag: DwTag) -> Cow<'static, str> {
     or_number(tag.static_string(), "DW_TAG", tag.0.into())
 }
 
@@ -21,7 +21,7 @@ pub(super) fn form(form: DwForm) -> Cow<'static, str> {
 
 /// The name of an attribute. Some vendor numbers are used twice, and the value tells which is meant: what
 /// has a location is a lane's.
-pub(super) fn attribute(name: DwAt, value: &Value<'_>) -> Cow<'static, str> {
+pub(crate) fn attribute(name: DwAt, value: &Value<'_>) -> Cow<'static, str> {
     let has_location = matches!(value, Value::Expr(_) | Value::LocList(_));
     let vendor = match (name.0, has_location) {
         (0x3e08, true) => Some("DW_AT_LLVM_active_lane"),

@@ -12,9 +12,7 @@ use core::fmt;
 
 use super::watch::{Asked, Watched};
 use super::words::Words;
-use crate::eval::{
-    Body, Class, Context, Element, Evaluator, Fault, ListEntry, Location, Machine, Storage,
-};
+use crate::eval::{Body, Class, Context, Element, Evaluator, Fault, ListEntry, Location, Machine, Storage};
 use crate::op::{Decoder, Encoder, Encoding, Op, text};
 use crate::target::Target;
 
@@ -38,6 +36,8 @@ pub struct Step {
     pub asked: Vec<Asked>,
     /// How many bits it takes of the location on top before it, for a part or to read them.
     pub(super) takes: Option<u128>,
+    /// Whether it changes the order of elements.
+    pub(super) exchanges: bool,
 }
 
 /// An evaluation, step by step. Printed as a table.
@@ -130,6 +130,7 @@ pub fn steps<'t>(
                 Op::DerefSize { bytes } | Op::DerefType { bytes, .. } => Some(u128::from(bytes) * 8),
                 _ => None,
             },
+            exchanges: matches!(step.op, Op::Swap {} | Op::Rot {}),
         });
     };
     let mut evaluator = Evaluator::new();
@@ -216,6 +217,9 @@ impl<'t> Steps<'t> {
             if before == height && next.takes.is_some() {
                 return next.takes;
             }
+            if next.exchanges {
+                return None;
+            }
             before = next.stack.len();
             if before < height || matches!(next.stack[height - 1], Element::Value(_)) {
                 return None;
@@ -246,7 +250,8 @@ impl fmt::Display for Steps<'_> {
         let mut rows = vec![["depth", "offset", "operation", "stack, top first", "read"].map(cell)];
         rows.push([cell(""), cell(""), cell(""), stack(&self.initial), Vec::new()]);
         for step in &self.steps {
-            let operation = format!("{:width$}{}", "", step.operation, width = 2 * step.depth.min(8) as usize);
+            let operation =
+                format!("{:width$}{}", "", step.operation, width = 2 * step.depth.min(8) as usize);
             rows.push([
                 cell(&step.depth.to_string()),
                 cell(&format!("{:#x}", step.offset)),

@@ -186,7 +186,8 @@ impl Words<'_> {
             Asked::Address { index, address } => format!("address {index}: {}", number(address)),
             Asked::Type { offset, ty } => match ty {
                 Some(ty) => {
-                    let elements = if ty.elements == 1 { String::new() } else { format!(" × {}", ty.elements) };
+                    let elements =
+                        if ty.elements == 1 { String::new() } else { format!(" × {}", ty.elements) };
                     format!("type @{offset:#x}: {:?} of {} bits{elements}", ty.encoding, ty.bits)
                 }
                 None => format!("type @{offset:#x}: not known"),

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use gimli::{DwAt, constants as dw};
 
-use super::location::Location;
 use super::lists::EncodedList;
+use super::location::Location;
 use super::machine::{Body, Entry, Machine, Unavailable};
 use super::value::{BaseType, TypeEncoding};
 use super::{Context, Evaluator, Kind};

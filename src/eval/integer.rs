@@ -115,11 +115,11 @@ fn wide_binary(op: Binary, left: &Value, right: &Value) -> Result<Value, Fault> 
     Ok(of_big(ty, &number))
 }
 
-/// An operation on one integer.
+/// An operation on one integer. `DW_OP_abs` "interprets it as a signed value", of whatever type it is.
 pub(super) fn unary(op: Unary, value: &Value) -> Value {
     let ty = value.ty();
     if ty.size() > NARROW {
-        let number = big(value, op == Unary::Abs && signed_like_generic(ty));
+        let number = big(value, op == Unary::Abs);
         return match op {
             Unary::Abs => of_big(ty, &BigInt::from(number.magnitude().clone())),
             Unary::Neg => of_big(ty, &-number),
@@ -132,8 +132,7 @@ pub(super) fn unary(op: Unary, value: &Value) -> Value {
         match op {
             Unary::Not => !bits,
             Unary::Neg => bits.wrapping_neg(),
-            Unary::Abs if signed_like_generic(ty) => value.as_i128().unwrap_or(0).unsigned_abs(),
-            Unary::Abs => bits,
+            Unary::Abs => value.as_i128().unwrap_or(0).unsigned_abs(),
         },
     )
 }

@@ -203,9 +203,12 @@ fn refer(out: &mut gimli::write::Expression, op: Op<'_>, target: GimliTarget) ->
         (Op::Reinterpret { .. }, GimliTarget::Entry(entry)) => out.op_reinterpret(Some(entry)),
         _ => {
             let name = op.row().text;
-            return Err(Error::bad_argument(format!(
-                "gimli cannot write operation `{name}` with {target:?}"
-            )));
+            let target = match target {
+                GimliTarget::Entry(_) => "an entry of the unit",
+                GimliTarget::Reference(_) => "a reference to an entry",
+                GimliTarget::Address(_) => "an address",
+            };
+            return Err(Error::bad_argument(format!("gimli cannot write operation `{name}` with {target}")));
         }
     }
     Ok(())

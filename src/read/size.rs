@@ -50,7 +50,8 @@ impl Entry<'_, '_> {
             dw::DW_TAG_enumeration_type => ty.ty()?.size_bits_in(steps.checked_sub(1)?),
             dw::DW_TAG_array_type => {
                 let element = ty.ty()?.size_bits_in(steps.checked_sub(1)?)?;
-                let mut dimensions = ty.children().filter(|one| one.tag() == dw::DW_TAG_subrange_type).peekable();
+                let mut dimensions =
+                    ty.children().filter(|one| one.tag() == dw::DW_TAG_subrange_type).peekable();
                 dimensions.peek()?;
                 dimensions.try_fold(element, |bits, one| bits.checked_mul(one.count()?))
             }

@@ -42,6 +42,10 @@ fn modulo(number: BigInt, ty: BaseType) -> BigInt {
     ((number % &modulus) + &modulus) % modulus
 }
 
+fn low_bytes(value: &Value) -> Vec<u8> {
+    value.with_bytes(<[u8]>::to_vec)
+}
+
 fn sizes() -> impl Strategy<Value = u32> {
     prop_oneof![1u32..=70, Just(127), Just(128), Just(129), Just(256), Just(2048)]
 }
@@ -136,7 +140,9 @@ proptest! {
             prop_assert_eq!(found.as_u64(), Some(expected.into()));
         }
         // One operand.
-        for (code, expected) in [(0x1fu8, -&x), (0x20, -&x - 1), (0x19, BigInt::from(x.magnitude().clone()))] {
+        let signed = Value::from_bytes(BaseType { encoding: TypeEncoding::Signed, ..ty }, &low_bytes(&a));
+        let size = BigInt::from(number(&signed).magnitude().clone());
+        for (code, expected) in [(0x1fu8, -&x), (0x20, -&x - 1), (0x19, size)] {
             let found = apply(&[code], core::slice::from_ref(&a), &machine).unwrap();
             prop_assert_eq!(modulo(number(&found), ty), modulo(expected, ty));
         }

@@ -14,7 +14,7 @@ mod tables;
 mod type_units;
 mod types;
 
-use eitri::check::Kind;
+use eitri::check::{Kind, Report};
 use eitri::emit::Section;
 use eitri::emit::elf::{Code, new_object};
 use eitri::lower::{Consumer, Policy, lower};
@@ -59,6 +59,7 @@ fn missed(truth: &Module, consumer: &Consumer, sections: &[Section], fault: &Exp
         Ok(report) => report,
         Err(error) => return Some(format!("not read: {error}")),
     };
+    assert_is_words(&report);
     let is_found = report.findings.iter().any(|finding| {
         let at = &finding.at;
         finding.kind == fault.kind
@@ -67,6 +68,18 @@ fn missed(truth: &Module, consumer: &Consumer, sections: &[Section], fault: &Exp
             && fault.lane.is_none_or(|lane| finding.lane == Some(lane))
     });
     (!is_found).then(|| format!("expected {fault:?}, found {report}"))
+}
+
+/// What is found is said in words, and not as our types have it.
+fn assert_is_words(report: &Report) {
+    for finding in &report.findings {
+        let text = finding.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        // A name and a brace, as of a structure; a variant; a constant without a name; no place.
+        let is_ours = ["Some(", "None", "Unknown Dw", " { ", "Unsigned(", "Entry(", ": :", "true", "false"];
+        let found = is_ours.iter().find(|pattern| first.contains(**pattern));
+        assert!(found.is_none(), "{found:?} in {text}");
+    }
 }
 
 /// Panics with all that was missed, and counts what was found.

@@ -4,9 +4,7 @@ use std::path::Path;
 
 use eitri::conform::{Found, Machine, Read, Target, location};
 use eitri::dump::{figure, steps};
-use eitri::eval::{
-    self, Body, Context, CurrentObject, DebugInfo, Element, Snapshot, Value, WithDebugInfo,
-};
+use eitri::eval::{self, Body, Context, CurrentObject, DebugInfo, Element, Snapshot, Value, WithDebugInfo};
 use eitri::lower::Consumer;
 use eitri::op::{Dialect, DraftCodes, Encoding, text};
 use eitri::read::{Dwarf, Object};
@@ -36,7 +34,8 @@ pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
         let encoding = encoding(question, &target)?;
         let expr = expression(subject, encoding, target.built_in())?;
         let initial = initial(question, &machine, &target)?;
-        let context = Context { initial: &initial, kind: question.kind.into(), ..machine.context(encoding, &target) };
+        let context =
+            Context { initial: &initial, kind: question.kind.into(), ..machine.context(encoding, &target) };
         let asked = Asked { body: Body::Expression(&expr), bits: question.read, is_drawn };
         return Ok(asked.answer(&machine.snapshot, &machine.snapshot, &context, &target));
     };
@@ -102,7 +101,9 @@ fn stopped(question: &Question, of_object: Option<target::Target>) -> Result<(Ma
     let found = match (named, of_object) {
         (None, Some(target)) => read(None).or_else(|_| read(Some(target))),
         (None, None) if question.machine.is_none() => {
-            return Err(Failure("no target is known: --target says one, and so does the file of --machine".into()));
+            return Err(Failure(
+                "no target is known: --target says one, and so does the file of --machine".into(),
+            ));
         }
         (named, _) => read(named),
     };

@@ -5,6 +5,7 @@ use gimli::constants as dw;
 use super::{Compared, Found, Parts, constant, equal, of_tag};
 use crate::check::attributes::only;
 use crate::check::compare::Compare;
+use crate::check::words::Words;
 use crate::model::{Count, Dimension};
 use crate::read::{Entry, Value};
 
@@ -51,13 +52,19 @@ impl<'a, 'o> Compare<'a, 'o> {
                     parts.value(loc, Some(64), found, Some(dw::DW_AT_count));
                 }
                 (expected, found) => {
-                    return Err((format!("elements: {expected:?}"), format!("{found:?}")));
+                    let expected = match expected {
+                        Count::Unknown => "no number of elements".into(),
+                        Count::Fixed(count) => format!("{count} elements"),
+                        Count::Variable(_) => "as many elements as a variable says".into(),
+                        Count::Value(_) => "as many elements as an expression says".into(),
+                    };
+                    return Err((expected, found.words()));
                 }
             }
         }
         match children.next() {
             None => Ok(()),
-            Some(child) => Err((format!("{} dimensions", dimensions.len()), format!("{child:?}"))),
+            Some(child) => Err((format!("{} dimensions", dimensions.len()), child.words())),
         }
     }
 }

@@ -6,6 +6,7 @@ use super::tags::accessibility;
 use super::{Compared, Found, Parts, constant, equal, is_set, of_tag};
 use crate::check::attributes::only;
 use crate::check::compare::Compare;
+use crate::check::words::Words;
 use crate::model::{Base, BaseOffset, Composite, Discriminant, Member, Module, VariantPartId, VariantValues};
 use crate::read::{Entry, Value};
 
@@ -74,7 +75,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         parts.scopes.push((composite.scope, entry));
         match children.next() {
             None => Ok(()),
-            Some(child) => Err(("no more".into(), format!("{child:?}"))),
+            Some(child) => Err(("no more".into(), child.words())),
         }
     }
 
@@ -91,7 +92,10 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
             // A raw expression means what it means: it is the same or another.
             (BaseOffset::Expr(loc), Some(Value::Expr(found))) if is_raw(self.module, loc, found) => Ok(()),
-            (expected, found) => Err((format!("a base class at {expected:?}"), format!("{found:?}"))),
+            (BaseOffset::Bytes(bytes), None) => {
+                Err((format!("a base class at byte {bytes}"), "no offset".into()))
+            }
+            (BaseOffset::Expr(_), found) => Err(("a base class at a raw expression".into(), found.words())),
         }
     }
 
@@ -111,7 +115,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         equal("the name of a member", &name, &&*found.name().unwrap_or_default())?;
         only(found, |name| MEMBER.contains(&name))?;
         if let Some(child) = found.children().next() {
-            return Err((format!("nothing in `{name}`"), format!("{child:?}")));
+            return Err((format!("nothing in `{name}`"), child.words()));
         }
         equal(&format!("`{name}` at bit"), &Some(member.offset_bits), &self.offset_bits(found))?;
         equal(&format!("`{name}` of bits"), &member.bits, &found.number(dw::DW_AT_bit_size))?;

@@ -23,6 +23,7 @@ use tags::{allowed, encoding, tag_of};
 use super::attributes::{Difference, only};
 use super::compare::Compare;
 use super::report::Kind;
+use crate::check::words::Words;
 use crate::error::At;
 use crate::lower::Whose;
 use crate::model::{
@@ -100,7 +101,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let templates = &self.module.function(function).templates;
         let mut compared = self.templates(templates, &mut children, &mut parts);
         if let (Ok(()), Some(more)) = (&compared, children.next()) {
-            compared = Err(("no more template parameters".into(), format!("{}", more.tag())));
+            compared = Err(("no more template parameters".into(), more.tag().words()));
         }
         match compared {
             Ok(()) => {
@@ -153,7 +154,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                     self.find(
                         Kind::Type,
                         at.clone(),
-                        format!("{} `{name}`", tag_of(ty.kind())),
+                        format!("{} `{name}`", tag_of(ty.kind()).words()),
                         "none like it",
                     );
                 }
@@ -163,7 +164,12 @@ impl<'a, 'o> Compare<'a, 'o> {
             // Expressions have base types of their own.
             if entry.tag() != dw::DW_TAG_base_type && !self.type_entries.contains(&entry.offset()) {
                 let name = entry.name().unwrap_or_default();
-                self.find(Kind::Type, at.clone(), "no more types", format!("{} `{name}`", entry.tag()));
+                self.find(
+                    Kind::Type,
+                    at.clone(),
+                    "no more types",
+                    format!("{} `{name}`", entry.tag().words()),
+                );
             }
         }
     }
@@ -189,8 +195,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let Later { scopes: _, parents, counts, values } = core::mem::take(&mut self.later);
         for (at, scope, parent) in parents {
             if !self.scope_entries.contains(&(scope, parent)) {
-                let text =
-                    |entry: Option<Entry<'_, '_>>| entry.map_or("nothing".into(), |it| format!("{it:?}"));
+                let text = |entry: Option<Entry<'_, '_>>| entry.map_or("nothing".into(), |it| it.words());
                 let own = self.scope_entries.range((scope, 0)..=(scope, u64::MAX)).next();
                 let own = own.and_then(|&(_, offset)| self.dwarf.entry_at(offset));
                 let found = text(self.dwarf.entry_at(parent));
@@ -201,7 +206,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             let known = [self.variables[variable], self.variable_origins[variable]];
             if !known.contains(&Some(found)) {
                 let name = self.module.name_of(variable).unwrap_or_default();
-                let found = self.dwarf.entry_at(found).map(|entry| format!("{entry:?}"));
+                let found = self.dwarf.entry_at(found).map(|entry| entry.words());
                 self.find(Kind::Type, at, format!("as many elements as `{name}`"), found.unwrap_or_default());
             }
         }
@@ -224,7 +229,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             let (id, entry) = match (ty, entry) {
                 (None, None) => continue,
                 (Some(ty), Some(entry)) => (ty, entry),
-                (None, Some(entry)) => return Err(("void".into(), format!("{}", entry.tag()))),
+                (None, Some(entry)) => return Err(("void".into(), entry.tag().words())),
                 (Some(_), None) => return Err(("a type".into(), "void".into())),
             };
             let pair = (id, entry.offset());
@@ -243,7 +248,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let ty = module.ty(id);
         parts.whose = Some(Whose::Type(id));
         let tag = tag_of(&ty.kind);
-        equal("a type's tag", &tag.to_string(), &entry.tag().to_string())?;
+        equal("a type's tag", &tag, &entry.tag())?;
         let named = ty.name().map_or("", |id| module.string(id));
         equal("the name", &named, &&*entry.name().unwrap_or_default())?;
         only(entry, |name| allowed(tag, self.consumer, name))?;
@@ -336,20 +341,20 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
         match children.next() {
             None => Ok(()),
-            Some(child) => Err((format!("no more in `{named}`"), format!("{child:?}"))),
+            Some(child) => Err((format!("no more in `{named}`"), child.words())),
         }
     }
 }
 
-fn equal<T: PartialEq + core::fmt::Debug>(what: &str, expected: &T, found: &T) -> Compared {
-    if expected == found { Ok(()) } else { Err((format!("{what} {expected:?}"), format!("{found:?}"))) }
+fn equal<T: PartialEq + Words>(what: &str, expected: &T, found: &T) -> Compared {
+    if expected == found { Ok(()) } else { Err((format!("{what} {}", expected.words()), found.words())) }
 }
 
 /// The entry, if there is one of this tag.
 fn of_tag<'a, 'o>(entry: Option<Entry<'a, 'o>>, tag: DwTag) -> Result<Entry<'a, 'o>, Difference> {
     match entry {
         Some(entry) if entry.tag() == tag => Ok(entry),
-        other => Err((format!("a {tag}"), other.map_or_else(|| "none".into(), |entry| format!("{entry:?}")))),
+        other => Err((format!("a {}", tag.words()), other.words())),
     }
 }
 

@@ -15,6 +15,7 @@ use crate::check::attributes::{self, only};
 use crate::check::compare::Compare;
 use crate::check::entries::flag;
 use crate::check::report::Kind;
+use crate::check::words::Words;
 use crate::error::At;
 use crate::model::{Scope, ScopeKind, TypeId};
 use crate::read::{Entry, LineProgram, Unit};
@@ -86,9 +87,9 @@ impl<'a, 'o> Compare<'a, 'o> {
             };
             let found = around.map(|entry| {
                 let is_inline = flag(entry, dw::DW_AT_export_symbols);
-                (entry.tag().to_string(), entry.name().unwrap_or_default(), is_inline)
+                (entry.tag(), entry.name().unwrap_or_default(), is_inline)
             });
-            equal("a type in", &Some((tag.to_string(), name.into(), is_inline)), &found)?;
+            equal("a type in", &Some((tag, name.into(), is_inline)), &found)?;
             around = around.and_then(Entry::parent);
             match outer {
                 Some(outer) => scope = outer,
@@ -119,7 +120,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             let at = At::default();
             self.report.entries += 1;
             if !self.consumer.has_type_units {
-                self.find(Kind::UnexpectedEntry, at.clone(), "no type units", format!("{root:?}"));
+                self.find(Kind::UnexpectedEntry, at.clone(), "no type units", root.words());
             }
             self.same(&at, "a unit's tag", &dw::DW_TAG_type_unit, &root.tag());
             self.same(&at, "entries that do not end", &0, &unit.unclosed);
@@ -146,7 +147,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                 };
                 if !is_there {
                     let name = entry.name().unwrap_or_default();
-                    let found = format!("{} `{name}` in a type unit", entry.tag());
+                    let found = format!("{} `{name}` in a type unit", entry.tag().words());
                     self.find(Kind::UnexpectedEntry, at.clone(), "no more", found);
                 }
             }

@@ -10,6 +10,7 @@ use crate::check::machine::{self, Asked};
 use crate::check::places::{Spans, show};
 use crate::check::report::Kind;
 use crate::check::witness::{self, Fill};
+use crate::check::words::Words;
 use crate::error::At;
 use crate::eval::{self, Context, Fault, Location};
 use crate::lower::Whose;
@@ -26,7 +27,12 @@ impl<'a, 'o> Compare<'a, 'o> {
             return;
         }
         if said != 1 {
-            return self.find(Kind::Type, at.clone(), "one value", format!("{said}: {:?}", value.entry));
+            return self.find(
+                Kind::Type,
+                at.clone(),
+                "one value",
+                format!("{said} in {}", value.entry.words()),
+            );
         }
         // What has no bits is all the same.
         let bits = value.bits.unwrap_or(8);

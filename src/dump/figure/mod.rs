@@ -13,7 +13,8 @@ use core::ops::Range;
 use self::panel::{Fill, Reading};
 use self::ruler::{HEIGHT, Ruler, Shown};
 use self::style::{
-    BACKGROUND, CELL, HEADER, INK, LINE, MARGIN, MUTED, PANEL_GAP, RULE, SMALL, STACK_WIDTH, TEXT, WIDTH, WRONG,
+    BACKGROUND, CELL, HEADER, INK, LINE, MARGIN, MUTED, PANEL_GAP, RULE, SMALL, STACK_WIDTH, TEXT, WIDTH,
+    WRONG,
 };
 use self::svg::{Svg, fit, wrap};
 use super::steps::Steps;
@@ -37,7 +38,12 @@ const MOST_RULERS: usize = 12;
 /// has in them.
 ///
 /// The text is the same for the same evaluation.
-pub fn figure(steps: &Steps<'_>, machine: &dyn Machine, target: &dyn Architecture, bits: Option<u64>) -> String {
+pub fn figure(
+    steps: &Steps<'_>,
+    machine: &dyn Machine,
+    target: &dyn Architecture,
+    bits: Option<u64>,
+) -> String {
     let panels = panels(steps, target, bits);
     let rulers = rulers(&panels);
     let widest = rulers.iter().map(|ruler| ruler.width).max().unwrap_or(0);
@@ -151,7 +157,8 @@ fn panels(steps: &Steps<'_>, target: &dyn Architecture, bits: Option<u64>) -> Ve
     }
     let more = steps.steps.len().saturating_sub(MOST_PANELS) + steps.more;
     // The last step often has the result alone on its stack.
-    let bits_of_result = steps.result.as_ref().ok().and_then(|found| Steps::bits_of(found, bits.map(Into::into)));
+    let bits_of_result =
+        steps.result.as_ref().ok().and_then(|found| Steps::bits_of(found, bits.map(Into::into)));
     if let (Some(last), Some(step), Ok(found)) = (panels.last_mut(), steps.steps.last(), &steps.result)
         && (more, step.depth, &step.stack[..]) == (0, 0, core::slice::from_ref(found))
         && steps.asked.is_empty()

@@ -90,7 +90,8 @@ pub(super) fn parts(location: &Location) -> Vec<Fill> {
 
 /// The start of each place of a location, for one whose size is not known.
 pub(super) fn starts(location: &Location) -> Vec<(Storage, u128)> {
-    let is_shown = |place: &&SingleLocation| !matches!(place.storage, Storage::Composite(_) | Storage::Undefined);
+    let is_shown =
+        |place: &&SingleLocation| !matches!(place.storage, Storage::Composite(_) | Storage::Undefined);
     location.places().filter(is_shown).map(|place| (place.storage.clone(), place.offset)).collect()
 }
 

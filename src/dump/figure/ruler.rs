@@ -5,8 +5,8 @@ use core::ops::Range;
 use super::super::words::{Words, size};
 use super::panel::{Fill, Reading};
 use super::style::{
-    BIT, BYTE, CELL, CELL_HEIGHT, EDGES, FILLS, GAP, INK, MARK_HEIGHT, MUTED, NAME_HEIGHT, READ, RULE, SMALL, TEXT,
-    TICK_HEIGHT,
+    BIT, BYTE, CELL, CELL_HEIGHT, EDGES, FILLS, GAP, INK, MARK_HEIGHT, MUTED, NAME_HEIGHT, READ, RULE, SMALL,
+    TEXT, TICK_HEIGHT,
 };
 use super::svg::Svg;
 use crate::eval::{Machine, SingleLocation, Storage, read_bits};
@@ -99,7 +99,8 @@ impl Ruler {
         let name = words.storage(&self.storage);
         svg.within("g", &[("class", &"ruler"), ("data-storage", &name)], |svg| {
             svg.bold((x, y + TEXT), "start", TEXT, INK, &name);
-            if let (Some(bits), false) = (self.storage.size(), matches!(self.storage, Storage::Memory { .. })) {
+            if let (Some(bits), false) = (self.storage.size(), matches!(self.storage, Storage::Memory { .. }))
+            {
                 let after = x + super::svg::width(&name, TEXT) + 10;
                 svg.text((after, y + TEXT), "start", SMALL, MUTED, &size(bits));
             }
@@ -242,7 +243,8 @@ impl Ruler {
                 }
             }
         }
-        // Edges within a byte: one number for both.
+        // Edges within a byte: one number for both, where there is room.
+        let mut free = 0;
         for fill in what.fills.iter().filter(|fill| fill.storage == self.storage) {
             let end = fill.from.saturating_add(fill.bits);
             if fill.from.is_multiple_of(8) && end.is_multiple_of(8) {
@@ -253,7 +255,10 @@ impl Ruler {
                 _ => format!("bits {} to {}", fill.from, end.saturating_sub(1)),
             };
             if let Some((from, _, true)) = self.extent(fill.from, 1).next() {
-                tick(x + from, 18, label);
+                let has_room = from >= free;
+                let width = super::svg::width(&label, SMALL);
+                free = if has_room { from + width + 4 } else { free };
+                tick(x + from, 18, if has_room { label } else { String::new() });
             }
             if let Some((_, to, true)) = self.extent(end.saturating_sub(1), 1).next() {
                 tick(x + to, 12, String::new());

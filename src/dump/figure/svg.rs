@@ -102,14 +102,7 @@ impl Svg {
     }
 
     /// Text that starts at a point of its baseline; `anchor` is `start`, `middle` or `end`.
-    pub fn text(
-        &mut self,
-        (x, y): (usize, usize),
-        anchor: &str,
-        size: usize,
-        fill: &str,
-        text: &str,
-    ) {
+    pub fn text(&mut self, (x, y): (usize, usize), anchor: &str, size: usize, fill: &str, text: &str) {
         self.styled((x, y), anchor, size, fill, &[], text);
     }
 

@@ -602,7 +602,10 @@ impl<'m> One<'_, 'm> {
             Node::Overlay => "an overlay whose place is known at run time".into(),
             Node::LaneIndex => "the lane that asks".into(),
             Node::PointerTo(..) => "a part of a pointer that does not exist".into(),
-            node => format!("{node:?}"),
+            Node::Select { .. } => "a choice by a mask known at run time".into(),
+            Node::Parts(_) | Node::Extend { .. } => "parts of a part".into(),
+            Node::Call(_) => "a part of what a procedure says".into(),
+            _ => "a location of this kind".into(),
         };
         self.consumer.cannot_say(what)
     }

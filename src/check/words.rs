@@ -1,0 +1,141 @@
+//! What is compared, in words: as a finding has it.
+
+use std::borrow::Cow;
+
+use gimli::{DwAt, DwTag, DwUt};
+
+use super::attributes::Source;
+use crate::dump::names;
+use crate::model::VariantValues;
+use crate::op::Encoding;
+use crate::read::{Entry, NameParent, NameUnit, Value};
+
+/// Something that can be expected or found.
+pub(super) trait Words {
+    fn words(&self) -> String;
+}
+
+macro_rules! words { ($($type:ty: |$value:ident| $words:expr;)*) => { $(
+    impl Words for $type {
+        fn words(&self) -> String {
+            let $value = self;
+            $words
+        }
+    }
+)* } }
+words! {
+    u8: |number| number.to_string();
+    u16: |number| number.to_string();
+    u32: |number| number.to_string();
+    i32: |number| number.to_string();
+    u64: |number| number.to_string();
+    i128: |number| number.to_string();
+    usize: |number| number.to_string();
+    bool: |is| if *is { "yes" } else { "no" }.into();
+    str: |text| format!("`{}`", text.escape_debug());
+    String: |text| text.as_str().words();
+    Cow<'_, str>: |text| (**text).words();
+    DwTag: |tag| names::tag(*tag).into_owned();
+    DwAt: |attribute| names::attribute(*attribute, &Value::Other).into_owned();
+    DwUt: |kind| kind.static_string().map_or_else(|| format!("DW_UT_{:#x}", kind.0), Into::into);
+    Hex: |number| format!("{:#x}", number.0);
+    VariantValues: |values| match values {
+        VariantValues::One(value) => value.to_string(),
+        VariantValues::Range(first, last) => format!("{first} to {last}"),
+    };
+    Encoding: |said| {
+        let Encoding { address_bytes, offset_bytes, version, .. } = said;
+        format!("DWARF {version} with addresses of {address_bytes} bytes and offsets of {offset_bytes}")
+    };
+    Entry<'_, '_>: |entry| {
+        let name = entry.name().map(|name| format!(" {}", name.words())).unwrap_or_default();
+        format!("{}{name} at {:#x}", entry.tag().words(), entry.offset())
+    };
+    NameUnit: |unit| match unit {
+        NameUnit::Compile(offset) => format!("the unit at {offset:#x}"),
+        NameUnit::Type(offset) => format!("the type unit at {offset:#x}"),
+        NameUnit::Foreign { signature, .. } => format!("the type unit of signature {signature:#018x}"),
+    };
+    NameParent: |parent| match parent {
+        NameParent::Unknown => "nothing of its parent".into(),
+        NameParent::NotIndexed => "a parent that is not indexed".into(),
+        NameParent::Entry(offset) => format!("the parent at {offset:#x} of the index"),
+    };
+    Value<'_>: |value| match value {
+        Value::Unsigned(number) => number.to_string(),
+        Value::Signed(number) => number.to_string(),
+        Value::Wide(number) => number.to_string(),
+        Value::Address(address) => format!("address {address:#x}"),
+        Value::AddressIndex(index) => format!("address {index} of a table"),
+        Value::String(bytes) => String::from_utf8_lossy(bytes).words(),
+        Value::Reference(offset) => format!("the entry at {offset:#x}"),
+        Value::Signature(signature) => format!("the type of signature {signature:#018x}"),
+        Value::Expr(_) => "an expression".into(),
+        Value::LocList(offset) => format!("a location list at {offset:#x}"),
+        Value::RngList(offset) => format!("a range list at {offset:#x}"),
+        Value::LineProgram(offset) => format!("a line program at {offset:#x}"),
+        Value::Offset(offset) => format!("offset {offset:#x}"),
+        Value::Flag(is) => is.words(),
+        Value::Block(bytes) => format!("{} bytes", bytes.len()),
+        Value::Other => "something in a supplementary file".into(),
+    };
+    Source: |source| {
+        let (directory, name, md5) = source;
+        let directory = if directory.is_empty() { String::new() } else { format!("{directory}/") };
+        let sum = |md5: &[u8; 16]| md5.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let md5 = md5.as_ref().map(|md5| format!(" with MD5 sum {}", sum(md5))).unwrap_or_default();
+        format!("{}{md5}", format!("{directory}{name}").words())
+    };
+}
+
+/// An offset or address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Hex(pub u64);
+
+impl<T: Words + ?Sized> Words for &T {
+    fn words(&self) -> String {
+        (**self).words()
+    }
+}
+
+impl<T: Words> Words for Option<T> {
+    fn words(&self) -> String {
+        self.as_ref().map_or_else(|| "none".into(), Words::words)
+    }
+}
+
+impl<T: Words> Words for [T] {
+    fn words(&self) -> String {
+        match self {
+            [] => "none".into(),
+            all => all.iter().map(Words::words).collect::<Vec<_>>().join(", "),
+        }
+    }
+}
+
+impl<T: Words> Words for Vec<T> {
+    fn words(&self) -> String {
+        self.as_slice().words()
+    }
+}
+
+impl<T: Words, const N: usize> Words for [T; N] {
+    fn words(&self) -> String {
+        self.as_slice().words()
+    }
+}
+
+/// A place in the source by its name: a tag, a name, and whether names are known around it.
+impl Words for (DwTag, Cow<'_, str>, bool) {
+    fn words(&self) -> String {
+        let (tag, name, is_inline) = self;
+        format!("{}{} {}", if *is_inline { "inline " } else { "" }, tag.words(), name.words())
+    }
+}
+
+/// A name and a value.
+impl<T: Words> Words for (String, T) {
+    fn words(&self) -> String {
+        format!("{} of {}", self.0.words(), self.1.words())
+    }
+}

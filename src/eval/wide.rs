@@ -1,0 +1,25 @@
+//! Constants of more than 64 bits.
+//!
+//! A LEB128 number can be of any size, and a literal that is larger than the generic type is not wrong: the low
+//! bits are used (A.2.5.4.3.1). What decodes operations has numbers of 64 bits, which is enough for all others.
+
+use crate::op::Op;
+
+/// The operation at `offset` with the low 64 bits of its constant, and where the next one starts, if it is one
+/// that pushes or adds a literal.
+#[cold]
+pub(super) fn truncated(expr: &[u8], offset: usize) -> Option<(Op<'static>, usize)> {
+    let (&code, number) = expr.get(offset..)?.split_first()?;
+    let len = number.iter().position(|&byte| byte < 0x80)? + 1;
+    let low =
+        number[..len].iter().take(10).rev().fold(0u128, |low, &byte| low << 7 | u128::from(byte & 0x7f));
+    let value = low as u64;
+    let op = match code {
+        0x10 => Op::ConstU { value },
+        // More than 64 bits are there, so that none is missing.
+        0x11 => Op::ConstS { value: value as i64 },
+        0x23 => Op::PlusUconst { value },
+        _ => return None,
+    };
+    Some((op, offset + 1 + len))
+}

@@ -1,0 +1,119 @@
+//! The harness of `fuzz/`, for a bounded number of inputs that are always the same: random bytes, and the
+//! conformance vectors with some bytes changed.
+#![cfg(feature = "json")]
+
+mod harness;
+
+use std::path::Path;
+
+/// Numbers that look random (xorshift64*).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() >> 11) as usize % end.max(1)
+    }
+
+    fn bytes(&mut self, most: usize) -> Vec<u8> {
+        let len = self.below(most + 1);
+        (0..len).map(|_| self.next() as u8).collect()
+    }
+
+    /// Changes a few bytes, and what surrounds them.
+    fn mutate(&mut self, bytes: &mut Vec<u8>) {
+        for _ in 0..1 + self.below(4) {
+            let at = self.below(bytes.len());
+            match self.below(5) {
+                0 if !bytes.is_empty() => drop(bytes.remove(at)),
+                1 => bytes.insert(at, self.next() as u8),
+                2 if !bytes.is_empty() => bytes[at] ^= 1 << self.below(8),
+                // A digit for a digit leaves most texts well-formed.
+                3 if bytes.get(at).is_some_and(u8::is_ascii_hexdigit) => {
+                    bytes[at] = b"0123456789abcdef"[self.below(16)];
+                }
+                4 => bytes.truncate(bytes.len().saturating_sub(1)),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The vectors of `goldens/conformance`, each in a file of its own with what its file has for all.
+fn vectors() -> Vec<serde_json::Value> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("goldens/conformance");
+    let files = std::fs::read_dir(folder).expect("the folder").map(|file| file.expect("a file").path());
+    let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|it| it == "json")).collect();
+    files.sort();
+    let mut all = Vec::new();
+    for file in files {
+        let text = std::fs::read(&file).expect("the file is read");
+        let mut file: serde_json::Value = serde_json::from_slice(&text).expect("is JSON");
+        // Long memories take time, and do not matter here.
+        for memory in
+            file.pointer_mut("/machine/memory").and_then(|it| it.as_array_mut()).into_iter().flatten()
+        {
+            let bytes = memory["bytes"].as_str().expect("bytes").get(..200).unwrap_or("00").to_owned();
+            memory["bytes"] = bytes.trim().into();
+        }
+        let vectors = file["vectors"].take();
+        for vector in vectors.as_array().expect("a list") {
+            file["vectors"] = serde_json::json!([vector]);
+            all.push(file.clone());
+        }
+    }
+    all
+}
+
+/// The expression of a vector.
+fn expression(file: &serde_json::Value) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = file["vectors"][0]["expr"].as_str()?.bytes().filter(|&byte| byte != b' ').collect();
+    let byte = |pair: &[u8]| u8::from_str_radix(core::str::from_utf8(pair).ok()?, 16).ok();
+    digits.chunks(2).map(byte).collect()
+}
+
+#[test]
+fn random_bytes_are_decoded_and_evaluated() {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    for _ in 0..40_000 {
+        let bytes = random.bytes(64);
+        harness::decode(&bytes);
+        harness::eval(&bytes);
+    }
+}
+
+#[test]
+fn expressions_of_vectors_are_decoded_and_evaluated_with_changes() {
+    let expressions: Vec<_> = vectors().iter().filter_map(expression).collect();
+    assert!(!expressions.is_empty());
+    let mut random = Random(0x0123_4567_89ab_cdef);
+    for _ in 0..40_000 {
+        let mut bytes = expressions[random.below(expressions.len())].clone();
+        if random.below(4) == 0 {
+            bytes.extend_from_slice(&expressions[random.below(expressions.len())]);
+        }
+        random.mutate(&mut bytes);
+        // What the harness reads before the expression: choices, and a machine.
+        let mut input = random.bytes(64);
+        input.append(&mut bytes);
+        harness::eval(&input);
+        harness::decode(&input);
+    }
+}
+
+#[test]
+fn vectors_are_run_with_changes() {
+    let mut random = Random(0xfedc_ba98_7654_3210);
+    let files: Vec<String> = vectors().iter().map(serde_json::Value::to_string).collect();
+    for _ in 0..20_000 {
+        let mut text = files[random.below(files.len())].clone().into_bytes();
+        random.mutate(&mut text);
+        harness::conform(&text);
+    }
+}
