@@ -124,8 +124,7 @@ impl<'r, 't> Run<'r, 't> {
     /// An operation that could not be decoded, where its constant has more bits than it needs.
     #[cold]
     fn truncated(&self, expr: &[u8], offset: usize) -> Option<(Op<'static>, usize)> {
-        let top_is_wide =
-            matches!(self.peek(0), Some(Element::Value(value)) if value.ty().size() > 64);
+        let top_is_wide = matches!(self.peek(0), Some(Element::Value(value)) if value.ty().size() > 64);
         truncated(expr, offset).filter(|(op, _)| match op {
             Op::PlusUconst { .. } => !top_is_wide,
             _ => self.scope.encoding.address_bytes <= 8,

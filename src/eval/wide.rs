@@ -11,7 +11,8 @@ use crate::op::Op;
 pub(super) fn truncated(expr: &[u8], offset: usize) -> Option<(Op<'static>, usize)> {
     let (&code, number) = expr.get(offset..)?.split_first()?;
     let len = number.iter().position(|&byte| byte < 0x80)? + 1;
-    let low = number[..len].iter().take(10).rev().fold(0u128, |low, &byte| low << 7 | u128::from(byte & 0x7f));
+    let low =
+        number[..len].iter().take(10).rev().fold(0u128, |low, &byte| low << 7 | u128::from(byte & 0x7f));
     let value = low as u64;
     let op = match code {
         0x10 => Op::ConstU { value },

@@ -57,9 +57,13 @@ pub fn evaluate(expr: &[u8], machine: &dyn Machine, context: &Context<'_>) -> Re
         Err(stop @ Stop::Refused(gimli::Error::IntegralTypeRequired)) => {
             let expr = [expr, &[gimli::DW_OP_stack_value.0]].concat();
             return match asked.run(&expr, context.initial).map(Evaluation::result).as_deref() {
-                Ok([gimli::Piece { location: gimli::Location::Value { value }, size_in_bits: None, .. }]) => {
-                    Ok(Answer { location: Err(stop), value: Some(asked.value(*value)) })
-                }
+                Ok(
+                    [
+                        gimli::Piece {
+                            location: gimli::Location::Value { value }, size_in_bits: None, ..
+                        },
+                    ],
+                ) => Ok(Answer { location: Err(stop), value: Some(asked.value(*value)) }),
                 _ => Err(stop),
             };
         }
@@ -335,7 +339,8 @@ impl<'a> Asked<'a> {
         if let [piece @ gimli::Piece { size_in_bits: None, .. }] = pieces {
             return self.place(piece);
         }
-        let parts = pieces.iter().map(|piece| Ok((self.place(piece)?, piece.size_in_bits.unwrap_or(0).into())));
+        let parts =
+            pieces.iter().map(|piece| Ok((self.place(piece)?, piece.size_in_bits.unwrap_or(0).into())));
         Ok(Location::composite(parts.collect::<Result<Vec<_>, Stop>>()?)?)
     }
 

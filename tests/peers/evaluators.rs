@@ -47,11 +47,12 @@ fn shown<E>(location: &Result<Location, E>) -> Result<String, ()> {
 fn compared(expr: &[u8], encoding: Encoding, machine: &Snapshot, layout: &Layout) -> Compared {
     let context = Context::new(encoding, layout);
     let mut watch = Watch::new(encoding);
-    let location = Evaluator::new()
-        .traced(expr, machine, &context, &mut |step| watch.step(&step))
-        .map(|result| match result {
-            Element::Location(location) => location,
-            Element::Value(value) => panic!("a location is wanted, not {value}"),
+    let location =
+        Evaluator::new().traced(expr, machine, &context, &mut |step| watch.step(&step)).map(|result| {
+            match result {
+                Element::Location(location) => location,
+                Element::Value(value) => panic!("a location is wanted, not {value}"),
+            }
         });
     let value = Evaluator::new().value(expr, machine, &context);
     let failed = location.as_ref().err().and_then(|fault| {

@@ -1,8 +1,6 @@
 //! Random expressions of DWARF 5, most of them well-formed, and the machine that they are evaluated on.
 
-use eitri::eval::{
-    BaseType, Caller, Layout, Location, OwnedBody, Snapshot, SpaceLayout, TypeEncoding,
-};
+use eitri::eval::{BaseType, Caller, Layout, Location, OwnedBody, Snapshot, SpaceLayout, TypeEncoding};
 use eitri::op::{Dialect, Encoder, Encoding, Expr, ExprBuilder, Op, Reg};
 use eitri::target::{Per, SpaceId};
 use proptest::collection::vec;
@@ -28,15 +26,15 @@ const WIDE: u64 = 17;
 
 /// What can be called: how many numbers it takes and leaves, where it does no more.
 const CALLED: [(u64, &[u8], Option<(usize, usize)>); 9] = [
-    (0x40, &[0x37], Some((0, 1))),             // lit7
-    (0x41, &[0x23, 3], Some((1, 1))),          // plus_uconst 3
-    (0x42, &[0x22], Some((2, 1))),             // plus
-    (0x43, &[], Some((0, 0))),                 // nothing
+    (0x40, &[0x37], Some((0, 1))),                // lit7
+    (0x41, &[0x23, 3], Some((1, 1))),             // plus_uconst 3
+    (0x42, &[0x22], Some((2, 1))),                // plus
+    (0x43, &[], Some((0, 0))),                    // nothing
     (0x44, &[0x98, 0x40, 0, 0x1e], Some((1, 1))), // call2 0x40; mul
-    (0x45, &[0x75, 16], Some((0, 1))),         // breg5 16
-    (0x46, &[0x52], None),                     // reg2
-    (0x47, &[0x9f], None),                     // stack_value
-    (0x48, &[0x93, 4], None),                  // piece 4
+    (0x45, &[0x75, 16], Some((0, 1))),            // breg5 16
+    (0x46, &[0x52], None),                        // reg2
+    (0x47, &[0x9f], None),                        // stack_value
+    (0x48, &[0x93, 4], None),                     // piece 4
 ];
 
 /// A program of addresses of so many bytes, and its architecture.
@@ -110,7 +108,8 @@ impl Program {
     }
 
     pub fn expression(&self) -> Vec<u8> {
-        let mut writer = Writer { to: Expr::build(self.encoding()), stack: Vec::new(), encoding: self.encoding() };
+        let mut writer =
+            Writer { to: Expr::build(self.encoding()), stack: Vec::new(), encoding: self.encoding() };
         writer.choices(&self.body);
         writer.end(&self.end);
         // What does not fit an address of 4 bytes is never written.
@@ -488,7 +487,11 @@ impl Writer {
     fn place(&mut self, choice: &Choice) {
         let Choice { what, number, more } = *choice;
         match what % 5 {
-            0 => self.op(Op::RegX { reg: Reg(if more % 4 == 0 { WIDE } else { u64::from(more) % 6 }) }, 0, None),
+            0 => self.op(
+                Op::RegX { reg: Reg(if more % 4 == 0 { WIDE } else { u64::from(more) % 6 }) },
+                0,
+                None,
+            ),
             1 => self.op(Op::ImplicitValue { bytes: &number.to_le_bytes() }, 0, None),
             2 => self.op(Op::ImplicitPointer { entry: number % 0x100, by: number as i8 as i64 }, 0, None),
             3 => {
