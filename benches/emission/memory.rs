@@ -1,9 +1,9 @@
-//! How much memory is in use at most.
+//! How much memory is in use at most, and how often it is asked for.
 
 #![allow(unsafe_code, reason = "an allocator cannot be written without")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering::Relaxed};
 
 /// The system's allocator, which counts when it is told to: counting costs the side that allocates most.
 pub struct Counting;
@@ -11,9 +11,13 @@ pub struct Counting;
 static IS_COUNTING: AtomicBool = AtomicBool::new(false);
 static LIVE: AtomicIsize = AtomicIsize::new(0);
 static PEAK: AtomicIsize = AtomicIsize::new(0);
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
 fn count(bytes: isize) {
     if IS_COUNTING.load(Relaxed) {
+        if bytes > 0 {
+            ALLOCATIONS.fetch_add(1, Relaxed);
+        }
         let live = LIVE.fetch_add(bytes, Relaxed) + bytes;
         PEAK.fetch_max(live, Relaxed);
     }
@@ -65,4 +69,13 @@ pub fn peak_of(run: impl FnOnce() -> usize) -> Peak {
     let written = run();
     IS_COUNTING.store(false, Relaxed);
     Peak { peak: PEAK.load(Relaxed) as usize, written }
+}
+
+/// How often `run` asks for memory, more of it or anew.
+pub fn allocations_of(run: impl FnOnce()) -> usize {
+    ALLOCATIONS.store(0, Relaxed);
+    IS_COUNTING.store(true, Relaxed);
+    run();
+    IS_COUNTING.store(false, Relaxed);
+    ALLOCATIONS.load(Relaxed)
 }

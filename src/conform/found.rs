@@ -158,7 +158,7 @@ fn is_same(expected: &Location, found: &Location, bits: u128) -> bool {
             }
             expected.min(found)
         }
-        (0, expected, found) => expected.or(found).unwrap_or(1),
+        (0, expected, found) => expected.or(found).unwrap_or(1).max(1),
         (bits, ..) => bits,
     };
     match (spans(expected, bits), spans(found, bits)) {

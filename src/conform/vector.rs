@@ -176,7 +176,24 @@ impl Vector {
         }
     }
 
-    /// Compares what an evaluator found with what is expected.
+    /// Compares what an evaluator, of whatever kind, found with what is expected.
+    ///
+    /// ```
+    /// use eitri::conform::{File, Found, Read, Verdict};
+    /// use eitri::eval::{Element, Location, read_bits};
+    /// use eitri::op::Reg;
+    ///
+    /// let file = File::from_json(r#"{"format": "eitri-vectors-1", "target": {"name": "x86_64"},
+    ///     "machine": {"registers": {"0": "a0 a1"}}, "vectors": [{"name": "register", "dialect": "dwarf5",
+    ///     "expr": "50", "read": 16, "expect": {"location": "reg:0", "bytes": "a0 a1"}}]}"#)?;
+    /// let vector = file.vectors().next().unwrap();
+    /// // What another evaluator says of `vector.body` on `vector.machine`:
+    /// let location = Location::register(Reg(0), 64);
+    /// let read = read_bits(&location, 16, &vector.machine.snapshot).map(Read::Bits);
+    /// let found = Found { result: Ok(Element::Location(location)), read: Some(read), written: None };
+    /// assert_eq!(vector.judge(&found).verdict, Verdict::Passed);
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn judge(&self, found: &Found) -> Outcome {
         let before = &self.machine.snapshot;
         Outcome {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::fault::{Fault, error, ill_formed};
-use super::location::{Location, Storage};
+use super::location::{Location, SingleLocation, Storage};
 
 /// A part of a composite.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,6 +35,19 @@ impl Composite {
     /// A composite without parts.
     pub(super) fn empty() -> Self {
         Self { parts: Vec::new(), bits: 0, complete: false, weight: 0, depth: 1 }
+    }
+
+    /// A composite that is being built, of parts whose storages are no composites and have enough bits.
+    pub(super) fn of_simple(places: impl ExactSizeIterator<Item = (Location, u64)>) -> Self {
+        let weight = places.len() as u32;
+        let mut bits = 0;
+        let part = |(location, size): (Location, u64)| {
+            let part = Part { start: bits, bits: size.into(), location };
+            bits += part.bits;
+            part
+        };
+        let parts = places.map(part).collect();
+        Self { parts, bits, complete: false, weight, depth: 1 }
     }
 
     /// A complete composite of parts, each with its size in bits.
@@ -86,7 +99,7 @@ impl Composite {
         for place in location.places() {
             if place.remaining().is_some_and(|remaining| remaining < bits) {
                 return Err(ill_formed(format!(
-                    "a part of {bits} bits at bit {} needs more bits than its storage has",
+                    "a part of {bits} bits at bit {} needs more bits than its storage has (A.2.5.4.4.6)",
                     place.offset
                 )));
             }
@@ -120,6 +133,20 @@ impl Composite {
             (from < to).then(|| (&part.location, from - part.start, to - from))
         })
     }
+}
+
+/// The location without the composite around it, where the next `bits` bits are all in one part. The bits are the
+/// same, and what is made of many such parts does not hold the whole composite many times.
+pub(super) fn narrowed(location: Location, bits: u128) -> Location {
+    let Some(SingleLocation { storage: Storage::Composite(composite), offset }) = location.single() else {
+        return location;
+    };
+    let mut parts = composite.slice(*offset, bits);
+    let inside = parts.next().filter(|&(_, _, found)| found == bits);
+    let part = inside.and_then(|(part, skip, _)| part.clone().moved(i128::try_from(skip).ok()?).ok());
+    drop(parts);
+    // As deep as composites can be in each other.
+    part.map_or(location, |part| narrowed(part, bits))
 }
 
 impl From<Composite> for Location {

@@ -164,7 +164,10 @@ impl SingleLocation {
         if let Some(size) = self.storage.size() {
             let offset = self.offset.checked_add_signed(by).filter(|&offset| offset < size);
             self.offset = offset.ok_or_else(|| {
-                error(format!("bit {} moved by {by} is outside of a storage of {size} bits", self.offset))
+                error(format!(
+                    "bit {} moved by {by} is outside of a storage of {size} bits (A.2.5.3)",
+                    self.offset
+                ))
             })?;
         }
         Ok(self)
@@ -175,12 +178,13 @@ impl SingleLocation {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Location {
     first: SingleLocation,
-    rest: Box<[SingleLocation]>,
+    /// `None` if there is no other.
+    rest: Option<Box<[SingleLocation]>>,
 }
 
 impl From<SingleLocation> for Location {
     fn from(first: SingleLocation) -> Self {
-        Self { first, rest: Box::default() }
+        Self { first, rest: None }
     }
 }
 
@@ -229,19 +233,19 @@ impl Location {
 
     /// The places, one or more.
     pub fn places(&self) -> impl Iterator<Item = &SingleLocation> + Clone {
-        core::iter::once(&self.first).chain(&self.rest)
+        core::iter::once(&self.first).chain(self.rest.iter().flatten())
     }
 
     /// The place, if there is only one.
     pub fn single(&self) -> Option<&SingleLocation> {
-        self.rest.is_empty().then_some(&self.first)
+        self.rest.is_none().then_some(&self.first)
     }
 
     /// In all places of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        let more = core::iter::once(other.first).chain(other.rest);
-        Self { first: self.first, rest: self.rest.into_iter().chain(more).collect() }
+        let more = core::iter::once(other.first).chain(other.rest.into_iter().flatten());
+        Self { first: self.first, rest: Some(self.rest.into_iter().flatten().chain(more).collect()) }
     }
 
     /// The same, every place `by` bits further.
@@ -250,11 +254,9 @@ impl Location {
     /// An evaluation error if a place leaves its storage.
     pub fn moved(self, by: i128) -> Result<Self, Fault> {
         let first = self.first.moved(by)?;
-        if self.rest.is_empty() {
-            return Ok(first.into());
-        }
-        let rest = self.rest.into_iter().map(|place| place.moved(by)).collect::<Result<_, _>>()?;
-        Ok(Self { first, rest })
+        let Some(rest) = self.rest else { return Ok(first.into()) };
+        let rest = rest.into_iter().map(|place| place.moved(by)).collect::<Result<_, _>>()?;
+        Ok(Self { first, rest: Some(rest) })
     }
 
     /// Bits from here to the end of the storage, in the place that has least. `None` if all are undefined.
@@ -281,7 +283,7 @@ impl Location {
 
     /// The composite at this location, if that is all of it, to be added to.
     pub(super) fn composite_mut(&mut self) -> Option<&mut Composite> {
-        match (&mut self.first.storage, self.rest.is_empty()) {
+        match (&mut self.first.storage, self.rest.is_none()) {
             (Storage::Composite(composite), true) => Some(Arc::make_mut(composite)),
             _ => None,
         }
@@ -344,6 +346,6 @@ impl core::fmt::Display for SingleLocation {
 impl core::fmt::Display for Location {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         self.first.fmt(f)?;
-        self.rest.iter().try_for_each(|place| write!(f, " | {place}"))
+        self.rest.iter().flatten().try_for_each(|place| write!(f, " | {place}"))
     }
 }

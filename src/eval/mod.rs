@@ -42,6 +42,7 @@
 
 mod arith;
 pub mod attributes;
+mod branch;
 pub mod composite;
 pub mod fault;
 mod float;
@@ -51,6 +52,7 @@ pub mod location;
 pub mod machine;
 mod ops;
 mod order;
+mod quick;
 pub mod read;
 mod run;
 pub mod snapshot;
@@ -74,6 +76,7 @@ pub use value::{BaseType, TypeEncoding, Value};
 pub use write::{MachineMut, write_bits};
 
 use crate::op::{Encoding, Op};
+use quick::{Progress, Quick, Slots};
 use run::Run;
 
 /// What an evaluation results in.
@@ -184,6 +187,7 @@ pub struct Step<'a> {
 #[derive(Debug)]
 pub struct Evaluator {
     stack: Vec<Element>,
+    slots: Slots,
     limits: Limits,
 }
 
@@ -215,7 +219,7 @@ impl Default for Evaluator {
 impl Evaluator {
     /// An evaluator with the default [`Limits`].
     pub fn new() -> Self {
-        Self { stack: Vec::with_capacity(16), limits: Limits::default() }
+        Self { stack: Vec::with_capacity(16), slots: Slots::new(), limits: Limits::default() }
     }
 
     /// The same with other limits.
@@ -242,7 +246,11 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Outcome, Fault> {
-        self.run(machine, context, None, |run| run.whole(expr, context))
+        match context.kind {
+            Kind::Location => self.location(expr, machine, context).map(Element::Location),
+            Kind::Value => self.value(expr, machine, context).map(Element::Value),
+            Kind::Any => self.run(machine, context, None, |run| run.whole(expr, context)),
+        }
     }
 
     /// As [`evaluate`](Self::evaluate), and `trace` is told of every operation after it.
@@ -269,12 +277,33 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        let context = Context { kind: Kind::Location, ..*context };
-        self.run(machine, &context, None, |run| {
-            run.start(context.initial);
-            run.expression(expr)?;
-            run.finish_location()
-        })
+        if let Some(reg) = quick::alone(expr)
+            && let Some(bits) = context.target.register_bits(reg)
+            && (context.frame, context.initial.len()) == (0, 0)
+            && self.limits.steps.min(self.limits.stack.into()) > 0
+        {
+            return Ok(Location::register(reg, bits));
+        }
+        self.longer(expr, machine, context)
+    }
+
+    /// As [`location`](Self::location), of an expression that is no register.
+    #[inline(never)]
+    fn longer(
+        &mut self,
+        expr: &[u8],
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        self.slots.clear();
+        let (quick, mut progress) = (self.quick(machine, context), Progress::default());
+        if context.initial.is_empty()
+            && quick.run(expr, &mut self.slots, &mut progress)
+            && let Some(location) = quick.location(&self.slots)
+        {
+            return Ok(location);
+        }
+        self.go_on(machine, context, expr, progress, |run| run.finish_location())
     }
 
     /// Evaluates an expression to a value, whatever kind the context asks for.
@@ -287,12 +316,15 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Value, Fault> {
-        let context = Context { kind: Kind::Value, ..*context };
-        self.run(machine, &context, None, |run| {
-            run.start(context.initial);
-            run.expression(expr)?;
-            run.finish_value()
-        })
+        self.slots.clear();
+        let (quick, mut progress) = (self.quick(machine, context), Progress::default());
+        if context.initial.is_empty()
+            && quick.run(expr, &mut self.slots, &mut progress)
+            && let Some(value) = quick.value(&self.slots)
+        {
+            return Ok(value);
+        }
+        self.go_on(machine, context, expr, progress, |run| run.finish_value())
     }
 
     /// Evaluates a location list at the machine's program location (A.2.5.5): the places of all bounded
@@ -332,6 +364,23 @@ impl Evaluator {
         self.run(machine, context, Some(trace), |run| run.list(run::bounded(entries.into_iter())))
     }
 
+    /// The quick way into an expression.
+    #[inline(always)]
+    fn quick<'q>(&self, machine: &'q dyn Machine, context: &'q Context<'_>) -> Quick<'q> {
+        Quick {
+            machine,
+            target: context.target,
+            encoding: &context.encoding,
+            frame: context.frame,
+            place: context.place,
+            is_frame_base: false,
+            depth: self.limits.depth,
+            max_steps: self.limits.steps,
+            room: self.limits.stack as usize,
+            pieces: self.limits.parts as usize,
+        }
+    }
+
     fn run<T>(
         &mut self,
         machine: &dyn Machine,
@@ -339,8 +388,29 @@ impl Evaluator {
         trace: Option<&mut dyn FnMut(Step<'_>)>,
         then: impl FnOnce(&mut Run<'_, '_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
+        self.slots.clear();
         self.stack.clear();
-        let result = then(&mut Run::new(&mut self.stack, self.limits, machine, context, trace));
+        let (stack, slots) = (&mut self.stack, &mut self.slots);
+        let result = then(&mut Run::new(stack, slots, self.limits, machine, context, trace));
+        self.stack.clear();
+        result
+    }
+
+    /// Does the rest of an expression that was begun on the quick way.
+    #[inline(never)]
+    fn go_on<T>(
+        &mut self,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+        expr: &[u8],
+        progress: Progress,
+        finish: impl FnOnce(&mut Run<'_, '_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        self.stack.clear();
+        let (stack, slots) = (&mut self.stack, &mut self.slots);
+        let mut run = Run::new(stack, slots, self.limits, machine, context, None);
+        run.start(context.initial);
+        let result = run.rest(expr, progress).and_then(|()| finish(&mut run));
         self.stack.clear();
         result
     }

@@ -6,6 +6,7 @@ use super::lists::{Bounded, EncodedList};
 use super::location::{Location, memory_bits};
 use super::machine::{Architecture, Body, Entry, ListEntry, Machine};
 use super::ops::Next;
+use super::quick::{Progress, Quick, Slots};
 use super::stack::{Element, complete, integral};
 use super::value::{BaseType, Value};
 use super::wide::truncated;
@@ -18,6 +19,7 @@ use crate::target::SpaceId;
 /// The part of the context that changes on the way into another expression is in `scope`.
 pub(super) struct Run<'r, 't> {
     pub stack: &'r mut Vec<Element>,
+    pub slots: &'r mut Slots,
     pub machine: &'r dyn Machine,
     pub target: &'r dyn Architecture,
     pub limits: Limits,
@@ -50,6 +52,7 @@ pub(super) struct Scope {
 impl<'r, 't> Run<'r, 't> {
     pub fn new(
         stack: &'r mut Vec<Element>,
+        slots: &'r mut Slots,
         limits: Limits,
         machine: &'r dyn Machine,
         context: &Context<'r>,
@@ -66,7 +69,8 @@ impl<'r, 't> Run<'r, 't> {
             entry: None,
         };
         let (target, place, object) = (context.target, context.place, context.object);
-        Self { stack, machine, target, limits, place, scope, object, last_register: None, steps: 0, trace }
+        let (last_register, steps) = (None, 0);
+        Self { stack, slots, machine, target, limits, place, scope, object, last_register, steps, trace }
     }
 
     /// Evaluates an expression from the initial stack to the result that is wanted.
@@ -82,11 +86,22 @@ impl<'r, 't> Run<'r, 't> {
 
     /// Carries out the operations of an expression on the current stack.
     pub fn expression(&mut self, expr: &[u8]) -> Result<(), Fault> {
+        let (steps, register) = (self.steps, self.last_register);
+        self.rest(expr, Progress { steps, register, ..Progress::default() })
+    }
+
+    /// Carries out the operations of an expression that was begun on the quick way.
+    pub fn rest(&mut self, expr: &[u8], mut progress: Progress) -> Result<(), Fault> {
+        (self.steps, self.last_register) = (progress.steps, progress.register);
+        self.fetch();
         let encoding = self.scope.encoding;
         let mut decoder = Decoder::new(expr, encoding);
-        let mut branches = Branches::default();
         loop {
-            let offset = decoder.offset();
+            if self.trace.is_none() && self.quickly(expr, &mut progress) {
+                return Ok(());
+            }
+            decoder.seek(progress.at);
+            let offset = progress.at;
             let entry = self.scope.entry;
             let place = |fault: Fault| fault.or_at(expr, offset, encoding, entry);
             let Some(decoded) = decoder.next() else { return Ok(()) };
@@ -100,10 +115,13 @@ impl<'r, 't> Run<'r, 't> {
                     op
                 }
             };
+            progress.at = decoder.offset();
             self.charge(1).map_err(place)?;
             if let Next::Branch(by) = self.operation(&op).map_err(place)? {
-                let to = self.branch(expr, decoder.offset(), by, &mut branches).map_err(place)?;
-                decoder.seek(to);
+                let target = progress.branches.target(expr, &encoding, progress.at, by);
+                let (to, steps) = target.map_err(place)?;
+                self.charge(steps).map_err(place)?;
+                progress.at = to;
             }
             if self.stack.len() > self.limits.stack as usize {
                 return Err(place(error(format!("more than {} elements on the stack", self.limits.stack))));
@@ -119,6 +137,40 @@ impl<'r, 't> Run<'r, 't> {
                 trace(Step { depth: self.scope.depth, offset, op, stack });
             }
         }
+    }
+
+    /// Carries out what the quick way can. Says whether the expression is done.
+    fn quickly(&mut self, expr: &[u8], progress: &mut Progress) -> bool {
+        (progress.steps, progress.register) = (self.steps, self.last_register);
+        let quick = Quick {
+            machine: self.machine,
+            target: self.target,
+            encoding: &self.scope.encoding,
+            frame: self.scope.frame,
+            place: self.place,
+            is_frame_base: self.scope.is_frame_base,
+            depth: self.limits.depth.saturating_sub(self.scope.depth),
+            max_steps: self.limits.steps,
+            room: (self.limits.stack as usize).saturating_sub(self.stack.len()),
+            pieces: if self.peek(0).is_none() { self.limits.parts as usize } else { 0 },
+        };
+        let is_done = quick.run(expr, self.slots, progress);
+        (self.steps, self.last_register) = (progress.steps, progress.register);
+        self.fetch();
+        is_done
+    }
+
+    /// Takes the elements that the quick way left.
+    fn fetch(&mut self) {
+        if self.slots.is_empty() {
+            return;
+        }
+        let (encoding, big_endian) = (&self.scope.encoding, self.machine.is_big_endian());
+        if let Some(composite) = self.slots.composite(encoding, big_endian) {
+            self.stack.push(Element::Location(composite.into()));
+        }
+        self.stack.extend(self.slots.elements().iter().map(|slot| slot.element(encoding, big_endian)));
+        self.slots.clear();
     }
 
     /// An operation that could not be decoded, where its constant has more bits than it needs.
@@ -138,31 +190,6 @@ impl<'r, 't> Run<'r, 't> {
             true => Ok(()),
             false => Err(error(format!("not done after {} steps", self.limits.steps))),
         }
-    }
-
-    /// Where a branch goes: the end, or the start of an operation.
-    fn branch(&mut self, expr: &[u8], from: usize, by: i16, known: &mut Branches) -> Result<usize, Fault> {
-        let to = from.checked_add_signed(by.into()).filter(|&to| to <= expr.len()).ok_or_else(|| {
-            ill_formed(format!("a branch by {by} from offset {from:#x} leaves the expression"))
-        })?;
-        if to == expr.len() || known.targets.contains(&Some(to)) {
-            return Ok(to);
-        }
-        let mut decoder = Decoder::new(expr, self.scope.encoding);
-        if to >= from {
-            decoder.seek(from);
-        }
-        let mut skipped = 0;
-        while decoder.offset() < to && decoder.next().is_some_and(|one| one.is_ok()) {
-            skipped += 1;
-        }
-        self.charge(skipped / 8)?;
-        if decoder.offset() != to {
-            return Err(ill_formed(format!("a branch to offset {to:#x}, where no operation starts")));
-        }
-        known.targets[known.next % known.targets.len()] = Some(to);
-        known.next += 1;
-        Ok(to)
     }
 
     // The stack.
@@ -229,7 +256,7 @@ impl<'r, 't> Run<'r, 't> {
         }
         if !value.ty().is_generic() {
             return Err(ill_formed(format!(
-                "a location is wanted, and only a value of the generic type converts to one, not {value}"
+                "a location is wanted, and only a value of the generic type converts to one, not {value} (A.2.5.4.4.3)"
             )));
         }
         self.memory(0, value.as_u128().unwrap_or(0))
@@ -282,7 +309,7 @@ impl<'r, 't> Run<'r, 't> {
 
     pub fn finish_value(&mut self) -> Result<Value, Fault> {
         if self.peek(0).is_none() {
-            return Err(ill_formed("a value is wanted, and the stack is empty"));
+            return Err(ill_formed("a value is wanted, and the stack is empty (A.2.5.4)"));
         }
         self.finish_any()?.into_value(self.scope.encoding.address_bytes)
     }
@@ -375,7 +402,8 @@ impl<'r, 't> Run<'r, 't> {
     }
 
     fn list_entry(&mut self, expr: &[u8], others: Option<Location>) -> Result<Location, Fault> {
-        self.charge(1)?;
+        let places = others.as_ref().map_or(0, |others| others.places().count());
+        self.charge(1 + places as u64 / 4)?;
         let location = self.apart(self.scope, |run| {
             run.expression(expr)?;
             run.finish_location()
@@ -412,13 +440,6 @@ impl Scope {
     }
 }
 
-/// Branch targets that are known to be good, so that a loop is checked once.
-#[derive(Default)]
-struct Branches {
-    targets: [Option<usize>; 4],
-    next: usize,
-}
-
 impl From<Value> for Element {
     fn from(value: Value) -> Self {
         Self::Value(value)
@@ -433,5 +454,5 @@ impl From<Location> for Element {
 
 #[cold]
 fn underflow() -> Fault {
-    ill_formed("the stack has too few elements")
+    ill_formed("the stack has too few elements (A.2.5.4)")
 }

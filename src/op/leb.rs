@@ -80,6 +80,10 @@ pub(crate) const fn sleb_len(value: i64) -> usize {
 /// or the number does not fit 64 bits; padding is accepted.
 #[inline]
 pub(crate) fn read_uleb(bytes: &[u8], mut at: usize) -> Option<(u64, usize)> {
+    // Most have one byte.
+    if let Some(&byte @ ..0x80) = bytes.get(at) {
+        return Some((byte.into(), at + 1));
+    }
     let mut value = 0u64;
     let mut shift = 0u32;
     loop {
@@ -103,6 +107,9 @@ pub(crate) fn read_uleb(bytes: &[u8], mut at: usize) -> Option<(u64, usize)> {
 /// the number does not fit 64 bits; padding is accepted.
 #[inline]
 pub(crate) fn read_sleb(bytes: &[u8], mut at: usize) -> Option<(i64, usize)> {
+    if let Some(&byte @ ..0x80) = bytes.get(at) {
+        return Some((((byte << 1) as i8 >> 1).into(), at + 1));
+    }
     let mut value = 0i64;
     let mut shift = 0u32;
     loop {

@@ -1,0 +1,156 @@
+//! How fast expressions are evaluated, next to `gimli::read::Evaluation`.
+//!
+//! Both sides evaluate the same expressions for the same stopped program, one after the other, and must give the
+//! same answers. The last lines are `ratio NAME VALUE`, the peer's number divided by ours: above 1 is ahead. See
+//! `README.md` here.
+
+#[path = "evaluation/cases.rs"]
+mod cases;
+#[path = "evaluation/machine.rs"]
+mod machine;
+#[path = "emission/memory.rs"]
+#[allow(dead_code, reason = "the parts are those of another bench")]
+mod memory;
+#[path = "evaluation/sides.rs"]
+mod sides;
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use cases::{CASES, Case};
+use eitri::eval::{Context, Evaluator, Kind};
+use eitri::op::{Dialect, Encoding, text};
+use eitri::target::Target;
+use machine::Stopped;
+use sides::{Answer, InPlace, OnHeap};
+
+#[global_allocator]
+static MEMORY: memory::Counting = memory::Counting;
+
+/// How often a side is timed, in turn with the others.
+const RUNS: usize = 41;
+/// Operations in a run: an expression is evaluated as often as that makes.
+const OPERATIONS: usize = 200_000;
+
+/// What all sides are given.
+struct Given {
+    machine: Stopped,
+    target: Target,
+    encoding: Encoding,
+    evaluator: Evaluator,
+}
+
+/// Evaluates an expression so many times.
+type Side = fn(&mut Given, &[u8], &Case, usize);
+
+const SIDES: [(&str, Side); 3] = [
+    ("eitri", |given, expr, case, times| {
+        let context = Context::new(given.encoding, &given.target);
+        let (evaluator, machine) = (&mut given.evaluator, &given.machine);
+        for _ in 0..times {
+            match case.wants_value {
+                true => _ = black_box(&evaluator.value(black_box(expr), machine, &context)),
+                false => _ = black_box(&evaluator.location(black_box(expr), machine, &context)),
+            }
+        }
+    }),
+    ("gimli", |given, expr, _, times| {
+        for _ in 0..times {
+            sides::gimli::<InPlace, _>(black_box(expr), &given.machine, |evaluation| {
+                black_box(evaluation.as_result());
+            });
+        }
+    }),
+    ("gimli_heap", |given, expr, _, times| {
+        for _ in 0..times {
+            sides::gimli::<OnHeap, _>(black_box(expr), &given.machine, |evaluation| {
+                black_box(evaluation.as_result());
+            });
+        }
+    }),
+];
+
+fn main() {
+    let target = Target::x86_64();
+    let encoding = Encoding::new(8, Dialect::Dwarf5);
+    let mut given = Given { machine: Stopped::new(), target, encoding, evaluator: Evaluator::new() };
+    // Under an instrumenting tool one side alone is run.
+    if let Ok(name) = std::env::var("EITRI_BENCH_ONCE") {
+        let found = CASES.iter().find_map(|case| {
+            let named = |(side, _): &(&str, Side)| name == format!("{side}_{}", case.name);
+            Some((case, SIDES.into_iter().find(named)?.1))
+        });
+        let (case, side) = found.expect("EITRI_BENCH_ONCE names a side, and after it an expression");
+        let expr = bytes(case, &given);
+        side(&mut given, &expr, case, OPERATIONS / case.operations);
+        return;
+    }
+    for case in &CASES {
+        let expr = bytes(case, &given);
+        assert_same(&mut given, &expr, case);
+    }
+    if std::env::args().any(|argument| argument == "--bench") {
+        println!("| expression | operations | ns eitri | ns gimli | ns gimli, heap | allocations of each |");
+        println!("|---|---|---|---|---|---|");
+        let ratios: Vec<_> = CASES.iter().map(|case| (case, compare(&mut given, case))).collect();
+        for (case, [of_best, of_heap]) in ratios {
+            println!("ratio evaluation_{} {of_best:.2}", case.name);
+            println!("ratio evaluation_{}_heap {of_heap:.2}", case.name);
+        }
+    }
+}
+
+fn bytes(case: &Case, given: &Given) -> Vec<u8> {
+    let expr = text::parse(case.text, given.encoding, Some(&given.target)).expect("an expression");
+    expr.bytes().to_vec()
+}
+
+/// Panics unless all sides give the same answer after the same number of operations.
+fn assert_same(given: &mut Given, expr: &[u8], case: &Case) {
+    let context = Context::new(given.encoding, &given.target);
+    let kind = if case.wants_value { Kind::Value } else { Kind::Location };
+    let asked = Context { kind, ..context };
+    let ours = given.evaluator.evaluate(expr, &given.machine, &asked).expect("an answer");
+    let ours = sides::answer(&ours);
+    let theirs: [Answer; 2] = [
+        sides::gimli::<InPlace, _>(expr, &given.machine, |it| sides::answer_of_gimli(it, case.wants_value)),
+        sides::gimli::<OnHeap, _>(expr, &given.machine, |it| sides::answer_of_gimli(it, case.wants_value)),
+    ];
+    assert_eq!(ours, theirs[0], "{}", case.name);
+    assert_eq!(ours, theirs[1], "{}", case.name);
+    let mut steps = 0;
+    let traced = Evaluator::new().traced(expr, &given.machine, &context, &mut |_| steps += 1);
+    assert!(traced.is_ok());
+    assert_eq!(steps, case.operations, "{}", case.name);
+}
+
+/// Runs the sides in turn and prints what they took. Gives the ratios of gimli's times to ours.
+fn compare(given: &mut Given, case: &Case) -> [f64; 2] {
+    let expr = bytes(case, given);
+    let times = OPERATIONS / case.operations;
+    let mut taken = [const { Vec::new() }; SIDES.len()];
+    for run in 0..RUNS {
+        // There and back, so that no side is always the one after another.
+        let mut order = [0, 1, 2];
+        if run % 2 == 1 {
+            order.reverse();
+        }
+        for side in order {
+            let start = Instant::now();
+            SIDES[side].1(given, &expr, case, times);
+            taken[side].push(start.elapsed());
+        }
+    }
+    let medians = taken.map(|mut taken: Vec<Duration>| {
+        taken.sort();
+        taken[RUNS / 2].as_secs_f64() * 1e9 / times as f64
+    });
+    let allocations =
+        SIDES.map(|(_, side)| memory::allocations_of(|| side(given, &expr, case, 1)).to_string()).join(", ");
+    let [ours, in_place, on_heap] = medians;
+    println!(
+        "| {} | {} | {ours:.1} | {in_place:.1} | {on_heap:.1} | {allocations} |",
+        case.name, case.operations
+    );
+    [in_place / ours, on_heap / ours]
+}

@@ -1,0 +1,70 @@
+//! Where branches go.
+
+use super::fault::{Fault, ill_formed};
+use crate::op::{Decoder, Encoding};
+
+/// Branch targets of an expression that are known to be good, so that a loop is checked once.
+#[derive(Debug)]
+pub(super) struct Branches {
+    /// Offsets; the largest number is none.
+    targets: [usize; 4],
+    next: usize,
+}
+
+impl Default for Branches {
+    fn default() -> Self {
+        Self { targets: [usize::MAX; 4], next: 0 }
+    }
+}
+
+impl Branches {
+    /// Where a branch from an offset goes: the end, or the start of an operation. Comes with how many steps it
+    /// took to find out.
+    ///
+    /// # Errors
+    /// Ill-formed if it goes anywhere else.
+    #[inline(always)]
+    pub fn target(
+        &mut self,
+        expr: &[u8],
+        encoding: &Encoding,
+        from: usize,
+        by: i16,
+    ) -> Result<(usize, u64), Fault> {
+        let to = from.wrapping_add_signed(by.into());
+        match self.targets.contains(&to) && to != usize::MAX {
+            true => Ok((to, 0)),
+            false => self.find(expr, encoding, from, by),
+        }
+    }
+
+    #[cold]
+    fn find(
+        &mut self,
+        expr: &[u8],
+        encoding: &Encoding,
+        from: usize,
+        by: i16,
+    ) -> Result<(usize, u64), Fault> {
+        let to = from.checked_add_signed(by.into()).filter(|&to| to <= expr.len()).ok_or_else(|| {
+            ill_formed(format!("a branch by {by} from offset {from:#x} leaves the expression"))
+        })?;
+        if to == expr.len() {
+            return Ok((to, 0));
+        }
+        let mut decoder = Decoder::new(expr, *encoding);
+        if to >= from {
+            decoder.seek(from);
+        }
+        let mut skipped = 0;
+        while decoder.offset() < to && decoder.next().is_some_and(|one| one.is_ok()) {
+            skipped += 1;
+        }
+        if decoder.offset() != to {
+            return Err(ill_formed(format!("a branch to offset {to:#x}, where no operation starts")));
+        }
+        self.targets[self.next % self.targets.len()] = to;
+        self.next += 1;
+        Ok((to, skipped / 8))
+    }
+}

@@ -1,0 +1,183 @@
+//! The evaluator's quick way gives the answers of the long one: a traced evaluation takes the long one.
+
+use eitri::eval::{
+    Caller, Context, Evaluator, Kind, Layout, Limits, Location, Machine, OwnedBody, Snapshot, SpaceLayout,
+    Where,
+};
+use eitri::op::{Dialect, Encoding, Reg};
+use eitri::target::{Per, SpaceId};
+use proptest::prelude::*;
+
+/// Where memory is mapped, in the middle of what 16 bits can address.
+const START: u64 = 0x4000;
+
+/// Operations by their bytes. What follows an opcode here may be cut off or be another operation's: then that
+/// is what is evaluated.
+fn operation() -> impl Strategy<Value = Vec<u8>> {
+    let small = prop_oneof![0u8..8, any::<u8>()];
+    prop_oneof![
+        // Small numbers, and larger ones in all spellings.
+        6 => (0x30u8..0x38).prop_map(|code| vec![code]),
+        2 => (0x08u8..0x12, any::<[u8; 8]>()).prop_map(|(code, number)| {
+            let len = match code {
+                0x08 | 0x09 => 1,
+                0x0a | 0x0b => 2,
+                0x0c | 0x0d => 4,
+                0x0e | 0x0f => 8,
+                // LEB128 of any length.
+                _ => number.iter().position(|byte| *byte < 0x80).map_or(8, |last| last + 1),
+            };
+            [&[code], &number[..len]].concat()
+        }),
+        // The stack, arithmetic, comparisons.
+        3 => (0x12u8..0x18).prop_map(|code| if code == 0x15 { vec![code, 1] } else { vec![code] }),
+        10 => (0x19u8..0x2f).prop_map(|code| match code {
+            0x23 => vec![code, 9],
+            0x28 => vec![code, 3, 0],
+            _ => vec![code],
+        }),
+        // Branches, mostly a few bytes on or back.
+        2 => (prop_oneof![Just(0x28u8), Just(0x2f)], -12i16..12)
+            .prop_map(|(code, by)| [&[code][..], &by.to_le_bytes()].concat()),
+        // Registers, and memory at what is in them.
+        2 => (0x50u8..0x56).prop_map(|code| vec![code]),
+        4 => (0x70u8..0x76, 0u8..0x80).prop_map(|(code, by)| vec![code, by]),
+        1 => (0u8..8, any::<u8>()).prop_map(|(reg, by)| vec![0x92, reg, by & 0x7f]),
+        1 => Just(vec![0x90, 3]),
+        3 => Just(vec![0x06]),
+        1 => (0u8..10).prop_map(|bytes| vec![0x94, bytes]),
+        2 => (0u8..0x80).prop_map(|by| vec![0x91, by]),
+        1 => Just(vec![0x9c]),
+        1 => any::<[u8; 8]>().prop_map(|address| [&[0x03][..], &address].concat()),
+        1 => Just(vec![0x9f]),
+        1 => Just(vec![0x96]),
+        3 => (0u8..10).prop_map(|bytes| vec![0x93, bytes]),
+        // Calls of an entry, implicit values, entry values.
+        1 => Just(vec![0x98, 0x40, 0]),
+        1 => Just(vec![0x9e, 2, 7, 8]),
+        1 => Just(vec![0xa3, 1, 0x51]),
+        // Anything.
+        1 => prop::collection::vec(small, 1..4),
+    ]
+}
+
+fn expression(operations: usize) -> impl Strategy<Value = Vec<u8>> {
+    prop::collection::vec(operation(), 0..operations).prop_map(|all| all.concat())
+}
+
+/// A machine whose numbers and pointers have so many bytes.
+fn machine(address_bytes: u8, big_endian: bool) -> Snapshot {
+    let pointer = |to: u64| -> Vec<u8> {
+        let bytes = to.to_le_bytes()[..address_bytes.into()].to_vec();
+        if big_endian { bytes.into_iter().rev().collect() } else { bytes }
+    };
+    let mut machine = Snapshot { big_endian, pc: Some(0x10), ..Snapshot::default() };
+    for reg in 0..4u64 {
+        machine.registers.insert(Reg(reg), (START + reg * 0x40).to_le_bytes().to_vec());
+    }
+    machine.registers.insert(Reg(4), vec![0xff; 8]);
+    for at in (0..0x400).step_by(address_bytes.into()) {
+        machine.store(SpaceId::DEFAULT, None, START + at, &pointer(START + at * 7 % 0x300));
+    }
+    machine.cfa = Some(Location::memory(SpaceId::DEFAULT, u32::from(address_bytes) * 8, START + 0x80));
+    let saved = [(Reg(1), Location::memory(SpaceId::DEFAULT, u32::from(address_bytes) * 8, START + 0x20))];
+    machine.callers = vec![Caller { pc: None, cfa: None, registers: saved.into() }];
+    machine
+}
+
+/// Registers 0 to 4 have 64 bits and 5 has 8; addresses of the default space have any size.
+fn layout(address_bits: u32, per: Per) -> Layout {
+    let registers = (0..5).map(|reg| (Reg(reg), 64)).chain([(Reg(5), 8)]).collect();
+    Layout { registers, spaces: [(SpaceId::DEFAULT, SpaceLayout { address_bits, per })].into() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_quick_way_gives_the_same_answers(
+        expr in expression(24),
+        frame_base in prop_oneof![3 => Just(vec![0x53]), 1 => expression(4)],
+        called in expression(3),
+        address_bytes in prop_oneof![6 => Just(8u8), 2 => Just(4), 2 => Just(2), 1 => Just(0)],
+        (fits, shared) in (prop::bool::weighted(0.9), prop::bool::weighted(0.95)),
+        (frame, kind, cfi) in (
+            prop::bool::weighted(0.1),
+            prop_oneof![Just(Kind::Location), Just(Kind::Value), Just(Kind::Any)],
+            prop::bool::weighted(0.1),
+        ),
+        dialect in prop_oneof![4 => Just(Dialect::Dwarf5), 2 => Just(Dialect::Llvm), 1 => Just(Dialect::Dwarf6)],
+        (code_big_endian, big_endian) in (prop::bool::weighted(0.1), prop::bool::weighted(0.2)),
+        (steps, depth, stack, parts) in (
+            prop_oneof![2 => Just(10_000u64), 1 => 0..40u64],
+            prop_oneof![4 => Just(32u32), 1 => 0..2u32],
+            prop_oneof![4 => Just(4096u32), 1 => 0..6u32],
+            prop_oneof![4 => Just(65_536u32), 1 => 0..4u32],
+        ),
+    ) {
+        let mut machine = machine(address_bytes.max(2), big_endian);
+        machine.frame_base = OwnedBody::Expression(frame_base);
+        machine.entries.insert(0x40, (OwnedBody::Expression(called), 0));
+        let bits = u32::from(address_bytes) * 8;
+        let per = if shared { Per::Process } else { Per::Lane };
+        let target = layout(if fits { bits } else { 24 }, per);
+        let encoding = Encoding { big_endian: code_big_endian, ..Encoding::new(address_bytes, dialect) };
+        let place = if cfi { Where::Cfi } else { Where::Location };
+        let context = Context { frame: frame.into(), kind, place, ..Context::new(encoding, &target) };
+        let limits = Limits { steps, depth, stack, parts };
+        let mut evaluator = Evaluator::new().with_limits(limits);
+        let quick = evaluator.evaluate(&expr, &machine, &context);
+        let long = evaluator.traced(&expr, &machine, &context, &mut |_| ());
+        prop_assert_eq!(&quick, &long, "{:02x?}", expr);
+        // What an evaluation leaves behind has no part in the next.
+        prop_assert_eq!(quick, evaluator.evaluate(&expr, &machine, &context));
+    }
+}
+
+/// The largest expressions that the quick way's own stack can hold, and one more.
+#[test]
+fn a_stack_of_any_height() {
+    let target = layout(64, Per::Process);
+    let context = Context::new(Encoding::new(8, Dialect::Dwarf5), &target);
+    for height in 1..200 {
+        let mut expr = vec![0x31; height];
+        expr.extend(vec![0x22; height - 1]);
+        let sum = Evaluator::new().value(&expr, &machine(8, false), &context);
+        assert_eq!(sum.map(|sum| sum.as_u64()), Ok(Some(height as u64)));
+    }
+}
+
+/// The quick way asks a machine no more than the long one.
+#[test]
+fn a_machine_is_asked_once() {
+    struct Counting(Snapshot, std::cell::Cell<usize>);
+    impl Machine for Counting {
+        fn register(
+            &self,
+            reg: Reg,
+            frame: u32,
+            at: u32,
+            into: &mut [u8],
+        ) -> Result<(), eitri::eval::Unavailable> {
+            self.1.set(self.1.get() + 1);
+            self.0.register(reg, frame, at, into)
+        }
+        fn memory(
+            &self,
+            space: SpaceId,
+            lane: Option<u32>,
+            address: u64,
+            into: &mut [u8],
+        ) -> Result<(), eitri::eval::Unavailable> {
+            self.1.set(self.1.get() + 1);
+            self.0.memory(space, lane, address, into)
+        }
+    }
+    let machine = Counting(machine(8, false), std::cell::Cell::new(0));
+    let target = layout(64, Per::Process);
+    let context = Context::new(Encoding::new(8, Dialect::Dwarf5), &target);
+    // A register, what is there, and what is there.
+    let found = Evaluator::new().location(&[0x71, 0x08, 0x06, 0x06], &machine, &context);
+    assert!(found.is_ok());
+    assert_eq!(machine.1.get(), 3);
+}
