@@ -86,18 +86,18 @@ impl<'r, 't> Run<'r, 't> {
 
     /// Carries out the operations of an expression on the current stack.
     pub fn expression(&mut self, expr: &[u8]) -> Result<(), Fault> {
-        let (steps, register) = (self.steps, self.last_register);
-        self.rest(expr, Progress { steps, register, ..Progress::default() })
+        let mut progress = Progress::after(self.steps, self.last_register);
+        self.rest(expr, &mut progress)
     }
 
     /// Carries out the operations of an expression that was begun on the quick way.
-    pub fn rest(&mut self, expr: &[u8], mut progress: Progress) -> Result<(), Fault> {
+    pub fn rest(&mut self, expr: &[u8], progress: &mut Progress) -> Result<(), Fault> {
         (self.steps, self.last_register) = (progress.steps, progress.register);
         self.fetch();
         let encoding = self.scope.encoding;
         let mut decoder = Decoder::new(expr, encoding);
         loop {
-            if self.trace.is_none() && self.quickly(expr, &mut progress) {
+            if self.trace.is_none() && self.quickly(expr, progress) {
                 return Ok(());
             }
             decoder.seek(progress.at);
