@@ -20,7 +20,7 @@ use slots::{SLOTS, Slot};
 pub(super) use slots::Slots;
 
 /// How far an expression was carried out.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Progress {
     /// Bytes from its start to the next operation.
     pub at: usize,
@@ -29,6 +29,14 @@ pub(super) struct Progress {
     /// The register of the last operation, if that was `DW_OP_reg*`.
     pub register: Option<Reg>,
     pub branches: Branches,
+}
+
+impl Progress {
+    /// None, after so many steps, and after the operation that named the register, if one did.
+    #[inline(always)]
+    pub fn after(steps: u64, register: Option<Reg>) -> Self {
+        Self { at: 0, steps, register, branches: Branches::default() }
+    }
 }
 
 /// What does not change on the quick way.
