@@ -1,7 +1,5 @@
 //! What `llvm-dwarfdump` decodes is what is decoded here, operation by operation.
 
-use std::collections::BTreeMap;
-
 use eitri::error::ErrorKind;
 use eitri::op::{Compact, Decoded, Decoder, Dialect, Encoding, Form, Op, Spelling};
 use object::write::Object;
@@ -342,6 +340,8 @@ fn llvm_knows_what_is_listed() {
 #[cfg(feature = "json")]
 #[test]
 fn llvm_decodes_the_vectors_the_same() {
+    use std::collections::BTreeMap;
+
     use eitri::conform::{Body, File};
     use eitri::eval::OwnedBody;
 

@@ -8,7 +8,8 @@ use proptest::prelude::*;
 
 use super::asked::{self, Stop};
 use super::differences::{DIFFERENCES, Watch};
-use super::random::{machine, programs};
+use super::machine::machine;
+use super::random::programs;
 
 /// What an evaluator answers. Failures are all the same.
 #[derive(Debug, PartialEq, Eq)]
