@@ -13,6 +13,8 @@ mod machine;
 mod memory;
 #[path = "evaluation/sides.rs"]
 mod sides;
+#[path = "evaluation/wave.rs"]
+mod wave;
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -99,6 +101,7 @@ fn main() {
             println!("ratio evaluation_{} {of_best:.2}", case.name);
             println!("ratio evaluation_{}_heap {of_heap:.2}", case.name);
         }
+        wave::compare();
     }
 }
 

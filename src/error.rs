@@ -236,7 +236,7 @@ impl fmt::Display for JsonPlace {
         write!(f, "line {line}, column {column}")?;
         match path.len() {
             0 => Ok(()),
-            ..=LONG_PATH => write!(f, ", `{path}`"),
+            1..=LONG_PATH => write!(f, ", `{path}`"),
             // The statement is known by the beginning, and the place in it by the end.
             _ => {
                 let (head, tail) = (LONG_PATH / 2, path.len() - LONG_PATH / 2);

@@ -23,6 +23,8 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) consumer: &'a Consumer,
     pub(super) object: &'a Object<'a>,
     pub(super) dwarf: &'a Dwarf<'o>,
+    /// What that file says of what expressions refer to.
+    pub(super) info: eval::DebugInfo<'a, 'o>,
     pub(super) index: Rc<Index>,
     pub(super) left_out: BTreeMap<VariableId, Vec<&'a LeftOut>>,
     /// What the consumer could not be told all of.
@@ -136,6 +138,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             consumer,
             object,
             dwarf,
+            info: eval::DebugInfo::new(dwarf),
             index: Rc::new(Index::new(module)),
             left_out: by_variable,
             untold: left_out.iter().map(|one| one.whose).collect(),
@@ -201,6 +204,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     /// Goes on with another file, that of split units.
     pub(super) fn begin_file(&mut self, file: &'a Dwarf<'o>) {
         self.dwarf = file;
+        self.info = eval::DebugInfo::new(file);
         self.lists.clear();
         self.variables.clear();
         self.function_origins.clear();

@@ -102,12 +102,9 @@ impl<'a, 'o> Compare<'a, 'o> {
             let at = At { section: error.at().section.clone(), ..at.clone() };
             self.find(Kind::Code, at, "code that is in the object", error.kind().to_string());
         }
-        match self.address(id) {
-            Some(start) => {
-                self.code(found, core::slice::from_ref(&(start..start.wrapping_add(data.bytes))), &at)
-            }
-            // That was found already.
-            None => {}
+        // Where there is none, that was found already.
+        if let Some(start) = self.address(id) {
+            self.code(found, core::slice::from_ref(&(start..start.wrapping_add(data.bytes))), &at);
         }
         self.entry_pc(data.scope, found, Some(id), &at);
         if let Some(attribute) = self.consumer.lanes {

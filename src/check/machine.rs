@@ -6,10 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::witness::Fill;
 use crate::eval::{
-    BaseType, Body, Entry, ListEntry, Location, Machine, SingleLocation, Storage, TypeEncoding, Unavailable,
+    BaseType, DebugInfo, Entry, ListEntry, Location, Machine, SingleLocation, Storage, Unavailable,
 };
 use crate::op::Reg;
-use crate::read::{Dwarf, Value};
 use crate::target::{SpaceId, Target};
 
 /// The location lists of all entries that have one, by offset of the entry.
@@ -35,22 +34,13 @@ impl Asked {
 
 pub(super) struct Stopped<'a, 'o> {
     pub(super) target: &'a Target,
-    pub(super) dwarf: &'a Dwarf<'o>,
-    pub(super) lists: &'a Lists<'o>,
+    pub(super) info: &'a DebugInfo<'a, 'o>,
     pub(super) fill: Fill,
     pub(super) lane: Option<u32>,
     /// As many as the function's entry says; 1 where it does not.
     pub(super) lanes: u64,
     pub(super) pc: Option<u64>,
     pub(super) asked: &'a Asked,
-}
-
-impl Stopped<'_, '_> {
-    fn unit(&self, offset: u64) -> Option<&crate::read::Unit<'_>> {
-        let units = self.dwarf.units();
-        let index = units.binary_search_by_key(&offset, |unit| unit.offset).ok()?;
-        Some(&units[index])
-    }
 }
 
 impl Machine for Stopped<'_, '_> {
@@ -105,40 +95,16 @@ impl Machine for Stopped<'_, '_> {
     }
 
     fn debug_addr(&self, unit: u64, index: u64) -> Option<u64> {
-        self.dwarf.address(self.unit(unit)?, index).ok()
+        self.info.debug_addr(unit, index)
     }
 
     fn base_type(&self, unit: u64, offset: u64) -> Option<BaseType> {
-        let entry = self.dwarf.entry_at(unit.checked_add(offset)?)?;
-        if entry.tag() != gimli::DW_TAG_base_type || entry.unit().offset != unit {
-            return None;
-        }
-        let encoding = match gimli::DwAte(u8::try_from(entry.number(gimli::DW_AT_encoding)?).ok()?) {
-            gimli::DW_ATE_address => TypeEncoding::Address,
-            gimli::DW_ATE_boolean => TypeEncoding::Boolean,
-            gimli::DW_ATE_float => TypeEncoding::Float,
-            gimli::DW_ATE_signed => TypeEncoding::Signed,
-            gimli::DW_ATE_signed_char => TypeEncoding::SignedChar,
-            gimli::DW_ATE_unsigned => TypeEncoding::Unsigned,
-            gimli::DW_ATE_unsigned_char => TypeEncoding::UnsignedChar,
-            _ => return None,
-        };
-        let bytes = || entry.number(gimli::DW_AT_byte_size)?.checked_mul(8);
-        let bits = u32::try_from(entry.number(gimli::DW_AT_bit_size).or_else(bytes)?).ok()?;
-        Some(BaseType { encoding, bits, elements: 1 })
+        self.info.base_type(unit, offset)
     }
 
     fn entry(&self, offset: u64) -> Option<Entry<'_>> {
-        let entry = self.dwarf.entry_at(offset)?;
+        let entry = self.info.entry(offset)?;
         self.asked.entries.borrow_mut().insert(offset);
-        let body = match entry.attr(gimli::DW_AT_location) {
-            Some(Value::Expr(expr)) => Body::Expression(expr),
-            Some(Value::LocList(_)) => Body::List(self.lists.get(&offset)?),
-            _ => match entry.attr(gimli::DW_AT_const_value) {
-                Some(Value::Block(bytes)) => Body::Constant(bytes),
-                _ => Body::Nothing,
-            },
-        };
-        Some(Entry { body, unit: entry.unit().offset, encoding: Some(entry.unit().encoding) })
+        Some(entry)
     }
 }

@@ -80,8 +80,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let target = &self.module.target;
         machine::Stopped {
             target,
-            dwarf: self.dwarf,
-            lists: &self.lists,
+            info: &self.info,
             fill: witness.fill,
             lane: (target.lanes() > 1).then_some(witness.lane),
             lanes: self.lanes(entry, witness),

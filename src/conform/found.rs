@@ -9,11 +9,13 @@ use super::location::Stored;
 use super::report::Verdict;
 use super::words::Natural;
 use crate::eval::{
-    Bits, Class, Element, Fault, ImplicitPointer, Location, Snapshot, Span, Storage, Value, same, spans,
+    Bits, Class, Element, Fault, ImplicitPointer, Location, Machine, Snapshot, Span, Storage, Value,
+    read_bits, read_pointer, same, spans,
 };
 use crate::target::SpaceId;
 
-/// What an evaluator found. Printed in the words of the format: `location reg:0, bytes 04 05`.
+/// What an evaluator found. [Told](Self::to_text) in the words of the format:
+/// `location reg:0, bytes 04 05`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// What the evaluation gave.
@@ -34,7 +36,25 @@ pub enum Read {
     Pointer(ImplicitPointer),
 }
 
+impl Read {
+    /// Reads at a location: an implicit pointer if that is what stands there, or else bits.
+    ///
+    /// # Errors
+    /// As [`read_bits`] and [`read_pointer`].
+    pub fn at(location: &Location, bits: u64, machine: &dyn Machine) -> Result<Self, Fault> {
+        match read_pointer(location, bits)? {
+            Some(pointer) => Ok(Self::Pointer(pointer)),
+            None => read_bits(location, bits, machine).map(Self::Bits),
+        }
+    }
+}
+
 impl Found {
+    /// What was found, in the words of the format, on a machine that was `before` the store.
+    pub fn to_text(&self, before: &Snapshot) -> String {
+        Printed { found: self, before }.to_string()
+    }
+
     fn location(&self) -> Option<&Location> {
         match &self.result {
             Ok(Element::Location(location)) => Some(location),
@@ -158,7 +178,7 @@ fn is_same(expected: &Location, found: &Location, bits: u128) -> bool {
             }
             expected.min(found)
         }
-        (0, expected, found) => expected.or(found).unwrap_or(1),
+        (0, expected, found) => expected.or(found).unwrap_or(1).max(1),
         (bits, ..) => bits,
     };
     match (spans(expected, bits), spans(found, bits)) {
@@ -197,9 +217,9 @@ fn changes(before: &Snapshot, after: &Snapshot) -> Written {
 }
 
 /// A [`Found`] on a machine that was `before` the store.
-pub(super) struct Printed<'a> {
-    pub found: &'a Found,
-    pub before: &'a Snapshot,
+struct Printed<'a> {
+    found: &'a Found,
+    before: &'a Snapshot,
 }
 
 impl Display for Printed<'_> {

@@ -1,13 +1,14 @@
 //! The `machine` of the format: a stopped program.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::layers::{Item, Layer, Layers, all, last};
 use super::list::{self, ListText};
 use super::location::LocationText;
-use super::target::Target;
+use super::target::{Target, TargetText};
 use super::types::{TypeKey, TypeText, ValueType};
-use super::words::{Bytes, Given, Map, Natural, Number, Offset, Parsed, Register, Wrong};
+use super::words::{Bytes, Given, Map, Natural, Number, Offset, Parsed, Register, Step, Wrong};
 use crate::error::Result;
 use crate::eval::{Architecture, BaseType, Caller, Context, Element, Location, OwnedBody, Snapshot, Value};
 use crate::op::{Encoding, Reg};
@@ -54,6 +55,36 @@ impl Machine {
         })
     }
 
+    /// Reads an object with a `machine`, and perhaps the `target` that it is for, as a file of vectors has them;
+    /// vectors are passed over. `target`, if it is given, comes before what the text says.
+    ///
+    /// ```
+    /// use eitri::conform::Machine;
+    ///
+    /// let text = r#"{"target": {"name": "x86_64"}, "machine": {"pc": "0x40"}}"#;
+    /// let (machine, target) = Machine::with_target(text, None)?;
+    /// assert_eq!((machine.snapshot.pc, target.address_bytes()), (Some(0x40), 8));
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`from_json`](Self::from_json); [`Malformed`](crate::error::ErrorKind::Malformed) if nothing says the
+    /// target.
+    pub fn with_target(text: impl AsRef<[u8]>, target: Option<Target>) -> Result<(Self, Target)> {
+        super::file::parse(text.as_ref(), "the machine", |file: MachineFile| {
+            let target = match (target, &file.target) {
+                (Some(target), _) => target,
+                (None, Given::Is(object)) => {
+                    Target::of(&Layers(vec![Layer { object, path: vec![Step::Key("target".into())] }]))?
+                }
+                (None, _) => return Err(Wrong::new("missing field `target`: no other is given")),
+            };
+            let path = vec![Step::Key("machine".into())];
+            let machine = Self::of(&Layers(vec![Layer { object: &file.machine, path }]), &target)?;
+            Ok((machine, target))
+        })
+    }
+
     /// The context of an evaluation on this machine: it wants a location, and is not in call frame
     /// information.
     pub fn context<'a>(&'a self, encoding: Encoding, target: &'a dyn Architecture) -> Context<'a> {
@@ -64,6 +95,19 @@ impl Machine {
             ..Context::new(encoding, target)
         }
     }
+}
+
+/// An object with a `machine`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MachineFile {
+    #[serde(default)]
+    target: Given<TargetText>,
+    machine: MachineText,
+    #[serde(default, rename = "format")]
+    _format: IgnoredAny,
+    #[serde(default, rename = "vectors")]
+    _vectors: IgnoredAny,
 }
 
 /// The `machine` object.

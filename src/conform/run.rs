@@ -3,9 +3,7 @@
 use super::found::{Found, Read};
 use super::report::Outcome;
 use super::vector::{Body, Vector};
-use crate::eval::{
-    Context, Element, Evaluator, Fault, Location, Machine, Snapshot, read_bits, read_pointer, write_bits,
-};
+use crate::eval::{Context, Element, Evaluator, Fault, Location, Snapshot, write_bits};
 
 impl Vector {
     /// Runs it with the built-in evaluator.
@@ -19,7 +17,7 @@ impl Vector {
         let result = self.evaluate(evaluator);
         let (mut read, mut written) = (None, None);
         if let Ok(Element::Location(location)) = &result {
-            read = Some(read_at(location, u64::try_from(self.read).unwrap_or(u64::MAX), machine));
+            read = Some(Read::at(location, u64::try_from(self.read).unwrap_or(u64::MAX), machine));
             written = self.write.as_ref().map(|bytes| self.store(location, bytes));
         }
         self.judge(&Found { result, read, written })
@@ -41,12 +39,5 @@ impl Vector {
         let mut machine = self.machine.snapshot.clone();
         write_bits(location, self.write_bits(), bytes, &mut machine)?;
         Ok(machine)
-    }
-}
-
-fn read_at(location: &Location, bits: u64, machine: &dyn Machine) -> Result<Read, Fault> {
-    match read_pointer(location, bits)? {
-        Some(pointer) => Ok(Read::Pointer(pointer)),
-        None => read_bits(location, bits, machine).map(Read::Bits),
     }
 }

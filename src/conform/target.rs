@@ -31,6 +31,14 @@ impl Target {
         Self { hardware: Hardware::Given(layout), address_bytes, offset_bytes, version, big_endian }
     }
 
+    /// The built-in target, if it is one.
+    pub fn built_in(&self) -> Option<&crate::target::Target> {
+        match &self.hardware {
+            Hardware::Given(_) => None,
+            Hardware::BuiltIn(target) => Some(target),
+        }
+    }
+
     /// How expressions of a dialect are encoded.
     pub fn encoding(&self, dialect: Dialect) -> Encoding {
         let Self { address_bytes, offset_bytes, version, big_endian, .. } = *self;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::expect::{Expect, ExpectText};
-use super::found::{Found, Printed};
+use super::found::Found;
 use super::list::{self, ListText};
 use super::machine::{Machine, MachineText};
 use super::report::Outcome;
@@ -176,14 +176,31 @@ impl Vector {
         }
     }
 
-    /// Compares what an evaluator found with what is expected.
+    /// Compares what an evaluator, of whatever kind, found with what is expected.
+    ///
+    /// ```
+    /// use eitri::conform::{File, Found, Read, Verdict};
+    /// use eitri::eval::{Element, Location, read_bits};
+    /// use eitri::op::Reg;
+    ///
+    /// let file = File::from_json(r#"{"format": "eitri-vectors-1", "target": {"name": "x86_64"},
+    ///     "machine": {"registers": {"0": "a0 a1"}}, "vectors": [{"name": "register", "dialect": "dwarf5",
+    ///     "expr": "50", "read": 16, "expect": {"location": "reg:0", "bytes": "a0 a1"}}]}"#)?;
+    /// let vector = file.vectors().next().unwrap();
+    /// // What another evaluator says of `vector.body` on `vector.machine`:
+    /// let location = Location::register(Reg(0), 64);
+    /// let read = read_bits(&location, 16, &vector.machine.snapshot).map(Read::Bits);
+    /// let found = Found { result: Ok(Element::Location(location)), read: Some(read), written: None };
+    /// assert_eq!(vector.judge(&found).verdict, Verdict::Passed);
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
     pub fn judge(&self, found: &Found) -> Outcome {
         let before = &self.machine.snapshot;
         Outcome {
             name: self.name.clone(),
             verdict: found.verdict(&self.expect, before, self.read),
             expected: self.expect.to_string(),
-            found: Printed { found, before }.to_string(),
+            found: found.to_text(before),
         }
     }
 }

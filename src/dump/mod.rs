@@ -1,14 +1,21 @@
-//! Facts as text, for people and for reviewed files.
+//! Facts as text, for people and for reviewed files; evaluations as text and as pictures.
 
+mod figure;
 mod frames;
 mod index;
 mod lines;
 mod lists;
 mod macros;
 pub(crate) mod names;
+mod steps;
 mod text;
+mod watch;
+mod words;
 
+pub use figure::figure;
+pub use steps::{Step, Steps, steps};
 pub use text::{DumpOptions, dump};
+pub use watch::Asked;
 
 use crate::error::Result;
 use crate::op::{Dialect, DraftCodes};

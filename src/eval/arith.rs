@@ -63,7 +63,7 @@ fn kind(ty: BaseType, integral: bool) -> Result<Kind, Fault> {
             Err(unsupported(format!("arithmetic on DW_ATE {code:#x}")))
         }
         encoding if integral && !encoding.is_integral() => {
-            Err(ill_formed("the operation needs operands of an integral type"))
+            Err(ill_formed("the operation needs operands of an integral type (DWARF 5, 2.5.1.4)"))
         }
         TypeEncoding::Float => {
             let format = Format::of(ty.bits);
@@ -86,7 +86,7 @@ fn same_type(left: &Value, right: &Value) -> Result<BaseType, Fault> {
 
 #[cold]
 fn different(left: &Value, right: &Value) -> Fault {
-    ill_formed(format!("the operands are of different types: {left} and {right}"))
+    ill_formed(format!("the operands are of different types: {left} and {right} (DWARF 5, 2.5.1.4)"))
 }
 
 /// Bits of a number of at most 64 bits.

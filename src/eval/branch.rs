@@ -4,7 +4,7 @@ use super::fault::{Fault, ill_formed};
 use crate::op::{Decoder, Encoding};
 
 /// Branch targets of an expression that are known to be good, so that a loop is checked once.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Branches {
     /// Offsets; the largest number is none.
     targets: [usize; 4],

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::fault::{Fault, error, ill_formed};
-use super::location::{Location, Storage};
+use super::location::{Location, SingleLocation, Storage};
+use super::wave::places::Places;
 
 /// A part of a composite.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +27,19 @@ pub struct Composite {
     weight: u32,
     /// Levels of composites, 1 if no part is one.
     depth: u32,
+    /// What it stands for in the evaluation of a whole wave.
+    wave: Wave,
+}
+
+/// Whether a composite is another one in each lane.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Wave {
+    /// It is not. All others are met in the evaluation of a whole wave only.
+    Same,
+    /// Parts of it are.
+    Parts,
+    /// It has no parts, and stands for a place that each lane has of its own. As large as the smallest.
+    Places(Arc<Places>),
 }
 
 /// Levels of composites in composites that are followed, so that no input can exhaust the machine stack.
@@ -34,7 +48,59 @@ const MAX_DEPTH: u32 = 100;
 impl Composite {
     /// A composite without parts.
     pub(super) fn empty() -> Self {
-        Self { parts: Vec::new(), bits: 0, complete: false, weight: 0, depth: 1 }
+        Self { parts: Vec::new(), bits: 0, complete: false, weight: 0, depth: 1, wave: Wave::Same }
+    }
+
+    /// A storage that stands for a place that each lane has of its own. It has room for `bits` bits in all of
+    /// them.
+    pub(super) fn of_places(places: Arc<Places>, bits: u128, weight: u32, depth: u32) -> Self {
+        Self { parts: Vec::new(), bits, complete: true, weight, depth, wave: Wave::Places(places) }
+    }
+
+    /// Whether it is another one in each lane.
+    pub(super) fn varies(&self) -> bool {
+        self.wave != Wave::Same
+    }
+
+    /// Whether no composite is in it, in any lane.
+    pub(super) fn is_flat(&self) -> bool {
+        self.depth == u32::from(self.places().is_none())
+    }
+
+    /// The place that each lane has of its own, if it stands for that.
+    pub(super) fn places(&self) -> Option<&Places> {
+        match &self.wave {
+            Wave::Places(places) => Some(places),
+            _ => None,
+        }
+    }
+
+    /// Parts of all levels, and levels, of a storage.
+    pub(super) fn weigh(storage: &Storage) -> (u32, u32) {
+        match storage {
+            Storage::Composite(inner) => (inner.weight, inner.depth),
+            _ => (1, 0),
+        }
+    }
+
+    /// The same with other locations in the parts. If they vary by lane, it does.
+    pub(super) fn with_parts(&self, mut location: impl FnMut(usize, &Part) -> Location) -> Self {
+        let parts = self.parts.iter().enumerate();
+        let parts: Vec<_> =
+            parts.map(|(index, part)| Part { location: location(index, part), ..*part }).collect();
+        let mut all = Self { parts: Vec::new(), weight: 0, depth: 1, wave: Wave::Same, ..*self };
+        parts.iter().flat_map(|part| part.location.places()).for_each(|place| all.count(place));
+        Self { parts, ..all }
+    }
+
+    /// Takes a place into the figures of the whole.
+    fn count(&mut self, place: &SingleLocation) {
+        let (weight, depth) = Self::weigh(&place.storage);
+        self.weight = self.weight.saturating_add(weight.max(1));
+        self.depth = self.depth.max(depth + 1);
+        if matches!(&place.storage, Storage::Composite(inner) if inner.varies()) {
+            self.wave = Wave::Parts;
+        }
     }
 
     /// A composite that is being built, of parts whose storages are no composites and have enough bits.
@@ -47,7 +113,7 @@ impl Composite {
             part
         };
         let parts = places.map(part).collect();
-        Self { parts, bits, complete: false, weight, depth: 1 }
+        Self { parts, bits, complete: false, weight, depth: 1, wave: Wave::Same }
     }
 
     /// A complete composite of parts, each with its size in bits.
@@ -95,26 +161,19 @@ impl Composite {
         max_bits: u128,
         max_parts: u32,
     ) -> Result<(), Fault> {
-        let mut weight = 0u32;
         for place in location.places() {
             if place.remaining().is_some_and(|remaining| remaining < bits) {
                 return Err(ill_formed(format!(
-                    "a part of {bits} bits at bit {} needs more bits than its storage has",
+                    "a part of {bits} bits at bit {} needs more bits than its storage has (A.2.5.4.4.6)",
                     place.offset
                 )));
             }
-            let (inner, depth) = match &place.storage {
-                Storage::Composite(inner) => (inner.weight, inner.depth + 1),
-                _ => (1, 1),
-            };
-            weight = weight.saturating_add(inner.max(1));
-            self.depth = self.depth.max(depth);
+            self.count(place);
         }
         let start = self.bits;
         self.bits = start.checked_add(bits).filter(|&all| all <= max_bits).ok_or_else(|| {
             ill_formed(format!("a composite of more than the {max_bits} bits of the largest address space"))
         })?;
-        self.weight = self.weight.saturating_add(weight);
         if self.weight > max_parts || self.depth > MAX_DEPTH {
             return Err(error(format!("a composite of more than {max_parts} parts, or {MAX_DEPTH} levels")));
         }
@@ -133,6 +192,20 @@ impl Composite {
             (from < to).then(|| (&part.location, from - part.start, to - from))
         })
     }
+}
+
+/// The location without the composite around it, where the next `bits` bits are all in one part. The bits are the
+/// same, and what is made of many such parts does not hold the whole composite many times.
+pub(super) fn narrowed(location: Location, bits: u128) -> Location {
+    let Some(SingleLocation { storage: Storage::Composite(composite), offset }) = location.single() else {
+        return location;
+    };
+    let mut parts = composite.slice(*offset, bits);
+    let inside = parts.next().filter(|&(_, _, found)| found == bits);
+    let part = inside.and_then(|(part, skip, _)| part.clone().moved(i128::try_from(skip).ok()?).ok());
+    drop(parts);
+    // As deep as composites can be in each other.
+    part.map_or(location, |part| narrowed(part, bits))
 }
 
 impl From<Composite> for Location {

@@ -164,7 +164,10 @@ impl SingleLocation {
         if let Some(size) = self.storage.size() {
             let offset = self.offset.checked_add_signed(by).filter(|&offset| offset < size);
             self.offset = offset.ok_or_else(|| {
-                error(format!("bit {} moved by {by} is outside of a storage of {size} bits", self.offset))
+                error(format!(
+                    "bit {} moved by {by} is outside of a storage of {size} bits (A.2.5.3)",
+                    self.offset
+                ))
             })?;
         }
         Ok(self)
@@ -235,6 +238,14 @@ impl Location {
     /// The places, one or more.
     pub fn places(&self) -> impl Iterator<Item = &SingleLocation> + Clone {
         core::iter::once(&self.first).chain(self.rest.iter().flatten())
+    }
+
+    /// The same with other places.
+    pub(super) fn map_places(&self, mut place: impl FnMut(&SingleLocation) -> SingleLocation) -> Self {
+        Self {
+            first: place(&self.first),
+            rest: self.rest.as_deref().map(|rest| rest.iter().map(place).collect()),
+        }
     }
 
     /// The place, if there is only one.

@@ -245,7 +245,8 @@ pub trait Machine {
 
     /// Where a register of an outer frame now is, by the rules of call frame information (A.2.5.4.4.4,
     /// A.6.4.1): `frame` is 1 or more. It can be a register, memory, a known value, parts of these; the
-    /// undefined location where the rule says so. `None` if that frame is not known.
+    /// undefined location where the rule says so. Where there is no rule, the architecture's default is meant (R
+    /// A.2.5.4.4.1). `None` if that frame is not known.
     ///
     /// A machine that evaluates expressions of call frame information for this, in which
     /// `DW_OP_LLVM_call_frame_entry_reg` asks again, must see that this ends.

@@ -5,6 +5,7 @@ mod composite;
 mod control;
 mod gnu;
 mod memory;
+mod registers;
 
 use super::arith::{
     Binary, Compare, Unary, binary, compare, convert, is_zero, plus_unsigned, reinterpret, unary,
@@ -15,7 +16,7 @@ use super::order::stream_of_value;
 use super::run::Run;
 use super::value::{BaseType, Value};
 use super::{CurrentObject, Element, Where};
-use crate::op::{Name, Op, Reg};
+use crate::op::{Name, Op};
 
 /// Where to go on after an operation.
 pub(super) enum Next {
@@ -30,7 +31,7 @@ impl Run<'_, '_> {
     #[inline]
     pub(super) fn operation(&mut self, op: &Op<'_>) -> Result<Next, Fault> {
         if self.place == Where::Cfi && is_not_for_cfi(op.name()) {
-            return Err(ill_formed("the operation is not allowed in call frame information"));
+            return Err(ill_formed("the operation is not allowed in call frame information (A.6.4.2)"));
         }
         // No arm has a `?` or a location of its own: each would take room on the machine's stack, at every
         // level of calls.
@@ -192,13 +193,13 @@ impl Run<'_, '_> {
             CurrentObject::OfMachine => self.machine.object(),
             CurrentObject::Unspecified => None,
         };
-        self.push(object.ok_or_else(|| error("there is no current object"))?);
+        self.push(object.ok_or_else(|| error("there is no current object (A.2.5.1)"))?);
         Ok(())
     }
 
     fn push_cfa(&mut self) -> Result<(), Fault> {
         let cfa = self.machine.cfa(self.scope.frame);
-        let cfa = cfa.ok_or_else(|| error("the canonical frame address is not known"))?;
+        let cfa = cfa.ok_or_else(|| error("the canonical frame address is not known (A.2.5.1)"))?;
         match cfa.default_address() {
             // In DWARF 6 it is the address, not the location.
             Some(address) if self.is_draft() => self.push_generic(address)?,
@@ -319,7 +320,8 @@ impl Run<'_, '_> {
 
     pub(super) fn move_top(&mut self, bits: Option<i128>) -> Result<(), Fault> {
         let location = self.pop_location()?;
-        let bits = bits.ok_or_else(|| error("an offset that no storage is large enough for"))?;
+        let bits = bits.ok_or_else(|| error("an offset that no storage is large enough for (A.2.5.3)"))?;
+        self.charge(location.places().count() as u64 / 4)?;
         let moved = match location.single() {
             Some(place) if self.is_draft() && place.storage == Storage::Undefined => {
                 self.draft_undefined(place.offset, bits)?
@@ -335,33 +337,6 @@ impl Run<'_, '_> {
         let offset = offset.checked_add_signed(by).filter(|&offset| offset < self.largest_storage());
         let offset = offset.ok_or_else(|| error("an offset beyond undefined storage"))?;
         Ok(SingleLocation { storage: Storage::Undefined, offset }.into())
-    }
-
-    /// A register of the current frame.
-    fn register(&self, reg: Reg) -> Result<Location, Fault> {
-        let bits = self.register_bits(reg)?;
-        match self.scope.frame {
-            0 => Ok(Location::register(reg, bits)),
-            frame => self.saved(reg, frame),
-        }
-    }
-
-    fn register_bits(&self, reg: Reg) -> Result<u32, Fault> {
-        let bits = self.target.register_bits(reg);
-        bits.ok_or_else(|| ill_formed(format!("the target has no register {}", reg.0)))
-    }
-
-    fn saved(&self, reg: Reg, frame: u32) -> Result<Location, Fault> {
-        let saved = self.machine.saved(reg, frame);
-        saved.ok_or_else(|| error(format!("frame {frame} is not known")))
-    }
-
-    fn call_frame_entry_reg(&mut self, reg: Reg) -> Result<(), Fault> {
-        self.register_bits(reg)?;
-        // What the caller will find in the register is what it held on entry.
-        let location = self.saved(reg, self.scope.frame.saturating_add(1))?;
-        self.push(location);
-        Ok(())
     }
 
     fn stack_value(&mut self) -> Result<(), Fault> {

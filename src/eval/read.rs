@@ -65,7 +65,7 @@ pub fn read_pointer(location: &Location, bits: u64) -> Result<Option<ImplicitPoi
 
 #[cold]
 fn partial_pointer() -> Fault {
-    error("an implicit pointer can only be read as a whole")
+    error("an implicit pointer can only be read as a whole (A.2.5.4.4.5)")
 }
 
 struct Pointer {
@@ -190,7 +190,7 @@ fn check_size(place: &SingleLocation, skip: u128, bits: usize) -> Result<(), Fau
 fn read_undefined(bits: usize, at: usize, sink: &mut Sink<'_>, machine: &dyn Machine) -> Result<(), Fault> {
     match &mut sink.defined {
         Some(defined) => fill(defined, at, bits, false, machine.is_big_endian()),
-        None => return Err(error("a bit of undefined storage is read")),
+        None => return Err(error("a bit of undefined storage is read (A.2.5.4.3.4)")),
     }
     Ok(())
 }

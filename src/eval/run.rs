@@ -28,7 +28,7 @@ pub(super) struct Run<'r, 't> {
     pub object: CurrentObject<'r>,
     /// The register of the last operation, if that was `DW_OP_reg*`.
     pub last_register: Option<Reg>,
-    steps: u64,
+    pub steps: u64,
     trace: Option<&'t mut dyn FnMut(Step<'_>)>,
 }
 
@@ -100,38 +100,9 @@ impl<'r, 't> Run<'r, 't> {
             if self.trace.is_none() && self.quickly(expr, progress) {
                 return Ok(());
             }
-            decoder.seek(progress.at);
             let offset = progress.at;
-            let entry = self.scope.entry;
-            let place = |fault: Fault| fault.or_at(expr, offset, encoding, entry);
-            let Some(decoded) = decoder.next() else { return Ok(()) };
-            let op = match decoded {
-                Ok(decoded) => decoded.op,
-                Err(error) => {
-                    let (op, end) = self
-                        .truncated(expr, offset)
-                        .ok_or_else(|| place(ill_formed(error.kind().to_string())))?;
-                    decoder.seek(end);
-                    op
-                }
-            };
-            progress.at = decoder.offset();
-            self.charge(1).map_err(place)?;
-            if let Next::Branch(by) = self.operation(&op).map_err(place)? {
-                let target = progress.branches.target(expr, &encoding, progress.at, by);
-                let (to, steps) = target.map_err(place)?;
-                self.charge(steps).map_err(place)?;
-                progress.at = to;
-            }
-            if self.stack.len() > self.limits.stack as usize {
-                return Err(place(error(format!("more than {} elements on the stack", self.limits.stack))));
-            }
-            self.last_register = match op {
-                Op::RegX { reg } => Some(reg),
-                // What was called may have ended with one.
-                Op::Call2 { .. } | Op::Call4 { .. } | Op::CallRef { .. } => self.last_register,
-                _ => None,
-            };
+            let Some(op) = self.decode(expr, &mut decoder, progress)? else { return Ok(()) };
+            self.carry_out(expr, offset, &op, progress)?;
             if let Some(trace) = &mut self.trace {
                 let stack = &self.stack[self.scope.floor..];
                 trace(Step { depth: self.scope.depth, offset, op, stack });
@@ -139,8 +110,63 @@ impl<'r, 't> Run<'r, 't> {
         }
     }
 
+    /// The next operation, if there is one. The progress is then at the end of it.
+    #[inline]
+    pub fn decode<'e>(
+        &self,
+        expr: &[u8],
+        decoder: &mut Decoder<'e>,
+        progress: &mut Progress,
+    ) -> Result<Option<Op<'e>>, Fault> {
+        decoder.seek(progress.at);
+        let Some(decoded) = decoder.next() else { return Ok(None) };
+        let op = match decoded {
+            Ok(decoded) => decoded.op,
+            Err(error) => {
+                let (op, end) = self.truncated(expr, progress.at).ok_or_else(|| {
+                    let fault = ill_formed(error.kind().to_string());
+                    fault.or_at(expr, progress.at, self.scope.encoding, self.scope.entry)
+                })?;
+                decoder.seek(end);
+                op
+            }
+        };
+        progress.at = decoder.offset();
+        Ok(Some(op))
+    }
+
+    /// Carries out an operation at an offset of an expression.
+    #[inline]
+    pub fn carry_out(
+        &mut self,
+        expr: &[u8],
+        offset: usize,
+        op: &Op<'_>,
+        progress: &mut Progress,
+    ) -> Result<(), Fault> {
+        let Scope { encoding, entry, .. } = self.scope;
+        let place = |fault: Fault| fault.or_at(expr, offset, encoding, entry);
+        self.charge(1).map_err(place)?;
+        if let Next::Branch(by) = self.operation(op).map_err(place)? {
+            let target = progress.branches.target(expr, &encoding, progress.at, by);
+            let (to, steps) = target.map_err(place)?;
+            self.charge(steps).map_err(place)?;
+            progress.at = to;
+        }
+        if self.stack.len() > self.limits.stack as usize {
+            return Err(place(error(format!("more than {} elements on the stack", self.limits.stack))));
+        }
+        self.last_register = match *op {
+            Op::RegX { reg } => Some(reg),
+            // What was called may have ended with one.
+            Op::Call2 { .. } | Op::Call4 { .. } | Op::CallRef { .. } => self.last_register,
+            _ => None,
+        };
+        Ok(())
+    }
+
     /// Carries out what the quick way can. Says whether the expression is done.
-    fn quickly(&mut self, expr: &[u8], progress: &mut Progress) -> bool {
+    pub fn quickly(&mut self, expr: &[u8], progress: &mut Progress) -> bool {
         (progress.steps, progress.register) = (self.steps, self.last_register);
         let quick = Quick {
             machine: self.machine,
@@ -256,7 +282,7 @@ impl<'r, 't> Run<'r, 't> {
         }
         if !value.ty().is_generic() {
             return Err(ill_formed(format!(
-                "a location is wanted, and only a value of the generic type converts to one, not {value}"
+                "a location is wanted, and only a value of the generic type converts to one, not {value} (A.2.5.4.4.3)"
             )));
         }
         self.memory(0, value.as_u128().unwrap_or(0))
@@ -309,7 +335,7 @@ impl<'r, 't> Run<'r, 't> {
 
     pub fn finish_value(&mut self) -> Result<Value, Fault> {
         if self.peek(0).is_none() {
-            return Err(ill_formed("a value is wanted, and the stack is empty"));
+            return Err(ill_formed("a value is wanted, and the stack is empty (A.2.5.4)"));
         }
         self.finish_any()?.into_value(self.scope.encoding.address_bytes)
     }
@@ -402,7 +428,8 @@ impl<'r, 't> Run<'r, 't> {
     }
 
     fn list_entry(&mut self, expr: &[u8], others: Option<Location>) -> Result<Location, Fault> {
-        self.charge(1)?;
+        let places = others.as_ref().map_or(0, |others| others.places().count());
+        self.charge(1 + places as u64 / 4)?;
         let location = self.apart(self.scope, |run| {
             run.expression(expr)?;
             run.finish_location()
@@ -453,5 +480,5 @@ impl From<Location> for Element {
 
 #[cold]
 fn underflow() -> Fault {
-    ill_formed("the stack has too few elements")
+    ill_formed("the stack has too few elements (A.2.5.4)")
 }

@@ -27,7 +27,7 @@ impl Element {
                 let address = location.default_address().ok_or_else(|| {
                     ill_formed(format!(
                         "a value is wanted, and only one byte of the default address space converts to one, \
-                         not {location}"
+                         not {location} (A.2.5.4.4.3)"
                     ))
                 })?;
                 Ok(Value::generic(address, address_bytes))
@@ -51,7 +51,7 @@ impl core::fmt::Display for Element {
 /// Ill-formed if it is.
 pub(super) fn complete(location: &Location) -> Result<(), Fault> {
     match location.is_incomplete() {
-        true => Err(ill_formed("an incomplete composite is used where a location is wanted")),
+        true => Err(ill_formed("an incomplete composite is used where a location is wanted (A.2.5.4.4.6)")),
         false => Ok(()),
     }
 }
@@ -74,5 +74,5 @@ pub(super) fn integral(value: &Value) -> Result<u128, Fault> {
 
 #[cold]
 pub(super) fn pointer_misused() -> Fault {
-    error("an implicit pointer value cannot be used this way")
+    error("an implicit pointer value cannot be used this way (A.2.5.4.4.5)")
 }

@@ -3,6 +3,8 @@
 //! A value of up to 64 bits is held in place; wider ones (vectors of a whole wave, 128-bit integers) are on
 //! the heap.
 
+use std::sync::Arc;
+
 use super::location::ImplicitPointer;
 use super::order::copy_bits;
 
@@ -126,7 +128,12 @@ enum Literal {
     Large(Box<[u8]>),
     /// What a dereference of an implicit pointer gives: no bits at all.
     Pointer(ImplicitPointer),
+    /// In the evaluation of a whole wave, and nowhere else: up to 64 bits for each lane.
+    Lanes(Arc<Numbers>),
 }
+
+/// A number of each lane.
+pub(super) type Numbers = [u64; 64];
 
 impl Value {
     /// A value of a type. Bits above the type's size are dropped; a wider type is filled with 0.
@@ -165,6 +172,19 @@ impl Value {
         Self { ty, literal: Literal::Pointer(to) }
     }
 
+    /// A value of at most 64 bits that each lane has of its own. Bits above the type's size must be 0.
+    pub(super) fn of_lanes(ty: BaseType, numbers: Arc<Numbers>) -> Self {
+        Self { ty, literal: Literal::Lanes(numbers) }
+    }
+
+    /// The numbers of the lanes, if each has its own.
+    pub(super) fn lanes(&self) -> Option<&Arc<Numbers>> {
+        match &self.literal {
+            Literal::Lanes(numbers) => Some(numbers),
+            _ => None,
+        }
+    }
+
     /// Its type.
     pub fn ty(&self) -> BaseType {
         self.ty
@@ -192,7 +212,7 @@ impl Value {
                 let number = low.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte));
                 high.iter().all(|&byte| byte == 0).then_some(number)
             }
-            Literal::Pointer(_) => None,
+            Literal::Pointer(_) | Literal::Lanes(_) => None,
         }
     }
 
@@ -203,7 +223,7 @@ impl Value {
             Literal::Large(bytes) => {
                 bytes.iter().take(16).rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte))
             }
-            Literal::Pointer(_) => 0,
+            Literal::Pointer(_) | Literal::Lanes(_) => 0,
         }
     }
 
@@ -211,7 +231,7 @@ impl Value {
     pub fn as_i128(&self) -> Option<i128> {
         let size = self.ty.size();
         match &self.literal {
-            Literal::Pointer(_) => None,
+            Literal::Pointer(_) | Literal::Lanes(_) => None,
             _ if size == 0 => Some(0),
             Literal::Large(bytes) if size > 128 => {
                 let low = self.low_u128() as i128;
@@ -260,7 +280,7 @@ impl Value {
             Literal::Large(bytes) => {
                 bytes.get((index / 8) as usize).is_some_and(|byte| byte >> (index % 8) & 1 == 1)
             }
-            Literal::Pointer(_) => false,
+            Literal::Pointer(_) | Literal::Lanes(_) => false,
         }
     }
 
@@ -277,7 +297,7 @@ impl Value {
                 then(&bytes[..self.ty.size().div_ceil(8).min(8) as usize])
             }
             Literal::Large(bytes) => then(bytes),
-            Literal::Pointer(_) => then(&[]),
+            Literal::Pointer(_) | Literal::Lanes(_) => then(&[]),
         }
     }
 }
@@ -291,6 +311,7 @@ impl core::fmt::Display for Value {
                 bytes.iter().rev().try_for_each(|byte| write!(f, "{byte:02x}"))?;
             }
             Literal::Pointer(to) => write!(f, "implptr:{:#x}:{}", to.entry, to.by)?,
+            Literal::Lanes(_) => f.write_str("lane by lane")?,
         }
         match self.ty.encoding {
             TypeEncoding::Generic => Ok(()),

@@ -245,12 +245,15 @@ impl<'o> Dwarf<'o> {
     /// # Errors
     /// As [`locations`](Self::locations).
     pub fn raw_locations(&self, unit: &Unit<'o>, offset: u64) -> Result<RawList<'o>> {
-        let format = match unit.encoding.version {
-            5.. => ListFormat::Loclists,
-            _ if unit.is_split() => ListFormat::SplitLoc,
-            _ => ListFormat::Loc,
-        };
-        RawList::new(&self.sections, format, unit.encoding, offset)
+        RawList::new(&self.sections, unit.location_format(), unit.encoding, offset)
+    }
+
+    /// The location list at an offset as bytes, from its first entry to the end of the section. `None` if the
+    /// offset is outside of the section.
+    pub fn location_bytes(&self, unit: &Unit<'o>, offset: u64) -> Option<(ListFormat, &'o [u8])> {
+        let format = unit.location_format();
+        let bytes = format.bytes(&self.sections).get(usize::try_from(offset).ok()?..)?;
+        Some((format, bytes))
     }
 
     /// The entries of the range list at an offset, with addresses worked out.
@@ -318,6 +321,15 @@ fn refuse_package(dwo: &Object<'_>) -> Result<()> {
 }
 
 impl Unit<'_> {
+    /// How its location lists are encoded, and with that where they stand.
+    fn location_format(&self) -> ListFormat {
+        match self.encoding.version {
+            5.. => ListFormat::Loclists,
+            _ if self.is_split() => ListFormat::SplitLoc,
+            _ => ListFormat::Loc,
+        }
+    }
+
     /// Whether it is a split unit, of a `.dwo` section.
     pub fn is_split(&self) -> bool {
         matches!(self.kind, dw::DW_UT_split_compile | dw::DW_UT_split_type)

@@ -36,7 +36,7 @@ impl ListFormat {
         }
     }
 
-    fn bytes<'o>(self, sections: &Sections<'o>) -> &'o [u8] {
+    pub(super) fn bytes<'o>(self, sections: &Sections<'o>) -> &'o [u8] {
         match self {
             Self::Loclists => sections.debug_loclists,
             Self::Rnglists => sections.debug_rnglists,

@@ -3,6 +3,7 @@
 
 mod attributes;
 mod big_endian;
+mod draft;
 mod gnu;
 mod properties;
 mod values;

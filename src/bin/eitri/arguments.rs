@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use eitri::emit::elf;
+use eitri::eval;
 use eitri::lower::{Consumer, Policy};
 use eitri::op;
 
-/// Debug information of GPU code: written from a description, proven against it, printed.
+/// Debug information of GPU code: written from a description, proven against it, printed, explained.
 ///
-/// Exit codes: 0; 1 where `check` found a difference or a vector of `conform` failed; 2 where the input or the
-/// arguments cannot be used.
+/// Exit codes: 0; 1 where `check` found a difference, a vector of `conform` failed, or an evaluation of `eval` or
+/// `explain` did; 2 where the input or the arguments cannot be used.
 #[derive(Debug, Parser)]
 #[command(name = "eitri", version)]
 pub struct Arguments {
@@ -106,6 +107,101 @@ pub enum Command {
         #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
         only: String,
     },
+    /// Evaluate an expression, or where a variable of a file is, on a stopped machine.
+    ///
+    /// The result is printed in the words of the conformance format (`location reg:1539+160, bytes 05 45 85 c5`),
+    /// and so is why there is none, with the operation and the rule.
+    ///
+    /// Example: eitri eval 'regx v3; push_lane; lit4; mul; offset' --machine machine.json --read 32
+    /// Example: eitri eval --var x --pc 0x10008 --lane 5 scale.o --machine machine.json
+    #[command(verbatim_doc_comment)]
+    Eval {
+        #[command(flatten)]
+        question: Question,
+    },
+    /// The same step by step: each operation, the stack after it, and what was read from where.
+    ///
+    /// Example: eitri explain 'regx v3; push_lane; lit4; mul; offset' --machine machine.json --svg steps.svg
+    /// Example: eitri explain --var x --pc 0x10008 --lane 5 scale.o --machine machine.json
+    #[command(verbatim_doc_comment)]
+    Explain {
+        #[command(flatten)]
+        question: Question,
+        /// Also draw it: a panel for each step, with the stack and the storages.
+        #[arg(long, value_name = "FILE")]
+        svg: Option<PathBuf>,
+    },
+}
+
+/// What is evaluated, and on what.
+#[derive(Debug, Args)]
+pub struct Question {
+    /// The expression, as text like `dump` prints it, or in hexadecimal. With --var the object file; `-` is standard
+    /// input.
+    #[arg(value_name = "EXPR|FILE", allow_hyphen_values = true)]
+    pub subject: String,
+    /// The variable of the file that the innermost scope at the pc knows by this name.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["kind", "initial"])]
+    pub var: Option<String>,
+    /// The program location of the frame, in place of the machine's.
+    #[arg(long, value_name = "ADDRESS", value_parser = number)]
+    pub pc: Option<u64>,
+    /// The stopped machine: a file of JSON with the objects `machine` and, where no target is said otherwise,
+    /// `target` of the conformance format. Without it nothing is known.
+    #[arg(long, value_name = "FILE")]
+    pub machine: Option<PathBuf>,
+    /// The target, `amdgpu-gfx1030-wave32` for one. It comes before what --machine says, and that before what the
+    /// object file says.
+    #[arg(long, value_name = "NAME")]
+    pub target: Option<String>,
+    /// For whom the expression is encoded.
+    #[arg(long = "for", value_name = "CONSUMER", value_parser = Consumer::NAMES, conflicts_with = "dialect")]
+    pub consumer: Option<String>,
+    /// How vendor operations are encoded.
+    #[arg(long, value_enum, default_value_t = Dialect::Llvm)]
+    pub dialect: Dialect,
+    /// The frame, 0 the innermost, in place of the machine's.
+    #[arg(long, value_name = "N")]
+    pub frame: Option<u32>,
+    /// The lane in focus, in place of the machine's. Where that does not say how many there are, the target does.
+    #[arg(long, value_name = "N")]
+    pub lane: Option<u64>,
+    /// How many bits are read at the location that comes out. Of a variable, those of its type if this is not given.
+    #[arg(long, value_name = "BITS")]
+    pub read: Option<u64>,
+    /// What kind of result is wanted.
+    #[arg(long, value_enum, default_value_t = Kind::Location)]
+    pub kind: Kind,
+    /// An element that is on the stack at first, in place of the machine's: a number of the generic type (`0x1f`), or
+    /// a location of the conformance format (`mem:0:0x10`). Can be given several times, the bottom first.
+    #[arg(long, value_name = "ELEMENT")]
+    pub initial: Vec<String>,
+}
+
+/// A number with or without `0x`.
+fn number(text: &str) -> Result<u64, String> {
+    let number = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    number.map_err(|_| "a number of 64 bits is expected, like 0x1f".into())
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    Location,
+    Value,
+    Any,
+}
+
+impl From<Kind> for eval::Kind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Location => Self::Location,
+            Kind::Value => Self::Value,
+            Kind::Any => Self::Any,
+        }
+    }
 }
 
 /// Who the object is for.
@@ -198,6 +294,8 @@ pub enum Dialect {
     Legacy,
     /// None: DWARF 5 alone.
     Dwarf5,
+    /// As accepted for DWARF 6.
+    Dwarf6,
 }
 
 impl From<Dialect> for op::Dialect {
@@ -206,6 +304,7 @@ impl From<Dialect> for op::Dialect {
             Dialect::Llvm => Self::Llvm,
             Dialect::Legacy => Self::Legacy,
             Dialect::Dwarf5 => Self::Dwarf5,
+            Dialect::Dwarf6 => Self::Dwarf6,
         }
     }
 }

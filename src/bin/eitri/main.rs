@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod evaluate;
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -19,8 +20,9 @@ use eitri::lower::lower;
 use eitri::model::Module;
 use eitri::read::{Dwarf, Object};
 use eitri::target::Target;
+use evaluate::Answer;
 
-/// Differences were found, or vectors failed.
+/// Differences were found, or vectors or an evaluation failed.
 const FINDINGS: u8 = 1;
 /// The input or the arguments cannot be used.
 const UNUSABLE: u8 = 2;
@@ -142,6 +144,19 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             }
             print(if json { report.to_json() } else { format!("{report}\n") }.as_bytes())?;
             Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
+        }
+        Command::Eval { question } => {
+            let Answer { found, is_result, .. } = evaluate::answer(&question, false)?;
+            print(format!("{found}\n").as_bytes())?;
+            Ok(if is_result { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
+        }
+        Command::Explain { question, svg } => {
+            let Answer { steps, found, is_result, figure } = evaluate::answer(&question, svg.is_some())?;
+            if let (Some(file), Some(figure)) = (svg, figure) {
+                std::fs::write(&file, figure).map_err(|error| of(&file)(error.into()))?;
+            }
+            print(format!("{steps}{found}\n").as_bytes())?;
+            Ok(if is_result { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }
     }
 }

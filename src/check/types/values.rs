@@ -95,8 +95,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let target = &self.module.target;
         let machine = machine::Stopped {
             target,
-            dwarf: self.dwarf,
-            lists: &self.lists,
+            info: &self.info,
             fill: witness.fill,
             lane: (target.lanes() > 1).then_some(witness.lane),
             lanes: target.lanes().into(),

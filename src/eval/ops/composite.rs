@@ -1,6 +1,6 @@
 //! Composites (A.2.5.4.4.6, and the pieces of DWARF 6).
 
-use super::super::composite::Composite;
+use super::super::composite::{Composite, narrowed};
 use super::super::fault::{Fault, error, ill_formed, unsupported};
 use super::super::location::{Location, SingleLocation, Storage};
 use super::super::run::Run;
@@ -108,7 +108,11 @@ impl Run<'_, '_> {
                     composite.complete();
                 }
             }
-            _ => return Err(ill_formed(format!("there is no incomplete composite to end, but {top}"))),
+            _ => {
+                return Err(ill_formed(format!(
+                    "there is no incomplete composite to end, but {top} (R A.2.5.4.4.6)"
+                )));
+            }
         }
         self.push(top);
         Ok(())
@@ -119,13 +123,15 @@ impl Run<'_, '_> {
         if count > self.limits.parts.into() {
             return Err(error(format!("a composite of {count} parts")));
         }
-        self.charge(count / 4)
+        self.charge(count)
     }
 
     pub(super) fn extend(&mut self, bits: u64, count: u64) -> Result<(), Fault> {
         let location = self.pop_location()?;
         if bits == 0 || count == 0 {
-            return Err(ill_formed(format!("a location is extended to {count} parts of {bits} bits")));
+            return Err(ill_formed(format!(
+                "a location is extended to {count} parts of {bits} bits (R A.2.5.4.4.6)"
+            )));
         }
         self.charge_parts(count.saturating_mul(location.places().count() as u64))?;
         self.push_parts((0..count).map(|_| Ok((location.clone(), bits.into()))))
@@ -151,7 +157,7 @@ impl Run<'_, '_> {
         self.push_parts((0..count).map(|index| {
             let chosen = if mask.bit(index) { &ones } else { &zeros };
             let by = i128::from(index) * i128::from(bits);
-            Ok((chosen.clone().moved(by)?, bits.into()))
+            Ok((narrowed(chosen.clone().moved(by)?, bits.into()), bits.into()))
         }))
     }
 

@@ -128,10 +128,11 @@ impl Run<'_, '_> {
 
     /// The frame base that an attribute says.
     pub(in super::super) fn frame_base_of(&mut self, body: Body<'_>) -> Result<Location, Fault> {
-        if let Body::Expression(expr) = body
-            && has_fbreg(expr, self.scope.encoding)
-        {
-            return Err(ill_formed("a frame base that refers to the frame base (A.3.3.5)"));
+        if let Body::Expression(expr) = body {
+            self.charge(expr.len() as u64 / 64)?;
+            if has_fbreg(expr, self.scope.encoding) {
+                return Err(ill_formed("a frame base that refers to the frame base (A.3.3.5)"));
+            }
         }
         let scope = self.scope.of_frame_base();
         self.last_register = None;

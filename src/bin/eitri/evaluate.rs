@@ -1,0 +1,172 @@
+//! `eval` and `explain`: from arguments to an evaluation.
+
+use std::path::Path;
+
+use eitri::conform::{Found, Machine, Read, Target, location};
+use eitri::dump::{figure, steps};
+use eitri::eval::{self, Body, Context, CurrentObject, DebugInfo, Element, Snapshot, Value, WithDebugInfo};
+use eitri::lower::Consumer;
+use eitri::op::{Dialect, DraftCodes, Encoding, text};
+use eitri::read::{Dwarf, Object};
+use eitri::target::Wave;
+use eitri::{Result, target};
+
+use super::arguments::Question;
+use super::{Failure, input, of};
+
+/// What comes of a question.
+pub struct Answer {
+    /// The steps as text.
+    pub steps: String,
+    /// The result in the words of the conformance format.
+    pub found: String,
+    /// Whether there is a result, and it could be read.
+    pub is_result: bool,
+    /// The steps as a picture, if that is wanted.
+    pub figure: Option<String>,
+}
+
+/// Evaluates what is asked for.
+pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
+    let Question { subject, var, .. } = question;
+    let Some(name) = var else {
+        let (machine, target) = stopped(question, None)?;
+        let encoding = encoding(question, &target)?;
+        let expr = expression(subject, encoding, target.built_in())?;
+        let initial = initial(question, &machine, &target)?;
+        let context =
+            Context { initial: &initial, kind: question.kind.into(), ..machine.context(encoding, &target) };
+        let asked = Asked { body: Body::Expression(&expr), bits: question.read, is_drawn };
+        return Ok(asked.answer(&machine.snapshot, &machine.snapshot, &context, &target));
+    };
+    let file = Path::new(subject);
+    let bytes = input(file)?;
+    let object = Object::read(&bytes).map_err(of(file))?;
+    let dwarf = Dwarf::read_as(&object, dialect(question)?, DraftCodes::NONE).map_err(of(file))?;
+    let info = DebugInfo::new(&dwarf);
+    let lanes = info.lanes_of_all();
+    let wave = [Wave::W32, Wave::W64].into_iter().find(|wave| lanes == Some(wave.lanes().into()));
+    let (machine, target) = stopped(question, object.target(object.wave().or(wave)))?;
+    let pc = eval::Machine::pc(&machine.snapshot, machine.frame);
+    let entry = dwarf.variable_at(name, pc).map_err(of(file))?;
+    let unit = entry.unit();
+    let context = Context {
+        unit: unit.offset,
+        initial: &[],
+        object: CurrentObject::Unspecified,
+        ..machine.context(unit.encoding, &target)
+    };
+    let whole = WithDebugInfo::new(&info, &machine.snapshot, context);
+    let bits = question.read.or_else(|| entry.ty()?.size_bits());
+    let asked = Asked { body: info.body(entry), bits, is_drawn };
+    Ok(asked.answer(&whole, &machine.snapshot, &context, &target))
+}
+
+struct Asked<'a> {
+    body: Body<'a>,
+    bits: Option<u64>,
+    is_drawn: bool,
+}
+
+impl Asked<'_> {
+    fn answer(
+        &self,
+        machine: &dyn eval::Machine,
+        snapshot: &Snapshot,
+        context: &Context<'_>,
+        target: &Target,
+    ) -> Answer {
+        let told = steps(self.body, machine, context, target.built_in());
+        let read = match (&told.result, self.bits) {
+            (Ok(Element::Location(location)), Some(bits @ 1..)) => Some(Read::at(location, bits, machine)),
+            _ => None,
+        };
+        let figure = self.is_drawn.then(|| figure(&told, machine, target, self.bits));
+        let steps = told.to_string();
+        let is_result = told.result.is_ok() && read.as_ref().is_none_or(|read| read.is_ok());
+        let found = Found { result: told.result, read, written: None }.to_text(snapshot);
+        Answer { steps, found, is_result, figure }
+    }
+}
+
+/// The stopped machine, with what the arguments change in it, and its target: as the arguments say, or else the
+/// machine's file, or else the object file.
+fn stopped(question: &Question, of_object: Option<target::Target>) -> Result<(Machine, Target), Failure> {
+    let named = question.target.as_deref().map(target::Target::named).transpose()?;
+    let (text, file) = match &question.machine {
+        Some(file) => (input(file)?, file.as_path()),
+        None => (br#"{"machine": {}}"#.to_vec(), Path::new("--machine")),
+    };
+    let read = |target: Option<target::Target>| Machine::with_target(&text, target.map(Into::into));
+    let found = match (named, of_object) {
+        (None, Some(target)) => read(None).or_else(|_| read(Some(target))),
+        (None, None) if question.machine.is_none() => {
+            return Err(Failure(
+                "no target is known: --target says one, and so does the file of --machine".into(),
+            ));
+        }
+        (named, _) => read(named),
+    };
+    let (mut machine, target) = found.map_err(of(file))?;
+    let snapshot = &mut machine.snapshot;
+    if let Some(lane) = question.lane {
+        snapshot.lane = Some(lane);
+        snapshot.lanes = snapshot.lanes.or_else(|| Some(target.built_in()?.lanes().into()));
+    }
+    machine.frame = question.frame.unwrap_or(machine.frame);
+    if question.pc.is_some() {
+        match (machine.frame as usize).checked_sub(1) {
+            None => snapshot.pc = question.pc,
+            Some(caller) => match snapshot.callers.get_mut(caller) {
+                Some(caller) => caller.pc = question.pc,
+                None => return Err(Failure(format!("the machine has no frame {}", machine.frame))),
+            },
+        }
+    }
+    Ok((machine, target))
+}
+
+fn dialect(question: &Question) -> Result<Dialect> {
+    match &question.consumer {
+        Some(name) => Ok(Consumer::named(name)?.dialect),
+        None => Ok(question.dialect.into()),
+    }
+}
+
+fn encoding(question: &Question, target: &Target) -> Result<Encoding> {
+    let mut encoding = target.encoding(dialect(question)?);
+    if let Some(name) = &question.consumer {
+        encoding.version = Consumer::named(name)?.version;
+    }
+    Ok(encoding)
+}
+
+/// The bytes of an expression: hexadecimal, or text.
+fn expression(text: &str, encoding: Encoding, target: Option<&target::Target>) -> Result<Vec<u8>, Failure> {
+    let digits: String = text.chars().filter(|char| !char.is_whitespace()).collect();
+    if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return Ok(text::parse(text, encoding, target)?.bytes().to_vec());
+    }
+    let byte = |at| digits.get(at..at + 2).and_then(|byte| u8::from_str_radix(byte, 16).ok());
+    let bytes = (0..digits.len()).step_by(2).map(byte).collect::<Option<_>>();
+    bytes.ok_or_else(|| Failure(format!("`{text}`: bytes of two hexadecimal digits each are expected")))
+}
+
+/// What is on the stack at first.
+fn initial(question: &Question, machine: &Machine, target: &Target) -> Result<Vec<Element>, Failure> {
+    if question.initial.is_empty() {
+        return Ok(machine.initial.clone());
+    }
+    let element = |text: &String| {
+        let number = match text.strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16).ok(),
+            None => text.parse().ok(),
+        };
+        if let Some(number) = number {
+            return Ok(Element::Value(Value::generic(number, target.address_bytes())));
+        }
+        let location = location::parse(text, target);
+        location.map(Element::Location).map_err(|what| Failure(format!("--initial: {what}")))
+    };
+    question.initial.iter().map(element).collect()
+}

@@ -1,0 +1,295 @@
+//! An evaluation told step by step.
+//!
+//! ```text
+//! depth  offset  operation  stack, top first  read
+//!                           (empty)
+//! 0      0x0     regx v3    > v3
+//! 0      0x3     push_lane  > 0x5             lane: 5
+//!                             v3
+//! ```
+
+use core::fmt;
+
+use super::watch::{Asked, Watched};
+use super::words::Words;
+use crate::eval::{Body, Class, Context, Element, Evaluator, Fault, ListEntry, Location, Machine, Storage};
+use crate::op::{Decoder, Encoder, Encoding, Op, text};
+use crate::target::Target;
+
+/// As many steps are told; of a longer evaluation these, and how many there were.
+const MOST_STEPS: usize = 1000;
+/// As many elements of a stack are printed.
+const MOST_ELEMENTS: usize = 32;
+
+/// An operation that was carried out.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// How many expressions deep, 0 in the one that was evaluated; 1 in an entry of a location list.
+    pub depth: u32,
+    /// Bytes from the start of its expression to the operation.
+    pub offset: usize,
+    /// The operation as [text].
+    pub operation: String,
+    /// The stack after it, the bottom first; of an expression with a stack of its own, that.
+    pub stack: Vec<Element>,
+    /// What it asked the machine for.
+    pub asked: Vec<Asked>,
+    /// How many bits it takes of the location on top before it, for a part or to read them.
+    pub(super) takes: Option<u128>,
+}
+
+/// An evaluation, step by step. Printed as a table.
+#[derive(Debug, Clone)]
+pub struct Steps<'t> {
+    /// What was evaluated, as [text]; of a location list all entries, with their bounds.
+    pub expressions: Vec<String>,
+    /// The stack at first, the bottom first.
+    pub initial: Vec<Element>,
+    /// The operations in the order in which they were carried out; of more than 1000 the first.
+    pub steps: Vec<Step>,
+    /// How many operations came after these.
+    pub more: usize,
+    /// What was asked for after the last operation that succeeded: by the one that failed, or to make the
+    /// result of what was on the stack.
+    pub asked: Vec<Asked>,
+    /// What came out.
+    pub result: Result<Element, Fault>,
+    pub(super) words: Words<'t>,
+}
+
+/// Evaluates what an attribute says, and tells how. Registers and spaces are told by the names that the target
+/// has.
+///
+/// An expression is evaluated as by [`Evaluator::traced`], and a location list as by
+/// [`Evaluator::list_traced`].
+///
+/// ```
+/// use eitri::dump::steps;
+/// use eitri::eval::{Body, Context, Snapshot};
+/// use eitri::op::{Dialect, Encoding, text};
+/// use eitri::target::Target;
+///
+/// let target = Target::named("amdgpu-gfx1030-wave32")?;
+/// let encoding = Encoding::new(8, Dialect::Llvm);
+/// let expr = text::parse("regx v3; push_lane; lit4; mul; offset", encoding, Some(&target))?;
+/// let machine = Snapshot { lane: Some(5), lanes: Some(32), ..Snapshot::default() };
+/// let told = steps(Body::Expression(expr.bytes()), &machine, &Context::new(encoding, &target), Some(&target));
+/// assert_eq!(told.steps[1].operation, "push_lane");
+/// assert!(told.to_string().ends_with("result: v3 + 20 bytes\n"));
+/// # Ok::<(), eitri::Error>(())
+/// ```
+pub fn steps<'t>(
+    body: Body<'_>,
+    machine: &dyn Machine,
+    context: &Context<'_>,
+    target: Option<&'t Target>,
+) -> Steps<'t> {
+    let list = match body {
+        Body::List(entries) => entries.to_vec(),
+        Body::EncodedList(list) => {
+            let entries = list.entries(context.encoding, |index| machine.debug_addr(context.unit, index));
+            match entries.collect::<Result<Vec<_>, Fault>>() {
+                Ok(entries) => entries,
+                Err(fault) => return Steps::without(context, target, Err(fault)),
+            }
+        }
+        Body::Expression(expr) => vec![ListEntry { bounds: None, expr: expr.into() }],
+        Body::Constant(bytes) => {
+            let location = Element::Location(Location::implicit(bytes));
+            let result = finished(location, machine, context);
+            return Steps::without(context, target, result);
+        }
+        Body::Nothing => {
+            let fault = Fault::new(Class::Evaluation, "nothing says where it is");
+            return Steps::without(context, target, Err(fault));
+        }
+    };
+    let is_list = !matches!(body, Body::Expression(_));
+    let expressions: Vec<&[u8]> = list.iter().map(|entry| &*entry.expr).collect();
+    let watched = Watched::new(machine);
+    let (mut steps, mut more) = (Vec::new(), 0);
+    let mut trace = |step: crate::eval::Step<'_>| {
+        let asked = watched.take();
+        if steps.len() == MOST_STEPS {
+            more += 1;
+            return;
+        }
+        let own = if step.depth == u32::from(is_list) { &expressions[..] } else { &[] };
+        steps.push(Step {
+            depth: step.depth,
+            offset: step.offset,
+            operation: operation(step.op, step.offset, own, context.encoding, target),
+            stack: step.stack.to_vec(),
+            asked,
+            takes: match step.op {
+                Op::Piece { bytes } => u128::from(bytes).checked_mul(8),
+                Op::BitPiece { bits, offset: 0 } => Some(bits.into()),
+                Op::Deref {} => Some(u128::from(context.encoding.address_bytes) * 8),
+                Op::DerefSize { bytes } | Op::DerefType { bytes, .. } => Some(u128::from(bytes) * 8),
+                _ => None,
+            },
+        });
+    };
+    let mut evaluator = Evaluator::new();
+    let result = if is_list {
+        let found = evaluator.list_traced(&list, &watched, context, &mut trace);
+        found.and_then(|location| finished(Element::Location(location), machine, context))
+    } else {
+        evaluator.traced(expressions[0], &watched, context, &mut trace)
+    };
+    let asked = watched.take();
+    let initial = if is_list { Vec::new() } else { context.initial.to_vec() };
+    let print = |entry: &ListEntry<'_>| {
+        let expr = text::print(&entry.expr, context.encoding, target);
+        match (is_list, entry.bounds) {
+            (false, _) => expr,
+            (true, None) => format!("default: {expr}"),
+            (true, Some((start, end))) => format!("[{start:#x}, {end:#x}): {expr}"),
+        }
+    };
+    let expressions = list.iter().map(print).collect();
+    Steps { expressions, initial, steps, more, asked, result, words: Words(target) }
+}
+
+/// The result of the kind that is wanted, of something that is no expression.
+fn finished(element: Element, machine: &dyn Machine, context: &Context<'_>) -> Result<Element, Fault> {
+    Evaluator::new().evaluate(&[], machine, &Context { initial: &[element], ..*context })
+}
+
+/// The operation as text: as it is spelled in one of these expressions, if it stands there.
+fn operation(op: Op<'_>, offset: usize, of: &[&[u8]], encoding: Encoding, target: Option<&Target>) -> String {
+    let spelled = of.iter().find_map(|expr| {
+        let mut decoder = Decoder::new(expr, encoding);
+        decoder.seek(offset);
+        let found = decoder.next()?.ok()?;
+        (found.op == op).then(|| &expr[offset..decoder.offset()])
+    });
+    let mut bytes = Vec::new();
+    let bytes = spelled.unwrap_or_else(|| {
+        Encoder::new(&mut bytes, encoding).op(op);
+        &bytes
+    });
+    text::print(bytes, encoding, target)
+}
+
+impl<'t> Steps<'t> {
+    /// What came out without any operation.
+    fn without(context: &Context<'_>, target: Option<&'t Target>, result: Result<Element, Fault>) -> Self {
+        let (initial, words) = (context.initial.to_vec(), Words(target));
+        let (expressions, steps, asked) = (Vec::new(), Vec::new(), Vec::new());
+        Self { expressions, initial, steps, more: 0, asked, result, words }
+    }
+
+    /// How many bits the object has at the location that is on top of the stack after a step, as far as that is
+    /// known: a composite has as many as are left of it; of others, the next operation says it that makes a part of
+    /// what is in that place of the stack or reads it; of what stays there to the end, the size of the whole object,
+    /// if it is given.
+    pub fn bits_at(&self, step: usize, object: Option<u64>) -> Option<u128> {
+        let top = self.steps.get(step)?.stack.last()?;
+        Self::bits_of(top, self.wanted(step, object))
+    }
+
+    /// The same of an element, of which so many bits are wanted.
+    pub(super) fn bits_of(element: &Element, wanted: Option<u128>) -> Option<u128> {
+        let Element::Location(location) = element else { return None };
+        let left = location.remaining();
+        if let Some(Storage::Composite(_)) = location.single().map(|place| &place.storage) {
+            return left;
+        }
+        let bits = wanted?;
+        Some(left.map_or(bits, |left| left.min(bits)))
+    }
+
+    /// How many bits are wanted of what is on top after a step: those that the next operation takes that makes a
+    /// part of it or reads it; of what stays to the end, those of the object.
+    fn wanted(&self, step: usize, object: Option<u64>) -> Option<u128> {
+        let Step { depth, ref stack, .. } = self.steps[step];
+        let height = stack.len();
+        let mut before = height;
+        // Deeper steps belong to the operation that called for them.
+        for next in self.steps[step + 1..].iter().filter(|next| next.depth <= depth) {
+            if next.depth < depth {
+                return object.map(Into::into);
+            }
+            if before == height && next.takes.is_some() {
+                return next.takes;
+            }
+            before = next.stack.len();
+            if before < height || matches!(next.stack[height - 1], Element::Value(_)) {
+                return None;
+            }
+        }
+        object.map(Into::into)
+    }
+}
+
+impl fmt::Display for Steps<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = self.words;
+        let stack = |stack: &[Element]| -> Vec<String> {
+            let told = stack.iter().rev().take(MOST_ELEMENTS);
+            let mut lines: Vec<String> =
+                told.flat_map(|one| words.lines(one)).map(|line| format!("  {line}")).collect();
+            if stack.len() > MOST_ELEMENTS {
+                lines.push(format!("  … {} more", stack.len() - MOST_ELEMENTS));
+            }
+            match lines.first_mut() {
+                Some(top) => top.replace_range(..1, ">"),
+                None => lines.push("(empty)".into()),
+            }
+            lines
+        };
+        let asked = |all: &[Asked]| -> Vec<String> { all.iter().map(|one| words.asked(one)).collect() };
+        let cell = |text: &str| vec![text.to_owned()];
+        let mut rows = vec![["depth", "offset", "operation", "stack, top first", "read"].map(cell)];
+        rows.push([cell(""), cell(""), cell(""), stack(&self.initial), Vec::new()]);
+        for step in &self.steps {
+            let operation =
+                format!("{:width$}{}", "", step.operation, width = 2 * step.depth.min(8) as usize);
+            rows.push([
+                cell(&step.depth.to_string()),
+                cell(&format!("{:#x}", step.offset)),
+                vec![operation],
+                stack(&step.stack),
+                asked(&step.asked),
+            ]);
+        }
+        if self.more > 0 {
+            rows.push([cell(""), cell(""), cell(&format!("… {} more", self.more)), Vec::new(), Vec::new()]);
+        }
+        if !self.asked.is_empty() {
+            let what = if self.result.is_ok() { "(result)" } else { "(failed)" };
+            rows.push([cell(""), cell(""), cell(what), Vec::new(), asked(&self.asked)]);
+        }
+        table(f, &rows)?;
+        match &self.result {
+            Ok(element) => writeln!(f, "result: {}", words.lines(element).join("\n      ")),
+            Err(fault) => writeln!(f, "fault: {fault}"),
+        }
+    }
+}
+
+/// A column is not made wider than this by one long text.
+const WIDEST: usize = 60;
+
+fn table<const N: usize>(f: &mut fmt::Formatter<'_>, rows: &[[Vec<String>; N]]) -> fmt::Result {
+    let width = |column: usize| {
+        let lines = rows.iter().flat_map(|row| &row[column]);
+        lines.map(|line| line.chars().count()).filter(|&width| width <= WIDEST).max().unwrap_or(0)
+    };
+    let widths: [usize; N] = core::array::from_fn(width);
+    for row in rows {
+        let height = row.iter().map(Vec::len).max().unwrap_or(0);
+        for index in 0..height {
+            let line = row.iter().zip(widths).fold(String::new(), |mut line, (cell, width)| {
+                let text = cell.get(index).map_or("", String::as_str);
+                line.push_str(text);
+                let padding = (width + 2).saturating_sub(text.chars().count()).max(2);
+                line.extend(core::iter::repeat_n(' ', padding));
+                line
+            });
+            writeln!(f, "{}", line.trim_end())?;
+        }
+    }
+    Ok(())
+}

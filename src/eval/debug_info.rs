@@ -1,0 +1,315 @@
+//! What a file says of what expressions refer to: the part of a [`Machine`] that is debug information.
+
+use core::cell::OnceCell;
+use core::fmt;
+use std::collections::BTreeMap;
+
+use gimli::{DwAt, constants as dw};
+
+use super::lists::EncodedList;
+use super::location::Location;
+use super::machine::{Body, Entry, Machine, Unavailable};
+use super::value::{BaseType, TypeEncoding};
+use super::{Context, Evaluator, Kind};
+use crate::op::{Dialect, Encoder, Reg};
+use crate::read::{self, CfaRule, Dwarf, FrameSection, Unit, Value};
+use crate::target::SpaceId;
+
+/// `DW_AT_LLVM_lanes` as LLVM numbers it, and as the text of the AMDGPU extension does.
+const LANES: DwAt = DwAt(0x3e11);
+const LANES_LEGACY: DwAt = DwAt(0x3e0a);
+/// `DW_AT_LLVM_vector_size`.
+const VECTOR_SIZE: DwAt = DwAt(0x3e13);
+
+/// The debug information of a file, as expressions ask for it: entries that are called or pointed to, base
+/// types, addresses by index, and what a subprogram says of its frames.
+#[derive(Debug)]
+pub struct DebugInfo<'a, 'o> {
+    dwarf: &'a Dwarf<'o>,
+    /// The bytes of constants that are numbers, by entry; found when the first is asked for.
+    constants: OnceCell<BTreeMap<u64, Vec<u8>>>,
+}
+
+impl<'a, 'o> DebugInfo<'a, 'o> {
+    /// That of a file which was read.
+    pub fn new(dwarf: &'a Dwarf<'o>) -> Self {
+        Self { dwarf, constants: OnceCell::new() }
+    }
+
+    /// The file.
+    pub fn dwarf(&self) -> &'a Dwarf<'o> {
+        self.dwarf
+    }
+
+    fn unit(&self, offset: u64) -> Option<&'a Unit<'o>> {
+        let units = self.dwarf.units();
+        let index = units.binary_search_by_key(&offset, |unit| unit.offset).ok()?;
+        Some(&units[index])
+    }
+
+    /// As [`Machine::debug_addr`].
+    pub fn debug_addr(&self, unit: u64, index: u64) -> Option<u64> {
+        self.dwarf.address(self.unit(unit)?, index).ok()
+    }
+
+    /// As [`Machine::base_type`].
+    pub fn base_type(&self, unit: u64, offset: u64) -> Option<BaseType> {
+        let entry = self.dwarf.entry_at(unit.checked_add(offset)?)?;
+        if entry.unit().offset == unit { base_type(entry) } else { None }
+    }
+
+    /// As [`Machine::variable_type`].
+    pub fn variable_type(&self, offset: u64) -> Option<BaseType> {
+        let ty = self.dwarf.entry_at(offset)?.ty()?.unqualified()?;
+        match ty.tag() {
+            dw::DW_TAG_base_type => base_type(ty),
+            dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type => {
+                Some(BaseType::new(TypeEncoding::Address, u32::try_from(ty.size_bits()?).ok()?))
+            }
+            _ => None,
+        }
+    }
+
+    /// As [`Machine::entry`].
+    pub fn entry(&self, offset: u64) -> Option<Entry<'_>> {
+        let entry = self.dwarf.entry_at(offset)?;
+        let unit = entry.unit();
+        Some(Entry { body: self.body(entry), unit: unit.offset, encoding: Some(unit.encoding) })
+    }
+
+    /// Where, or what, an entry says it is: its `DW_AT_location`, or else its `DW_AT_const_value`.
+    pub fn body(&self, entry: read::Entry<'_, 'o>) -> Body<'_> {
+        match self.attribute(entry, dw::DW_AT_location) {
+            Body::Nothing => match entry.inherited(dw::DW_AT_const_value) {
+                Some(Value::Block(bytes) | Value::String(bytes)) => Body::Constant(bytes),
+                Some(_) => self.constant(entry.offset()),
+                None => Body::Nothing,
+            },
+            body => body,
+        }
+    }
+
+    /// What an attribute says, if it is an expression or a location list.
+    fn attribute(&self, entry: read::Entry<'_, 'o>, name: DwAt) -> Body<'_> {
+        match entry.attr(name) {
+            Some(&Value::Expr(expr)) => Body::Expression(expr),
+            Some(&Value::LocList(offset)) => match self.dwarf.location_bytes(entry.unit(), offset) {
+                Some((format, bytes)) => {
+                    Body::EncodedList(EncodedList { format, bytes, base: entry.unit().low_pc.unwrap_or(0) })
+                }
+                None => Body::Nothing,
+            },
+            _ => Body::Nothing,
+        }
+    }
+
+    fn constant(&self, offset: u64) -> Body<'_> {
+        let constants = self.constants.get_or_init(|| {
+            let entries = self.dwarf.entries();
+            entries.filter_map(|entry| Some((entry.offset(), number_bytes(entry)?))).collect()
+        });
+        constants.get(&offset).map_or(Body::Nothing, |bytes| Body::Constant(bytes))
+    }
+
+    /// The innermost subprogram that is not inlined and has code at a pc.
+    fn subprogram(&self, pc: u64) -> Option<read::Entry<'a, 'o>> {
+        let covers = |entry: &read::Entry<'_, '_>| {
+            entry.tag() == dw::DW_TAG_subprogram
+                && entry.ranges().is_ok_and(|ranges| ranges.iter().any(|range| range.contains(&pc)))
+        };
+        self.dwarf.entries().filter(covers).max_by_key(|entry| entry.depth())
+    }
+
+    /// `DW_AT_frame_base` of the subprogram with code at a pc.
+    pub fn frame_base(&self, pc: u64) -> Body<'_> {
+        self.subprogram(pc).map_or(Body::Nothing, |entry| self.attribute(entry, dw::DW_AT_frame_base))
+    }
+
+    /// How many lanes the subprogram with code at a pc says it has.
+    pub fn lanes(&self, pc: u64) -> Option<u64> {
+        lanes(self.subprogram(pc)?)
+    }
+
+    /// How many lanes all subprograms have that say it, if they agree.
+    pub fn lanes_of_all(&self) -> Option<u64> {
+        let subprograms = self.dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
+        let mut said = subprograms.filter_map(lanes);
+        let first = said.next()?;
+        said.all(|lanes| lanes == first).then_some(first)
+    }
+
+    /// The canonical frame address at a pc of the innermost frame, by call frame information.
+    fn cfa(&self, pc: u64, machine: &dyn Machine, context: &Context<'_>) -> Option<Location> {
+        let row = [FrameSection::Debug, FrameSection::Eh].into_iter().find_map(|section| {
+            let frames = self.dwarf.frames(section).ok()?;
+            frames.row_at(pc).ok()?
+        })?;
+        let mut bytes = Vec::new();
+        let expr = match row.cfa {
+            CfaRule::Expression(expr) => expr,
+            CfaRule::Register { register, offset, space: None } => {
+                Encoder::new(&mut bytes, context.encoding).bregx(register, offset);
+                &bytes
+            }
+            CfaRule::Register { register, offset, space: Some(space) } => {
+                let mut encoder = Encoder::new(&mut bytes, context.encoding);
+                encoder.constu(space).aspace_bregx(register, offset);
+                &bytes
+            }
+            _ => return None,
+        };
+        Evaluator::new().cfa_expression(expr, machine, context).ok()
+    }
+}
+
+fn lanes(subprogram: read::Entry<'_, '_>) -> Option<u64> {
+    let is_legacy = subprogram.unit().encoding.dialect == Dialect::Legacy;
+    subprogram.number(if is_legacy { LANES_LEGACY } else { LANES })
+}
+
+/// The base type that an entry describes, if it is one whose encoding is known.
+fn base_type(entry: read::Entry<'_, '_>) -> Option<BaseType> {
+    if entry.tag() != dw::DW_TAG_base_type {
+        return None;
+    }
+    let encoding = TypeEncoding::from_code(u8::try_from(entry.number(dw::DW_AT_encoding)?).ok()?);
+    let bits = u32::try_from(entry.size_bits()?).ok()?;
+    let elements = entry.number(VECTOR_SIZE).map_or(Some(1), |count| u32::try_from(count).ok())?;
+    (elements > 0).then_some(BaseType { encoding, bits, elements })
+}
+
+/// The bytes of a constant that is a number: as many as the type has, or else the form.
+fn number_bytes(entry: read::Entry<'_, '_>) -> Option<Vec<u8>> {
+    let named = |attribute: &&read::Attribute<'_>| attribute.name == dw::DW_AT_const_value;
+    let form = entry.attributes().iter().find(named).map(|attribute| attribute.form);
+    let of_form = match form {
+        Some(dw::DW_FORM_data1) => Some(1),
+        Some(dw::DW_FORM_data2) => Some(2),
+        Some(dw::DW_FORM_data4) => Some(4),
+        Some(dw::DW_FORM_data8) => Some(8),
+        Some(dw::DW_FORM_data16) => Some(16),
+        _ => None,
+    };
+    let number = match *entry.inherited(dw::DW_AT_const_value)? {
+        Value::Unsigned(number) => i128::from(number),
+        Value::Signed(number) => i128::from(number),
+        Value::Wide(number) => number as i128,
+        _ => return None,
+    };
+    let of_type = entry.ty().and_then(read::Entry::size_bits).and_then(|bits| usize::try_from(bits / 8).ok());
+    let size = of_type.filter(|size| (1..=16).contains(size)).or(of_form)?;
+    Some(match entry.unit().encoding.big_endian {
+        true => number.to_be_bytes()[16 - size..].to_vec(),
+        false => number.to_le_bytes()[..size].to_vec(),
+    })
+}
+
+/// A stopped program and the debug information of the file that it runs: what the file says comes before what
+/// the machine says of itself, and contents come from the machine.
+///
+/// The canonical frame address of the innermost frame is the machine's if it has one, or else follows from the
+/// file's call frame information.
+pub struct WithDebugInfo<'a, 'o> {
+    info: &'a DebugInfo<'a, 'o>,
+    machine: &'a dyn Machine,
+    context: Context<'a>,
+}
+
+impl fmt::Debug for WithDebugInfo<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WithDebugInfo").field("info", &self.info).finish_non_exhaustive()
+    }
+}
+
+impl<'a, 'o> WithDebugInfo<'a, 'o> {
+    /// The machine with the file's debug information. Expressions of call frame information are evaluated in
+    /// the encoding and for the target of the context.
+    pub fn new(info: &'a DebugInfo<'a, 'o>, machine: &'a dyn Machine, context: Context<'a>) -> Self {
+        Self { info, machine, context: Context { kind: Kind::Location, frame: 0, initial: &[], ..context } }
+    }
+}
+
+impl Machine for WithDebugInfo<'_, '_> {
+    fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
+        self.machine.register(reg, frame, at, into)
+    }
+
+    fn memory(
+        &self,
+        space: SpaceId,
+        lane: Option<u32>,
+        address: u64,
+        into: &mut [u8],
+    ) -> Result<(), Unavailable> {
+        self.machine.memory(space, lane, address, into)
+    }
+
+    fn is_big_endian(&self) -> bool {
+        self.machine.is_big_endian()
+    }
+
+    fn lane(&self) -> Option<u64> {
+        self.machine.lane()
+    }
+
+    fn lanes(&self) -> u64 {
+        let said = self.pc(0).and_then(|pc| self.info.lanes(pc));
+        said.unwrap_or_else(|| self.machine.lanes())
+    }
+
+    fn iteration(&self) -> Option<u64> {
+        self.machine.iteration()
+    }
+
+    fn iterations(&self) -> u64 {
+        self.machine.iterations()
+    }
+
+    fn pc(&self, frame: u32) -> Option<u64> {
+        self.machine.pc(frame)
+    }
+
+    fn cfa(&self, frame: u32) -> Option<Location> {
+        let found = self.machine.cfa(frame);
+        found.or_else(|| self.info.cfa(self.pc(frame).filter(|_| frame == 0)?, self.machine, &self.context))
+    }
+
+    fn frame_base(&self, frame: u32) -> Body<'_> {
+        match self.pc(frame).map(|pc| self.info.frame_base(pc)) {
+            None | Some(Body::Nothing) => self.machine.frame_base(frame),
+            Some(body) => body,
+        }
+    }
+
+    fn saved(&self, reg: Reg, frame: u32) -> Option<Location> {
+        self.machine.saved(reg, frame)
+    }
+
+    fn object(&self) -> Option<Location> {
+        self.machine.object()
+    }
+
+    fn tls(&self) -> Option<u64> {
+        self.machine.tls()
+    }
+
+    fn debug_addr(&self, unit: u64, index: u64) -> Option<u64> {
+        self.info.debug_addr(unit, index).or_else(|| self.machine.debug_addr(unit, index))
+    }
+
+    fn base_type(&self, unit: u64, offset: u64) -> Option<BaseType> {
+        self.info.base_type(unit, offset).or_else(|| self.machine.base_type(unit, offset))
+    }
+
+    fn entry(&self, offset: u64) -> Option<Entry<'_>> {
+        self.info.entry(offset).or_else(|| self.machine.entry(offset))
+    }
+
+    fn call_value(&self, parameter: u64, frame: u32) -> Option<Entry<'_>> {
+        self.machine.call_value(parameter, frame)
+    }
+
+    fn variable_type(&self, offset: u64) -> Option<BaseType> {
+        self.info.variable_type(offset).or_else(|| self.machine.variable_type(offset))
+    }
+}

@@ -1,0 +1,35 @@
+//! Registers, of the current frame and as they were when it was entered (A.2.5.4.4.4, and of R A.2.5.4.4.1).
+
+use super::super::fault::{Fault, error, ill_formed};
+use super::super::location::Location;
+use super::super::run::Run;
+use crate::op::Reg;
+
+impl Run<'_, '_> {
+    /// A register of the current frame.
+    pub(super) fn register(&self, reg: Reg) -> Result<Location, Fault> {
+        let bits = self.register_bits(reg)?;
+        match self.scope.frame {
+            0 => Ok(Location::register(reg, bits)),
+            frame => self.saved(reg, frame),
+        }
+    }
+
+    pub(super) fn register_bits(&self, reg: Reg) -> Result<u32, Fault> {
+        let bits = self.target.register_bits(reg);
+        bits.ok_or_else(|| ill_formed(format!("the target has no register {}", reg.0)))
+    }
+
+    pub(super) fn saved(&self, reg: Reg, frame: u32) -> Result<Location, Fault> {
+        let saved = self.machine.saved(reg, frame);
+        saved.ok_or_else(|| error(format!("frame {frame} is not known")))
+    }
+
+    pub(super) fn call_frame_entry_reg(&mut self, reg: Reg) -> Result<(), Fault> {
+        self.register_bits(reg)?;
+        // What the caller will find in the register is what it held on entry.
+        let location = self.saved(reg, self.scope.frame.saturating_add(1))?;
+        self.push(location);
+        Ok(())
+    }
+}

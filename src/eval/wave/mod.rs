@@ -1,0 +1,123 @@
+//! Whole waves: one evaluation answers all lanes at once.
+//!
+//! A wave is a machine whose lanes differ in nothing but which of them is in focus: lane *k* is [`InLane`] of that
+//! machine. [`Evaluator::wave`] gives for each lane what [`Evaluator::evaluate`] gives for that one: the same
+//! location or value, the same fault at the same operation.
+//!
+//! ```text
+//!              regx v0   push_lane   lit4   mul         offset             piece 4
+//!  the stack   v0        v0          v0     v0          v0 + 0│32│64│…     [v0 + 0│32│64│…]
+//!                        0│1│2│…     0│1│…  0│4│8│…
+//!                                    4
+//! ```
+//!
+//! * What is the same in all lanes is one element of the stack, and what is done to such elements is done once, as
+//!   long as nobody asks the machine for its lane.
+//! * Numbers that lanes have of their own are calculated with in one loop. A storage can stand for a place that
+//!   each lane has of its own: pieces, overlays and the like are then done once for all lanes.
+//! * Any other operation is carried out lane by lane, and the expression goes on with what came out as one
+//!   element. Lanes that branch different ways part for good; a lane that is left with something that the others do
+//!   not have is evaluated alone.
+//!
+//! ```
+//! use eitri::eval::{Context, Element, Evaluator, Snapshot, read_bits};
+//! use eitri::op::{Dialect, Encoding, Reg, text};
+//! use eitri::target::Target;
+//!
+//! // Two vector registers, of which each lane has 32 bits: a pair of numbers for each lane.
+//! let target = Target::named("amdgpu-gfx1030-wave32")?;
+//! let encoding = Encoding::new(8, Dialect::Llvm);
+//! let pair = "regx v0; push_lane; lit4; mul; offset; piece 4; \
+//!             regx v1; push_lane; lit4; mul; offset; piece 4";
+//! let expr = text::parse(pair, encoding, Some(&target))?;
+//! let mut machine = Snapshot { lanes: Some(32), ..Snapshot::default() };
+//! machine.registers.insert(Reg(1536), (0..128).collect());
+//! machine.registers.insert(Reg(1537), (128..=255).collect());
+//!
+//! // Of these 32 lanes, all but lane 0 are active.
+//! let active = 0xffff_fffe;
+//! let context = Context::new(encoding, &target);
+//! let wave = Evaluator::new().wave(expr.bytes(), active, &machine, &context);
+//! assert!(wave.lane(0).is_none());
+//! let Some(Ok(Element::Location(location))) = wave.lane(3) else { panic!("a location") };
+//! assert_eq!(location.to_string(), "[reg:1536+96/32, reg:1537+96/32]");
+//! assert_eq!(read_bits(&location, 64, &machine).unwrap().bytes, [12, 13, 14, 15, 140, 141, 142, 143]);
+//! # Ok::<(), eitri::Error>(())
+//! ```
+
+mod machine;
+mod numbers;
+pub(super) mod places;
+mod run;
+
+pub use machine::InLane;
+
+use super::run::Run;
+use super::{Context, Evaluator, Fault, Machine, Outcome};
+use run::{Answer, WaveRun};
+
+/// What an expression results in, in each lane of a wave.
+#[derive(Debug)]
+pub struct WaveOutcome {
+    lanes: u64,
+    answers: Vec<Answer>,
+}
+
+impl WaveOutcome {
+    /// The lanes that were asked for: bit *k* is lane *k*.
+    pub fn lanes(&self) -> u64 {
+        self.lanes
+    }
+
+    /// What a lane results in. `None` if it was not asked for.
+    ///
+    /// It is made when it is asked for: a location in parts is one allocation or two.
+    pub fn lane(&self, lane: u32) -> Option<Result<Outcome, Fault>> {
+        let mask = 1u64.checked_shl(lane)?;
+        let (_, answer) = self.answers.iter().find(|(lanes, _)| lanes & mask != 0)?;
+        Some(match answer {
+            Ok(element) => Ok(element.in_lane(lane)),
+            Err(fault) => Err(fault.clone()),
+        })
+    }
+
+    /// What all lanes result in, if the expression turned out not to depend on the lane. `None` also if no lane
+    /// was asked for.
+    pub fn same(&self) -> Option<Result<&Outcome, &Fault>> {
+        let [(_, answer)] = &self.answers[..] else { return None };
+        let is_same = answer.as_ref().is_ok_and(|element| !element.varies()) || answer.is_err();
+        is_same.then(|| answer.as_ref())
+    }
+}
+
+impl Evaluator {
+    /// Evaluates an expression in all lanes of a wave at once: those of which a bit is set in `lanes`, bit *k* for
+    /// lane *k*.
+    ///
+    /// For each of them the answer is that of [`evaluate`](Self::evaluate) with [`InLane`] of the machine. The
+    /// lane that the machine itself has in focus is of no meaning.
+    pub fn wave(
+        &mut self,
+        expr: &[u8],
+        lanes: u64,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> WaveOutcome {
+        let machine = InLane::new(machine, 0);
+        self.slots.clear();
+        self.stack.clear();
+        let run = Run::new(&mut self.stack, &mut self.slots, self.limits, &machine, context, None);
+        let answers = WaveRun::new(run, &machine, expr, context).whole(lanes);
+        self.stack.clear();
+        WaveOutcome { lanes, answers }
+    }
+}
+
+/// The lanes whose bits are set, the lowest first.
+fn lanes_of(mut lanes: u64) -> impl Iterator<Item = u32> + Clone {
+    core::iter::from_fn(move || {
+        let lane = (lanes != 0).then(|| lanes.trailing_zeros())?;
+        lanes &= lanes - 1;
+        Some(lane)
+    })
+}

@@ -1,0 +1,302 @@
+//! Operations on numbers that lanes have of their own, for all lanes at once.
+//!
+//! They are a quick way: none of them fails. Where something may be a fault in one of the lanes, or is anything
+//! else than a number of the generic type, they leave it to the way lane by lane.
+
+use std::sync::Arc;
+
+use super::super::Where;
+use super::super::arith::{Binary, Compare, Unary};
+use super::super::generic;
+use super::super::location::{Location, Storage};
+use super::super::machine::Machine;
+use super::super::stack::Element;
+use super::super::value::{Numbers, Value};
+use super::lanes_of;
+use super::places::Places;
+use super::run::WaveRun;
+use crate::op::Op;
+use crate::target::{Per, SpaceId};
+
+/// A number of the generic type.
+enum Number<'n> {
+    /// The same in all lanes.
+    Same(u64),
+    Lanes(&'n Arc<Numbers>),
+}
+
+impl Number<'_> {
+    fn varies(&self) -> bool {
+        matches!(self, Self::Lanes(_))
+    }
+
+    fn into_lanes(self) -> Arc<Numbers> {
+        match self {
+            Self::Same(number) => Arc::new([number; 64]),
+            Self::Lanes(numbers) => numbers.clone(),
+        }
+    }
+
+    fn in_lane(&self, lane: usize) -> u64 {
+        match self {
+            Self::Same(number) => *number,
+            Self::Lanes(numbers) => numbers[lane],
+        }
+    }
+}
+
+/// Offsets in bits that are calculated with without a thought of overflow.
+const SMALL: u64 = 1 << 60;
+
+impl WaveRun<'_, '_> {
+    /// Carries out an operation for all lanes at once. If it cannot, that is false, and nothing was done.
+    pub(super) fn at_once(&mut self, lanes: u64, op: &Op<'_>, varies: bool) -> bool {
+        let has_room =
+            self.run.steps < self.run.limits.steps && self.run.stack.len() < self.run.limits.stack as usize;
+        // Call frame information does not allow all operations.
+        let is_known = has_room && self.run.place == Where::Location;
+        let is_done = is_known && self.all_lanes(lanes, op, varies).is_some();
+        if is_done {
+            self.run.steps += 1;
+            self.run.last_register = None;
+        }
+        is_done
+    }
+
+    fn all_lanes(&mut self, lanes: u64, op: &Op<'_>, varies: bool) -> Option<()> {
+        match *op {
+            Op::PushLane {} if self.is_wave(lanes) => {
+                let mask = u64::MAX >> self.unused()?;
+                self.push_numbers(core::array::from_fn(|lane| lane as u64 & mask));
+                Some(())
+            }
+            Op::FormAspaceAddress {} => self.form_address(lanes),
+            _ if !varies => None,
+
+            Op::And {} => self.binary(lanes, Binary::And),
+            Op::Div {} => self.binary(lanes, Binary::Div),
+            Op::Minus {} => self.binary(lanes, Binary::Minus),
+            Op::Mod {} => self.binary(lanes, Binary::Mod),
+            Op::ModFloor {} => self.binary(lanes, Binary::ModFloor),
+            Op::Mul {} => self.binary(lanes, Binary::Mul),
+            Op::Or {} => self.binary(lanes, Binary::Or),
+            Op::Plus {} => self.binary(lanes, Binary::Plus),
+            Op::Shl {} => self.binary(lanes, Binary::Shl),
+            Op::Shr {} => self.binary(lanes, Binary::Shr),
+            Op::Shra {} => self.binary(lanes, Binary::Shra),
+            Op::Xor {} => self.binary(lanes, Binary::Xor),
+            Op::Abs {} => self.unary(Unary::Abs),
+            Op::Neg {} => self.unary(Unary::Neg),
+            Op::Not {} => self.unary(Unary::Not),
+            Op::PlusUconst { value } => {
+                let by = [value & u64::MAX >> self.unused()?; 64];
+                self.replace(1, &by, |_, a, by| a.wrapping_add(by))
+            }
+            Op::Eq {} => self.compare(Compare::Eq),
+            Op::Ge {} => self.compare(Compare::Ge),
+            Op::Gt {} => self.compare(Compare::Gt),
+            Op::Le {} => self.compare(Compare::Le),
+            Op::Lt {} => self.compare(Compare::Lt),
+            Op::Ne {} => self.compare(Compare::Ne),
+
+            Op::Offset {} => self.offset(lanes, 8),
+            Op::BitOffset {} => self.offset(lanes, 1),
+            Op::OffsetUconst { bytes } => {
+                let by = i64::try_from(bytes).ok()?.checked_mul(8)?;
+                self.move_places(lanes, 0, |_| by)
+            }
+            _ => None,
+        }
+    }
+
+    /// How many of 64 bits the generic type does not have.
+    fn unused(&self) -> Option<u32> {
+        64u32.checked_sub(self.run.generic_type().bits).filter(|&unused| unused < 64)
+    }
+
+    /// Whether all these lanes are lanes of the wave.
+    fn is_wave(&self, lanes: u64) -> bool {
+        u64::from(u64::BITS - lanes.leading_zeros()) <= self.machine.lanes()
+    }
+
+    fn push_numbers(&mut self, numbers: Numbers) {
+        let value = Value::of_lanes(self.run.generic_type(), Arc::new(numbers));
+        self.run.push(value);
+    }
+
+    /// The number `index` below the top, if it is one of the generic type, or converts to one.
+    fn number(&self, index: usize) -> Option<Number<'_>> {
+        match self.run.peek(index)? {
+            Element::Value(value) if value.ty() == self.run.generic_type() => match value.lanes() {
+                Some(numbers) => Some(Number::Lanes(numbers)),
+                None => value.as_u64().map(Number::Same),
+            },
+            Element::Value(_) => None,
+            Element::Location(location) => {
+                let address = location.default_address()?;
+                Some(Number::Same(address & u64::MAX >> self.unused()?))
+            }
+        }
+    }
+
+    fn binary(&mut self, lanes: u64, op: Binary) -> Option<()> {
+        let right = self.number(0)?.into_lanes();
+        if let Binary::Div | Binary::Mod | Binary::ModFloor = op
+            && lanes_of(lanes).any(|lane| right[lane as usize] == 0)
+        {
+            return None;
+        }
+        // A loop for each operation, so that none asks which it is.
+        macro_rules! each_of {
+            ($($op:ident)*) => {
+                match op {
+                    $(Binary::$op => self.replace(2, &right, |unused, a, b| {
+                        generic::binary(Binary::$op, unused, a, b).unwrap_or(0)
+                    }),)*
+                }
+            };
+        }
+        each_of!(And Div Minus Mod ModFloor Mul Or Plus Shl Shr Shra Xor)
+    }
+
+    fn compare(&mut self, op: Compare) -> Option<()> {
+        let right = self.number(0)?.into_lanes();
+        macro_rules! each_of {
+            ($($op:ident)*) => {
+                match op {
+                    $(Compare::$op => self.replace(2, &right, |unused, a, b| {
+                        generic::compare(Compare::$op, unused, a, b)
+                    }),)*
+                }
+            };
+        }
+        each_of!(Eq Ge Gt Le Lt Ne)
+    }
+
+    fn unary(&mut self, op: Unary) -> Option<()> {
+        macro_rules! each_of {
+            ($($op:ident)*) => {
+                match op {
+                    $(Unary::$op => self.replace(1, &[0; 64], |unused, a, _| {
+                        generic::unary(Unary::$op, unused, a)
+                    }),)*
+                }
+            };
+        }
+        each_of!(Abs Neg Not)
+    }
+
+    /// Replaces the `takes` topmost elements, of which the lowest is the left operand.
+    #[inline(always)]
+    fn replace(
+        &mut self,
+        takes: usize,
+        right: &Numbers,
+        calculate: impl Fn(u32, u64, u64) -> u64,
+    ) -> Option<()> {
+        let unused = self.unused()?;
+        let left = self.number(takes - 1)?;
+        let mask = u64::MAX >> unused;
+        let mut numbers = [0; 64];
+        match left {
+            Number::Same(left) => {
+                for (number, right) in numbers.iter_mut().zip(right) {
+                    *number = calculate(unused, left, *right) & mask;
+                }
+            }
+            Number::Lanes(left) => {
+                for ((number, left), right) in numbers.iter_mut().zip(&**left).zip(right) {
+                    *number = calculate(unused, *left, *right) & mask;
+                }
+            }
+        }
+        self.run.stack.truncate(self.run.stack.len() - takes);
+        self.push_numbers(numbers);
+        Some(())
+    }
+
+    /// Moves the location below the top by the number on top, in units of `unit` bits.
+    fn offset(&mut self, lanes: u64, unit: i64) -> Option<()> {
+        let (number, unused) = (self.number(0)?, self.unused()?);
+        let is_small =
+            |lane| generic::signed(unused, number.in_lane(lane as usize)).unsigned_abs() < SMALL / 8;
+        if !lanes_of(lanes).all(is_small) {
+            return None;
+        }
+        let numbers = number.into_lanes();
+        let by = |lane: usize| generic::signed(unused, numbers[lane]).wrapping_mul(unit);
+        self.move_places(lanes, 1, by)
+    }
+
+    /// Moves the location below the `below` topmost elements by so many bits in each lane, and takes all of them.
+    #[inline(always)]
+    fn move_places(&mut self, lanes: u64, below: usize, by: impl Fn(usize) -> i64) -> Option<()> {
+        let Element::Location(location) = self.run.peek(below)? else { return None };
+        let place = location.single().filter(|_| !location.is_incomplete())?;
+        let from = u64::try_from(place.offset).ok().filter(|&from| from < SMALL)?;
+        let places = match &place.storage {
+            Storage::Composite(composite) => composite.places(),
+            _ => None,
+        };
+        let (storage, is_of_lane, mut offsets) = match places {
+            Some(Places::Along { storage, is_of_lane, offsets }) => (storage, *is_of_lane, *offsets),
+            Some(Places::Anywhere(_)) => return None,
+            None => (&place.storage, false, [0; 64]),
+        };
+        let size = u64::try_from(storage.size()?).unwrap_or(u64::MAX).min(SMALL) as i64;
+        let mut outside = 0;
+        for (lane, offset) in offsets.iter_mut().enumerate() {
+            let moved = (*offset as i64).wrapping_add(from as i64).wrapping_add(by(lane));
+            outside |= u64::from(!(0..size).contains(&moved)) << lane;
+            *offset = moved as u64;
+        }
+        if outside & lanes != 0 {
+            return None;
+        }
+        let moved = Places::Along { storage: storage.clone(), is_of_lane, offsets }.into_location(lanes)?;
+        self.run.stack.truncate(self.run.stack.len() - below - 1);
+        self.run.push(moved);
+        Some(())
+    }
+
+    /// Makes the number below the top a place in the space on top.
+    fn form_address(&mut self, lanes: u64) -> Option<()> {
+        let (Number::Same(space), number) = (self.number(0)?, self.number(1)?) else { return None };
+        let per = self.run.target.space(SpaceId(space.try_into().ok()?))?.per;
+        if !number.varies() && per != Per::Lane {
+            return None;
+        }
+        let numbers = number.into_lanes();
+        let location = self.places(lanes, space, &numbers)?;
+        self.run.stack.truncate(self.run.stack.len() - 2);
+        self.run.push(location);
+        Some(())
+    }
+
+    /// The places at addresses in a space.
+    fn places(&self, lanes: u64, space: u64, addresses: &Numbers) -> Option<Location> {
+        let start = self.run.memory(space.into(), 0).ok()?;
+        let storage = start.single()?.storage.clone();
+        let Storage::Memory { address_bits, lane, .. } = storage else { return None };
+        let is_of_lane = lane.is_some();
+        if is_of_lane && !self.is_wave(lanes) {
+            return None;
+        }
+        let mask = u64::MAX >> (64 - address_bits.clamp(1, 64));
+        if lanes_of(lanes).any(|lane| addresses[lane as usize] & mask >= SMALL / 8) {
+            return None;
+        }
+        let offsets = addresses.map(|address| (address & mask).wrapping_mul(8));
+        Places::Along { storage, is_of_lane, offsets }.into_location(lanes)
+    }
+
+    /// Makes a number on top of the stack that is wanted as a location one, where all lanes can.
+    pub(super) fn locate(&mut self, lanes: u64) {
+        if let Some(Number::Lanes(numbers)) = self.number(0)
+            && let Some(location) = self.places(lanes, 0, &numbers.clone())
+        {
+            self.run.stack.pop();
+            self.run.push(location);
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! What each lane has of its own, as one element of the stack.
+//!
+//! A value of up to 64 bits is a value with a number for each lane. A place is a storage with a place for each
+//! lane: from the outside a storage as any other, so that operations which only move locations about, or make
+//! parts of them, are done once for all lanes.
+
+use std::sync::Arc;
+
+use super::super::composite::Composite;
+use super::super::location::{Location, SingleLocation, Storage};
+use super::super::stack::Element;
+use super::super::value::{Numbers, Value};
+use super::lanes_of;
+
+/// A place that each lane has of its own. Those of lanes that nobody asks for are of no meaning.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(in super::super) enum Places {
+    /// In one storage, or in the memory that each lane has of its own of one space.
+    Along {
+        storage: Storage,
+        /// Whether the storage is memory of the lane.
+        is_of_lane: bool,
+        /// Bits from the start of the storage.
+        offsets: Numbers,
+    },
+    /// Anywhere: one for each of 64 lanes.
+    Anywhere(Vec<SingleLocation>),
+}
+
+/// Composites of more parts on all levels are not compared lane by lane.
+const HEAVY: u32 = 256;
+
+impl Places {
+    /// The location that stands for these places; `None` if they have no size.
+    pub fn into_location(self, lanes: u64) -> Option<Location> {
+        let (bits, (weight, depth)) = match &self {
+            Self::Along { storage, offsets, .. } => {
+                let last = lanes_of(lanes).map(|lane| offsets[lane as usize]).max()?;
+                let bits = storage.size()?.checked_sub(last.into())?;
+                (bits, Composite::weigh(storage))
+            }
+            Self::Anywhere(places) => {
+                let places = || lanes_of(lanes).map(|lane| &places[lane as usize]);
+                let bits = places().filter_map(SingleLocation::remaining).min()?;
+                let weight = places().map(|place| Composite::weigh(&place.storage));
+                (bits, weight.fold((0, 0), |all, one| (all.0.max(one.0), all.1.max(one.1))))
+            }
+        };
+        Some(Composite::of_places(Arc::new(self), bits, weight, depth).into())
+    }
+
+    fn in_lane(&self, lane: u32) -> SingleLocation {
+        match self {
+            Self::Along {
+                storage: Storage::Memory { space, address_bits, .. },
+                is_of_lane: true,
+                offsets,
+            } => SingleLocation {
+                storage: Storage::Memory { space: *space, address_bits: *address_bits, lane: Some(lane) },
+                offset: offsets[lane as usize].into(),
+            },
+            Self::Along { storage, offsets, .. } => {
+                let place =
+                    SingleLocation { storage: storage.clone(), offset: offsets[lane as usize].into() };
+                place.in_lane(lane)
+            }
+            Self::Anywhere(places) => places[lane as usize].clone(),
+        }
+    }
+}
+
+impl Element {
+    /// Whether lanes have their own.
+    pub(in super::super) fn varies(&self) -> bool {
+        match self {
+            Self::Value(value) => value.lanes().is_some(),
+            Self::Location(location) => location.places().any(SingleLocation::varies),
+        }
+    }
+
+    /// Whether no lane has a composite in it, if it varies by lane, but for one composite of the same shape in
+    /// all: operations can look for the part that bits are in.
+    pub(super) fn is_flat(&self) -> bool {
+        let Self::Location(location) = self else { return true };
+        location.places().all(|place| match &place.storage {
+            Storage::Composite(composite) => !composite.varies() || composite.is_flat(),
+            _ => true,
+        })
+    }
+
+    /// What a lane has.
+    pub(in super::super) fn in_lane(&self, lane: u32) -> Self {
+        match self {
+            Self::Value(value) => Self::Value(match value.lanes() {
+                Some(numbers) => Value::new(value.ty(), numbers[lane as usize]),
+                None => value.clone(),
+            }),
+            Self::Location(location) => Self::Location(location.in_lane(lane)),
+        }
+    }
+}
+
+impl Location {
+    fn in_lane(&self, lane: u32) -> Self {
+        self.map_places(|place| place.in_lane(lane))
+    }
+
+    /// Whether it is so large that taking it apart costs more than evaluating lane by lane.
+    fn is_heavy(&self) -> bool {
+        self.places().any(|place| Composite::weigh(&place.storage).0 > HEAVY)
+    }
+}
+
+impl SingleLocation {
+    fn varies(&self) -> bool {
+        matches!(&self.storage, Storage::Composite(composite) if composite.varies())
+    }
+
+    fn in_lane(&self, lane: u32) -> Self {
+        let Storage::Composite(composite) = &self.storage else { return self.clone() };
+        if let Some(places) = composite.places() {
+            let mut place = places.in_lane(lane);
+            // In undefined storage nothing moves.
+            if place.storage != Storage::Undefined {
+                place.offset += self.offset;
+            }
+            return place;
+        }
+        if !composite.varies() {
+            return self.clone();
+        }
+        let composite = composite.with_parts(|_, part| part.location.in_lane(lane));
+        Self { storage: Storage::Composite(Arc::new(composite)), offset: self.offset }
+    }
+}
+
+/// What lanes have, each on its own, as one element. `None` if no one element can stand for that.
+pub(super) fn together<'e>(each: impl Iterator<Item = (u32, &'e Element)> + Clone) -> Option<Element> {
+    let (_, first) = each.clone().next()?;
+    match first {
+        Element::Value(first) => {
+            let values = each.map(|(lane, element)| match element {
+                Element::Value(value) => Some((lane, value)),
+                Element::Location(_) => None,
+            });
+            let values: Vec<_> = values.collect::<Option<_>>()?;
+            values_together(first, &values).map(Element::Value)
+        }
+        Element::Location(_) => {
+            let locations = each.map(|(lane, element)| match element {
+                Element::Location(location) => Some((lane, location)),
+                Element::Value(_) => None,
+            });
+            locations_together(&locations.collect::<Option<Vec<_>>>()?).map(Element::Location)
+        }
+    }
+}
+
+fn values_together(first: &Value, values: &[(u32, &Value)]) -> Option<Value> {
+    if values.iter().all(|(_, value)| *value == first) {
+        return Some(first.clone());
+    }
+    let mut numbers = [0; 64];
+    for (lane, value) in values {
+        if value.ty() != first.ty() || value.ty().size() > 64 {
+            return None;
+        }
+        numbers[*lane as usize] = value.as_u64()?;
+    }
+    Some(Value::of_lanes(first.ty(), Arc::new(numbers)))
+}
+
+fn locations_together(locations: &[(u32, &Location)]) -> Option<Location> {
+    if locations.iter().any(|(_, location)| location.is_heavy()) {
+        return None;
+    }
+    let (_, first) = locations.first()?;
+    if locations.iter().all(|(_, location)| location == first) {
+        return Some((*first).clone());
+    }
+    let places = locations.iter().map(|(lane, location)| Some((*lane, location.single()?)));
+    let places: Vec<_> = places.collect::<Option<_>>()?;
+    let lanes = places.iter().fold(0, |lanes, (lane, _)| lanes | 1u64 << lane);
+    if let Some(along) = along(&places) {
+        return along.into_location(lanes);
+    }
+    if let Some(composite) = composites_together(&places) {
+        return Some(composite);
+    }
+    // What is being built is not only a place.
+    if locations.iter().any(|(_, location)| location.is_incomplete()) {
+        return None;
+    }
+    let nowhere = SingleLocation { storage: Storage::Undefined, offset: 0 };
+    let mut anywhere = vec![nowhere; 64];
+    for (lane, place) in places {
+        anywhere[lane as usize] = place.clone();
+    }
+    Places::Anywhere(anywhere).into_location(lanes)
+}
+
+/// Places in the same storage, or each in the memory of its lane.
+fn along(places: &[(u32, &SingleLocation)]) -> Option<Places> {
+    let (_, first) = places.first()?;
+    let storage = &first.storage;
+    let is_incomplete = matches!(storage, Storage::Composite(composite) if !composite.is_complete());
+    let is_of_lane = |lane: u32, storage: &Storage| {
+        matches!((storage, &first.storage),
+            (Storage::Memory { space, address_bits, lane: Some(of) },
+             Storage::Memory { space: other_space, address_bits: other_bits, .. })
+            if space == other_space && address_bits == other_bits && *of == lane)
+    };
+    let are_same = places.iter().all(|(_, place)| place.storage == *storage);
+    if is_incomplete || !are_same && !places.iter().all(|(lane, place)| is_of_lane(*lane, &place.storage)) {
+        return None;
+    }
+    let mut offsets = [0; 64];
+    for (lane, place) in places {
+        offsets[*lane as usize] = place.offset.try_into().ok()?;
+    }
+    Some(Places::Along { storage: storage.clone(), is_of_lane: !are_same, offsets })
+}
+
+/// Composites of parts of the same sizes as one whose parts vary.
+fn composites_together(places: &[(u32, &SingleLocation)]) -> Option<Location> {
+    let of = |place: &SingleLocation| match &place.storage {
+        Storage::Composite(composite) => Some(composite.clone()),
+        _ => None,
+    };
+    let (_, first) = places.first()?;
+    let composites = places.iter().map(|(lane, place)| Some((*lane, of(place)?)));
+    let composites: Vec<_> = composites.collect::<Option<_>>()?;
+    let shape = of(first)?;
+    let is_alike = |(_, other): &(u32, Arc<Composite>)| {
+        let sizes =
+            |composite: &Composite| composite.parts().iter().map(|part| part.bits).collect::<Vec<_>>();
+        other.is_complete() == shape.is_complete() && sizes(other) == sizes(&shape)
+    };
+    if !composites.iter().all(is_alike) || places.iter().any(|(_, place)| place.offset != first.offset) {
+        return None;
+    }
+    let parts = (0..shape.parts().len()).map(|index| {
+        let parts = composites.iter().map(|(lane, composite)| (*lane, &composite.parts()[index].location));
+        locations_together(&parts.collect::<Vec<_>>())
+    });
+    let parts: Vec<_> = parts.collect::<Option<_>>()?;
+    let all = shape.with_parts(|index, _| parts[index].clone());
+    let storage = Storage::Composite(Arc::new(all));
+    Some(SingleLocation { storage, offset: first.offset }.into())
+}

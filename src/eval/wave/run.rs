@@ -1,0 +1,305 @@
+//! One evaluation of a wave: groups of lanes, each with a stack and a place in the expression.
+//!
+//! It never fails by itself. An operation that does not know about lanes is carried out by [`Run`], on elements
+//! that are the same in all lanes, or with the elements of each lane, one after the other. Where what the
+//! lanes then have is not one element any more, each goes on alone.
+
+use smallvec::SmallVec;
+
+use super::super::quick::Progress;
+use super::super::run::Run;
+use super::super::stack::Element;
+use super::super::{Context, Fault, Kind};
+use super::lanes_of;
+use super::machine::InLane;
+use super::places::together;
+use crate::op::{Decoder, Op};
+
+/// What some lanes result in: elements that may vary by lane, or a fault that is the same for them.
+pub(super) type Answer = (u64, Result<Element, Fault>);
+
+/// The evaluation of a wave.
+pub(super) struct WaveRun<'r, 't> {
+    pub run: Run<'r, 't>,
+    pub machine: &'r InLane<'r>,
+    pub expr: &'r [u8],
+    pub context: &'r Context<'r>,
+    waiting: Vec<Group>,
+    answers: Vec<Answer>,
+}
+
+/// Lanes that are at the same place of the expression.
+struct Group {
+    lanes: u64,
+    stack: Vec<Element>,
+    progress: Progress,
+}
+
+/// What an operation left to one lane.
+struct Left {
+    lane: u32,
+    above: SmallVec<[Element; 1]>,
+    progress: Progress,
+}
+
+impl<'r, 't> WaveRun<'r, 't> {
+    pub fn new(run: Run<'r, 't>, machine: &'r InLane<'r>, expr: &'r [u8], context: &'r Context<'r>) -> Self {
+        Self { run, machine, expr, context, waiting: Vec::new(), answers: Vec::new() }
+    }
+
+    /// Evaluates the expression in all these lanes.
+    pub fn whole(mut self, lanes: u64) -> Vec<Answer> {
+        if lanes != 0 {
+            let (stack, progress) = (self.context.initial.to_vec(), Progress::default());
+            self.waiting.push(Group { lanes, stack, progress });
+        }
+        while let Some(group) = self.waiting.pop() {
+            self.group(group);
+        }
+        self.answers
+    }
+
+    /// Evaluates the rest of the expression.
+    fn group(&mut self, group: Group) {
+        let Group { mut lanes, stack, mut progress } = group;
+        *self.run.stack = stack;
+        self.resume(&progress);
+        let mut decoder = Decoder::new(self.expr, self.run.scope.encoding);
+        loop {
+            if lanes.is_power_of_two() {
+                let lane = lanes.trailing_zeros();
+                let stack = self.run.stack.iter().map(|element| element.in_lane(lane)).collect();
+                return self.alone(lane, stack, self.progress(progress));
+            }
+            if self.run.quickly(self.expr, &mut progress) {
+                return self.finish(lanes);
+            }
+            let offset = progress.at;
+            let op = match self.run.decode(self.expr, &mut decoder, &mut progress) {
+                Ok(Some(op)) => op,
+                Ok(None) => return self.finish(lanes),
+                Err(fault) => return self.answers.push((lanes, Err(fault))),
+            };
+            if self.operation(&mut lanes, offset, &op, &mut progress).is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Takes up the steps and the register of some progress.
+    fn resume(&mut self, progress: &Progress) {
+        (self.run.steps, self.run.last_register) = (progress.steps, progress.register);
+    }
+
+    /// Progress with the steps and the register of the run.
+    fn progress(&self, progress: Progress) -> Progress {
+        Progress { steps: self.run.steps, register: self.run.last_register, ..progress }
+    }
+
+    /// Carries out an operation. `None` if nothing is left to do for the group.
+    fn operation(
+        &mut self,
+        lanes: &mut u64,
+        offset: usize,
+        op: &Op<'_>,
+        progress: &mut Progress,
+    ) -> Option<()> {
+        let len = self.run.stack.len();
+        let base = len - accessed(op).unwrap_or(len).min(len);
+        let varies = self.run.stack[base..].iter().any(Element::varies);
+        if self.at_once(*lanes, op, varies) {
+            return Some(());
+        }
+        if varies && let Op::Piece { .. } | Op::BitPiece { .. } = op {
+            self.locate(*lanes);
+        }
+        let before = self.progress(progress.clone());
+        if varies && !self.moves_only(op, base) {
+            if let Op::Bra { .. } = op
+                && self.split(*lanes, Progress { at: offset, ..before.clone() })
+            {
+                return None;
+            }
+            let taken = self.run.stack.split_off(base);
+            *progress = before;
+            return self.each(lanes, offset, op, progress, &taken);
+        }
+        // The elements are kept for the case that they are needed once more.
+        let taken = (!varies && !only_moves(op)).then(|| self.run.stack[base..].to_vec());
+        self.machine.focus(lanes.trailing_zeros());
+        let done = self.run.carry_out(self.expr, offset, op, progress);
+        match (done, self.machine.was_asked()) {
+            (Ok(()), false) => Some(()),
+            (Err(fault), false) if !varies => {
+                self.answers.push((*lanes, Err(fault)));
+                None
+            }
+            _ => match taken {
+                Some(taken) => {
+                    self.run.stack.truncate(base);
+                    *progress = before;
+                    self.each(lanes, offset, op, progress, &taken)
+                }
+                None => {
+                    self.restart(*lanes);
+                    None
+                }
+            },
+        }
+    }
+
+    /// Whether an operation does not look into the elements that vary, from `base` on.
+    fn moves_only(&self, op: &Op<'_>, base: usize) -> bool {
+        let taken = &self.run.stack[base..];
+        // A value is taken for an address, a number or a mask; what stands for places has no size of its own.
+        let is_location = |element: &Element| matches!(element, Element::Location(_)) || !element.varies();
+        match (op, taken) {
+            (Op::Drop {} | Op::Pick { .. } | Op::Swap {} | Op::Rot {} | Op::GnuUninit {}, _) => true,
+            (Op::Piece { .. } | Op::BitPiece { .. }, [.., top]) => is_location(top) && !self.run.is_draft(),
+            (Op::PieceEnd {} | Op::Extend { .. }, [.., top]) => is_location(top),
+            (Op::SelectBitPiece { .. }, [zeros, ones, mask]) => {
+                [zeros, ones].into_iter().all(|it| is_location(it) && it.is_flat()) && !mask.varies()
+            }
+            (Op::Overlay {} | Op::BitOverlay {}, [base, over, offset, size]) => {
+                is_location(over) && ![base, offset, size].into_iter().any(Element::varies)
+            }
+            _ => false,
+        }
+    }
+
+    /// Splits lanes that go different ways into two groups, for each of which the number is one.
+    fn split(&mut self, lanes: u64, progress: Progress) -> bool {
+        let Some(Element::Value(top)) = self.run.stack.last() else { return false };
+        let Some(numbers) = top.lanes().filter(|_| top.ty().is_generic()) else { return false };
+        let ones =
+            lanes_of(lanes).fold(0, |ones, lane| ones | u64::from(numbers[lane as usize] != 0) << lane);
+        for (number, lanes) in [(0, lanes & !ones), (1, lanes & ones)] {
+            if lanes != 0 {
+                let mut stack = self.run.stack.clone();
+                stack.pop();
+                stack.push(self.run.generic(number).into());
+                self.waiting.push(Group { lanes, stack, progress: progress.clone() });
+            }
+        }
+        true
+    }
+
+    /// Carries out an operation in each lane. The elements that it accesses are `taken` from the stack.
+    fn each(
+        &mut self,
+        lanes: &mut u64,
+        offset: usize,
+        op: &Op<'_>,
+        progress: &mut Progress,
+        taken: &[Element],
+    ) -> Option<()> {
+        let base = self.run.stack.len();
+        let mut left = Vec::with_capacity(lanes.count_ones() as usize);
+        for lane in lanes_of(*lanes) {
+            self.machine.focus(lane);
+            self.run.stack.truncate(base);
+            self.run.stack.extend(taken.iter().map(|element| element.in_lane(lane)));
+            let mut progress = progress.clone();
+            self.resume(&progress);
+            match self.run.carry_out(self.expr, offset, op, &mut progress) {
+                Ok(()) => {
+                    let above = self.run.stack.drain(base..).collect();
+                    left.push(Left { lane, above, progress: self.progress(progress) });
+                }
+                Err(fault) => {
+                    *lanes &= !(1 << lane);
+                    self.answers.push((1 << lane, Err(fault)));
+                }
+            }
+        }
+        self.run.stack.truncate(base);
+        self.join(left, progress)
+    }
+
+    /// Goes on with what all lanes were left, if it is one element again, and with each alone if not.
+    fn join(&mut self, left: Vec<Left>, progress: &mut Progress) -> Option<()> {
+        let first = left.first()?;
+        let are_abreast = left.iter().all(|one| {
+            let (a, b) = (&one.progress, &first.progress);
+            (a.at, a.steps, a.register, one.above.len()) == (b.at, b.steps, b.register, first.above.len())
+        });
+        let above = (0..first.above.len())
+            .map(|index| together(left.iter().map(|one| (one.lane, &one.above[index]))));
+        match are_abreast.then(|| above.collect::<Option<Vec<_>>>()).flatten() {
+            Some(above) => {
+                self.run.stack.extend(above);
+                *progress = first.progress.clone();
+                self.resume(progress);
+                Some(())
+            }
+            None => {
+                let below = core::mem::take(self.run.stack);
+                for one in left {
+                    let below = below.iter().map(|element| element.in_lane(one.lane));
+                    self.alone(one.lane, below.chain(one.above).collect(), one.progress);
+                }
+                None
+            }
+        }
+    }
+
+    /// Evaluates the rest in one lane.
+    fn alone(&mut self, lane: u32, stack: Vec<Element>, mut progress: Progress) {
+        *self.run.stack = stack;
+        self.machine.focus(lane);
+        let done = self.run.rest(self.expr, &mut progress);
+        let answer = done.and_then(|()| self.run.finish(self.context.kind));
+        self.answers.push((1 << lane, answer));
+    }
+
+    /// Evaluates all of it in each lane.
+    fn restart(&mut self, lanes: u64) {
+        for lane in lanes_of(lanes) {
+            self.alone(lane, self.context.initial.to_vec(), Progress::default());
+        }
+    }
+
+    /// Takes the results of lanes that are done.
+    fn finish(&mut self, lanes: u64) {
+        let kind = self.context.kind;
+        let below = self.run.stack.len().saturating_sub(1);
+        let is_converted = match self.run.stack.last() {
+            Some(top @ Element::Value(_)) => kind == Kind::Location && top.varies(),
+            Some(top) => kind == Kind::Value && top.varies(),
+            None => false,
+        };
+        // What is a location already asks for no lane.
+        let top = self.run.stack.last().filter(|top| is_converted || matches!(top, Element::Value(_)));
+        let top = top.cloned();
+        if !is_converted {
+            self.machine.focus(lanes.trailing_zeros());
+            let answer = self.run.finish(kind);
+            if !self.machine.was_asked() {
+                return self.answers.push((lanes, answer));
+            }
+        }
+        for lane in lanes_of(lanes) {
+            self.run.stack.truncate(below);
+            self.run.stack.extend(top.as_ref().map(|top| top.in_lane(lane)));
+            self.machine.focus(lane);
+            let answer = self.run.finish(kind);
+            self.answers.push((1 << lane, answer));
+        }
+    }
+}
+
+/// How many of the topmost elements an operation can access. `None` is all of them.
+fn accessed(op: &Op<'_>) -> Option<usize> {
+    match op {
+        Op::Pick { index } => Some(usize::from(*index) + 1),
+        Op::Piece { .. } | Op::BitPiece { .. } => Some(2),
+        _ => op.name().row().stack.0.map(usize::from),
+    }
+}
+
+/// Whether an operation never asks for the lane, unless it takes a number for an address. That would make it
+/// cost a copy of the composite that it adds to.
+fn only_moves(op: &Op<'_>) -> bool {
+    use Op::{BitPiece, Drop, Pick, Piece, PieceEnd, Rot, Swap};
+    matches!(op, Drop {} | Pick { .. } | Swap {} | Rot {} | Piece { .. } | BitPiece { .. } | PieceEnd {})
+}

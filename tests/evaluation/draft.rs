@@ -1,0 +1,96 @@
+//! Where DWARF 6 differs from the extension.
+
+use eitri::eval::{Class, Context, Element, Evaluator, Kind, Location, Snapshot, read_bits};
+use eitri::op::{Dialect, Encoding, Name, Reg, text};
+use eitri::target::{SpaceId, Target};
+use pretty_assertions::assert_eq;
+
+use super::{LLVM, machine, shown};
+
+/// The numbers are of no importance.
+fn draft() -> Encoding {
+    let mut encoding = Encoding::new(8, Dialect::Dwarf6);
+    let names = [Name::Offset, Name::Undefined, Name::Mem, Name::Overlay];
+    for (name, code) in names.into_iter().zip(0xb1..) {
+        encoding.draft = encoding.draft.with(name, code);
+    }
+    encoding
+}
+
+fn any(expr: &str, machine: &Snapshot, encoding: Encoding, target: &Target) -> String {
+    let expr = text::parse(expr, encoding, Some(target)).unwrap_or_else(|error| panic!("{error}"));
+    let context = Context { kind: Kind::Any, ..Context::new(encoding, target) };
+    shown(Evaluator::new().evaluate(expr.bytes(), machine, &context))
+}
+
+#[test]
+fn what_differs() {
+    let cpu = Target::x86_64();
+    let (machine, both) = (machine(), [draft(), LLVM]);
+    let run = |expr: &str| both.map(|encoding| any(expr, &machine, encoding, &cpu));
+    // The canonical frame address is a value; the extension has its location.
+    assert_eq!(run("call_frame_cfa"), ["0x1040", "mem:0:0x1040"]);
+    // There is a lane 0 where there are no lanes.
+    assert_eq!(run("push_lane"), ["0x0", "evaluation error"]);
+    // Undefined storage is as large as the largest address space.
+    assert_eq!(run("undefined; const1s -1; offset"), ["evaluation error", "undefined"]);
+    assert_eq!(run("undefined; lit4; offset; const1s -4; offset"), ["undefined", "undefined"]);
+    assert_eq!(
+        run("undefined; const8u 0x7fffffffffffffff; dup; rot; offset; swap; offset; lit2; offset"),
+        ["evaluation error", "undefined"]
+    );
+}
+
+#[test]
+fn addresses_of_another_space_must_be_in_it() {
+    let gpu = Target::named("amdgpu-gfx1030-wave32").unwrap();
+    let run = |expr: &str| any(expr, &Snapshot::default(), draft(), &gpu);
+    assert_eq!(run("lit3; const4u 0xfffffffc; mem"), "mem:3:0xfffffffc");
+    assert_eq!(run("lit3; const8u 0x100000000; mem"), "evaluation error");
+    assert_eq!(run("lit4; lit0; mem"), "ill-formed");
+}
+
+/// Bits of what is implicit count from the least significant, as in a register.
+#[test]
+fn bit_pieces_of_known_bits_on_a_big_endian_machine() {
+    let cpu = Target::x86_64();
+    let machine = Snapshot { big_endian: true, ..machine() };
+    let read = |encoding: Encoding| {
+        let encoding = Encoding { big_endian: true, ..encoding };
+        let expr = text::parse("implicit_value {12 34}; bit_piece 4 8", encoding, Some(&cpu)).unwrap();
+        let found = Evaluator::new().location(expr.bytes(), &machine, &Context::new(encoding, &cpu)).unwrap();
+        read_bits(&found, 4, &machine).unwrap().bytes
+    };
+    assert_eq!(read(draft()), [0x20]);
+    assert_eq!(read(LLVM), [0x30]);
+}
+
+/// Every place must have the bits that are read, also those that are not read from (A.2.5.4.3.4).
+#[test]
+fn all_places_have_the_bits() {
+    let cpu = Target::x86_64();
+    let two = Location::memory(SpaceId::DEFAULT, 64, 0x1000).and(Location::register(Reg(1), 16));
+    let initial = [Element::Location(two)];
+    let context = Context { initial: &initial, ..Context::new(LLVM, &cpu) };
+    let read = |code: &[u8]| Evaluator::new().value(code, &machine(), &context);
+    assert_eq!(shown(read(&[0x94, 2])), "0x100");
+    assert_eq!(read(&[0x94, 3]).unwrap_err().class, Class::Evaluation);
+}
+
+/// Each region of a program that diverges selects from what the region around it says of all lanes.
+#[test]
+fn regions_in_regions_do_not_multiply() {
+    let gpu = Target::named("amdgpu-gfx900-wave64").unwrap();
+    let mut machine = Snapshot { lanes: Some(64), ..Snapshot::default() };
+    machine.registers.insert(Reg(17), 5u64.to_le_bytes().to_vec());
+    let mut expr = "addr 0x10; stack_value; extend 64 64".to_owned();
+    for region in 0..20 {
+        expr += &format!("; addr {region}; stack_value; extend 64 64; const1u 5; select_bit_piece 64 64");
+    }
+    let expr = text::parse(&expr, LLVM, Some(&gpu)).unwrap();
+    let found = Evaluator::new().location(expr.bytes(), &machine, &Context::new(LLVM, &gpu)).unwrap();
+    let bytes = read_bits(&found, 4096, &machine).unwrap().bytes;
+    // The last region has lanes 0 and 2; no other has any besides.
+    let pcs: Vec<_> = bytes.chunks(8).map(|pc| pc[0]).collect();
+    assert_eq!(pcs[..4], [19, 0x10, 19, 0x10]);
+}

@@ -1,0 +1,379 @@
+//! `eitri eval` and `eitri explain`: what they print and draw, and that pictures show what is denoted.
+#![cfg(feature = "cli")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use common::check_golden;
+use eitri::dump::{figure, steps};
+use eitri::eval::{Body, Context, Element, Snapshot, Storage, spans};
+use eitri::op::{Dialect, Encoding, text};
+use eitri::target::{SpaceId, Target};
+use pretty_assertions::assert_eq;
+use proptest::prelude::*;
+
+/// Runs the command in the project's folder: the exit code, what it printed, and what it said of errors.
+fn eitri(arguments: &[&str]) -> (i32, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_eitri"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null()).args(arguments);
+    let output = command.output().expect("the command runs");
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    (output.status.code().expect("it ended by itself"), text(output.stdout), text(output.stderr))
+}
+
+/// A file of this test's own.
+fn temporary(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("eitri-explain-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    folder.join(name)
+}
+
+fn path(file: &Path) -> &str {
+    file.to_str().expect("a path that is text")
+}
+
+/// The object of the quickstart, with a name of the test's own.
+fn scale(name: &str) -> PathBuf {
+    let out = temporary(name);
+    let code = "examples/data/scale_code.o";
+    let (code, _, errors) = eitri(&["emit", "examples/scale.json", "--object", code, "-o", path(&out)]);
+    assert_eq!((code, &*errors), (0, ""));
+    out
+}
+
+/// A variable of 12 bytes, of lane 2: 4 in each of two vector registers, 4 spilled to private memory.
+const SPREAD: &str = "regx v8; push_lane; lit4; mul; offset; piece 4; \
+                      regx v9; push_lane; lit4; mul; offset; piece 4; \
+                      lit4; lit8; mul; lit5; form_aspace_address; piece 4; piece_end";
+/// Bits of a register, undefined ones, known ones, a pointer that is not there, and more than fits a picture.
+const KINDS: &str = "regx v8; lit20; bit_offset; bit_piece 5 0; bit_piece 3 0; implicit_value {01 02 03}; piece 2; \
+                     regx v9; offset_uconst 60; piece 60; implicit_pointer @0x40 4; piece 8";
+
+/// Explains it, and compares text and picture with the golden files of this name.
+fn explained(name: &str, code: i32, arguments: &[&str]) -> String {
+    let svg = temporary(&format!("{name}.svg"));
+    let arguments = [&["explain"], arguments, &["--svg", path(&svg)]].concat();
+    let (found, text, errors) = eitri(&arguments);
+    assert_eq!((found, &*errors), (code, ""), "{name}: {text}");
+    let svg = std::fs::read_to_string(&svg).expect("the picture");
+    check_golden(&format!("explain/{name}.txt"), &text);
+    check_golden(&format!("explain/{name}.svg"), &svg);
+    svg
+}
+
+const WAVE: &str = "goldens/explain/wave.json";
+const HOST: &str = "goldens/explain/host.json";
+
+#[test]
+fn explanations_are_as_reviewed() {
+    let spread = explained("spread", 0, &[SPREAD, "--machine", WAVE, "--read", "96"]);
+    // The picture of the documentation is this one.
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/spread.svg");
+    if common::bless() {
+        std::fs::write(&page, &spread).expect("the picture is written");
+    }
+    assert!(
+        std::fs::read_to_string(page).ok().as_deref() == Some(&*spread),
+        "EITRI_BLESS=1 rewrites docs/spread.svg"
+    );
+
+    explained("kinds", 0, &[KINDS, "--machine", WAVE]);
+    let read = "fbreg 0; deref; deref_type 4 @0x30; convert @0x0; stack_value";
+    explained("read", 0, &[read, "--machine", HOST, "--read", "64"]);
+    explained("call", 0, &["call4 @0x40; implicit_pointer @0x50 4; swap", "--machine", HOST, "--read", "32"]);
+    explained("fault", 1, &["lit3; regx rax; deref; lit0; div", "--machine", HOST, "--kind", "value"]);
+    let scale = scale("explained.o");
+    let variable = ["--var", "n", "--pc", "0x10024", path(&scale), "--machine", WAVE];
+    explained("places", 0, &variable);
+}
+
+#[test]
+fn an_expression_is_text_or_hexadecimal() {
+    let (code, text, _) = eitri(&["eval", SPREAD, "--machine", WAVE, "--read", "96"]);
+    // Lane 2: byte 0 is the lane, then what the register has in it; private memory counts up.
+    let location = "location [reg:1544+64/32, reg:1545+64/32, mem:5:0x20@2/32]";
+    let bytes = "bytes 02 80 00 81 02 90 00 91 60 61 62 63";
+    assert_eq!((code, &*text), (0, &*format!("{location}, {bytes}\n")));
+    let target = Target::named("amdgpu-gfx1030-wave32").expect("a target");
+    let bytes = text::parse(SPREAD, Encoding::new(8, Dialect::Llvm), Some(&target)).expect("an expression");
+    let hex: Vec<String> = bytes.bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(eitri(&["eval", &hex.concat(), "--machine", WAVE, "--read", "96"]).1, text);
+    assert_eq!(eitri(&["eval", &hex.join(" "), "--machine", WAVE, "--read", "96"]).1, text);
+}
+
+#[test]
+fn arguments_change_the_machine() {
+    let cases: &[(&[&str], i32, &str)] = &[
+        (&["push_lane", "--machine", WAVE, "--lane", "7", "--kind", "value"], 0, "value 0x7"),
+        (
+            &["push_lane", "--target", "amdgpu-gfx1030-wave32", "--lane", "31", "--kind", "value"],
+            0,
+            "value 0x1f",
+        ),
+        (
+            &["minus", "--target", "x86_64", "--initial", "0x9", "--initial", "2", "--kind", "any"],
+            0,
+            "value 0x7",
+        ),
+        (&["lit2; offset", "--target", "x86_64", "--initial", "reg:3"], 0, "location reg:3+16"),
+        (&["regx v3", "--for", "rocgdb-legacy", "--target", "amdgpu-gfx900-wave64"], 0, "location reg:2563"),
+        (&["e0", "--dialect", "legacy", "--target", "x86_64"], 1, "error ill-formed ("),
+        (&["regx rax", "--machine", HOST, "--frame", "3", "--read", "8"], 1, "error evaluation ("),
+        (&["regx rbx", "--target", "x86_64", "--read", "8"], 1, "location reg:3, error unmapped ("),
+        (
+            &["lit1; lit0; div", "--target", "x86_64", "--kind", "value"],
+            1,
+            "error evaluation (division by zero",
+        ),
+    ];
+    for (arguments, code, begins) in cases {
+        let (found, text, errors) = eitri(&[&["eval"], *arguments].concat());
+        assert_eq!((found, &*errors), (*code, ""), "{arguments:?}: {text}");
+        assert!(text.starts_with(begins), "{arguments:?}: {text}");
+    }
+    // Where and why: operation, offset, rule.
+    let (_, text, _) = eitri(&["eval", "lit1; const2u 0; div", "--target", "x86_64"]);
+    assert!(text.contains("; operation 2, offset 0x4)"), "{text}");
+}
+
+#[test]
+fn a_variable_is_that_of_the_innermost_scope() {
+    let scale = scale("variables.o");
+    let ask = |arguments: &[&str]| {
+        let all = [&["eval", path(&scale), "--machine", WAVE], arguments].concat();
+        eitri(&all)
+    };
+    let found = |arguments: &[&str]| ask(arguments).1.trim_end().to_owned();
+    // As the description has it: s4, then lane 7 of v40, at the end both.
+    assert_eq!(found(&["--var", "n", "--pc", "0x10000", "--read", "0"]), "location reg:36");
+    assert_eq!(found(&["--var", "n", "--pc", "0x10010", "--read", "0"]), "location reg:1576+224");
+    let both = found(&["--var", "n", "--pc", "0x10024", "--read", "0"]);
+    assert_eq!(both, "location reg:36 | reg:1576+224");
+    assert_eq!(
+        found(&["--var", "x", "--pc", "0x10004", "--lane", "9", "--read", "0"]),
+        "location reg:1539+288"
+    );
+    assert_eq!(found(&["--var", "x", "--pc", "0x10000"]), "location undefined, bytes -- -- -- --");
+    assert!(found(&["--var", "old", "--pc", "0x10018"]).starts_with("location mem:5:0x10@2, error unmapped"));
+    for (arguments, said) in [
+        (&["--var", "nobody", "--pc", "0x10000"][..], "no variable `nobody` is in scope at pc 0x10000"),
+        (&["--var", "n", "--pc", "0x10028"], "no variable `n` is in scope at pc 0x10028"),
+        (&["--var", "n"], "no variable `n` is in scope without a pc"),
+    ] {
+        let (code, text, errors) = ask(arguments);
+        assert_eq!((code, &*text), (2, ""), "{arguments:?}");
+        assert!(errors.contains(said), "{errors}");
+    }
+}
+
+/// Two functions whose code was found to be the same, and a block in one that hides a variable.
+#[test]
+fn ambiguous_variables_are_listed() {
+    let json = r#"{"eitri": 1, "target": "x86_64", "describe": [
+{"unit": {"name": "a.c"}},
+{"base_type": {"unit": "a.c", "name": "int", "encoding": "signed", "bits": 32}},
+{"function": {"in": "a.c", "name": "f", "code": {"symbol": "f", "bytes": 40}}},
+{"function": {"in": "a.c", "name": "g", "code": {"symbol": "f", "bytes": 40}}},
+{"variable": {"in": "f", "name": "x", "type": "int", "live": [[0, 40, {"register": "rax"}]]}},
+{"variable": {"in": "g", "name": "x", "type": "int", "live": [[0, 40, {"register": "rbx"}]]}},
+{"block": {"in": "f", "id": "inner", "pcs": [[8, 16]]}},
+{"variable": {"in": "inner", "name": "x", "type": "int", "live": [[8, 16, {"register": "rcx"}]]}}
+]}"#;
+    let (description, object) = (temporary("ambiguous.json"), temporary("ambiguous.o"));
+    std::fs::write(&description, json).expect("is written");
+    let emitted = eitri(&["emit", path(&description), "--for", "dwarf5", "-o", path(&object)]);
+    assert_eq!(emitted, (0, String::new(), String::new()));
+    let ask = |pc: &str| eitri(&["eval", "--var", "x", "--pc", pc, path(&object), "--read", "0"]);
+    let bytes = std::fs::read(&object).expect("the object");
+    let read = eitri::read::Object::read(&bytes).expect("an object");
+    let start = eitri::read::Dwarf::read(&read).expect("DWARF").entries().find_map(|one| one.low_pc());
+    let start = start.expect("code");
+    let inner = ask(&format!("{:#x}", start + 8));
+    assert_eq!(inner, (0, "location reg:2\n".to_owned(), String::new()));
+    let (code, text, errors) = ask(&format!("{start:#x}"));
+    assert_eq!((code, &*text), (2, ""));
+    assert!(errors.contains("`x` is ambiguous at pc"), "{errors}");
+    for function in ["function `f`", "function `g`"] {
+        assert!(errors.contains(function), "{errors}");
+    }
+}
+
+#[test]
+fn unusable_input_is_named() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["regx v3"], "no target is known"),
+        (&["frob", "--target", "x86_64"], "operation 0: unknown operation `frob`"),
+        (&["31 3", "--target", "x86_64"], "`31 3`: bytes of two hexadecimal digits each are expected"),
+        (&["lit3", "--target", "x86_64", "--initial", "here"], "--initial: "),
+        (&["lit3", "--target", "x86_64", "--pc", "soon"], "invalid value 'soon' for '--pc <ADDRESS>'"),
+        (&["lit3", "--machine", "Cargo.toml"], "Cargo.toml: "),
+        (&["lit3", "--machine", HOST, "--pc", "0x10", "--frame", "1"], "the machine has no frame 1"),
+        (&["--var", "x", "Cargo.toml", "--target", "x86_64"], "Cargo.toml: "),
+    ];
+    for command in ["eval", "explain"] {
+        for (arguments, expected) in cases {
+            let (code, text, errors) = eitri(&[&[command], *arguments].concat());
+            assert_eq!((code, &*text), (2, ""), "{arguments:?}: {errors}");
+            assert!(errors.contains(expected), "{arguments:?}: {errors}");
+        }
+        let (code, text, _) = eitri(&[command, "--help"]);
+        assert!(code == 0 && text.contains(&format!("Example: eitri {command} ")), "{text}");
+    }
+}
+
+// Pictures.
+
+/// The value of an attribute of an element.
+fn attribute<'l>(line: &'l str, name: &str) -> Option<&'l str> {
+    let (_, rest) = line.split_once(&format!(" {name}=\""))?;
+    Some(rest.split_once('"')?.0)
+}
+
+fn number(line: &str, name: &str) -> Option<u128> {
+    attribute(line, name)?.parse().ok()
+}
+
+/// Bits by the name of their storage.
+type Bits = BTreeSet<(String, u128)>;
+
+/// What can be seen in a panel: bits that are filled, by where they are drawn among the bytes; and all bits that
+/// could be filled.
+fn seen(panel: &str) -> Result<(Bits, Bits), String> {
+    let (mut filled, mut visible) = (Bits::new(), Bits::new());
+    for ruler in panel.split("<g class=\"ruler\"").skip(1) {
+        let name = attribute(ruler, "data-storage").ok_or("a ruler without a name")?;
+        let of_class = |line: &&str, class: &str| attribute(line, "class") == Some(class);
+        let bytes: Vec<(u128, u128)> = ruler
+            .lines()
+            .filter(|line| of_class(line, "byte"))
+            .map(|line| Some((number(line, "x")?, number(line, "data-byte")?)))
+            .collect::<Option<_>>()
+            .ok_or("a byte without a place")?;
+        for (_, byte) in &bytes {
+            visible.extend((0..8).map(|bit| (name.to_owned(), byte * 8 + bit)));
+        }
+        for fill in ruler.split("<g class=\"fill\"").skip(1) {
+            let fill = fill.split("</g>").next().unwrap_or_default();
+            let (from, bits) = number(fill, "data-from").zip(number(fill, "data-bits")).ok_or("no size")?;
+            let mut drawn = BTreeSet::new();
+            for rect in fill.lines().filter(|line| of_class(line, "bits")) {
+                let (x, width) = number(rect, "x").zip(number(rect, "width")).ok_or("no place")?;
+                for (byte_x, byte) in &bytes {
+                    // A byte is 24 pixels wide, a bit 3.
+                    drawn.extend(
+                        (0..8)
+                            .filter(|bit| (x..x + width).contains(&(byte_x + bit * 3)))
+                            .map(|bit| byte * 8 + bit),
+                    );
+                }
+            }
+            let shown = |bit: &u128| visible.contains(&(name.to_owned(), *bit));
+            let said: BTreeSet<u128> = (from..from + bits).filter(shown).collect();
+            if said != drawn || drawn.is_empty() {
+                return Err(format!("{name}: {bits} bits from {from} on, and {drawn:?} are filled"));
+            }
+            filled.extend(drawn.into_iter().map(|bit| (name.to_owned(), bit)));
+        }
+    }
+    Ok((filled, visible))
+}
+
+fn name(storage: &Storage, target: &Target) -> String {
+    match storage {
+        Storage::Register { reg, .. } => target.register(*reg).expect("a register").name().to_string(),
+        Storage::Memory { space, lane: None, .. } => target.space(*space).expect("a space").name.into(),
+        Storage::Memory { space, lane: Some(lane), .. } => {
+            format!("{} of lane {lane}", target.space(*space).expect("a space").name)
+        }
+        Storage::Implicit(_) => "implicit".into(),
+        Storage::Undefined => "undefined".into(),
+        Storage::ImplicitPointer(_) | Storage::Composite(_) => panic!("not in these expressions"),
+    }
+}
+
+/// The first difference between what a picture shows and what the locations on top of the stack are.
+fn difference(expr: &str, edit: impl Fn(String) -> String) -> Option<String> {
+    let target = Target::named("amdgpu-gfx1030-wave32").expect("a target");
+    let encoding = Encoding::new(8, Dialect::Llvm);
+    let bytes = text::parse(expr, encoding, Some(&target)).expect("an expression");
+    let mut machine = Snapshot { lane: Some(2), lanes: Some(32), ..Snapshot::default() };
+    machine.store(SpaceId::DEFAULT, None, 0x1000, &[7; 64]);
+    let context = Context::new(encoding, &target);
+    let told = steps(Body::Expression(bytes.bytes()), &machine, &context, Some(&target));
+    let object = Some(40);
+    let svg = edit(figure(&told, &machine, &target, object));
+    let panels: Vec<&str> = svg.split("<g class=\"panel\"").skip(1).collect();
+    for (index, step) in told.steps.iter().enumerate() {
+        let (filled, visible) = match seen(panels[index]) {
+            Ok(seen) => seen,
+            Err(what) => return Some(format!("panel {index}: {what}")),
+        };
+        let mut expected = Bits::new();
+        let mut undefined = 0;
+        if let (Some(Element::Location(top)), Some(bits)) = (step.stack.last(), told.bits_at(index, object)) {
+            for span in spans(top, bits).expect("it has these bits") {
+                for place in &span.places {
+                    let name = name(&place.storage, &target);
+                    let from = if name == "undefined" { undefined } else { place.offset };
+                    undefined += if name == "undefined" { span.bits } else { 0 };
+                    expected.extend((from..from + span.bits).map(|bit| (name.clone(), bit)));
+                }
+            }
+        }
+        // What is left out of a picture cannot be seen.
+        expected.retain(|bit| visible.contains(bit));
+        if filled != expected {
+            return Some(format!("panel {index}: filled {filled:?}, expected {expected:?}"));
+        }
+    }
+    None
+}
+
+/// A part, with what it is of.
+fn part() -> impl Strategy<Value = String> {
+    let bytes = 1u32..=40;
+    let register = (0u32..4, 0u32..88, bytes.clone())
+        .prop_map(|(reg, at, bytes)| format!("regx v{reg}; offset_uconst {at}; piece {bytes}"));
+    let bits = (0u32..4, 0u32..500, 1u32..30)
+        .prop_map(|(reg, at, bits)| format!("regx v{reg}; constu {at}; bit_offset; bit_piece {bits} 0"));
+    let memory =
+        (0x1000u32..0x1060, bytes.clone()).prop_map(|(at, bytes)| format!("addr {at:#x}; piece {bytes}"));
+    let lane = (0u32..64, bytes.clone())
+        .prop_map(|(at, bytes)| format!("constu {at}; lit5; form_aspace_address; piece {bytes}"));
+    let implicit =
+        any::<[u8; 3]>().prop_map(|[a, b, c]| format!("implicit_value {{{a:02x} {b:02x} {c:02x}}}; piece 3"));
+    prop_oneof![register, bits, memory, lane, implicit, bytes.prop_map(|bytes| format!("piece {bytes}"))]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn pictures_fill_what_is_denoted(parts in prop::collection::vec(part(), 1..6), offset in 0u32..8) {
+        let expr = format!("{}; piece_end; constu {offset}; bit_offset", parts.join("; "));
+        prop_assert_eq!(difference(&expr, |svg| svg), None);
+    }
+}
+
+#[test]
+fn a_wrong_picture_is_noticed() {
+    let expr = "regx v0; offset_uconst 12; piece 4; addr 0x1010; piece 2";
+    assert_eq!(difference(expr, |svg| svg), None);
+    // One fill a byte further, and one that says so too.
+    let moved = |svg: String, says: bool| {
+        let (before, after) = svg.split_once("data-from=\"96\"").expect("it is filled from bit 96 on");
+        let line = after.lines().find(|line| line.contains("class=\"bits\"")).expect("it is drawn");
+        let x = number(line, "x").expect("somewhere");
+        let line_moved = line.replacen(&format!(" x=\"{x}\""), &format!(" x=\"{}\"", x + 24), 1);
+        let from = if says { 104 } else { 96 };
+        format!("{before}data-from=\"{from}\"{}", after.replacen(line, &line_moved, 1))
+    };
+    assert!(difference(expr, |svg| moved(svg, false)).is_some_and(|what| what.contains("bits from 96 on")));
+    assert!(difference(expr, |svg| moved(svg, true)).is_some_and(|what| what.contains("expected")));
+    // One that is not there.
+    let gone = |svg: String| svg.replace("class=\"fill\"", "class=\"nothing\"");
+    assert!(difference(expr, gone).is_some());
+}

@@ -1,0 +1,130 @@
+//! Random expressions, evaluated here and by gimli.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use eitri::eval::{Context, Element, Evaluator, Fault, Layout, Location, OwnedBody, Snapshot, Value};
+use eitri::op::{Decoder, Dialect, Encoding, text};
+use proptest::prelude::*;
+
+use super::asked::{self, Stop};
+use super::differences::{DIFFERENCES, Watch};
+use super::random::{machine, programs};
+
+/// What an evaluator answers. Failures are all the same.
+#[derive(Debug, PartialEq, Eq)]
+struct Answers {
+    /// As text, which says everything of it.
+    location: Result<String, ()>,
+    value: Result<Value, ()>,
+}
+
+/// What both answer, why they do not, and which differences can be the reason.
+struct Compared {
+    here: Answers,
+    gimli: Answers,
+    fault: Option<Fault>,
+    stop: Option<Stop>,
+    reasons: Vec<&'static str>,
+}
+
+impl std::fmt::Display for Compared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { here, gimli, fault, stop, reasons } = self;
+        writeln!(f, "here:  {here:?} {fault:?}\ngimli: {gimli:?} {stop:?}\nreasons: {reasons:?}")
+    }
+}
+
+impl Compared {
+    fn is_same(&self) -> bool {
+        self.here == self.gimli
+    }
+}
+
+fn shown<E>(location: &Result<Location, E>) -> Result<String, ()> {
+    location.as_ref().map(ToString::to_string).map_err(|_| ())
+}
+
+fn compared(expr: &[u8], encoding: Encoding, machine: &Snapshot, layout: &Layout) -> Compared {
+    let context = Context::new(encoding, layout);
+    let mut watch = Watch::new(encoding);
+    let location =
+        Evaluator::new().traced(expr, machine, &context, &mut |step| watch.step(&step)).map(|result| {
+            match result {
+                Element::Location(location) => location,
+                Element::Value(value) => panic!("a location is wanted, not {value}"),
+            }
+        });
+    let value = Evaluator::new().value(expr, machine, &context);
+    let failed = location.as_ref().err().and_then(|fault| {
+        let at = fault.offset?;
+        let expr = fault.entry.map_or(expr, |entry| match &machine.entries[&entry].0 {
+            OwnedBody::Expression(expr) => expr,
+            _ => expr,
+        });
+        Some(Decoder::new(expr.get(at..)?, encoding).next()?.ok()?.op)
+    });
+    watch.end(failed);
+    let here = Answers { location: shown(&location), value: value.map_err(|_| ()) };
+    let answer = asked::evaluate(expr, machine, &context);
+    let (gimli, stop) = match answer {
+        Ok(answer) => {
+            let location = shown(&answer.location);
+            (Answers { location, value: answer.value.ok_or(()) }, answer.location.err())
+        }
+        Err(stop) => (Answers { location: Err(()), value: Err(()) }, Some(stop)),
+    };
+    assert!(!matches!(stop, Some(Stop::CannotSay(_))), "{stop:?}");
+    Compared { here, gimli, fault: location.err(), stop, reasons: watch.found }
+}
+
+/// How many expressions there were, how many of them had a result in both evaluators that was compared, and how
+/// many had an operation on the way of which gimli has another opinion.
+static COUNTS: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
+
+fn config() -> ProptestConfig {
+    let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = 2000;
+    }
+    config.max_shrink_iters = 20_000;
+    config
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn random_expressions_mean_the_same_to_gimli(program in programs()) {
+        let (machine, layout) = machine(program.address_bytes);
+        let expr = program.expression();
+        let compared = compared(&expr, program.encoding(), &machine, &layout);
+        let text = || text::print(&expr, program.encoding(), None);
+        prop_assert!(compared.is_same() || !compared.reasons.is_empty(), "{}\n{compared}", text());
+        let is_result = compared.is_same() && compared.here.location.is_ok();
+        let counted = [true, is_result, !compared.reasons.is_empty()];
+        for (count, _) in COUNTS.iter().zip(counted).filter(|(_, counts)| *counts) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        let [all, results, others] = [0, 1, 2].map(|index| COUNTS[index].load(Ordering::Relaxed));
+        // The generator is worth something.
+        prop_assert!(all < 500 || results * 2 > all && others * 3 < all, "{all} {results} {others}");
+        if all % 10_000 == 0 {
+            println!("{all} expressions, {results} results that agree, {others} of differing opinion");
+        }
+    }
+}
+
+/// Each difference is one, and is found.
+#[test]
+fn gimli_differs_as_listed() {
+    let (machine, layout) = machine(8);
+    let encoding = Encoding::new(8, Dialect::Dwarf5);
+    for one in DIFFERENCES.iter().filter(|one| !one.example.is_empty()) {
+        let expr = text::parse(one.example, encoding, None);
+        let expr = expr.unwrap_or_else(|error| panic!("{}: {error}", one.example));
+        let compared = compared(expr.bytes(), encoding, &machine, &layout);
+        assert!(!compared.is_same(), "{}, {}:\n{compared}", one.gimli, one.example);
+        assert!(compared.reasons.contains(&one.gimli), "{}, {}:\n{compared}", one.gimli, one.example);
+        assert!(!one.rule.is_empty());
+    }
+}
