@@ -55,7 +55,7 @@ pub fn compare() {
         let expr = text::parse(expr, encoding, Some(&target)).expect("an expression");
         let expr = expr.bytes();
         let asks = *name != "wave";
-        let mut at_once = |evaluator: &mut Evaluator| {
+        let at_once = |evaluator: &mut Evaluator| {
             let wave = evaluator.wave(black_box(expr), u64::MAX, &machine, &context);
             let answers =
                 |wave: &WaveOutcome| (0..LANES).for_each(|lane| then(wave.lane(lane).expect("it"), &machine));

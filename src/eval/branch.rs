@@ -12,6 +12,7 @@ pub(super) struct Branches {
 }
 
 impl Default for Branches {
+    #[inline(always)]
     fn default() -> Self {
         Self { targets: [usize::MAX; 4], next: 0 }
     }

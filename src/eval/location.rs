@@ -202,14 +202,18 @@ impl Location {
     }
 
     /// A byte of memory that all lanes share.
+    #[inline]
     pub fn memory(space: SpaceId, address_bits: u32, address: u64) -> Self {
+        // Put together in its place: parts that are copied are slower than all of it written.
         let storage = Storage::Memory { space, address_bits, lane: None };
-        SingleLocation { storage, offset: u128::from(address) * 8 }.into()
+        Self { first: SingleLocation { storage, offset: u128::from(address) * 8 }, rest: None }
     }
 
     /// The start of a register of the innermost frame.
+    #[inline]
     pub fn register(reg: Reg, bits: u32) -> Self {
-        Storage::Register { reg, frame: 0, bits }.into()
+        let storage = Storage::Register { reg, frame: 0, bits };
+        Self { first: SingleLocation { storage, offset: 0 }, rest: None }
     }
 
     /// Known bytes, in memory order.

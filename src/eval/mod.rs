@@ -302,14 +302,14 @@ impl Evaluator {
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
         self.slots.clear();
-        let (quick, mut progress) = (self.quick(machine, context), Progress::default());
+        let (quick, mut progress) = (self.quick(machine, context), Progress::after(0, None));
         if context.initial.is_empty()
             && quick.run(expr, &mut self.slots, &mut progress)
             && let Some(location) = quick.location(&self.slots)
         {
             return Ok(location);
         }
-        self.go_on(machine, context, expr, progress, |run| run.finish_location())
+        self.go_on(machine, context, expr, &mut progress, |run| run.finish_location())
     }
 
     /// Evaluates an expression to a value, whatever kind the context asks for.
@@ -323,14 +323,14 @@ impl Evaluator {
         context: &Context<'_>,
     ) -> Result<Value, Fault> {
         self.slots.clear();
-        let (quick, mut progress) = (self.quick(machine, context), Progress::default());
+        let (quick, mut progress) = (self.quick(machine, context), Progress::after(0, None));
         if context.initial.is_empty()
             && quick.run(expr, &mut self.slots, &mut progress)
             && let Some(value) = quick.value(&self.slots)
         {
             return Ok(value);
         }
-        self.go_on(machine, context, expr, progress, |run| run.finish_value())
+        self.go_on(machine, context, expr, &mut progress, |run| run.finish_value())
     }
 
     /// Evaluates a location list at the machine's program location (A.2.5.5): the places of all bounded
@@ -409,7 +409,7 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
         expr: &[u8],
-        progress: Progress,
+        progress: &mut Progress,
         finish: impl FnOnce(&mut Run<'_, '_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         self.stack.clear();

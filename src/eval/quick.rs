@@ -10,7 +10,9 @@ mod machine;
 mod slots;
 
 use super::Where;
+use super::arith::{Binary, Compare, Unary};
 use super::branch::Branches;
+use super::generic;
 use super::machine::{Architecture, Machine};
 use crate::op::{Encoding, Name, OPERANDS, OPERATIONS, Operand, Reg, sign_extended};
 use lane::{Lane, long_uleb};
@@ -20,7 +22,7 @@ use slots::{SLOTS, Slot};
 pub(super) use slots::Slots;
 
 /// How far an expression was carried out.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Progress {
     /// Bytes from its start to the next operation.
     pub at: usize,
@@ -29,6 +31,14 @@ pub(super) struct Progress {
     /// The register of the last operation, if that was `DW_OP_reg*`.
     pub register: Option<Reg>,
     pub branches: Branches,
+}
+
+impl Progress {
+    /// None, after so many steps, and after the operation that named the register, if one did.
+    #[inline(always)]
+    pub fn after(steps: u64, register: Option<Reg>) -> Self {
+        Self { at: 0, steps, register, branches: Branches::default() }
+    }
 }
 
 /// What does not change on the quick way.
@@ -118,8 +128,6 @@ impl Quick<'_> {
         branches: &mut Branches,
     ) -> Option<()> {
         let operand = || OPERANDS[usize::from(code)];
-        let unused = lane.mask.leading_zeros();
-        let signed = |number: u64| ((number << unused) as i64) >> unused;
         match OPERATIONS[usize::from(code)] {
             Some(Name::ConstU) => {
                 let number = match operand() {
@@ -167,33 +175,30 @@ impl Quick<'_> {
                 Some(())
             }
 
-            Some(Name::And) => lane.binary(|a, b| Some(a & b)),
-            Some(Name::Div) => lane.binary(|a, b| match signed(b) {
-                0 => None,
-                b => Some(signed(a).wrapping_div(b) as u64),
-            }),
-            Some(Name::Minus) => lane.binary(|a, b| Some(a.wrapping_sub(b))),
-            Some(Name::Mod) => lane.binary(u64::checked_rem),
-            Some(Name::Mul) => lane.binary(|a, b| Some(a.wrapping_mul(b))),
-            Some(Name::Or) => lane.binary(|a, b| Some(a | b)),
-            Some(Name::Plus) => lane.binary(|a, b| Some(a.wrapping_add(b))),
-            Some(Name::Shl) => lane.binary(|a, b| Some(if b < 64 { a << b } else { 0 })),
-            Some(Name::Shr) => lane.binary(|a, b| Some(if b < 64 { a >> b } else { 0 })),
-            Some(Name::Shra) => lane.binary(|a, b| Some((signed(a) >> b.min(63)) as u64)),
-            Some(Name::Xor) => lane.binary(|a, b| Some(a ^ b)),
-            Some(Name::Abs) => lane.unary(|a| signed(a).unsigned_abs()),
-            Some(Name::Neg) => lane.unary(u64::wrapping_neg),
-            Some(Name::Not) => lane.unary(|a| !a),
+            Some(Name::And) => lane.binary(Binary::And),
+            Some(Name::Div) => lane.binary(Binary::Div),
+            Some(Name::Minus) => lane.binary(Binary::Minus),
+            Some(Name::Mod) => lane.binary(Binary::Mod),
+            Some(Name::Mul) => lane.binary(Binary::Mul),
+            Some(Name::Or) => lane.binary(Binary::Or),
+            Some(Name::Plus) => lane.binary(Binary::Plus),
+            Some(Name::Shl) => lane.binary(Binary::Shl),
+            Some(Name::Shr) => lane.binary(Binary::Shr),
+            Some(Name::Shra) => lane.binary(Binary::Shra),
+            Some(Name::Xor) => lane.binary(Binary::Xor),
+            Some(Name::Abs) => lane.unary(|unused, a| generic::unary(Unary::Abs, unused, a)),
+            Some(Name::Neg) => lane.unary(|unused, a| generic::unary(Unary::Neg, unused, a)),
+            Some(Name::Not) => lane.unary(|unused, a| generic::unary(Unary::Not, unused, a)),
             Some(Name::PlusUconst) => {
                 let number = lane.uleb()?;
-                lane.unary(|a| a.wrapping_add(number))
+                lane.unary(|_, a| a.wrapping_add(number))
             }
-            Some(Name::Eq) => lane.binary(|a, b| Some((a == b).into())),
-            Some(Name::Ge) => lane.binary(|a, b| Some((signed(a) >= signed(b)).into())),
-            Some(Name::Gt) => lane.binary(|a, b| Some((signed(a) > signed(b)).into())),
-            Some(Name::Le) => lane.binary(|a, b| Some((signed(a) <= signed(b)).into())),
-            Some(Name::Lt) => lane.binary(|a, b| Some((signed(a) < signed(b)).into())),
-            Some(Name::Ne) => lane.binary(|a, b| Some((a != b).into())),
+            Some(Name::Eq) => lane.compare(Compare::Eq),
+            Some(Name::Ge) => lane.compare(Compare::Ge),
+            Some(Name::Gt) => lane.compare(Compare::Gt),
+            Some(Name::Le) => lane.compare(Compare::Le),
+            Some(Name::Lt) => lane.compare(Compare::Lt),
+            Some(Name::Ne) => lane.compare(Compare::Ne),
 
             Some(Name::Nop) => Some(()),
             Some(Name::Skip) => {

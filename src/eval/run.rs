@@ -86,23 +86,23 @@ impl<'r, 't> Run<'r, 't> {
 
     /// Carries out the operations of an expression on the current stack.
     pub fn expression(&mut self, expr: &[u8]) -> Result<(), Fault> {
-        let (steps, register) = (self.steps, self.last_register);
-        self.rest(expr, Progress { steps, register, ..Progress::default() })
+        let mut progress = Progress::after(self.steps, self.last_register);
+        self.rest(expr, &mut progress)
     }
 
     /// Carries out the operations of an expression that was begun on the quick way.
-    pub fn rest(&mut self, expr: &[u8], mut progress: Progress) -> Result<(), Fault> {
+    pub fn rest(&mut self, expr: &[u8], progress: &mut Progress) -> Result<(), Fault> {
         (self.steps, self.last_register) = (progress.steps, progress.register);
         self.fetch();
         let encoding = self.scope.encoding;
         let mut decoder = Decoder::new(expr, encoding);
         loop {
-            if self.trace.is_none() && self.quickly(expr, &mut progress) {
+            if self.trace.is_none() && self.quickly(expr, progress) {
                 return Ok(());
             }
             let offset = progress.at;
-            let Some(op) = self.decode(expr, &mut decoder, &mut progress)? else { return Ok(()) };
-            self.carry_out(expr, offset, &op, &mut progress)?;
+            let Some(op) = self.decode(expr, &mut decoder, progress)? else { return Ok(()) };
+            self.carry_out(expr, offset, &op, progress)?;
             if let Some(trace) = &mut self.trace {
                 let stack = &self.stack[self.scope.floor..];
                 trace(Step { depth: self.scope.depth, offset, op, stack });

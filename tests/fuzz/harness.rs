@@ -99,8 +99,10 @@ pub fn decode(data: &[u8]) {
     // What cannot be decoded, perhaps in an inner expression, is printed in brackets.
     if is_whole && !printed.contains('<') {
         let parsed = text::parse(&printed, encoding, Some(&target)).expect("what was printed is read");
-        let printed_again = text::print(parsed.bytes(), encoding, Some(&target));
-        assert_eq!(printed, printed_again, "{encoding:?}");
+        // The padding of numbers is not printed, and where there was some, branches may go elsewhere.
+        if parsed.bytes().len() == bytes.len() {
+            assert_eq!(parsed.bytes(), bytes, "{encoding:?}: {printed}");
+        }
     }
     let _ = text::parse(&String::from_utf8_lossy(bytes), encoding, Some(&target));
 }

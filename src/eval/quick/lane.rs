@@ -1,5 +1,7 @@
 //! An expression on the quick way: its operands and its part of the stack.
 
+use super::super::arith::{Binary, Compare};
+use super::super::generic;
 use super::Quick;
 use super::machine::Flat;
 use super::slots::Slot;
@@ -91,16 +93,30 @@ impl Lane<'_> {
         self.top.number()
     }
 
+    /// Bits of 64 that the generic type does not have.
     #[inline(always)]
-    pub fn unary(&mut self, calculate: impl FnOnce(u64) -> u64) -> Option<()> {
-        self.top = Slot::Value(calculate(self.number()?) & self.mask);
+    fn unused(&self) -> u32 {
+        self.mask.leading_zeros()
+    }
+
+    #[inline(always)]
+    pub fn unary(&mut self, calculate: impl FnOnce(u32, u64) -> u64) -> Option<()> {
+        self.top = Slot::Value(calculate(self.unused(), self.number()?) & self.mask);
         Some(())
     }
 
     #[inline(always)]
-    pub fn binary(&mut self, calculate: impl FnOnce(u64, u64) -> Option<u64>) -> Option<()> {
+    pub fn binary(&mut self, op: Binary) -> Option<()> {
         let (left, right) = (self.below(1)?.number()?, self.top.number()?);
-        self.top = Slot::Value(calculate(left, right)? & self.mask);
+        self.top = Slot::Value(generic::binary(op, self.unused(), left, right)? & self.mask);
+        self.len -= 1;
+        Some(())
+    }
+
+    #[inline(always)]
+    pub fn compare(&mut self, op: Compare) -> Option<()> {
+        let (left, right) = (self.below(1)?.number()?, self.top.number()?);
+        self.top = Slot::Value(generic::compare(op, self.unused(), left, right));
         self.len -= 1;
         Some(())
     }

@@ -136,7 +136,7 @@ impl Quick<'_> {
             return None;
         }
         let within = Self { is_frame_base: true, depth: self.depth - 1, max_steps, pieces: 0, ..*self };
-        let mut progress = Progress::default();
+        let mut progress = Progress::after(0, None);
         let (true, len) = within.operations(expr, slots, &mut Vec::new(), &mut progress) else { return None };
         *steps -= progress.steps;
         match progress.register {

@@ -50,7 +50,7 @@ impl<'r, 't> WaveRun<'r, 't> {
     /// Evaluates the expression in all these lanes.
     pub fn whole(mut self, lanes: u64) -> Vec<Answer> {
         if lanes != 0 {
-            let (stack, progress) = (self.context.initial.to_vec(), Progress::default());
+            let (stack, progress) = (self.context.initial.to_vec(), Progress::after(0, None));
             self.waiting.push(Group { lanes, stack, progress });
         }
         while let Some(group) = self.waiting.pop() {
@@ -255,10 +255,10 @@ impl<'r, 't> WaveRun<'r, 't> {
     }
 
     /// Evaluates the rest in one lane.
-    fn alone(&mut self, lane: u32, stack: Vec<Element>, progress: Progress) {
+    fn alone(&mut self, lane: u32, stack: Vec<Element>, mut progress: Progress) {
         *self.run.stack = stack;
         self.machine.focus(lane);
-        let done = self.run.rest(self.expr, progress);
+        let done = self.run.rest(self.expr, &mut progress);
         let answer = done.and_then(|()| self.run.finish(self.context.kind));
         self.answers.push((1 << lane, answer));
     }
@@ -266,7 +266,7 @@ impl<'r, 't> WaveRun<'r, 't> {
     /// Evaluates all of it in each lane.
     fn restart(&mut self, lanes: u64) {
         for lane in lanes_of(lanes) {
-            self.alone(lane, self.context.initial.to_vec(), Progress::default());
+            self.alone(lane, self.context.initial.to_vec(), Progress::after(0, None));
         }
     }
 
