@@ -126,177 +126,164 @@ fn assert_same(
     Ok(())
 }
 
-/// What an expression is made of.
-#[derive(Debug, Clone)]
-enum Piece {
-    Op(String),
-    /// Is skipped if the top is not 0.
-    Unless(Vec<Piece>),
-    /// Is done again while the top, less one, is above 0.
-    Again(Vec<Piece>),
-}
+/// Operations, with what they take from the stack and what they leave: `v` is a value of the generic type, `t` of
+/// another, `l` a location, `c` a composite that is being built. The last is on top.
+const OPS: [(&str, &str, &str); 123] = [
+    ("lit0", "", "v"),
+    ("lit1", "", "v"),
+    ("lit8", "", "v"),
+    ("const1s -1", "", "v"),
+    ("const1u 200", "", "v"),
+    ("const2u 0x1000", "", "v"),
+    ("const4u 0x80000000", "", "v"),
+    ("const8u 0x7fffffffffffffff", "", "v"),
+    ("push_iteration", "", "v"),
+    ("constx 1", "", "v"),
+    ("push_lane", "", "v"),
+    ("push_lane", "", "v"),
+    ("push_lane; lit4; mul", "", "v"),
+    ("push_lane; lit1; and", "", "v"),
+    ("push_lane; lit8; minus", "", "v"),
+    ("const_type @0x10 {01 02 03 04}", "", "t"),
+    ("regval_type reg32 @0x10", "", "t"),
+    ("call_ref @0x40", "", "v"),
+    ("entry_value (reg16)", "", "v"),
+    ("entry_value (push_lane)", "", "v"),
+    ("regx v0", "", "l"),
+    ("regx v1", "", "l"),
+    ("reg32", "", "l"),
+    ("addr 0x1000", "", "l"),
+    ("addrx 0", "", "l"),
+    ("undefined", "", "l"),
+    ("composite", "", "l"),
+    ("implicit_value {01 02 03 04}", "", "l"),
+    ("regx v0; push_lane; lit4; mul; offset", "", "l"),
+    ("regx v1; push_lane; lit4; mul; offset", "", "l"),
+    ("push_object_address", "", "l"),
+    ("push_lane; lit4; mul; lit5; form_aspace_address", "", "l"),
+    ("lit4; lit5; form_aspace_address", "", "l"),
+    ("const8u 0x1ffffffffffffff0; push_lane; plus; lit0; form_aspace_address", "", "l"),
+    ("lit5; push_lane; mem", "", "l"),
+    ("push_lane; lit8; mul; bra L9; reg32; skip L8; L9: regx v1; L8: nop", "", "l"),
+    ("push_lane; bra L7; lit2; skip L6; L7: reg32; L6: nop", "", "v"),
+    ("call_frame_cfa", "", "l"),
+    ("push_lane; stack_value", "", "l"),
+    ("fbreg 8", "", "l"),
+    ("fbreg -8", "", "l"),
+    ("breg16 4", "", "l"),
+    ("lit5; aspace_bregx reg32 -4", "", "l"),
+    ("lit6; aspace_bregx reg32 4", "", "l"),
+    ("implicit_pointer @0x45 1", "", "l"),
+    ("implicit_pointer @0x45 0; deref; lit0; form_aspace_address", "", "l"),
+    ("call_frame_entry_reg v0", "", "l"),
+    ("call_ref @0x42", "", "l"),
+    ("call_ref @0x43", "", "l"),
+    ("call_ref @0x45", "", "l"),
+    ("call_ref @0x46", "", ""),
+    ("call_ref @0x47", "", "l"),
+    ("nop", "", ""),
+    ("call_ref @0x44", "v", "v"),
+    ("plus_uconst 3", "v", "v"),
+    ("abs", "v", "v"),
+    ("neg", "v", "v"),
+    ("not", "v", "v"),
+    ("convert @0x10", "v", "t"),
+    ("convert @0x11", "v", "t"),
+    ("convert @0x12", "v", "t"),
+    ("convert @0x13", "v", "t"),
+    ("reinterpret @0x14", "v", "t"),
+    ("convert @0x0", "t", "v"),
+    ("neg", "t", "t"),
+    ("dup; plus", "t", "t"),
+    ("stack_value", "t", "l"),
+    ("stack_value", "v", "l"),
+    ("lit5; form_aspace_address", "v", "l"),
+    ("lit3; and; lit5; form_aspace_address", "v", "l"),
+    ("lit7; and; form_tls_address", "v", "l"),
+    ("lit15; and; lit0; swap; xderef", "v", "v"),
+    ("lit31; and; deref_size 1", "v", "v"),
+    ("lit31; and; const2u 0x1000; plus; deref_size 1", "v", "v"),
+    ("and", "vv", "v"),
+    ("div", "vv", "v"),
+    ("minus", "vv", "v"),
+    ("mod", "vv", "v"),
+    ("mod_floor", "vv", "v"),
+    ("mul", "vv", "v"),
+    ("or", "vv", "v"),
+    ("plus", "vv", "v"),
+    ("shl", "vv", "v"),
+    ("shr", "vv", "v"),
+    ("shra", "vv", "v"),
+    ("xor", "vv", "v"),
+    ("eq", "vv", "v"),
+    ("ge", "vv", "v"),
+    ("gt", "vv", "v"),
+    ("le", "vv", "v"),
+    ("lt", "vv", "v"),
+    ("ne", "vv", "v"),
+    ("swap", "vl", "lv"),
+    ("swap", "lv", "vl"),
+    ("rot", "lll", "lll"),
+    ("drop", "v", ""),
+    ("drop", "l", ""),
+    ("dup", "v", "vv"),
+    ("dup", "l", "ll"),
+    ("over", "lv", "lvl"),
+    ("pick 2", "vll", "vllv"),
+    ("deref", "l", "v"),
+    ("deref_size 4", "l", "v"),
+    ("deref_size 1", "l", "v"),
+    ("deref_type 4 @0x10", "l", "t"),
+    ("lit7; and; offset", "lv", "l"),
+    ("lit24; offset", "l", "l"),
+    ("offset", "lv", "l"),
+    ("bit_offset", "lv", "l"),
+    ("offset_uconst 4", "l", "l"),
+    ("lit4; neg; offset", "l", "l"),
+    ("push_lane; bit_offset", "l", "l"),
+    ("extend 32 4", "l", "l"),
+    ("lit5; select_bit_piece 16 4", "ll", "l"),
+    ("push_lane; select_bit_piece 8 2", "ll", "l"),
+    ("lit1; lit2; overlay", "ll", "l"),
+    ("lit0; push_lane; overlay", "ll", "l"),
+    ("piece 4", "cl", "c"),
+    ("bit_piece 4 2", "cl", "c"),
+    ("piece 2", "c", "c"),
+    ("piece 4", "cv", "c"),
+    ("piece_end", "c", "l"),
+    ("piece 4", "l", "c"),
+];
 
-fn one_of(ops: &'static [&'static str]) -> impl Strategy<Value = Piece> {
-    prop::sample::select(ops).prop_map(|op| Piece::Op(op.to_string()))
-}
-
-fn pieces() -> impl Strategy<Value = Vec<Piece>> {
-    let numbers = one_of(&[
-        "lit0",
-        "lit1",
-        "lit2",
-        "lit3",
-        "lit4",
-        "lit8",
-        "const1s -1",
-        "const1s -8",
-        "const1u 200",
-        "const2u 0x1000",
-        "const8u 0x7fffffffffffffff",
-        "const8u 0x1fffffffffffffff",
-        "const1s -3; push_lane; plus",
-        "const4u 0x80000000",
-        "push_iteration",
-        "constx 1",
-        "push_lane",
-        "push_lane; lit4; mul",
-        "push_lane; lit1; and",
-        "push_lane; lit8; minus",
-        "const_type @0x10 {01 02 03 04}",
-    ]);
-    let places = one_of(&[
-        "regx v0",
-        "regx v1",
-        "reg32",
-        "addr 0x1000",
-        "addrx 0",
-        "undefined",
-        "implicit_value {01 02 03 04}",
-        "regx v0; push_lane; lit4; mul; offset",
-        "regx v1; push_lane; lit4; mul; offset",
-        "push_object_address",
-        "push_lane; lit4; mul; lit5; form_aspace_address",
-        "lit4; lit5; form_aspace_address",
-        "call_frame_cfa",
-        "const2u 0x1000; push_lane; plus",
-        "push_lane; stack_value",
-        "fbreg 8",
-        "fbreg -8",
-        "breg16 4",
-        "lit5; aspace_bregx reg32 -4",
-        "lit6; aspace_bregx reg32 4",
-        "implicit_pointer @0x45 1",
-        "call_frame_entry_reg v0",
-        "composite",
-        "lit5; push_lane; mem",
-        "push_lane; form_tls_address",
-    ]);
-    let stack = one_of(&["dup", "over", "swap", "rot", "drop", "pick 2", "pick 3"]);
-    let arithmetic = one_of(&[
-        "and",
-        "div",
-        "minus",
-        "mod",
-        "mul",
-        "or",
-        "plus",
-        "shl",
-        "shr",
-        "shra",
-        "xor",
-        "abs",
-        "neg",
-        "not",
-        "plus_uconst 3",
-        "eq",
-        "ge",
-        "gt",
-        "le",
-        "lt",
-        "ne",
-        "mod_floor",
-        "convert @0x10",
-        "convert @0x11",
-        "convert @0x0",
-        "convert @0x12",
-        "reinterpret @0x14",
-        "convert @0x13",
-    ]);
-    let locations = one_of(&[
-        "offset",
-        "bit_offset",
-        "offset_uconst 4",
-        "lit4; neg; offset",
-        "push_lane; offset",
-        "push_lane; bit_offset",
-        "piece 4",
-        "piece 4",
-        "piece 1",
-        "piece 8",
-        "bit_piece 4 2",
-        "piece 0",
-        "piece_end",
-        "piece_end",
-        "extend 32 4",
-        "extend 8 0",
-        "lit5; select_bit_piece 16 4",
-        "push_lane; select_bit_piece 32 8",
-        "lit1; lit2; overlay",
-        "lit3; lit5; bit_overlay",
-        "lit0; push_lane; overlay",
-        "stack_value",
-        "uninit",
-        "lit5; form_aspace_address",
-        "push_lane; swap; form_aspace_address",
-        "swap; lit0; xderef",
-    ]);
-    let reads = one_of(&[
-        "deref",
-        "deref_size 4",
-        "deref_size 1",
-        "deref_type 4 @0x10",
-        "regval_type reg32 @0x10",
-        "nop",
-        "call_ref @0x40",
-        "call_ref @0x41",
-        "call_ref @0x42",
-        "call_ref @0x43",
-        "call_ref @0x44",
-        "call_ref @0x45",
-        "call_ref @0x46",
-        "call_ref @0x47",
-        "call_ref @0x99",
-        "entry_value (reg16)",
-        "entry_value (push_lane)",
-        "implicit_pointer @0x45 0; deref",
-    ]);
-    let op = prop_oneof![4 => numbers, 4 => places, 2 => stack, 4 => arithmetic, 5 => locations, 2 => reads];
-    let leaf = prop::collection::vec(op.clone(), 1..5);
-    let block = prop_oneof![leaf.clone().prop_map(Piece::Unless), leaf.prop_map(Piece::Again)];
-    prop::collection::vec(prop_oneof![8 => op, 1 => block], 1..16)
-}
-
-/// The pieces as text, without the operations that the dialect does not have.
-fn text_of(pieces: &[Piece], encoding: Encoding, target: &Target, labels: &mut u32) -> Vec<String> {
-    let mut all = Vec::new();
-    for piece in pieces {
-        match piece {
-            Piece::Op(op) => all.extend(text::parse(op, encoding, Some(target)).is_ok().then(|| op.clone())),
-            Piece::Unless(inner) => {
-                let label = core::mem::replace(labels, *labels + 1);
-                all.push(format!("bra L{label}"));
-                all.extend(text_of(inner, encoding, target, labels));
-                all.push(format!("L{label}: nop"));
+/// An expression of operations that fit, most of them, what is on the stack.
+fn expression(choices: &[u16], encoding: Encoding, target: &Target) -> Vec<u8> {
+    let known: Vec<_> =
+        OPS.into_iter().filter(|(op, ..)| text::parse(op, encoding, Some(target)).is_ok()).collect();
+    let (mut all, mut kinds) = (Vec::new(), String::from("l"));
+    let mut label = 10;
+    for &choice in choices {
+        let any = choice % 64 == 0;
+        let choice = usize::from(choice / 64);
+        // What takes something is as likely as what takes nothing.
+        let takes = choice % 3 != 0 && !kinds.is_empty();
+        let fits =
+            |(_, taken, _): &&(&str, &str, &str)| any || kinds.ends_with(taken) && takes != taken.is_empty();
+        let fitting: Vec<_> = known.iter().filter(fits).collect();
+        let Some((op, taken, left)) = fitting.get((choice / 3) % fitting.len().max(1)) else { continue };
+        // An operation that leaves what it takes can be left out by some lanes, or done more than once.
+        let op = match (choice % 7, taken == left) {
+            (0, true) => format!("push_lane; lit3; and; bra L{label}; {op}; L{label}: nop"),
+            (1, true) if kinds.ends_with('v') => {
+                format!("L{label}: nop; {op}; lit3; and; lit1; minus; dup; lit0; gt; bra L{label}")
             }
-            Piece::Again(inner) => {
-                let label = core::mem::replace(labels, *labels + 1);
-                all.push(format!("L{label}: nop"));
-                all.extend(text_of(inner, encoding, target, labels));
-                all.push(format!("lit1; minus; dup; lit0; gt; bra L{label}"));
-            }
-        }
+            _ => op.to_string(),
+        };
+        // Labels are used once.
+        all.push(["L9", "L8", "L7", "L6"].iter().fold(op, |op, it| op.replace(it, &format!("{it}x{label}"))));
+        label += 1;
+        kinds.truncate(kinds.len().saturating_sub(taken.len()));
+        kinds += left;
     }
-    all
+    bytes(&all.join("; "), encoding, target)
 }
 
 fn limits() -> impl Strategy<Value = Limits> {
@@ -315,7 +302,7 @@ proptest! {
     /// The same location, value or fault, of the same class at the same operation and for the same reason.
     #[test]
     fn a_wave_answers_as_its_lanes_do(
-        pieces in pieces(),
+        choices in prop::collection::vec(any::<u16>(), 1..20),
         is_draft in prop::bool::weighted(0.3),
         wave in prop::sample::select(&[32u32, 64][..]),
         lanes in prop_oneof![3 => Just(u64::MAX), 1 => any::<u64>(), 1 => Just(1 << 5)],
@@ -327,8 +314,7 @@ proptest! {
         limits in limits(),
     ) {
         let (target, encoding) = (target(wave), if is_draft { draft() } else { LLVM });
-        let expr = text_of(&pieces, encoding, &target, &mut 0).join("; ");
-        let expr = bytes(&expr, encoding, &target);
+        let expr = expression(&choices, encoding, &target);
         // Lanes beyond those of the wave can be asked for, too.
         let lanes = if wave == 32 { lanes & 0x3_ffff_ffff } else { lanes };
         let mut machine = machine(&target, wave.into(), frame_base);
@@ -448,4 +434,39 @@ fn a_fault_is_of_the_lane_that_has_it() {
     assert!(wave.lane(4).is_none() && wave.lane(64).is_none() && wave.same().is_none());
     assert_eq!(reads("drop", 0xf).1.lane(2).unwrap().unwrap_err().offset, Some(0));
     assert!(reads("lit1", 0).1.same().is_none());
+}
+
+/// What stands for the places of all lanes must not be taken for any one of them.
+#[test]
+fn places_that_lanes_have_of_their_own() {
+    let target = target(32);
+    let mut machine = machine(&target, 32, "reg16");
+    let wraps = "const8u 0x1ffffffffffffff0; push_lane; plus; lit0; form_aspace_address";
+    let parts = "regx v0; piece 4; regx v1; piece 4; piece_end; push_lane; lit3; and; offset";
+    let far = "regx v0; push_lane; lit4; mul; offset";
+    for expr in [
+        // Past bit 2^64 of the memory.
+        format!("{wraps}; const1u 100; offset"),
+        // The part that the bits are in, which is another one in each lane.
+        format!("{parts}; regx v2; lit1; select_bit_piece 8 2"),
+        format!("{parts}; piece 2; {parts}; piece 1"),
+        // Back to the start of the register, and before it.
+        format!("{far}; push_lane; lit4; mul; neg; offset"),
+        format!("{far}; const1s -8; offset"),
+        // As much as the last lane has, and more.
+        format!("{far}; piece 4"),
+        format!("{far}; piece 8"),
+        format!("{far}; deref_size 4; stack_value"),
+    ] {
+        let (expr, context) = (bytes(&expr, LLVM, &target), Context::new(LLVM, &target));
+        for lanes in [0xff, 0xffff_ffff] {
+            let mut evaluator = Evaluator::new();
+            let wave = evaluator.wave(&expr, lanes, &machine, &context);
+            let same = assert_same(&wave, lanes, |lane| {
+                machine.lane = Some(lane.into());
+                evaluator.evaluate(&expr, &machine, &context)
+            });
+            same.unwrap_or_else(|error| panic!("{}: {error}", text::print(&expr, LLVM, Some(&target))));
+        }
+    }
 }
