@@ -2,13 +2,14 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use eitri::eval::{Context, Element, Evaluator, Fault, Layout, Location, OwnedBody, Snapshot, Value};
+use eitri::eval::{Context, Evaluator, Fault, Layout, Location, OwnedBody, Snapshot, Value};
 use eitri::op::{Decoder, Dialect, Encoding, text};
 use proptest::prelude::*;
 
 use super::asked::{self, Stop};
 use super::differences::{DIFFERENCES, Watch};
-use super::random::{machine, programs};
+use super::machine::machine;
+use super::random::programs;
 
 /// What an evaluator answers. Failures are all the same.
 #[derive(Debug, PartialEq, Eq)]
@@ -47,13 +48,9 @@ fn shown<E>(location: &Result<Location, E>) -> Result<String, ()> {
 fn compared(expr: &[u8], encoding: Encoding, machine: &Snapshot, layout: &Layout) -> Compared {
     let context = Context::new(encoding, layout);
     let mut watch = Watch::new(encoding);
-    let location =
-        Evaluator::new().traced(expr, machine, &context, &mut |step| watch.step(&step)).map(|result| {
-            match result {
-                Element::Location(location) => location,
-                Element::Value(value) => panic!("a location is wanted, not {value}"),
-            }
-        });
+    // What is traced does not go the quick way.
+    let _ = Evaluator::new().traced(expr, machine, &context, &mut |step| watch.step(&step));
+    let location = Evaluator::new().location(expr, machine, &context);
     let value = Evaluator::new().value(expr, machine, &context);
     let failed = location.as_ref().err().and_then(|fault| {
         let at = fault.offset?;
