@@ -6,5 +6,10 @@
 mod expressions;
 #[path = "operations/golden.rs"]
 mod golden;
+#[path = "operations/llvm.rs"]
+mod llvm;
 #[path = "operations/random.rs"]
 mod random;
+#[path = "common/tools.rs"]
+#[allow(dead_code, reason = "each test uses a part")]
+mod tools;

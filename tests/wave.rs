@@ -153,6 +153,8 @@ fn pieces() -> impl Strategy<Value = Vec<Piece>> {
         "const1u 200",
         "const2u 0x1000",
         "const8u 0x7fffffffffffffff",
+        "const8u 0x1fffffffffffffff",
+        "const1s -3; push_lane; plus",
         "const4u 0x80000000",
         "push_iteration",
         "constx 1",

@@ -72,6 +72,7 @@ pub fn peak_of(run: impl FnOnce() -> usize) -> Peak {
 }
 
 /// How often `run` asks for memory, more of it or anew.
+#[allow(dead_code, reason = "some count bytes only")]
 pub fn allocations_of(run: impl FnOnce()) -> usize {
     ALLOCATIONS.store(0, Relaxed);
     IS_COUNTING.store(true, Relaxed);

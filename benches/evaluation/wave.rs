@@ -3,16 +3,18 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use eitri::eval::{Context, Element, Evaluator, Fault, InLane, Machine, Snapshot, WaveOutcome, read_bits};
+use eitri::eval::{Context, Element, Evaluator, Fault, InLane, Machine, Unavailable, WaveOutcome, read_bits};
 use eitri::op::{Dialect, Encoding, Reg, text};
 use eitri::target::{SpaceId, Target};
 
 const LANES: u32 = 64;
-const RUNS: usize = 41;
-const TIMES: usize = 100;
+/// How often both sides are timed, in turn.
+const RUNS: usize = 401;
+/// How often the wave is evaluated in a run, so that runs of both sides take about as long.
+const TIMES: usize = 16;
 
 /// A name, an expression, and what is done with the answer of each lane.
-type Case = (&'static str, &'static str, fn(Result<Element, Fault>, &Snapshot));
+type Case = (&'static str, &'static str, fn(Result<Element, Fault>, &Wave));
 
 const PAIR: &str =
     "regx v0; push_lane; lit4; mul; offset; piece 4; regx v1; push_lane; lit4; mul; offset; piece 4";
@@ -44,7 +46,7 @@ pub fn compare() {
     let target = Target::named("amdgpu-gfx1030-wave64").expect("a target");
     let encoding = Encoding::new(8, Dialect::Llvm);
     let context = Context::new(encoding, &target);
-    let machine = machine(&target);
+    let machine = Wave::new(&target);
     let mut evaluator = Evaluator::new();
     println!("| expression, 64 lanes | ns at once | ns one by one |");
     println!("|---|---|---|");
@@ -53,7 +55,7 @@ pub fn compare() {
         let expr = text::parse(expr, encoding, Some(&target)).expect("an expression");
         let expr = expr.bytes();
         let asks = *name != "wave";
-        let mut at_once = |evaluator: &mut Evaluator| {
+        let at_once = |evaluator: &mut Evaluator| {
             let wave = evaluator.wave(black_box(expr), u64::MAX, &machine, &context);
             let answers =
                 |wave: &WaveOutcome| (0..LANES).for_each(|lane| then(wave.lane(lane).expect("it"), &machine));
@@ -77,8 +79,8 @@ pub fn compare() {
         assert_same(&mut evaluator, expr, &machine, &context);
         let (mut wave_times, mut lane_times) = (Vec::new(), Vec::new());
         for _ in 0..RUNS {
-            wave_times.push(timed(|| at_once(&mut evaluator)));
-            lane_times.push(timed(|| one_by_one(&mut evaluator)));
+            wave_times.push(timed(TIMES, || at_once(&mut evaluator)));
+            lane_times.push(timed(1, || one_by_one(&mut evaluator)));
         }
         let (wave, lanes) = (median(wave_times), median(lane_times));
         println!("| {name} | {wave:.0} | {lanes:.0} |");
@@ -89,7 +91,7 @@ pub fn compare() {
     }
 }
 
-fn assert_same(evaluator: &mut Evaluator, expr: &[u8], machine: &Snapshot, context: &Context<'_>) {
+fn assert_same(evaluator: &mut Evaluator, expr: &[u8], machine: &Wave, context: &Context<'_>) {
     let wave = evaluator.wave(expr, u64::MAX, machine, context);
     for lane in 0..LANES {
         let alone = evaluator.evaluate(expr, &InLane::new(machine, lane.into()), context);
@@ -98,30 +100,78 @@ fn assert_same(evaluator: &mut Evaluator, expr: &[u8], machine: &Snapshot, conte
     }
 }
 
-fn timed(mut work: impl FnMut()) -> Duration {
+/// How long it takes once, on average.
+fn timed(times: usize, mut work: impl FnMut()) -> Duration {
     let start = Instant::now();
-    (0..TIMES).for_each(|_| work());
-    start.elapsed()
+    (0..times).for_each(|_| work());
+    start.elapsed() / times as u32
 }
 
 fn median(mut times: Vec<Duration>) -> f64 {
     times.sort();
-    times[times.len() / 2].as_secs_f64() * 1e9 / TIMES as f64
+    times[times.len() / 2].as_secs_f64() * 1e9
 }
 
-/// v0 and v1, and pointers in the memory of each lane and of all.
-fn machine(target: &Target) -> Snapshot {
-    let mut machine = Snapshot { lanes: Some(LANES.into()), ..Snapshot::default() };
-    let first = target.register_named("v0").expect("a register").0;
-    machine.registers.insert(Reg(first), (0..=255).collect());
-    machine.registers.insert(Reg(first + 1), (0..=255).rev().collect());
-    machine.registers.insert(Reg(16), 0x1000u64.to_le_bytes().to_vec());
-    let pointer = |to: u64| to.to_le_bytes();
-    machine.store(SpaceId::DEFAULT, None, 0x1008, &pointer(0x1020));
-    machine.store(SpaceId::DEFAULT, None, 0x1030, &pointer(0x1040));
-    for lane in 0..LANES {
-        machine.store(SpaceId(5), Some(lane), 8, &pointer(0x2000 + u64::from(lane) * 8));
-        machine.store(SpaceId::DEFAULT, None, 0x2010 + u64::from(lane) * 8, &pointer(0x3000));
+/// A wave as plain data: v0 and v1, a pointer in the memory of each lane, and memory of all lanes from
+/// [`START`] on.
+struct Wave {
+    vectors: [[u8; 256]; 2],
+    of_lanes: [[u8; 16]; LANES as usize],
+    memory: Vec<u8>,
+    /// The number of v0.
+    first: u64,
+}
+
+const START: u64 = 0x1000;
+
+impl Wave {
+    fn new(target: &Target) -> Self {
+        let first = target.register_named("v0").expect("a register").0;
+        let vectors = [core::array::from_fn(|at| at as u8), core::array::from_fn(|at| !at as u8)];
+        let mut wave = Self { vectors, of_lanes: [[0; 16]; 64], memory: vec![0; 0x1000], first };
+        wave.store(0x1008, 0x1020);
+        wave.store(0x1030, 0x1040);
+        for lane in 0..u64::from(LANES) {
+            let to = 0x1200 + lane * 8;
+            wave.of_lanes[lane as usize][8..].copy_from_slice(&to.to_le_bytes());
+            wave.store(to + 16, lane);
+        }
+        wave
     }
-    machine
+
+    fn store(&mut self, address: u64, number: u64) {
+        let at = (address - START) as usize;
+        self.memory[at..at + 8].copy_from_slice(&number.to_le_bytes());
+    }
+}
+
+impl Machine for Wave {
+    fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
+        let start = START.to_le_bytes();
+        let bytes = match reg.0.checked_sub(self.first) {
+            _ if frame != 0 => None,
+            Some(index) => self.vectors.get(index as usize).map(|bytes| &bytes[..]),
+            None => (reg == Reg(16)).then_some(&start[..]),
+        };
+        into.copy_from_slice(
+            bytes.and_then(|all| all.get(at as usize..)?.get(..into.len())).ok_or(Unavailable)?,
+        );
+        Ok(())
+    }
+
+    fn memory(&self, space: SpaceId, lane: Option<u32>, at: u64, into: &mut [u8]) -> Result<(), Unavailable> {
+        let bytes = match (space, lane) {
+            (SpaceId::DEFAULT, None) => at.checked_sub(START).and_then(|at| self.memory.get(at as usize..)),
+            (SpaceId(5), Some(lane)) => {
+                self.of_lanes.get(lane as usize).and_then(|all| all.get(at as usize..))
+            }
+            _ => None,
+        };
+        into.copy_from_slice(bytes.and_then(|from| from.get(..into.len())).ok_or(Unavailable)?);
+        Ok(())
+    }
+
+    fn lanes(&self) -> u64 {
+        LANES.into()
+    }
 }

@@ -36,6 +36,8 @@ pub struct Step {
     pub asked: Vec<Asked>,
     /// How many bits it takes of the location on top before it, for a part or to read them.
     pub(super) takes: Option<u128>,
+    /// Whether it changes the order of elements.
+    pub(super) exchanges: bool,
 }
 
 /// An evaluation, step by step. Printed as a table.
@@ -128,6 +130,7 @@ pub fn steps<'t>(
                 Op::DerefSize { bytes } | Op::DerefType { bytes, .. } => Some(u128::from(bytes) * 8),
                 _ => None,
             },
+            exchanges: matches!(step.op, Op::Swap {} | Op::Rot {}),
         });
     };
     let mut evaluator = Evaluator::new();
@@ -213,6 +216,9 @@ impl<'t> Steps<'t> {
             }
             if before == height && next.takes.is_some() {
                 return next.takes;
+            }
+            if next.exchanges {
+                return None;
             }
             before = next.stack.len();
             if before < height || matches!(next.stack[height - 1], Element::Value(_)) {

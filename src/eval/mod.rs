@@ -13,7 +13,8 @@
 //!
 //! * A [`Machine`] is a stopped program; [`Snapshot`] is one as plain data. An [`Architecture`] says which
 //!   registers and spaces there are; every [`Target`](crate::target::Target) is one, and so is [`Layout`].
-//! * An [`Evaluator`] runs an expression or a location list in a [`Context`].
+//! * An [`Evaluator`] runs an expression or a location list in a [`Context`]; an expression also in all lanes of
+//!   a [`wave`] at once.
 //! * [Attributes](attributes) are evaluated by methods of their own, each as the text says of it.
 //! * [`read_bits`] reads at the location that came out, [`write_bits`] writes there, [`spans()`] says which bits
 //!   of which storage it names.

@@ -22,7 +22,7 @@ use slots::{SLOTS, Slot};
 pub(super) use slots::Slots;
 
 /// How far an expression was carried out.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Progress {
     /// Bytes from its start to the next operation.
     pub at: usize,

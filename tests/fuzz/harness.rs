@@ -3,8 +3,8 @@
 
 use eitri::conform::{File, Machine, Verdict, location};
 use eitri::eval::{
-    BaseType, Caller, Class, Context, Element, Evaluator, Kind, Limits, ListEntry, Location, OwnedBody,
-    Snapshot, TypeEncoding, Where, read_bits, read_pointer, same, spans, write_bits,
+    BaseType, Caller, Class, Context, Element, Evaluator, InLane, Kind, Limits, ListEntry, Location,
+    OwnedBody, Snapshot, TypeEncoding, Where, read_bits, read_pointer, same, spans, write_bits,
 };
 use eitri::op::{Code, Decoder, Dialect, DraftCodes, Encoder, Encoding, Name, Reg, text};
 use eitri::target::{SpaceId, Target};
@@ -99,8 +99,10 @@ pub fn decode(data: &[u8]) {
     // What cannot be decoded, perhaps in an inner expression, is printed in brackets.
     if is_whole && !printed.contains('<') {
         let parsed = text::parse(&printed, encoding, Some(&target)).expect("what was printed is read");
-        let printed_again = text::print(parsed.bytes(), encoding, Some(&target));
-        assert_eq!(printed, printed_again, "{encoding:?}");
+        // The padding of numbers is not printed, and where there was some, branches may go elsewhere.
+        if parsed.bytes().len() == bytes.len() {
+            assert_eq!(parsed.bytes(), bytes, "{encoding:?}: {printed}");
+        }
     }
     let _ = text::parse(&String::from_utf8_lossy(bytes), encoding, Some(&target));
 }
@@ -133,6 +135,13 @@ pub fn eval(data: &[u8]) {
     assert!(steps <= LIMITS.steps, "{steps} steps");
     if let Ok(Element::Location(location)) = &result {
         at(location, bits, written, &machine);
+    }
+    // Lanes of the wave, and most likely one beyond.
+    let lanes = [0, 1, 2, 63];
+    let wave = evaluator.wave(expr, lanes.iter().fold(0, |all, lane| all | 1 << lane), &machine, &context);
+    for lane in lanes {
+        let alone = evaluator.evaluate(expr, &InLane::new(&machine, lane.into()), &context);
+        assert_eq!(wave.lane(lane), Some(alone), "lane {lane}");
     }
     let half = expr.len() / 2;
     let list = [list_entry(&expr[..half], Some((0, 8))), list_entry(&expr[half..], Some((4, 9)))];

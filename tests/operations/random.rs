@@ -31,7 +31,7 @@ fn encodings() -> impl Strategy<Value = Encoding> {
 
 /// An operation as a choice of the generator: from it and an encoding follow the bytes.
 #[derive(Debug, Clone)]
-struct Choice {
+pub struct Choice {
     /// A row of the table, or a compact family.
     row: usize,
     /// Which of the row's opcodes, or of the family's.
@@ -48,7 +48,7 @@ fn numbers() -> impl Strategy<Value = u64> {
         .prop_map(|(value, shift, negative)| if negative { !(value >> shift) } else { value >> shift })
 }
 
-fn choices(padded: bool) -> impl Strategy<Value = Choice> {
+pub fn choices(padded: bool) -> impl Strategy<Value = Choice> {
     let padding = if padded { 0..4usize } else { 0..1 };
     (
         0..Name::COUNT + COMPACT.len(),
@@ -143,7 +143,7 @@ impl Writer<'_> {
 
 /// The bytes of a choice, and what they are to be read as. `None` where the dialect does not have it, or
 /// cannot read it back.
-fn bytes_of(choice: &Choice, encoding: Encoding) -> Option<(Name, Vec<u8>)> {
+pub fn bytes_of(choice: &Choice, encoding: Encoding) -> Option<(Name, Vec<u8>)> {
     let mut to = Writer { bytes: Vec::new(), encoding, padding: choice.padding.iter() };
     if let Some(family) = choice.row.checked_sub(Name::COUNT).map(|index| &COMPACT[index]) {
         to.bytes.push(family.first + choice.opcode % family.count);

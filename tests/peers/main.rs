@@ -1,8 +1,10 @@
-//! What others make of the same: gimli's evaluator of the same expressions on the same machine, LLVM's decoder of the
-//! same operations. Where they differ, the rule that decides stands in a table, or in the vector.
+//! What gimli's evaluator makes of the same expressions on the same machine. Where it differs, the rule that decides
+//! stands in a table, or in the vector.
 
 mod asked;
 mod differences;
 mod evaluators;
+mod machine;
 mod random;
+#[cfg(feature = "json")]
 mod vectors;

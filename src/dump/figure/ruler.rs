@@ -243,7 +243,8 @@ impl Ruler {
                 }
             }
         }
-        // Edges within a byte: one number for both.
+        // Edges within a byte: one number for both, where there is room.
+        let mut free = 0;
         for fill in what.fills.iter().filter(|fill| fill.storage == self.storage) {
             let end = fill.from.saturating_add(fill.bits);
             if fill.from.is_multiple_of(8) && end.is_multiple_of(8) {
@@ -254,7 +255,10 @@ impl Ruler {
                 _ => format!("bits {} to {}", fill.from, end.saturating_sub(1)),
             };
             if let Some((from, _, true)) = self.extent(fill.from, 1).next() {
-                tick(x + from, 18, label);
+                let has_room = from >= free;
+                let width = super::svg::width(&label, SMALL);
+                free = if has_room { from + width + 4 } else { free };
+                tick(x + from, 18, if has_room { label } else { String::new() });
             }
             if let Some((_, to, true)) = self.extent(end.saturating_sub(1), 1).next() {
                 tick(x + to, 12, String::new());

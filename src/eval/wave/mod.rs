@@ -86,7 +86,7 @@ impl WaveOutcome {
     pub fn same(&self) -> Option<Result<&Outcome, &Fault>> {
         let [(_, answer)] = &self.answers[..] else { return None };
         let is_same = answer.as_ref().is_ok_and(|element| !element.varies()) || answer.is_err();
-        is_same.then(|| answer.as_ref())
+        is_same.then_some(answer.as_ref())
     }
 }
 

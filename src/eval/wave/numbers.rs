@@ -247,7 +247,8 @@ impl WaveRun<'_, '_> {
         let mut outside = 0;
         for (lane, offset) in offsets.iter_mut().enumerate() {
             let moved = (*offset as i64).wrapping_add(from as i64).wrapping_add(by(lane));
-            outside |= u64::from(!(0..size).contains(&moved)) << lane;
+            let is_inside = *offset < SMALL && (0..size).contains(&moved);
+            outside |= u64::from(!is_inside) << lane;
             *offset = moved as u64;
         }
         if outside & lanes != 0 {

@@ -14,6 +14,10 @@ use super::lanes_of;
 
 /// A place that each lane has of its own. Those of lanes that nobody asks for are of no meaning.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "most are along, and those are made and dropped without the heap"
+)]
 pub(in super::super) enum Places {
     /// In one storage, or in the memory that each lane has of its own of one space.
     Along {
@@ -78,6 +82,11 @@ impl Element {
         }
     }
 
+    /// Whether it is so large that taking it apart costs more than evaluating lane by lane.
+    pub(super) fn is_heavy(&self) -> bool {
+        matches!(self, Self::Location(location) if location.is_heavy())
+    }
+
     /// Whether no lane has a composite in it, if it varies by lane, but for one composite of the same shape in
     /// all: operations can look for the part that bits are in.
     pub(super) fn is_flat(&self) -> bool {
@@ -105,7 +114,6 @@ impl Location {
         self.map_places(|place| place.in_lane(lane))
     }
 
-    /// Whether it is so large that taking it apart costs more than evaluating lane by lane.
     fn is_heavy(&self) -> bool {
         self.places().any(|place| Composite::weigh(&place.storage).0 > HEAVY)
     }

@@ -50,7 +50,7 @@ impl<'r, 't> WaveRun<'r, 't> {
     /// Evaluates the expression in all these lanes.
     pub fn whole(mut self, lanes: u64) -> Vec<Answer> {
         if lanes != 0 {
-            let (stack, progress) = (self.context.initial.to_vec(), Progress::default());
+            let (stack, progress) = (self.context.initial.to_vec(), Progress::after(0, None));
             self.waiting.push(Group { lanes, stack, progress });
         }
         while let Some(group) = self.waiting.pop() {
@@ -67,9 +67,7 @@ impl<'r, 't> WaveRun<'r, 't> {
         let mut decoder = Decoder::new(self.expr, self.run.scope.encoding);
         loop {
             if lanes.is_power_of_two() {
-                let lane = lanes.trailing_zeros();
-                let stack = self.run.stack.iter().map(|element| element.in_lane(lane)).collect();
-                return self.alone(lane, stack, self.progress(progress));
+                return self.part(lanes, self.progress(progress));
             }
             if self.run.quickly(self.expr, &mut progress) {
                 return self.finish(lanes);
@@ -118,6 +116,10 @@ impl<'r, 't> WaveRun<'r, 't> {
             if let Op::Bra { .. } = op
                 && self.split(*lanes, Progress { at: offset, ..before.clone() })
             {
+                return None;
+            }
+            if self.run.stack[base..].iter().any(Element::is_heavy) {
+                self.part(*lanes, Progress { at: offset, ..before });
                 return None;
             }
             let taken = self.run.stack.split_off(base);
@@ -243,6 +245,15 @@ impl<'r, 't> WaveRun<'r, 't> {
         }
     }
 
+    /// Goes on with each lane alone.
+    fn part(&mut self, lanes: u64, progress: Progress) {
+        let stack = core::mem::take(self.run.stack);
+        for lane in lanes_of(lanes) {
+            let stack = stack.iter().map(|element| element.in_lane(lane)).collect();
+            self.alone(lane, stack, progress.clone());
+        }
+    }
+
     /// Evaluates the rest in one lane.
     fn alone(&mut self, lane: u32, stack: Vec<Element>, mut progress: Progress) {
         *self.run.stack = stack;
@@ -255,7 +266,7 @@ impl<'r, 't> WaveRun<'r, 't> {
     /// Evaluates all of it in each lane.
     fn restart(&mut self, lanes: u64) {
         for lane in lanes_of(lanes) {
-            self.alone(lane, self.context.initial.to_vec(), Progress::default());
+            self.alone(lane, self.context.initial.to_vec(), Progress::after(0, None));
         }
     }
 
