@@ -14,10 +14,7 @@ use super::lanes_of;
 
 /// A place that each lane has of its own. Those of lanes that nobody asks for are of no meaning.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(
-    clippy::large_enum_variant,
-    reason = "most are along, and those are made and dropped without the heap"
-)]
+#[allow(clippy::large_enum_variant, reason = "it is shared, and nearly always the large one")]
 pub(in super::super) enum Places {
     /// In one storage, or in the memory that each lane has of its own of one space.
     Along {
