@@ -30,7 +30,7 @@ const LOCATIONS: &[&str] = &[
     "implicit_pointer @0x40 0",
     "entry_value (reg5); plus_uconst 8",
     "push_lane; lit1; plus; stack_value",
-    "lit0; lit1; form_aspace_address; drop; undefined",
+    "lit0; lit0; form_aspace_address; drop; undefined",
     "call4 @0x40",
     "",
 ];

@@ -22,8 +22,12 @@ pub const TYPES: [(u64, TypeEncoding, u32); 10] = [
 pub const REGISTERS: [u64; 6] = [0, 1, 2, 3, 4, 5];
 pub const WIDE: u64 = 17;
 
-/// What can be called: how many numbers it takes and leaves, where it does no more.
-pub const CALLED: [(u64, &[u8], Option<(usize, usize)>); 9] = [
+/// An entry that can be called: its offset, its expression, how many numbers that takes and leaves. `None` where it
+/// does something else.
+type Called = (u64, &'static [u8], Option<(usize, usize)>);
+
+/// What can be called.
+pub const CALLED: [Called; 9] = [
     (0x40, &[0x37], Some((0, 1))),                // lit7
     (0x41, &[0x23, 3], Some((1, 1))),             // plus_uconst 3
     (0x42, &[0x22], Some((2, 1))),                // plus

@@ -139,7 +139,7 @@ impl Writer {
     fn branch(&mut self, choice: &Choice, one: &[Choice], other: &[Choice]) {
         self.need_generic();
         let (other_starts, end) = (self.to.label(), self.to.label());
-        if choice.number % 4 == 0 {
+        if choice.number.is_multiple_of(4) {
             self.to.skip(other_starts);
         } else {
             if choice.number % 4 == 1 {
@@ -361,7 +361,7 @@ impl Writer {
     }
 
     fn deref(&mut self, choice: &Choice, tame: bool) {
-        if choice.number % 4 != 0 || self.stack.is_empty() || tame && self.top() != 0 {
+        if !choice.number.is_multiple_of(4) || self.stack.is_empty() || tame && self.top() != 0 {
             self.address(choice);
         }
         let spare = usize::from(choice.more) % TYPES.len();
@@ -370,7 +370,7 @@ impl Writer {
             ty -= 8;
         }
         let bytes = (self.bits(ty) / 8) as u8 + u8::from(!tame);
-        let is_other = choice.number / 4 % 4 == 0;
+        let is_other = (choice.number / 4).is_multiple_of(4);
         if is_other {
             self.op(Op::ConstU { value: if tame { choice.number / 16 % 2 } else { 9 } }, 0, Some(0));
             self.op(Op::Swap {}, 0, None);
@@ -437,7 +437,7 @@ impl Writer {
     }
 
     fn piece(&mut self, choice: &Choice) {
-        if choice.what % 6 != 0 {
+        if !choice.what.is_multiple_of(6) {
             self.place(choice);
         }
         let number = choice.number;
