@@ -2,7 +2,8 @@
 
 use core::cell::RefCell;
 
-use crate::eval::{BaseType, Body, Entry, Location, Machine, Unavailable};
+use crate::eval::forward::forward;
+use crate::eval::{BaseType, Entry, Location, Machine, Unavailable};
 use crate::op::Reg;
 use crate::target::SpaceId;
 
@@ -112,6 +113,9 @@ impl<'a> Watched<'a> {
 }
 
 impl Machine for Watched<'_> {
+    // The steps of the frame base say what it is.
+    forward! { is_big_endian lanes iterations frame_base variable_type }
+
     fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
         let answer = self.machine.register(reg, frame, at, into);
         let bytes = answer.is_ok().then(|| into.to_vec());
@@ -132,28 +136,16 @@ impl Machine for Watched<'_> {
         answer
     }
 
-    fn is_big_endian(&self) -> bool {
-        self.machine.is_big_endian()
-    }
-
     fn lane(&self) -> Option<u64> {
         let lane = self.machine.lane();
         self.note(Asked::Lane(lane));
         lane
     }
 
-    fn lanes(&self) -> u64 {
-        self.machine.lanes()
-    }
-
     fn iteration(&self) -> Option<u64> {
         let iteration = self.machine.iteration();
         self.note(Asked::Iteration(iteration));
         iteration
-    }
-
-    fn iterations(&self) -> u64 {
-        self.machine.iterations()
     }
 
     fn pc(&self, frame: u32) -> Option<u64> {
@@ -166,11 +158,6 @@ impl Machine for Watched<'_> {
         let cfa = self.machine.cfa(frame);
         self.note(Asked::Cfa(cfa.clone()));
         cfa
-    }
-
-    /// The steps of the frame base say what it is.
-    fn frame_base(&self, frame: u32) -> Body<'_> {
-        self.machine.frame_base(frame)
     }
 
     fn saved(&self, reg: Reg, frame: u32) -> Option<Location> {
@@ -213,9 +200,5 @@ impl Machine for Watched<'_> {
         let value = self.machine.call_value(parameter, frame);
         self.note(Asked::CallValue { parameter, is_known: value.is_some() });
         value
-    }
-
-    fn variable_type(&self, offset: u64) -> Option<BaseType> {
-        self.machine.variable_type(offset)
     }
 }

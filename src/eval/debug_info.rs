@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 
 use gimli::{DwAt, constants as dw};
 
+use super::forward::forward;
 use super::lists::EncodedList;
 use super::location::Location;
-use super::machine::{Body, Entry, Machine, Unavailable};
+use super::machine::{Body, Entry, Machine};
 use super::value::{BaseType, TypeEncoding};
 use super::{Context, Evaluator, Kind};
-use crate::op::{Dialect, Encoder, Reg};
+use crate::op::{Dialect, Encoder};
 use crate::read::{self, CfaRule, Dwarf, FrameSection, Unit, Value};
-use crate::target::SpaceId;
 
 /// `DW_AT_LLVM_lanes` as LLVM numbers it, and as the text of the AMDGPU extension does.
 const LANES: DwAt = DwAt(0x3e11);
@@ -230,43 +230,11 @@ impl<'a, 'o> WithDebugInfo<'a, 'o> {
 }
 
 impl Machine for WithDebugInfo<'_, '_> {
-    fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
-        self.machine.register(reg, frame, at, into)
-    }
-
-    fn memory(
-        &self,
-        space: SpaceId,
-        lane: Option<u32>,
-        address: u64,
-        into: &mut [u8],
-    ) -> Result<(), Unavailable> {
-        self.machine.memory(space, lane, address, into)
-    }
-
-    fn is_big_endian(&self) -> bool {
-        self.machine.is_big_endian()
-    }
-
-    fn lane(&self) -> Option<u64> {
-        self.machine.lane()
-    }
+    forward! { register memory is_big_endian lane iteration iterations pc saved object tls call_value }
 
     fn lanes(&self) -> u64 {
         let said = self.pc(0).and_then(|pc| self.info.lanes(pc));
         said.unwrap_or_else(|| self.machine.lanes())
-    }
-
-    fn iteration(&self) -> Option<u64> {
-        self.machine.iteration()
-    }
-
-    fn iterations(&self) -> u64 {
-        self.machine.iterations()
-    }
-
-    fn pc(&self, frame: u32) -> Option<u64> {
-        self.machine.pc(frame)
     }
 
     fn cfa(&self, frame: u32) -> Option<Location> {
@@ -281,18 +249,6 @@ impl Machine for WithDebugInfo<'_, '_> {
         }
     }
 
-    fn saved(&self, reg: Reg, frame: u32) -> Option<Location> {
-        self.machine.saved(reg, frame)
-    }
-
-    fn object(&self) -> Option<Location> {
-        self.machine.object()
-    }
-
-    fn tls(&self) -> Option<u64> {
-        self.machine.tls()
-    }
-
     fn debug_addr(&self, unit: u64, index: u64) -> Option<u64> {
         self.info.debug_addr(unit, index).or_else(|| self.machine.debug_addr(unit, index))
     }
@@ -303,10 +259,6 @@ impl Machine for WithDebugInfo<'_, '_> {
 
     fn entry(&self, offset: u64) -> Option<Entry<'_>> {
         self.info.entry(offset).or_else(|| self.machine.entry(offset))
-    }
-
-    fn call_value(&self, parameter: u64, frame: u32) -> Option<Entry<'_>> {
-        self.machine.call_value(parameter, frame)
     }
 
     fn variable_type(&self, offset: u64) -> Option<BaseType> {

@@ -48,6 +48,7 @@ pub mod composite;
 mod debug_info;
 pub mod fault;
 mod float;
+pub(crate) mod forward;
 mod generic;
 mod integer;
 pub mod lists;

@@ -2,11 +2,8 @@
 
 use core::cell::Cell;
 
-use super::super::location::Location;
-use super::super::machine::{Body, Entry, Machine, Unavailable};
-use super::super::value::BaseType;
-use crate::op::Reg;
-use crate::target::SpaceId;
+use super::super::forward::forward;
+use super::super::machine::Machine;
 
 /// A machine with another lane in focus: everything else is what the machine answers.
 ///
@@ -44,82 +41,13 @@ impl core::fmt::Debug for InLane<'_> {
 }
 
 impl Machine for InLane<'_> {
+    forward! {
+        register memory is_big_endian lanes iteration iterations pc cfa frame_base saved object tls
+        debug_addr base_type entry call_value variable_type
+    }
+
     fn lane(&self) -> Option<u64> {
         self.asked.set(true);
         Some(self.lane.get())
-    }
-
-    fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
-        self.machine.register(reg, frame, at, into)
-    }
-
-    fn memory(
-        &self,
-        space: SpaceId,
-        lane: Option<u32>,
-        address: u64,
-        into: &mut [u8],
-    ) -> Result<(), Unavailable> {
-        self.machine.memory(space, lane, address, into)
-    }
-
-    fn is_big_endian(&self) -> bool {
-        self.machine.is_big_endian()
-    }
-
-    fn lanes(&self) -> u64 {
-        self.machine.lanes()
-    }
-
-    fn iteration(&self) -> Option<u64> {
-        self.machine.iteration()
-    }
-
-    fn iterations(&self) -> u64 {
-        self.machine.iterations()
-    }
-
-    fn pc(&self, frame: u32) -> Option<u64> {
-        self.machine.pc(frame)
-    }
-
-    fn cfa(&self, frame: u32) -> Option<Location> {
-        self.machine.cfa(frame)
-    }
-
-    fn frame_base(&self, frame: u32) -> Body<'_> {
-        self.machine.frame_base(frame)
-    }
-
-    fn saved(&self, reg: Reg, frame: u32) -> Option<Location> {
-        self.machine.saved(reg, frame)
-    }
-
-    fn object(&self) -> Option<Location> {
-        self.machine.object()
-    }
-
-    fn tls(&self) -> Option<u64> {
-        self.machine.tls()
-    }
-
-    fn debug_addr(&self, unit: u64, index: u64) -> Option<u64> {
-        self.machine.debug_addr(unit, index)
-    }
-
-    fn base_type(&self, unit: u64, offset: u64) -> Option<BaseType> {
-        self.machine.base_type(unit, offset)
-    }
-
-    fn entry(&self, offset: u64) -> Option<Entry<'_>> {
-        self.machine.entry(offset)
-    }
-
-    fn call_value(&self, parameter: u64, frame: u32) -> Option<Entry<'_>> {
-        self.machine.call_value(parameter, frame)
-    }
-
-    fn variable_type(&self, offset: u64) -> Option<BaseType> {
-        self.machine.variable_type(offset)
     }
 }

@@ -1,0 +1,63 @@
+//! What a [`Machine`](super::Machine) that stands before another one only passes on.
+
+/// The named methods of [`Machine`](super::Machine), each of which asks the machine in `self.machine`. A machine
+/// that stands before another names all that it does not answer itself: a default would hide the other's answer.
+macro_rules! forward {
+    ($($method:ident)*) => { $($crate::eval::forward::forward!(@$method);)* };
+    (@register) => {
+        fn register(
+            &self,
+            reg: $crate::op::Reg,
+            frame: u32,
+            at: u32,
+            into: &mut [u8],
+        ) -> Result<(), $crate::eval::Unavailable> {
+            self.machine.register(reg, frame, at, into)
+        }
+    };
+    (@memory) => {
+        fn memory(
+            &self,
+            space: $crate::target::SpaceId,
+            lane: Option<u32>,
+            address: u64,
+            into: &mut [u8],
+        ) -> Result<(), $crate::eval::Unavailable> {
+            self.machine.memory(space, lane, address, into)
+        }
+    };
+    (@is_big_endian) => { $crate::eval::forward::forward!(@plain is_big_endian() -> bool); };
+    (@lane) => { $crate::eval::forward::forward!(@plain lane() -> Option<u64>); };
+    (@lanes) => { $crate::eval::forward::forward!(@plain lanes() -> u64); };
+    (@iteration) => { $crate::eval::forward::forward!(@plain iteration() -> Option<u64>); };
+    (@iterations) => { $crate::eval::forward::forward!(@plain iterations() -> u64); };
+    (@pc) => { $crate::eval::forward::forward!(@plain pc(frame: u32) -> Option<u64>); };
+    (@cfa) => { $crate::eval::forward::forward!(@plain cfa(frame: u32) -> Option<$crate::eval::Location>); };
+    (@frame_base) => { $crate::eval::forward::forward!(@plain frame_base(frame: u32) -> $crate::eval::Body<'_>); };
+    (@saved) => {
+        $crate::eval::forward::forward!(
+            @plain saved(reg: $crate::op::Reg, frame: u32) -> Option<$crate::eval::Location>
+        );
+    };
+    (@object) => { $crate::eval::forward::forward!(@plain object() -> Option<$crate::eval::Location>); };
+    (@tls) => { $crate::eval::forward::forward!(@plain tls() -> Option<u64>); };
+    (@debug_addr) => { $crate::eval::forward::forward!(@plain debug_addr(unit: u64, index: u64) -> Option<u64>); };
+    (@base_type) => {
+        $crate::eval::forward::forward!(@plain base_type(unit: u64, offset: u64) -> Option<$crate::eval::BaseType>);
+    };
+    (@entry) => { $crate::eval::forward::forward!(@plain entry(offset: u64) -> Option<$crate::eval::Entry<'_>>); };
+    (@call_value) => {
+        $crate::eval::forward::forward!(
+            @plain call_value(parameter: u64, frame: u32) -> Option<$crate::eval::Entry<'_>>
+        );
+    };
+    (@variable_type) => {
+        $crate::eval::forward::forward!(@plain variable_type(offset: u64) -> Option<$crate::eval::BaseType>);
+    };
+    (@plain $method:ident($($name:ident: $ty:ty),*) -> $answer:ty) => {
+        fn $method(&self, $($name: $ty),*) -> $answer {
+            self.machine.$method($($name),*)
+        }
+    };
+}
+pub(crate) use forward;
