@@ -92,6 +92,8 @@ impl Builder {
             calls: None,
             templates: Vec::new(),
             stack: Stack::kernel(&self.module.target),
+            frame_extent: None,
+            frame: 0..0,
             rows: 0..0,
             is_inlined: false,
         });

@@ -42,6 +42,7 @@
 
 mod calls;
 mod finish;
+mod frame;
 mod functions;
 mod loc;
 mod macros;
@@ -51,6 +52,7 @@ mod types;
 mod variables;
 
 pub use calls::{ArgumentBuilder, CallBuilder};
+pub use frame::FrameBuilder;
 pub use functions::FunctionBuilder;
 pub(crate) use loc::scalar;
 #[cfg(feature = "json")]
@@ -110,6 +112,7 @@ impl Builder {
             arguments: Vec::new(),
             locs: Pool::default(),
             live: Vec::new(),
+            frame_rules: Vec::new(),
             rows: Vec::new(),
             ranges: Vec::new(),
             macros: Vec::new(),

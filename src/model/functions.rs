@@ -56,6 +56,11 @@ pub struct Function {
     pub templates: Vec<TemplateParameter>,
     /// Its stack frame in private memory.
     pub stack: Stack,
+    /// Which bytes are its frame's, counted from the canonical frame address in the space that it is in; `None` where
+    /// that is not said.
+    pub frame_extent: Option<Range<i64>>,
+    /// Its frame, as indices into the module's rules.
+    pub(crate) frame: Range<u32>,
     /// Its line table, as indices into the module's rows.
     pub(crate) rows: Range<u32>,
     /// Whether it was inlined somewhere.

@@ -7,8 +7,8 @@
 
 use super::{
     Address, Argument, Base, BaseOffset, Call, Composite, Count, Dimension, Discriminant, Entity, ExprId,
-    File, Function, Import, Label, Live, LocId, Macro, Member, Module, Node, Pool, Procedure, Scope,
-    ScopeKind, StringId, Strings, Symbol, TemplateArgument, TemplateParameter, Type, TypeKind, Unit,
+    File, FrameRule, Function, Import, Label, Live, LocId, Macro, Member, Module, Node, Pool, Procedure,
+    Scope, ScopeKind, StringId, Strings, Symbol, TemplateArgument, TemplateParameter, Type, TypeKind, Unit,
     Variable, Variant, VariantPart,
 };
 use crate::model::loc::Loc;
@@ -33,6 +33,7 @@ impl PartialEq for Module {
             procedures,
             locs,
             live,
+            frame_rules,
             rows,
             ranges,
             macros,
@@ -54,6 +55,7 @@ impl PartialEq for Module {
             && *procedures == other.procedures
             && *locs == other.locs
             && *live == other.live
+            && *frame_rules == other.frame_rules
             && *rows == other.rows
             && *ranges == other.ranges
             && *macros == other.macros
@@ -86,6 +88,7 @@ impl<'m> Canonical<'m> {
         module.variables.values_mut().for_each(|variable| variable.store(&mut to));
         module.procedures.values_mut().for_each(|procedure| procedure.store(&mut to));
         module.live.iter_mut().for_each(|live| live.store(&mut to));
+        module.frame_rules.iter_mut().for_each(|rule| rule.store(&mut to));
         module.calls.values_mut().for_each(|call| call.store(&mut to));
         module.arguments.iter_mut().for_each(|argument| argument.store(&mut to));
         module.imports.values_mut().for_each(|import| import.store(&mut to));
@@ -190,6 +193,7 @@ fields! {
     Label { name }
     Procedure { loc }
     Live { loc }
+    FrameRule { loc }
 }
 
 impl Store for TypeKind {
