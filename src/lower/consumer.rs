@@ -2,6 +2,7 @@
 
 use gimli::{DwAt, DwForm, Format};
 
+use super::frame::{AspaceCfa, FrameForm};
 use crate::emit;
 use crate::error::{Error, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
@@ -48,6 +49,8 @@ pub struct Consumer {
     pub format: Format,
     /// Whether a unit's language is said as DWARF 6 does, too: by a name and a version.
     pub language_names: bool,
+    /// How call frame information is written.
+    pub frames: FrameForm,
     /// Tables for looking things up.
     pub tables: Tables,
     /// Whether structures, classes, unions and enumerations with a name go to type units, of which a linker keeps
@@ -90,6 +93,10 @@ pub struct Tables {
     pub aranges: bool,
 }
 
+/// AMD's debuggers know one instruction that names a space, and take the space over to what follows.
+const ROCGDB_FRAMES: FrameForm =
+    FrameForm { aspace_cfa: AspaceCfa::Unsigned, def_cfa_resets_space: false, ..FrameForm::STANDARD };
+
 /// `DW_AT_LLVM_memory_space`.
 pub const DW_AT_LLVM_MEMORY_SPACE: DwAt = DwAt(0x3e0f);
 /// `DW_AT_LLVM_address_space`.
@@ -114,13 +121,14 @@ impl Consumer {
             kernel_convention: Some(DW_CC_LLVM_DEVICE_KERNEL),
             has_split_offsets: true,
             shared_from_bytes: Some(16),
+            frames: FrameForm { aspace_cfa: AspaceCfa::Signed, ..FrameForm::STANDARD },
             ..Self::dwarf5()
         }
     }
 
     /// AMD's debugger of today.
     pub fn rocgdb() -> Self {
-        Self { name: "ROCgdb", has_split_offsets: false, ..Self::llvm() }
+        Self { name: "ROCgdb", has_split_offsets: false, frames: ROCGDB_FRAMES, ..Self::llvm() }
     }
 
     /// AMD's debuggers from before `DW_OP_LLVM_user`.
@@ -133,6 +141,7 @@ impl Consumer {
             address_space: Some(gimli::DW_AT_address_class),
             lanes: Some(DW_AT_LLVM_LANES_AMD),
             kernel_convention: None,
+            frames: ROCGDB_FRAMES,
             ..Self::dwarf5()
         }
     }
@@ -150,6 +159,7 @@ impl Consumer {
             version: 5,
             format: Format::Dwarf32,
             language_names: false,
+            frames: FrameForm::STANDARD,
             tables: Tables::default(),
             has_type_units: false,
             is_split: false,

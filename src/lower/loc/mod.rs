@@ -58,8 +58,9 @@ enum As {
     Place { bits: Option<u64>, is_called: bool },
     /// The number that it is.
     Number,
-    /// The location, where the canonical frame address is on the stack at first: so many nodes want it.
-    Saved { uses: u32 },
+    /// The location, or the number that it is, where the canonical frame address is on the stack at first: so many
+    /// nodes want it.
+    Saved { uses: u32, is_number: bool },
 }
 
 /// Where the bytes go, and what they need to know.
@@ -135,7 +136,7 @@ impl<'m> Lowering<'m> {
         match (what, one.tree.node(root)) {
             (As::Number, Node::Value) => one.val(one.tree.last(root))?,
             (As::Number, _) => return Err(malformed()),
-            (As::Saved { uses }, _) => one.saved(root, uses)?,
+            (As::Saved { uses, is_number }, _) => one.saved(root, uses, is_number)?,
             (As::Place { .. }, _) if one.call_shared(root) => {}
             (As::Place { bits, .. }, _) if !has_places => one.plain(root, bits)?,
             // An empty expression is a location that is nowhere.
