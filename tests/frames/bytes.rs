@@ -143,6 +143,7 @@ fn each_rule_by_hand() {
         consumer.frames = FrameForm::STANDARD;
         consumer
     };
+    let mut wrong = Vec::new();
     // s30 is 62, s70 is 1094 (c6 08), v40 is 1576 (a8 0c), v41 is 1577 (a9 0c).
     for (consumer, reg, loc, expected) in [
         // Where the canonical frame address is: a register, then bytes.
@@ -180,7 +181,12 @@ fn each_rule_by_hand() {
             "10 10 0b 90 a8 0c 93 04 90 a8 0c 9d 20 20",
         ),
         // One half where the frame is, the other elsewhere: the address is wanted once, and is on top.
-        (&llvm, Some(Reg(16)), Loc::parts([(Loc::cfa(), 32), (Loc::register(s(30)), 32)]), "10 10 06 93 04 90 3e 93 04"),
+        (
+            &llvm,
+            Some(Reg(16)),
+            Loc::parts([(Loc::cfa(), 32), (Loc::register(s(30)), 32)]),
+            "10 10 06 93 04 90 3e 93 04",
+        ),
         // Wanted by the second part: a copy, from under the first, which must not be moved.
         (
             &llvm,
@@ -207,13 +213,18 @@ fn each_rule_by_hand() {
             &llvm,
             Some(v(41)),
             Loc::select(Loc::cfa().offset(8).read(32), Loc::register(v(41)), Loc::register(v(40)), 32, 32),
-            "10 a9 0c 10 90 a9 0c 90 a8 0c 15 02 e9 05 08 94 04 e9 0c 20 20",
+            "10 a9 0c 11 90 a9 0c 90 a8 0c 15 02 e9 05 08 94 04 e9 0c 20 20",
         ),
         // A number of 32 bits is an implicit location; of the size of an address, it is the value.
         (&llvm, Some(s(34)), Loc::value(Val::register(s(33)).plus(-8)), "10 42 07 90 41 94 04 38 1c 9f"),
         (&llvm, Some(Reg(16)), Loc::value(Val::constant(7)), "16 10 01 37"),
         (&llvm, Some(s(34)), Loc::implicit(&[1, 2, 3, 4]), "10 42 06 9e 04 01 02 03 04"),
     ] {
-        assert_eq!(rule(&gpu, consumer, reg, loc.clone()), expected, "{loc:?}");
+        let found = rule(&gpu, consumer, reg, loc.clone());
+        // What it ends with may be padding.
+        if found != expected.trim_end_matches(" 00") {
+            wrong.push(format!("{loc:?}\n  {found}\n  {expected}"));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
