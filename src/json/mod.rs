@@ -3,6 +3,7 @@
 mod apply;
 mod apply_names;
 mod apply_types;
+mod frames;
 mod ids;
 mod lists;
 mod loc;
