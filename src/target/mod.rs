@@ -159,6 +159,7 @@ pub struct Target {
     scaling: Scaling,
     min_instruction_bytes: u8,
     big_endian: bool,
+    cfa_register: Option<Reg>,
     gfx: Option<Gfx>,
 }
 
@@ -236,6 +237,12 @@ impl Target {
     /// Whether the most significant byte of a number comes first.
     pub fn is_big_endian(&self) -> bool {
         self.big_endian
+    }
+
+    /// The register whose value in the caller is the canonical frame address, unless call frame information says
+    /// otherwise: `rsp` of x86-64 (System V ABI, AMD64 supplement, section 3.7). Other targets have none.
+    pub fn cfa_register(&self) -> Option<Reg> {
+        self.cfa_register
     }
 
     /// What an ELF header says.
