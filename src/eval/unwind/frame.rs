@@ -61,6 +61,17 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
         found.ok_or_else(|| self.stack.unknown(self.number()))
     }
 
+    /// Where a register of its caller is, by the rules of this frame: what the register will hold when the frame is
+    /// left. An entry function has such rules too, though it has no caller.
+    ///
+    /// # Errors
+    /// If the rules cannot be followed.
+    pub fn saved(&self, reg: Reg) -> Result<Location> {
+        let caller = self.number().saturating_add(1);
+        let found = self.stack.register_in(reg, caller)?;
+        found.ok_or_else(|| self.stack.unknown(caller))
+    }
+
     /// The frame that called it. `None` if it is the entry function, whose return address is undefined.
     ///
     /// # Errors
