@@ -319,6 +319,16 @@ impl Target {
         found.ok_or_else(|| ErrorKind::UnknownRegister(format!("`{name}` ({})", self.name)).into())
     }
 
+    /// The register that holds the pc.
+    pub fn pc(&self) -> Option<Reg> {
+        self.register_named("pc").ok()
+    }
+
+    /// The register that holds the mask of the lanes that run, bit *k* for lane *k*.
+    pub fn exec(&self) -> Option<Reg> {
+        self.register_named("exec").ok()
+    }
+
     /// Scalar register `n`.
     ///
     /// # Errors
