@@ -7,3 +7,4 @@ mod bytes;
 mod cfi;
 mod outward;
 mod rules;
+mod wave;
