@@ -18,7 +18,7 @@ use crate::cfi::{Program, Section, encoding, ops_of};
 /// What the machine can do. Scalar registers are given by number; vector ones are changed in the lanes that are
 /// active.
 #[derive(Debug, Clone, Copy)]
-enum Op {
+pub enum Op {
     /// A scalar register is copied.
     Copy {
         to: usize,
@@ -76,21 +76,21 @@ enum Op {
 }
 
 /// An instruction, and the rules that change when it has been carried out.
-type Listing = Vec<(Op, Program)>;
+pub type Listing = Vec<(Op, Program)>;
 
 const BYTES: u64 = 4;
 
-fn address(function: usize) -> u64 {
+pub fn address(function: usize) -> u64 {
     0x1000 * (function as u64 + 1)
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Wave {
-    lanes: usize,
+pub struct Wave {
+    pub lanes: usize,
     scalars: Vec<u32>,
     vectors: Vec<Vec<u32>>,
-    exec: u64,
-    pc: u64,
+    pub exec: u64,
+    pub pc: u64,
     scratch: Vec<u8>,
     /// Where new values come from.
     fresh: u32,
@@ -270,12 +270,12 @@ impl MachineMut for Wave {
 }
 
 /// The functions: what they do, and the rules of each.
-struct Code {
-    target: Target,
-    lanes: usize,
-    dialect: Dialect,
+pub struct Code {
+    pub target: Target,
+    pub lanes: usize,
+    pub dialect: Dialect,
     /// A kernel, a function with a frame pointer, one without, and one that calls nothing.
-    functions: Vec<Listing>,
+    pub functions: Vec<Listing>,
 }
 
 /// DWARF numbers.
@@ -295,7 +295,7 @@ fn lane_of(register: usize) -> usize {
 }
 
 impl Code {
-    fn new(lanes: usize, dialect: Dialect) -> Self {
+    pub fn new(lanes: usize, dialect: Dialect) -> Self {
         let name = if lanes == 64 { "amdgpu-gfx900-wave64" } else { "amdgpu-gfx1030-wave32" };
         let target = Target::named(name).expect("a target");
         let mut code = Self { target, lanes, dialect, functions: Vec::new() };
@@ -317,7 +317,7 @@ impl Code {
         if self.lanes == 64 { 17 } else { 1 }
     }
 
-    fn ops(&self, text: &str) -> Vec<u8> {
+    pub fn ops(&self, text: &str) -> Vec<u8> {
         ops_of(&self.target, self.dialect, text)
     }
 
@@ -493,7 +493,7 @@ impl Code {
         ]
     }
 
-    fn section(&self) -> Section {
+    pub fn section(&self) -> Section {
         let mut section = Section::default();
         // The kernel: its CFA is private_wave 0, by bytes that AMD's compiler writes.
         let cfa: &[u8] = match self.dialect {
@@ -527,10 +527,10 @@ impl Code {
 }
 
 /// The wave as it was when each of the functions that are running was called, the innermost first.
-type Calls = Vec<Wave>;
+pub type Calls = Vec<Wave>;
 
 /// Runs the kernel. Before every instruction something is looked at.
-fn run(code: &Code, mut look: impl FnMut(&Wave, &Calls)) {
+pub fn run(code: &Code, mut look: impl FnMut(&Wave, &Calls)) {
     let (mut wave, mut calls) = (Wave::new(code.lanes), Calls::new());
     while let Some(op) = code.op(&wave) {
         look(&wave, &calls);
@@ -553,7 +553,7 @@ fn advance(wave: &mut Wave, calls: &mut Calls, op: Op) {
     }
 }
 
-const ALL: [(usize, Dialect); 4] =
+pub const ALL: [(usize, Dialect); 4] =
     [(64, Dialect::Llvm), (64, Dialect::Legacy), (32, Dialect::Llvm), (32, Dialect::Legacy)];
 
 fn bits_of(target: &Target, reg: Reg) -> u64 {
