@@ -102,6 +102,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             lanes: target.lanes().into(),
             pc: None,
             asked,
+            patch: None,
         };
         let entry = value.entry;
         let unit = entry.unit();
