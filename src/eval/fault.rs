@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::op::{Decoder, Encoding};
+use super::wide::operations;
+use crate::op::Encoding;
 
 /// What kind of wrong it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,10 +55,8 @@ impl Fault {
         entry: Option<u64>,
     ) -> Self {
         if self.offset.is_none() {
-            let before = |one: &crate::Result<crate::op::Decoded<'_>>| {
-                one.as_ref().is_ok_and(|one| one.offset < offset)
-            };
-            self.operation = Some(Decoder::new(expr, encoding).take_while(before).count());
+            let before = operations(expr, encoding, 0).take_while(|(end, _)| *end <= offset);
+            self.operation = Some(before.count());
             self.offset = Some(offset);
             self.entry = entry;
         }
