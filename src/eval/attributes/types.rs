@@ -1,6 +1,6 @@
 //! Attributes of types: where members, slots and data are, and what is known only at run time.
 
-use super::super::fault::{Fault, error, ill_formed};
+use super::super::fault::{Fault, brief, error, ill_formed};
 use super::super::location::Location;
 use super::super::machine::{Body, Machine};
 use super::super::stack::Element;
@@ -174,7 +174,10 @@ impl Evaluator {
         let location = self.variable_location(lane_pc, machine, context)?;
         match location.single() {
             Some(_) => Ok(location),
-            None => Err(ill_formed(format!("the pcs of lanes are at one place, and not at {location}"))),
+            None => {
+                let location = brief(&location);
+                Err(ill_formed(format!("the pcs of lanes are at one place, and not at {location}")))
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Calls and entry values.
 
 use super::super::Kind;
-use super::super::fault::{Fault, error, ill_formed};
+use super::super::fault::{Fault, brief, error, ill_formed};
 use super::super::machine::Body;
 use super::super::run::Run;
 use super::super::stack::Element;
@@ -55,7 +55,8 @@ impl Run<'_, '_> {
             }
             (Element::Location(location), None) => {
                 return Err(ill_formed(format!(
-                    "an entry value is a register or a value, and the expression gives {location}"
+                    "an entry value is a register or a value, and the expression gives {}",
+                    brief(&location)
                 )));
             }
         }

@@ -1,6 +1,6 @@
 //! Addresses, and what stands at locations.
 
-use super::super::fault::{Fault, error, ill_formed};
+use super::super::fault::{Fault, brief, error, ill_formed};
 use super::super::location::{ImplicitPointer, Location, SingleLocation, Storage};
 use super::super::machine::Body;
 use super::super::order::value_of_stream;
@@ -151,6 +151,7 @@ impl Run<'_, '_> {
                 self.memory(0, address)
             }
             _ => {
+                let base = brief(&base);
                 Err(ill_formed(format!("the frame base is no single place in memory, but {base} (A.3.3.5)")))
             }
         }
