@@ -11,8 +11,8 @@ use super::plain;
 /// Where a member or base class is in what contains it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemberLocation<'a> {
-    /// `DW_AT_data_member_location` as a constant: bytes from the start of the container.
-    Bytes(u64),
+    /// `DW_AT_data_member_location` as a constant: bytes from the start of the container, or before it.
+    Bytes(i64),
     /// `DW_AT_data_bit_offset`: bits from the start of the container (DWARF 5, section 5.7.6).
     Bits(u64),
     /// `DW_AT_data_member_location` as an expression or a location list.
