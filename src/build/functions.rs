@@ -92,6 +92,7 @@ impl Builder {
             calls: None,
             templates: Vec::new(),
             stack: Stack::kernel(&self.module.target),
+            lanes: Default::default(),
             rows: 0..0,
             is_inlined: false,
         });

@@ -146,7 +146,7 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
                 named(module, unit, node)?;
                 UNKNOWN
             }
-            Node::Undefined => UNKNOWN,
+            Node::Cfa | Node::Undefined => UNKNOWN,
             Node::Address(..) => {
                 named(module, unit, node)?;
                 continue;

@@ -43,6 +43,7 @@
 mod calls;
 mod finish;
 mod functions;
+mod lanes;
 mod loc;
 mod macros;
 mod names;
@@ -52,6 +53,7 @@ mod variables;
 
 pub use calls::{ArgumentBuilder, CallBuilder};
 pub use functions::FunctionBuilder;
+pub use lanes::LanesBuilder;
 pub(crate) use loc::scalar;
 #[cfg(feature = "json")]
 pub(crate) use loc::{MAX_LEVELS, too_deep};
@@ -109,6 +111,7 @@ impl Builder {
             labels: Default::default(),
             arguments: Vec::new(),
             locs: Pool::default(),
+            lanes: Default::default(),
             live: Vec::new(),
             rows: Vec::new(),
             ranges: Vec::new(),

@@ -269,6 +269,7 @@ pub(super) fn target(gfx: Gfx, wave: Wave) -> Result<Target> {
         scaling: processor.scaling,
         min_instruction_bytes: 4,
         big_endian: false,
+        cfa_register: None,
         gfx: Some(gfx),
     })
 }

@@ -2,6 +2,7 @@
 //! 3.36; ELF ABI of s390x, section 1.6.2 (DWARF register numbers).
 
 use super::{ElfIdentity, Names, Per, Range, Relocations, Scaling, Space, SpaceId, Target};
+use crate::op::Reg;
 
 static GENERAL: Range = Range {
     dwarf: 0,
@@ -36,6 +37,8 @@ pub(super) fn x86_64() -> Target {
         scaling: Scaling::Lane,
         min_instruction_bytes: 1,
         big_endian: false,
+        // rsp.
+        cfa_register: Some(Reg(7)),
         gfx: None,
     }
 }
@@ -71,6 +74,7 @@ pub(super) fn s390x() -> Target {
         scaling: Scaling::Lane,
         min_instruction_bytes: 2,
         big_endian: true,
+        cfa_register: None,
         gfx: None,
     }
 }

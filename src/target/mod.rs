@@ -159,6 +159,7 @@ pub struct Target {
     scaling: Scaling,
     min_instruction_bytes: u8,
     big_endian: bool,
+    cfa_register: Option<Reg>,
     gfx: Option<Gfx>,
 }
 
@@ -238,6 +239,12 @@ impl Target {
         self.big_endian
     }
 
+    /// The register whose value in the caller is the canonical frame address, unless call frame information says
+    /// otherwise: `rsp` of x86-64 (System V ABI, AMD64 supplement, section 3.7). Other targets have none.
+    pub fn cfa_register(&self) -> Option<Reg> {
+        self.cfa_register
+    }
+
     /// What an ELF header says.
     pub fn elf(&self) -> ElfIdentity {
         self.elf
@@ -310,6 +317,16 @@ impl Target {
             (index < range.count).then(|| Reg(range.dwarf + index))
         });
         found.ok_or_else(|| ErrorKind::UnknownRegister(format!("`{name}` ({})", self.name)).into())
+    }
+
+    /// The register that holds the pc.
+    pub fn pc(&self) -> Option<Reg> {
+        self.register_named("pc").ok()
+    }
+
+    /// The register that holds the mask of the lanes that run, bit *k* for lane *k*.
+    pub fn exec(&self) -> Option<Reg> {
+        self.register_named("exec").ok()
     }
 
     /// Scalar register `n`.

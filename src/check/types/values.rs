@@ -73,6 +73,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     ) -> Result<Spans, NoMeaning> {
         let module = self.module;
         let scope = match value.whose {
+            Whose::Lanes(scope) => scope,
             Whose::Type(id) => module.ty(id).scope(),
             Whose::Variable(id) => module.variable(id).scope,
             Whose::Function(id) => module.function(id).scope,
