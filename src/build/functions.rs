@@ -92,6 +92,7 @@ impl Builder {
             calls: None,
             templates: Vec::new(),
             stack: Stack::kernel(&self.module.target),
+            lanes: Default::default(),
             frame_extent: None,
             frame: 0..0,
             rows: 0..0,

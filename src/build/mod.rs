@@ -44,6 +44,7 @@ mod calls;
 mod finish;
 mod frame;
 mod functions;
+mod lanes;
 mod loc;
 mod macros;
 mod names;
@@ -54,6 +55,7 @@ mod variables;
 pub use calls::{ArgumentBuilder, CallBuilder};
 pub use frame::FrameBuilder;
 pub use functions::FunctionBuilder;
+pub use lanes::LanesBuilder;
 pub(crate) use loc::scalar;
 #[cfg(feature = "json")]
 pub(crate) use loc::{MAX_LEVELS, too_deep};
@@ -111,6 +113,7 @@ impl Builder {
             labels: Default::default(),
             arguments: Vec::new(),
             locs: Pool::default(),
+            lanes: Default::default(),
             live: Vec::new(),
             frame_rules: Vec::new(),
             rows: Vec::new(),

@@ -211,6 +211,7 @@ impl Dies<'_> {
                 (call.scope, call.pc.or(call.return_pc))
             }
             Whose::Function(function) | Whose::Frame(function, _) => (module.functions[function].scope, None),
+            Whose::Lanes(scope) => (scope, None),
             Whose::Variable(variable) => (module.variables[variable].scope, None),
             Whose::Type(ty) => (module.types[ty].scope, None),
         };

@@ -8,6 +8,7 @@ mod denote;
 mod frame;
 mod functions;
 mod ids;
+mod lanes;
 mod language;
 mod lines;
 mod live;
@@ -27,9 +28,11 @@ pub use denote::{Contents, NoMeaning, Span, Storage};
 pub use frame::{Column, FrameRule, Stack};
 pub use functions::{Defaulted, DescribedCalls, Function, MemberFunction, Virtuality};
 pub use ids::{
-    CallId, ExprId, FileId, FunctionId, ImportId, LabelId, LocId, ProcedureId, ScopeId, StringId, TypeId,
-    UnitId, VariableId, VariantPartId,
+    CallId, ExprId, FileId, FunctionId, ImportId, LabelId, LocId, ProcedureId, RegionId, ScopeId, StringId,
+    TypeId, UnitId, VariableId, VariantPartId,
 };
+pub(crate) use lanes::Lanes;
+pub use lanes::{Mask, Region, RegionKind, WholeWave};
 pub use language::Language;
 pub use lines::Row;
 pub use live::Live;
@@ -79,6 +82,7 @@ pub struct Module {
     pub(crate) imports: PrimaryMap<ImportId, Import>,
     pub(crate) labels: PrimaryMap<LabelId, Label>,
     pub(crate) locs: Pool,
+    pub(crate) lanes: Lanes,
     /// Sorted by call.
     pub(crate) arguments: Vec<Argument>,
     /// Sorted by variable, then by pc.

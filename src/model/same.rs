@@ -7,9 +7,9 @@
 
 use super::{
     Address, Argument, Base, BaseOffset, Call, Composite, Count, Dimension, Discriminant, Entity, ExprId,
-    File, FrameRule, Function, Import, Label, Live, LocId, Macro, Member, Module, Node, Pool, Procedure,
-    Scope, ScopeKind, StringId, Strings, Symbol, TemplateArgument, TemplateParameter, Type, TypeKind, Unit,
-    Variable, Variant, VariantPart,
+    File, FrameRule, Function, Import, Label, Lanes, Live, LocId, Macro, Mask, Member, Module, Node, Pool,
+    Procedure, Scope, ScopeKind, StringId, Strings, Symbol, TemplateArgument, TemplateParameter, Type,
+    TypeKind, Unit, Variable, Variant, VariantPart, WholeWave,
 };
 use crate::model::loc::Loc;
 use crate::op::Expr;
@@ -32,6 +32,7 @@ impl PartialEq for Module {
             variables,
             procedures,
             locs,
+            lanes,
             live,
             frame_rules,
             rows,
@@ -54,6 +55,7 @@ impl PartialEq for Module {
             && *variables == other.variables
             && *procedures == other.procedures
             && *locs == other.locs
+            && *lanes == other.lanes
             && *live == other.live
             && *frame_rules == other.frame_rules
             && *rows == other.rows
@@ -88,6 +90,7 @@ impl<'m> Canonical<'m> {
         module.variables.values_mut().for_each(|variable| variable.store(&mut to));
         module.procedures.values_mut().for_each(|procedure| procedure.store(&mut to));
         module.live.iter_mut().for_each(|live| live.store(&mut to));
+        module.lanes.store(&mut to);
         module.frame_rules.iter_mut().for_each(|rule| rule.store(&mut to));
         module.calls.values_mut().for_each(|call| call.store(&mut to));
         module.arguments.iter_mut().for_each(|argument| argument.store(&mut to));
@@ -193,6 +196,9 @@ fields! {
     Label { name }
     Procedure { loc }
     Live { loc }
+    Mask { loc }
+    WholeWave { mask }
+    Lanes { masks, whole_waves }
     FrameRule { loc }
 }
 

@@ -61,6 +61,8 @@ enum As {
     /// The location, or the number that it is, where the canonical frame address is on the stack at first: so many
     /// nodes want it.
     Saved { uses: u32, is_number: bool },
+    /// The number that its first bits hold.
+    Read(u32),
 }
 
 /// Where the bytes go, and what they need to know.
@@ -124,6 +126,14 @@ impl<'m> Lowering<'m> {
         self.by_tree(self.module.nodes(loc), As::Number, sink)
     }
 
+    /// Appends the expression of the number that the first `bits` bits of a location hold.
+    ///
+    /// # Errors
+    /// As [`lower`](Self::lower).
+    pub(super) fn read(&mut self, loc: LocId, bits: u32, sink: &mut Sink<'_>) -> Result<()> {
+        self.by_tree(self.module.nodes(loc), As::Read(bits), sink)
+    }
+
     /// The same, where an operation depends on more than the node and the one that follows.
     #[inline(never)]
     fn by_tree(&mut self, nodes: Nodes<'m>, what: As, sink: &mut Sink<'_>) -> Result<()> {
@@ -137,6 +147,9 @@ impl<'m> Lowering<'m> {
             (As::Number, Node::Value) => one.val(one.tree.last(root))?,
             (As::Number, _) => return Err(malformed()),
             (As::Saved { uses, is_number }, _) => one.saved(root, uses, is_number)?,
+            // More bits than a mask has do no harm.
+            (As::Read(_), Node::Value) => one.val(one.tree.last(root))?,
+            (As::Read(bits), _) => one.read(root, bits)?,
             (As::Place { .. }, _) if one.call_shared(root) => {}
             (As::Place { bits, .. }, _) if !has_places => one.plain(root, bits)?,
             // An empty expression is a location that is nowhere.
