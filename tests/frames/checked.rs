@@ -82,9 +82,11 @@ impl Frames {
         let pc = r.gpu.pc().expect("one");
         match &self.kernel_returns {
             _ if !self.has_kernel => {}
-            None => drop(m.frame(k)?.entry_function()?),
+            None => {
+                m.frame(k)?.entry_function()?;
+            }
             Some(loc) => {
-                drop(m.frame(k)?.cfa(0..0x40, wave(Val::constant(0)))?.saved(0..0x40, pc, loc.clone())?)
+                m.frame(k)?.cfa(0..0x40, wave(Val::constant(0)))?.saved(0..0x40, pc, loc.clone())?;
             }
         }
         let pcs = self.from..self.to;
