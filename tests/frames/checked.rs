@@ -122,8 +122,10 @@ fn checked(truth: &Module, written: &Module, consumer: &Consumer) -> Report {
 type Change = fn(&mut Frames, &Registers);
 
 /// What is wrong, and where it is found: the kind, the column, a pc.
+type Fault = (&'static str, Change, Kind, Option<&'static str>, Option<u64>);
+
 #[rustfmt::skip]
-const FAULTS: &[(&str, Change, Kind, Option<&str>, Option<u64>)] = &[
+const FAULTS: &[Fault] = &[
     ("lanes of 8 bytes", |f, r| f.scalar = Loc::register(r.v[40]).offset(8 * 20), Kind::Frame, Some("s33"), Some(8)),
     ("an offset of 160 bytes in a signed byte", |f, r| f.far = Loc::register(r.v[40]).offset(160 & 0x7f), Kind::Frame, Some("s34"), Some(8)),
     ("another lane", |f, r| f.scalar = Loc::lane(r.v[40], 21), Kind::Frame, Some("s33"), Some(8)),

@@ -230,7 +230,7 @@ impl<'m> Frames<'m> {
                 let address_bits = u32::from(module.target.address_bytes()) * 8;
                 let is_plain = !self.consumer.has_locations_on_the_stack();
                 if bits(reg) == Some(address_bits) || is_plain {
-                    if let Some(by) = self.from_cfa(rule, place).filter(|&by| self.format.is_factored(by)) {
+                    if let Some(by) = self.distance(rule, place).filter(|&by| self.format.is_factored(by)) {
                         return Ok(Rule::ValOffset(by));
                     }
                     let number =
@@ -245,7 +245,7 @@ impl<'m> Frames<'m> {
 
     /// How far a number is from the canonical frame address, where both are counted from one register, and the address
     /// is one of the default space for all pcs of the rule.
-    fn from_cfa(&mut self, rule: &FrameRule, value: usize) -> Option<i64> {
+    fn distance(&mut self, rule: &FrameRule, value: usize) -> Option<i64> {
         let (reg, by) = register_plus(&self.tree, self.tree.last(value))?;
         let frame = self.module.frame(rule.function);
         let covers =
