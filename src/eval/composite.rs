@@ -103,17 +103,19 @@ impl Composite {
         }
     }
 
-    /// A composite that is being built, of parts whose storages are no composites and have enough bits.
-    pub(super) fn of_simple(places: impl ExactSizeIterator<Item = (Location, u64)>) -> Self {
-        let weight = places.len() as u32;
-        let mut bits = 0;
-        let part = |(location, size): (Location, u64)| {
-            let part = Part { start: bits, bits: size.into(), location };
-            bits += part.bits;
-            part
-        };
-        let parts = places.map(part).collect();
-        Self { parts, bits, complete: false, weight, depth: 1, wave: Wave::Same }
+    /// A composite that is being built, of parts that follow each other, whose storages are no composites and have
+    /// enough bits.
+    pub(super) fn of_simple(parts: Vec<Part>) -> Self {
+        let bits = parts.last().map_or(0, |last| last.start + last.bits);
+        let weight = parts.len() as u32;
+        Self { parts, bits, weight, ..Self::empty() }
+    }
+
+    /// Makes a complete one of such parts of one that was of such. Gives back those that it had.
+    pub(super) fn renew(&mut self, parts: &mut Vec<Part>) {
+        core::mem::swap(&mut self.parts, parts);
+        self.bits = self.parts.last().map_or(0, |last| last.start + last.bits);
+        (self.weight, self.complete) = (self.parts.len() as u32, true);
     }
 
     /// A complete composite of parts, each with its size in bits.

@@ -306,7 +306,7 @@ impl Evaluator {
         let (quick, mut progress) = (self.quick(machine, context), Progress::after(0, None));
         if context.initial.is_empty()
             && quick.run(expr, &mut self.slots, &mut progress)
-            && let Some(location) = quick.location(&self.slots)
+            && let Some(location) = quick.location(&mut self.slots)
         {
             return Ok(location);
         }

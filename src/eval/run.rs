@@ -168,10 +168,21 @@ impl<'r, 't> Run<'r, 't> {
     /// Carries out what the quick way can. Says whether the expression is done.
     pub fn quickly(&mut self, expr: &[u8], progress: &mut Progress) -> bool {
         (progress.steps, progress.register) = (self.steps, self.last_register);
-        let quick = Quick {
+        let encoding = self.scope.encoding;
+        let is_done = self.quick(&encoding).run(expr, self.slots, progress);
+        (self.steps, self.last_register) = (progress.steps, progress.register);
+        self.fetch();
+        is_done
+    }
+
+    fn quick<'q>(&self, encoding: &'q Encoding) -> Quick<'q>
+    where
+        'r: 'q,
+    {
+        Quick {
             machine: self.machine,
             target: self.target,
-            encoding: &self.scope.encoding,
+            encoding,
             frame: self.scope.frame,
             place: self.place,
             is_frame_base: self.scope.is_frame_base,
@@ -179,11 +190,7 @@ impl<'r, 't> Run<'r, 't> {
             max_steps: self.limits.steps,
             room: (self.limits.stack as usize).saturating_sub(self.stack.len()),
             pieces: if self.peek(0).is_none() { self.limits.parts as usize } else { 0 },
-        };
-        let is_done = quick.run(expr, self.slots, progress);
-        (self.steps, self.last_register) = (progress.steps, progress.register);
-        self.fetch();
-        is_done
+        }
     }
 
     /// Takes the elements that the quick way left.
@@ -191,11 +198,12 @@ impl<'r, 't> Run<'r, 't> {
         if self.slots.is_empty() {
             return;
         }
-        let (encoding, big_endian) = (&self.scope.encoding, self.machine.is_big_endian());
-        if let Some(composite) = self.slots.composite(encoding, big_endian) {
+        let encoding = self.scope.encoding;
+        let quick = self.quick(&encoding);
+        if let Some(composite) = self.slots.composite() {
             self.stack.push(Element::Location(composite.into()));
         }
-        self.stack.extend(self.slots.elements().iter().map(|slot| slot.element(encoding, big_endian)));
+        self.stack.extend(self.slots.elements().iter().map(|slot| quick.element(*slot)));
         self.slots.clear();
     }
 

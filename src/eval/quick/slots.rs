@@ -1,12 +1,14 @@
 //! The stack of the quick way, and what is on it as the rest of the evaluator has it.
 
+use std::sync::Arc;
+
 use super::super::Element;
-use super::super::composite::Composite;
-use super::super::location::Location;
+use super::super::composite::{Composite, Part};
+use super::super::location::{Location, Storage};
 use super::super::value::Value;
 use super::Quick;
 use super::machine::Flat;
-use crate::op::{Encoding, Reg};
+use crate::op::Reg;
 use crate::target::SpaceId;
 
 /// An element of the quick way's stack.
@@ -18,8 +20,8 @@ pub(in super::super) enum Slot {
     Memory(u64),
     /// Known bits: a value of the generic type.
     Implicit(u64),
-    /// The start of a register of the innermost frame, and its size in bits.
-    Register(u32, Reg),
+    /// The start of a register of the innermost frame. There is one of that number.
+    Register(Reg),
     /// No element: what is below the lowest.
     Bottom,
 }
@@ -34,14 +36,18 @@ pub(in super::super) struct Slots {
     pub(super) all: Box<[Slot; SLOTS + 1]>,
     /// How many are in use.
     pub(super) len: usize,
-    /// The parts of the composite that is being built below them, and their sizes in bits. Without an element a
-    /// part is undefined.
-    pub(super) pieces: Vec<(Option<Slot>, u64)>,
+    /// What the default space was found to be.
+    pub(super) flat: Flat,
+    /// The parts of the composite that is being built below them.
+    pub(super) pieces: Vec<Part>,
+    /// The composite of the evaluation before, to be used once more if nobody else does.
+    last: Arc<Composite>,
 }
 
 impl Slots {
     pub fn new() -> Self {
-        Self { all: Box::new([Slot::Bottom; SLOTS + 1]), len: 0, pieces: Vec::new() }
+        let all = Box::new([Slot::Bottom; SLOTS + 1]);
+        Self { all, len: 0, flat: Flat::Unknown, pieces: Vec::new(), last: Arc::new(Composite::empty()) }
     }
 
     pub fn clear(&mut self) {
@@ -54,12 +60,22 @@ impl Slots {
     }
 
     /// The composite below the elements, as far as it is built.
-    pub fn composite(&self, encoding: &Encoding, big_endian: bool) -> Option<Composite> {
-        let part = |&(slot, bits): &(Option<Slot>, u64)| match slot {
-            Some(slot) => (slot.location(encoding, big_endian), bits),
-            None => (Location::undefined(), bits),
-        };
-        (!self.pieces.is_empty()).then(|| Composite::of_simple(self.pieces.iter().map(part)))
+    pub fn composite(&mut self) -> Option<Composite> {
+        let parts = core::mem::take(&mut self.pieces);
+        (!parts.is_empty()).then(|| Composite::of_simple(parts))
+    }
+
+    /// The same, complete. Where the caller has let go of the one before, this allocates nothing.
+    fn whole(&mut self) -> Location {
+        match Arc::get_mut(&mut self.last) {
+            Some(last) => last.renew(&mut self.pieces),
+            None => {
+                let mut composite = Composite::empty();
+                composite.renew(&mut self.pieces);
+                self.last = Arc::new(composite);
+            }
+        }
+        Storage::Composite(self.last.clone()).into()
     }
 
     /// The elements, the bottom first.
@@ -78,50 +94,64 @@ impl Slot {
         }
     }
 
-    /// The element as the rest of the evaluator has it.
-    pub fn element(self, encoding: &Encoding, big_endian: bool) -> Element {
-        match self {
-            Self::Value(number) => Element::Value(Value::generic(number, encoding.address_bytes)),
-            slot => Element::Location(slot.location(encoding, big_endian)),
-        }
-    }
-
-    /// The same as a location: a value is an address.
+    /// The same, if it is an element.
     #[inline(always)]
-    pub fn location(self, encoding: &Encoding, big_endian: bool) -> Location {
-        match self {
-            Self::Value(address) | Self::Memory(address) => {
-                Location::memory(SpaceId::DEFAULT, u32::from(encoding.address_bytes) * 8, address)
-            }
-            Self::Register(bits, reg) => Location::register(reg, bits),
-            Self::Implicit(number) => implicit(number, encoding, big_endian),
-            Self::Bottom => Location::undefined(),
-        }
+    pub fn element(self) -> Option<Self> {
+        (!matches!(self, Self::Bottom)).then_some(self)
     }
 }
 
 impl Quick<'_> {
+    /// An element as the rest of the evaluator has it.
+    pub fn element(&self, slot: Slot) -> Element {
+        match slot {
+            Slot::Value(number) => Element::Value(Value::generic(number, self.encoding.address_bytes)),
+            slot => Element::Location(self.location_of(slot)),
+        }
+    }
+
+    /// The same as a location: a value is an address, and nothing is nowhere.
+    #[inline(always)]
+    pub fn location_of(&self, slot: Slot) -> Location {
+        match slot {
+            Slot::Value(address) | Slot::Memory(address) => {
+                Location::memory(SpaceId::DEFAULT, self.address_bits(), address)
+            }
+            Slot::Register(reg) => Location::register(reg, self.register_bits(reg).unwrap_or(0)),
+            Slot::Implicit(number) => self.implicit(number),
+            Slot::Bottom => Location::undefined(),
+        }
+    }
+
+    /// Where a value of the generic type is, if it stands nowhere.
+    #[inline(never)]
+    fn implicit(&self, number: u64) -> Location {
+        let len = usize::from(self.encoding.address_bytes);
+        let (little, big) = (number.to_le_bytes(), number.to_be_bytes());
+        Location::implicit(if self.machine.is_big_endian() { &big[8 - len..] } else { &little[..len] })
+    }
+
     /// The location that an expression which is done results in.
     #[inline(always)]
-    pub fn location(&self, slots: &Slots) -> Option<Location> {
-        match *slots.elements() {
-            [.., Slot::Value(_)] if self.find_flat() == Flat::No => None,
-            [.., top @ (Slot::Value(_) | Slot::Memory(_) | Slot::Register(..))] => {
-                Some(top.location(self.encoding, false))
+    pub fn location(&self, slots: &mut Slots) -> Option<Location> {
+        let address_bits = self.address_bits();
+        match slots.elements() {
+            [.., Slot::Value(_)] if self.or_find(slots.flat) == Flat::No => None,
+            // These are put together in their place: to copy a location is slower.
+            [.., Slot::Value(address) | Slot::Memory(address)] => {
+                Some(Location::memory(SpaceId::DEFAULT, address_bits, *address))
             }
             _ => self.other_location(slots),
         }
     }
 
     #[inline(never)]
-    fn other_location(&self, slots: &Slots) -> Option<Location> {
-        let big_endian = self.machine.is_big_endian();
-        if let Some(top) = slots.elements().last() {
-            return Some(top.location(self.encoding, big_endian));
+    fn other_location(&self, slots: &mut Slots) -> Option<Location> {
+        match *slots.elements() {
+            [.., top] => Some(self.location_of(top)),
+            [] if slots.pieces.is_empty() => None,
+            [] => Some(slots.whole()),
         }
-        let mut composite = slots.composite(self.encoding, big_endian)?;
-        composite.complete();
-        Some(composite.into())
     }
 
     /// The value that an expression which is done results in.
@@ -130,12 +160,4 @@ impl Quick<'_> {
         let number = slots.elements().last()?.number()?;
         Some(Value::generic(number, self.encoding.address_bytes))
     }
-}
-
-/// Where a value of the generic type is, if it stands nowhere.
-fn implicit(number: u64, encoding: &Encoding, big_endian: bool) -> Location {
-    let len = usize::from(encoding.address_bytes);
-    let (little, big) = (number.to_le_bytes(), number.to_be_bytes());
-    let bytes = if big_endian { &big[8 - len..] } else { &little[..len] };
-    Location::implicit(bytes)
 }
