@@ -103,19 +103,24 @@ impl Composite {
         }
     }
 
-    /// A composite that is being built, of parts that follow each other, whose storages are no composites and have
-    /// enough bits.
-    pub(super) fn of_simple(parts: Vec<Part>) -> Self {
-        let bits = parts.last().map_or(0, |last| last.start + last.bits);
-        let weight = parts.len() as u32;
-        Self { parts, bits, weight, ..Self::empty() }
-    }
-
-    /// Makes a complete one of such parts of one that was of such. Gives back those that it had.
-    pub(super) fn renew(&mut self, parts: &mut Vec<Part>) {
-        core::mem::swap(&mut self.parts, parts);
-        self.bits = self.parts.last().map_or(0, |last| last.start + last.bits);
-        (self.weight, self.complete) = (self.parts.len() as u32, true);
+    /// Makes it one of parts of these sizes in bits, whose locations `set` says. As those that it had they are in
+    /// storages that are no composites and have enough bits.
+    #[inline(always)]
+    pub(super) fn renew(
+        &mut self,
+        sizes: impl ExactSizeIterator<Item = u64>,
+        mut set: impl FnMut(usize, &mut Location),
+        complete: bool,
+    ) {
+        let nowhere = || Part { start: 0, bits: 0, location: Location::undefined() };
+        self.parts.resize_with(sizes.len(), nowhere);
+        let mut start = 0;
+        for (index, (part, bits)) in self.parts.iter_mut().zip(sizes).enumerate() {
+            (part.start, part.bits) = (start, bits.into());
+            set(index, &mut part.location);
+            start += part.bits;
+        }
+        (self.bits, self.weight, self.complete) = (start, self.parts.len() as u32, complete);
     }
 
     /// A complete composite of parts, each with its size in bits.

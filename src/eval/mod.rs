@@ -295,7 +295,7 @@ impl Evaluator {
     }
 
     /// As [`location`](Self::location), of an expression that is no register.
-    #[inline(never)]
+    #[inline(always)]
     fn longer(
         &mut self,
         expr: &[u8],
@@ -350,7 +350,7 @@ impl Evaluator {
         I: IntoIterator<Item = &'e ListEntry<'e>>,
         I::IntoIter: Clone,
     {
-        self.run(machine, context, None, |run| run.list(run::bounded(entries.into_iter())))
+        self.run(machine, context, None, |run| run.list(lists::bounded(entries.into_iter())))
     }
 
     /// As [`list`](Self::list), and `trace` is told of every operation after it.
@@ -368,7 +368,7 @@ impl Evaluator {
         I: IntoIterator<Item = &'e ListEntry<'e>>,
         I::IntoIter: Clone,
     {
-        self.run(machine, context, Some(trace), |run| run.list(run::bounded(entries.into_iter())))
+        self.run(machine, context, Some(trace), |run| run.list(lists::bounded(entries.into_iter())))
     }
 
     /// The quick way into an expression.

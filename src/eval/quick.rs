@@ -13,14 +13,13 @@ mod slots;
 use super::Where;
 use super::arith::{Binary, Compare, Unary};
 use super::branch::Branches;
-use super::composite::Part;
 use super::generic;
 use super::machine::{Architecture, Machine};
 use crate::op::{Encoding, Reg};
-use lane::{Code, Lane, State, long_uleb};
+use lane::{Code, Lane, State};
 use machine::Flat;
 use opcode::*;
-use slots::{SLOTS, Slot};
+use slots::{Piece, SLOTS, Slot};
 
 pub(super) use slots::Slots;
 
@@ -87,7 +86,7 @@ impl Quick<'_> {
         &self,
         expr: &[u8],
         slots: &mut [Slot],
-        pieces: &mut Vec<Part>,
+        pieces: &mut Vec<Piece>,
         progress: &mut Progress,
     ) -> End {
         let bits = self.address_bits();
@@ -174,11 +173,11 @@ impl Quick<'_> {
             CONST4S => self.signed(state, 4),
             CONST8S => self.signed(state, 8),
             CONSTU => {
-                let number = state.code.short_uleb()?;
+                let number = state.code.uleb()?;
                 state.push_value(number)
             }
             CONSTS => {
-                let number = state.code.short_sleb()?;
+                let number = state.code.sleb()?;
                 state.push_value(number as u64)
             }
 
@@ -222,7 +221,7 @@ impl Quick<'_> {
             NEG => state.unary(|unused, a| generic::unary(Unary::Neg, unused, a)),
             NOT => state.unary(|unused, a| generic::unary(Unary::Not, unused, a)),
             PLUS_UCONST => {
-                let number = state.code.short_uleb()?;
+                let number = state.code.uleb()?;
                 state.unary(|_, a| a.wrapping_add(number))
             }
             EQ => state.compare(Compare::Eq),
@@ -248,10 +247,10 @@ impl Quick<'_> {
         }
     }
 
-    /// Carries out an operation that asks the machine or the target, or has a long operand. If it cannot, that is
-    /// `None`, and the stack and the steps are as before.
+    /// Carries out an operation that asks the machine or the target. If it cannot, that is `None`, and the stack and
+    /// the steps are as before.
     #[inline(always)]
-    fn ask(&self, lane: &mut Lane<'_>, pieces: &mut Vec<Part>) -> Option<()> {
+    fn ask(&self, lane: &mut Lane<'_>, pieces: &mut Vec<Piece>) -> Option<()> {
         let &code = lane.code.expr.get(lane.code.at).filter(|_| lane.code.steps > 0)?;
         lane.code.next = lane.code.at + 1;
         match code {
@@ -285,6 +284,12 @@ impl Quick<'_> {
                 self.deref(lane, bytes)?;
             }
 
+            // Between two of the others.
+            PLUS_UCONST => {
+                let number = lane.code.uleb()?.wrapping_add(lane.number()?);
+                lane.replace(Slot::Value(number & lane.mask))?;
+            }
+
             REG0..=REG31 => self.push_register(lane, Reg(u64::from(code - REG0)))?,
             REGX => {
                 let reg = lane.code.uleb()?;
@@ -302,20 +307,6 @@ impl Quick<'_> {
                 }
                 self.piece(*lane.slots.get(lane.len)?, bits, pieces)?;
                 lane.len = 0;
-            }
-
-            CONSTU => {
-                let number = lane.code.uleb()?;
-                lane.push(Slot::Value(number & lane.mask))?;
-            }
-            CONSTS => {
-                let number = lane.code.sleb()?;
-                lane.push(Slot::Value(number as u64 & lane.mask))?;
-            }
-            PLUS_UCONST => {
-                let number = lane.code.uleb()?;
-                let number = lane.number()?.wrapping_add(number);
-                lane.replace(Slot::Value(number & lane.mask))?;
             }
             _ => return None,
         }
@@ -341,8 +332,9 @@ impl Quick<'_> {
 pub(super) fn alone(expr: &[u8]) -> Option<Reg> {
     match *expr {
         [code @ REG0..=REG31] => Some(Reg(u64::from(code - REG0))),
-        [REGX, ref number @ ..] => {
-            long_uleb(number).filter(|&(_, len)| len == number.len()).map(|(number, _)| Reg(number))
+        [REGX, ..] => {
+            let mut code = Code { expr, at: 0, next: 1, steps: 0 };
+            code.uleb().filter(|_| code.next == expr.len()).map(Reg)
         }
         _ => None,
     }

@@ -2,9 +2,9 @@
 
 use super::fault::{Fault, error, ill_formed};
 use super::integer::signed_like_generic;
-use super::lists::{Bounded, EncodedList};
+use super::lists::bounded;
 use super::location::{Location, memory_bits};
-use super::machine::{Architecture, Body, Entry, ListEntry, Machine};
+use super::machine::{Architecture, Body, Entry, Machine};
 use super::ops::Next;
 use super::quick::{Progress, Quick, Slots};
 use super::stack::{Element, complete, integral};
@@ -200,7 +200,7 @@ impl<'r, 't> Run<'r, 't> {
         }
         let encoding = self.scope.encoding;
         let quick = self.quick(&encoding);
-        if let Some(composite) = self.slots.composite() {
+        if let Some(composite) = quick.composite(self.slots) {
             self.stack.push(Element::Location(composite.into()));
         }
         self.stack.extend(self.slots.elements().iter().map(|slot| quick.element(*slot)));
@@ -399,61 +399,6 @@ impl<'r, 't> Run<'r, 't> {
             Body::Nothing => Ok(None),
         }
     }
-
-    /// Evaluates a location list.
-    pub fn list<'e>(
-        &mut self,
-        entries: impl Iterator<Item = Result<Bounded<'e>, Fault>> + Clone,
-    ) -> Result<Location, Fault> {
-        let pc = self.machine.pc(self.scope.frame);
-        if pc.is_none() && !self.is_draft() {
-            return Err(error("a location list needs a program location (A.2.5.5)"));
-        }
-        let mut found = None;
-        let mut count = 0;
-        for entry in entries.clone() {
-            count += 1;
-            let (bounds, expr) = entry?;
-            if bounds.zip(pc).is_some_and(|((start, end), pc)| (start..end).contains(&pc)) {
-                found = Some(self.list_entry(expr, found)?);
-            }
-        }
-        self.charge(count / 8)?;
-        if found.is_none() {
-            for entry in entries {
-                if let (None, expr) = entry? {
-                    found = Some(self.list_entry(expr, found)?);
-                }
-            }
-        }
-        Ok(found.unwrap_or_else(Location::undefined))
-    }
-
-    /// The same of a list that is still encoded.
-    pub fn encoded_list(&mut self, list: EncodedList<'_>) -> Result<Location, Fault> {
-        let (machine, unit) = (self.machine, self.scope.unit);
-        self.list(list.bounded(self.scope.encoding, move |index| machine.debug_addr(unit, index)))
-    }
-
-    fn list_entry(&mut self, expr: &[u8], others: Option<Location>) -> Result<Location, Fault> {
-        let places = others.as_ref().map_or(0, |others| others.places().count());
-        self.charge(1 + places as u64 / 4)?;
-        let location = self.apart(self.scope, |run| {
-            run.expression(expr)?;
-            run.finish_location()
-        })?;
-        Ok(match others {
-            Some(others) => others.and(location),
-            None => location,
-        })
-    }
-}
-
-/// Entries of a list, each with when it holds.
-pub(super) fn bounded<'e>(
-    entries: impl Iterator<Item = &'e ListEntry<'e>> + Clone,
-) -> impl Iterator<Item = Result<Bounded<'e>, Fault>> + Clone {
-    entries.map(|entry| Ok((entry.bounds, &*entry.expr)))
 }
 
 impl Scope {

@@ -5,7 +5,7 @@ use super::super::generic;
 use super::Quick;
 use super::machine::Flat;
 use super::slots::Slot;
-use crate::op::{read_sleb, read_uleb, sign_extended};
+use crate::op::sign_extended;
 
 /// An expression, as far as it was carried out.
 #[derive(Clone, Copy)]
@@ -66,7 +66,7 @@ impl Lane<'_> {
     }
 }
 
-/// Operands. Numbers that are padded beyond all need are not for the quick way.
+/// Operands. Numbers of more than 63 bits, padding included, are not for the quick way.
 impl Code<'_> {
     #[inline(always)]
     pub fn byte(&mut self) -> Option<u8> {
@@ -75,36 +75,30 @@ impl Code<'_> {
         Some(byte)
     }
 
-    /// A number of one byte.
-    #[inline(always)]
-    pub fn short_uleb(&mut self) -> Option<u64> {
-        self.byte().filter(|byte| *byte < 0x80).map(u64::from)
-    }
-
-    /// The same, signed.
-    #[inline(always)]
-    pub fn short_sleb(&mut self) -> Option<i64> {
-        self.byte().filter(|byte| *byte < 0x80).map(|byte| ((byte << 1) as i8 >> 1).into())
-    }
-
     #[inline(always)]
     pub fn uleb(&mut self) -> Option<u64> {
-        let byte = *self.expr.get(self.next)?;
-        let (value, len) =
-            if byte < 0x80 { (byte.into(), 1) } else { long_uleb(self.expr.get(self.next..)?)? };
-        self.next += len;
-        Some(value)
+        self.leb().map(|(number, _)| number)
     }
 
     #[inline(always)]
     pub fn sleb(&mut self) -> Option<i64> {
-        let byte = *self.expr.get(self.next)?;
-        let (value, len) = match byte {
-            ..0x80 => (((byte << 1) as i8 >> 1).into(), 1),
-            _ => long_sleb(self.expr.get(self.next..)?)?,
-        };
-        self.next += len;
-        Some(value)
+        self.leb().map(|(number, bits)| (number << (64 - bits)) as i64 >> (64 - bits))
+    }
+
+    /// A number, and how many bits its bytes have for it.
+    #[inline(always)]
+    fn leb(&mut self) -> Option<(u64, u32)> {
+        let (mut number, mut bits) = (0, 0);
+        loop {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7f) << bits;
+            bits += 7;
+            match byte {
+                ..0x80 => return Some((number, bits)),
+                _ if bits == 63 => return None,
+                _ => {}
+            }
+        }
     }
 }
 
@@ -215,14 +209,4 @@ impl Quick<'_> {
         let number = self.fixed(&mut state.code, bytes)?;
         state.push_value(sign_extended(number, bytes))
     }
-}
-
-#[inline(never)]
-pub(super) fn long_uleb(from: &[u8]) -> Option<(u64, usize)> {
-    read_uleb(from, 0).filter(|&(_, len)| len <= 10)
-}
-
-#[inline(never)]
-fn long_sleb(from: &[u8]) -> Option<(i64, usize)> {
-    read_sleb(from, 0).filter(|&(_, len)| len <= 10)
 }

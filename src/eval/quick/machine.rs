@@ -1,13 +1,12 @@
 //! What the quick way asks the machine and the target.
 
 use super::super::Where;
-use super::super::composite::Part;
-use super::super::location::{Location, Storage};
+use super::super::location::Storage;
 use super::super::machine::Body;
 use super::super::ops::is_not_for_cfi;
 use super::lane::Lane;
 use super::opcode::FBREG;
-use super::slots::{SLOTS, Slot};
+use super::slots::{Piece, SLOTS, Slot};
 use super::{Progress, Quick, alone};
 use crate::op::{Dialect, Name, Reg};
 use crate::target::{Per, SpaceId};
@@ -85,7 +84,7 @@ impl Quick<'_> {
     }
 
     /// The address in a register.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn contents(&self, reg: Reg) -> Option<u64> {
         if self.register_bits(reg)? < self.address_bits() {
             return None;
@@ -157,7 +156,7 @@ impl Quick<'_> {
 
     /// Makes an element, or nothing, a part of the composite.
     #[inline(never)]
-    pub(super) fn piece(&self, slot: Slot, bits: u64, pieces: &mut Vec<Part>) -> Option<()> {
+    pub(super) fn piece(&self, slot: Slot, bits: u64, pieces: &mut Vec<Piece>) -> Option<()> {
         // The composite is an element too. Few and small pieces do not come near the size of the largest storage.
         let is_small = self.room > SLOTS
             && pieces.len() < self.pieces.min(SLOTS)
@@ -179,15 +178,7 @@ impl Quick<'_> {
         if bits > size {
             return None;
         }
-        let start = pieces.last().map_or(0, |last| last.start + last.bits);
-        let bits = bits.into();
-        // Each is put together in its place: to copy one is slower.
-        match slot {
-            Slot::Register(reg) => {
-                pieces.push(Part { start, bits, location: Location::register(reg, size as u32) })
-            }
-            _ => pieces.push(Part { start, bits, location: self.location_of(slot) }),
-        }
+        pieces.push(Piece { slot, register_bits: size as u32, bits });
         Some(())
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::Element;
-use super::super::composite::{Composite, Part};
+use super::super::composite::Composite;
 use super::super::location::{Location, Storage};
 use super::super::value::Value;
 use super::Quick;
@@ -26,6 +26,17 @@ pub(in super::super) enum Slot {
     Bottom,
 }
 
+/// A part of a composite that is being built.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Piece {
+    /// Where it starts; the bottom, if it is nowhere.
+    pub slot: Slot,
+    /// The size of the register, if it starts in one.
+    pub register_bits: u32,
+    /// Its size in bits.
+    pub bits: u64,
+}
+
 /// How many elements the stack has at most.
 pub(super) const SLOTS: usize = 64;
 
@@ -39,15 +50,15 @@ pub(in super::super) struct Slots {
     /// What the default space was found to be.
     pub(super) flat: Flat,
     /// The parts of the composite that is being built below them.
-    pub(super) pieces: Vec<Part>,
+    pub(super) pieces: Vec<Piece>,
     /// The composite of the evaluation before, to be used once more if nobody else does.
-    last: Arc<Composite>,
+    last: Option<Arc<Composite>>,
 }
 
 impl Slots {
     pub fn new() -> Self {
         let all = Box::new([Slot::Bottom; SLOTS + 1]);
-        Self { all, len: 0, flat: Flat::Unknown, pieces: Vec::new(), last: Arc::new(Composite::empty()) }
+        Self { all, len: 0, flat: Flat::Unknown, pieces: Vec::new(), last: None }
     }
 
     pub fn clear(&mut self) {
@@ -57,25 +68,6 @@ impl Slots {
 
     pub fn is_empty(&self) -> bool {
         self.len == 0 && self.pieces.is_empty()
-    }
-
-    /// The composite below the elements, as far as it is built.
-    pub fn composite(&mut self) -> Option<Composite> {
-        let parts = core::mem::take(&mut self.pieces);
-        (!parts.is_empty()).then(|| Composite::of_simple(parts))
-    }
-
-    /// The same, complete. Where the caller has let go of the one before, this allocates nothing.
-    fn whole(&mut self) -> Location {
-        match Arc::get_mut(&mut self.last) {
-            Some(last) => last.renew(&mut self.pieces),
-            None => {
-                let mut composite = Composite::empty();
-                composite.renew(&mut self.pieces);
-                self.last = Arc::new(composite);
-            }
-        }
-        Storage::Composite(self.last.clone()).into()
     }
 
     /// The elements, the bottom first.
@@ -150,8 +142,43 @@ impl Quick<'_> {
         match *slots.elements() {
             [.., top] => Some(self.location_of(top)),
             [] if slots.pieces.is_empty() => None,
-            [] => Some(slots.whole()),
+            [] => Some(self.whole(slots)),
         }
+    }
+
+    /// The composite below the elements, as far as it is built.
+    pub fn composite(&self, slots: &Slots) -> Option<Composite> {
+        let mut composite = Composite::empty();
+        self.renew(&mut composite, &slots.pieces, false);
+        (!slots.pieces.is_empty()).then_some(composite)
+    }
+
+    /// The same, complete. Where the caller has let go of the one before, this allocates nothing.
+    fn whole(&self, slots: &mut Slots) -> Location {
+        let mut last = slots.last.take().unwrap_or_else(|| Arc::new(Composite::empty()));
+        let composite = match Arc::get_mut(&mut last) {
+            Some(composite) => composite,
+            None => {
+                last = Arc::new(Composite::empty());
+                // Nobody else has this one, so that it is not cloned.
+                Arc::make_mut(&mut last)
+            }
+        };
+        self.renew(composite, &slots.pieces, true);
+        slots.last = Some(last.clone());
+        Storage::Composite(last).into()
+    }
+
+    fn renew(&self, composite: &mut Composite, pieces: &[Piece], complete: bool) {
+        let sizes = pieces.iter().map(|piece| piece.bits);
+        let bits = self.address_bits();
+        // Each is put together in its place: to copy a location is slower.
+        let set = |index: usize, location: &mut Location| match pieces[index].slot {
+            Slot::Value(at) | Slot::Memory(at) => *location = Location::memory(SpaceId::DEFAULT, bits, at),
+            Slot::Register(reg) => *location = Location::register(reg, pieces[index].register_bits),
+            slot => *location = self.location_of(slot),
+        };
+        composite.renew(sizes, set, complete);
     }
 
     /// The value that an expression which is done results in.
