@@ -29,6 +29,13 @@ pub trait Architecture {
 
     /// Bits of an address in the space that has the largest: no composite is larger than that memory.
     fn largest_address_bits(&self) -> u32;
+
+    /// The register that in the caller holds the canonical frame address, where call frame information has no rule
+    /// for it: a stack pointer of an architecture that defines that address by it (A.6.4.1, "an ABI authoring body
+    /// may specify an alternate default value"). All other registers without a rule have the same value.
+    fn cfa_register(&self) -> Option<Reg> {
+        None
+    }
 }
 
 impl Architecture for Target {
@@ -43,6 +50,10 @@ impl Architecture for Target {
 
     fn largest_address_bits(&self) -> u32 {
         self.spaces().iter().map(|space| space.address_bits).max().unwrap_or(64)
+    }
+
+    fn cfa_register(&self) -> Option<Reg> {
+        Target::cfa_register(self)
     }
 }
 

@@ -16,6 +16,7 @@
 //! * An [`Evaluator`] runs an expression or a location list in a [`Context`]; an expression also in all lanes of
 //!   a [`wave`] at once.
 //! * [Attributes](attributes) are evaluated by methods of their own, each as the text says of it.
+//! * A [`CallStack`] unwinds: it knows the callers of a machine's frame, and where their registers are.
 //! * [`read_bits`] reads at the location that came out, [`write_bits`] writes there, [`spans()`] says which bits
 //!   of which storage it names.
 //!
@@ -62,6 +63,7 @@ mod run;
 pub mod snapshot;
 pub mod spans;
 pub mod stack;
+pub mod unwind;
 pub mod value;
 pub mod wave;
 mod wide;
@@ -78,6 +80,7 @@ pub use read::{Bits, read_bits, read_pointer};
 pub use snapshot::{Caller, OwnedBody, Snapshot};
 pub use spans::{Span, same, spans};
 pub use stack::Element;
+pub use unwind::{CallStack, Column, Frame, UnwindFault};
 pub use value::{BaseType, TypeEncoding, Value};
 pub use wave::{InLane, WaveOutcome};
 pub use write::{MachineMut, write_bits};
@@ -203,7 +206,7 @@ pub struct Evaluator {
 pub struct Limits {
     /// Operations, those of called expressions included; the parts that an operation makes count too.
     pub steps: u64,
-    /// Expressions within expressions.
+    /// Expressions within expressions. Each takes some kilobytes of the thread's stack.
     pub depth: u32,
     /// Elements on the stack.
     pub stack: u32,
