@@ -99,7 +99,7 @@ fn no_expression_takes_more_than_memory_has() {
     let (found, most) = peak(|| spans(&location, 110 * 110).expect_err("too many"));
     assert_eq!(found.class, Class::Evaluation);
     assert!(most < 512 * MIB, "{most} bytes");
-    machine.store(SpaceId::DEFAULT, None, 0, &vec![0; 2 * MIB]);
+    machine.store(SpaceId::DEFAULT, None, 0, &[0; 1 << 16]);
     let before = machine.clone();
     let refused = write_bits(&location, 110 * 110, &[0xff; 8192], &mut machine).expect_err("too many");
     assert_eq!(refused.class, Class::Evaluation);
