@@ -129,12 +129,10 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     }
 
     /// `DW_AT_LLVM_lane_pc` of the subprogram with code at a pc, and the unit that it is of.
-    pub fn lane_pc(&self, pc: u64) -> Option<Entry<'_>> {
+    pub fn lane_pc(&self, pc: u64) -> Option<(Body<'_>, &'a Unit<'o>)> {
         let entry = self.subprogram(pc)?;
-        let found = LANE_PC.map(|name| self.attribute(entry, name)).into_iter();
-        let body = found.into_iter().find(|body| *body != Body::Nothing)?;
-        let unit = entry.unit();
-        Some(Entry { body, unit: unit.offset, encoding: Some(unit.encoding) })
+        let found = LANE_PC.map(|name| self.attribute(entry, name));
+        Some((found.into_iter().find(|body| *body != Body::Nothing)?, entry.unit()))
     }
 
     /// How many lanes the subprogram with code at a pc says it has.
