@@ -314,7 +314,8 @@ impl Denote<'_> {
         let Storage::Memory(space, lane) = cfa.storage else { return Err(NoMeaning::Malformed) };
         let space_of = self.module.target.space(space).ok_or(NoMeaning::Malformed)?;
         let name = || format!("space {}", space_of.name);
-        let from = inside(from.saturating_add_unsigned(cfa.from), bits, 8u128 << space_of.address_bits, name)?;
+        let from =
+            inside(from.saturating_add_unsigned(cfa.from), bits, 8u128 << space_of.address_bits, name)?;
         push(out, Span { storage: Storage::Memory(space, lane), from, bits });
         Ok(())
     }
