@@ -42,6 +42,7 @@
 
 mod calls;
 mod finish;
+mod frame;
 mod functions;
 mod lanes;
 mod loc;
@@ -52,6 +53,7 @@ mod types;
 mod variables;
 
 pub use calls::{ArgumentBuilder, CallBuilder};
+pub use frame::FrameBuilder;
 pub use functions::FunctionBuilder;
 pub use lanes::LanesBuilder;
 pub(crate) use loc::scalar;
@@ -113,6 +115,7 @@ impl Builder {
             locs: Pool::default(),
             lanes: Default::default(),
             live: Vec::new(),
+            frame_rules: Vec::new(),
             rows: Vec::new(),
             ranges: Vec::new(),
             macros: Vec::new(),

@@ -206,7 +206,7 @@ pub struct Evaluator {
 pub struct Limits {
     /// Operations, those of called expressions included; the parts that an operation makes count too.
     pub steps: u64,
-    /// Expressions within expressions.
+    /// Expressions within expressions. Each takes some kilobytes of the thread's stack.
     pub depth: u32,
     /// Elements on the stack.
     pub stack: u32,

@@ -1,6 +1,7 @@
 //! Live ranges and line rows: lists that may be long, read element by element.
 
 use core::fmt;
+use core::ops::Range;
 
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -107,6 +108,35 @@ impl<'a> Element<'a> for LiveOf {
                 At::Several(locs) => variable.live_in(start..end_pc, &locs).map(drop),
             });
         described.map_err(|error| reader.fail(error))
+    }
+}
+
+/// Where a mask of lanes is by pc.
+pub(super) fn masks<'a, D: Deserializer<'a>>(
+    reader: &mut Reader<'a>,
+    unit: UnitId,
+    json: D,
+) -> Result<Vec<(Range<u64>, Loc)>, D::Error> {
+    let mut masks = MasksOf { unit, masks: Vec::new() };
+    json.deserialize_seq(List(reader, &mut masks))?;
+    Ok(masks.masks)
+}
+
+struct MasksOf {
+    unit: UnitId,
+    masks: Vec<(Range<u64>, Loc)>,
+}
+
+impl<'a> Element<'a> for MasksOf {
+    fn read<S: SeqAccess<'a>>(&mut self, reader: &mut Reader<'a>, json: &mut S) -> Result<(), S::Error> {
+        let (Number(start), Number(end_pc)) = (next(json, 0, LIVE)?, next(json, 1, LIVE)?);
+        let mut within = In::new(reader, self.unit);
+        let Some(loc) = json.next_element_seed(within.seed())? else {
+            return Err(de::Error::invalid_length(2, &LIVE));
+        };
+        end(json, 3, LIVE)?;
+        self.masks.push((start..end_pc, loc));
+        Ok(())
     }
 }
 

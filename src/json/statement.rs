@@ -10,7 +10,7 @@ use super::words::{Bytes, Integer, Line, Named, Number, Signed, Text, Word};
 use super::write;
 use crate::model::{
     Accessibility, BaseEncoding, CompositeKind, Defaulted, DescribedCalls, MemorySpace, PointerKind,
-    Qualifier, Virtuality,
+    Qualifier, RegionKind, Virtuality,
 };
 use crate::op::Dialect;
 use crate::target::Scaling;
@@ -151,6 +151,11 @@ objects! {
     Procedure { unit: Ref<'a>, id: Text<'a>, loc: Later<'a> } {}
     Rows { function: Ref<'a>, rows: Later<'a> } {}
     Macros { unit: Ref<'a>, macros: Vec<MacroStep<'a>> } {}
+    Lanes { r#in: Ref<'a> } {}
+    Region { r#in: Ref<'a>, kind: Word<RegionKind>, pcs: Pcs, waits_at: Number, masks: Later<'a> } {
+        inside: Ref<'a>, id: Text<'a>,
+    }
+    WholeWave { r#in: Ref<'a>, pcs: Pcs, mask: Later<'a> } {}
 
     BaseType { unit: Ref<'a>, name: Text<'a>, encoding: Word<BaseEncoding>, bits: Number } { id: Text<'a> }
     Pointer { unit: Ref<'a> } {
@@ -257,6 +262,9 @@ statements! {
     Procedure "procedure" Procedure
     Rows "rows" Rows
     Macros "macros" Macros
+    Lanes "lanes" Lanes
+    Region "region" Region
+    WholeWave "whole_wave" WholeWave
     BaseType "base_type" BaseType
     Pointer "pointer" Pointer
     Array "array" Array
@@ -350,6 +358,7 @@ fn is_false(value: &bool) -> bool {
 pub(super) enum Later<'a> {
     Text(&'a RawValue),
     Live(write::Live<'a>),
+    Masks(write::Masks<'a>),
     Loc(write::Place<'a>),
     Number(write::NumberAt<'a>),
     Expr(write::Place<'a>),
@@ -367,6 +376,7 @@ impl Serialize for Later<'_> {
         match self {
             Self::Text(text) => text.serialize(to),
             Self::Live(live) => live.serialize(to),
+            Self::Masks(masks) => masks.serialize(to),
             Self::Loc(loc) => loc.serialize(to),
             Self::Number(number) => number.serialize(to),
             Self::Expr(loc) => loc.expression().serialize(to),

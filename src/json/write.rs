@@ -13,7 +13,7 @@ use super::ids::Known;
 use super::read::VERSION;
 use super::statement::{self as say, FunctionFacts, Later, MacroStep, Statement, UnitFacts, VariableFacts};
 use super::words::{Bytes, Named, Number, Word};
-pub(super) use super::written::{Live, NumberAt, Place, Rows};
+pub(super) use super::written::{Live, Masks, NumberAt, Place, Rows};
 use crate::error::{ErrorKind, Result};
 use crate::model::{
     Address, Entity, FileId, FunctionId, Language, LocId, Macro, Module, Node, ProcedureId, ScopeId,
@@ -109,6 +109,7 @@ impl<'m, W: Write> Writer<'m, W> {
         }
         self.imports_and_labels()?;
         self.calls()?;
+        self.lanes()?;
         for (id, _) in module.functions().filter(|&(id, _)| !module.rows(id).is_empty()) {
             let rows = Later::Rows(Rows { known: self.known, rows: module.rows(id) });
             self.say(&Statement::Rows(say::Rows::new(self.known.function_ref(id), rows)))?;

@@ -1,6 +1,6 @@
 //! Call frame information, put together by hand.
 
-use eitri::op::{Dialect, Encoding, Expr, text};
+use eitri::op::{Dialect, Encoding, text};
 use eitri::read::{FrameSection, Frames, Sections};
 use eitri::target::Target;
 
@@ -46,12 +46,21 @@ impl Section {
     }
 
     pub fn read(&self) -> Frames<'_> {
+        self.read_as(ENCODING)
+    }
+
+    /// The same with expressions in another dialect.
+    pub fn read_as(&self, encoding: Encoding) -> Frames<'_> {
         let sections = Sections { debug_frame: &self.0.bytes, ..Sections::default() };
-        Frames::read(&sections, FrameSection::Debug, ENCODING).expect("the section is read")
+        Frames::read(&sections, FrameSection::Debug, encoding).expect("the section is read")
     }
 }
 
-pub const ENCODING: Encoding = Encoding::new(8, Dialect::Llvm);
+pub const ENCODING: Encoding = encoding(Dialect::Llvm);
+
+pub const fn encoding(dialect: Dialect) -> Encoding {
+    Encoding::new(8, dialect)
+}
 
 /// Call frame instructions (DWARF 5 table 7.29, and LLVM's), one after the other.
 #[derive(Debug, Clone, Default)]
@@ -81,6 +90,17 @@ impl Program {
         reg.into_iter().for_each(|reg| _ = all.0.uleb(reg));
         all.0.uleb(expr.len() as u64).u8s(expr);
         all
+    }
+
+    /// The bytes as they are.
+    pub fn raw(mut self, bytes: &[u8]) -> Self {
+        self.0.u8s(bytes);
+        self
+    }
+
+    /// This program and after it another.
+    pub fn then(self, other: Self) -> Self {
+        self.raw(&other.0.bytes)
     }
 
     /// `DW_CFA_advance_loc1`.
@@ -136,7 +156,10 @@ impl Program {
 
 /// Operations from text.
 pub fn ops(target: &Target, expr: &str) -> Vec<u8> {
-    let expr: Expr =
-        text::parse(expr, ENCODING, Some(target)).unwrap_or_else(|error| panic!("{expr}: {error}"));
-    expr.bytes().to_vec()
+    ops_of(target, Dialect::Llvm, expr)
+}
+
+pub fn ops_of(target: &Target, dialect: Dialect, expr: &str) -> Vec<u8> {
+    let parsed = text::parse(expr, encoding(dialect), Some(target));
+    parsed.unwrap_or_else(|error| panic!("{expr}: {error}")).bytes().to_vec()
 }

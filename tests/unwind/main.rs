@@ -5,5 +5,11 @@
 #[allow(dead_code, reason = "the parts are those of another test")]
 mod bytes;
 mod cfi;
+mod lanes;
 mod outward;
+mod process;
 mod rules;
+#[path = "../common/tools.rs"]
+#[allow(dead_code, reason = "the parts are those of other tests")]
+mod tools;
+mod wave;

@@ -44,21 +44,25 @@ impl<'m> Lowering<'m> {
         self
     }
 
-    /// Appends the expression of where a register of the caller is saved.
+    /// Appends the expression of where a register of the caller is saved; or of the number that it holds, where that is
+    /// what is said of it.
     ///
     /// # Errors
     /// As [`lower`](Self::lower).
-    pub(in crate::lower) fn saved(&mut self, loc: LocId, sink: &mut Sink<'_>) -> Result<()> {
+    pub(in crate::lower) fn saved(&mut self, loc: LocId, is_number: bool, sink: &mut Sink<'_>) -> Result<()> {
         let nodes = self.module.nodes(loc);
         let uses = nodes.clone().filter(|node| *node == Node::Cfa).count() as u32;
-        self.by_tree(nodes, As::Saved { uses }, sink)
+        self.by_tree(nodes, As::Saved { uses, is_number }, sink)
     }
 }
 
 impl One<'_, '_> {
     /// Where a register is saved: a whole expression, with the canonical frame address on the stack at first.
-    pub(super) fn saved(&mut self, root: At, uses: u32) -> Result<()> {
+    pub(super) fn saved(&mut self, root: At, uses: u32, is_number: bool) -> Result<()> {
         self.initial = Some(uses);
+        if is_number {
+            return self.val(self.tree.last(root));
+        }
         if self.consumer.has_locations_on_the_stack() {
             return if self.is_composite(root) { self.parts(root, None, true) } else { self.loc(root) };
         }

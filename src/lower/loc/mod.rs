@@ -58,8 +58,9 @@ enum As {
     Place { bits: Option<u64>, is_called: bool },
     /// The number that it is.
     Number,
-    /// The location, where the canonical frame address is on the stack at first: so many nodes want it.
-    Saved { uses: u32 },
+    /// The location, or the number that it is, where the canonical frame address is on the stack at first: so many
+    /// nodes want it.
+    Saved { uses: u32, is_number: bool },
     /// The number that its first bits hold.
     Read(u32),
 }
@@ -145,7 +146,7 @@ impl<'m> Lowering<'m> {
         match (what, one.tree.node(root)) {
             (As::Number, Node::Value) => one.val(one.tree.last(root))?,
             (As::Number, _) => return Err(malformed()),
-            (As::Saved { uses }, _) => one.saved(root, uses)?,
+            (As::Saved { uses, is_number }, _) => one.saved(root, uses, is_number)?,
             // More bits than a mask has do no harm.
             (As::Read(_), Node::Value) => one.val(one.tree.last(root))?,
             (As::Read(bits), _) => one.read(root, bits)?,

@@ -138,7 +138,7 @@ impl One<'_, '_> {
             Node::OffsetBy => {
                 let (loc, by) = self.tree.two(at);
                 self.plain_address(loc)?;
-                self.val(by)?;
+                self.above(1, |one| one.val(by))?;
                 self.encoder.plus();
                 self.plus(from.div_euclid(8));
                 Ok(from.rem_euclid(8) as u64)
@@ -180,7 +180,7 @@ impl One<'_, '_> {
             Node::OffsetBy => {
                 let (loc, by) = self.tree.two(at);
                 self.plain_address(loc)?;
-                self.val(by)?;
+                self.above(1, |one| one.val(by))?;
                 self.encoder.plus();
                 Ok(())
             }
@@ -195,7 +195,7 @@ impl One<'_, '_> {
         self.plain_leaves(at, 0, bits.into(), &mut leaves)?;
         let mut done = 0;
         for leaf in leaves {
-            let (first, has) = self.plain_read_leaf(leaf)?;
+            let (first, has) = self.above((done > 0).into(), |one| one.plain_read_leaf(leaf))?;
             if first > 0 {
                 self.encoder.constu(first).shr();
             }

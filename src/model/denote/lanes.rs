@@ -6,7 +6,7 @@ use crate::model::tree::Tree;
 use crate::model::{Mask, Module};
 
 impl Module {
-    /// Where a lane stands while the wave is at `pc`, in the source of a function or of a call that was inlined:
+    /// Where each lane stands while the wave is at `pc`, in the source of a function or of a call that was inlined:
     /// bytes from the start of the function. `None` for a lane that was not active when it was entered.
     ///
     /// * A lane that is active is at `pc`.
@@ -14,25 +14,26 @@ impl Module {
     ///
     /// # Errors
     /// Why it means nothing, with these contents.
-    pub fn lane_pc(
+    pub fn lane_pcs(
         &self,
         scope: ScopeId,
         pc: u64,
-        lane: u32,
         contents: &dyn Contents,
-    ) -> Result<Option<u64>, NoMeaning> {
-        let has_lane = |mask: u64| mask.checked_shr(lane).unwrap_or(0) & 1 == 1;
-        if has_lane(self.active_lanes(scope, pc, contents)?) {
-            return Ok(Some(pc));
-        }
+    ) -> Result<Vec<Option<u64>>, NoMeaning> {
+        let mut standing = vec![None; self.target.lanes() as usize];
+        let mut stand = |mask: u64, pc: u64| {
+            let lanes = standing.iter_mut().enumerate();
+            for (_, lane) in lanes.filter(|(lane, at)| mask >> lane & 1 == 1 && at.is_none()) {
+                *lane = Some(pc);
+            }
+        };
+        stand(self.active_lanes(scope, pc, contents)?, pc);
         for region in self.regions_at(scope, pc) {
             let mask = self.masks(region).iter().find(|mask| mask.pcs().contains(&pc));
             let mask: &Mask = mask.ok_or(NoMeaning::Malformed)?;
-            if has_lane(self.mask_of_lanes(scope, mask.loc, contents)?) {
-                return Ok(Some(self.region(region).waits_at()));
-            }
+            stand(self.mask_of_lanes(scope, mask.loc, contents)?, self.region(region).waits_at());
         }
-        Ok(None)
+        Ok(standing)
     }
 
     /// Which lanes are active while the wave is at `pc`: bit *k* for lane *k*. Those of EXEC, but where whole-wave

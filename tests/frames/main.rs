@@ -1,0 +1,8 @@
+//! The promise: what is described of a frame is what call frame information says, in every version and format, and in
+//! no more bytes than it takes.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bytes;
+mod rows;
