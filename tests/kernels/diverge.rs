@@ -4,14 +4,16 @@
 //! holds, from which pc on, is what the instructions say (`llvm-objdump-19 -d examples/data/k04_diverge.o`).
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use eitri::build::Builder;
 use eitri::eval::{CallStack, DebugInfo, Snapshot};
 use eitri::lower::Consumer;
 use eitri::model::{Loc, Module};
+use eitri::op::DraftCodes;
 use eitri::read::{Dwarf, Object};
 
-use super::{Line, attached, gfx1030, rows};
+use super::{Attached, Line, attached, gfx1030, rows};
 
 const OBJECT: &[u8] = include_bytes!("../../examples/data/k04_diverge.o");
 const CODE_BYTES: u64 = 0x1cc;
@@ -72,10 +74,10 @@ struct Stop {
 }
 
 /// Where the lanes stand, from the start of the kernel.
-fn stand(object: &[u8], Stop { pc, exec, s }: Stop) -> Vec<Option<u64>> {
+fn stand(attached: &Attached, Stop { pc, exec, s }: Stop) -> Vec<Option<u64>> {
     let gpu = gfx1030();
-    let object = Object::read(object).expect("an object");
-    let dwarf = Dwarf::read(&object).expect("DWARF");
+    let object = Object::read(&attached.object).expect("an object");
+    let dwarf = Dwarf::read_as(&object, attached.dialect, DraftCodes::NONE).expect("DWARF");
     let info = DebugInfo::new(&dwarf);
     let start = object.symbol_address("diverge").expect("the kernel");
 
@@ -187,18 +189,17 @@ const OTHERS: [Case; 7] = [
     (stop(0x11c, 0, 0, 0x0fff_ffff, 0), &[(5..6, at(0x120))]),
 ];
 
-/// For each who reads the output: the object, and what a linker makes of it.
-fn objects() -> Vec<Vec<u8>> {
+static OBJECTS: LazyLock<Vec<Attached>> = LazyLock::new(|| {
     let module = describe().expect("the kernel");
     let consumers = [Consumer::llvm(), Consumer::rocgdb(), Consumer::rocgdb_legacy()];
     consumers.iter().flat_map(|consumer| attached(OBJECT, &module, consumer)).collect()
-}
+});
 
 #[test]
 fn lanes_stand_where_the_instructions_have_put_them() {
-    for object in objects() {
+    for object in &*OBJECTS {
         for (stop, expected) in MIXED.into_iter().chain(OTHERS) {
-            let found = stand(&object, stop);
+            let found = stand(object, stop);
             for (lanes, at) in expected {
                 for lane in lanes.clone() {
                     assert_eq!(found[lane as usize], *at, "lane {lane}, {stop:x?}");
@@ -211,12 +212,12 @@ fn lanes_stand_where_the_instructions_have_put_them() {
 /// A lane that was not active when the kernel was entered is in no mask, and nowhere at any pc.
 #[test]
 fn a_lane_that_was_not_active_on_entry_is_nowhere() {
-    for object in objects() {
+    for object in &*OBJECTS {
         let (before, after) = ([early(0, !0, !0, !0), early(0x2c, !0, !0, !0)], MIXED.map(|(stop, _)| stop));
         for stop in before.into_iter().chain(after) {
             let without = |mask: u32| mask & 0x0fff_ffdf;
             let found = stand(
-                &object,
+                object,
                 Stop { exec: without(stop.exec), s: stop.s.map(|mask| mask.map(without)), ..stop },
             );
             assert_eq!((found[5], found[30]), (None, None), "{stop:x?}");
@@ -254,10 +255,10 @@ fn every_lane_stands_at_every_pc_where_its_path_through_the_source_has_it() {
     });
     let stops: Vec<Stop> = stops.collect();
     assert_eq!(stops.len(), 86);
-    for object in objects() {
+    for object in &*OBJECTS {
         for stop in &stops {
             let expected: Vec<_> = (0..32).map(|lane| by_source(lane, stop.pc)).collect();
-            assert_eq!(stand(&object, *stop), expected, "{stop:x?}");
+            assert_eq!(stand(object, *stop), expected, "{stop:x?}");
         }
     }
 }

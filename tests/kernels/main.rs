@@ -12,6 +12,7 @@ use common::{Folder, Tool};
 use eitri::emit::elf;
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{FileId, FunctionId, Module, Row};
+use eitri::op::Dialect;
 use eitri::target::{Gfx, Target, Wave};
 
 const LLD: Tool = Tool::new("ld.lld-19", "lld-19");
@@ -30,22 +31,29 @@ fn rows(m: &mut eitri::build::Builder, function: FunctionId, file: FileId, lines
     }
 }
 
+/// A code object with debug information, and how the operations in that are written.
+struct Attached {
+    object: Vec<u8>,
+    dialect: Dialect,
+}
+
 /// A code object with what is said of it attached; and, where there is a linker, what that makes of it. Each means
 /// what was described.
-fn attached(object: &[u8], module: &Module, consumer: &Consumer) -> Vec<Vec<u8>> {
+fn attached(object: &[u8], module: &Module, consumer: &Consumer) -> Vec<Attached> {
     let written = lower(module, consumer, Policy::Strict).expect("everything can be told");
     let object = elf::attach(object, module.target(), &written.sections).expect("an object");
-    let mut objects = vec![object];
     let folder = Folder::new();
-    let path = folder.file("kernel.o", &objects[0]);
+    let path = folder.file("kernel.o", &object);
     let linked = folder.path().join("kernel.hsaco");
-    if let Some(ran) = LLD.run(&["-shared".as_ref(), path.as_os_str(), "-o".as_ref(), linked.as_os_str()]) {
+    let ran = LLD.run(&["-shared".as_ref(), path.as_os_str(), "-o".as_ref(), linked.as_os_str()]);
+    let linked = ran.map(|ran| {
         assert_eq!(ran.clean(), "");
-        objects.push(std::fs::read(linked).expect("what was linked"));
-    }
-    for object in &objects {
-        let report = eitri::check(module, consumer, &written.left_out, object).expect("it can be read");
+        std::fs::read(linked).expect("what was linked")
+    });
+    let checked = |object: Vec<u8>| {
+        let report = eitri::check(module, consumer, &written.left_out, &object).expect("it can be read");
         assert!(report.is_clean() && report.unproven.is_empty(), "for {}: {report}", consumer.name);
-    }
-    objects
+        Attached { object, dialect: consumer.dialect }
+    };
+    [object].into_iter().chain(linked).map(checked).collect()
 }
