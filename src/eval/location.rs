@@ -253,11 +253,16 @@ impl Location {
         self.rest.is_none().then_some(&self.first)
     }
 
-    /// In all places of both.
+    /// In all places of both: the union (A.2.5.5), in which a place is once.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        let more = core::iter::once(other.first).chain(other.rest.into_iter().flatten());
-        Self { first: self.first, rest: Some(self.rest.into_iter().flatten().chain(more).collect()) }
+        let mut rest = self.rest.map_or_else(Vec::new, Vec::from);
+        for place in core::iter::once(other.first).chain(other.rest.into_iter().flatten()) {
+            if place != self.first && !rest.contains(&place) {
+                rest.push(place);
+            }
+        }
+        Self { first: self.first, rest: (!rest.is_empty()).then(|| rest.into()) }
     }
 
     /// The same, every place `by` bits further.
