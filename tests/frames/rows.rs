@@ -367,7 +367,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_unwound_is_what_was_described(words in choices(300), target in 0..5usize) {
+    fn what_is_unwound_is_what_was_described(words in choices(300), target in 0..6usize) {
         unwound(&words, &targets()[target]);
     }
 }
@@ -376,7 +376,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_described_is_read_back(words in choices(300), target in 0..5usize) {
+    fn what_is_described_is_read_back(words in choices(300), target in 0..6usize) {
         check(&words, &targets()[target]);
     }
 }

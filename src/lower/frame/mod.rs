@@ -101,6 +101,7 @@ impl Units<'_> {
             format: self.frame_format(),
             lowering: Lowering::new(self.module, self.consumer).in_frames(),
             tree: Tree::default(),
+            of_cfa: Tree::default(),
             exprs: Exprs::default(),
             known: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
@@ -135,6 +136,8 @@ struct Frames<'m> {
     format: FrameFormat,
     lowering: Lowering<'m>,
     tree: Tree<'m>,
+    /// The tree of the canonical frame address.
+    of_cfa: Tree<'m>,
     exprs: Exprs,
     /// The expressions by what they are.
     known: HashTable<u32>,
@@ -259,11 +262,11 @@ impl<'m> Frames<'m> {
 
     /// The space, the register and the offset of memory at what a register holds and bytes.
     fn memory_at_register(&mut self, loc: LocId) -> Option<(SpaceId, Reg, i64)> {
-        let mut tree = Tree::default();
+        let tree = &mut self.of_cfa;
         let root = tree.read(self.module.nodes(loc))?;
-        let (place, by) = offset(&tree, root);
+        let (place, by) = offset(tree, root);
         let Node::Memory(space) = tree.node(place) else { return None };
-        let (reg, first) = register_plus(&tree, tree.last(place))?;
+        let (reg, first) = register_plus(tree, tree.last(place))?;
         Some((space, reg, first.checked_add(by?)?))
     }
 
