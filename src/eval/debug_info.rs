@@ -21,6 +21,8 @@ const LANES_LEGACY: DwAt = DwAt(0x3e0a);
 /// `DW_AT_LLVM_lane_pc` as LLVM numbers it, and as the text of the AMDGPU extension and AMD's debugger do. What else
 /// has the second number is no expression.
 const LANE_PC: [DwAt; 2] = [DwAt(0x3e12), DwAt(0x3e0b)];
+/// `DW_AT_LLVM_active_lane`, for which LLVM has no number. What else has this one is no expression either.
+const ACTIVE_LANE: [DwAt; 1] = [DwAt(0x3e08)];
 /// `DW_AT_LLVM_vector_size`.
 const VECTOR_SIZE: DwAt = DwAt(0x3e13);
 
@@ -129,10 +131,21 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     }
 
     /// `DW_AT_LLVM_lane_pc` of the subprogram with code at a pc, and the unit that it is of.
-    pub fn lane_pc(&self, pc: u64) -> Option<(Body<'_>, &'a Unit<'o>)> {
+    pub fn lane_pc(&self, pc: u64) -> Option<Entry<'_>> {
+        self.said_of_lanes(pc, &LANE_PC)
+    }
+
+    /// `DW_AT_LLVM_active_lane` of the subprogram with code at a pc, and the unit that it is of.
+    pub fn active_lane(&self, pc: u64) -> Option<Entry<'_>> {
+        self.said_of_lanes(pc, &ACTIVE_LANE)
+    }
+
+    fn said_of_lanes(&self, pc: u64, names: &[DwAt]) -> Option<Entry<'_>> {
         let entry = self.subprogram(pc)?;
-        let found = LANE_PC.map(|name| self.attribute(entry, name));
-        Some((found.into_iter().find(|body| *body != Body::Nothing)?, entry.unit()))
+        let mut found = names.iter().map(|&name| self.attribute(entry, name));
+        let body = found.find(|body| *body != Body::Nothing)?;
+        let unit = entry.unit();
+        Some(Entry { body, unit: unit.offset, encoding: Some(unit.encoding) })
     }
 
     /// How many lanes the subprogram with code at a pc says it has.

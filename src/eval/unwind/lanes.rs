@@ -1,12 +1,13 @@
-//! In which lanes a frame is, and where each of them stands (R A.3.3.5, `DW_AT_LLVM_lane_pc`).
+//! In which lanes a frame is, where each of them stands, and which are active (R A.3.3.5, `DW_AT_LLVM_lane_pc`
+//! and `DW_AT_LLVM_active_lane`).
 
 use super::super::debug_info::WithDebugInfo;
 use super::super::fault::{Fault, error};
 use super::super::location::Location;
 use super::super::order::value_of_stream;
 use super::super::read::read_bits;
-use super::super::value::BaseType;
-use super::super::{Context, Machine};
+use super::super::value::{BaseType, Value};
+use super::super::{Body, Context, Entry, Machine};
 use super::{Frame, Result};
 
 /// Where the pcs of all lanes of a frame are, and bits of one.
@@ -42,6 +43,32 @@ impl Frame<'_, '_, '_> {
         Ok(self.lane_pc(lane)?.is_some())
     }
 
+    /// Which lanes are active in this frame, lane 0 in the least significant bit: what `DW_AT_LLVM_active_lane` of
+    /// its subprogram says. `None` if there is no such attribute: then the processor's mask has them.
+    ///
+    /// # Errors
+    /// If the attribute cannot be evaluated or read.
+    pub fn active_lanes(&self) -> Result<Option<Value>> {
+        let said = self.stack.info.and_then(|info| info.active_lane(self.pc()));
+        let active = |body: Body<'_>, machine: &dyn Machine, context: &Context<'_>| {
+            self.stack.with_evaluator(|evaluator| evaluator.active_lanes(body, machine, context))
+        };
+        self.said(said, active).map_err(|fault| self.level.fault(None, fault))
+    }
+
+    /// What an attribute of the subprogram says, evaluated in this frame.
+    fn said<T>(
+        &self,
+        said: Option<Entry<'_>>,
+        evaluate: impl FnOnce(Body<'_>, &dyn Machine, &Context<'_>) -> Result<T, Fault>,
+    ) -> Result<Option<T>, Fault> {
+        let said = said.and_then(|said| Some((self.stack.info?, said.encoding?, said)));
+        let Some((info, encoding, said)) = said else { return Ok(None) };
+        let context = Context { unit: said.unit, ..self.context(encoding) };
+        let machine = WithDebugInfo::new(info, self.stack, context);
+        evaluate(said.body, &machine, &context).map(Some)
+    }
+
     fn find_lane_pc(&self, lane: u32) -> Result<Option<u64>, Fault> {
         let lanes = self.lanes();
         if u64::from(lane) >= lanes {
@@ -65,11 +92,10 @@ impl Frame<'_, '_, '_> {
     }
 
     fn find_lane_pcs(&self) -> Result<Option<LanePcs>, Fault> {
-        let said = self.stack.info.and_then(|info| Some((info, info.lane_pc(self.pc())?)));
-        let Some((info, (lane_pc, unit))) = said else { return Ok(None) };
-        let context = Context { unit: unit.offset, ..self.context(unit.encoding) };
-        let machine = WithDebugInfo::new(info, self.stack, context);
-        let pcs = self.stack.with_evaluator(|evaluator| evaluator.lane_pcs(lane_pc, &machine, &context))?;
-        Ok(Some(LanePcs { pcs, address_bytes: unit.encoding.address_bytes }))
+        let said = self.stack.info.and_then(|info| info.lane_pc(self.pc()));
+        self.said(said, |body, machine, context| {
+            let pcs = self.stack.with_evaluator(|evaluator| evaluator.lane_pcs(body, machine, context))?;
+            Ok(LanePcs { pcs, address_bytes: context.encoding.address_bytes })
+        })
     }
 }
