@@ -2,12 +2,28 @@
 //! and `DW_AT_LLVM_active_lane`).
 
 use super::super::debug_info::WithDebugInfo;
-use super::super::fault::{Fault, error, ill_formed};
+use super::super::fault::{Fault, error};
+use super::super::location::Location;
+use super::super::order::value_of_stream;
 use super::super::read::read_bits;
-use super::super::{Body, Context, Entry, Evaluator, Machine, Value};
+use super::super::value::{BaseType, Value};
+use super::super::{Body, Context, Entry, Machine};
 use super::{Frame, Result};
 
+/// Where the pcs of all lanes of a frame are, and bits of one.
+#[derive(Debug, Clone)]
+pub(super) struct LanePcs {
+    pcs: Location,
+    address_bytes: u8,
+}
+
 impl Frame<'_, '_, '_> {
+    /// How many lanes its subprogram has.
+    pub fn lanes(&self) -> u64 {
+        let said = self.stack.info.and_then(|info| info.lanes(self.pc()));
+        said.unwrap_or_else(|| self.stack.machine.lanes())
+    }
+
     /// Where a lane is in this frame: what `DW_AT_LLVM_lane_pc` of its subprogram says. Of an active lane that is
     /// what [`resumes_at`](Self::resumes_at) is of the frame, as it is for every lane where there is no such
     /// attribute. `None` if the lane was not active when the subprogram was entered: then it has no frame here.
@@ -35,7 +51,7 @@ impl Frame<'_, '_, '_> {
     pub fn active_lanes(&self) -> Result<Option<Value>> {
         let said = self.stack.info.and_then(|info| info.active_lane(self.pc()));
         let active = |body: Body<'_>, machine: &dyn Machine, context: &Context<'_>| {
-            Evaluator::new().active_lanes(body, machine, context)
+            self.stack.with_evaluator(|evaluator| evaluator.active_lanes(body, machine, context))
         };
         self.said(said, active).map_err(|fault| self.level.fault(None, fault))
     }
@@ -58,24 +74,28 @@ impl Frame<'_, '_, '_> {
         if u64::from(lane) >= lanes {
             return Err(error(format!("lane {lane} is asked for, of {lanes}")));
         }
+        let all = self.level.lane_pcs.get_or_init(|| self.find_lane_pcs());
+        let Some(LanePcs { pcs, address_bytes }) = all.as_ref().map_err(Clone::clone)? else {
+            return Ok(Some(self.resumes_at()));
+        };
+        let bits = u64::from(*address_bytes) * 8;
+        let pc = pcs.clone().moved(i128::from(lane) * i128::from(bits))?;
+        let mut read = read_bits(&pc, bits, self.stack)?;
+        if read.defined.iter().all(|&byte| byte == 0) {
+            return Ok(None);
+        }
+        if read.defined.iter().any(|&byte| byte != 0xff) {
+            return Err(error(format!("some bits of the pc of lane {lane} are undefined: {pc}")));
+        }
+        let big_endian = self.stack.is_big_endian();
+        Ok(value_of_stream(BaseType::generic(*address_bytes), &mut read.bytes, big_endian).as_u64())
+    }
+
+    fn find_lane_pcs(&self) -> Result<Option<LanePcs>, Fault> {
         let said = self.stack.info.and_then(|info| info.lane_pc(self.pc()));
-        let pc = self.said(said, |body, machine, context| {
-            let bits = u32::from(context.encoding.address_bytes) * 8;
-            let pcs = Evaluator::new().lane_pcs(body, machine, context)?;
-            let pc = pcs.moved(i128::from(lane) * i128::from(bits))?;
-            let read = read_bits(&pc, bits.into(), machine)?;
-            if read.defined.iter().all(|&byte| byte == 0) {
-                return Ok(None);
-            }
-            if read.defined.iter().any(|&byte| byte != 0xff) {
-                return Err(ill_formed(format!("some bits of the pc of lane {lane} are undefined: {pc}")));
-            }
-            let push = |pc: u64, byte: &u8| pc << 8 | u64::from(*byte);
-            Ok(Some(match context.encoding.big_endian {
-                true => read.bytes.iter().fold(0, push),
-                false => read.bytes.iter().rev().fold(0, push),
-            }))
-        })?;
-        Ok(pc.unwrap_or_else(|| Some(self.resumes_at())))
+        self.said(said, |body, machine, context| {
+            let pcs = self.stack.with_evaluator(|evaluator| evaluator.lane_pcs(body, machine, context))?;
+            Ok(LanePcs { pcs, address_bytes: context.encoding.address_bytes })
+        })
     }
 }
