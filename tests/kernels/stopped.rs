@@ -56,7 +56,7 @@ fn of_nobody(name: &str, lane: u32) -> u32 {
 }
 
 /// The register, and the lane.
-fn split(name: Name) -> (Name, Option<usize>) {
+pub fn split(name: &str) -> (&str, Option<usize>) {
     match name.strip_suffix(']').and_then(|name| name.split_once('[')) {
         Some((register, lane)) => (register, Some(lane.parse().expect("a lane"))),
         None => (name, None),
@@ -76,7 +76,7 @@ pub fn wave(gpu: &Target) -> Snapshot {
 }
 
 /// Puts a dword into a register.
-pub fn put(wave: &mut Snapshot, gpu: &Target, name: Name, value: u32) {
+pub fn put(wave: &mut Snapshot, gpu: &Target, name: &str, value: u32) {
     let (register, lane) = split(name);
     let register = gpu.register_named(register).expect("a register");
     let bytes = wave.registers.entry(register).or_insert_with(|| vec![0; 4]);
@@ -84,7 +84,7 @@ pub fn put(wave: &mut Snapshot, gpu: &Target, name: Name, value: u32) {
 }
 
 /// What a frame finds of a register: the dword, if it is defined, and where it is.
-pub fn find(frame: &Frame<'_, '_, '_>, wave: &Snapshot, gpu: &Target, name: Name) -> (Option<u32>, String) {
+pub fn find(frame: &Frame<'_, '_, '_>, wave: &Snapshot, gpu: &Target, name: &str) -> (Option<u32>, String) {
     let (register, lane) = split(name);
     let register = gpu.register_named(register).expect("a register");
     let place = frame.register(register).unwrap_or_else(|fault| panic!("{name}: {fault}"));
