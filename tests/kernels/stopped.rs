@@ -35,6 +35,8 @@ pub type Name = &'static str;
 pub struct Case {
     pub at: Pc,
     pub exec: u32,
+    /// The lanes that are active, in all frames.
+    pub active: u32,
     pub holds: &'static [(Name, Holds)],
     /// Dwords in scratch memory, at bytes of the wave. No others can be read.
     pub scratch: &'static [(u64, u32)],
@@ -132,6 +134,9 @@ pub fn check(attached: &Attached, case: &Case) {
     assert_eq!(found, expected, "{case:x?}");
 
     for frame in &all {
+        let said = frame.active_lanes().expect("a mask").and_then(|mask| mask.as_u64());
+        let active = said.or_else(|| find(frame, &wave, &gpu, "exec").0.map(u64::from));
+        assert_eq!(active, Some(case.active.into()), "{frame:?}, {case:x?}");
         assert_eq!(frame.lane_pc(5).expect("a lane"), Some(frame.resumes_at()), "{frame:?}, {case:x?}");
         assert_eq!(frame.lane_pc(25).expect("a lane"), None, "{frame:?}, {case:x?}");
     }
