@@ -93,19 +93,19 @@ fn no_expression_takes_more_than_memory_has() {
     }
     assert!(most < 32 * MIB, "{most} bytes");
 
-    // Spans of all places, and their places, would be fifteen million.
-    let list = many_ends(250);
+    // Spans of all places, and their places, would be more than a million.
+    let list = many_ends(110);
     let location = evaluator.list(&list, &machine, &context).expect("a location");
-    let (found, most) = peak(|| spans(&location, 250 * 250).expect_err("too many"));
+    let (found, most) = peak(|| spans(&location, 110 * 110).expect_err("too many"));
     assert_eq!(found.class, Class::Evaluation);
     assert!(most < 512 * MIB, "{most} bytes");
-    machine.store(SpaceId::DEFAULT, None, 0, &vec![0; 2 * MIB]);
+    machine.store(SpaceId::DEFAULT, None, 0, &[0; 1 << 16]);
     let before = machine.clone();
-    let refused = write_bits(&location, 250 * 250, &[0xff; 8192], &mut machine).expect_err("too many");
+    let refused = write_bits(&location, 110 * 110, &[0xff; 8192], &mut machine).expect_err("too many");
     assert_eq!(refused.class, Class::Evaluation);
     assert!(machine == before, "a store that is refused changes nothing");
     // To read it one place is enough.
-    assert!(read_bits(&location, 250 * 250, &machine).is_ok());
+    assert!(read_bits(&location, 110 * 110, &machine).is_ok());
 
     // A constant that is pushed again and again.
     machine.entries.insert(0x40, (OwnedBody::Constant(vec![0; MIB]), 0));

@@ -249,6 +249,7 @@ impl Builder {
             + of(module.variables.len(), size_of::<crate::model::Variable>())
             + of(module.live.len(), size_of::<crate::model::Live>())
             + of(module.rows.len(), size_of::<Row>())
+            + of(module.frame_rules.len(), size_of::<crate::model::FrameRule>())
             + of(module.locs.bytes(), 1)
     }
 

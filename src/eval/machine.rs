@@ -207,6 +207,33 @@ pub trait Machine {
         into: &mut [u8],
     ) -> Result<(), Unavailable>;
 
+    /// The number in the lowest bytes of a register, so many of them, at most 8: what
+    /// [`register`](Self::register) answers, and asked for far more often than all else. There is no need to
+    /// write this.
+    ///
+    /// # Errors
+    /// As [`register`](Self::register).
+    #[inline]
+    fn register_word(&self, reg: Reg, frame: u32, bytes: u8) -> Result<u64, Unavailable> {
+        word(bytes, false, |into| self.register(reg, frame, 0, into))
+    }
+
+    /// The number in so many bytes of memory, at most 8: what [`memory`](Self::memory) and
+    /// [`is_big_endian`](Self::is_big_endian) answer. There is no need to write this.
+    ///
+    /// # Errors
+    /// As [`memory`](Self::memory).
+    #[inline]
+    fn memory_word(
+        &self,
+        space: SpaceId,
+        lane: Option<u32>,
+        address: u64,
+        bytes: u8,
+    ) -> Result<u64, Unavailable> {
+        word(bytes, self.is_big_endian(), |into| self.memory(space, lane, address, into))
+    }
+
     /// Whether numbers in memory have their most significant byte first (A.2.5.2, "endianity"). Bits then
     /// count from the most significant, those of registers excepted.
     fn is_big_endian(&self) -> bool {
@@ -313,4 +340,21 @@ pub trait Machine {
         let _ = offset;
         None
     }
+}
+
+/// The number in so many bytes that are read, at most 8.
+#[inline]
+fn word(
+    bytes: u8,
+    big_endian: bool,
+    read: impl FnOnce(&mut [u8]) -> Result<(), Unavailable>,
+) -> Result<u64, Unavailable> {
+    let mut word = [0; 8];
+    match (usize::from(bytes.min(8)), big_endian) {
+        // Copies of a known length are quicker, and nearly all are of this one.
+        (8, _) => read(&mut word)?,
+        (len, false) => read(&mut word[..len])?,
+        (len, true) => read(&mut word[8 - len..])?,
+    }
+    Ok(if big_endian { u64::from_be_bytes(word) } else { u64::from_le_bytes(word) })
 }

@@ -298,7 +298,7 @@ impl Evaluator {
     }
 
     /// As [`location`](Self::location), of an expression that is no register.
-    #[inline(never)]
+    #[inline(always)]
     fn longer(
         &mut self,
         expr: &[u8],
@@ -309,7 +309,7 @@ impl Evaluator {
         let (quick, mut progress) = (self.quick(machine, context), Progress::after(0, None));
         if context.initial.is_empty()
             && quick.run(expr, &mut self.slots, &mut progress)
-            && let Some(location) = quick.location(&self.slots)
+            && let Some(location) = quick.location(&mut self.slots)
         {
             return Ok(location);
         }
@@ -353,7 +353,7 @@ impl Evaluator {
         I: IntoIterator<Item = &'e ListEntry<'e>>,
         I::IntoIter: Clone,
     {
-        self.run(machine, context, None, |run| run.list(run::bounded(entries.into_iter())))
+        self.run(machine, context, None, |run| run.list(lists::bounded(entries.into_iter())))
     }
 
     /// As [`list`](Self::list), and `trace` is told of every operation after it.
@@ -371,7 +371,7 @@ impl Evaluator {
         I: IntoIterator<Item = &'e ListEntry<'e>>,
         I::IntoIter: Clone,
     {
-        self.run(machine, context, Some(trace), |run| run.list(run::bounded(entries.into_iter())))
+        self.run(machine, context, Some(trace), |run| run.list(lists::bounded(entries.into_iter())))
     }
 
     /// The quick way into an expression.

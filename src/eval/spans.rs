@@ -109,10 +109,11 @@ fn exact(place: &SingleLocation, skip: u128, bits: u128) -> SingleLocation {
 const MOST_PLACES: usize = 1 << 20;
 
 fn cut(location: &Location, skip: u128, bits: u128) -> Result<Vec<Span>, Fault> {
-    let mut places = location.places().map(|place| cut_place(place, skip, bits));
-    // A location has at least one place.
-    let first = places.next().unwrap_or_else(|| Ok(Vec::new()))?;
-    places.try_fold(first, |all, next| overlay(all, next?))
+    if let Some(place) = location.single() {
+        return cut_place(place, skip, bits);
+    }
+    let lists = location.places().map(|place| cut_place(place, skip, bits));
+    together(&lists.collect::<Result<Vec<_>, Fault>>()?)
 }
 
 fn cut_place(place: &SingleLocation, skip: u128, bits: u128) -> Result<Vec<Span>, Fault> {
@@ -140,16 +141,13 @@ fn cut_place(place: &SingleLocation, skip: u128, bits: u128) -> Result<Vec<Span>
     }
 }
 
-/// The same bits in the places of both lists, which have the same number of bits.
-fn overlay(left: Vec<Span>, right: Vec<Span>) -> Result<Vec<Span>, Fault> {
-    let mut all = Vec::with_capacity(left.len().max(right.len()));
-    let mut count = 0;
-    let (mut left_at, mut right_at) = (Cut::new(&left), Cut::new(&right));
-    while let (Some(a), Some(b)) = (left_at.left(), right_at.left()) {
-        let bits = a.min(b);
+/// The same bits in the places of all lists, which have the same number of bits.
+fn together(lists: &[Vec<Span>]) -> Result<Vec<Span>, Fault> {
+    let mut cuts: Vec<Cut<'_>> = lists.iter().map(|list| Cut::new(list)).collect();
+    let (mut all, mut count) = (Vec::new(), 0);
+    while let Some(bits) = cuts.iter().filter_map(Cut::left).min() {
         let mut places = Vec::new();
-        left_at.take(bits, &mut places);
-        right_at.take(bits, &mut places);
+        cuts.iter_mut().for_each(|cut| cut.take(bits, &mut places));
         count += places.len();
         if count > MOST_PLACES {
             return Err(error(format!("an object whose bits are in more than {MOST_PLACES} places")));

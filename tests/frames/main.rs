@@ -4,5 +4,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+#[path = "../common/random.rs"]
+mod random;
+
 mod bytes;
 mod rows;

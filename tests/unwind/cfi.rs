@@ -45,6 +45,10 @@ impl Section {
         offset
     }
 
+    pub fn bytes(&self) -> &[u8] {
+        &self.0.bytes
+    }
+
     pub fn read(&self) -> Frames<'_> {
         self.read_as(ENCODING)
     }

@@ -7,6 +7,7 @@ mod bytes;
 mod cfi;
 mod lanes;
 mod outward;
+mod peer;
 mod process;
 mod rules;
 #[path = "../common/tools.rs"]

@@ -12,7 +12,7 @@ use crate::rules::{machine, section};
 /// The pcs of all frames, and what stopped it.
 fn outward(section: &Section, machine: &Snapshot) -> (Vec<u64>, Option<(Option<Class>, String)>) {
     let (frames, target) = ([section.read()], Target::x86_64());
-    let stack = CallStack::new(machine, &frames, &target).with_limit(100);
+    let stack = CallStack::new(machine, &frames, &target).with_frame_limit(100);
     let (mut pcs, mut stopped) = (Vec::new(), None);
     for frame in stack.frames() {
         match frame {

@@ -107,12 +107,6 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
     pub fn context(&self, encoding: Encoding) -> Context<'a> {
         Context { frame: self.number(), ..Context::new(encoding, self.stack.target) }
     }
-
-    /// How many lanes its subprogram has.
-    pub fn lanes(&self) -> u64 {
-        let said = self.stack.info.and_then(|info| info.lanes(self.pc()));
-        said.unwrap_or_else(|| self.stack.machine.lanes())
-    }
 }
 
 /// Frames, the innermost first: see [`CallStack::frames`].

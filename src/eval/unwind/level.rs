@@ -8,6 +8,7 @@ use super::super::fault::{Fault, error, unsupported};
 use super::super::location::{Location, Storage};
 use super::super::value::{BaseType, TypeEncoding};
 use super::fault::rule_text;
+use super::lanes::LanePcs;
 use super::{CallStack, Column, Result, UnwindFault, Why};
 use crate::op::Reg;
 use crate::read::{Cie, Fde, FrameRow, Frames, Rule};
@@ -27,6 +28,8 @@ pub(super) struct Level<'a, 'o> {
     pub cfa: OnceCell<Result<Location>>,
     /// Where expressions of its rules say that registers of the caller are.
     pub found: RefCell<Vec<(Reg, Location)>>,
+    /// Where the pcs of its lanes are, once that was asked for. `None` if nobody says it.
+    pub lane_pcs: OnceCell<Result<Option<LanePcs>, Fault>>,
 }
 
 /// The rules of a frame, and where they stand.
@@ -56,8 +59,15 @@ pub(super) enum Outward {
 
 impl<'a, 'o> Level<'a, 'o> {
     fn new(number: u32, pc: u64, resumes_at: u64, sections: &'a [Frames<'o>]) -> Self {
-        let mut level =
-            Self { number, pc, resumes_at, row: Ok(None), cfa: OnceCell::new(), found: RefCell::default() };
+        let mut level = Self {
+            number,
+            pc,
+            resumes_at,
+            row: Ok(None),
+            cfa: OnceCell::new(),
+            found: RefCell::default(),
+            lane_pcs: OnceCell::new(),
+        };
         let found = sections.iter().find_map(|frames| Some((frames, frames.fde_at(pc)?)));
         if let Some((frames, fde)) = found {
             level.row = match frames.rows(fde).find(pc) {
@@ -187,8 +197,8 @@ impl<'a, 'o> CallStack<'a, 'o> {
         let Some(pc) = pc else {
             return Err(level.fault(column, error("the return address is 0")));
         };
-        if number >= self.limit {
-            return Err(level.fault(column, error(format!("more than {} frames", self.limit))));
+        if number >= self.frame_limit {
+            return Err(level.fault(column, error(format!("more than {} frames", self.frame_limit))));
         }
         let is_stated = !matches!(row.row.rule(reg), None | Some(Rule::SameValue));
         if !is_stated && resumes_at == level.resumes_at {

@@ -61,7 +61,7 @@ use super::fault::{Fault, error};
 use super::forward::forward;
 use super::location::Location;
 use super::machine::{Architecture, Machine};
-use super::{Context, Evaluator};
+use super::{Context, Evaluator, Limits};
 use crate::op::Reg;
 use crate::read::Frames;
 use level::{Level, Outward};
@@ -86,7 +86,8 @@ pub struct CallStack<'a, 'o> {
     sections: &'a [Frames<'o>],
     target: &'a dyn Architecture,
     info: Option<&'a DebugInfo<'a, 'o>>,
-    limit: u32,
+    frame_limit: u32,
+    limits: Limits,
     /// The frames that were found so far, and what is outward of the last.
     levels: RefCell<Vec<Rc<Level<'a, 'o>>>>,
     outward: RefCell<Outward>,
@@ -98,7 +99,7 @@ pub struct CallStack<'a, 'o> {
     evaluators: RefCell<Vec<Evaluator>>,
 }
 
-/// Frames of a call stack, unless [`CallStack::with_limit`] says otherwise.
+/// Frames of a call stack, unless [`CallStack::with_frame_limit`] says otherwise.
 const MOST_FRAMES: u32 = 1 << 16;
 /// Rules that ask for other rules.
 const MOST_ASKING: usize = 48;
@@ -114,7 +115,8 @@ impl<'a, 'o> CallStack<'a, 'o> {
             sections,
             target,
             info: None,
-            limit: MOST_FRAMES,
+            frame_limit: MOST_FRAMES,
+            limits: Limits::default(),
             levels: RefCell::default(),
             outward: RefCell::new(Outward::Unknown),
             asking: RefCell::default(),
@@ -132,8 +134,15 @@ impl<'a, 'o> CallStack<'a, 'o> {
 
     /// The same with another limit of frames; 65 536 otherwise. Beyond is an evaluation error.
     #[must_use]
-    pub fn with_limit(mut self, frames: u32) -> Self {
-        self.limit = frames;
+    pub fn with_frame_limit(mut self, frames: u32) -> Self {
+        self.frame_limit = frames;
+        self
+    }
+
+    /// The same with other limits of each expression in its rules.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -166,7 +175,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
     /// Does something with an evaluator that no expression is using.
     fn with_evaluator<T>(&self, then: impl FnOnce(&mut Evaluator) -> T) -> T {
         let idle = self.evaluators.borrow_mut().pop();
-        let mut evaluator = idle.unwrap_or_default();
+        let mut evaluator = idle.unwrap_or_else(|| Evaluator::new().with_limits(self.limits));
         let result = then(&mut evaluator);
         self.evaluators.borrow_mut().push(evaluator);
         result
