@@ -67,6 +67,7 @@ fn objects_of_examples_say_what_was_reviewed() {
     let objects = [
         ("quickstart", "scale.o"),
         ("diverged", "weigh.o"),
+        ("frames", "sum.o"),
         ("attach", "uspill.debug.o"),
         ("own_dwarf", "own_dwarf.o"),
     ];

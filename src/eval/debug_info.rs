@@ -131,19 +131,21 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     }
 
     /// `DW_AT_LLVM_lane_pc` of the subprogram with code at a pc, and the unit that it is of.
-    pub fn lane_pc(&self, pc: u64) -> Option<(Body<'_>, &'a Unit<'o>)> {
+    pub fn lane_pc(&self, pc: u64) -> Option<Entry<'_>> {
         self.said_of_lanes(pc, &LANE_PC)
     }
 
     /// `DW_AT_LLVM_active_lane` of the subprogram with code at a pc, and the unit that it is of.
-    pub fn active_lane(&self, pc: u64) -> Option<(Body<'_>, &'a Unit<'o>)> {
+    pub fn active_lane(&self, pc: u64) -> Option<Entry<'_>> {
         self.said_of_lanes(pc, &ACTIVE_LANE)
     }
 
-    fn said_of_lanes(&self, pc: u64, names: &[DwAt]) -> Option<(Body<'_>, &'a Unit<'o>)> {
+    fn said_of_lanes(&self, pc: u64, names: &[DwAt]) -> Option<Entry<'_>> {
         let entry = self.subprogram(pc)?;
         let mut found = names.iter().map(|&name| self.attribute(entry, name));
-        Some((found.find(|body| *body != Body::Nothing)?, entry.unit()))
+        let body = found.find(|body| *body != Body::Nothing)?;
+        let unit = entry.unit();
+        Some(Entry { body, unit: unit.offset, encoding: Some(unit.encoding) })
     }
 
     /// How many lanes the subprogram with code at a pc says it has.

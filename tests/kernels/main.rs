@@ -2,11 +2,13 @@
 //! hand, attached, linked, proven. Then waves are stopped in them, as they really run, and asked where their lanes
 //! are and what their callers' registers hold; what is to come out was read off the instructions, not from here.
 
+mod calls;
 #[path = "../common/tools.rs"]
 #[allow(dead_code, reason = "the tools are those of other tests, too")]
 mod common;
 mod diverge;
 mod llvm;
+mod stopped;
 
 use common::{Folder, Tool};
 use eitri::emit::elf;

@@ -6,10 +6,9 @@ use super::super::fault::{Fault, error};
 use super::super::location::Location;
 use super::super::order::value_of_stream;
 use super::super::read::read_bits;
-use super::super::value::BaseType;
-use super::super::{Body, Context, Evaluator, Machine, Value};
+use super::super::value::{BaseType, Value};
+use super::super::{Body, Context, Entry, Machine};
 use super::{Frame, Result};
-use crate::read::Unit;
 
 /// Where the pcs of all lanes of a frame are, and bits of one.
 #[derive(Debug, Clone)]
@@ -51,10 +50,23 @@ impl Frame<'_, '_, '_> {
     /// If the attribute cannot be evaluated or read.
     pub fn active_lanes(&self) -> Result<Option<Value>> {
         let said = self.stack.info.and_then(|info| info.active_lane(self.pc()));
-        let active = self.evaluated(said, |evaluator, body, machine, context| {
-            evaluator.active_lanes(body, machine, context)
-        });
-        active.map_err(|fault| self.level.fault(None, fault))
+        let active = |body: Body<'_>, machine: &dyn Machine, context: &Context<'_>| {
+            self.stack.with_evaluator(|evaluator| evaluator.active_lanes(body, machine, context))
+        };
+        self.said(said, active).map_err(|fault| self.level.fault(None, fault))
+    }
+
+    /// What an attribute of the subprogram says, evaluated in this frame.
+    fn said<T>(
+        &self,
+        said: Option<Entry<'_>>,
+        evaluate: impl FnOnce(Body<'_>, &dyn Machine, &Context<'_>) -> Result<T, Fault>,
+    ) -> Result<Option<T>, Fault> {
+        let said = said.and_then(|said| Some((self.stack.info?, said.encoding?, said)));
+        let Some((info, encoding, said)) = said else { return Ok(None) };
+        let context = Context { unit: said.unit, ..self.context(encoding) };
+        let machine = WithDebugInfo::new(info, self.stack, context);
+        evaluate(said.body, &machine, &context).map(Some)
     }
 
     fn find_lane_pc(&self, lane: u32) -> Result<Option<u64>, Fault> {
@@ -81,21 +93,9 @@ impl Frame<'_, '_, '_> {
 
     fn find_lane_pcs(&self) -> Result<Option<LanePcs>, Fault> {
         let said = self.stack.info.and_then(|info| info.lane_pc(self.pc()));
-        self.evaluated(said, |evaluator, body, machine, context| {
-            let pcs = evaluator.lane_pcs(body, machine, context)?;
+        self.said(said, |body, machine, context| {
+            let pcs = self.stack.with_evaluator(|evaluator| evaluator.lane_pcs(body, machine, context))?;
             Ok(LanePcs { pcs, address_bytes: context.encoding.address_bytes })
         })
-    }
-
-    /// What an attribute of the subprogram means in this frame.
-    fn evaluated<T>(
-        &self,
-        said: Option<(Body<'_>, &Unit<'_>)>,
-        evaluate: impl FnOnce(&mut Evaluator, Body<'_>, &dyn Machine, &Context<'_>) -> Result<T, Fault>,
-    ) -> Result<Option<T>, Fault> {
-        let Some((info, (body, unit))) = self.stack.info.zip(said) else { return Ok(None) };
-        let context = Context { unit: unit.offset, ..self.context(unit.encoding) };
-        let machine = WithDebugInfo::new(info, self.stack, context);
-        self.stack.with_evaluator(|evaluator| evaluate(evaluator, body, &machine, &context)).map(Some)
     }
 }
