@@ -73,6 +73,10 @@ fn no_expression_takes_more_than_memory_has() {
     assert!(fault.rule.contains("not [implicit:0000") && fault.rule.contains('…'), "{}", fault.rule);
     assert!(most < 32 * MIB, "{most} bytes");
 
+    let location = evaluator.location(&many_of_much(), &machine, &context).expect("a location");
+    let (fault, most) = peak(|| read_bits(&location, 480_008, &machine).expect_err("a byte too many"));
+    assert!(fault.rule.ends_with('…') && most < 32 * MIB, "{most} bytes");
+
     // So would a report; and one of much that was read.
     let hex: String = expr[..expr.len() - 2].iter().map(|byte| format!("{byte:02x}")).collect();
     let json = format!(

@@ -64,6 +64,19 @@ impl Fault {
         self
     }
 
+    /// The same of an operation that refers to an expression which is not an entry's: the place in that one becomes
+    /// part of the rule. `entry` is the one that both expressions are evaluated for.
+    #[cold]
+    pub(super) fn within(mut self, what: &str, entry: Option<u64>) -> Self {
+        if self.entry == entry
+            && let (Some(operation), Some(offset)) = (self.operation.take(), self.offset.take())
+        {
+            self.rule = format!("in {what}, operation {operation}, offset {offset:#x}: {}", self.rule).into();
+            self.entry = None;
+        }
+        self
+    }
+
     /// The same, as it is to be understood inside of an expression: what cannot be read is an evaluation
     /// error there.
     #[cold]

@@ -119,17 +119,17 @@ impl Run<'_, '_> {
         let mut found = None;
         let mut count = 0;
         for entry in entries.clone() {
-            count += 1;
             let (bounds, expr) = entry?;
             if bounds.zip(pc).is_some_and(|((start, end), pc)| (start..end).contains(&pc)) {
-                found = Some(self.list_entry(expr, found)?);
+                found = Some(self.list_entry(count, expr, found)?);
             }
+            count += 1;
         }
         self.charge(count / 8)?;
         if found.is_none() {
-            for entry in entries {
+            for (index, entry) in (0..).zip(entries) {
                 if let (None, expr) = entry? {
-                    found = Some(self.list_entry(expr, found)?);
+                    found = Some(self.list_entry(index, expr, found)?);
                 }
             }
         }
@@ -142,12 +142,17 @@ impl Run<'_, '_> {
         self.list(list.bounded(self.scope.encoding, move |index| machine.debug_addr(unit, index)))
     }
 
-    fn list_entry(&mut self, expr: &[u8], others: Option<Location>) -> Result<Location, Fault> {
+    fn list_entry(&mut self, index: u64, expr: &[u8], others: Option<Location>) -> Result<Location, Fault> {
         let places = others.as_ref().map_or(0, |others| others.places().count());
         self.charge(1 + places as u64 / 4)?;
         let location = self.apart(self.scope, |run| {
             run.expression(expr)?;
             run.finish_location()
+        });
+        let location = location.map_err(|fault| match self.scope.entry {
+            // That the list is of one says enough.
+            Some(_) => fault,
+            None => fault.within(&format!("entry {index} of the location list"), None),
         })?;
         Ok(match others {
             Some(others) => others.and(location),

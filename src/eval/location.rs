@@ -272,10 +272,19 @@ impl Location {
         }
     }
 
-    /// In all places of both.
+    /// In all places of both: the union (A.2.5.5), in which a place is once.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        Self(Places::Several([self, other].into_iter().flat_map(Self::into_places).collect()))
+        let mut places = self.into_places();
+        for place in other.into_places() {
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        match places.len() {
+            1 => Self(Places::One(places.remove(0))),
+            _ => Self(Places::Several(places.into())),
+        }
     }
 
     /// The same, every place `by` bits further.

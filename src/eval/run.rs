@@ -46,7 +46,7 @@ pub(super) struct Scope {
     floor: usize,
     depth: u32,
     /// The entry that the expression is of, if it was called or pointed to.
-    entry: Option<u64>,
+    pub entry: Option<u64>,
 }
 
 impl<'r, 't> Run<'r, 't> {

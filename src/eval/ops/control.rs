@@ -37,12 +37,14 @@ impl Run<'_, '_> {
     pub(super) fn entry_value(&mut self, expr: &[u8]) -> Result<(), Fault> {
         let frame = self.scope.frame.checked_add(1).ok_or_else(|| error("there is no calling frame"))?;
         let scope = self.scope.in_frame(frame);
-        let (result, register) = self.apart(scope, |run| {
+        let found = self.apart(scope, |run| {
             run.last_register = None;
             run.expression(expr)?;
             let register = run.last_register;
             Ok((run.finish(Kind::Any)?, register))
-        })?;
+        });
+        let found = found.map_err(|fault| fault.within("the calling frame", self.scope.entry));
+        let (result, register) = found?;
         match (result, register) {
             (Element::Value(value), _) => self.push(value),
             (Element::Location(location), Some(register)) => {

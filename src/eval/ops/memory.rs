@@ -116,7 +116,7 @@ impl Run<'_, '_> {
         if self.scope.is_frame_base {
             return Err(ill_formed("a frame base that refers to the frame base"));
         }
-        let base = self.frame_base()?;
+        let base = self.frame_base().map_err(|fault| fault.within("the frame base", self.scope.entry))?;
         self.push(base.moved(i128::from(by) * 8)?);
         Ok(())
     }
