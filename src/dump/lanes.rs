@@ -103,7 +103,8 @@ pub fn lanes(
         };
         let (frame, entry) = frame_of(&stack, info, is_meant).map_err(|what| {
             let at = whose.map(|(entry, _)| entry.place());
-            of_stop(what).or_at(at.unwrap_or_else(|| At { function: function.map(Into::into), ..At::default() }))
+            of_stop(what)
+                .or_at(at.unwrap_or_else(|| At { function: function.map(Into::into), ..At::default() }))
         })?;
         let refused = |what: String| of_stop(what).or_at(entry.place());
         let lanes = frame.lanes();
@@ -140,7 +141,9 @@ fn frame_of<'s, 'a, 'o>(
     for frame in stack.frames() {
         let frame = frame.map_err(|fault| match outermost {
             None => fault.to_string(),
-            Some(pc) => format!("the wave is not in the function at {pc:#x}, and who called is not known: {fault}"),
+            Some(pc) => {
+                format!("the wave is not in the function at {pc:#x}, and who called is not known: {fault}")
+            }
         })?;
         match info.subprogram(frame.pc()) {
             Some(entry) if is_meant(entry) => return Ok((frame, entry)),

@@ -138,7 +138,9 @@ pub fn stops(
         machines.extend(of_file);
     }
     let Some(target) = target.or(named).or(of_object) else {
-        return Err(Failure("no target is known: --target says one, and so does the file of --machine".into()));
+        return Err(Failure(
+            "no target is known: --target says one, and so does the file of --machine".into(),
+        ));
     };
     if question.machine.is_empty() {
         machines.push(Machine::from_json("{}", &target)?);

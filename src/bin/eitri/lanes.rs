@@ -27,6 +27,7 @@ pub fn told(question: &Question, function: Option<&str>) -> Result<Lanes, Failur
             snapshot.registers.entry(reg).or_insert_with(|| pc.to_le_bytes().into());
         }
     }
-    let machines: Vec<&dyn Machine> = machines.iter().map(|machine| &machine.snapshot as &dyn Machine).collect();
+    let machines: Vec<&dyn Machine> =
+        machines.iter().map(|machine| &machine.snapshot as &dyn Machine).collect();
     dump::lanes(&info, function, &machines, &target).map_err(of(file))
 }

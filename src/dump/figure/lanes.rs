@@ -1,13 +1,17 @@
 //! Lanes and stops as a chart: a column for each stop of a wave, a row for each lane.
 
 use core::fmt::Display;
+use std::collections::BTreeSet;
 
-use super::super::lanes::{GROUP, Lanes, SourceLine, Standing};
+use super::super::lanes::{GROUP, LaneStop, Lanes, SourceLine, Standing};
 use super::style::{
     ACTIVE, BACKGROUND, BOX_GAP, CELL, EDGES, FILLS, GROUP_GAP, INK, LANE, LINE, MARGIN, MUTED, RULE, SMALL,
     STOP, TEXT, WRONG,
 };
 use super::svg::{Svg, width, wrap};
+
+/// What stands above the columns.
+const AXES: &str = "pc, line";
 
 /// Draws where the lanes of a wave stand as SVG: a column for each stop, a row for each lane, lane 0 above.
 ///
@@ -18,9 +22,9 @@ use super::svg::{Svg, width, wrap};
 /// The text is the same for the same lanes.
 pub fn lane_chart(lanes: &Lanes) -> String {
     let title = lanes.title();
-    let labels: Vec<String> = lanes.stops.iter().map(|stop| label(lanes, stop.pc)).collect();
+    let labels = labels(lanes);
     let widest = |texts: &[String], size| texts.iter().map(|text| width(text, size)).max().unwrap_or(0);
-    let left = MARGIN + width("lane 00", SMALL);
+    let left = MARGIN + width(AXES, SMALL) + BOX_GAP;
     let legend = lanes.legend();
     let meanings: Vec<String> = legend.iter().map(|(_, meaning)| meaning.clone()).collect();
     let right = left + lanes.stops.len() * STOP;
@@ -31,7 +35,7 @@ pub fn lane_chart(lanes: &Lanes) -> String {
     svg.bold((MARGIN, MARGIN + TEXT), "start", TEXT, INK, &title);
     let head = MARGIN + LINE + widest(&labels, SMALL) + 2 * BOX_GAP;
     let row = |lane: usize| head + BOX_GAP + lane * LANE + lane / GROUP * GROUP_GAP;
-    svg.text((left - BOX_GAP, head), "end", SMALL, MUTED, "pc, line");
+    svg.text((left - BOX_GAP, head), "end", SMALL, MUTED, AXES);
     for lane in 0..lanes.lanes as usize {
         let style: [(&str, &dyn Display); 3] = [("class", &"lane"), ("data-lane", &lane), ("fill", &CELL)];
         svg.rect((left, row(lane)), (right - left, LANE - 1), &style);
@@ -53,10 +57,15 @@ pub fn lane_chart(lanes: &Lanes) -> String {
             }
         });
     }
+    // Between lanes that stand alike.
+    let between = (1..lanes.lanes as usize).filter(|lane| lane % GROUP != 0);
+    let between: Vec<String> = between.map(|lane| format!("M {left} {} H {right}", row(lane) - 1)).collect();
+    let between = between.join(" ");
+    svg.element("path", &[("d", &between), ("stroke", &BACKGROUND), ("stroke-opacity", &0.5)]);
     let mut y = row(lanes.lanes as usize) + MARGIN;
     for (standing, meaning) in legend {
         svg.within("g", &[("class", &"meaning")], |svg| {
-            block(svg, lanes, standing, (MARGIN, y), LANE - 1);
+            block(svg, lanes, standing, (MARGIN, y), 1);
             svg.text((MARGIN + STOP + BOX_GAP, y + SMALL), "start", TEXT, INK, &meaning);
         });
         y += LINE;
@@ -68,18 +77,17 @@ pub fn lane_chart(lanes: &Lanes) -> String {
     svg.finish(page, y + MARGIN, &title, BACKGROUND)
 }
 
-/// The pc and the line of a stop: without the file, if the chart is of one.
-fn label(lanes: &Lanes, pc: u64) -> String {
-    let mut files = lanes.lines.values().map(|line| &line.file);
-    let first = files.next();
-    let is_one = files.all(|file| Some(file) == first);
-    match lanes.lines.get(&pc) {
-        None => format!("{pc:#x}"),
-        Some(SourceLine { line, .. }) if is_one => format!("{pc:#x} {line}"),
+/// The pcs and the lines of the stops: without the file, if all lines are of one.
+fn labels(lanes: &Lanes) -> Vec<String> {
+    let files: BTreeSet<&str> = lanes.lines.values().map(|line| &*line.file).collect();
+    let label = |stop: &LaneStop| match lanes.lines.get(&stop.pc) {
+        None => format!("{:#x}", stop.pc),
+        Some(SourceLine { line, .. }) if files.len() == 1 => format!("{:#x} {line}", stop.pc),
         Some(SourceLine { file, line }) => {
-            format!("{pc:#x} {}:{line}", file.rsplit('/').next().unwrap_or(file))
+            format!("{:#x} {}:{line}", stop.pc, file.rsplit('/').next().unwrap_or(file))
         }
-    }
+    };
+    lanes.stops.iter().map(label).collect()
 }
 
 /// Draws the lanes of a stop: those that stand alike, in one group, as one block.
@@ -88,15 +96,15 @@ fn blocks(svg: &mut Svg, lanes: &Lanes, standing: &[Standing], at: impl Fn(usize
         let mut lane = group * GROUP;
         for alike in members.chunk_by(PartialEq::eq) {
             if alike[0] != Standing::NotEntered {
-                block(svg, lanes, alike[0], at(lane), alike.len() * LANE - 1);
+                block(svg, lanes, alike[0], at(lane), alike.len());
             }
             lane += alike.len();
         }
     }
 }
 
-/// Draws one block.
-fn block(svg: &mut Svg, lanes: &Lanes, standing: Standing, (x, y): (usize, usize), height: usize) {
+/// Draws a block as high as some lanes.
+fn block(svg: &mut Svg, lanes: &Lanes, standing: Standing, (x, y): (usize, usize), high: usize) {
     let (class, fill, edge) = match standing {
         Standing::Active => ("active", ACTIVE, ACTIVE),
         Standing::NotEntered => ("not-entered", CELL, RULE),
@@ -108,9 +116,9 @@ fn block(svg: &mut Svg, lanes: &Lanes, standing: Standing, (x, y): (usize, usize
         }
     };
     let style: [(&str, &dyn Display); 3] = [("class", &class), ("fill", &fill), ("stroke", &edge)];
-    svg.rect((x + 1, y), (STOP - 2, height), &style);
+    svg.rect((x + 1, y), (STOP - 2, high * LANE - 1), &style);
     if class == "waits" {
-        let mark = lanes.mark(standing).to_string();
-        svg.bold((x + STOP / 2, y + height / 2 + 4), "middle", SMALL, INK, &mark);
+        let middle = y + (high - 1) / 2 * LANE;
+        svg.bold((x + STOP / 2, middle + SMALL - 1), "middle", SMALL, INK, &lanes.mark(standing).to_string());
     }
 }
