@@ -90,3 +90,34 @@ fn the_readme_shows_the_quickstart_and_what_it_prints() {
         ("<!-- what it prints -->", printed.replace("FOLDER", "target/examples")),
     ]);
 }
+
+/// Lines of an example, from one that begins with a text up to another, less their indentation.
+fn part(name: &str, first: &str, last: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name).with_extension("rs");
+    let source = std::fs::read_to_string(path).expect("the example");
+    let mut lines = source.lines().skip_while(|line| !line.trim_start().starts_with(first)).peekable();
+    let indent = lines.peek().map(|line| line.len() - line.trim_start().len()).expect("the first line");
+    let mut text = String::new();
+    for line in lines {
+        text += line.get(indent..).unwrap_or_default();
+        text += "\n";
+        if line.trim_start().starts_with(last) {
+            return text;
+        }
+    }
+    panic!("{name} has no line that begins with {last}");
+}
+
+#[test]
+fn the_readme_shows_frames_and_lanes_as_the_examples_have_them() {
+    let printed = |name| run(name, 5).0.replace("FOLDER", "target/examples");
+    common::check_readme(&[
+        (
+            "<!-- examples/frames.rs: a frame -->",
+            part("frames", "// In bytes of the wave", ".undefined(0x34"),
+        ),
+        ("<!-- what frames prints -->", printed("frames")),
+        ("<!-- examples/diverged.rs: lanes -->", part("diverged", "let mut lanes", "lanes.whole_wave")),
+        ("<!-- what diverged prints -->", printed("diverged")),
+    ]);
+}

@@ -13,6 +13,7 @@ use eitri::model::{FileId, FunctionId, Loc, Module, RegionKind, UnitId, Val};
 use eitri::op::Reg;
 use eitri::target::SpaceId;
 
+use super::run::follow;
 use super::stopped::{
     Case,
     Found::{InScratch, Is, Undefined},
@@ -226,20 +227,20 @@ const TO_MID: Holds = Code(("mid", 0x78));
 const CASES: [Case; 14] = [
     // Nothing is saved yet, then s33, in s7.
     Case {
-        at: ("mid", 0x00), exec: 0xf_ffff, scratch: &[],
+        at: ("mid", 0x00), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[],
         holds: &[("s30", TO_CALLS), ("s31", Number(0)), ("s32", Number(0)), ("s33", Number(S33))],
         cfa: 0, callers: &[(("calls", 0xa4), 0)],
         finds: &[(1, "s33", Is(S33)), (1, "s32", Is(0)), (1, "exec", Is(0xf_ffff)), (1, "v7[0]", Is(LANE_0))],
     },
     Case {
-        at: ("mid", 0x0c), exec: 0xf_ffff, scratch: &[],
+        at: ("mid", 0x0c), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[],
         holds: &[("s30", TO_CALLS), ("s31", Number(0)), ("s32", Number(0)), ("s33", Number(0)), ("s7", Number(S33))],
         cfa: 0, callers: &[(("calls", 0xa4), 0)],
         finds: &[(1, "s33", Is(S33)), (1, "s7", Undefined)],
     },
     // EXEC has the lanes that are not active.
     Case {
-        at: ("mid", 0x10), exec: 0xfff0_0000, scratch: &[],
+        at: ("mid", 0x10), exec: 0xfff0_0000, active: 0xf_ffff, scratch: &[],
         holds: &[
             ("s30", TO_CALLS), ("s31", Number(0)), ("s32", Number(0)), ("s33", Number(0)), ("s7", Number(S33)),
             ("s4", Number(0xf_ffff)),
@@ -249,7 +250,7 @@ const CASES: [Case; 14] = [
     },
     // The return address is in v7, of which the other lanes are in memory.
     Case {
-        at: ("mid", 0x54), exec: 0xf_ffff, scratch: &[(0x64, LANE_25)],
+        at: ("mid", 0x54), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[(0x64, LANE_25)],
         holds: &[
             ("s30", TO_CALLS), ("s31", Number(0)), ("s32", Number(0x200)), ("s33", Number(0)), ("s7", Number(S33)),
             ("v7[0]", TO_CALLS), ("v7[1]", Number(0)),
@@ -259,7 +260,7 @@ const CASES: [Case; 14] = [
     },
     // The first call of `leaf`.
     Case {
-        at: ("leaf", 0x30), exec: 0xf_ffff, scratch: &[(0x64, LANE_25)],
+        at: ("leaf", 0x30), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[(0x64, LANE_25)],
         holds: &[
             ("s30", TO_MID), ("s31", Number(0)), ("s32", Number(0x200)), ("s33", Number(0)), ("s7", Number(S33)),
             ("s4", Number(0xf_ffff)), ("v7[0]", TO_CALLS), ("v7[1]", Number(0)),
@@ -277,7 +278,7 @@ const CASES: [Case; 14] = [
     },
     // The second.
     Case {
-        at: ("leaf", 0x30), exec: 0xf_ffff, scratch: &[(0x64, LANE_25)],
+        at: ("leaf", 0x30), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[(0x64, LANE_25)],
         holds: &[
             ("s30", Code(("mid", 0x88))), ("s31", Number(0)), ("s32", Number(0x200)), ("s33", Number(0)),
             ("s7", Number(S33)), ("s4", Number(0xf_ffff)), ("v7[0]", TO_CALLS), ("v7[1]", Number(0)),
@@ -287,7 +288,7 @@ const CASES: [Case; 14] = [
     },
     // Called by the kernel: the frame of `mid` is gone.
     Case {
-        at: ("leaf", 0x30), exec: 0xf_ffff, scratch: &[],
+        at: ("leaf", 0x30), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[],
         holds: &[
             ("s30", Code(("calls", 0xc4))), ("s31", Number(0)), ("s32", Number(0)), ("s33", Number(S33)),
             ("s4", Number(0xf_ffff)),
@@ -297,7 +298,7 @@ const CASES: [Case; 14] = [
     },
     // Back from `leaf`: the registers have the address that it went back to.
     Case {
-        at: ("mid", 0x78), exec: 0xf_ffff, scratch: &[(0x64, LANE_25)],
+        at: ("mid", 0x78), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[(0x64, LANE_25)],
         holds: &[
             ("s30", TO_MID), ("s31", Number(0)), ("s32", Number(0x200)), ("s33", Number(0)), ("s7", Number(S33)),
             ("v7[0]", TO_CALLS), ("v7[1]", Number(0)),
@@ -306,7 +307,7 @@ const CASES: [Case; 14] = [
         finds: &[(1, "v7[25]", InScratch(0x64, LANE_25)), (1, "s33", Is(S33))],
     },
     Case {
-        at: ("mid", 0x9c), exec: 0xf_ffff, scratch: &[(0x64, LANE_25)],
+        at: ("mid", 0x9c), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[(0x64, LANE_25)],
         holds: &[
             ("s30", TO_CALLS), ("s31", Number(0)), ("s32", Number(0x200)), ("s33", Number(0)), ("s7", Number(S33)),
             ("v7[0]", TO_CALLS), ("v7[1]", Number(0)),
@@ -315,7 +316,7 @@ const CASES: [Case; 14] = [
         finds: &[(1, "s32", Is(0)), (1, "v7[25]", InScratch(0x64, LANE_25))],
     },
     Case {
-        at: ("mid", 0xa4), exec: 0xfff0_0000, scratch: &[(0x64, LANE_25)],
+        at: ("mid", 0xa4), exec: 0xfff0_0000, active: 0xf_ffff, scratch: &[(0x64, LANE_25)],
         holds: &[
             ("s30", TO_CALLS), ("s31", Number(0)), ("s32", Number(0x200)), ("s33", Number(0)), ("s7", Number(S33)),
             ("s4", Number(0xf_ffff)), ("v7[0]", TO_CALLS), ("v7[1]", Number(0)),
@@ -325,14 +326,14 @@ const CASES: [Case; 14] = [
     },
     // s33 is the kernel's again.
     Case {
-        at: ("mid", 0xb8), exec: 0xf_ffff, scratch: &[(0x64, LANE_25)],
+        at: ("mid", 0xb8), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[(0x64, LANE_25)],
         holds: &[("s30", TO_CALLS), ("s31", Number(0)), ("s32", Number(0)), ("s33", Number(S33))],
         cfa: 0, callers: &[(("calls", 0xa4), 0)],
         finds: &[(1, "s33", Is(S33)), (1, "s32", Is(0))],
     },
     // Lane 0 was not active on entry: of v7 it is stored, and reloaded, and lane 1 is not.
     Case {
-        at: ("mid", 0xbc), exec: 0xf_fffe, scratch: &[(0x00, LANE_0), (0x64, LANE_25)],
+        at: ("mid", 0xbc), exec: 0xf_fffe, active: 0xf_fffe, scratch: &[(0x00, LANE_0), (0x64, LANE_25)],
         holds: &[
             ("s30", TO_CALLS), ("s31", Number(0)), ("s32", Number(0)), ("s33", Number(S33)), ("v7[1]", Number(0)),
         ],
@@ -340,7 +341,7 @@ const CASES: [Case; 14] = [
         finds: &[(1, "v7[0]", Is(LANE_0)), (1, "v7[1]", Undefined)],
     },
     Case {
-        at: ("mid", 0x78), exec: 0xf_fffe, scratch: &[(0x00, LANE_0), (0x64, LANE_25)],
+        at: ("mid", 0x78), exec: 0xf_fffe, active: 0xf_fffe, scratch: &[(0x00, LANE_0), (0x64, LANE_25)],
         holds: &[
             ("s30", TO_MID), ("s31", Number(0)), ("s32", Number(0x200)), ("s33", Number(0)), ("s7", Number(S33)),
             ("v7[0]", TO_CALLS), ("v7[1]", Number(0)),
@@ -350,7 +351,7 @@ const CASES: [Case; 14] = [
     },
     // The kernel itself.
     Case {
-        at: ("calls", 0xa0), exec: 0xf_ffff, scratch: &[],
+        at: ("calls", 0xa0), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[],
         holds: &[("s4", Number(0xffff_ffff)), ("s32", Number(0))],
         cfa: 0, callers: &[], finds: &[(0, "s4", Is(0xffff_ffff))],
     },
@@ -359,7 +360,7 @@ const CASES: [Case; 14] = [
 /// The same call of `leaf`, in the object that keeps to the convention.
 #[rustfmt::skip]
 const PLAIN: Case = Case {
-    at: ("leaf", 0x30), exec: 0xf_ffff,
+    at: ("leaf", 0x30), exec: 0xf_ffff, active: 0xf_ffff,
     // v43 of lanes 5 and 25, v40 of lane 5. That of lane 25 was not stored.
     scratch: &[(0x194, 0x4020_0000), (0x1e4, 0xb000_2b19), (0x114, 0xb000_2805)],
     holds: &[
@@ -385,4 +386,13 @@ fn callers_are_found_with_their_registers() {
     for object in &*PLAIN_OBJECTS {
         check(object, &PLAIN);
     }
+}
+
+#[test]
+fn at_each_instruction_of_a_run_the_callers_are_as_they_were() {
+    let kept = ["exec", "s30", "s31", "s32", "s33", "s34", "s35", "v7[25]"];
+    OBJECTS.iter().for_each(|object| follow(object, include_str!("k06_run.txt"), &kept));
+    let lanes = ["v40[5]", "v40[25]", "v41[5]", "v42[0]", "v42[25]", "v43[0]", "v43[1]", "v43[5]", "v43[25]"];
+    let kept = [&kept[..], &lanes].concat();
+    PLAIN_OBJECTS.iter().for_each(|object| follow(object, include_str!("k06_plain_run.txt"), &kept));
 }

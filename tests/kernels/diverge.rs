@@ -11,7 +11,7 @@ use eitri::eval::{CallStack, DebugInfo, Snapshot};
 use eitri::lower::Consumer;
 use eitri::model::{Loc, Module};
 use eitri::op::DraftCodes;
-use eitri::read::{Dwarf, Object};
+use eitri::read::{Dwarf, FrameSection, Object};
 
 use super::{Attached, Line, attached, gfx1030, rows};
 
@@ -46,6 +46,7 @@ fn describe() -> eitri::Result<Module> {
     m.describe_unit(unit)?.language(gimli::DW_LANG_OpenCL.0);
     let kernel = m.function(unit, "diverge")?.code("diverge", CODE_BYTES).kernel().declared(file, 1).id();
     rows(&mut m, kernel, file, LINES);
+    m.frame(kernel)?.entry_function()?;
 
     // A mask is in its register as long as nothing else is written there.
     let mut lanes = m.lanes(kernel)?;
@@ -78,7 +79,7 @@ fn stand(attached: &Attached, Stop { pc, exec, s }: Stop) -> Vec<Option<u64>> {
     let gpu = gfx1030();
     let object = Object::read(&attached.object).expect("an object");
     let dwarf = Dwarf::read_as(&object, attached.dialect, DraftCodes::NONE).expect("DWARF");
-    let info = DebugInfo::new(&dwarf);
+    let (frames, info) = ([dwarf.frames(FrameSection::Debug).expect("frames")], DebugInfo::new(&dwarf));
     let start = object.symbol_address("diverge").expect("the kernel");
 
     let mut wave = Snapshot { pc: Some(start + pc), ..Snapshot::default() };
@@ -91,8 +92,9 @@ fn stand(attached: &Attached, Stop { pc, exec, s }: Stop) -> Vec<Option<u64>> {
             put(name, &value.to_le_bytes());
         }
     }
-    let stack = CallStack::new(&wave, &[], &gpu).with_debug_info(&info);
+    let stack = CallStack::new(&wave, &frames, &gpu).with_debug_info(&info);
     let frame = stack.innermost().expect("a frame");
+    assert!(frame.step_out().expect("the end").is_none());
     let lane_pc = |lane| frame.lane_pc(lane).unwrap_or_else(|fault| panic!("lane {lane}, {pc:#x}: {fault}"));
     (0..32).map(|lane| lane_pc(lane).map(|at| at.wrapping_sub(start))).collect()
 }

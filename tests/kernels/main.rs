@@ -8,6 +8,7 @@ mod calls;
 mod common;
 mod diverge;
 mod llvm;
+mod run;
 mod stopped;
 
 use common::{Folder, Tool};

@@ -35,6 +35,8 @@ pub type Name = &'static str;
 pub struct Case {
     pub at: Pc,
     pub exec: u32,
+    /// The lanes that are active, in all frames.
+    pub active: u32,
     pub holds: &'static [(Name, Holds)],
     /// Dwords in scratch memory, at bytes of the wave. No others can be read.
     pub scratch: &'static [(u64, u32)],
@@ -56,7 +58,7 @@ fn of_nobody(name: &str, lane: u32) -> u32 {
 }
 
 /// The register, and the lane.
-fn split(name: Name) -> (Name, Option<usize>) {
+pub fn split(name: &str) -> (&str, Option<usize>) {
     match name.strip_suffix(']').and_then(|name| name.split_once('[')) {
         Some((register, lane)) => (register, Some(lane.parse().expect("a lane"))),
         None => (name, None),
@@ -76,7 +78,7 @@ pub fn wave(gpu: &Target) -> Snapshot {
 }
 
 /// Puts a dword into a register.
-pub fn put(wave: &mut Snapshot, gpu: &Target, name: Name, value: u32) {
+pub fn put(wave: &mut Snapshot, gpu: &Target, name: &str, value: u32) {
     let (register, lane) = split(name);
     let register = gpu.register_named(register).expect("a register");
     let bytes = wave.registers.entry(register).or_insert_with(|| vec![0; 4]);
@@ -84,7 +86,7 @@ pub fn put(wave: &mut Snapshot, gpu: &Target, name: Name, value: u32) {
 }
 
 /// What a frame finds of a register: the dword, if it is defined, and where it is.
-pub fn find(frame: &Frame<'_, '_, '_>, wave: &Snapshot, gpu: &Target, name: Name) -> (Option<u32>, String) {
+pub fn find(frame: &Frame<'_, '_, '_>, wave: &Snapshot, gpu: &Target, name: &str) -> (Option<u32>, String) {
     let (register, lane) = split(name);
     let register = gpu.register_named(register).expect("a register");
     let place = frame.register(register).unwrap_or_else(|fault| panic!("{name}: {fault}"));
@@ -132,6 +134,9 @@ pub fn check(attached: &Attached, case: &Case) {
     assert_eq!(found, expected, "{case:x?}");
 
     for frame in &all {
+        let said = frame.active_lanes().expect("a mask").and_then(|mask| mask.as_u64());
+        let active = said.or_else(|| find(frame, &wave, &gpu, "exec").0.map(u64::from));
+        assert_eq!(active, Some(case.active.into()), "{frame:?}, {case:x?}");
         assert_eq!(frame.lane_pc(5).expect("a lane"), Some(frame.resumes_at()), "{frame:?}, {case:x?}");
         assert_eq!(frame.lane_pc(25).expect("a lane"), None, "{frame:?}, {case:x?}");
     }
