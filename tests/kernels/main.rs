@@ -3,10 +3,13 @@
 //! are and what their callers' registers hold; what is to come out was read off the instructions, not from here.
 
 mod calls;
+mod chart;
 #[path = "../common/tools.rs"]
 #[allow(dead_code, reason = "the tools are those of other tests, too")]
 mod common;
 mod diverge;
+#[path = "../common/mod.rs"]
+mod golden;
 mod llvm;
 mod run;
 mod stopped;
