@@ -9,7 +9,7 @@
 //! #  active
 //! a  waits at 0x10004, weigh.cl:2
 //! b  waits at 0x1001c, weigh.cl:4
-//! .  was not active when the function was entered
+//! .  nowhere: not active when the function was entered, or not known
 //! ```
 
 use core::fmt;
@@ -32,8 +32,9 @@ pub enum Standing {
     Active,
     /// It waits at an address.
     Waits(u64),
-    /// Nowhere: it was not active when the function was entered.
-    NotEntered,
+    /// Nowhere. Lanes are that were not active when the function was entered, and those of which the object does not
+    /// know any more where they are.
+    Nowhere,
 }
 
 /// Lanes of a wave that is stopped.
@@ -71,9 +72,9 @@ pub struct Lanes {
 
 /// Asks a wave where its lanes stand, each time that it has stopped.
 ///
-/// Told is what `DW_AT_LLVM_lane_pc` of a function says: of the innermost with code at the first pc, or of the
-/// innermost frame of the function that is named. The frames are found by the call frame information of the file.
-/// Calls that are inlined belong to the function.
+/// Told is what `DW_AT_LLVM_lane_pc` of a function says in its innermost frame: of the function that is named, or else
+/// of the innermost that the wave is in at the first stop. Frames are found by the call frame information of the
+/// file. Inlined calls are told of as part of the function.
 ///
 /// A lane is active that `DW_AT_LLVM_active_lane` has; where there is no such attribute, one that stands at the pc.
 ///
@@ -112,8 +113,10 @@ pub fn lanes(
         if info.lane_pc(frame.pc()).is_none() {
             return Err(refused("nothing says where its lanes stand: no DW_AT_LLVM_lane_pc".into()));
         }
-        if lanes > MOST_LANES || lanes != before {
-            return Err(refused(format!("{lanes} lanes, where {} are expected", before.min(MOST_LANES))));
+        match () {
+            () if lanes > MOST_LANES => return Err(refused(format!("{lanes} lanes, and 64 can be told of"))),
+            () if lanes != before => return Err(refused(format!("{lanes} lanes, and {before} before"))),
+            () => {}
         }
         let lanes = standing(&frame, lanes as u32).map_err(|fault| fault.to_string());
         stops.push(LaneStop { pc: frame.resumes_at(), lanes });
@@ -121,7 +124,7 @@ pub fn lanes(
     let Some((entry, lanes)) = whose else { return Err(Error::bad_argument("no stop is given")) };
     let waits = |standing: &Standing| match *standing {
         Standing::Waits(pc) => Some(pc),
-        Standing::Active | Standing::NotEntered => None,
+        Standing::Active | Standing::Nowhere => None,
     };
     let places: BTreeSet<u64> =
         stops.iter().filter_map(|stop| stop.lanes.as_ref().ok()).flatten().filter_map(waits).collect();
@@ -165,9 +168,9 @@ fn standing(frame: &Frame<'_, '_, '_>, lanes: u32) -> Result<Vec<Standing>, Stri
         match (is_active, at) {
             (true, Some(at)) if at == pc => Ok(Standing::Active),
             (true, Some(at)) => Err(format!("lane {lane} is active, and stands at {at:#x}")),
-            (true, None) => Err(format!("lane {lane} is active, and was not when the function was entered")),
+            (true, None) => Err(format!("lane {lane} is active, and stands nowhere")),
             (false, Some(at)) => Ok(Standing::Waits(at)),
-            (false, None) => Ok(Standing::NotEntered),
+            (false, None) => Ok(Standing::Nowhere),
         }
     };
     (0..lanes).map(standing).collect()
@@ -203,7 +206,7 @@ impl Lanes {
                 Ok(index @ 26..52) => char::from(b'A' + (index - 26) as u8),
                 _ => '?',
             },
-            Standing::NotEntered => '.',
+            Standing::Nowhere => '.',
         }
     }
 
@@ -215,7 +218,10 @@ impl Lanes {
         });
         let mut all = vec![(Standing::Active, "active".to_owned())];
         all.extend(waits);
-        all.push((Standing::NotEntered, "was not active when the function was entered".into()));
+        all.push((
+            Standing::Nowhere,
+            "nowhere: not active when the function was entered, or not known".into(),
+        ));
         all
     }
 

@@ -122,7 +122,7 @@ fn what_cannot_be_evaluated_is_told_where_it_is() {
         "registers": {"1": "ff ff ff ff", "36": "07 00 00 00", "37": "03 00 00 00"}}}"#;
     std::fs::write(&stops, json).expect("is written");
     let (code, text, _) = eitri(&asked);
-    let said = "0x10020  weigh.cl:4  fault: lane 2 is active, and was not when the function was entered\n";
+    let said = "0x10020  weigh.cl:4  fault: lane 2 is active, and stands nowhere\n";
     assert!(code == 1 && text.contains(said), "{text}");
 }
 
@@ -169,7 +169,7 @@ fn unusable_waves_are_named() {
 /// What is said of each lane of each stop, in the words of the legend.
 type Said = Vec<Vec<String>>;
 
-const NOT_ENTERED: &str = "was not active when the function was entered";
+const NOWHERE: &str = "nowhere: not active when the function was entered, or not known";
 
 /// What text says.
 fn written(text: &str) -> Option<Said> {
@@ -210,7 +210,7 @@ fn drawn(svg: &str) -> Option<Said> {
         // Above the column are its pc, and what is said of it elsewhere.
         let pc = text(label)?.split(' ').next()?.to_owned();
         (attribute(stop, "data-pc") == Some(&*pc)).then_some(())?;
-        let mut said = vec![NOT_ENTERED.to_owned(); rows.len()];
+        let mut said = vec![NOWHERE.to_owned(); rows.len()];
         for (index, rect) in lines.iter().enumerate().filter(|(_, line)| line.contains("<rect")) {
             let (x, y) = (extent(rect, "x", "width")?, extent(rect, "y", "height")?);
             x.contains(&number(label, "x")?).then_some(())?;
@@ -227,7 +227,7 @@ fn drawn(svg: &str) -> Option<Said> {
                 if is_covered {
                     // Whole lanes, and none twice.
                     let is_whole = y.start <= row.start && row.end <= y.end;
-                    (is_whole && said[lane] == NOT_ENTERED).then_some(())?;
+                    (is_whole && said[lane] == NOWHERE).then_some(())?;
                     said[lane].clone_from(meaning);
                 }
             }
@@ -253,7 +253,7 @@ fn evaluated(info: &DebugInfo<'_, '_>, machine: &Snapshot, target: &Target) -> O
     let lane = |lane: u32| {
         let place = pcs.clone().moved(i128::from(lane) * 64).ok()?;
         if read_bits(&place, 64, &machine).ok()?.defined == [0; 8] {
-            return Some(NOT_ENTERED.to_owned());
+            return Some(NOWHERE.to_owned());
         }
         let at = evaluator.read(&place, generic, &machine, &context).ok()?.as_u64()?;
         let is_active = mask.map_or(at == pc, |mask| mask >> lane & 1 == 1);

@@ -24,7 +24,7 @@ fn the_chart_has_each_lane_where_its_path_through_the_source_has_it() {
             let standing = |lane| match by_source(lane, stop.pc) {
                 Some(at) if at == stop.pc => Standing::Active,
                 Some(at) => Standing::Waits(start + at),
-                None => Standing::NotEntered,
+                None => Standing::Nowhere,
             };
             assert_eq!(told.pc, start + stop.pc);
             assert_eq!(told.lanes, Ok((0..32).map(standing).collect()), "{stop:x?}");

@@ -145,7 +145,7 @@ pub fn check(attached: &Attached, case: &Case) {
         let told = lanes(&info, Some(function), &[&wave], &gpu).expect("the function is on the stack");
         let standing = told.stops[0].lanes.as_ref().expect("a frame");
         assert_eq!((told.stops[0].pc, standing[5]), (frame.resumes_at(), Standing::Active), "{case:x?}");
-        assert_eq!(standing[25], Standing::NotEntered, "{case:x?}");
+        assert_eq!(standing[25], Standing::Nowhere, "{case:x?}");
     }
     for &(number, name, expected) in case.finds {
         let (value, at) = find(&all[number as usize], &wave, &gpu, name);

@@ -119,23 +119,24 @@ pub enum Command {
         #[command(flatten)]
         question: Question,
     },
-    /// The same step by step: each operation, the stack after it, and what was read from where. Or where the lanes of
-    /// a wave stand: which are active, and which wait where.
+    /// The same step by step: each operation, the stack after it, and what was read from where. Or
+    /// where the lanes of a wave stand: which are active, and which wait where.
     ///
-    /// Example: eitri explain 'regx v3; push_lane; lit4; mul; offset' --machine machine.json --svg steps.svg
+    /// Example: eitri explain 'regx v3; push_lane; lit4; mul; offset' --machine wave.json --svg a.svg
     /// Example: eitri explain --var x --pc 0x10008 --lane 5 scale.o --machine machine.json
     /// Example: eitri explain --lanes kernel.o --machine stops.json --svg lanes.svg
     ///
-    /// With --lanes, the machines are stops of one wave, in order: each has its pc and the registers with masks, by
-    /// their DWARF numbers. They are files of their own, or `stops` of one, which add to what its `machine` has:
+    /// With --lanes, the machines are stops of one wave, in order. Each has its pc, and the registers
+    /// that masks are in, by their DWARF numbers, the least significant byte first. They are in files
+    /// of their own, or are the `stops` of one, which add to what its `machine` has:
     ///
     ///   {"target": {"name": "amdgpu-gfx1030-wave32"}, "stops": [
     ///       {"pc": "0x10008", "registers": {"1": "0f 00 00 00", "36": "f0 00 00 00"}},
     ///       {"pc": "0x10014", "registers": {"1": "f0 00 00 00", "36": "0f 00 00 00"}}
     ///   ]}
     ///
-    /// Here 1 is EXEC and 36 is s4, with the least significant byte first. `eitri dump` has the addresses of the
-    /// object. The register that is the pc (16) needs not be given.
+    /// Here 1 is EXEC, and 36 is s4. Addresses are as `eitri dump` prints them for the object. The pc
+    /// does not have to be given as a register, too.
     #[command(verbatim_doc_comment)]
     Explain {
         #[command(flatten)]

@@ -16,7 +16,7 @@ const AXES: &str = "pc, line";
 /// Draws where the lanes of a wave stand as SVG: a column for each stop, a row for each lane, lane 0 above.
 ///
 /// Lanes that are active are filled; those that wait have an outline, with a colour and a letter for each place;
-/// where nothing is drawn, the lane was not active when the function was entered. Above a column are the pc and the
+/// where nothing is drawn, the lane is nowhere. Above a column are the pc and the
 /// line, under the chart are the places.
 ///
 /// The text is the same for the same lanes.
@@ -95,7 +95,7 @@ fn blocks(svg: &mut Svg, lanes: &Lanes, standing: &[Standing], at: impl Fn(usize
     for (group, members) in standing.chunks(GROUP).enumerate() {
         let mut lane = group * GROUP;
         for alike in members.chunk_by(PartialEq::eq) {
-            if alike[0] != Standing::NotEntered {
+            if alike[0] != Standing::Nowhere {
                 block(svg, lanes, alike[0], at(lane), alike.len());
             }
             lane += alike.len();
@@ -107,7 +107,7 @@ fn blocks(svg: &mut Svg, lanes: &Lanes, standing: &[Standing], at: impl Fn(usize
 fn block(svg: &mut Svg, lanes: &Lanes, standing: Standing, (x, y): (usize, usize), high: usize) {
     let (class, fill, edge) = match standing {
         Standing::Active => ("active", ACTIVE, ACTIVE),
-        Standing::NotEntered => ("not-entered", CELL, RULE),
+        Standing::Nowhere => ("nowhere", CELL, RULE),
         Standing::Waits(pc) => {
             let place = lanes.places.partition_point(|&place| place < pc);
             // The first colour is that of active lanes.
