@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::LazyLock;
 
-use eitri::dump;
+use eitri::dump::{self, LaneStop, Lanes, Standing};
 use eitri::eval::{
     BaseType, Context, DebugInfo, Evaluator, Machine, Snapshot, TypeEncoding, WithDebugInfo, read_bits,
 };
@@ -263,6 +263,27 @@ fn evaluated(info: &DebugInfo<'_, '_>, machine: &Snapshot, target: &Target) -> O
         Some(if is_active { "active".into() } else { format!("waits at {at:#x}, walk.cl:{line}") })
     };
     (0..64).map(lane).collect()
+}
+
+/// There are letters for 52 places; others are told of as well.
+#[test]
+fn places_without_a_letter_are_listed() {
+    let places: Vec<u64> = (0..55).map(|index| 0x100 + 4 * index).collect();
+    let standing = places.iter().map(|&pc| Standing::Waits(pc)).collect();
+    let stops = vec![LaneStop { pc: 0x80, lanes: Ok(standing) }];
+    let lanes = Lanes { function: "f<g>".into(), lanes: 55, stops, places, lines: BTreeMap::new() };
+    let text = lanes.to_string();
+    assert!(text.contains("yzABCDEF"), "{text}");
+    assert!(text.contains("-     abcdefgh ") && text.contains(" WXYZ???\n"), "{text}");
+    assert!(
+        text.contains("\nZ  waits at 0x1cc\n?  waits at 0x1d0\n?  waits at 0x1d4\n?  waits at 0x1d8\n"),
+        "{text}"
+    );
+    let svg = dump::lane_chart(&lanes);
+    assert!(
+        svg.contains(">waits at 0x1d8</text>") && svg.contains("function `f&lt;g&gt;`, 55 lanes"),
+        "{svg}"
+    );
 }
 
 /// A wave in the kernel: an instruction, and the masks.
