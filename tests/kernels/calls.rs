@@ -1,8 +1,8 @@
 //! `k06_calls.cl`: a kernel that calls `mid`, which calls `leaf` twice.
 //!
-//! Compiled as LLVM does it unless told otherwise, with registers allocated across functions: `mid` keeps values in
-//! registers that the calling convention does not save, because it knows that `leaf` leaves them alone. So what is
-//! undefined is what a function or its callees write, and nothing else.
+//! Compiled as LLVM does it unless told otherwise, with registers allocated across functions: `mid` keeps
+//! values in registers that the calling convention does not save, because it knows that `leaf` leaves them
+//! alone. So what is undefined is what a function or its callees write, and nothing else.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -13,37 +13,36 @@ use eitri::model::{FileId, FunctionId, Loc, Module, RegionKind, UnitId, Val};
 use eitri::op::Reg;
 use eitri::target::SpaceId;
 
+use super::cases::{CASES, PLAIN};
 use super::run::follow;
-use super::stopped::{
-    Case,
-    Found::{InScratch, Is, Undefined},
-    Holds::{self, Code, Number},
-    check,
-};
+use super::stopped::check;
 use super::{Attached, Line, attached, gfx1030, rows};
 
 const OBJECT: &[u8] = include_bytes!("../../examples/data/k06_calls.o");
 /// The same source with `-mllvm -enable-ipra=0`: each function keeps to the calling convention.
 const PLAIN_OBJECT: &[u8] = include_bytes!("../../examples/data/k06_calls.noipra.o");
 
-/// What clang writes with `-gline-tables-only`, which leaves the code as it is.
+/// What clang writes with `-gline-tables-only`, which leaves the code as it is; less the ends of prologues.
 #[rustfmt::skip]
 const LEAF_LINES: &[Line] = &[
-    (0x00, 1, 0, true),   (0x08, 3, 3, true),   (0x0c, 3, 21, false), (0x10, 3, 3, false), (0x14, 0, 3, false),
-    (0x18, 3, 46, false), (0x20, 3, 27, false), (0x24, 3, 21, false), (0x28, 3, 44, false), (0x2c, 3, 3, false),
-    (0x30, 3, 44, false), (0x38, 3, 3, false),  (0x40, 0, 3, false),  (0x48, 4, 3, true),
+    (0x00, 1, 0, true),   (0x08, 3, 3, true),   (0x0c, 3, 21, false), (0x10, 3, 3, false),
+    (0x14, 0, 3, false),  (0x18, 3, 46, false), (0x20, 3, 27, false), (0x24, 3, 21, false),
+    (0x28, 3, 44, false), (0x2c, 3, 3, false),  (0x30, 3, 44, false), (0x38, 3, 3, false),
+    (0x40, 0, 3, false),  (0x48, 4, 3, true),
 ];
 #[rustfmt::skip]
 const MID_LINES: &[Line] = &[
-    (0x00, 6, 0, true),  (0x20, 7, 13, true), (0x30, 8, 13, true),  (0x44, 7, 13, true),  (0x68, 8, 13, true),
-    (0x7c, 9, 27, true), (0x80, 9, 20, false), (0x84, 9, 13, false), (0x88, 10, 12, true), (0x8c, 10, 3, false),
+    (0x00, 6, 0, true),    (0x20, 7, 13, true),  (0x30, 8, 13, true),  (0x44, 7, 13, true),
+    (0x68, 8, 13, true),   (0x7c, 9, 27, true),  (0x80, 9, 20, false), (0x84, 9, 13, false),
+    (0x88, 10, 12, true),  (0x8c, 10, 3, false),
 ];
 #[rustfmt::skip]
 const CALLS_LINES: &[Line] = &[
-    (0x00, 12, 0, true),  (0x14, 13, 13, true), (0x44, 15, 11, true), (0x48, 15, 7, false), (0x50, 13, 13, true),
-    (0x58, 14, 16, true), (0x60, 16, 15, true), (0x78, 14, 16, true), (0x90, 16, 15, true), (0x98, 14, 16, true),
-    (0xa0, 16, 15, true), (0xa4, 17, 15, true), (0xa8, 16, 15, true), (0xac, 17, 15, true), (0xc4, 18, 16, true),
-    (0xc8, 18, 20, false), (0xcc, 18, 12, false), (0xd4, 20, 1, true),
+    (0x00, 12, 0, true),   (0x14, 13, 13, true),  (0x44, 15, 11, true), (0x48, 15, 7, false),
+    (0x50, 13, 13, true),  (0x58, 14, 16, true),  (0x60, 16, 15, true), (0x78, 14, 16, true),
+    (0x90, 16, 15, true),  (0x98, 14, 16, true),  (0xa0, 16, 15, true), (0xa4, 17, 15, true),
+    (0xa8, 16, 15, true),  (0xac, 17, 15, true),  (0xc4, 18, 16, true), (0xc8, 18, 20, false),
+    (0xcc, 18, 12, false), (0xd4, 20, 1, true),
 ];
 
 /// What describes the functions of one object.
@@ -105,7 +104,8 @@ impl Describe {
         frame.saved(0x54..0x9c, pc, Loc::lanes([(v7, 0), (v7, 1)]))?;
         frame.saved_in_lane(0x54..0x9c, s30, v7, 0)?.saved_in_lane(0x54..0x9c, s31, v7, 1)?;
         frame.saved(0x0c..0xb8, s33, Loc::register(s7))?.saved(0x30..0xb4, s32, Loc::register(s33))?;
-        // 0c s_xor_saveexec_b32 s4, -1; 10 buffer_store_dword v7, off, s[0:3], s33: the lanes that are not active.
+        // 0c s_xor_saveexec_b32 s4, -1; 10 buffer_store_dword v7, off, s[0:3], s33: the lanes that are not
+        // active.
         let stored = Loc::select(Val::entry_value(exec), Loc::cfa(), Loc::undefined(), 32, 32);
         frame.saved(0x2c..0xbc, v7, stored)?.saved(0xbc..0xc0, v7, written(v7, exec))?;
         for pcs in [0x10..0x1c, 0xa4..0xb0] {
@@ -121,7 +121,8 @@ impl Describe {
         self.whole_waves(mid, [0x10..0x1c, 0xa4..0xb0], s4)
     }
 
-    /// Saves s30, s31, s33, s34 and s35 in lanes of v43, all lanes of that, and the active ones of v40 to v42.
+    /// Saves s30, s31, s33, s34 and s35 in lanes of v43, all lanes of that, and the active ones of v40 to
+    /// v42.
     fn plain_mid(&mut self) -> eitri::Result<()> {
         let mid = self.function("mid", 0x124, 6, &[(0x00, 6, 0, true)])?;
         let gpu = gfx1030();
@@ -214,169 +215,6 @@ fn objects(object: &[u8], module: Module) -> Vec<Attached> {
     let consumers = [llvm, Consumer::rocgdb(), Consumer::rocgdb_legacy()];
     consumers.iter().flat_map(|consumer| attached(object, &module, consumer)).collect()
 }
-
-/// What the kernel has in s33, in lane 25 of v7, and in lane 0; where `mid` and `leaf` go back to.
-const S33: u32 = 0xa500_0021;
-const LANE_25: u32 = 0xb000_0719;
-const LANE_0: u32 = 0xb000_0700;
-const TO_CALLS: Holds = Code(("calls", 0xa4));
-const TO_MID: Holds = Code(("mid", 0x78));
-
-/// In 20 of 32 lanes `gid < n`.
-#[rustfmt::skip]
-const CASES: [Case; 14] = [
-    // Nothing is saved yet, then s33, in s7.
-    Case {
-        at: ("mid", 0x00), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[],
-        holds: &[("s30", TO_CALLS), ("s31", Number(0)), ("s32", Number(0)), ("s33", Number(S33))],
-        cfa: 0, callers: &[(("calls", 0xa4), 0)],
-        finds: &[(1, "s33", Is(S33)), (1, "s32", Is(0)), (1, "exec", Is(0xf_ffff)), (1, "v7[0]", Is(LANE_0))],
-    },
-    Case {
-        at: ("mid", 0x0c), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[],
-        holds: &[("s30", TO_CALLS), ("s31", Number(0)), ("s32", Number(0)), ("s33", Number(0)), ("s7", Number(S33))],
-        cfa: 0, callers: &[(("calls", 0xa4), 0)],
-        finds: &[(1, "s33", Is(S33)), (1, "s7", Undefined)],
-    },
-    // EXEC has the lanes that are not active.
-    Case {
-        at: ("mid", 0x10), exec: 0xfff0_0000, active: 0xf_ffff, scratch: &[],
-        holds: &[
-            ("s30", TO_CALLS), ("s31", Number(0)), ("s32", Number(0)), ("s33", Number(0)), ("s7", Number(S33)),
-            ("s4", Number(0xf_ffff)),
-        ],
-        cfa: 0, callers: &[(("calls", 0xa4), 0)],
-        finds: &[(1, "exec", Is(0xf_ffff)), (1, "s4", Undefined), (1, "s33", Is(S33))],
-    },
-    // The return address is in v7, of which the other lanes are in memory.
-    Case {
-        at: ("mid", 0x54), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[(0x64, LANE_25)],
-        holds: &[
-            ("s30", TO_CALLS), ("s31", Number(0)), ("s32", Number(0x200)), ("s33", Number(0)), ("s7", Number(S33)),
-            ("v7[0]", TO_CALLS), ("v7[1]", Number(0)),
-        ],
-        cfa: 0, callers: &[(("calls", 0xa4), 0)],
-        finds: &[(1, "s32", Is(0)), (1, "v7[25]", InScratch(0x64, LANE_25)), (1, "v7[5]", Undefined)],
-    },
-    // The first call of `leaf`.
-    Case {
-        at: ("leaf", 0x30), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[(0x64, LANE_25)],
-        holds: &[
-            ("s30", TO_MID), ("s31", Number(0)), ("s32", Number(0x200)), ("s33", Number(0)), ("s7", Number(S33)),
-            ("s4", Number(0xf_ffff)), ("v7[0]", TO_CALLS), ("v7[1]", Number(0)),
-            ("v2[5]", Number(0)), ("v2[25]", Number(25)),
-        ],
-        cfa: 0x200, callers: &[(("mid", 0x78), 0), (("calls", 0xa4), 0)],
-        finds: &[
-            (1, "s32", Is(0x200)), (1, "s33", Is(0)), (1, "s7", Is(S33)), (1, "s4", Undefined),
-            (2, "s33", Is(S33)), (2, "s32", Is(0)),
-            (2, "v7[25]", InScratch(0x64, LANE_25)), (2, "v7[5]", Undefined),
-            (2, "v2[25]", Is(25)), (2, "v2[5]", Undefined),
-            (2, "v8[5]", Is(0xb000_0805)), (2, "v9[5]", Is(0xb000_0905)), (2, "v10[25]", Is(0xb000_0a19)),
-            (2, "s5", Undefined), (2, "s6", Undefined), (2, "vcc", Undefined), (2, "exec", Is(0xf_ffff)),
-        ],
-    },
-    // The second.
-    Case {
-        at: ("leaf", 0x30), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[(0x64, LANE_25)],
-        holds: &[
-            ("s30", Code(("mid", 0x88))), ("s31", Number(0)), ("s32", Number(0x200)), ("s33", Number(0)),
-            ("s7", Number(S33)), ("s4", Number(0xf_ffff)), ("v7[0]", TO_CALLS), ("v7[1]", Number(0)),
-        ],
-        cfa: 0x200, callers: &[(("mid", 0x88), 0), (("calls", 0xa4), 0)],
-        finds: &[(1, "s4", Undefined), (2, "s33", Is(S33)), (2, "v7[25]", InScratch(0x64, LANE_25))],
-    },
-    // Called by the kernel: the frame of `mid` is gone.
-    Case {
-        at: ("leaf", 0x30), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[],
-        holds: &[
-            ("s30", Code(("calls", 0xc4))), ("s31", Number(0)), ("s32", Number(0)), ("s33", Number(S33)),
-            ("s4", Number(0xf_ffff)),
-        ],
-        cfa: 0, callers: &[(("calls", 0xc4), 0)],
-        finds: &[(1, "v7[5]", Is(0xb000_0705)), (1, "s33", Is(S33))],
-    },
-    // Back from `leaf`: the registers have the address that it went back to.
-    Case {
-        at: ("mid", 0x78), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[(0x64, LANE_25)],
-        holds: &[
-            ("s30", TO_MID), ("s31", Number(0)), ("s32", Number(0x200)), ("s33", Number(0)), ("s7", Number(S33)),
-            ("v7[0]", TO_CALLS), ("v7[1]", Number(0)),
-        ],
-        cfa: 0, callers: &[(("calls", 0xa4), 0)],
-        finds: &[(1, "v7[25]", InScratch(0x64, LANE_25)), (1, "s33", Is(S33))],
-    },
-    Case {
-        at: ("mid", 0x9c), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[(0x64, LANE_25)],
-        holds: &[
-            ("s30", TO_CALLS), ("s31", Number(0)), ("s32", Number(0x200)), ("s33", Number(0)), ("s7", Number(S33)),
-            ("v7[0]", TO_CALLS), ("v7[1]", Number(0)),
-        ],
-        cfa: 0, callers: &[(("calls", 0xa4), 0)],
-        finds: &[(1, "s32", Is(0)), (1, "v7[25]", InScratch(0x64, LANE_25))],
-    },
-    Case {
-        at: ("mid", 0xa4), exec: 0xfff0_0000, active: 0xf_ffff, scratch: &[(0x64, LANE_25)],
-        holds: &[
-            ("s30", TO_CALLS), ("s31", Number(0)), ("s32", Number(0x200)), ("s33", Number(0)), ("s7", Number(S33)),
-            ("s4", Number(0xf_ffff)), ("v7[0]", TO_CALLS), ("v7[1]", Number(0)),
-        ],
-        cfa: 0, callers: &[(("calls", 0xa4), 0)],
-        finds: &[(1, "v7[25]", InScratch(0x64, LANE_25)), (1, "v7[5]", Undefined), (1, "exec", Is(0xf_ffff))],
-    },
-    // s33 is the kernel's again.
-    Case {
-        at: ("mid", 0xb8), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[(0x64, LANE_25)],
-        holds: &[("s30", TO_CALLS), ("s31", Number(0)), ("s32", Number(0)), ("s33", Number(S33))],
-        cfa: 0, callers: &[(("calls", 0xa4), 0)],
-        finds: &[(1, "s33", Is(S33)), (1, "s32", Is(0))],
-    },
-    // Lane 0 was not active on entry: of v7 it is stored, and reloaded, and lane 1 is not.
-    Case {
-        at: ("mid", 0xbc), exec: 0xf_fffe, active: 0xf_fffe, scratch: &[(0x00, LANE_0), (0x64, LANE_25)],
-        holds: &[
-            ("s30", TO_CALLS), ("s31", Number(0)), ("s32", Number(0)), ("s33", Number(S33)), ("v7[1]", Number(0)),
-        ],
-        cfa: 0, callers: &[(("calls", 0xa4), 0)],
-        finds: &[(1, "v7[0]", Is(LANE_0)), (1, "v7[1]", Undefined)],
-    },
-    Case {
-        at: ("mid", 0x78), exec: 0xf_fffe, active: 0xf_fffe, scratch: &[(0x00, LANE_0), (0x64, LANE_25)],
-        holds: &[
-            ("s30", TO_MID), ("s31", Number(0)), ("s32", Number(0x200)), ("s33", Number(0)), ("s7", Number(S33)),
-            ("v7[0]", TO_CALLS), ("v7[1]", Number(0)),
-        ],
-        cfa: 0, callers: &[(("calls", 0xa4), 0)],
-        finds: &[(1, "v7[0]", InScratch(0x00, LANE_0)), (1, "v7[1]", Undefined)],
-    },
-    // The kernel itself.
-    Case {
-        at: ("calls", 0xa0), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[],
-        holds: &[("s4", Number(0xffff_ffff)), ("s32", Number(0))],
-        cfa: 0, callers: &[], finds: &[(0, "s4", Is(0xffff_ffff))],
-    },
-];
-
-/// The same call of `leaf`, in the object that keeps to the convention.
-#[rustfmt::skip]
-const PLAIN: Case = Case {
-    at: ("leaf", 0x30), exec: 0xf_ffff, active: 0xf_ffff,
-    // v43 of lanes 5 and 25, v40 of lane 5. That of lane 25 was not stored.
-    scratch: &[(0x194, 0x4020_0000), (0x1e4, 0xb000_2b19), (0x114, 0xb000_2805)],
-    holds: &[
-        ("s30", Code(("mid", 0xa8))), ("s31", Number(0)), ("s32", Number(0x400)), ("s33", Number(0)),
-        ("s34", Code(("leaf", 0))), ("s35", Number(0)), ("s4", Number(0xf_ffff)),
-        ("v43[0]", TO_CALLS), ("v43[1]", Number(0)), ("v43[2]", Number(0xa500_0022)),
-        ("v43[3]", Number(0xa500_0023)), ("v43[4]", Number(S33)),
-        ("v43[5]", Number(0)), ("v43[25]", Number(0)), ("v40[5]", Number(3)),
-    ],
-    cfa: 0x400, callers: &[(("mid", 0xa8), 0), (("calls", 0xa4), 0)],
-    finds: &[
-        (2, "s33", Is(S33)), (2, "s34", Is(0xa500_0022)), (2, "s35", Is(0xa500_0023)), (2, "s32", Is(0)),
-        (2, "v43[5]", InScratch(0x194, 0x4020_0000)), (2, "v43[25]", InScratch(0x1e4, 0xb000_2b19)),
-        (2, "v40[5]", InScratch(0x114, 0xb000_2805)), (2, "v40[25]", Is(0xb000_2819)),
-    ],
-};
 
 #[test]
 fn callers_are_found_with_their_registers() {

@@ -1,7 +1,8 @@
 //! `k04_diverge.cl`: an early return, and a nest of five `if`s with both sides, three deep.
 //!
-//! LLVM lays out nothing as the source has it: of lines 6, 10, 18 and 19 the `else` runs first. What each register
-//! holds, from which pc on, is what the instructions say (`llvm-objdump-19 -d examples/data/k04_diverge.o`).
+//! LLVM lays out nothing as the source has it: of lines 6, 10, 18 and 19 the `else` runs first. What each
+//! register holds, from which pc on, is what the instructions say (`llvm-objdump-19 -d
+//! examples/data/k04_diverge.o`).
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -18,7 +19,7 @@ use super::{Attached, Line, attached, gfx1030, rows};
 const OBJECT: &[u8] = include_bytes!("../../examples/data/k04_diverge.o");
 const CODE_BYTES: u64 = 0x1cc;
 
-/// What clang writes with `-gline-tables-only`, which leaves the code as it is.
+/// What clang writes with `-gline-tables-only`, which leaves the code as it is; less the end of the prologue.
 #[rustfmt::skip]
 const LINES: &[Line] = &[
     (0x000,  2, 11, true),  (0x028,  3,  7, true),  (0x02c,  3,  9, false), (0x034,  3,  7, false),
@@ -51,7 +52,8 @@ fn describe() -> eitri::Result<Module> {
     // A mask is in its register as long as nothing else is written there.
     let mut lanes = m.lanes(kernel)?;
     let mask = |pcs: Range<u64>, register| [(pcs, Loc::register(register))];
-    // Line 3. 0x38 s_load_dwordx4 s[0:3] takes the mask away: from 0x40 on, who returned is not known any more.
+    // Line 3. 0x38 s_load_dwordx4 s[0:3] takes the mask away: from 0x40 on, who returned is not known any
+    // more.
     lanes.early_return(0x34..0x40, 0x1c8, &mask(0x28..0x40, s0))?;
     // Line 6: 0x6c v_cmpx, 0x120 s_andn2_saveexec, 0x1b0 s_or; and so on.
     let line_6 = lanes.if_else(0x74..0x124, 0x124..0x1b4, 0x6c, 0x1b4, &mask(0x60..0x1b4, s0))?;
@@ -125,8 +127,8 @@ const fn early(pc: u64, exec: u32, s0: u32, s4: u32) -> Stop {
     Stop { pc, exec, s: [Some(s0), None, Some(s4)] }
 }
 
-/// `n` is 28 and `thr` 10; lanes 0 to 4 have a `d` divisible by 3, 5 to 8 by 5, 9 to 13 by neither; 14 to 19 an even
-/// `a`, 20 to 23 an odd one with `b` over 100, 24 to 27 not over; 28 to 31 return.
+/// `n` is 28 and `thr` 10; lanes 0 to 4 have a `d` divisible by 3, 5 to 8 by 5, 9 to 13 by neither; 14 to 19
+/// an even `a`, 20 to 23 an odd one with `b` over 100, 24 to 27 not over; 28 to 31 return.
 const MIXED: [Case; 19] = [
     // The early return: who is in s0 and does not run has returned, until something else is in s0.
     (early(0x34, 0x0fff_ffff, 0xffff_ffff, 0x1c), &[(5..6, at(0x34)), (30..31, at(0x1c8))]),
@@ -181,7 +183,8 @@ const MIXED: [Case; 19] = [
     (stop(0x1b4, 0x0fff_ffff, 0x3fff, 0x0ff0_0000, 0x0f00_0000), &[(5..6, at(0x1b4)), (30..31, NOWHERE)]),
 ];
 
-/// Waves in which nobody takes a side, so that it is jumped over, and registers still have what was there before.
+/// Waves in which nobody takes a side, so that it is jumped over, and registers still have what was there
+/// before.
 const OTHERS: [Case; 7] = [
     // All return.
     (early(0x34, 0, 0xffff_ffff, 0), &[(0..32, at(0x1c8))]),
@@ -235,7 +238,8 @@ fn a_lane_that_was_not_active_on_entry_is_nowhere() {
     }
 }
 
-/// Where a lane of the mixed wave stands, by the path that it takes through the source. Nothing here is of a mask.
+/// Where a lane of the mixed wave stands, by the path that it takes through the source. Nothing here is of a
+/// mask.
 pub fn by_source(lane: usize, pc: u64) -> Option<u64> {
     /// While the pc is here, the lane waits there.
     type Waits = &'static [(Range<u64>, u64)];
@@ -252,8 +256,8 @@ pub fn by_source(lane: usize, pc: u64) -> Option<u64> {
     Some(waits.iter().find(|(pcs, _)| pcs.contains(&pc)).map_or(pc, |&(_, at)| at))
 }
 
-/// The mixed wave before each instruction that it runs, as an interpreter of them found it: `k04_mixed.txt` has pc,
-/// EXEC, s0, s1, s4.
+/// The mixed wave before each instruction that it runs, as an interpreter of them found it: `k04_mixed.txt`
+/// has pc, EXEC, s0, s1, s4.
 pub fn mixed() -> Vec<Stop> {
     let stops = include_str!("k04_mixed.txt").lines().map(|line| {
         let number = |word: &str| u32::from_str_radix(word, 16).expect("a number");

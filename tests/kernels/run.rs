@@ -1,9 +1,10 @@
-//! A wave that runs, instruction by instruction: at each, the registers of all callers are what they were when the
-//! call was made, or are lost because something was written there.
+//! A wave that runs, instruction by instruction: at each, the registers of all callers are what they were
+//! when the call was made, or are lost because something was written there.
 //!
-//! A line of a run is a pc and what the instruction before it has written, as an interpreter of the instructions
-//! found it: registers, lanes 0 to 5 and 25 of vector registers, and dwords in scratch memory behind an `@`. A line
-//! with `>` follows a call, one with `<` a return. Addresses of code are relative, so a run is of every object.
+//! A line of a run is a pc and what the instruction before it has written, as an interpreter of the
+//! instructions found it: registers, lanes 0 to 5 and 25 of vector registers, and dwords in scratch memory
+//! behind an `@`. A line with `>` follows a call, one with `<` a return. Addresses of code are relative, so a
+//! run is of every object.
 
 use std::collections::BTreeSet;
 
