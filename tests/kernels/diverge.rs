@@ -70,20 +70,15 @@ fn describe() -> eitri::Result<Module> {
 
 /// A wave that is stopped: pc, EXEC, and what is in s0, s1 and s4, if it is known.
 #[derive(Debug, Clone, Copy)]
-struct Stop {
-    pc: u64,
+pub struct Stop {
+    pub pc: u64,
     exec: u32,
     s: [Option<u32>; 3],
 }
 
-/// Where the lanes stand, from the start of the kernel.
-fn stand(attached: &Attached, Stop { pc, exec, s }: Stop) -> Vec<Option<u64>> {
+/// The wave, in a kernel that starts at this address.
+pub fn wave(start: u64, Stop { pc, exec, s }: Stop) -> Snapshot {
     let gpu = gfx1030();
-    let object = Object::read(&attached.object).expect("an object");
-    let dwarf = Dwarf::read_as(&object, attached.dialect, DraftCodes::NONE).expect("DWARF");
-    let (frames, info) = ([dwarf.frames(FrameSection::Debug).expect("frames")], DebugInfo::new(&dwarf));
-    let start = object.symbol_address("diverge").expect("the kernel");
-
     let mut wave = Snapshot { pc: Some(start + pc), ..Snapshot::default() };
     let mut put = |name, bytes: &[u8]| {
         wave.registers.insert(gpu.register_named(name).expect("a register"), bytes.into());
@@ -94,10 +89,22 @@ fn stand(attached: &Attached, Stop { pc, exec, s }: Stop) -> Vec<Option<u64>> {
             put(name, &value.to_le_bytes());
         }
     }
+    wave
+}
+
+/// Where the lanes stand, from the start of the kernel.
+fn stand(attached: &Attached, stop: Stop) -> Vec<Option<u64>> {
+    let gpu = gfx1030();
+    let object = Object::read(&attached.object).expect("an object");
+    let dwarf = Dwarf::read_as(&object, attached.dialect, DraftCodes::NONE).expect("DWARF");
+    let (frames, info) = ([dwarf.frames(FrameSection::Debug).expect("frames")], DebugInfo::new(&dwarf));
+    let start = object.symbol_address("diverge").expect("the kernel");
+    let wave = wave(start, stop);
     let stack = CallStack::new(&wave, &frames, &gpu).with_debug_info(&info);
     let frame = stack.innermost().expect("a frame");
     assert!(frame.step_out().expect("the end").is_none());
-    let lane_pc = |lane| frame.lane_pc(lane).unwrap_or_else(|fault| panic!("lane {lane}, {pc:#x}: {fault}"));
+    let lane_pc =
+        |lane| frame.lane_pc(lane).unwrap_or_else(|fault| panic!("lane {lane}, {stop:x?}: {fault}"));
     (0..32).map(|lane| lane_pc(lane).map(|at| at.wrapping_sub(start))).collect()
 }
 
@@ -194,7 +201,7 @@ const OTHERS: [Case; 7] = [
     (stop(0x11c, 0, 0, 0x0fff_ffff, 0), &[(5..6, at(0x120))]),
 ];
 
-static OBJECTS: LazyLock<Vec<Attached>> = LazyLock::new(|| {
+pub static OBJECTS: LazyLock<Vec<Attached>> = LazyLock::new(|| {
     let module = describe().expect("the kernel");
     let consumers = [Consumer::llvm(), Consumer::rocgdb(), Consumer::rocgdb_legacy()];
     consumers.iter().flat_map(|consumer| attached(OBJECT, &module, consumer)).collect()
@@ -233,7 +240,7 @@ fn a_lane_that_was_not_active_on_entry_is_nowhere() {
 
 /// Where a lane of the mixed wave stands, by the path that it takes through the source. Nothing here is of a
 /// mask.
-fn by_source(lane: usize, pc: u64) -> Option<u64> {
+pub fn by_source(lane: usize, pc: u64) -> Option<u64> {
     /// While the pc is here, the lane waits there.
     type Waits = &'static [(Range<u64>, u64)];
     let waits: Waits = match lane {
@@ -251,15 +258,19 @@ fn by_source(lane: usize, pc: u64) -> Option<u64> {
 
 /// The mixed wave before each instruction that it runs, as an interpreter of them found it: `k04_mixed.txt`
 /// has pc, EXEC, s0, s1, s4.
-#[test]
-fn every_lane_stands_at_every_pc_where_its_path_through_the_source_has_it() {
+pub fn mixed() -> Vec<Stop> {
     let stops = include_str!("k04_mixed.txt").lines().map(|line| {
         let number = |word: &str| u32::from_str_radix(word, 16).expect("a number");
         let numbers: Vec<u32> = line.split(' ').map(number).collect();
         let [pc, exec, s0, s1, s4] = numbers[..] else { panic!("{line}") };
         stop(pc.into(), exec, s0, s1, s4)
     });
-    let stops: Vec<Stop> = stops.collect();
+    stops.collect()
+}
+
+#[test]
+fn every_lane_stands_at_every_pc_where_its_path_through_the_source_has_it() {
+    let stops = mixed();
     assert_eq!(stops.len(), 86);
     for object in &*OBJECTS {
         for stop in &stops {

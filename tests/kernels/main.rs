@@ -5,10 +5,13 @@
 
 mod calls;
 mod cases;
+mod chart;
 #[path = "../common/tools.rs"]
 #[allow(dead_code, reason = "the tools are those of other tests, too")]
 mod common;
 mod diverge;
+#[path = "../common/mod.rs"]
+mod golden;
 mod llvm;
 mod run;
 mod stopped;

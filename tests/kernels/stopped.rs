@@ -1,5 +1,6 @@
 //! Waves that are stopped in functions that call each other, and what is to be found of their callers.
 
+use eitri::dump::{Standing, lanes};
 use eitri::eval::{CallStack, DebugInfo, Frame, Snapshot, read_bits, spans};
 use eitri::op::DraftCodes;
 use eitri::read::{Dwarf, FrameSection, Object};
@@ -133,12 +134,18 @@ pub fn check(attached: &Attached, case: &Case) {
         all.iter().map(|frame| (frame.resumes_at(), frame.cfa().expect("a place").to_string())).collect();
     assert_eq!(found, expected, "{case:x?}");
 
-    for frame in &all {
+    let functions = [case.at].into_iter().chain(case.callers.iter().map(|(pc, _)| *pc)).map(|(name, _)| name);
+    for (frame, function) in all.iter().zip(functions) {
         let said = frame.active_lanes().expect("a mask").and_then(|mask| mask.as_u64());
         let active = said.or_else(|| find(frame, &wave, &gpu, "exec").0.map(u64::from));
         assert_eq!(active, Some(case.active.into()), "{frame:?}, {case:x?}");
         assert_eq!(frame.lane_pc(5).expect("a lane"), Some(frame.resumes_at()), "{frame:?}, {case:x?}");
         assert_eq!(frame.lane_pc(25).expect("a lane"), None, "{frame:?}, {case:x?}");
+        // The chart of a function is of its frame.
+        let told = lanes(&info, Some(function), &[&wave], &gpu).expect("the function is on the stack");
+        let standing = told.stops[0].lanes.as_ref().expect("a frame");
+        assert_eq!((told.stops[0].pc, standing[5]), (frame.resumes_at(), Standing::Active), "{case:x?}");
+        assert_eq!(standing[25], Standing::Nowhere, "{case:x?}");
     }
     for &(number, name, expected) in case.finds {
         let (value, at) = find(&all[number as usize], &wave, &gpu, name);
