@@ -1,0 +1,7 @@
+//! Where the lanes of a wave stand: what a compiler describes, what is written, and what a wave does.
+
+mod compile;
+mod describe;
+mod program;
+mod simulate;
+mod wave;
