@@ -3,5 +3,7 @@
 mod compile;
 mod describe;
 mod program;
+mod refused;
 mod simulate;
 mod wave;
+mod written;

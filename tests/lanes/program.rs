@@ -139,7 +139,7 @@ impl Program {
         // Most are small, so that there can be many.
         let (left, most_levels) = match seed % 16 {
             0 => (4 + random.below(12) as i64, 3 + random.below(6) as usize),
-            _ => (1 + random.below(3) as i64, 1 + random.below(6) as usize),
+            _ => (1 + random.below(2) as i64, 1 + random.below(6) as usize),
         };
         let mut maker = Maker {
             random,

@@ -20,7 +20,7 @@ use super::program::{FUNCTION, Id, Program, Random};
 use super::wave::{Standing, Wave};
 
 /// How many programs are run in all.
-const PROGRAMS: u64 = 600;
+const PROGRAMS: u64 = 10_000;
 /// In how many iterations of a loop it is asked where the lanes stand at a pc.
 const ITERATIONS: usize = 2;
 /// How many are in a module.
