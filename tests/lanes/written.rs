@@ -119,7 +119,7 @@ fn what_is_right_is_clean() {
                 let (left_out, bytes) = object(&module, &consumer);
                 let report = eitri::check(&module, &consumer, &left_out, &bytes).expect("it can be read");
                 assert!(report.is_clean(), "{}, DWARF {version}: {report}", consumer.name);
-                // DWARF 2 has no calls.
+                // DWARF 2 has no calls, and DWARF 3 has no `stack_value`: what waits in no region is told all the same.
                 let is_told = if version > 2 { consumer.lane_pc } else { consumer.active_lane };
                 assert_eq!(
                     report.locations > 0,
