@@ -17,10 +17,10 @@ use crate::target::Per;
 /// of the region does not count, so that all places of a saved mask can be given to every region that has it.
 #[derive(Debug)]
 pub struct LanesBuilder<'b> {
-    builder: &'b mut Builder,
+    pub(super) builder: &'b mut Builder,
     function: FunctionId,
-    scope: ScopeId,
-    around: Option<RegionId>,
+    pub(super) scope: ScopeId,
+    pub(super) around: Option<RegionId>,
 }
 
 impl Builder {

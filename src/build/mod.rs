@@ -41,6 +41,7 @@
 //! ```
 
 mod calls;
+mod control_flow;
 mod finish;
 mod functions;
 mod lanes;
@@ -52,6 +53,7 @@ mod types;
 mod variables;
 
 pub use calls::{ArgumentBuilder, CallBuilder};
+pub use control_flow::{BlockId, ControlFlow, ExecWrite, MaskId};
 pub use functions::FunctionBuilder;
 pub use lanes::LanesBuilder;
 pub(crate) use loc::scalar;

@@ -191,8 +191,8 @@ pub fn compile(program: &Program, lanes: u32) -> Code {
     };
     let returns = compiler.returns(program.has_return, FUNCTION);
     compiler.block(&program.body);
-    compiler.code.labels[FUNCTION].end = compiler.pc();
     compiler.end_returns(returns);
+    compiler.code.labels[FUNCTION].end = compiler.pc();
     compiler.emit(Op::End);
     compiler.code
 }
@@ -308,8 +308,8 @@ impl Compiler {
 
     fn end_returns(&mut self, returns: Option<(Slot, usize)>) {
         if let Some((slot, region)) = returns {
-            let epilogue = self.pc();
             self.restore(slot);
+            let epilogue = self.pc();
             self.close(region, epilogue);
             self.saved.pop();
         }
@@ -427,8 +427,8 @@ impl Compiler {
                     code.emit(Op::Work(*id));
                     let returns = code.returns(*has_return, *id);
                     code.block(body);
-                    code.code.labels[*id].end = code.pc();
                     code.end_returns(returns);
+                    code.code.labels[*id].end = code.pc();
                 });
                 self.end(*id);
                 self.scope = around;
@@ -516,10 +516,10 @@ impl Compiler {
                 (slot, code.open(RegionKind::Other, slot))
             });
             code.block(body);
-            let latch = code.pc();
-            code.code.labels[id].latch = latch;
             if let Some((slot, region)) = next {
                 code.restore(slot);
+                let latch = code.pc();
+                code.code.labels[id].latch = latch;
                 code.close(region, latch);
                 code.saved.pop();
             }

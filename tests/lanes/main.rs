@@ -2,6 +2,7 @@
 
 mod compile;
 mod describe;
+mod graph;
 mod program;
 mod refused;
 mod simulate;
