@@ -35,6 +35,8 @@ pub struct At {
     pub variable: Option<String>,
     /// The [region](crate::model::Region) of divergent control flow.
     pub region: Option<String>,
+    /// Of what a frame says the place: the name of a register of the caller, or `CFA`.
+    pub column: Option<String>,
     /// The pc range, half-open, in bytes from the start of the function.
     pub pcs: Option<Range<u64>>,
     /// The index of the operation in its expression, counted from 0.
@@ -153,6 +155,7 @@ impl Error {
         at.function = at.function.take().or(outer.function);
         at.variable = at.variable.take().or(outer.variable);
         at.region = at.region.take().or(outer.region);
+        at.column = at.column.take().or(outer.column);
         at.pcs = at.pcs.take().or(outer.pcs);
         at.operation = at.operation.or(outer.operation);
         at.section = at.section.take().or(outer.section);
@@ -226,6 +229,7 @@ impl fmt::Display for At {
         parts.extend(self.function.as_ref().map(|function| format!("function `{function}`")));
         parts.extend(self.variable.as_ref().map(|variable| format!("variable `{variable}`")));
         parts.extend(self.region.clone());
+        parts.extend(self.column.as_ref().map(|column| format!("rule of {column}")));
         parts.extend(self.pcs.as_ref().map(|pcs| format!("pc {:#x}..{:#x}", pcs.start, pcs.end)));
         parts.extend(self.section.as_ref().map(|section| format!("section {section}")));
         parts.extend(self.operation.map(|operation| format!("operation {operation}")));

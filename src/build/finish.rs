@@ -24,6 +24,7 @@ impl Builder {
         self.take_wrong()?;
         self.sort_live();
         self.sort_rows();
+        self.sort_frames();
         self.sort_arguments();
         self.sort_macros();
         super::lanes::sort(&mut self.module);
@@ -31,11 +32,13 @@ impl Builder {
         module.locs.shrink_to_fit();
         module.live.shrink_to_fit();
         module.rows.shrink_to_fit();
+        module.frame_rules.shrink_to_fit();
         module.variables.shrink_to_fit();
         check_functions(&module)?;
         check_calls(&module)?;
         check_live(&module)?;
         check_variables(&module)?;
+        super::frame::check(&module)?;
         check_files(&module)?;
         check_types(&module)?;
         super::macros::check(&module)?;

@@ -93,6 +93,8 @@ impl Builder {
             templates: Vec::new(),
             stack: Stack::kernel(&self.module.target),
             lanes: Default::default(),
+            frame_extent: None,
+            frame: 0..0,
             rows: 0..0,
             is_inlined: false,
         });

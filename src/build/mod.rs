@@ -43,6 +43,7 @@
 mod calls;
 mod control_flow;
 mod finish;
+mod frame;
 mod functions;
 mod lanes;
 mod loc;
@@ -54,6 +55,7 @@ mod variables;
 
 pub use calls::{ArgumentBuilder, CallBuilder};
 pub use control_flow::{BlockId, ControlFlow, ExecWrite, MaskId};
+pub use frame::FrameBuilder;
 pub use functions::FunctionBuilder;
 pub use lanes::LanesBuilder;
 pub(crate) use loc::scalar;
@@ -115,6 +117,7 @@ impl Builder {
             locs: Pool::default(),
             lanes: Default::default(),
             live: Vec::new(),
+            frame_rules: Vec::new(),
             rows: Vec::new(),
             ranges: Vec::new(),
             macros: Vec::new(),
@@ -248,6 +251,7 @@ impl Builder {
             + of(module.variables.len(), size_of::<crate::model::Variable>())
             + of(module.live.len(), size_of::<crate::model::Live>())
             + of(module.rows.len(), size_of::<Row>())
+            + of(module.frame_rules.len(), size_of::<crate::model::FrameRule>())
             + of(module.locs.bytes(), 1)
     }
 

@@ -4,7 +4,7 @@
 use core::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::witness::{Fill, Patch};
+use super::witness::{self, Fill, Patch};
 use crate::eval::{
     BaseType, DebugInfo, Entry, ListEntry, Location, Machine, SingleLocation, Storage, Unavailable,
 };
@@ -90,6 +90,12 @@ impl Machine for Stopped<'_, '_> {
 
     fn pc(&self, frame: u32) -> Option<u64> {
         self.pc.filter(|_| frame == 0)
+    }
+
+    fn cfa(&self, frame: u32) -> Option<Location> {
+        let (space, address) = witness::cfa(self.target);
+        let bits = self.target.space(space)?.address_bits;
+        (frame == 0).then(|| Location::memory(space, bits, address))
     }
 
     /// What the caller will find in a register is what it held on entry. Where that is now nobody says: it is

@@ -102,6 +102,15 @@ fn spell(storage: u64, at: u64) -> u8 {
     (bits ^ bits >> 31) as u8
 }
 
+/// Where the canonical frame address is: the space and the address. Nothing about it is special, but that it is the
+/// same for the model and for the bytes.
+pub(super) fn cfa(target: &Target) -> (SpaceId, u64) {
+    match target.space(SpaceId::PRIVATE_WAVE) {
+        Some(space) => (space.id, 0x4_5670),
+        None => (SpaceId::DEFAULT, 0x7fff_1234_5670),
+    }
+}
+
 /// A stopped program for the model's own meaning.
 pub(super) struct Stopped<'a> {
     pub(super) target: &'a Target,
@@ -189,6 +198,11 @@ impl Contents for Stopped<'_> {
         self.asked.contents.set(true);
         let bits = self.target.register(reg)?.bits.min(64);
         number(0, bits, |at| Some(self.fill.entry_byte(reg, at as u32)))
+    }
+
+    fn cfa(&self) -> Option<Span> {
+        let (space, address) = cfa(self.target);
+        Some(Span { storage: Storage::Memory(space, None), from: 8 * u128::from(address), bits: 1 })
     }
 
     fn memory(&self, space: SpaceId, lane: Option<u32>, from: u128, bits: u32) -> Option<u64> {

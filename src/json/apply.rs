@@ -146,6 +146,7 @@ impl<'a> Reader<'a> {
             }
             Statement::Region(said) => self.region(said),
             Statement::WholeWave(said) => self.whole_wave(said),
+            Statement::Frame(said) => self.frame(said),
             Statement::Macros(said) => {
                 let unit = self.unit(&said.unit)?;
                 said.macros.into_iter().try_for_each(|step| self.macro_step(unit, step))

@@ -14,12 +14,12 @@ use crate::error::Result;
 use crate::model::{FileId, FunctionId, Loc, Row, UnitId, VariableId};
 
 /// Reads one element of a list and tells the builder.
-trait Element<'a> {
+pub(super) trait Element<'a> {
     fn read<S: SeqAccess<'a>>(&mut self, reader: &mut Reader<'a>, json: &mut S) -> Result<(), S::Error>;
 }
 
 /// A list, or an element of it, which is a list too.
-struct List<'s, 'a, T>(&'s mut Reader<'a>, &'s mut T);
+pub(super) struct List<'s, 'a, T>(pub &'s mut Reader<'a>, pub &'s mut T);
 struct One<'s, 'a, T>(&'s mut Reader<'a>, &'s mut T);
 
 impl<'a, T: Element<'a>> Visitor<'a> for List<'_, 'a, T> {
@@ -59,7 +59,7 @@ impl<'a, T: Element<'a>> Visitor<'a> for One<'_, 'a, T> {
 
 /// The next item of an element.
 #[inline]
-fn next<'a, T: Deserialize<'a>, S: SeqAccess<'a>>(
+pub(super) fn next<'a, T: Deserialize<'a>, S: SeqAccess<'a>>(
     json: &mut S,
     read: usize,
     whole: &str,
@@ -69,7 +69,7 @@ fn next<'a, T: Deserialize<'a>, S: SeqAccess<'a>>(
 
 /// Refuses more than an element has.
 #[inline]
-fn end<'a, S: SeqAccess<'a>>(json: &mut S, read: usize, whole: &str) -> Result<(), S::Error> {
+pub(super) fn end<'a, S: SeqAccess<'a>>(json: &mut S, read: usize, whole: &str) -> Result<(), S::Error> {
     match json.next_element::<de::IgnoredAny>()? {
         None => Ok(()),
         Some(_) => Err(de::Error::invalid_length(read + 1, &whole)),

@@ -4,6 +4,7 @@ mod apply;
 mod apply_lanes;
 mod apply_names;
 mod apply_types;
+mod frames;
 mod ids;
 mod lists;
 mod loc;

@@ -5,6 +5,7 @@ use serde::de::Deserializer;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::frames::RulesOf;
 use super::shape::shaped;
 use super::words::{Bytes, Integer, Line, Named, Number, Signed, Text, Word};
 use super::write;
@@ -150,6 +151,10 @@ objects! {
     }
     Procedure { unit: Ref<'a>, id: Text<'a>, loc: Later<'a> } {}
     Rows { function: Ref<'a>, rows: Later<'a> } {}
+    Frame { function: Ref<'a> } {
+        rules: Later<'a>, return_address: Vec<(Number, Number, Named<'a>, Named<'a>)>, saved_to_scratch: Later<'a>,
+        entry_function: bool, extent: (Signed, Signed),
+    }
     Macros { unit: Ref<'a>, macros: Vec<MacroStep<'a>> } {}
     Lanes { r#in: Ref<'a> } {}
     Region { r#in: Ref<'a>, kind: Word<RegionKind>, pcs: Pcs, waits_at: Number, masks: Later<'a> } {
@@ -261,6 +266,7 @@ statements! {
     Definition "definition" Definition
     Procedure "procedure" Procedure
     Rows "rows" Rows
+    Frame "frame" Frame
     Macros "macros" Macros
     Lanes "lanes" Lanes
     Region "region" Region
@@ -363,6 +369,7 @@ pub(super) enum Later<'a> {
     Number(write::NumberAt<'a>),
     Expr(write::Place<'a>),
     Rows(write::Rows<'a>),
+    Rules(RulesOf<'a>),
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Later<'a> {
@@ -381,6 +388,7 @@ impl Serialize for Later<'_> {
             Self::Number(number) => number.serialize(to),
             Self::Expr(loc) => loc.expression().serialize(to),
             Self::Rows(rows) => rows.serialize(to),
+            Self::Rules(rules) => rules.serialize(to),
         }
     }
 }

@@ -168,6 +168,7 @@ impl Serialize for At<'_, '_> {
                 one(to, "pointer_to", (known.variable_ref(variable), Signed(by)))
             }
             Node::Call(procedure) => one(to, "call", known.procedure_ref(procedure)),
+            Node::Cfa => to.serialize_str("cfa"),
             Node::Undefined => to.serialize_str("undefined"),
             Node::Expr(expr) => one(to, "expr", expression(known, expr)),
             Node::Const(value) => Number(value).serialize(to),

@@ -2,6 +2,7 @@
 
 use gimli::{DwAt, DwForm, Format};
 
+use super::frame::{AspaceCfa, FrameForm};
 use crate::emit;
 use crate::error::{Error, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
@@ -52,6 +53,8 @@ pub struct Consumer {
     pub format: Format,
     /// Whether a unit's language is said as DWARF 6 does, too: by a name and a version.
     pub language_names: bool,
+    /// How call frame information is written.
+    pub frames: FrameForm,
     /// Tables for looking things up.
     pub tables: Tables,
     /// Whether structures, classes, unions and enumerations with a name go to type units, of which a linker keeps
@@ -94,6 +97,10 @@ pub struct Tables {
     pub aranges: bool,
 }
 
+/// AMD's debuggers know one instruction that names a space, and take the space over to what follows.
+const ROCGDB_FRAMES: FrameForm =
+    FrameForm { aspace_cfa: AspaceCfa::Unsigned, def_cfa_resets_space: false, ..FrameForm::STANDARD };
+
 /// `DW_AT_LLVM_memory_space`.
 pub const DW_AT_LLVM_MEMORY_SPACE: DwAt = DwAt(0x3e0f);
 /// `DW_AT_LLVM_address_space`.
@@ -125,6 +132,7 @@ impl Consumer {
             kernel_convention: Some(DW_CC_LLVM_DEVICE_KERNEL),
             has_split_offsets: true,
             shared_from_bytes: Some(16),
+            frames: FrameForm { aspace_cfa: AspaceCfa::Signed, ..FrameForm::STANDARD },
             ..Self::dwarf5()
         }
     }
@@ -135,6 +143,7 @@ impl Consumer {
             name: "ROCgdb",
             lane_pc: Some(DW_AT_LLVM_LANE_PC_AMD),
             active_lane: Some(DW_AT_LLVM_ACTIVE_LANE_AMD),
+            frames: ROCGDB_FRAMES,
             has_split_offsets: false,
             ..Self::llvm()
         }
@@ -152,6 +161,7 @@ impl Consumer {
             lane_pc: Some(DW_AT_LLVM_LANE_PC_AMD),
             active_lane: Some(DW_AT_LLVM_ACTIVE_LANE_AMD),
             kernel_convention: None,
+            frames: ROCGDB_FRAMES,
             ..Self::dwarf5()
         }
     }
@@ -171,6 +181,7 @@ impl Consumer {
             version: 5,
             format: Format::Dwarf32,
             language_names: false,
+            frames: FrameForm::STANDARD,
             tables: Tables::default(),
             has_type_units: false,
             is_split: false,

@@ -172,6 +172,7 @@ impl<'u> Dies<'u> {
             code: has.code,
             named: self.info.named.map(|named| named.finish()).unwrap_or_default(),
             type_units: Vec::new(),
+            frames: Default::default(),
             left_out: self.left_out,
             has_shared: self.has_shared,
             skeleton,

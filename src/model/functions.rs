@@ -59,6 +59,11 @@ pub struct Function {
     pub stack: Stack,
     /// Where its lanes stand.
     pub(crate) lanes: FunctionLanes,
+    /// Which bytes are its frame's, counted from the canonical frame address in the space that it is in; `None` where
+    /// that is not said.
+    pub frame_extent: Option<Range<i64>>,
+    /// Its frame, as indices into the module's rules.
+    pub(crate) frame: Range<u32>,
     /// Its line table, as indices into the module's rows.
     pub(crate) rows: Range<u32>,
     /// Whether it was inlined somewhere.

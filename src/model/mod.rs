@@ -25,7 +25,7 @@ mod types;
 
 pub use calls::{Argument, Call};
 pub use denote::{Contents, NoMeaning, Span, Storage};
-pub use frame::Stack;
+pub use frame::{Column, FrameRule, Stack};
 pub use functions::{Defaulted, DescribedCalls, Function, MemberFunction, Virtuality};
 pub use ids::{
     CallId, ExprId, FileId, FunctionId, ImportId, LabelId, LocId, ProcedureId, RegionId, ScopeId, StringId,
@@ -87,6 +87,8 @@ pub struct Module {
     pub(crate) arguments: Vec<Argument>,
     /// Sorted by variable, then by pc.
     pub(crate) live: Vec<Live>,
+    /// Sorted by function, then by pc and column.
+    pub(crate) frame_rules: Vec<FrameRule>,
     /// Sorted by function, then by pc.
     pub(crate) rows: Vec<Row>,
     /// Pc ranges of scopes, from the start of the function.
@@ -208,6 +210,12 @@ impl Module {
     /// The line table of a function, sorted by pc.
     pub fn rows(&self, id: FunctionId) -> &[Row] {
         slice(&self.rows, &self.functions[id].rows)
+    }
+
+    /// Where the frame of a function and its caller's registers are, sorted by pc and column; empty where that is not
+    /// said.
+    pub fn frame(&self, id: FunctionId) -> &[FrameRule] {
+        slice(&self.frame_rules, &self.functions[id].frame)
     }
 
     /// The variables of all units.

@@ -7,9 +7,9 @@
 
 use super::{
     Address, Argument, Base, BaseOffset, Call, Composite, Count, Dimension, Discriminant, Entity, ExprId,
-    File, Function, Import, Label, Lanes, Live, LocId, Macro, Mask, Member, Module, Node, Pool, Procedure,
-    Scope, ScopeKind, StringId, Strings, Symbol, TemplateArgument, TemplateParameter, Type, TypeKind, Unit,
-    Variable, Variant, VariantPart, WholeWave,
+    File, FrameRule, Function, Import, Label, Lanes, Live, LocId, Macro, Mask, Member, Module, Node, Pool,
+    Procedure, Scope, ScopeKind, StringId, Strings, Symbol, TemplateArgument, TemplateParameter, Type,
+    TypeKind, Unit, Variable, Variant, VariantPart, WholeWave,
 };
 use crate::model::loc::Loc;
 use crate::op::Expr;
@@ -34,6 +34,7 @@ impl PartialEq for Module {
             locs,
             lanes,
             live,
+            frame_rules,
             rows,
             ranges,
             macros,
@@ -56,6 +57,7 @@ impl PartialEq for Module {
             && *locs == other.locs
             && *lanes == other.lanes
             && *live == other.live
+            && *frame_rules == other.frame_rules
             && *rows == other.rows
             && *ranges == other.ranges
             && *macros == other.macros
@@ -89,6 +91,7 @@ impl<'m> Canonical<'m> {
         module.procedures.values_mut().for_each(|procedure| procedure.store(&mut to));
         module.live.iter_mut().for_each(|live| live.store(&mut to));
         module.lanes.store(&mut to);
+        module.frame_rules.iter_mut().for_each(|rule| rule.store(&mut to));
         module.calls.values_mut().for_each(|call| call.store(&mut to));
         module.arguments.iter_mut().for_each(|argument| argument.store(&mut to));
         module.imports.values_mut().for_each(|import| import.store(&mut to));
@@ -196,6 +199,7 @@ fields! {
     Mask { loc }
     WholeWave { mask }
     Lanes { masks, whole_waves }
+    FrameRule { loc }
 }
 
 impl Store for TypeKind {

@@ -76,7 +76,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             Whose::Lanes(scope) => scope,
             Whose::Type(id) => module.ty(id).scope(),
             Whose::Variable(id) => module.variable(id).scope,
-            Whose::Function(id) => module.function(id).scope,
+            Whose::Function(id) | Whose::Frame(id, _) => module.function(id).scope,
             Whose::Call(id) => module.call(id).scope,
         };
         let symbol = |name: &str| Some(self.object.symbol(name)?.address);

@@ -179,6 +179,7 @@ impl Dies<'_> {
             Whose::Type(id) => module.types[id].scope,
             Whose::Function(id) => module.functions[id].scope,
             Whose::Call(id) => module.calls[id].scope,
+            Whose::Frame(id, _) => module.functions[id].scope,
         };
         let function = module.function_of(scope).map(|function| module.functions[function].stack);
         function.unwrap_or_else(|| Stack::kernel(&module.target))
@@ -214,6 +215,7 @@ impl Dies<'_> {
             Whose::Type(id) => module.at_type(id),
             Whose::Function(id) => module.at_scope(module.functions[id].scope),
             Whose::Call(id) => module.at_scope(module.calls[id].scope),
+            Whose::Frame(id, _) => module.at_scope(module.functions[id].scope),
         });
         if self.policy == Policy::Strict || !is_untold {
             return Err(why);
