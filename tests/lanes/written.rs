@@ -302,3 +302,37 @@ fn a_function_without_regions_needs_no_list() {
     let report = eitri::check(&module, &consumer, &[], &bytes).expect("it can be read");
     assert!(!report.is_clean());
 }
+
+/// A kernel of so many regions, each in the one before.
+fn nested(levels: u64) -> Report {
+    let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("the processor runs such waves");
+    let mut m = Builder::new(gpu.clone());
+    let unit = m.unit("a.cl");
+    let bytes = 8 * levels + 8;
+    let kernel = m.function(unit, "k").expect("a function").code("k", bytes).kernel().id();
+    let mut lanes = m.lanes(kernel).expect("a function");
+    for level in 0..levels {
+        let pcs = 4 * level..bytes - 4 * level;
+        let mask = Loc::register(gpu.sgpr(level as u16).expect("a register"));
+        let region = lanes.if_then(pcs.clone(), pcs.start, &[(pcs, mask)]).expect("a region");
+        lanes.inside(region).expect("the region around");
+    }
+    let module = m.finish().expect("it is right");
+    let consumer = Consumer::rocgdb();
+    let written = lower(&module, &consumer, Policy::Strict).expect("it is written");
+    let code = Code::text(vec![0; bytes as usize]).with_function("k", 0, bytes);
+    let object = new_object(module.target(), &code, &written.sections).expect("an object");
+    let report = eitri::check(&module, &consumer, &[], &object).expect("it can be read");
+    assert!(report.is_clean() && report.locations > levels, "{report}");
+    report
+}
+
+/// Each region calls the one around it. The evaluator follows 32 calls unless it is told otherwise, and `check` 64
+/// regions: what is deeper is written, and listed as not proven.
+#[test]
+fn regions_are_nested_deeply() {
+    assert!(nested(36).unproven.is_empty());
+    let unproven = nested(66).unproven;
+    assert_eq!(unproven.len(), 1);
+    assert_eq!((unproven[0].variable, unproven[0].at.pcs.clone()), (None, Some(4 * 64..4 * 64 + 1)));
+}
