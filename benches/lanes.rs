@@ -63,7 +63,7 @@ fn sizes(module: &Module) -> [usize; 3] {
     let written = lower(module, &Consumer::rocgdb(), Policy::Strict).expect("it can be said");
     let of = |names: &[&str]| {
         let is_named = |name: &str| names.is_empty() || names.contains(&name);
-        let sections = written.sections.iter().filter(|section| is_named(&section.name));
+        let sections = written.sections.iter().filter(|section| is_named(section.name));
         sections.map(|section| section.bytes.len()).sum()
     };
     [of(&[]), of(&[".debug_info"]), of(&[".debug_loclists"])]

@@ -30,6 +30,10 @@ impl Builder {
     /// Regions belong to the function or inlined call whose source has the control flow. Lanes that wait in a
     /// region around an inlined call did not enter that.
     ///
+    /// Regions are nested to any depth. Each is a procedure that calls that of the one around it, so that a reader
+    /// follows as many calls as regions are in each other: the [evaluator](crate::eval::Limits) 32 unless it is told
+    /// otherwise, and [`check`](crate::check()) 64.
+    ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope is not there; [`ErrorKind::BadArgument`] where it is no function with
     /// code and no inlined call, or the target has no lanes.

@@ -181,7 +181,8 @@ fn paths_that_disagree_are_refused_with_the_edge() {
 
 #[test]
 fn writes_that_do_not_fit_are_refused() {
-    let one_block = |writes: &[(u64, fn(MaskId) -> ExecWrite)]| {
+    type Written = (u64, fn(MaskId) -> ExecWrite);
+    let one_block = |writes: &[Written]| {
         error(|flow, mask| {
             flow.block(0..64);
             for (pc, write) in writes {

@@ -117,7 +117,7 @@ pub fn data(seed: u64, id: Id, lane: usize, asked: u32) -> u64 {
 
 /// Whether a lane leaves a loop at the end of an iteration: after the third, every one does.
 pub fn exits(seed: u64, id: Id, lane: usize, asked: u32, iteration: usize) -> bool {
-    iteration >= 2 || data(seed, id, lane, asked) % 2 == 0
+    iteration >= 2 || data(seed, id, lane, asked).is_multiple_of(2)
 }
 
 /// Makes programs.
@@ -276,11 +276,11 @@ impl Thread<'_> {
             }
             Statement::Leave { id, to } => {
                 self.does(Leaf::Statement(*id));
-                (self.asks(*id) % 3 == 0).then_some(*to)
+                self.asks(*id).is_multiple_of(3).then_some(*to)
             }
             Statement::If { id, then, other } => self.construct(*id, |lane| {
                 lane.does(Leaf::Statement(*id));
-                if lane.asks(*id) % 2 == 0 {
+                if lane.asks(*id).is_multiple_of(2) {
                     return lane.within(Step::Side(*id, 0), |lane| lane.block(then));
                 }
                 lane.within(Step::Side(*id, 1), |lane| match other {

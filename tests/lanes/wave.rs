@@ -158,7 +158,7 @@ impl<'p> Wave<'p> {
             Op::Work(id) => self.do_all(Leaf::Statement(id), &path),
             Op::Compare(id, one_in) => {
                 self.do_all(Leaf::Statement(id), &path);
-                self.vcc = self.of_active(|wave, lane| wave.data(id, lane) % one_in == 0);
+                self.vcc = self.of_active(|wave, lane| wave.data(id, lane).is_multiple_of(one_in));
             }
             Op::Cases(id, count) => {
                 self.do_all(Leaf::Statement(id), &path);
