@@ -1,0 +1,42 @@
+//! Numbers that a producer is known to take for each other.
+
+use super::{Check, Rule};
+use crate::spirv::opcodes as op;
+use crate::spirv::read::Fact;
+use crate::spirv::table::{Name, Row};
+use crate::spirv::words::Id;
+
+impl<'a> Check<'_, 'a> {
+    /// The row that the instruction's operands are of, if it is known.
+    pub(super) fn row(&mut self, fact: &Fact<'a>) -> Option<&'static Row> {
+        let Some(name) = fact.name() else {
+            let what = format!("{} has no instruction {}", fact.set.name(), fact.number);
+            self.find(Rule::Instruction, fact, what);
+            return None;
+        };
+        let meant = match name {
+            Name::TypeTemplateTemplateParameter if self.is_source(fact, 1) => Name::TypeTemplateParameterPack,
+            Name::TypeTemplateParameterPack if self.is_string(fact, 1) && self.is_source(fact, 2) => {
+                Name::TypeTemplateTemplateParameter
+            }
+            _ => return Some(name.row()),
+        };
+        let what = format!(
+            "its operands are those of {}, number {}; the LLVM translator has the two the other way round",
+            meant.row().text,
+            meant.row().number(fact.set).unwrap_or_default(),
+        );
+        self.find(Rule::TemplateNumbers, fact, what);
+        Some(meant.row())
+    }
+
+    fn is_source(&self, fact: &Fact<'a>, index: usize) -> bool {
+        let named = fact.operands.get(index).and_then(|&word| self.facts.get(Id(word)));
+        named.is_some_and(|named| named.name() == Some(Name::Source))
+    }
+
+    fn is_string(&self, fact: &Fact<'a>, index: usize) -> bool {
+        let named = fact.operands.get(index).and_then(|&word| self.facts.layout().definition(Id(word)));
+        named.is_some_and(|named| named.opcode() == op::STRING)
+    }
+}
