@@ -83,6 +83,17 @@ impl<'a> Check<'_, 'a> {
 
     /// A variable that says how many elements there are.
     fn counts(&mut self, fact: &Fact<'a>) {
+        let is_bound = |id: Id| {
+            let is_none = self.facts.get(id).is_some_and(|it| it.name() == Some(Name::InfoNone));
+            is_none || self.facts.layout().constant(id).is_some_and(|constant| constant.value == Some(0))
+        };
+        let bounds: Vec<bool> = fact.ids(Field::ComponentCount).map(is_bound).collect();
+        let (counts, bounds) = bounds.split_at(bounds.len() / 2);
+        if counts.len() == bounds.len() && !counts.contains(&true) && !bounds.contains(&false) {
+            let what =
+                format!("the last {} are lower bounds, as the LLVM translator writes them", bounds.len());
+            self.find_of(Rule::LowerBounds, fact, Field::ComponentCount, what);
+        }
         for id in fact.ids(Field::ComponentCount) {
             let variable = self.facts.get(id).filter(|variable| variable.set == fact.set);
             let Some(variable) = variable.filter(|it| it.name() != Some(Name::InfoNone)) else { continue };

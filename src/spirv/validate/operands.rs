@@ -4,7 +4,7 @@ use super::{Check, Rule};
 use crate::spirv::Set;
 use crate::spirv::names::Enumeration;
 use crate::spirv::opcodes as op;
-use crate::spirv::operand::{Core, Kind, Names, OperandRow, Width};
+use crate::spirv::operand::{Core, Field, Kind, Names, OperandRow, Width};
 use crate::spirv::read::Fact;
 use crate::spirv::table::{Name, Row};
 use crate::spirv::words::{Id, Instruction};
@@ -72,7 +72,8 @@ impl<'a> Check<'_, 'a> {
         } else {
             let Some(defined) = self.defined(spot, id) else { return };
             if let Some(wanted) = self.unlike(spot, id, defined) {
-                let what = format!("{} is not {wanted}", self.describe(id));
+                let habit = self.habit(spot, defined).map(|habit| format!("; the LLVM translator {habit}"));
+                let what = format!("{} is not {wanted}{}", self.describe(id), habit.unwrap_or_default());
                 self.find_at_operand(Rule::OperandKind, spot, what);
                 return;
             }
@@ -160,6 +161,25 @@ impl<'a> Check<'_, 'a> {
             }
             _ => Some(text),
         }
+    }
+
+    /// What the LLVM translator is known to name in place of what it should.
+    fn habit(&self, spot: Spot<'_, 'a>, defined: Instruction<'a>) -> Option<&'static str> {
+        let named = self.facts.fact(defined).and_then(|named| named.name());
+        Some(match (spot.row.field, named) {
+            (Field::Scope | Field::Parent | Field::Child, Some(Name::TypeTemplate)) => {
+                "names the template in place of its target"
+            }
+            (Field::Member, Some(Name::FunctionDeclaration)) => "has declarations as members",
+            (Field::Text | Field::LinkageName, Some(Name::InfoNone)) => {
+                "writes this where there is no string"
+            }
+            (Field::UnderlyingType, None) if defined.opcode() == op::TYPE_VOID => {
+                "writes this where there is no type"
+            }
+            (Field::Value, None) if defined.opcode() == op::CONSTANT_NULL => "writes this for 0",
+            _ => return None,
+        })
     }
 
     fn is_core(&self, core: Core, id: Id, defined: Instruction<'a>) -> bool {

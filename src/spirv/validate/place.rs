@@ -5,7 +5,7 @@ use crate::spirv::opcodes as op;
 use crate::spirv::operand::{Field, Place};
 use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
-use crate::spirv::words::{Id, Instruction};
+use crate::spirv::words::{HEADER, Id, Instruction};
 
 /// What came before in a function.
 #[derive(Default)]
@@ -24,10 +24,13 @@ impl<'a> Check<'_, 'a> {
     /// All instructions in order.
     pub(super) fn places(&mut self) {
         let layout = self.facts.layout();
-        let is_other =
-            |opcode| matches!(opcode, op::EXT_INST | op::EXT_INST_FORWARD | op::LINE | op::NO_LINE);
-        let globals = layout.words().instructions().take_while(|it| it.at < layout.globals_end());
-        let last = globals.filter(|it| !is_other(it.opcode())).last().map_or(0, |last| last.at);
+        let is_before = |opcode| {
+            let is_other = matches!(opcode, op::EXT_INST | op::EXT_INST_FORWARD | op::LINE | op::NO_LINE);
+            // Of what is not known, it is not known where it belongs.
+            !is_other && op::results(opcode).is_some()
+        };
+        let globals = layout.words().between(HEADER..layout.globals_end());
+        let last = globals.filter(|it| is_before(it.opcode())).last().map_or(0, |last| last.at);
         let (mut functions, mut function) = (layout.functions().iter().peekable(), None);
         let (mut before, mut continued) = (Before::default(), None);
         for instruction in layout.words().instructions() {

@@ -93,6 +93,8 @@ rules! {
     Removed "removed" "2.1 Removing Instructions";
     /// Note: the text of a source is a checksum, as the LLVM translator writes it. Lines cannot be compared with it.
     ChecksumText "checksum-text" "4.2 Compilation Unit";
+    /// Note: half of the numbers of elements are nothing or 0. The LLVM translator writes lower bounds there.
+    LowerBounds "lower-bounds" "4.3 Type instructions";
     /// Note: a debug instruction before the label of the first block, on which readers of the LLVM translator fail.
     BeforeLabel "before-label" "2 Binary Form";
 }
@@ -100,6 +102,6 @@ rules! {
 impl Rule {
     /// Whether it is no violation, but worth knowing.
     pub const fn is_note(self) -> bool {
-        matches!(self, Self::Removed | Self::ChecksumText | Self::BeforeLabel)
+        matches!(self, Self::Removed | Self::ChecksumText | Self::LowerBounds | Self::BeforeLabel)
     }
 }

@@ -15,6 +15,7 @@ impl<'a> Check<'_, 'a> {
             return None;
         };
         let meant = match name {
+            // A pack has its source where a template has its name.
             Name::TypeTemplateTemplateParameter if self.is_source(fact, 1) => Name::TypeTemplateParameterPack,
             Name::TypeTemplateParameterPack if self.is_string(fact, 1) && self.is_source(fact, 2) => {
                 Name::TypeTemplateTemplateParameter
@@ -30,9 +31,10 @@ impl<'a> Check<'_, 'a> {
         Some(meant.row())
     }
 
+    /// Whether the operand names a source, or what stands for one.
     fn is_source(&self, fact: &Fact<'a>, index: usize) -> bool {
         let named = fact.operands.get(index).and_then(|&word| self.facts.get(Id(word)));
-        named.is_some_and(|named| named.name() == Some(Name::Source))
+        named.is_some_and(|named| matches!(named.name(), Some(Name::Source | Name::InfoNone)))
     }
 
     fn is_string(&self, fact: &Fact<'a>, index: usize) -> bool {

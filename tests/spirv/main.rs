@@ -1,0 +1,24 @@
+//! SPIR-V debug instructions: the table against the specifications, reading, text, and what the validator finds.
+#![cfg(feature = "spirv")]
+
+mod assemble;
+#[path = "../common/mod.rs"]
+mod common;
+mod golden;
+mod printed;
+mod rules;
+#[path = "../common/tools.rs"]
+mod tools;
+mod words;
+
+use tools::Tool;
+
+/// A module with every instruction of `OpenCL.DebugInfo.100`.
+const OPENCL: &str = include_str!("modules/opencl.spvasm");
+
+/// A module with every instruction of `NonSemantic.Shader.DebugInfo.100`.
+const SHADER: &str = include_str!("modules/shader.spvasm");
+
+const SPIRV_AS: Tool = Tool::new("spirv-as", "spirv-tools");
+const SPIRV_DIS: Tool = Tool::new("spirv-dis", "spirv-tools");
+const SPIRV_VAL: Tool = Tool::new("spirv-val", "spirv-tools");
