@@ -202,8 +202,3 @@ fn statements(text: &str) -> Vec<Vec<Token>> {
     }
     all
 }
-
-/// The words as bytes.
-pub fn bytes(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
-}

@@ -2,6 +2,7 @@
 #![cfg(feature = "spirv")]
 
 mod assemble;
+mod cases;
 #[path = "../common/mod.rs"]
 mod common;
 mod golden;
@@ -22,3 +23,8 @@ const SHADER: &str = include_str!("modules/shader.spvasm");
 const SPIRV_AS: Tool = Tool::new("spirv-as", "spirv-tools");
 const SPIRV_DIS: Tool = Tool::new("spirv-dis", "spirv-tools");
 const SPIRV_VAL: Tool = Tool::new("spirv-val", "spirv-tools");
+
+/// The words as bytes.
+fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}

@@ -5,9 +5,9 @@ use std::path::Path;
 use eitri::spirv::{Finding, Rule, Set, TextOptions, from_bytes, print, read, validate};
 use pretty_assertions::assert_eq;
 
-use crate::assemble::{assemble, bytes};
+use crate::assemble::assemble;
 use crate::tools::{Folder, Tool};
-use crate::{OPENCL, SHADER, SPIRV_AS, SPIRV_DIS};
+use crate::{OPENCL, SHADER, SPIRV_AS, SPIRV_DIS, bytes};
 
 /// The words that `spirv-as` makes of a text.
 fn outside(text: &str) -> Option<Vec<u32>> {

@@ -83,6 +83,7 @@ pub fn validate(facts: &Facts<'_>) -> Report {
     for fact in facts.iter() {
         check.report.instructions += 1;
         check.results(&fact);
+        // What is said together with others has a meaning only if each operand by itself has one.
         if let Some(row) = check.row(&fact)
             && check.operands(&fact, row)
         {

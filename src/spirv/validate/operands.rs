@@ -19,7 +19,7 @@ struct Spot<'s, 'a> {
 }
 
 impl<'a> Check<'_, 'a> {
-    /// Whether there are as many operands as the instruction has. If not, they are not looked at.
+    /// Whether each operand is what it can be. If there are not as many as the instruction has, none is looked at.
     pub(super) fn operands(&mut self, fact: &Fact<'a>, row: &'static Row) -> bool {
         let count = fact.operands.len();
         if !row.takes(fact.set, count) {
@@ -28,12 +28,13 @@ impl<'a> Check<'_, 'a> {
             self.find(Rule::OperandCount, fact, format!("it cannot have {count} operands{why}"));
             return false;
         }
+        let before = self.report.findings.len();
         for (index, &word) in fact.operands.iter().enumerate() {
             if let Some(row) = row.operand(fact.set, index) {
                 self.operand(Spot { fact, row, index }, word);
             }
         }
-        true
+        self.report.findings.len() == before
     }
 
     /// The result, and its type.
