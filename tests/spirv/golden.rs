@@ -15,7 +15,7 @@ use crate::{OPENCL, SHADER};
 const LISTING: &str = include_str!("../../goldens/spirv/instructions.txt");
 
 /// The lines of a part of the listing.
-fn part(name: &str) -> impl Iterator<Item = &'static str> {
+pub fn part(name: &str) -> impl Iterator<Item = &'static str> {
     let lines = LISTING.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let header = format!("[{name}]");
     lines.skip_while(move |line| *line != header).skip(1).take_while(|line| !line.starts_with('['))

@@ -6,7 +6,9 @@ mod cases;
 #[path = "../common/mod.rs"]
 mod common;
 mod golden;
+mod listing;
 mod printed;
+mod random;
 mod rules;
 #[path = "../common/tools.rs"]
 mod tools;
