@@ -187,6 +187,7 @@ impl Error {
     }
 
     /// The same error, at a word of a SPIR-V module.
+    #[cfg(feature = "spirv")]
     #[must_use]
     pub(crate) fn at_word(self, word: usize) -> Self {
         self.or_at(At { word: Some(word), ..At::default() })

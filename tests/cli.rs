@@ -486,8 +486,8 @@ fn modules_are_printed_and_checked() {
 
     let wrong = folder.file("wrong.spv", little(module(3)));
     let checked = run(&["check", &wrong]);
-    let expected = "operand-kind (4.2 Compilation Unit): word 18, DebugSource %4, operand Text: %3, an instruction of \
-                    opcode 19 is not an OpString\n1 findings, 0 notes; 1 debug instructions\n";
+    let expected = "operand-kind (4.2 Compilation Unit): word 18, DebugSource %4, operand Text: %3, an OpTypeVoid is \
+                    not an OpString\n1 findings, 0 notes; 1 debug instructions\n";
     assert_eq!((checked.code, &*checked.errors, &*checked.text()), (1, "", expected));
 
     let cut = folder.file("cut.spv", &little(module(2))[..92]);

@@ -151,7 +151,7 @@ const FLAGS: &[(u32, &str)] = &[
 ];
 
 /// The flag that only `NonSemantic.Shader.DebugInfo.100` has.
-const UNKNOWN_LAYOUT: u32 = 1 << 17;
+pub(crate) const UNKNOWN_LAYOUT: u32 = 1 << 17;
 
 const BUILD_FLAGS: &[(u32, &str)] = &[(1, "IdentifierPossibleDuplicates")];
 

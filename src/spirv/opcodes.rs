@@ -40,27 +40,41 @@ pub(crate) fn is_constant(opcode: u16) -> bool {
     matches!(opcode, 41..=46 | 48..=52)
 }
 
-pub(crate) const EXTENSION: u16 = 10;
-pub(crate) const EXT_INST_IMPORT: u16 = 11;
-pub(crate) const EXT_INST: u16 = 12;
-pub(crate) const ENTRY_POINT: u16 = 15;
-pub(crate) const STRING: u16 = 7;
-pub(crate) const LINE: u16 = 8;
-pub(crate) const TYPE_VOID: u16 = 19;
-pub(crate) const TYPE_BOOL: u16 = 20;
-pub(crate) const TYPE_INT: u16 = 21;
-pub(crate) const CONSTANT_TRUE: u16 = 41;
-pub(crate) const CONSTANT_FALSE: u16 = 42;
-pub(crate) const CONSTANT: u16 = 43;
-pub(crate) const CONSTANT_NULL: u16 = 46;
-pub(crate) const FUNCTION: u16 = 54;
-pub(crate) const FUNCTION_END: u16 = 56;
-pub(crate) const VARIABLE: u16 = 59;
-pub(crate) const PHI: u16 = 245;
-pub(crate) const LABEL: u16 = 248;
-pub(crate) const NO_LINE: u16 = 317;
-/// `OpExtInstWithForwardRefsKHR`, of `SPV_KHR_relaxed_extended_instruction`.
-pub(crate) const EXT_INST_FORWARD: u16 = 4433;
+macro_rules! opcodes { ($($const:ident $opcode:literal $name:literal;)*) => {
+    $(pub(crate) const $const: u16 = $opcode;)*
+
+    /// What the instruction is called, for messages.
+    pub(crate) fn name(opcode: u16) -> Option<&'static str> {
+        match opcode {
+            $($const => Some($name),)*
+            _ => None,
+        }
+    }
+} }
+
+opcodes! {
+    STRING 7 "OpString";
+    LINE 8 "OpLine";
+    EXTENSION 10 "OpExtension";
+    EXT_INST_IMPORT 11 "OpExtInstImport";
+    EXT_INST 12 "OpExtInst";
+    ENTRY_POINT 15 "OpEntryPoint";
+    TYPE_VOID 19 "OpTypeVoid";
+    TYPE_BOOL 20 "OpTypeBool";
+    TYPE_INT 21 "OpTypeInt";
+    CONSTANT_TRUE 41 "OpConstantTrue";
+    CONSTANT_FALSE 42 "OpConstantFalse";
+    CONSTANT 43 "OpConstant";
+    CONSTANT_NULL 46 "OpConstantNull";
+    FUNCTION 54 "OpFunction";
+    FUNCTION_PARAMETER 55 "OpFunctionParameter";
+    FUNCTION_END 56 "OpFunctionEnd";
+    VARIABLE 59 "OpVariable";
+    PHI 245 "OpPhi";
+    LABEL 248 "OpLabel";
+    NO_LINE 317 "OpNoLine";
+    EXT_INST_FORWARD 4433 "OpExtInstWithForwardRefsKHR";
+}
 
 /// First and last opcode of each run, in ascending order.
 #[rustfmt::skip]

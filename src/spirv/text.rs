@@ -5,7 +5,7 @@ use core::fmt::Write;
 use super::operand::Kind;
 use super::read::{Fact, Facts, Operand};
 use super::words::Id;
-use super::{Function, opcodes as op};
+use super::{Constant, Function, opcodes as op};
 
 /// How much is said.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -118,7 +118,12 @@ fn operand(text: &mut String, facts: &Facts<'_>, fact: &Fact<'_>, operand: Opera
         kind if kind.is_literal(fact.set) => Some(u64::from(word)),
         _ => {
             let _ = write!(text, "{}", Id(word));
-            facts.layout().constant(Id(word)).and_then(|constant| constant.value)
+            let constant = facts.layout().constant(Id(word));
+            if let Some(Constant { is_boolean: true, value: Some(value), .. }) = constant {
+                let _ = write!(text, " ({})", value != 0);
+                return;
+            }
+            constant.and_then(|constant| constant.value)
         }
     };
     let number = number.map(|number| match (row.kind, u32::try_from(number)) {

@@ -117,7 +117,7 @@ pub const OPENCL: &[Case] = &[
     broken(OperationOperands, "an operand too many", &[("Operation Deref", "Operation Deref 1")], Accepts),
     broken(Stack, "an addition of one entry", &[("%uconst %deref", "%uconst %plus %deref")], Accepts),
 
-    broken(PlaceGlobals, "between types", &[("%none = OpExtInst %void %dbg DebugInfoNone\n", "\n"), ("%ulong = ", "%none = OpExtInst %void %dbg DebugInfoNone\n%ulong = ")], Accepts),
+    right("between types", &[("%none = OpExtInst %void %dbg DebugInfoNone\n", "\n"), ("%ulong = ", "%none = OpExtInst %void %dbg DebugInfoNone\n%ulong = ")], Accepts),
     broken(PlaceGlobals, "in a function", &[("%no = OpExtInst %void %dbg DebugNoScope", "%no = OpExtInst %void %dbg DebugInfoNone")], Rejects),
     broken(PlaceGlobals, "behind the functions", &[("OpReturn\n               OpFunctionEnd\n      %other", "OpReturn\n               OpFunctionEnd\n %late = OpExtInst %void %dbg DebugInfoNone\n      %other")], Rejects),
     broken(PlaceBody, "before the functions", &[("%main = OpFunction ", "%early = OpExtInst %void %dbg DebugNoScope\n%main = OpFunction ")], Rejects),
@@ -146,6 +146,7 @@ pub const OPENCL: &[Case] = &[
     broken(Column, "a column beyond the line", &[("1 11 %unit", "1 13 %unit")], Accepts),
 
     right("every instruction", &[], Accepts),
+    right("an instruction of an extension", &[("OpMemoryModel", "OpExtension \"SPV_INTEL_debug_module\"\nOpMemoryModel"), ("DebugNoScope", "!36")], Rejects),
     right("no text, and any line", &[("DebugSource %file %text", "DebugSource %file"), ("1 11 %unit", "99 99 %unit")], Accepts),
     right("line 0 and column 0", &[("1 11 %unit", "0 0 %unit")], Accepts),
     right("a typedef of a structure", &[("%n_name %int %source 1 11", "%n_name %pointer %source 1 11")], Rejects),
@@ -159,6 +160,7 @@ pub const OPENCL: &[Case] = &[
     right("a removed declaration", &[("6 %main %decl", "6 %main %none")], Rejects),
     right("a removed return type", &[("FlagPrototyped %void %int", "FlagPrototyped %none %int")], Rejects),
     right("a removed type", &[("DebugLocalVariable %n_name %int", "DebugLocalVariable %n_name %none")], Rejects),
+    right("a text with a line directive", &[("\"line 1    !", "\"#line 100"), ("1 11 %unit", "107 99 %unit")], Accepts),
     right("lower bounds", &[("%int %u4 %length %l128", "%int %u4 %none")], Rejects),
     right("a checksum as a text", &[("\"line 1    !", "\"//__CSK_MD5:00"), ("1 11 %unit", "99 1 %unit")], Accepts),
     right("a scope before the first block", &[("%entry = OpLabel", "%early = OpExtInst %void %dbg DebugScope %method\n%entry = OpLabel")], Accepts),
@@ -189,7 +191,7 @@ pub const SHADER: &[Case] = &[
     broken(OperationOperands, "an operation without its operand", &[("%u3 %u8\n      %piece", "%u3\n      %piece")], Accepts),
     broken(Stack, "a dereference in a space without one", &[("%constu %swap %xderef", "%xderef")], Accepts),
 
-    broken(PlaceGlobals, "between types", &[("%none = OpExtInst %void %dbg DebugInfoNone\n", "\n"), ("%ulong = ", "%none = OpExtInst %void %dbg DebugInfoNone\n%ulong = ")], Accepts),
+    right("between types", &[("%none = OpExtInst %void %dbg DebugInfoNone\n", "\n"), ("%ulong = ", "%none = OpExtInst %void %dbg DebugInfoNone\n%ulong = ")], Accepts),
     broken(PlaceBody, "a line before the functions", &[("%main = OpFunction ", "%early = OpExtInst %void %dbg DebugNoLine\n%main = OpFunction ")], Rejects),
     broken(PlaceBlock, "before a variable", &[("%var = OpVariable", "%early = OpExtInst %void %dbg DebugNoScope\n%var = OpVariable")], Rejects),
     broken(PlaceBlock, "before a block", &[("%single = OpLabel", "%early = OpExtInst %void %dbg DebugNoScope\n%single = OpLabel")], Accepts),
@@ -209,6 +211,8 @@ pub const SHADER: &[Case] = &[
     broken(FunctionDefinition, "twice in a function", &[("%main\n      %scope", "%main\n %again = OpExtInst %void %dbg DebugFunctionDefinition %caller %main\n      %scope")], Accepts),
     broken(FunctionDefinition, "one in two functions", &[("%single = OpLabel\n", "%single = OpLabel\n%again = OpExtInst %void %dbg DebugFunctionDefinition %method %other\n")], Accepts),
     broken(FunctionDefinition, "not in the first block", &[("%then = OpLabel\n", "%then = OpLabel\n%late = OpExtInst %void %dbg DebugFunctionDefinition %method %main\n"), (" %definition = OpExtInst %void %dbg DebugFunctionDefinition %method %main\n", "\n")], Accepts),
+    broken(UnknownLayout, "a member that its type has no room for", &[("%n_other %u96 %u0", "%n_other %u32 %uflags1")], Accepts),
+    broken(UnknownLayout, "a member without a size", &[("%u0 %u32 %u3 %u1", "%u0 %u0 %uflags1 %u1")], Accepts),
     broken(OpaqueType, "a type without a size, and members", &[("%n_other %none %u0", "%n_other %none %u0 %member")], Accepts),
 
     right("every other instruction", &[], Accepts),

@@ -185,3 +185,55 @@ kernel void run(global int *out) {
     out[0] = plain.x;
 }
 ";
+
+const GLSLANG: Tool = Tool::new("glslangValidator", "glslang-tools");
+
+/// What glslang writes for Vulkan.
+#[test]
+fn a_compiled_shader_is_read_without_loss() {
+    let folder = Folder::new();
+    let source = folder.file("a.comp", COMPUTE);
+    let module = folder.path().join("a.spv");
+    let arguments = ["-V".as_ref(), "-gVS".as_ref(), source.as_os_str(), "-o".as_ref(), module.as_os_str()];
+    let Some(ran) = GLSLANG.run(&arguments) else { return };
+    assert!(ran.succeeded, "{ran}");
+    let words = from_bytes(&std::fs::read(module).expect("it is written")).expect("is a module");
+    let facts = read(&words).expect("reads");
+    assert_eq!(facts.encode(), words);
+    let Some(theirs) = disassembled(&words) else { return };
+    assert_eq!(printed(&words), theirs);
+    let report = validate(&facts);
+    // A parameter is declared as it is; the text has a variable there.
+    let is_parameter = |finding: &Finding| {
+        finding.rule == Rule::OperandKind
+            && finding.what.ends_with("an OpFunctionParameter is not an OpVariable")
+    };
+    assert!(report.findings.len() == 2 && report.findings.iter().all(is_parameter), "{report}");
+    let notes: Vec<_> = report.notes.iter().map(|note| note.rule).collect();
+    assert_eq!(notes, [Rule::Interleaved, Rule::LineDirective], "{report}");
+}
+
+const COMPUTE: &str = "#version 450
+layout(local_size_x = 64) in;
+struct Particle { vec3 position; float mass; };
+layout(set = 0, binding = 0) buffer Particles { Particle particles[]; };
+layout(push_constant) uniform Push { uint count; mat4 transform; } push;
+shared float totals[64];
+
+float energy(in Particle one, float scale) {
+    float total = 0.0;
+    for (int axis = 0; axis < 3; axis++) {
+        total += one.position[axis] * scale;
+    }
+    return total;
+}
+
+void main() {
+    uint id = gl_GlobalInvocationID.x;
+    if (id >= push.count) { return; }
+    Particle mine = particles[id];
+    totals[gl_LocalInvocationIndex] = energy(mine, 2.0);
+    barrier();
+    particles[id].mass = totals[0];
+}
+";

@@ -130,7 +130,7 @@ impl Maker {
     /// Everything that debug instructions name and are not.
     fn start(&mut self) {
         self.core(11, &[IMPORT], Some(self.set.name()));
-        self.core(15, &[5, MAIN, 0x6e_6961_6d & 0x00ff_ffff], None);
+        self.core(15, &[5, MAIN], Some("main"));
         for (id, text) in [(TEXT_ID, TEXT), (OPAQUE, "@opaque"), (BUILD, "0123456789abcdef0123456789abcdef")]
         {
             self.core(7, &[id], Some(text));

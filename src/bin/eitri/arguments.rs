@@ -68,7 +68,7 @@ pub enum Command {
         #[command(flatten)]
         reader: Reader,
         /// The object was written with --partial: what the consumer cannot be told may be missing.
-        #[arg(long)]
+        #[arg(long, requires = "object")]
         partial: bool,
     },
     /// Print what the debug sections of an object file or the debug instructions of a SPIR-V module say, whoever wrote

@@ -141,6 +141,11 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let bytes = input(&file)?;
             #[cfg(feature = "spirv")]
             if spirv::is_module(&bytes) {
+                if split.is_some() || target.is_some() {
+                    return Err(Failure(
+                        "--split and --target are for object files, and this is a module".into(),
+                    ));
+                }
                 let words = spirv::from_bytes(&bytes).map_err(of(&file))?;
                 let facts = spirv::read(&words).map_err(of(&file))?;
                 print(spirv::print(&facts, spirv::TextOptions { verbose }).as_bytes())?;

@@ -3,7 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::{Check, Rule, Set};
-use crate::spirv::names::Enumeration;
+use crate::spirv::names::{Enumeration, UNKNOWN_LAYOUT};
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::read::{Fact, Facts};
@@ -60,8 +60,14 @@ impl<'a> Check<'_, 'a> {
     pub(super) fn entity(&mut self, fact: &Fact<'a>, related: &Related) {
         match fact.name() {
             Some(Name::TypeArray) => self.counts(fact),
-            Some(Name::TypeComposite) => self.opaque(fact),
-            Some(Name::TypeMember) => self.member(fact, related),
+            Some(Name::TypeComposite) => {
+                self.opaque(fact);
+                self.unknown_layout(fact);
+            }
+            Some(Name::TypeMember) => {
+                self.member(fact, related);
+                self.unknown_layout(fact);
+            }
             Some(Name::TypeInheritance) => {
                 self.no_union(fact, Field::Child);
                 self.no_union(fact, Field::Parent);
@@ -120,6 +126,26 @@ impl<'a> Check<'_, 'a> {
         if fact.set == Set::OpenCl && name.is_some_and(|name| !name.starts_with(b"@")) {
             let what = "the name of a type without a size starts with `@`";
             self.find_of(Rule::OpaqueType, fact, Field::Name, what);
+        }
+    }
+
+    /// The sizes of what is laid out by someone else are stand-ins, which have to fit together all the same.
+    fn unknown_layout(&mut self, fact: &Fact<'a>) {
+        let facts = self.facts;
+        let number = |fact: &Fact<'a>, field| facts.number(fact, field);
+        let flags = number(fact, Field::Flags).filter(|flags| flags & u64::from(UNKNOWN_LAYOUT) != 0);
+        let (Some(_), Some(size)) = (flags, number(fact, Field::Size)) else { return };
+        if fact.name() == Some(Name::TypeMember) && size == 0 {
+            self.find_of(Rule::UnknownLayout, fact, Field::Size, "it is 0");
+        }
+        let members = fact.ids(Field::Member).filter_map(|member| facts.get(member));
+        let end = |member: Fact<'a>| {
+            let end = number(&member, Field::Offset)?.checked_add(number(&member, Field::Size)?)?;
+            (end > size).then_some((member.result, end))
+        };
+        if let Some((member, end)) = members.filter_map(end).next() {
+            let what = format!("it is {size}, and {member} ends at {end}");
+            self.find_of(Rule::UnknownLayout, fact, Field::Size, what);
         }
     }
 

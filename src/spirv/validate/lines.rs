@@ -14,13 +14,15 @@ pub(super) struct Lines {
     sources: HashMap<Id, Text>,
     /// The strings that texts are of.
     strings: HashMap<Id, Newlines>,
-    /// Sources with a checksum in place of the text.
-    checksums: Vec<Id>,
+    /// Sources whose text is not the one that lines are of, and why.
+    others: Vec<(Id, Rule)>,
 }
 
 /// Where in a string lines end.
 struct Newlines {
     bytes: usize,
+    /// Whether a line of it is a `#line`.
+    has_directive: bool,
     /// In bytes from the start of the string.
     ends: Vec<usize>,
 }
@@ -48,7 +50,7 @@ const CHECKSUM: &[u8] = b"//__CSK_";
 
 impl Lines {
     pub(super) fn new(facts: &Facts<'_>) -> Self {
-        let mut lines = Self { sources: HashMap::new(), strings: HashMap::new(), checksums: Vec::new() };
+        let mut lines = Self { sources: HashMap::new(), strings: HashMap::new(), others: Vec::new() };
         let mut last = None;
         for fact in facts.iter() {
             match fact.name() {
@@ -57,28 +59,42 @@ impl Lines {
                 _ => last = None,
             }
             if let Some((source, string)) = last.zip(fact.id(Field::Text)) {
-                lines.add(facts, source, string);
+                let other = lines.add(facts, source, string);
+                if let Some(rule) = other {
+                    lines.sources.remove(&source);
+                    lines.others.push((source, rule));
+                    last = None;
+                }
             }
         }
         lines
     }
 
-    fn add(&mut self, facts: &Facts<'_>, source: Id, string: Id) {
+    /// Adds a string to the text of a source, or says why that is not the text that lines are of.
+    fn add(&mut self, facts: &Facts<'_>, source: Id, string: Id) -> Option<Rule> {
         if !self.strings.contains_key(&string) {
-            let Some(bytes) = facts.layout().string_start(string, usize::MAX) else { return };
+            let bytes = facts.layout().string_start(string, usize::MAX)?;
             let ends = bytes.iter().enumerate().filter(|&(_, &byte)| byte == b'\n').map(|(at, _)| at);
-            self.strings.insert(string, Newlines { bytes: bytes.len(), ends: ends.collect() });
+            let newlines = Newlines {
+                bytes: bytes.len(),
+                has_directive: bytes.split(|&byte| byte == b'\n').any(|line| line.starts_with(b"#line")),
+                ends: ends.collect(),
+            };
+            self.strings.insert(string, newlines);
         }
-        let start = facts.layout().string_start(string, CHECKSUM.len());
+        let newlines = &self.strings[&string];
+        let start = facts.layout().string_start(string, CHECKSUM.len())?;
         let text = self.sources.entry(source).or_default();
-        if text.parts.is_empty() && start.is_some_and(|start| start.starts_with(CHECKSUM)) {
-            self.sources.remove(&source);
-            self.checksums.push(source);
-            return;
+        if text.parts.is_empty() && start.starts_with(CHECKSUM) {
+            return Some(Rule::ChecksumText);
+        }
+        if newlines.has_directive {
+            return Some(Rule::LineDirective);
         }
         text.parts.push(Part { string, bytes: text.bytes, ends: text.ends });
-        text.bytes += self.strings[&string].bytes;
-        text.ends += self.strings[&string].ends.len();
+        text.bytes += newlines.bytes;
+        text.ends += newlines.ends.len();
+        None
     }
 
     /// How many lines the text of the source has, if it has text.
@@ -106,14 +122,13 @@ impl Lines {
 
 impl<'a> Check<'_, 'a> {
     pub(super) fn text_of_sources(&mut self, lines: &Lines) {
-        for &id in &lines.checksums {
+        for &(id, rule) in &lines.others {
+            let what = match rule {
+                Rule::ChecksumText => "it is a checksum, and no text of a program",
+                _ => "a #line in it says otherwise what its lines are, so they are not checked",
+            };
             if let Some(fact) = self.facts.get(id) {
-                self.find_of(
-                    Rule::ChecksumText,
-                    &fact,
-                    Field::Text,
-                    "it is a checksum, and no text of a program",
-                );
+                self.find_of(rule, &fact, Field::Text, what);
             }
         }
     }

@@ -75,7 +75,8 @@ impl fmt::Display for Report {
 
 /// Checks every debug instruction of a module.
 pub fn validate(facts: &Facts<'_>) -> Report {
-    let mut check = Check { facts, report: Report::default(), judged: HashMap::new() };
+    let mut check =
+        Check { facts, report: Report::default(), has_debug_module: false, judged: HashMap::new() };
     check.module();
     check.places();
     let lines = lines::Lines::new(facts);
@@ -102,6 +103,8 @@ pub fn validate(facts: &Facts<'_>) -> Report {
 struct Check<'f, 'a> {
     facts: &'f Facts<'a>,
     report: Report,
+    /// Whether `SPV_INTEL_debug_module` is declared, which has an instruction of its own.
+    has_debug_module: bool,
     /// Whether the text of a string is what it has to be. One string can be named often.
     judged: HashMap<(Rule, Id), bool>,
 }
@@ -113,10 +116,11 @@ impl<'a> Check<'_, 'a> {
         let mut has_extension = layout.words().version() >= (1, 6);
         for instruction in layout.words().instructions() {
             match instruction.opcode() {
-                op::EXTENSION => {
-                    let name = string_bytes(instruction.operands(), usize::MAX);
-                    has_extension |= name.as_deref() == Some(b"SPV_KHR_non_semantic_info");
-                }
+                op::EXTENSION => match string_bytes(instruction.operands(), usize::MAX).as_deref() {
+                    Some(b"SPV_KHR_non_semantic_info") => has_extension = true,
+                    Some(b"SPV_INTEL_debug_module") => self.has_debug_module = true,
+                    _ => {}
+                },
                 op::EXT_INST | op::EXT_INST_FORWARD => self.set(instruction),
                 _ => {}
             }
@@ -184,7 +188,10 @@ impl<'a> Check<'_, 'a> {
                 Some(name) => format!("{id}, a {}", name.row().text),
                 None => format!("{id}, instruction {} of {}", fact.number, fact.set.name()),
             },
-            None => format!("{id}, an instruction of opcode {}", instruction.opcode()),
+            None => match op::name(instruction.opcode()) {
+                Some(name) => format!("{id}, an {name}"),
+                None => format!("{id}, an instruction of opcode {}", instruction.opcode()),
+            },
         }
     }
 }

@@ -32,7 +32,7 @@ impl<'a> Check<'_, 'a> {
         let globals = layout.words().between(HEADER..layout.globals_end());
         let last = globals.filter(|it| is_before(it.opcode())).last().map_or(0, |last| last.at);
         let (mut functions, mut function) = (layout.functions().iter().peekable(), None);
-        let (mut before, mut continued) = (Before::default(), None);
+        let (mut before, mut continued, mut early) = (Before::default(), None, None);
         for instruction in layout.words().instructions() {
             let at = instruction.at;
             while let Some(next) = functions.next_if(|next| next.at.start <= at) {
@@ -48,11 +48,7 @@ impl<'a> Check<'_, 'a> {
                     if at >= layout.globals_end() {
                         self.find(Rule::PlaceGlobals, &fact, "it is behind the start of the first function");
                     } else if at < last {
-                        let what = format!(
-                            "it is before a type, a constant, a global variable or a section that comes before \
-                             those, at word {last}"
-                        );
-                        self.find(Rule::PlaceGlobals, &fact, what);
+                        early = early.or(Some((fact, 0))).map(|(first, count)| (first, count + 1));
                     }
                 }
                 Some((fact, Place::Body)) if !is_in => {
@@ -62,6 +58,13 @@ impl<'a> Check<'_, 'a> {
                 None if is_in => self.step(instruction, &mut before),
                 None => {}
             }
+        }
+        if let Some((first, count)) = early {
+            let what = format!(
+                "it and {} more are among the types, constants and global variables, which go on to word {last}",
+                count - 1
+            );
+            self.find(Rule::Interleaved, &first, what);
         }
     }
 

@@ -50,7 +50,7 @@ rules! {
     OperationOperands "operation-operands" "3.6 Debug Operations";
     /// The operations of an expression find what they take on the stack, which has one entry at first.
     Stack "stack" "3.6 Debug Operations";
-    /// What is not in a function is behind the types, constants and global variables, and before the functions.
+    /// What is not in a function is before the functions.
     PlaceGlobals "place-globals" "2 Binary Form";
     /// What is about a function's code is among its instructions.
     PlaceBody "place-body" "2 Binary Form";
@@ -61,6 +61,8 @@ rules! {
     OtherFunction "other-function" "SPIR-V 2.16.1";
     /// A type without a size has no members, and in `OpenCL.DebugInfo.100` a name that starts with `@`.
     OpaqueType "opaque-type" "2 Binary Form";
+    /// The size of a type whose layout is not known has room for its members, and that of a member is not 0.
+    UnknownLayout "unknown-layout" "4.3 Type instructions";
     /// A variable that counts elements is of an unsigned type of 32 or 64 bits.
     CountVariable "count-variable" "4.3 Type instructions";
     /// What has base classes, pointers to members or template parameters is no union.
@@ -91,6 +93,11 @@ rules! {
     Extension "extension" "SPV_KHR_non_semantic_info";
     /// Note: something was removed. The text allows a `DebugInfoNone` in its place; `spirv-val` mostly does not.
     Removed "removed" "2.1 Removing Instructions";
+    /// Note: debug instructions should be behind the types, constants and global variables; many producers have them
+    /// among these, and every reader takes that.
+    Interleaved "interleaved" "2 Binary Form";
+    /// Note: the text of a source has a `#line`, as glslang writes it. Lines are then not those of the text.
+    LineDirective "line-directive" "4.2 Compilation Unit";
     /// Note: the text of a source is a checksum, as the LLVM translator writes it. Lines cannot be compared with it.
     ChecksumText "checksum-text" "4.2 Compilation Unit";
     /// Note: half of the numbers of elements are nothing or 0. The LLVM translator writes lower bounds there.
@@ -102,6 +109,14 @@ rules! {
 impl Rule {
     /// Whether it is no violation, but worth knowing.
     pub const fn is_note(self) -> bool {
-        matches!(self, Self::Removed | Self::ChecksumText | Self::LowerBounds | Self::BeforeLabel)
+        matches!(
+            self,
+            Self::Removed
+                | Self::Interleaved
+                | Self::LineDirective
+                | Self::ChecksumText
+                | Self::LowerBounds
+                | Self::BeforeLabel
+        )
     }
 }

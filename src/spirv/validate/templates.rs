@@ -1,15 +1,22 @@
 //! Numbers that a producer is known to take for each other.
 
 use super::{Check, Rule};
+use crate::spirv::Set;
 use crate::spirv::opcodes as op;
 use crate::spirv::read::Fact;
 use crate::spirv::table::{Name, Row};
 use crate::spirv::words::Id;
 
+/// `DebugModuleINTEL`, which is an extension's, and not checked.
+const DEBUG_MODULE: u32 = 36;
+
 impl<'a> Check<'_, 'a> {
     /// The row that the instruction's operands are of, if it is known.
     pub(super) fn row(&mut self, fact: &Fact<'a>) -> Option<&'static Row> {
         let Some(name) = fact.name() else {
+            if (fact.set, fact.number) == (Set::OpenCl, DEBUG_MODULE) && self.has_debug_module {
+                return None;
+            }
             let what = format!("{} has no instruction {}", fact.set.name(), fact.number);
             self.find(Rule::Instruction, fact, what);
             return None;
