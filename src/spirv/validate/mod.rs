@@ -189,7 +189,11 @@ impl<'a> Check<'_, 'a> {
                 None => format!("{id}, instruction {} of {}", fact.number, fact.set.name()),
             },
             None => match op::name(instruction.opcode()) {
-                Some(name) => format!("{id}, an {name}"),
+                Some(name) => {
+                    let bits = self.facts.layout().constant(id).and_then(|constant| constant.integer_bits);
+                    let bits = bits.map(|bits| format!(" of {bits} bits")).unwrap_or_default();
+                    format!("{id}, an {name}{bits}")
+                }
                 None => format!("{id}, an instruction of opcode {}", instruction.opcode()),
             },
         }
