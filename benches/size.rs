@@ -94,6 +94,7 @@ fn read_back(object: &Object<'_>, mut sections: Vec<Section>) -> eitri::Result<F
                     .symbol_address(name)
                     .or_else(|| object.section_address(name))
                     .unwrap_or_else(|| panic!("no symbol {name}")),
+                RelocationTarget::Distance(name) => panic!("{name}: nothing is loaded here"),
             };
             let value = start.wrapping_add(relocation.addend).to_le_bytes();
             let (at, bytes) = (relocation.offset as usize, usize::from(relocation.bytes));

@@ -12,7 +12,7 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 /// register asked for. A difference that [`check`](crate::check()) found in an output is not an error
 /// but a finding.
 ///
-/// The message names the unit, function, variable, pc range, operation, section and offset, as far as
+/// The message names the unit, function, variable, region, pc range, operation, section and offset, as far as
 /// they are known: *unit `a.cl`, function `saxpy`, variable `n`, pc 0x24..0x180: lane 70 is not in a
 /// wave of 64*.
 #[derive(Clone, PartialEq, Eq)]
@@ -33,6 +33,10 @@ pub struct At {
     pub function: Option<String>,
     /// The name of the variable, parameter or constant.
     pub variable: Option<String>,
+    /// The [region](crate::model::Region) of divergent control flow.
+    pub region: Option<String>,
+    /// Of what a frame says the place: the name of a register of the caller, or `CFA`.
+    pub column: Option<String>,
     /// The pc range, half-open, in bytes from the start of the function.
     pub pcs: Option<Range<u64>>,
     /// The index of the operation in its expression, counted from 0.
@@ -156,6 +160,8 @@ impl Error {
         at.unit = at.unit.take().or(outer.unit);
         at.function = at.function.take().or(outer.function);
         at.variable = at.variable.take().or(outer.variable);
+        at.region = at.region.take().or(outer.region);
+        at.column = at.column.take().or(outer.column);
         at.pcs = at.pcs.take().or(outer.pcs);
         at.operation = at.operation.or(outer.operation);
         at.section = at.section.take().or(outer.section);
@@ -238,6 +244,8 @@ impl fmt::Display for At {
         parts.extend(self.unit.as_ref().map(|unit| format!("unit `{unit}`")));
         parts.extend(self.function.as_ref().map(|function| format!("function `{function}`")));
         parts.extend(self.variable.as_ref().map(|variable| format!("variable `{variable}`")));
+        parts.extend(self.region.clone());
+        parts.extend(self.column.as_ref().map(|column| format!("rule of {column}")));
         parts.extend(self.pcs.as_ref().map(|pcs| format!("pc {:#x}..{:#x}", pcs.start, pcs.end)));
         parts.extend(self.section.as_ref().map(|section| format!("section {section}")));
         parts.extend(self.operation.map(|operation| format!("operation {operation}")));

@@ -38,6 +38,12 @@ impl Contents for Wave {
         (space == SpaceId::DEFAULT).then_some(bytes & (u64::MAX >> (64 - bits)))
     }
 
+    /// The frame is at 0x10000 of the wave's private memory.
+    fn cfa(&self) -> Option<Span> {
+        let storage = Storage::Memory(SpaceId::PRIVATE_WAVE, None);
+        Some(Span { storage, from: 8 * 0x1_0000, bits: 1 })
+    }
+
     fn lane(&self) -> Option<u32> {
         Some(5)
     }
@@ -156,6 +162,11 @@ const ROWS: &[Row] = &[
     (|_| Loc::value(Val::constant(0x1122_3344_5566_7788)), 64, "1122334455667788+0x0/64"),
     (|_| Loc::value(Val::constant(0x1122_3344_5566_7788)), 16, "7788+0x0/16"),
     (|s| { let x = x(s); Loc::pointer_to(x, -4) }, 64, "&variable0-4+0x0/64"),
+    (|_| Loc::cfa(), 32, "private_wave+0x80000/32"),
+    (|_| Loc::cfa().offset(8), 32, "private_wave+0x80040/32"),
+    (|_| Loc::cfa().offset(-8).bit_offset(3), 2, "private_wave+0x7ffc3/2"),
+    (|_| Loc::cfa().offset_by(Val::register(S5)), 8, "private_wave+0x80010/8"),
+    (|_| Loc::cfa().offset(-0x1_0001), 8, "! it goes past the end of space private_wave"),
     (|_| Loc::undefined(), 32, "nowhere+0x0/32"),
     (|_| Loc::undefined().offset(100), 32, "nowhere+0x0/32"),
 

@@ -308,6 +308,71 @@ const CASES: &[Case] = &[
         let file = a.m.primary_file(a.unit)?;
         a.m.file_source(file, "int\0x;")
     })),
+    ("a frame of a foreign function", || of(|a, f| a.m.frame(f.function).map(drop))),
+    ("a rule of no pcs", || of(|a, _| a.m.frame(a.saxpy)?.undefined(8..8, s(4)).map(drop))),
+    ("a rule behind the function", || of(|a, _| a.m.frame(a.saxpy)?.undefined(8..0x184, s(4)).map(drop))),
+    ("a rule inside of an instruction", || of(|a, _| a.m.frame(a.saxpy)?.undefined(8..0x1a, s(4)).map(drop))),
+    ("a rule of an unknown register", || of(|a, _| a.m.frame(a.saxpy)?.undefined(8..16, Reg(5000)).map(drop))),
+    ("a frame in a register", || of(|a, _| a.m.frame(a.saxpy)?.cfa(0..0x180, Loc::register(s(32))).map(drop))),
+    ("a frame that begins where it begins", || of(|a, _| a.m.frame(a.saxpy)?.cfa(0..0x180, Loc::cfa()).map(drop))),
+    ("a frame at an address that a lane has", || of(|a, _| {
+        let address = Loc::memory(SpaceId::PRIVATE_LANE, Val::constant(0)).read(32);
+        a.m.frame(a.saxpy)?.cfa(0..0x180, Loc::memory(SpaceId::PRIVATE_WAVE, address)).map(drop)
+    })),
+    ("a register saved in the asking lane", || of(|a, _| a.m.frame(a.saxpy)?.saved(8..16, s(4), Loc::per_lane(v(40))).map(drop))),
+    ("a register saved where the lane counts", || of(|a, _| {
+        let loc = Loc::register(v(40)).offset_by(Val::lane_index());
+        a.m.frame(a.saxpy)?.saved(8..16, s(4), loc).map(drop)
+    })),
+    ("a register saved in memory of a lane", || of(|a, _| a.m.frame(a.saxpy)?.saved(8..16, s(4), Loc::stack_slot(4)).map(drop))),
+    ("a register that is a pointer to a variable", || of(|a, _| {
+        let n = a.m.variable(a.saxpy, "n", a.int)?.id();
+        a.m.frame(a.saxpy)?.saved(8..16, s(4), Loc::pointer_to(n, 0)).map(drop)
+    })),
+    ("a register where a procedure says", || of(|a, _| {
+        let p = a.m.procedure(a.unit, &Loc::undefined())?;
+        a.m.frame(a.saxpy)?.saved(8..16, s(4), Loc::call(p)).map(drop)
+    })),
+    ("a register where an expression with a type says", || of(|a, _| {
+        let mut e = Expr::build(Consumer::llvm().encoding(8));
+        e.refer(Op::Convert { ty: 0 }, Slot(0));
+        let e = a.m.expr(e.finish()?, &[Entity::Type(a.int)])?;
+        a.m.frame(a.saxpy)?.saved(8..16, s(4), Loc::expr(e)).map(drop)
+    })),
+    ("a register saved to a lane of itself", || of(|a, _| a.m.frame(a.saxpy)?.saved(8..16, v(40), Loc::lane(v(40), 0).extend(32, 32)).map(drop))),
+    ("a register saved further on in itself", || of(|a, _| a.m.frame(a.saxpy)?.saved(8..16, s(4), Loc::parts([(Loc::register(s(4)).offset(2), 16), (Loc::register(s(5)), 16)])).map(drop))),
+    ("a register larger than where it is saved", || of(|a, _| a.m.frame(a.saxpy)?.saved(8..16, v(40), Loc::register(s(4))).map(drop))),
+    ("a register saved in a lane that is not there", || of(|a, _| a.m.frame(a.saxpy)?.saved_in_lane(8..16, s(4), v(40), 32).map(drop))),
+    ("a slot inside of a dword", || of(|a, _| a.m.frame(a.saxpy)?.saved_to_scratch(8..16, v(40), 6, None).map(drop))),
+    ("a scalar register in a slot for all lanes", || of(|a, _| a.m.frame(a.saxpy)?.saved_to_scratch(8..16, s(4), 8, None).map(drop))),
+    ("a frame beside its address", || of(|a, _| a.m.frame(a.saxpy)?.extent(8..16).map(drop))),
+    ("a frame without an address", || of_end(|a, _| a.m.frame(a.saxpy)?.undefined(0..0x180, Reg(16)).map(drop))),
+    ("a frame without an address at the end", || of_end(|a, _| {
+        let zero = Loc::memory(SpaceId::PRIVATE_WAVE, Val::constant(0));
+        a.m.frame(a.saxpy)?.undefined(0..0x180, Reg(16))?.cfa(0..0x170, zero).map(drop)
+    })),
+    ("an entry function without its rules", || of_end(|a, _| {
+        let zero = Loc::memory(SpaceId::PRIVATE_WAVE, Val::constant(0));
+        a.m.frame(a.saxpy)?.cfa(0..0x180, zero).map(drop)
+    })),
+    ("two rules at one pc", || of_end(|a, _| a.m.frame(a.saxpy)?.entry_function()?.undefined(8..16, s(4))?.saved_in_lane(12..20, s(4), v(40), 1).map(drop))),
+    ("a register saved in a frame of a lane", || of_end(|a, _| {
+        let lane = Loc::memory(SpaceId::PRIVATE_LANE, Val::constant(0));
+        a.m.frame(a.saxpy)?.undefined(0..0x180, Reg(16))?.cfa(0..0x180, lane)?.saved(8..16, s(4), Loc::cfa().offset(4)).map(drop)
+    })),
+    ("a slot behind the frame", || of_end(|a, _| a.m.frame(a.saxpy)?.entry_function()?.extent(0..256)?.saved_to_scratch(8..16, v(40), 8, None).map(drop))),
+    ("a slot before the frame, for some lanes", || of_end(|a, _| {
+        let exec = Val::entry_value(Reg(1));
+        a.m.frame(a.saxpy)?.entry_function()?.extent(0..256)?.saved_to_scratch(8..16, v(40), -4, Some(exec)).map(drop)
+    })),
+    ("a register that depends on what it held", || of_end(|a, _| {
+        let next = |reg| Loc::value(Val::entry_value(reg));
+        a.m.frame(a.saxpy)?.entry_function()?.saved(8..16, s(4), next(s(5)))?.saved(12..20, s(5), next(s(4))).map(drop)
+    })),
+    ("a frame that depends on what is saved in it", || of_end(|a, _| {
+        let at = Loc::memory(SpaceId::PRIVATE_WAVE, Val::entry_value(s(33)));
+        a.m.frame(a.saxpy)?.undefined(0..0x180, Reg(16))?.cfa(0..0x180, at)?.saved(8..16, s(33), Loc::cfa()).map(drop)
+    })),
     ("macros of a foreign unit", || of(|a, f| a.m.macros(f.unit).map(drop))),
     ("a macro that begins with a space", || of(|a, _| a.m.macros(a.unit)?.define(0, " A 1").map(drop))),
     ("a macro with spaces between its parameters", || of(|a, _| a.m.macros(a.unit)?.define(0, "A(a, b) 1").map(drop))),
@@ -672,6 +737,21 @@ const CASES: &[Case] = &[
         let n = a.m.variable(inner, "n", a.int)?.id();
         let pointer = a.m.pointer(a.unit, Some(a.int))?;
         a.m.variable(a.saxpy, "p", pointer)?.live(0x10..0x40, Loc::pointer_to(n, 0)).map(drop)
+    })),
+    ("the frame of a wave, in plain DWARF 5", || of_lower(|a| a.m.frame(a.saxpy)?.entry_function().map(drop))),
+    ("what the caller had, in plain DWARF 5", || of_lower(|a| {
+        let at = Loc::memory(SpaceId::DEFAULT, Val::entry_value(Reg(16)));
+        a.m.frame(a.saxpy)?.undefined(0..0x180, Reg(16))?.cfa(0..0x180, at).map(drop)
+    })),
+    // DW_OP_fbreg 0.
+    ("a frame by the base of the frame", || of_lower(|a| {
+        let at = Loc::expr(a.m.expr(Expr::raw([0x91, 0]), &[])?);
+        a.m.frame(a.saxpy)?.undefined(0..0x180, Reg(16))?.cfa(0..0x180, at).map(drop)
+    })),
+    // DW_OP_entry_value of DW_OP_reg0.
+    ("a frame by what the caller had, of DWARF 5", || of_lower(|a| {
+        let at = Loc::expr(a.m.expr(Expr::raw([0xa3, 1, 0x50]), &[])?);
+        a.m.frame(a.saxpy)?.undefined(0..0x180, Reg(16))?.cfa(0..0x180, at).map(drop)
     })),
     ("so many parts, in plain DWARF 5", || of_lower(|a| {
         let char = a.m.base_type(a.unit, "char", BaseEncoding::SignedChar, 8)?;

@@ -905,6 +905,19 @@ fn a_trace_tells_every_step() {
 fn a_fault_says_where_and_why() {
     let fault = result("const2u 5; lit0; div", Kind::Value, &machine(), LLVM, &Target::x86_64()).unwrap_err();
     assert_eq!(fault.to_string(), "operation 2, offset 0x4: evaluation error: division by zero");
+    // The operation is one of the expression that was given, also where it refers to another.
+    let mut machine = machine();
+    machine.frame_base = OwnedBody::Expression(vec![0x31, 0x30, 0x1b]);
+    let target = Target::x86_64();
+    let told = |expr| result(expr, Kind::Value, &machine, LLVM, &target).unwrap_err().to_string();
+    let inner = "operation 2, offset 0x2: division by zero";
+    let expected = format!("operation 1, offset 0x1: evaluation error: in the frame base, {inner}");
+    assert_eq!(told("lit1; fbreg 0"), expected);
+    let expected = format!("operation 1, offset 0x1: evaluation error: in the calling frame, {inner}");
+    assert_eq!(told("lit1; entry_value (lit1; lit0; div)"), expected);
+    let list = [entry(Some((0, u64::MAX)), &[0x50]), entry(Some((0, u64::MAX)), &[0x31, 0x30, 0x1b])];
+    let fault = Evaluator::new().list(&list, &machine, &Context::new(LLVM, &target)).unwrap_err();
+    assert_eq!(fault.to_string(), format!("evaluation error: in entry 1 of the location list, {inner}"));
 }
 
 #[test]

@@ -64,7 +64,12 @@ fn examples_run_and_write_the_same_bytes_twice() {
 
 #[test]
 fn objects_of_examples_say_what_was_reviewed() {
-    let objects = [("quickstart", "scale.o"), ("attach", "uspill.debug.o"), ("own_dwarf", "own_dwarf.o")];
+    let objects = [
+        ("quickstart", "scale.o"),
+        ("diverged", "weigh.o"),
+        ("attach", "uspill.debug.o"),
+        ("own_dwarf", "own_dwarf.o"),
+    ];
     let with_object: Vec<&str> = objects.iter().map(|(name, _)| *name).collect();
     assert!(names().iter().all(|name| with_object.contains(&name.as_str())), "each example has a golden");
     for (name, object) in objects {

@@ -17,26 +17,32 @@ impl Builder {
     /// is not there; [`ErrorKind::BadArgument`] where a parameter is in no function, a variable is both always
     /// at one place and at others by pc, one by pc is in no function, a declaration has code or a place, a
     /// static member has a place in its class, a call has no pc, only some files of a unit have an MD5 sum, a
-    /// function with rows does not end where an instruction could, a file among the macros does not end, a
-    /// symbol has no name, or what a call without an error was told contains a zero byte.
+    /// function with rows does not end where an instruction could, a file among the macros does not end,
+    /// regions of lanes overlap and do not nest, a symbol has no name, or what a call without an error was told
+    /// contains a zero byte; [`ErrorKind::OutsideFunction`] where code was said to be smaller later.
     pub fn finish(mut self) -> Result<Module> {
         self.take_wrong()?;
         self.sort_live();
         self.sort_rows();
+        self.sort_frames();
         self.sort_arguments();
         self.sort_macros();
+        super::lanes::sort(&mut self.module);
         let mut module = self.module;
         module.locs.shrink_to_fit();
         module.live.shrink_to_fit();
         module.rows.shrink_to_fit();
+        module.frame_rules.shrink_to_fit();
         module.variables.shrink_to_fit();
         check_functions(&module)?;
         check_calls(&module)?;
         check_live(&module)?;
         check_variables(&module)?;
+        super::frame::check(&module)?;
         check_files(&module)?;
         check_types(&module)?;
         super::macros::check(&module)?;
+        super::lanes::check(&module)?;
         Ok(module)
     }
 

@@ -92,6 +92,9 @@ impl Builder {
             calls: None,
             templates: Vec::new(),
             stack: Stack::kernel(&self.module.target),
+            lanes: Default::default(),
+            frame_extent: None,
+            frame: 0..0,
             rows: 0..0,
             is_inlined: false,
         });

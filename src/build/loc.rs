@@ -3,15 +3,15 @@
 use smallvec::SmallVec;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Entity, Loc, Module, Node, UnitId};
+use crate::model::{Entity, Loc, Module, Node, Nodes, UnitId};
 use crate::op::{Expr, FixupKind, Reg};
 use crate::target::{Register, SpaceId, Target};
 
 /// How many bits of the storage lie before and after a place, as far as is known.
 #[derive(Debug, Clone, Copy)]
-struct Room {
-    before: u64,
-    after: Option<u64>,
+pub(super) struct Room {
+    pub(super) before: u64,
+    pub(super) after: Option<u64>,
 }
 
 const UNKNOWN: Room = Room { before: u64::MAX, after: None };
@@ -47,12 +47,25 @@ fn room(bits: u64) -> Room {
 /// One pass over the nodes, with the room of each place on a stack: numbers have none.
 #[inline]
 pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>, what: &str) -> Result<()> {
+    check_in(module, unit, loc.nodes(), bits, what, UNKNOWN)
+}
+
+/// The same, with what there is around the canonical frame address.
+#[inline]
+pub(super) fn check_in(
+    module: &Module,
+    unit: UnitId,
+    nodes: Nodes<'_>,
+    bits: Option<u64>,
+    what: &str,
+    frame: Room,
+) -> Result<()> {
     let target = &module.target;
-    if loc.nodes().at_most() > MAX_LEVELS && levels(loc) > MAX_LEVELS {
+    if nodes.at_most() > MAX_LEVELS && levels(nodes.clone()) > MAX_LEVELS {
         return Err(too_deep());
     }
     // How much memory there is, is not known, and the default space is always there.
-    if let Some((reg, _)) = loc.nodes().memory_at_register()
+    if let Some((reg, _)) = nodes.memory_at_register()
         && target.register(reg).is_some_and(|register| (1..=64).contains(&register.bits))
     {
         return Ok(());
@@ -60,7 +73,7 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
     // The last two constants, and how many of the nodes before this one are constants.
     let (mut last, mut run) = ([0; 2], 0);
     let mut places = Places::default();
-    for node in loc.nodes() {
+    for node in nodes {
         if let Node::Const(value) = node {
             last = [last[1], value];
             run += 1;
@@ -146,6 +159,7 @@ pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>,
                 named(module, unit, node)?;
                 UNKNOWN
             }
+            Node::Cfa => frame,
             Node::Undefined => UNKNOWN,
             Node::Address(..) => {
                 named(module, unit, node)?;
@@ -187,9 +201,9 @@ pub(crate) fn too_deep() -> Error {
 }
 
 #[cold]
-fn levels(loc: &Loc) -> usize {
+fn levels(nodes: Nodes<'_>) -> usize {
     let mut levels: Vec<usize> = Vec::new();
-    for node in loc.nodes() {
+    for node in nodes {
         let operands = levels.split_off(levels.len().saturating_sub(node.arity()));
         levels.push(1 + operands.into_iter().max().unwrap_or(0));
     }

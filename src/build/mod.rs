@@ -42,7 +42,9 @@
 
 mod calls;
 mod finish;
+mod frame;
 mod functions;
+mod lanes;
 mod loc;
 mod macros;
 mod names;
@@ -51,7 +53,9 @@ mod types;
 mod variables;
 
 pub use calls::{ArgumentBuilder, CallBuilder};
+pub use frame::FrameBuilder;
 pub use functions::FunctionBuilder;
+pub use lanes::LanesBuilder;
 pub(crate) use loc::scalar;
 #[cfg(feature = "json")]
 pub(crate) use loc::{MAX_LEVELS, too_deep};
@@ -109,7 +113,9 @@ impl Builder {
             labels: Default::default(),
             arguments: Vec::new(),
             locs: Pool::default(),
+            lanes: Default::default(),
             live: Vec::new(),
+            frame_rules: Vec::new(),
             rows: Vec::new(),
             ranges: Vec::new(),
             macros: Vec::new(),
@@ -243,6 +249,7 @@ impl Builder {
             + of(module.variables.len(), size_of::<crate::model::Variable>())
             + of(module.live.len(), size_of::<crate::model::Live>())
             + of(module.rows.len(), size_of::<Row>())
+            + of(module.frame_rules.len(), size_of::<crate::model::FrameRule>())
             + of(module.locs.bytes(), 1)
     }
 

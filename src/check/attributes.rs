@@ -105,7 +105,7 @@ pub(super) fn linkage_name(version: u16) -> DwAt {
 /// The attributes that an entry of a scope or variable may have. `is_abstract` says that it is in an
 /// abstract instance, which has no code and no places.
 fn allowed(tag: DwTag, is_abstract: bool, consumer: &Consumer, name: DwAt) -> bool {
-    let lanes = consumer.lanes;
+    let lanes = [consumer.lane_pc, consumer.active_lane].contains(&Some(name));
     // Of what can be declared in one place and defined in another.
     let defined = [linkage_name(consumer.version), dw::DW_AT_specification];
     let is_in = |lists: &[&[DwAt]]| lists.iter().any(|list| list.contains(&name));
@@ -119,9 +119,11 @@ fn allowed(tag: DwTag, is_abstract: bool, consumer: &Consumer, name: DwAt) -> bo
         dw::DW_TAG_subprogram if is_abstract => {
             is_in(&[DECLARED, &defined, FUNCTION, &[dw::DW_AT_declaration]])
         }
-        dw::DW_TAG_subprogram => is_in(&[DECLARED, &defined, FUNCTION, CODE, BODY]) || lanes == Some(name),
+        dw::DW_TAG_subprogram => {
+            is_in(&[DECLARED, &defined, FUNCTION, CODE, BODY]) || lanes || consumer.lanes == Some(name)
+        }
         dw::DW_TAG_lexical_block => !is_abstract && is_in(&[CODE]),
-        dw::DW_TAG_inlined_subroutine => is_in(&[CALL]) || !is_abstract && is_in(&[CODE]),
+        dw::DW_TAG_inlined_subroutine => is_in(&[CALL]) || !is_abstract && (is_in(&[CODE]) || lanes),
         _ => {
             let more = [dw::DW_AT_artificial, dw::DW_AT_abstract_origin, dw::DW_AT_declaration];
             is_in(&[DECLARED, &defined, &more])

@@ -31,6 +31,8 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) untold: BTreeSet<Whose>,
     /// What was left out that is no variable's.
     pub(super) others_left_out: Vec<Whose>,
+    /// What was left out of where lanes stand.
+    pub(super) lanes_left_out: Vec<&'a LeftOut>,
     pub(super) lists: Lists<'o>,
     pub(super) report: Report,
     /// The entries that say where variables are, for pointers to them.
@@ -47,6 +49,8 @@ pub(super) struct Compare<'a, 'o> {
     /// Functions and calls with expressions to compare, when all entries are known.
     pub(super) frames: Vec<(FunctionId, Entry<'a, 'o>)>,
     pub(super) calls: Vec<(CallId, Entry<'a, 'o>)>,
+    /// So for functions and inlined calls, of which it is said where their lanes stand.
+    pub(super) lanes: Vec<(ScopeId, Entry<'a, 'o>)>,
     /// Types and entries that were found to be the same.
     pub(super) types: BTreeSet<(TypeId, u64)>,
     /// The entries of these.
@@ -143,6 +147,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             left_out: by_variable,
             untold: left_out.iter().map(|one| one.whose).collect(),
             others_left_out,
+            lanes_left_out: left_out.iter().filter(|one| matches!(one.whose, Whose::Lanes(_))).collect(),
             lists: Lists::new(),
             report: Report { left_out: left_out.len(), ..Report::default() },
             variables: SecondaryMap::new(),
@@ -153,6 +158,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             places: Vec::new(),
             frames: Vec::new(),
             calls: Vec::new(),
+            lanes: Vec::new(),
             types: BTreeSet::new(),
             type_entries: BTreeSet::new(),
             later: Later::default(),
@@ -227,6 +233,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
         for (call, entry) in core::mem::take(&mut self.calls) {
             self.call_expressions(call, entry);
+        }
+        for (scope, entry) in core::mem::take(&mut self.lanes) {
+            self.lanes_of(scope, entry);
         }
     }
 

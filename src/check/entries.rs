@@ -188,6 +188,9 @@ impl<'a, 'o> Compare<'a, 'o> {
             self.source_line(found, &at, Some(call), CALL_LINE);
             let number = found.number(dw::DW_AT_GNU_discriminator).unwrap_or(0);
             self.same(&at, "the discriminator", &discriminator.into(), &number);
+            if function.is_some() {
+                self.lanes.push((id, found));
+            }
         }
         self.scope(id, found, function);
     }

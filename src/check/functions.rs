@@ -121,6 +121,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
         }
         self.frames.push((id, found));
+        self.lanes.push((data.scope, found));
         if !is_inlined {
             self.function_templates(id, found, &at);
         } else if found.children().any(|child| is_template(child.tag())) {

@@ -4,7 +4,7 @@
 use core::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::witness::Fill;
+use super::witness::{self, Fill, Patch};
 use crate::eval::{
     BaseType, DebugInfo, Entry, ListEntry, Location, Machine, SingleLocation, Storage, Unavailable,
 };
@@ -41,6 +41,7 @@ pub(super) struct Stopped<'a, 'o> {
     pub(super) lanes: u64,
     pub(super) pc: Option<u64>,
     pub(super) asked: &'a Asked,
+    pub(super) patch: Option<&'a Patch>,
 }
 
 impl Machine for Stopped<'_, '_> {
@@ -51,8 +52,9 @@ impl Machine for Stopped<'_, '_> {
         }
         for (index, byte) in into.iter_mut().enumerate() {
             let at = at + index as u32;
-            *byte = match frame {
-                0 => self.fill.register_byte(reg, at),
+            *byte = match (frame, self.patch) {
+                (0, Some(patch)) => patch.register_byte(self.fill, reg, at),
+                (0, None) => self.fill.register_byte(reg, at),
                 _ => self.fill.entry_byte(reg, at),
             };
         }
@@ -68,7 +70,11 @@ impl Machine for Stopped<'_, '_> {
     ) -> Result<(), Unavailable> {
         self.asked.contents.set(true);
         for (index, byte) in into.iter_mut().enumerate() {
-            *byte = self.fill.memory_byte(space, lane, address.wrapping_add(index as u64));
+            let address = address.wrapping_add(index as u64);
+            *byte = match self.patch {
+                Some(patch) => patch.memory_byte(self.fill, space, lane, address),
+                None => self.fill.memory_byte(space, lane, address),
+            };
         }
         Ok(())
     }
@@ -84,6 +90,12 @@ impl Machine for Stopped<'_, '_> {
 
     fn pc(&self, frame: u32) -> Option<u64> {
         self.pc.filter(|_| frame == 0)
+    }
+
+    fn cfa(&self, frame: u32) -> Option<Location> {
+        let (space, address) = witness::cfa(self.target);
+        let bits = self.target.space(space)?.address_bits;
+        (frame == 0).then(|| Location::memory(space, bits, address))
     }
 
     /// What the caller will find in a register is what it held on entry. Where that is now nobody says: it is

@@ -48,6 +48,7 @@ mod expressions;
 mod functions;
 mod headers;
 mod index;
+mod lanes;
 mod lines;
 mod locations;
 mod machine;

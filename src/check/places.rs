@@ -67,7 +67,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         asked: &'s Asked,
     ) -> Stopped<'s> {
         let lane = (self.module.target.lanes() > 1).then_some(witness.lane);
-        Stopped { target: &self.module.target, fill: witness.fill, lane, symbol, asked }
+        Stopped { target: &self.module.target, fill: witness.fill, lane, symbol, asked, patch: None }
     }
 
     /// The same, for the evaluator, at an entry.
@@ -86,6 +86,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             lanes: self.lanes(entry, witness),
             pc: witness.start.map(|start| start.wrapping_add(witness.pc)),
             asked,
+            patch: None,
         }
     }
 

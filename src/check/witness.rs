@@ -13,8 +13,10 @@
 //! A location that asks for no lane is compared in one lane, and one that reads nothing with one content:
 //! it is the same in all others.
 
+use std::collections::BTreeMap;
+
 use super::machine::Asked;
-use crate::model::Contents;
+use crate::model::{Contents, Span, Storage};
 use crate::op::Reg;
 use crate::target::{SpaceId, Target};
 
@@ -100,6 +102,15 @@ fn spell(storage: u64, at: u64) -> u8 {
     (bits ^ bits >> 31) as u8
 }
 
+/// Where the canonical frame address is: the space and the address. Nothing about it is special, but that it is the
+/// same for the model and for the bytes.
+pub(super) fn cfa(target: &Target) -> (SpaceId, u64) {
+    match target.space(SpaceId::PRIVATE_WAVE) {
+        Some(space) => (space.id, 0x4_5670),
+        None => (SpaceId::DEFAULT, 0x7fff_1234_5670),
+    }
+}
+
 /// A stopped program for the model's own meaning.
 pub(super) struct Stopped<'a> {
     pub(super) target: &'a Target,
@@ -107,12 +118,79 @@ pub(super) struct Stopped<'a> {
     pub(super) lane: Option<u32>,
     pub(super) symbol: &'a dyn Fn(&str) -> Option<u64>,
     pub(super) asked: &'a Asked,
+    pub(super) patch: Option<&'a Patch>,
+}
+
+/// Bytes that a machine holds instead of what it is filled with.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Patch(BTreeMap<(Held, u64), u8>);
+
+/// A storage of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Held {
+    Register(u64),
+    Memory(u32, Option<u32>),
+}
+
+impl Patch {
+    /// Byte `at` of a register.
+    pub(super) fn register_byte(&self, fill: Fill, reg: Reg, at: u32) -> u8 {
+        let patched = self.0.get(&(Held::Register(reg.0), at.into()));
+        patched.copied().unwrap_or_else(|| fill.register_byte(reg, at))
+    }
+
+    /// A byte of memory.
+    pub(super) fn memory_byte(&self, fill: Fill, space: SpaceId, lane: Option<u32>, address: u64) -> u8 {
+        let patched = self.0.get(&(Held::Memory(space.0, lane), address));
+        patched.copied().unwrap_or_else(|| fill.memory_byte(space, lane, address))
+    }
+
+    /// Puts the low bits of a number where the model says that a location is. What no storage holds stays.
+    pub(super) fn put(&mut self, fill: Fill, spans: &[Span], mut value: u64) {
+        for span in spans {
+            for bit in span.from..span.from + u128::from(span.bits) {
+                let at = (bit / 8) as u64;
+                let (held, byte) = match span.storage {
+                    Storage::Register(reg) => {
+                        (Held::Register(reg.0), self.register_byte(fill, reg, at as u32))
+                    }
+                    Storage::Memory(space, lane) => {
+                        (Held::Memory(space.0, lane), self.memory_byte(fill, space, lane, at))
+                    }
+                    _ => {
+                        value >>= 1;
+                        continue;
+                    }
+                };
+                let mask = 1 << (bit % 8);
+                let byte = if value & 1 == 1 { byte | mask } else { byte & !mask };
+                self.0.insert((held, at), byte);
+                value >>= 1;
+            }
+        }
+    }
+}
+
+impl Stopped<'_> {
+    fn register_byte(&self, reg: Reg, at: u32) -> u8 {
+        match self.patch {
+            None => self.fill.register_byte(reg, at),
+            Some(patch) => patch.register_byte(self.fill, reg, at),
+        }
+    }
+
+    fn memory_byte(&self, space: SpaceId, lane: Option<u32>, address: u64) -> u8 {
+        match self.patch {
+            None => self.fill.memory_byte(space, lane, address),
+            Some(patch) => patch.memory_byte(self.fill, space, lane, address),
+        }
+    }
 }
 
 impl Contents for Stopped<'_> {
     fn register(&self, reg: Reg, from: u64, bits: u32) -> Option<u64> {
         self.asked.contents.set(true);
-        let byte = |at: u64| u32::try_from(at).ok().map(|at| self.fill.register_byte(reg, at));
+        let byte = |at: u64| u32::try_from(at).ok().map(|at| self.register_byte(reg, at));
         number(from.into(), bits, |at| byte(at as u64))
     }
 
@@ -122,9 +200,14 @@ impl Contents for Stopped<'_> {
         number(0, bits, |at| Some(self.fill.entry_byte(reg, at as u32)))
     }
 
+    fn cfa(&self) -> Option<Span> {
+        let (space, address) = cfa(self.target);
+        Some(Span { storage: Storage::Memory(space, None), from: 8 * u128::from(address), bits: 1 })
+    }
+
     fn memory(&self, space: SpaceId, lane: Option<u32>, from: u128, bits: u32) -> Option<u64> {
         self.asked.contents.set(true);
-        number(from, bits, |at| Some(self.fill.memory_byte(space, lane, at as u64)))
+        number(from, bits, |at| Some(self.memory_byte(space, lane, at as u64)))
     }
 
     fn lane(&self) -> Option<u32> {

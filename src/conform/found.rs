@@ -8,6 +8,7 @@ use super::expect::{Answer, Expect, Pointer, Word, Written};
 use super::location::Stored;
 use super::report::Verdict;
 use super::words::Natural;
+use crate::eval::fault::shortened;
 use crate::eval::{
     Bits, Class, Element, Fault, ImplicitPointer, Location, Machine, Snapshot, Span, Storage, Value,
     read_bits, read_pointer, same, spans,
@@ -50,9 +51,10 @@ impl Read {
 }
 
 impl Found {
-    /// What was found, in the words of the format, on a machine that was `before` the store.
-    pub fn to_text(&self, before: &Snapshot) -> String {
-        Printed { found: self, before }.to_string()
+    /// What was found, in the words of the format, on a machine that was `before` the store. Of text that has more
+    /// than `most` bytes only the beginning, and an ellipsis.
+    pub fn to_text(&self, before: &Snapshot, most: usize) -> String {
+        shortened(&Printed { found: self, before }, most)
     }
 
     fn location(&self) -> Option<&Location> {

@@ -160,6 +160,9 @@ fn supplied(draft: DraftCodes, name: &str, code: u8) -> Result<DraftCodes, Strin
     }
 }
 
+/// So much is told of what was found, in bytes of text. A report has that of every vector.
+const MOST_TOLD: usize = 1 << 16;
+
 impl Vector {
     /// The context that it is evaluated in.
     pub fn context(&self) -> Context<'_> {
@@ -200,7 +203,7 @@ impl Vector {
             name: self.name.clone(),
             verdict: found.verdict(&self.expect, before, self.read),
             expected: self.expect.to_string(),
-            found: found.to_text(before),
+            found: found.to_text(before, MOST_TOLD),
         }
     }
 }

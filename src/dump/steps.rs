@@ -18,6 +18,8 @@ use crate::target::Target;
 
 /// As many steps are told; of a longer evaluation these, and how many there were.
 const MOST_STEPS: usize = 1000;
+/// And as long as their stacks are not larger than this in all: see [`weight`].
+const MOST_KEPT: u64 = 1 << 20;
 /// As many elements of a stack are printed.
 const MOST_ELEMENTS: usize = 32;
 
@@ -47,7 +49,8 @@ pub struct Steps<'t> {
     pub expressions: Vec<String>,
     /// The stack at first, the bottom first.
     pub initial: Vec<Element>,
-    /// The operations in the order in which they were carried out; of more than 1000 the first.
+    /// The operations in the order in which they were carried out; of more than 1000 the first, and of fewer where
+    /// their stacks are very large.
     pub steps: Vec<Step>,
     /// How many operations came after these.
     pub more: usize,
@@ -109,10 +112,11 @@ pub fn steps<'t>(
     let is_list = !matches!(body, Body::Expression(_));
     let expressions: Vec<&[u8]> = list.iter().map(|entry| &*entry.expr).collect();
     let watched = Watched::new(machine);
-    let (mut steps, mut more) = (Vec::new(), 0);
+    let (mut steps, mut more, mut kept) = (Vec::new(), 0, 0);
     let mut trace = |step: crate::eval::Step<'_>| {
         let asked = watched.take();
-        if steps.len() == MOST_STEPS {
+        kept += step.stack.iter().map(weight).sum::<u64>();
+        if steps.len() == MOST_STEPS || kept > MOST_KEPT {
             more += 1;
             return;
         }
@@ -152,6 +156,14 @@ pub fn steps<'t>(
     };
     let expressions = list.iter().map(print).collect();
     Steps { expressions, initial, steps, more, asked, result, words: Words(target) }
+}
+
+/// How much of memory an element takes, about: its places, or 64 bits each of its value.
+fn weight(element: &Element) -> u64 {
+    match element {
+        Element::Value(value) => 1 + value.ty().size() / 64,
+        Element::Location(location) => location.places().count() as u64,
+    }
 }
 
 /// The result of the kind that is wanted, of something that is no expression.

@@ -8,6 +8,7 @@ pub(crate) mod addr;
 pub(crate) mod aranges;
 pub mod elf;
 pub(crate) mod format;
+pub(crate) mod frame;
 mod gimli;
 pub(crate) mod info;
 pub(crate) mod line;

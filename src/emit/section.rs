@@ -39,4 +39,6 @@ pub enum RelocationTarget {
     Section(&'static str),
     /// A symbol of the object's code or data, by name.
     Symbol(Cow<'static, str>),
+    /// The same, counted from the field: in a section that is loaded. 4 bytes.
+    Distance(Cow<'static, str>),
 }

@@ -1,7 +1,8 @@
 //! Where branches go.
 
 use super::fault::{Fault, ill_formed};
-use crate::op::{Decoder, Encoding};
+use super::wide::operations;
+use crate::op::Encoding;
 
 /// Branch targets of an expression that are known to be good, so that a loop is checked once.
 #[derive(Debug, Clone)]
@@ -53,15 +54,12 @@ impl Branches {
         if to == expr.len() {
             return Ok((to, 0));
         }
-        let mut decoder = Decoder::new(expr, *encoding);
-        if to >= from {
-            decoder.seek(from);
+        let start = if to >= from { from } else { 0 };
+        let (mut at, mut skipped) = (start, 0);
+        for (end, _) in operations(expr, *encoding, start).take_while(|(end, _)| *end <= to) {
+            (at, skipped) = (end, skipped + 1);
         }
-        let mut skipped = 0;
-        while decoder.offset() < to && decoder.next().is_some_and(|one| one.is_ok()) {
-            skipped += 1;
-        }
-        if decoder.offset() != to {
+        if at != to {
             return Err(ill_formed(format!("a branch to offset {to:#x}, where no operation starts")));
         }
         self.targets[self.next % self.targets.len()] = to;

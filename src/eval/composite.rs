@@ -103,17 +103,24 @@ impl Composite {
         }
     }
 
-    /// A composite that is being built, of parts whose storages are no composites and have enough bits.
-    pub(super) fn of_simple(places: impl ExactSizeIterator<Item = (Location, u64)>) -> Self {
-        let weight = places.len() as u32;
-        let mut bits = 0;
-        let part = |(location, size): (Location, u64)| {
-            let part = Part { start: bits, bits: size.into(), location };
-            bits += part.bits;
-            part
-        };
-        let parts = places.map(part).collect();
-        Self { parts, bits, complete: false, weight, depth: 1, wave: Wave::Same }
+    /// Makes it one of parts of these sizes in bits, whose locations `set` says. As those that it had they are in
+    /// storages that are no composites and have enough bits.
+    #[inline(always)]
+    pub(super) fn renew(
+        &mut self,
+        sizes: impl ExactSizeIterator<Item = u64>,
+        mut set: impl FnMut(usize, &mut Location),
+        complete: bool,
+    ) {
+        let nowhere = || Part { start: 0, bits: 0, location: Location::undefined() };
+        self.parts.resize_with(sizes.len(), nowhere);
+        let mut start = 0;
+        for (index, (part, bits)) in self.parts.iter_mut().zip(sizes).enumerate() {
+            (part.start, part.bits) = (start, bits.into());
+            set(index, &mut part.location);
+            start += part.bits;
+        }
+        (self.bits, self.weight, self.complete) = (start, self.parts.len() as u32, complete);
     }
 
     /// A complete composite of parts, each with its size in bits.

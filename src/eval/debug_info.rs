@@ -11,13 +11,18 @@ use super::lists::EncodedList;
 use super::location::Location;
 use super::machine::{Body, Entry, Machine};
 use super::value::{BaseType, TypeEncoding};
-use super::{Context, Evaluator, Kind};
-use crate::op::{Dialect, Encoder};
-use crate::read::{self, CfaRule, Dwarf, FrameSection, Unit, Value};
+use super::{CallStack, Context, Kind};
+use crate::op::Dialect;
+use crate::read::{self, Dwarf, FrameSection, Unit, Value};
 
 /// `DW_AT_LLVM_lanes` as LLVM numbers it, and as the text of the AMDGPU extension does.
 const LANES: DwAt = DwAt(0x3e11);
 const LANES_LEGACY: DwAt = DwAt(0x3e0a);
+/// `DW_AT_LLVM_lane_pc` as LLVM numbers it, and as the text of the AMDGPU extension and AMD's debugger do. What else
+/// has the second number is no expression.
+const LANE_PC: [DwAt; 2] = [DwAt(0x3e12), DwAt(0x3e0b)];
+/// `DW_AT_LLVM_active_lane`, for which LLVM has no number. What else has this one is no expression either.
+const ACTIVE_LANE: [DwAt; 1] = [DwAt(0x3e08)];
 /// `DW_AT_LLVM_vector_size`.
 const VECTOR_SIZE: DwAt = DwAt(0x3e13);
 
@@ -125,6 +130,24 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         self.subprogram(pc).map_or(Body::Nothing, |entry| self.attribute(entry, dw::DW_AT_frame_base))
     }
 
+    /// `DW_AT_LLVM_lane_pc` of the subprogram with code at a pc, and the unit that it is of.
+    pub fn lane_pc(&self, pc: u64) -> Option<Entry<'_>> {
+        self.said_of_lanes(pc, &LANE_PC)
+    }
+
+    /// `DW_AT_LLVM_active_lane` of the subprogram with code at a pc, and the unit that it is of.
+    pub fn active_lane(&self, pc: u64) -> Option<Entry<'_>> {
+        self.said_of_lanes(pc, &ACTIVE_LANE)
+    }
+
+    fn said_of_lanes(&self, pc: u64, names: &[DwAt]) -> Option<Entry<'_>> {
+        let entry = self.subprogram(pc)?;
+        let mut found = names.iter().map(|&name| self.attribute(entry, name));
+        let body = found.find(|body| *body != Body::Nothing)?;
+        let unit = entry.unit();
+        Some(Entry { body, unit: unit.offset, encoding: Some(unit.encoding) })
+    }
+
     /// How many lanes the subprogram with code at a pc says it has.
     pub fn lanes(&self, pc: u64) -> Option<u64> {
         lanes(self.subprogram(pc)?)
@@ -138,27 +161,11 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         said.all(|lanes| lanes == first).then_some(first)
     }
 
-    /// The canonical frame address at a pc of the innermost frame, by call frame information.
-    fn cfa(&self, pc: u64, machine: &dyn Machine, context: &Context<'_>) -> Option<Location> {
-        let row = [FrameSection::Debug, FrameSection::Eh].into_iter().find_map(|section| {
-            let frames = self.dwarf.frames(section).ok()?;
-            frames.row_at(pc).ok()?
-        })?;
-        let mut bytes = Vec::new();
-        let expr = match row.cfa {
-            CfaRule::Expression(expr) => expr,
-            CfaRule::Register { register, offset, space: None } => {
-                Encoder::new(&mut bytes, context.encoding).bregx(register, offset);
-                &bytes
-            }
-            CfaRule::Register { register, offset, space: Some(space) } => {
-                let mut encoder = Encoder::new(&mut bytes, context.encoding);
-                encoder.constu(space).aspace_bregx(register, offset);
-                &bytes
-            }
-            _ => return None,
-        };
-        Evaluator::new().cfa_expression(expr, machine, context).ok()
+    /// The canonical frame address of the innermost frame, by call frame information.
+    fn cfa(&self, machine: &dyn Machine, context: &Context<'_>) -> Option<Location> {
+        let sections = [FrameSection::Debug, FrameSection::Eh];
+        let frames: Vec<_> = sections.into_iter().filter_map(|it| self.dwarf.frames(it).ok()).collect();
+        CallStack::new(machine, &frames, context.target).cfa(0)
     }
 }
 
@@ -239,7 +246,7 @@ impl Machine for WithDebugInfo<'_, '_> {
 
     fn cfa(&self, frame: u32) -> Option<Location> {
         let found = self.machine.cfa(frame);
-        found.or_else(|| self.info.cfa(self.pc(frame).filter(|_| frame == 0)?, self.machine, &self.context))
+        found.or_else(|| if frame == 0 { self.info.cfa(self.machine, &self.context) } else { None })
     }
 
     fn frame_base(&self, frame: u32) -> Body<'_> {

@@ -1,8 +1,10 @@
 //! Why an evaluation stopped.
 
+use core::fmt::{self, Display, Write as _};
 use std::borrow::Cow;
 
-use crate::op::{Decoder, Encoding};
+use super::wide::operations;
+use crate::op::Encoding;
 
 /// What kind of wrong it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,12 +56,23 @@ impl Fault {
         entry: Option<u64>,
     ) -> Self {
         if self.offset.is_none() {
-            let before = |one: &crate::Result<crate::op::Decoded<'_>>| {
-                one.as_ref().is_ok_and(|one| one.offset < offset)
-            };
-            self.operation = Some(Decoder::new(expr, encoding).take_while(before).count());
+            let before = operations(expr, encoding, 0).take_while(|(end, _)| *end <= offset);
+            self.operation = Some(before.count());
             self.offset = Some(offset);
             self.entry = entry;
+        }
+        self
+    }
+
+    /// The same of an operation that refers to an expression which is not an entry's: the place in that one becomes
+    /// part of the rule. `entry` is the one that both expressions are evaluated for.
+    #[cold]
+    pub(super) fn within(mut self, what: &str, entry: Option<u64>) -> Self {
+        if self.entry == entry
+            && let (Some(operation), Some(offset)) = (self.operation.take(), self.offset.take())
+        {
+            self.rule = format!("in {what}, operation {operation}, offset {offset:#x}: {}", self.rule).into();
+            self.entry = None;
         }
         self
     }
@@ -77,8 +90,8 @@ impl Fault {
 
 impl core::error::Error for Fault {}
 
-impl core::fmt::Display for Class {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::IllFormed => "ill-formed",
             Self::Evaluation => "evaluation error",
@@ -88,8 +101,8 @@ impl core::fmt::Display for Class {
     }
 }
 
-impl core::fmt::Display for Fault {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(entry) = self.entry {
             write!(f, "entry {entry:#x}, ")?;
         }
@@ -113,4 +126,38 @@ pub(super) fn error(rule: impl Into<Cow<'static, str>>) -> Fault {
 #[cold]
 pub(super) fn unsupported(rule: impl Into<Cow<'static, str>>) -> Fault {
     Fault::new(Class::Unsupported, rule)
+}
+
+/// A message tells so much of a location, in bytes.
+const BRIEF: usize = 240;
+
+/// A location or what else a message tells, without its end if it is long.
+#[cold]
+pub(super) fn brief(what: &dyn Display) -> String {
+    shortened(what, BRIEF)
+}
+
+/// As text of about `most` bytes, with an ellipsis for what is left out, which is not even printed: parts of a
+/// composite can share what they name, and all of it as text can be more than memory holds.
+pub(crate) fn shortened(what: &dyn Display, most: usize) -> String {
+    struct Short {
+        text: String,
+        most: usize,
+    }
+    impl fmt::Write for Short {
+        fn write_str(&mut self, more: &str) -> fmt::Result {
+            let left = self.most - self.text.len();
+            if more.len() <= left {
+                self.text.push_str(more);
+                return Ok(());
+            }
+            self.text.push_str(&more[..more.floor_char_boundary(left)]);
+            Err(fmt::Error)
+        }
+    }
+    let mut short = Short { text: String::new(), most };
+    if write!(short, "{what}").is_err() {
+        short.text.push('…');
+    }
+    short.text
 }

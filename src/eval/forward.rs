@@ -25,6 +25,25 @@ macro_rules! forward {
         ) -> Result<(), $crate::eval::Unavailable> {
             self.machine.memory(space, lane, address, into)
         }
+
+        fn memory_word(
+            &self,
+            space: $crate::target::SpaceId,
+            lane: Option<u32>,
+            address: u64,
+            bytes: u8,
+        ) -> Result<u64, $crate::eval::Unavailable> {
+            self.machine.memory_word(space, lane, address, bytes)
+        }
+
+        fn register_word(
+            &self,
+            reg: $crate::op::Reg,
+            frame: u32,
+            bytes: u8,
+        ) -> Result<u64, $crate::eval::Unavailable> {
+            self.machine.register_word(reg, frame, bytes)
+        }
     };
     (@is_big_endian) => { $crate::eval::forward::forward!(@plain is_big_endian() -> bool); };
     (@lane) => { $crate::eval::forward::forward!(@plain lane() -> Option<u64>); };

@@ -1,7 +1,9 @@
-//! Location lists as a debugger has them: encoded, in a section.
+//! Location lists: what they result in (A.2.5.5), and as a debugger has them, encoded in a section.
 
-use super::fault::{Fault, ill_formed};
+use super::fault::{Fault, error, ill_formed};
+use super::location::Location;
 use super::machine::ListEntry;
+use super::run::Run;
 use crate::error::Error;
 use crate::op::Encoding;
 use crate::read::{self, Addressed, ListFormat, RawList};
@@ -94,5 +96,67 @@ impl<'a> From<read::ListEntry<'a>> for ListEntry<'a> {
     fn from(entry: read::ListEntry<'a>) -> Self {
         let bounds = (!entry.is_default()).then_some((entry.start, entry.end));
         Self { bounds, expr: entry.expr.into() }
+    }
+}
+
+/// Entries of a list, each with when it holds.
+pub(super) fn bounded<'e>(
+    entries: impl Iterator<Item = &'e ListEntry<'e>> + Clone,
+) -> impl Iterator<Item = Result<Bounded<'e>, Fault>> + Clone {
+    entries.map(|entry| Ok((entry.bounds, &*entry.expr)))
+}
+
+impl Run<'_, '_> {
+    /// Evaluates a location list.
+    pub fn list<'e>(
+        &mut self,
+        entries: impl Iterator<Item = Result<Bounded<'e>, Fault>> + Clone,
+    ) -> Result<Location, Fault> {
+        let pc = self.machine.pc(self.scope.frame);
+        if pc.is_none() && !self.is_draft() {
+            return Err(error("a location list needs a program location (A.2.5.5)"));
+        }
+        let mut found = None;
+        let mut count = 0;
+        for entry in entries.clone() {
+            let (bounds, expr) = entry?;
+            if bounds.zip(pc).is_some_and(|((start, end), pc)| (start..end).contains(&pc)) {
+                found = Some(self.list_entry(count, expr, found)?);
+            }
+            count += 1;
+        }
+        self.charge(count / 8)?;
+        if found.is_none() {
+            for (index, entry) in (0..).zip(entries) {
+                if let (None, expr) = entry? {
+                    found = Some(self.list_entry(index, expr, found)?);
+                }
+            }
+        }
+        Ok(found.unwrap_or_else(Location::undefined))
+    }
+
+    /// The same of a list that is still encoded.
+    pub fn encoded_list(&mut self, list: EncodedList<'_>) -> Result<Location, Fault> {
+        let (machine, unit) = (self.machine, self.scope.unit);
+        self.list(list.bounded(self.scope.encoding, move |index| machine.debug_addr(unit, index)))
+    }
+
+    fn list_entry(&mut self, index: u64, expr: &[u8], others: Option<Location>) -> Result<Location, Fault> {
+        let places = others.as_ref().map_or(0, |others| others.places().count());
+        self.charge(1 + places as u64 / 4)?;
+        let location = self.apart(self.scope, |run| {
+            run.expression(expr)?;
+            run.finish_location()
+        });
+        let location = location.map_err(|fault| match self.scope.entry {
+            // That the list is of one says enough.
+            Some(_) => fault,
+            None => fault.within(&format!("entry {index} of the location list"), None),
+        })?;
+        Ok(match others {
+            Some(others) => others.and(location),
+            None => location,
+        })
     }
 }

@@ -176,15 +176,19 @@ impl SingleLocation {
 
 /// Where an object is: one or more places.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Location {
-    first: SingleLocation,
-    /// `None` if there is no other.
-    rest: Option<Box<[SingleLocation]>>,
+pub struct Location(Places);
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Places {
+    One(SingleLocation),
+    /// Two or more.
+    Several(Box<[SingleLocation]>),
 }
 
 impl From<SingleLocation> for Location {
-    fn from(first: SingleLocation) -> Self {
-        Self { first, rest: None }
+    #[inline]
+    fn from(place: SingleLocation) -> Self {
+        Self(Places::One(place))
     }
 }
 
@@ -204,16 +208,14 @@ impl Location {
     /// A byte of memory that all lanes share.
     #[inline]
     pub fn memory(space: SpaceId, address_bits: u32, address: u64) -> Self {
-        // Put together in its place: parts that are copied are slower than all of it written.
         let storage = Storage::Memory { space, address_bits, lane: None };
-        Self { first: SingleLocation { storage, offset: u128::from(address) * 8 }, rest: None }
+        SingleLocation { storage, offset: u128::from(address) * 8 }.into()
     }
 
     /// The start of a register of the innermost frame.
     #[inline]
     pub fn register(reg: Reg, bits: u32) -> Self {
-        let storage = Storage::Register { reg, frame: 0, bits };
-        Self { first: SingleLocation { storage, offset: 0 }, rest: None }
+        Storage::Register { reg, frame: 0, bits }.into()
     }
 
     /// Known bytes, in memory order.
@@ -237,27 +239,52 @@ impl Location {
 
     /// The places, one or more.
     pub fn places(&self) -> impl Iterator<Item = &SingleLocation> + Clone {
-        core::iter::once(&self.first).chain(self.rest.iter().flatten())
+        self.all().iter()
+    }
+
+    fn all(&self) -> &[SingleLocation] {
+        match &self.0 {
+            Places::One(place) => core::slice::from_ref(place),
+            Places::Several(places) => places,
+        }
     }
 
     /// The same with other places.
     pub(super) fn map_places(&self, mut place: impl FnMut(&SingleLocation) -> SingleLocation) -> Self {
-        Self {
-            first: place(&self.first),
-            rest: self.rest.as_deref().map(|rest| rest.iter().map(place).collect()),
-        }
+        Self(match &self.0 {
+            Places::One(one) => Places::One(place(one)),
+            Places::Several(places) => Places::Several(places.iter().map(place).collect()),
+        })
     }
 
     /// The place, if there is only one.
     pub fn single(&self) -> Option<&SingleLocation> {
-        self.rest.is_none().then_some(&self.first)
+        match &self.0 {
+            Places::One(place) => Some(place),
+            Places::Several(_) => None,
+        }
     }
 
-    /// In all places of both.
+    fn into_places(self) -> Vec<SingleLocation> {
+        match self.0 {
+            Places::One(place) => vec![place],
+            Places::Several(places) => places.into(),
+        }
+    }
+
+    /// In all places of both: the union (A.2.5.5), in which a place is once.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        let more = core::iter::once(other.first).chain(other.rest.into_iter().flatten());
-        Self { first: self.first, rest: Some(self.rest.into_iter().flatten().chain(more).collect()) }
+        let mut places = self.into_places();
+        for place in other.into_places() {
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        match places.len() {
+            1 => Self(Places::One(places.remove(0))),
+            _ => Self(Places::Several(places.into())),
+        }
     }
 
     /// The same, every place `by` bits further.
@@ -265,10 +292,12 @@ impl Location {
     /// # Errors
     /// An evaluation error if a place leaves its storage.
     pub fn moved(self, by: i128) -> Result<Self, Fault> {
-        let first = self.first.moved(by)?;
-        let Some(rest) = self.rest else { return Ok(first.into()) };
-        let rest = rest.into_iter().map(|place| place.moved(by)).collect::<Result<_, _>>()?;
-        Ok(Self { first, rest: Some(rest) })
+        Ok(Self(match self.0 {
+            Places::One(place) => Places::One(place.moved(by)?),
+            Places::Several(places) => {
+                Places::Several(places.into_iter().map(|place| place.moved(by)).collect::<Result<_, _>>()?)
+            }
+        }))
     }
 
     /// Bits from here to the end of the storage, in the place that has least. `None` if all are undefined.
@@ -295,8 +324,10 @@ impl Location {
 
     /// The composite at this location, if that is all of it, to be added to.
     pub(super) fn composite_mut(&mut self) -> Option<&mut Composite> {
-        match (&mut self.first.storage, self.rest.is_none()) {
-            (Storage::Composite(composite), true) => Some(Arc::make_mut(composite)),
+        match &mut self.0 {
+            Places::One(SingleLocation { storage: Storage::Composite(composite), .. }) => {
+                Some(Arc::make_mut(composite))
+            }
             _ => None,
         }
     }
@@ -357,7 +388,9 @@ impl core::fmt::Display for SingleLocation {
 
 impl core::fmt::Display for Location {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        self.first.fmt(f)?;
-        self.rest.iter().flatten().try_for_each(|place| write!(f, " | {place}"))
+        self.places().enumerate().try_for_each(|(index, place)| {
+            let separator = if index == 0 { "" } else { " | " };
+            write!(f, "{separator}{place}")
+        })
     }
 }

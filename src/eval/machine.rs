@@ -29,6 +29,13 @@ pub trait Architecture {
 
     /// Bits of an address in the space that has the largest: no composite is larger than that memory.
     fn largest_address_bits(&self) -> u32;
+
+    /// The register that in the caller holds the canonical frame address, where call frame information has no rule
+    /// for it: a stack pointer of an architecture that defines that address by it (A.6.4.1, "an ABI authoring body
+    /// may specify an alternate default value"). All other registers without a rule have the same value.
+    fn cfa_register(&self) -> Option<Reg> {
+        None
+    }
 }
 
 impl Architecture for Target {
@@ -43,6 +50,10 @@ impl Architecture for Target {
 
     fn largest_address_bits(&self) -> u32 {
         self.spaces().iter().map(|space| space.address_bits).max().unwrap_or(64)
+    }
+
+    fn cfa_register(&self) -> Option<Reg> {
+        Target::cfa_register(self)
     }
 }
 
@@ -196,6 +207,33 @@ pub trait Machine {
         into: &mut [u8],
     ) -> Result<(), Unavailable>;
 
+    /// The number in the lowest bytes of a register, so many of them, at most 8: what
+    /// [`register`](Self::register) answers, and asked for far more often than all else. There is no need to
+    /// write this.
+    ///
+    /// # Errors
+    /// As [`register`](Self::register).
+    #[inline]
+    fn register_word(&self, reg: Reg, frame: u32, bytes: u8) -> Result<u64, Unavailable> {
+        word(bytes, false, |into| self.register(reg, frame, 0, into))
+    }
+
+    /// The number in so many bytes of memory, at most 8: what [`memory`](Self::memory) and
+    /// [`is_big_endian`](Self::is_big_endian) answer. There is no need to write this.
+    ///
+    /// # Errors
+    /// As [`memory`](Self::memory).
+    #[inline]
+    fn memory_word(
+        &self,
+        space: SpaceId,
+        lane: Option<u32>,
+        address: u64,
+        bytes: u8,
+    ) -> Result<u64, Unavailable> {
+        word(bytes, self.is_big_endian(), |into| self.memory(space, lane, address, into))
+    }
+
     /// Whether numbers in memory have their most significant byte first (A.2.5.2, "endianity"). Bits then
     /// count from the most significant, those of registers excepted.
     fn is_big_endian(&self) -> bool {
@@ -302,4 +340,21 @@ pub trait Machine {
         let _ = offset;
         None
     }
+}
+
+/// The number in so many bytes that are read, at most 8.
+#[inline]
+fn word(
+    bytes: u8,
+    big_endian: bool,
+    read: impl FnOnce(&mut [u8]) -> Result<(), Unavailable>,
+) -> Result<u64, Unavailable> {
+    let mut word = [0; 8];
+    match (usize::from(bytes.min(8)), big_endian) {
+        // Copies of a known length are quicker, and nearly all are of this one.
+        (8, _) => read(&mut word)?,
+        (len, false) => read(&mut word[..len])?,
+        (len, true) => read(&mut word[8 - len..])?,
+    }
+    Ok(if big_endian { u64::from_be_bytes(word) } else { u64::from_le_bytes(word) })
 }

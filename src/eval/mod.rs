@@ -16,6 +16,7 @@
 //! * An [`Evaluator`] runs an expression or a location list in a [`Context`]; an expression also in all lanes of
 //!   a [`wave`] at once.
 //! * [Attributes](attributes) are evaluated by methods of their own, each as the text says of it.
+//! * A [`CallStack`] unwinds: it knows the callers of a machine's frame, and where their registers are.
 //! * [`read_bits`] reads at the location that came out, [`write_bits`] writes there, [`spans()`] says which bits
 //!   of which storage it names.
 //!
@@ -62,6 +63,7 @@ mod run;
 pub mod snapshot;
 pub mod spans;
 pub mod stack;
+pub mod unwind;
 pub mod value;
 pub mod wave;
 mod wide;
@@ -78,6 +80,7 @@ pub use read::{Bits, read_bits, read_pointer};
 pub use snapshot::{Caller, OwnedBody, Snapshot};
 pub use spans::{Span, same, spans};
 pub use stack::Element;
+pub use unwind::{CallStack, Column, Frame, UnwindFault};
 pub use value::{BaseType, TypeEncoding, Value};
 pub use wave::{InLane, WaveOutcome};
 pub use write::{MachineMut, write_bits};
@@ -203,7 +206,7 @@ pub struct Evaluator {
 pub struct Limits {
     /// Operations, those of called expressions included; the parts that an operation makes count too.
     pub steps: u64,
-    /// Expressions within expressions.
+    /// Expressions within expressions. Each takes some kilobytes of the thread's stack.
     pub depth: u32,
     /// Elements on the stack.
     pub stack: u32,
@@ -295,7 +298,7 @@ impl Evaluator {
     }
 
     /// As [`location`](Self::location), of an expression that is no register.
-    #[inline(never)]
+    #[inline(always)]
     fn longer(
         &mut self,
         expr: &[u8],
@@ -306,7 +309,7 @@ impl Evaluator {
         let (quick, mut progress) = (self.quick(machine, context), Progress::after(0, None));
         if context.initial.is_empty()
             && quick.run(expr, &mut self.slots, &mut progress)
-            && let Some(location) = quick.location(&self.slots)
+            && let Some(location) = quick.location(&mut self.slots)
         {
             return Ok(location);
         }
@@ -350,7 +353,7 @@ impl Evaluator {
         I: IntoIterator<Item = &'e ListEntry<'e>>,
         I::IntoIter: Clone,
     {
-        self.run(machine, context, None, |run| run.list(run::bounded(entries.into_iter())))
+        self.run(machine, context, None, |run| run.list(lists::bounded(entries.into_iter())))
     }
 
     /// As [`list`](Self::list), and `trace` is told of every operation after it.
@@ -368,7 +371,7 @@ impl Evaluator {
         I: IntoIterator<Item = &'e ListEntry<'e>>,
         I::IntoIter: Clone,
     {
-        self.run(machine, context, Some(trace), |run| run.list(run::bounded(entries.into_iter())))
+        self.run(machine, context, Some(trace), |run| run.list(lists::bounded(entries.into_iter())))
     }
 
     /// The quick way into an expression.

@@ -214,7 +214,7 @@ impl Run<'_, '_> {
         self.push_index("lane", lane, self.machine.lanes())
     }
 
-    fn implicit_value(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+    pub(super) fn implicit_value(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         self.charge(bytes.len() as u64 / 64)?;
         self.push(Location::implicit(bytes));
         Ok(())

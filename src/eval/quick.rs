@@ -7,6 +7,7 @@
 
 mod lane;
 mod machine;
+mod opcode;
 mod slots;
 
 use super::Where;
@@ -14,10 +15,11 @@ use super::arith::{Binary, Compare, Unary};
 use super::branch::Branches;
 use super::generic;
 use super::machine::{Architecture, Machine};
-use crate::op::{Encoding, Name, OPERANDS, OPERATIONS, Operand, Reg, sign_extended};
-use lane::{Lane, long_uleb};
+use crate::op::{Encoding, Reg};
+use lane::{Code, Lane, State};
 use machine::Flat;
-use slots::{SLOTS, Slot};
+use opcode::*;
+use slots::{Piece, SLOTS, Slot};
 
 pub(super) use slots::Slots;
 
@@ -39,6 +41,15 @@ impl Progress {
     pub fn after(steps: u64, register: Option<Reg>) -> Self {
         Self { at: 0, steps, register, branches: Branches::default() }
     }
+}
+
+/// Where the quick way ended.
+struct End {
+    /// Whether that is the end of the expression.
+    is_done: bool,
+    /// How many elements are on the stack.
+    len: usize,
+    flat: Flat,
 }
 
 /// What does not change on the quick way.
@@ -65,223 +76,253 @@ impl Quick<'_> {
     /// whether the expression is done.
     pub fn run(&self, expr: &[u8], slots: &mut Slots, progress: &mut Progress) -> bool {
         let room = self.room.min(SLOTS);
-        let (is_done, len) = self.operations(expr, &mut slots.all[..=room], &mut slots.pieces, progress);
-        slots.len = len;
-        is_done
+        let end = self.operations(expr, &mut slots.all[..=room], &mut slots.pieces, progress);
+        (slots.len, slots.flat) = (end.len, end.flat);
+        end.is_done
     }
 
-    /// As [`run`](Self::run). Comes with how many elements are then on the stack.
+    /// As [`run`](Self::run).
     fn operations(
         &self,
         expr: &[u8],
         slots: &mut [Slot],
-        pieces: &mut Vec<(Option<Slot>, u64)>,
+        pieces: &mut Vec<Piece>,
         progress: &mut Progress,
-    ) -> (bool, usize) {
+    ) -> End {
         let bits = self.address_bits();
         if !(1..=64).contains(&bits) {
-            return (false, 0);
+            return End { is_done: false, len: 0, flat: Flat::No };
         }
         let steps = self.max_steps.saturating_sub(progress.steps);
+        if let Some(bottom) = slots.first_mut() {
+            *bottom = Slot::Bottom;
+        }
         let mut lane = Lane {
-            expr,
-            at: progress.at,
-            next: progress.at,
+            code: Code { expr, at: progress.at, next: progress.at, steps },
             slots,
-            top: Slot::Bottom,
             len: 0,
             mask: u64::MAX >> (64 - bits),
-            steps,
             register_end: usize::MAX,
             flat: Flat::Unknown,
         };
         let is_done = loop {
-            let Some(&code) = expr.get(lane.at) else { break true };
-            lane.next = lane.at + 1;
-            if lane.steps == 0 || self.operation(code, &mut lane, pieces, &mut progress.branches).is_none() {
+            if lane.code.at >= expr.len() {
+                break true;
+            }
+            if self.ask(&mut lane, pieces).is_some() {
+                continue;
+            }
+            let before = lane.code.steps;
+            self.calculate(&mut lane, &mut progress.branches);
+            if lane.code.steps == before {
                 break false;
             }
-            lane.at = lane.next;
-            lane.steps -= 1;
         };
-        if lane.steps != steps {
-            progress.register = match lane.top {
-                Slot::Register(_, reg) if lane.register_end == lane.at => Some(reg),
+        let Lane { code, len, flat, .. } = lane;
+        if code.steps != steps {
+            progress.register = match lane.slots.get(len) {
+                Some(Slot::Register(reg)) if lane.register_end == code.at => Some(*reg),
                 _ => None,
             };
         }
-        if let Some(place) = lane.slots.get_mut(lane.len) {
-            *place = lane.top;
+        progress.at = code.at;
+        progress.steps += steps - code.steps;
+        End { is_done, len, flat }
+    }
+
+    /// Carries out operations that only move elements about or calculate, as many as there are. Their loop calls
+    /// nobody, so that all of its state stays in registers.
+    #[inline(never)]
+    fn calculate(&self, lane: &mut Lane<'_>, branches: &mut Branches) {
+        let (len, mask) = (lane.len, lane.mask);
+        let Some(&top) = lane.slots.get(len) else { return };
+        let Some((_, below)) = lane.slots.split_last_mut() else { return };
+        let mut state = State { code: lane.code, below, top, len, mask };
+        while let Some(&code) = state.code.expr.get(state.code.at)
+            && state.code.steps > 0
+        {
+            state.code.next = state.code.at + 1;
+            if self.calculation(code, &mut state, branches).is_none() {
+                break;
+            }
+            state.code.at = state.code.next;
+            state.code.steps -= 1;
         }
-        progress.at = lane.at;
-        progress.steps += steps - lane.steps;
-        (is_done, lane.len)
+        let State { code: Code { at, steps, .. }, top, len, .. } = state;
+        if steps != lane.code.steps {
+            // Another operation than the one that named a register was the last.
+            lane.register_end = usize::MAX;
+        }
+        if let Some(place) = lane.slots.get_mut(len) {
+            *place = top;
+        }
+        (lane.code.at, lane.code.steps, lane.len) = (at, steps, len);
     }
 
     /// Carries out one operation. If it cannot, that is `None`, and the stack and the steps are as before.
     #[inline(always)]
-    fn operation(
-        &self,
-        code: u8,
-        lane: &mut Lane<'_>,
-        pieces: &mut Vec<(Option<Slot>, u64)>,
-        branches: &mut Branches,
-    ) -> Option<()> {
-        let operand = || OPERANDS[usize::from(code)];
-        match OPERATIONS[usize::from(code)] {
-            Some(Name::ConstU) => {
-                let number = match operand() {
-                    Operand::Is(number) => number.into(),
-                    Operand::Unsigned(bytes) => self.fixed(lane, bytes)?,
-                    _ => lane.uleb()?,
-                };
-                lane.push_value(number)
+    fn calculation(&self, code: u8, state: &mut State<'_>, branches: &mut Branches) -> Option<()> {
+        match code {
+            LIT0..=LIT31 => state.push(Slot::Value(u64::from(code - LIT0) & state.mask)),
+            CONST1U => self.unsigned(state, 1),
+            CONST2U => self.unsigned(state, 2),
+            CONST4U => self.unsigned(state, 4),
+            CONST8U => self.unsigned(state, 8),
+            CONST1S => self.signed(state, 1),
+            CONST2S => self.signed(state, 2),
+            CONST4S => self.signed(state, 4),
+            CONST8S => self.signed(state, 8),
+            CONSTU => {
+                let number = state.code.uleb()?;
+                state.push_value(number)
             }
-            Some(Name::ConstS) => {
-                let number = match operand() {
-                    Operand::Signed(bytes) => sign_extended(self.fixed(lane, bytes)?, bytes),
-                    _ => lane.sleb()? as u64,
-                };
-                lane.push_value(number)
+            CONSTS => {
+                let number = state.code.sleb()?;
+                state.push_value(number as u64)
             }
 
-            Some(Name::Drop) => lane.drop_top(),
-            Some(Name::Pick) => {
-                let index = match operand() {
-                    Operand::Is(index) => index,
-                    _ => lane.byte()?,
-                };
-                let picked = if index == 0 { lane.top } else { *lane.below(index.into())? };
-                if let Slot::Bottom = picked {
+            DROP => state.drop_top(),
+            DUP => state.push(state.top.element()?),
+            OVER => state.pick(1),
+            PICK => {
+                let index = state.code.byte()?;
+                state.pick(index.into())
+            }
+            SWAP => {
+                if state.len < 2 {
                     return None;
                 }
-                lane.push(picked)
+                let top = state.top;
+                state.top = core::mem::replace(state.below(1)?, top);
+                Some(())
             }
-            Some(Name::Swap) => {
-                if lane.len < 2 {
+            ROT => {
+                if state.len < 3 {
                     return None;
                 }
-                let top = lane.top;
-                lane.top = core::mem::replace(lane.below(1)?, top);
+                let (third, top) = (*state.below(2)?, state.top);
+                state.top = core::mem::replace(state.below(1)?, third);
+                *state.below(2)? = top;
                 Some(())
             }
-            Some(Name::Rot) => {
-                if lane.len < 3 {
-                    return None;
+
+            AND => state.binary(Binary::And),
+            DIV => state.binary(Binary::Div),
+            MINUS => state.binary(Binary::Minus),
+            MOD => state.binary(Binary::Mod),
+            MUL => state.binary(Binary::Mul),
+            OR => state.binary(Binary::Or),
+            PLUS => state.binary(Binary::Plus),
+            SHL => state.binary(Binary::Shl),
+            SHR => state.binary(Binary::Shr),
+            SHRA => state.binary(Binary::Shra),
+            XOR => state.binary(Binary::Xor),
+            ABS => state.unary(|unused, a| generic::unary(Unary::Abs, unused, a)),
+            NEG => state.unary(|unused, a| generic::unary(Unary::Neg, unused, a)),
+            NOT => state.unary(|unused, a| generic::unary(Unary::Not, unused, a)),
+            PLUS_UCONST => {
+                let number = state.code.uleb()?;
+                state.unary(|_, a| a.wrapping_add(number))
+            }
+            EQ => state.compare(Compare::Eq),
+            GE => state.compare(Compare::Ge),
+            GT => state.compare(Compare::Gt),
+            LE => state.compare(Compare::Le),
+            LT => state.compare(Compare::Lt),
+            NE => state.compare(Compare::Ne),
+
+            NOP => Some(()),
+            SKIP => {
+                let by = self.distance(&mut state.code)?;
+                self.branch(state, branches, by)
+            }
+            BRA => {
+                let by = self.distance(&mut state.code)?;
+                if state.top.number()? != 0 {
+                    self.branch(state, branches, by)?;
                 }
-                let (third, top) = (*lane.below(2)?, lane.top);
-                lane.top = core::mem::replace(lane.below(1)?, third);
-                *lane.below(2)? = top;
-                Some(())
-            }
-
-            Some(Name::And) => lane.binary(Binary::And),
-            Some(Name::Div) => lane.binary(Binary::Div),
-            Some(Name::Minus) => lane.binary(Binary::Minus),
-            Some(Name::Mod) => lane.binary(Binary::Mod),
-            Some(Name::Mul) => lane.binary(Binary::Mul),
-            Some(Name::Or) => lane.binary(Binary::Or),
-            Some(Name::Plus) => lane.binary(Binary::Plus),
-            Some(Name::Shl) => lane.binary(Binary::Shl),
-            Some(Name::Shr) => lane.binary(Binary::Shr),
-            Some(Name::Shra) => lane.binary(Binary::Shra),
-            Some(Name::Xor) => lane.binary(Binary::Xor),
-            Some(Name::Abs) => lane.unary(|unused, a| generic::unary(Unary::Abs, unused, a)),
-            Some(Name::Neg) => lane.unary(|unused, a| generic::unary(Unary::Neg, unused, a)),
-            Some(Name::Not) => lane.unary(|unused, a| generic::unary(Unary::Not, unused, a)),
-            Some(Name::PlusUconst) => {
-                let number = lane.uleb()?;
-                lane.unary(|_, a| a.wrapping_add(number))
-            }
-            Some(Name::Eq) => lane.compare(Compare::Eq),
-            Some(Name::Ge) => lane.compare(Compare::Ge),
-            Some(Name::Gt) => lane.compare(Compare::Gt),
-            Some(Name::Le) => lane.compare(Compare::Le),
-            Some(Name::Lt) => lane.compare(Compare::Lt),
-            Some(Name::Ne) => lane.compare(Compare::Ne),
-
-            Some(Name::Nop) => Some(()),
-            Some(Name::Skip) => {
-                let by = self.distance(lane)?;
-                self.branch(lane, branches, by)
-            }
-            Some(Name::Bra) => {
-                let by = self.distance(lane)?;
-                if lane.number()? != 0 {
-                    self.branch(lane, branches, by)?;
-                }
-                lane.drop_top()
-            }
-
-            Some(Name::Addr) => {
-                let address = self.fixed(lane, self.encoding.address_bytes)?;
-                self.push_memory(lane, address)
-            }
-            Some(Name::BregX) => {
-                let reg = self.reg(lane, operand())?;
-                let by = lane.sleb()?;
-                self.flat(lane)?;
-                let address = self.contents(reg)?;
-                self.push_memory(lane, address.wrapping_add(by as u64))
-            }
-            Some(Name::FbReg) => {
-                let by = lane.sleb()?;
-                self.flat(lane)?;
-                let mut steps = lane.steps;
-                // The top is not in its place yet: the inner expression's stack starts there, and leaves it.
-                let base = self.frame_base(lane.slots.get_mut(lane.len..)?, &mut steps)?;
-                // A location that leaves its storage is a fault, not an address at the other end.
-                let address = base.checked_add_signed(by).filter(|&address| address <= lane.mask)?;
-                lane.push(Slot::Memory(address))?;
-                lane.steps = steps;
-                Some(())
-            }
-            Some(Name::CallFrameCfa) => {
-                self.flat(lane)?;
-                let address = self.cfa()?;
-                lane.push(Slot::Memory(address))
-            }
-            Some(Name::Deref) => self.deref(lane, self.encoding.address_bytes),
-            Some(Name::DerefSize) => {
-                let bytes = lane.byte()?;
-                self.deref(lane, bytes)
-            }
-
-            Some(Name::RegX) => {
-                let reg = self.reg(lane, operand())?;
-                let bits = self.register_bits(reg)?;
-                lane.push(Slot::Register(bits, reg))?;
-                lane.register_end = lane.next;
-                Some(())
-            }
-            Some(Name::StackValue) => {
-                lane.top = Slot::Implicit(lane.number()?);
-                Some(())
-            }
-            Some(Name::Piece) => {
-                let bits = lane.uleb()?.checked_mul(8)?;
-                self.flat(lane)?;
-                let part = match lane.len {
-                    0 => None,
-                    1 => Some(lane.top),
-                    _ => return None,
-                };
-                self.piece(part, bits, pieces)?;
-                (lane.top, lane.len) = (Slot::Bottom, 0);
-                Some(())
+                state.drop_top()
             }
             _ => None,
         }
     }
 
+    /// Carries out an operation that asks the machine or the target. If it cannot, that is `None`, and the stack and
+    /// the steps are as before.
     #[inline(always)]
-    fn branch(&self, lane: &mut Lane<'_>, branches: &mut Branches, by: i16) -> Option<()> {
-        let (to, steps) = branches.target(lane.expr, self.encoding, lane.next, by).ok()?;
+    fn ask(&self, lane: &mut Lane<'_>, pieces: &mut Vec<Piece>) -> Option<()> {
+        let &code = lane.code.expr.get(lane.code.at).filter(|_| lane.code.steps > 0)?;
+        lane.code.next = lane.code.at + 1;
+        match code {
+            ADDR => {
+                let address = self.fixed(&mut lane.code, self.encoding.address_bytes)?;
+                self.push_memory(lane, address)?;
+            }
+            BREG0..=BREG31 => self.based(lane, Reg(u64::from(code - BREG0)))?,
+            BREGX => {
+                let reg = lane.code.uleb()?;
+                self.based(lane, Reg(reg))?;
+            }
+            FBREG => {
+                let by = lane.code.sleb()?;
+                self.flat(lane)?;
+                let mut steps = lane.code.steps;
+                let base = self.frame_base(lane.slots.get_mut(lane.len + 1..)?, &mut steps)?;
+                // A location that leaves its storage is a fault, not an address at the other end.
+                let address = base.checked_add_signed(by).filter(|&address| address <= lane.mask)?;
+                lane.push(Slot::Memory(address))?;
+                lane.code.steps = steps;
+            }
+            CALL_FRAME_CFA => {
+                self.flat(lane)?;
+                let address = self.cfa()?;
+                lane.push(Slot::Memory(address))?;
+            }
+            DEREF => self.deref(lane, self.encoding.address_bytes)?,
+            DEREF_SIZE => {
+                let bytes = lane.code.byte()?;
+                self.deref(lane, bytes)?;
+            }
+
+            // Between two of the others.
+            PLUS_UCONST => {
+                let number = lane.code.uleb()?.wrapping_add(lane.number()?);
+                lane.replace(Slot::Value(number & lane.mask))?;
+            }
+
+            REG0..=REG31 => self.push_register(lane, Reg(u64::from(code - REG0)))?,
+            REGX => {
+                let reg = lane.code.uleb()?;
+                self.push_register(lane, Reg(reg))?;
+            }
+            STACK_VALUE => {
+                let number = lane.number()?;
+                lane.replace(Slot::Implicit(number))?;
+            }
+            PIECE => {
+                let bits = lane.code.uleb()?.checked_mul(8)?;
+                self.flat(lane)?;
+                if lane.len > 1 {
+                    return None;
+                }
+                self.piece(*lane.slots.get(lane.len)?, bits, pieces)?;
+                lane.len = 0;
+            }
+            _ => return None,
+        }
+        lane.code.at = lane.code.next;
+        lane.code.steps -= 1;
+        Some(())
+    }
+
+    #[inline(always)]
+    fn branch(&self, state: &mut State<'_>, branches: &mut Branches, by: i16) -> Option<()> {
+        let (to, steps) = branches.target(state.code.expr, self.encoding, state.code.next, by).ok()?;
         if steps > 0 {
             // One is for the operation itself.
-            lane.steps = lane.steps.checked_sub(steps).filter(|&left| left > 0)?;
+            state.code.steps = state.code.steps.checked_sub(steps).filter(|&left| left > 0)?;
         }
-        (lane.next, lane.register_end) = (to, usize::MAX);
+        state.code.next = to;
         Some(())
     }
 }
@@ -289,12 +330,12 @@ impl Quick<'_> {
 /// The register, if that is all that the expression says.
 #[inline(always)]
 pub(super) fn alone(expr: &[u8]) -> Option<Reg> {
-    let (&code, rest) = expr.split_first()?;
-    if OPERATIONS[usize::from(code)] != Some(Name::RegX) {
-        return None;
-    }
-    match OPERANDS[usize::from(code)] {
-        Operand::Is(number) => rest.is_empty().then_some(Reg(number.into())),
-        _ => long_uleb(rest).filter(|&(_, len)| len == rest.len()).map(|(number, _)| Reg(number)),
+    match *expr {
+        [code @ REG0..=REG31] => Some(Reg(u64::from(code - REG0))),
+        [REGX, ..] => {
+            let mut code = Code { expr, at: 0, next: 1, steps: 0 };
+            code.uleb().filter(|_| code.next == expr.len()).map(Reg)
+        }
+        _ => None,
     }
 }

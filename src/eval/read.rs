@@ -1,6 +1,6 @@
 //! Reading at a location, bit by bit where it must be.
 
-use super::fault::{Class, Fault, error};
+use super::fault::{Class, Fault, brief, error};
 use super::location::{ImplicitPointer, Location, SingleLocation, Storage};
 use super::machine::Machine;
 use super::order::{copy_bits, copy_high_bits, fill, to_stream};
@@ -182,7 +182,8 @@ fn check_size(place: &SingleLocation, skip: u128, bits: usize) -> Result<(), Fau
     match size.saturating_sub(from) < bits as u128 {
         false => Ok(()),
         true => Err(error(format!(
-            "{bits} bits from bit {from} on are read in a storage of {size} bits: {place}"
+            "{bits} bits from bit {from} on are read in a storage of {size} bits: {}",
+            brief(place)
         ))),
     }
 }

@@ -2,9 +2,9 @@
 
 use super::fault::{Fault, error, ill_formed};
 use super::integer::signed_like_generic;
-use super::lists::{Bounded, EncodedList};
+use super::lists::bounded;
 use super::location::{Location, memory_bits};
-use super::machine::{Architecture, Body, Entry, ListEntry, Machine};
+use super::machine::{Architecture, Body, Entry, Machine};
 use super::ops::Next;
 use super::quick::{Progress, Quick, Slots};
 use super::stack::{Element, complete, integral};
@@ -46,7 +46,7 @@ pub(super) struct Scope {
     floor: usize,
     depth: u32,
     /// The entry that the expression is of, if it was called or pointed to.
-    entry: Option<u64>,
+    pub entry: Option<u64>,
 }
 
 impl<'r, 't> Run<'r, 't> {
@@ -168,10 +168,21 @@ impl<'r, 't> Run<'r, 't> {
     /// Carries out what the quick way can. Says whether the expression is done.
     pub fn quickly(&mut self, expr: &[u8], progress: &mut Progress) -> bool {
         (progress.steps, progress.register) = (self.steps, self.last_register);
-        let quick = Quick {
+        let encoding = self.scope.encoding;
+        let is_done = self.quick(&encoding).run(expr, self.slots, progress);
+        (self.steps, self.last_register) = (progress.steps, progress.register);
+        self.fetch();
+        is_done
+    }
+
+    fn quick<'q>(&self, encoding: &'q Encoding) -> Quick<'q>
+    where
+        'r: 'q,
+    {
+        Quick {
             machine: self.machine,
             target: self.target,
-            encoding: &self.scope.encoding,
+            encoding,
             frame: self.scope.frame,
             place: self.place,
             is_frame_base: self.scope.is_frame_base,
@@ -179,11 +190,7 @@ impl<'r, 't> Run<'r, 't> {
             max_steps: self.limits.steps,
             room: (self.limits.stack as usize).saturating_sub(self.stack.len()),
             pieces: if self.peek(0).is_none() { self.limits.parts as usize } else { 0 },
-        };
-        let is_done = quick.run(expr, self.slots, progress);
-        (self.steps, self.last_register) = (progress.steps, progress.register);
-        self.fetch();
-        is_done
+        }
     }
 
     /// Takes the elements that the quick way left.
@@ -191,11 +198,12 @@ impl<'r, 't> Run<'r, 't> {
         if self.slots.is_empty() {
             return;
         }
-        let (encoding, big_endian) = (&self.scope.encoding, self.machine.is_big_endian());
-        if let Some(composite) = self.slots.composite(encoding, big_endian) {
+        let encoding = self.scope.encoding;
+        let quick = self.quick(&encoding);
+        if let Some(composite) = quick.composite(self.slots) {
             self.stack.push(Element::Location(composite.into()));
         }
-        self.stack.extend(self.slots.elements().iter().map(|slot| slot.element(encoding, big_endian)));
+        self.stack.extend(self.slots.elements().iter().map(|slot| quick.element(*slot)));
         self.slots.clear();
     }
 
@@ -391,61 +399,6 @@ impl<'r, 't> Run<'r, 't> {
             Body::Nothing => Ok(None),
         }
     }
-
-    /// Evaluates a location list.
-    pub fn list<'e>(
-        &mut self,
-        entries: impl Iterator<Item = Result<Bounded<'e>, Fault>> + Clone,
-    ) -> Result<Location, Fault> {
-        let pc = self.machine.pc(self.scope.frame);
-        if pc.is_none() && !self.is_draft() {
-            return Err(error("a location list needs a program location (A.2.5.5)"));
-        }
-        let mut found = None;
-        let mut count = 0;
-        for entry in entries.clone() {
-            count += 1;
-            let (bounds, expr) = entry?;
-            if bounds.zip(pc).is_some_and(|((start, end), pc)| (start..end).contains(&pc)) {
-                found = Some(self.list_entry(expr, found)?);
-            }
-        }
-        self.charge(count / 8)?;
-        if found.is_none() {
-            for entry in entries {
-                if let (None, expr) = entry? {
-                    found = Some(self.list_entry(expr, found)?);
-                }
-            }
-        }
-        Ok(found.unwrap_or_else(Location::undefined))
-    }
-
-    /// The same of a list that is still encoded.
-    pub fn encoded_list(&mut self, list: EncodedList<'_>) -> Result<Location, Fault> {
-        let (machine, unit) = (self.machine, self.scope.unit);
-        self.list(list.bounded(self.scope.encoding, move |index| machine.debug_addr(unit, index)))
-    }
-
-    fn list_entry(&mut self, expr: &[u8], others: Option<Location>) -> Result<Location, Fault> {
-        let places = others.as_ref().map_or(0, |others| others.places().count());
-        self.charge(1 + places as u64 / 4)?;
-        let location = self.apart(self.scope, |run| {
-            run.expression(expr)?;
-            run.finish_location()
-        })?;
-        Ok(match others {
-            Some(others) => others.and(location),
-            None => location,
-        })
-    }
-}
-
-/// Entries of a list, each with when it holds.
-pub(super) fn bounded<'e>(
-    entries: impl Iterator<Item = &'e ListEntry<'e>> + Clone,
-) -> impl Iterator<Item = Result<Bounded<'e>, Fault>> + Clone {
-    entries.map(|entry| Ok((entry.bounds, &*entry.expr)))
 }
 
 impl Scope {

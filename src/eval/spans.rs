@@ -1,6 +1,6 @@
 //! Locations taken apart: which bits of which storage. This is what is compared.
 
-use super::fault::{Fault, error};
+use super::fault::{Fault, brief, error};
 use super::location::{ImplicitBits, Location, SingleLocation, Storage};
 
 /// Consecutive bits of an object, and where they are.
@@ -17,7 +17,8 @@ pub struct Span {
 /// storages are one span.
 ///
 /// # Errors
-/// An evaluation error if a storage ends before that many bits.
+/// An evaluation error if a storage ends before that many bits, or if spans and their places are more than
+/// 2^20 in all.
 pub fn spans(location: &Location, bits: u128) -> Result<Vec<Span>, Fault> {
     if bits == 0 {
         return Ok(Vec::new());
@@ -103,15 +104,21 @@ fn exact(place: &SingleLocation, skip: u128, bits: u128) -> SingleLocation {
     }
 }
 
+/// As many places are told, those of all spans together. Several composites whose parts end at other bits each
+/// have more than all of them have parts.
+const MOST_PLACES: usize = 1 << 20;
+
 fn cut(location: &Location, skip: u128, bits: u128) -> Result<Vec<Span>, Fault> {
-    let mut places = location.places().map(|place| cut_place(place, skip, bits));
-    // A location has at least one place.
-    let first = places.next().unwrap_or_else(|| Ok(Vec::new()))?;
-    places.try_fold(first, |all, next| Ok(overlay(all, next?)))
+    if let Some(place) = location.single() {
+        return cut_place(place, skip, bits);
+    }
+    let lists = location.places().map(|place| cut_place(place, skip, bits));
+    together(&lists.collect::<Result<Vec<_>, Fault>>()?)
 }
 
 fn cut_place(place: &SingleLocation, skip: u128, bits: u128) -> Result<Vec<Span>, Fault> {
     if place.remaining().is_some_and(|remaining| remaining.saturating_sub(skip) < bits) {
+        let place = brief(place);
         return Err(error(format!("{bits} bits at {skip} bits from {place} are more than there are")));
     }
     match &place.storage {
@@ -134,18 +141,20 @@ fn cut_place(place: &SingleLocation, skip: u128, bits: u128) -> Result<Vec<Span>
     }
 }
 
-/// The same bits in the places of both lists, which have the same number of bits.
-fn overlay(left: Vec<Span>, right: Vec<Span>) -> Vec<Span> {
-    let mut all = Vec::with_capacity(left.len().max(right.len()));
-    let (mut left_at, mut right_at) = (Cut::new(&left), Cut::new(&right));
-    while let (Some(a), Some(b)) = (left_at.left(), right_at.left()) {
-        let bits = a.min(b);
+/// The same bits in the places of all lists, which have the same number of bits.
+fn together(lists: &[Vec<Span>]) -> Result<Vec<Span>, Fault> {
+    let mut cuts: Vec<Cut<'_>> = lists.iter().map(|list| Cut::new(list)).collect();
+    let (mut all, mut count) = (Vec::new(), 0);
+    while let Some(bits) = cuts.iter().filter_map(Cut::left).min() {
         let mut places = Vec::new();
-        left_at.take(bits, &mut places);
-        right_at.take(bits, &mut places);
+        cuts.iter_mut().for_each(|cut| cut.take(bits, &mut places));
+        count += places.len();
+        if count > MOST_PLACES {
+            return Err(error(format!("an object whose bits are in more than {MOST_PLACES} places")));
+        }
         all.push(Span { bits, places });
     }
-    all
+    Ok(all)
 }
 
 /// As [`Cursor`], but keeps known bits whole, so that neighbours can still be joined.

@@ -1,6 +1,6 @@
 //! What stands on the stack, and the implicit conversions (A.2.5.4.4.3).
 
-use super::fault::{Fault, error, ill_formed};
+use super::fault::{Fault, brief, error, ill_formed};
 use super::location::Location;
 use super::value::Value;
 
@@ -27,7 +27,8 @@ impl Element {
                 let address = location.default_address().ok_or_else(|| {
                     ill_formed(format!(
                         "a value is wanted, and only one byte of the default address space converts to one, \
-                         not {location} (A.2.5.4.4.3)"
+                         not {} (A.2.5.4.4.3)",
+                        brief(&location)
                     ))
                 })?;
                 Ok(Value::generic(address, address_bytes))

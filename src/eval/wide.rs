@@ -3,7 +3,7 @@
 //! A LEB128 number can be of any size, and a literal that is larger than the generic type is not wrong: the low
 //! bits are used (A.2.5.4.3.1). What decodes operations has numbers of 64 bits, which is enough for all others.
 
-use crate::op::Op;
+use crate::op::{Decoder, Encoding, Op};
 
 /// The operation at `offset` with the low 64 bits of its constant, and where the next one starts, if it is one
 /// that pushes or adds a literal.
@@ -22,4 +22,26 @@ pub(super) fn truncated(expr: &[u8], offset: usize) -> Option<(Op<'static>, usiz
         _ => return None,
     };
     Some((op, offset + 1 + len))
+}
+
+/// The operations of an expression from an offset on, up to one that is none; each with where it ends.
+pub(super) fn operations(
+    expr: &[u8],
+    encoding: Encoding,
+    from: usize,
+) -> impl Iterator<Item = (usize, Op<'_>)> {
+    let mut decoder = Decoder::new(expr, encoding);
+    decoder.seek(from);
+    core::iter::from_fn(move || {
+        let start = decoder.offset();
+        let op = match decoder.next()? {
+            Ok(decoded) => decoded.op,
+            Err(_) => {
+                let (op, end) = truncated(expr, start)?;
+                decoder.seek(end);
+                op
+            }
+        };
+        Some((decoder.offset(), op))
+    })
 }

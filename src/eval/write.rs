@@ -1,6 +1,6 @@
 //! Writing at a location.
 
-use super::fault::{Class, Fault, error};
+use super::fault::{Class, Fault, brief, error};
 use super::location::{Location, SingleLocation, Storage};
 use super::machine::{Machine, Unavailable};
 use super::order::{copy_bits, copy_high_bits, from_stream};
@@ -106,7 +106,7 @@ impl Change<'_> {
 
 #[cold]
 fn unwritable(place: &SingleLocation, bits: usize) -> Fault {
-    Fault::new(Class::Unmapped, format!("{bits} bits at {place} cannot be written"))
+    Fault::new(Class::Unmapped, format!("{bits} bits at {} cannot be written", brief(place)))
 }
 
 /// Reads the bytes that a place is in.
@@ -122,7 +122,7 @@ fn read_bytes(
     match place.storage {
         Storage::Memory { space, lane, .. } => Ok(machine.memory(space, lane, byte as u64, into)),
         Storage::Register { reg, frame, .. } => Ok(machine.register(reg, frame, byte as u32, into)),
-        _ => Err(error(format!("what is at {place} cannot be written"))),
+        _ => Err(error(format!("what is at {} cannot be written", brief(place)))),
     }
 }
 

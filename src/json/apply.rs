@@ -140,6 +140,13 @@ impl<'a> Reader<'a> {
                 let Later::Text(rows) = said.rows else { return Ok(()) };
                 self.part(rows, |reader, json| lists::rows(reader, function, unit, json))
             }
+            Statement::Lanes(said) => {
+                let scope = self.scope(&said.r#in)?;
+                self.builder.lanes(scope).map(drop)
+            }
+            Statement::Region(said) => self.region(said),
+            Statement::WholeWave(said) => self.whole_wave(said),
+            Statement::Frame(said) => self.frame(said),
             Statement::Macros(said) => {
                 let unit = self.unit(&said.unit)?;
                 said.macros.into_iter().try_for_each(|step| self.macro_step(unit, step))

@@ -8,7 +8,7 @@ use hashbrown::{HashMap, HashSet};
 use super::statement::Ref;
 use super::words::{Line, Named, Text};
 use crate::model::{
-    CallId, Count, Entity, FileId, FunctionId, Imported, LocId, Module, Node, ProcedureId, ScopeId,
+    CallId, Count, Entity, FileId, FunctionId, Imported, LocId, Module, Node, ProcedureId, RegionId, ScopeId,
     ScopeKind, SourceLine, StringId, TypeId, TypeKind, UnitId, VariableId,
 };
 use crate::op::Reg;
@@ -24,6 +24,7 @@ pub(super) struct Known<'m> {
     /// What is referred to, of what has no name.
     variables: HashSet<VariableId>,
     blocks: HashSet<ScopeId>,
+    regions: HashSet<RegionId>,
     /// Declarations that return something else than a definition: that was said when the definition was there.
     pub declared: HashSet<FunctionId>,
     /// What types look like, apart from where they are declared.
@@ -68,7 +69,11 @@ impl<'m> Known<'m> {
             .arguments
             .iter()
             .flat_map(|one| [Some(one.location), one.value, one.data_location, one.data_value]);
-        let of_types = of_types.chain(of_functions).chain(of_calls.chain(of_arguments).flatten());
+        let of_lanes = module.lanes.masks.iter().chain(module.lanes.whole_waves.iter().map(|one| &one.mask));
+        let of_types = of_types
+            .chain(of_lanes.map(|mask| mask.loc))
+            .chain(of_functions)
+            .chain(of_calls.chain(of_arguments).flatten());
         let locs = live
             .chain(variables.clone().filter_map(|variable| variable.always))
             .chain(procedures)
@@ -123,7 +128,9 @@ impl<'m> Known<'m> {
                 .chain(module.imports.values().map(|import| import.scope))
                 .chain(module.labels.values().map(|label| label.scope))
                 .chain(namespaces)
+                .chain(module.lanes.regions.values().map(|region| region.scope))
                 .collect(),
+            regions: module.lanes.regions.values().filter_map(|region| region.parent).collect(),
             declared: functions
                 .filter_map(|function| {
                     function.specification.filter(|&of| module.functions[of].returns != function.returns)
@@ -238,6 +245,15 @@ impl<'m> Known<'m> {
 
     pub fn call_ref(&self, id: CallId) -> Ref<'m> {
         Text(format!("call#{}", id.as_u32()).into())
+    }
+
+    pub fn region_ref(&self, id: RegionId) -> Ref<'m> {
+        Text(format!("region#{}", id.as_u32()).into())
+    }
+
+    /// The id that the region is to be given, if another is in it.
+    pub fn region_id(&self, id: RegionId) -> Option<Text<'m>> {
+        self.regions.contains(&id).then(|| self.region_ref(id))
     }
 
     pub fn register(&self, reg: Reg) -> Named<'m> {

@@ -1,6 +1,7 @@
 //! Live ranges and line rows: lists that may be long, read element by element.
 
 use core::fmt;
+use core::ops::Range;
 
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -13,12 +14,12 @@ use crate::error::Result;
 use crate::model::{FileId, FunctionId, Loc, Row, UnitId, VariableId};
 
 /// Reads one element of a list and tells the builder.
-trait Element<'a> {
+pub(super) trait Element<'a> {
     fn read<S: SeqAccess<'a>>(&mut self, reader: &mut Reader<'a>, json: &mut S) -> Result<(), S::Error>;
 }
 
 /// A list, or an element of it, which is a list too.
-struct List<'s, 'a, T>(&'s mut Reader<'a>, &'s mut T);
+pub(super) struct List<'s, 'a, T>(pub &'s mut Reader<'a>, pub &'s mut T);
 struct One<'s, 'a, T>(&'s mut Reader<'a>, &'s mut T);
 
 impl<'a, T: Element<'a>> Visitor<'a> for List<'_, 'a, T> {
@@ -58,7 +59,7 @@ impl<'a, T: Element<'a>> Visitor<'a> for One<'_, 'a, T> {
 
 /// The next item of an element.
 #[inline]
-fn next<'a, T: Deserialize<'a>, S: SeqAccess<'a>>(
+pub(super) fn next<'a, T: Deserialize<'a>, S: SeqAccess<'a>>(
     json: &mut S,
     read: usize,
     whole: &str,
@@ -68,7 +69,7 @@ fn next<'a, T: Deserialize<'a>, S: SeqAccess<'a>>(
 
 /// Refuses more than an element has.
 #[inline]
-fn end<'a, S: SeqAccess<'a>>(json: &mut S, read: usize, whole: &str) -> Result<(), S::Error> {
+pub(super) fn end<'a, S: SeqAccess<'a>>(json: &mut S, read: usize, whole: &str) -> Result<(), S::Error> {
     match json.next_element::<de::IgnoredAny>()? {
         None => Ok(()),
         Some(_) => Err(de::Error::invalid_length(read + 1, &whole)),
@@ -107,6 +108,35 @@ impl<'a> Element<'a> for LiveOf {
                 At::Several(locs) => variable.live_in(start..end_pc, &locs).map(drop),
             });
         described.map_err(|error| reader.fail(error))
+    }
+}
+
+/// Where a mask of lanes is by pc.
+pub(super) fn masks<'a, D: Deserializer<'a>>(
+    reader: &mut Reader<'a>,
+    unit: UnitId,
+    json: D,
+) -> Result<Vec<(Range<u64>, Loc)>, D::Error> {
+    let mut masks = MasksOf { unit, masks: Vec::new() };
+    json.deserialize_seq(List(reader, &mut masks))?;
+    Ok(masks.masks)
+}
+
+struct MasksOf {
+    unit: UnitId,
+    masks: Vec<(Range<u64>, Loc)>,
+}
+
+impl<'a> Element<'a> for MasksOf {
+    fn read<S: SeqAccess<'a>>(&mut self, reader: &mut Reader<'a>, json: &mut S) -> Result<(), S::Error> {
+        let (Number(start), Number(end_pc)) = (next(json, 0, LIVE)?, next(json, 1, LIVE)?);
+        let mut within = In::new(reader, self.unit);
+        let Some(loc) = json.next_element_seed(within.seed())? else {
+            return Err(de::Error::invalid_length(2, &LIVE));
+        };
+        end(json, 3, LIVE)?;
+        self.masks.push((start..end_pc, loc));
+        Ok(())
     }
 }
 

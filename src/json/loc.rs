@@ -359,6 +359,7 @@ impl<'a> Visitor<'a> for Tree<'_, '_, 'a, Loc> {
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Loc, E> {
         match text {
+            "cfa" => Ok(Loc::cfa()),
             "undefined" => Ok(Loc::undefined()),
             _ => Err(E::invalid_value(de::Unexpected::Str(text), &self)),
         }

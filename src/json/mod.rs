@@ -1,8 +1,10 @@
 #![doc = include_str!("../../docs/description.md")]
 
 mod apply;
+mod apply_lanes;
 mod apply_names;
 mod apply_types;
+mod frames;
 mod ids;
 mod lists;
 mod loc;
@@ -13,6 +15,7 @@ mod shape;
 mod statement;
 pub(crate) mod words;
 mod write;
+mod write_lanes;
 mod write_names;
 mod write_types;
 mod written;

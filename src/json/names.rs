@@ -9,7 +9,7 @@ use super::words::Text;
 use crate::build::VariantId;
 use crate::error::{Error, Result};
 use crate::model::{
-    CallId, FileId, FunctionId, ProcedureId, ScopeId, TypeId, UnitId, VariableId, VariantPartId,
+    CallId, FileId, FunctionId, ProcedureId, RegionId, ScopeId, TypeId, UnitId, VariableId, VariantPartId,
 };
 
 /// The entities of one kind by id, and by name where they have no id.
@@ -69,6 +69,7 @@ pub(super) struct Names<'a> {
     pub variables: Table<'a, (), VariableId>,
     pub procedures: Table<'a, (), ProcedureId>,
     pub calls: Table<'a, (), CallId>,
+    pub regions: Table<'a, (), RegionId>,
     pub parts: Table<'a, (), VariantPartId>,
     pub variants: Table<'a, (), VariantId>,
 }
@@ -84,6 +85,7 @@ impl Names<'_> {
             variables: Table::new("variable"),
             procedures: Table::new("procedure"),
             calls: Table::new("call"),
+            regions: Table::new("region"),
             parts: Table::new("variant part"),
             variants: Table::new("variant"),
         }

@@ -5,12 +5,13 @@ use serde::de::Deserializer;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::frames::RulesOf;
 use super::shape::shaped;
 use super::words::{Bytes, Integer, Line, Named, Number, Signed, Text, Word};
 use super::write;
 use crate::model::{
     Accessibility, BaseEncoding, CompositeKind, Defaulted, DescribedCalls, MemorySpace, PointerKind,
-    Qualifier, Virtuality,
+    Qualifier, RegionKind, Virtuality,
 };
 use crate::op::Dialect;
 use crate::target::Scaling;
@@ -150,7 +151,16 @@ objects! {
     }
     Procedure { unit: Ref<'a>, id: Text<'a>, loc: Later<'a> } {}
     Rows { function: Ref<'a>, rows: Later<'a> } {}
+    Frame { function: Ref<'a> } {
+        rules: Later<'a>, return_address: Vec<(Number, Number, Named<'a>, Named<'a>)>, saved_to_scratch: Later<'a>,
+        entry_function: bool, extent: (Signed, Signed),
+    }
     Macros { unit: Ref<'a>, macros: Vec<MacroStep<'a>> } {}
+    Lanes { r#in: Ref<'a> } {}
+    Region { r#in: Ref<'a>, kind: Word<RegionKind>, pcs: Pcs, waits_at: Number, masks: Later<'a> } {
+        inside: Ref<'a>, id: Text<'a>,
+    }
+    WholeWave { r#in: Ref<'a>, pcs: Pcs, mask: Later<'a> } {}
 
     BaseType { unit: Ref<'a>, name: Text<'a>, encoding: Word<BaseEncoding>, bits: Number } { id: Text<'a> }
     Pointer { unit: Ref<'a> } {
@@ -256,7 +266,11 @@ statements! {
     Definition "definition" Definition
     Procedure "procedure" Procedure
     Rows "rows" Rows
+    Frame "frame" Frame
     Macros "macros" Macros
+    Lanes "lanes" Lanes
+    Region "region" Region
+    WholeWave "whole_wave" WholeWave
     BaseType "base_type" BaseType
     Pointer "pointer" Pointer
     Array "array" Array
@@ -350,10 +364,12 @@ fn is_false(value: &bool) -> bool {
 pub(super) enum Later<'a> {
     Text(&'a RawValue),
     Live(write::Live<'a>),
+    Masks(write::Masks<'a>),
     Loc(write::Place<'a>),
     Number(write::NumberAt<'a>),
     Expr(write::Place<'a>),
     Rows(write::Rows<'a>),
+    Rules(RulesOf<'a>),
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Later<'a> {
@@ -367,10 +383,12 @@ impl Serialize for Later<'_> {
         match self {
             Self::Text(text) => text.serialize(to),
             Self::Live(live) => live.serialize(to),
+            Self::Masks(masks) => masks.serialize(to),
             Self::Loc(loc) => loc.serialize(to),
             Self::Number(number) => number.serialize(to),
             Self::Expr(loc) => loc.expression().serialize(to),
             Self::Rows(rows) => rows.serialize(to),
+            Self::Rules(rules) => rules.serialize(to),
         }
     }
 }

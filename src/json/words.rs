@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::error::Error;
 use crate::model::{
     Accessibility, BaseEncoding, CompositeKind, Defaulted, DescribedCalls, Half, MemorySpace, PointerKind,
-    Qualifier, Virtuality,
+    Qualifier, RegionKind, Virtuality,
 };
 use crate::op::Dialect;
 use crate::target::Scaling;
@@ -367,6 +367,10 @@ words! {
     Defaulted { InClass "in_class", OutOfClass "out_of_class" }
     DescribedCalls { Tail "tail", All "all", Source "source" }
     Qualifier { Const "const", Volatile "volatile", Restrict "restrict", Atomic "atomic" }
+    RegionKind {
+        Then "then", Else "else", Loop "loop", Switch "switch", Cases "cases", EarlyReturn "early_return",
+        Other "other",
+    }
     Half { Low "low", High "high" }
     Dialect { Dwarf5 "dwarf5", Llvm "llvm", Legacy "legacy", Dwarf6 "dwarf6" }
     Scaling { Lane "lane", Wave "wave" }

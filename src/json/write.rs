@@ -9,11 +9,12 @@ use std::io::Write;
 
 use serde::Serialize;
 
+use super::frames::RulesOf;
 use super::ids::Known;
 use super::read::VERSION;
 use super::statement::{self as say, FunctionFacts, Later, MacroStep, Statement, UnitFacts, VariableFacts};
-use super::words::{Bytes, Named, Number, Word};
-pub(super) use super::written::{Live, NumberAt, Place, Rows};
+use super::words::{Bytes, Named, Number, Signed, Word};
+pub(super) use super::written::{Live, Masks, NumberAt, Place, Rows};
 use crate::error::{ErrorKind, Result};
 use crate::model::{
     Address, Entity, FileId, FunctionId, Language, LocId, Macro, Module, Node, ProcedureId, ScopeId,
@@ -109,9 +110,22 @@ impl<'m, W: Write> Writer<'m, W> {
         }
         self.imports_and_labels()?;
         self.calls()?;
+        self.lanes()?;
         for (id, _) in module.functions().filter(|&(id, _)| !module.rows(id).is_empty()) {
             let rows = Later::Rows(Rows { known: self.known, rows: module.rows(id) });
             self.say(&Statement::Rows(say::Rows::new(self.known.function_ref(id), rows)))?;
+        }
+        for (id, function) in module.functions() {
+            let rules = module.frame(id);
+            if rules.is_empty() && function.frame_extent.is_none() {
+                continue;
+            }
+            let mut said = say::Frame::new(self.known.function_ref(id));
+            let rules = Later::Rules(RulesOf { known: self.known, rules });
+            said.rules = Some(rules).filter(|_| !module.frame(id).is_empty());
+            said.extent =
+                function.frame_extent.as_ref().map(|bytes| (Signed(bytes.start), Signed(bytes.end)));
+            self.say(&Statement::Frame(said))?;
         }
         for (id, _) in module.units().filter(|&(id, _)| !module.macros(id).is_empty()) {
             let steps = module.macros(id).iter().map(|step| match *step {

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use super::ids::Known;
 use super::statement::{EntityRef, Expression, Filled, Fixup, RowFacts};
 use super::words::{Bytes, HexOf, Number, Signed};
-use crate::model::{Entity, ExprId, LocId, Node, Row, Tree};
+use crate::model::{Entity, ExprId, LocId, Mask, Node, Row, Tree};
 use crate::op::FixupKind;
 
 /// Where a variable is by pc.
@@ -14,6 +14,13 @@ use crate::op::FixupKind;
 pub(in crate::json) struct Live<'m> {
     pub known: &'m Known<'m>,
     pub live: &'m [crate::model::Live],
+}
+
+/// Where a mask of lanes is by pc.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::json) struct Masks<'m> {
+    pub known: &'m Known<'m>,
+    pub masks: &'m [Mask],
 }
 
 /// The rows of a function.
@@ -35,6 +42,15 @@ impl Serialize for Live<'_> {
         to.collect_seq(self.live.iter().map(|live| {
             let pcs = live.pcs();
             (Number(pcs.start), Number(pcs.end), Place { known: self.known, loc: live.loc })
+        }))
+    }
+}
+
+impl Serialize for Masks<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.masks.iter().map(|mask| {
+            let pcs = mask.pcs();
+            (Number(pcs.start), Number(pcs.end), Place { known: self.known, loc: mask.loc })
         }))
     }
 }
@@ -152,6 +168,7 @@ impl Serialize for At<'_, '_> {
                 one(to, "pointer_to", (known.variable_ref(variable), Signed(by)))
             }
             Node::Call(procedure) => one(to, "call", known.procedure_ref(procedure)),
+            Node::Cfa => to.serialize_str("cfa"),
             Node::Undefined => to.serialize_str("undefined"),
             Node::Expr(expr) => one(to, "expr", expression(known, expr)),
             Node::Const(value) => Number(value).serialize(to),

@@ -210,7 +210,8 @@ impl Dies<'_> {
                 let call = &module.calls[call];
                 (call.scope, call.pc.or(call.return_pc))
             }
-            Whose::Function(function) => (module.functions[function].scope, None),
+            Whose::Function(function) | Whose::Frame(function, _) => (module.functions[function].scope, None),
+            Whose::Lanes(scope) => (scope, None),
             Whose::Variable(variable) => (module.variables[variable].scope, None),
             Whose::Type(ty) => (module.types[ty].scope, None),
         };

@@ -2,6 +2,7 @@
 
 use gimli::{DwAt, DwForm, Format};
 
+use super::frame::{AspaceCfa, FrameForm};
 use crate::emit;
 use crate::error::{Error, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
@@ -9,12 +10,12 @@ use crate::target::Target;
 
 /// Who reads the output. A user knows which debugger they use, not which dialect; one choice sets all.
 ///
-/// | consumer | for | operations | address space of a pointer | memory space | lanes |
-/// |---|---|---|---|---|---|
-/// | [`llvm`](Self::llvm) | LLVM's tools, and readers of the AMD compiler's output | `e9` and a sub-operation | 0x3e10 | 0x3e0f | 0x3e11 |
-/// | [`rocgdb`](Self::rocgdb) | AMD's debugger | the same | 0x3e10 | 0x3e0f | 0x3e11 |
-/// | [`rocgdb_legacy`](Self::rocgdb_legacy) | older ones | one byte, `e1` to `ec` | `DW_AT_address_class` | – | 0x3e0a |
-/// | [`dwarf5`](Self::dwarf5) | gdb, lldb, anything standard | of DWARF 5 | `DW_AT_address_class` | – | – |
+/// | consumer | for | operations | address space of a pointer | memory space | lanes | pcs of lanes | active lanes |
+/// |---|---|---|---|---|---|---|---|
+/// | [`llvm`](Self::llvm) | LLVM's tools, and readers of the AMD compiler's output | `e9` and a sub-operation | 0x3e10 | 0x3e0f | 0x3e11 | 0x3e12 | – |
+/// | [`rocgdb`](Self::rocgdb) | AMD's debugger | the same | 0x3e10 | 0x3e0f | 0x3e11 | 0x3e0b | 0x3e08 |
+/// | [`rocgdb_legacy`](Self::rocgdb_legacy) | older ones | one byte, `e1` to `ec` | `DW_AT_address_class` | – | 0x3e0a | 0x3e0b | 0x3e08 |
+/// | [`dwarf5`](Self::dwarf5) | gdb, lldb, anything standard | of DWARF 5 | `DW_AT_address_class` | – | – | – | – |
 ///
 /// Each is a value: start from one and change a field.
 ///
@@ -39,6 +40,10 @@ pub struct Consumer {
     pub memory_space: Option<DwAt>,
     /// The attribute for the number of lanes that a function's code runs in.
     pub lanes: Option<DwAt>,
+    /// The attribute for the pc at which each lane stands.
+    pub lane_pc: Option<DwAt>,
+    /// The attribute for which lanes are active, where EXEC does not say so.
+    pub active_lane: Option<DwAt>,
     /// The calling convention of a kernel, `DW_CC_*`.
     pub kernel_convention: Option<u8>,
     /// The DWARF version: 2 to 5. What a version before 5 has no name for is written as GNU's tools write it
@@ -48,6 +53,8 @@ pub struct Consumer {
     pub format: Format,
     /// Whether a unit's language is said as DWARF 6 does, too: by a name and a version.
     pub language_names: bool,
+    /// How call frame information is written.
+    pub frames: FrameForm,
     /// Tables for looking things up.
     pub tables: Tables,
     /// Whether structures, classes, unions and enumerations with a name go to type units, of which a linker keeps
@@ -90,6 +97,10 @@ pub struct Tables {
     pub aranges: bool,
 }
 
+/// AMD's debuggers know one instruction that names a space, and take the space over to what follows.
+const ROCGDB_FRAMES: FrameForm =
+    FrameForm { aspace_cfa: AspaceCfa::Unsigned, def_cfa_resets_space: false, ..FrameForm::STANDARD };
+
 /// `DW_AT_LLVM_memory_space`.
 pub const DW_AT_LLVM_MEMORY_SPACE: DwAt = DwAt(0x3e0f);
 /// `DW_AT_LLVM_address_space`.
@@ -98,6 +109,12 @@ pub const DW_AT_LLVM_ADDRESS_SPACE: DwAt = DwAt(0x3e10);
 pub const DW_AT_LLVM_LANES: DwAt = DwAt(0x3e11);
 /// `DW_AT_LLVM_lanes`, as the AMDGPU extension's text numbers it.
 pub const DW_AT_LLVM_LANES_AMD: DwAt = DwAt(0x3e0a);
+/// `DW_AT_LLVM_lane_pc`, as LLVM numbers it.
+pub const DW_AT_LLVM_LANE_PC: DwAt = DwAt(0x3e12);
+/// `DW_AT_LLVM_lane_pc`, as the AMDGPU extension's text and AMD's debugger number it.
+pub const DW_AT_LLVM_LANE_PC_AMD: DwAt = DwAt(0x3e0b);
+/// `DW_AT_LLVM_active_lane`, as the AMDGPU extension's text numbers it. LLVM has no number for it.
+pub const DW_AT_LLVM_ACTIVE_LANE_AMD: DwAt = DwAt(0x3e08);
 /// `DW_CC_LLVM_DeviceKernel`.
 pub const DW_CC_LLVM_DEVICE_KERNEL: u8 = 0xc7;
 
@@ -111,16 +128,25 @@ impl Consumer {
             address_space: Some(DW_AT_LLVM_ADDRESS_SPACE),
             memory_space: Some(DW_AT_LLVM_MEMORY_SPACE),
             lanes: Some(DW_AT_LLVM_LANES),
+            lane_pc: Some(DW_AT_LLVM_LANE_PC),
             kernel_convention: Some(DW_CC_LLVM_DEVICE_KERNEL),
             has_split_offsets: true,
             shared_from_bytes: Some(16),
+            frames: FrameForm { aspace_cfa: AspaceCfa::Signed, ..FrameForm::STANDARD },
             ..Self::dwarf5()
         }
     }
 
     /// AMD's debugger of today.
     pub fn rocgdb() -> Self {
-        Self { name: "ROCgdb", has_split_offsets: false, ..Self::llvm() }
+        Self {
+            name: "ROCgdb",
+            lane_pc: Some(DW_AT_LLVM_LANE_PC_AMD),
+            active_lane: Some(DW_AT_LLVM_ACTIVE_LANE_AMD),
+            frames: ROCGDB_FRAMES,
+            has_split_offsets: false,
+            ..Self::llvm()
+        }
     }
 
     /// AMD's debuggers from before `DW_OP_LLVM_user`.
@@ -132,7 +158,10 @@ impl Consumer {
             shared_from_bytes: Some(16),
             address_space: Some(gimli::DW_AT_address_class),
             lanes: Some(DW_AT_LLVM_LANES_AMD),
+            lane_pc: Some(DW_AT_LLVM_LANE_PC_AMD),
+            active_lane: Some(DW_AT_LLVM_ACTIVE_LANE_AMD),
             kernel_convention: None,
+            frames: ROCGDB_FRAMES,
             ..Self::dwarf5()
         }
     }
@@ -146,10 +175,13 @@ impl Consumer {
             address_space: Some(gimli::DW_AT_address_class),
             memory_space: None,
             lanes: None,
+            lane_pc: None,
+            active_lane: None,
             kernel_convention: None,
             version: 5,
             format: Format::Dwarf32,
             language_names: false,
+            frames: FrameForm::STANDARD,
             tables: Tables::default(),
             has_type_units: false,
             is_split: false,

@@ -53,6 +53,8 @@ pub(super) struct Dies<'u> {
     pub(super) primary_file: (FileId, u64),
     /// The type whose unit is being written; `None` in the compile unit.
     pub(super) type_unit_of: Option<TypeId>,
+    /// What was written of where lanes stand.
+    pub(super) lanes: super::lanes::Written,
     /// Whether what comes again is to be written once, and whether something was.
     shares: bool,
     has_shared: bool,
@@ -97,6 +99,7 @@ impl<'u> Dies<'u> {
             macros: Part::default(),
             primary_file: (primary, file_number(format, units.files.place(unit, primary.as_u32()).into())),
             type_unit_of: None,
+            lanes: Default::default(),
             shares,
             has_shared: false,
         }
@@ -129,6 +132,7 @@ impl<'u> Dies<'u> {
         for procedure in self.units.procedures.of(id) {
             self.procedure(ProcedureId::from_u32(procedure))?;
         }
+        self.lane_procedures(is_one)?;
         self.scope_children(module.units[id].scope, None, is_one)?;
         self.info.end_children();
 
@@ -168,6 +172,7 @@ impl<'u> Dies<'u> {
             code: has.code,
             named: self.info.named.map(|named| named.finish()).unwrap_or_default(),
             type_units: Vec::new(),
+            frames: Default::default(),
             left_out: self.left_out,
             has_shared: self.has_shared,
             skeleton,
@@ -222,7 +227,8 @@ impl<'u> Dies<'u> {
         let types = || units.types.of(id).map(|id| &module.types[TypeId::from_u32(id)]);
         let scopes = || units.scopes.of(id).map(|id| &module.scopes[ScopeId::from_u32(id)]);
         Contents {
-            loclists: variables().any(|variable| !variable.live.is_empty()),
+            loclists: variables().any(|variable| !variable.live.is_empty())
+                || code.iter().any(|&id| module.functions[id].lanes.is_described),
             // The names of files are in the line program: what is declared in one needs it, rows or not.
             macros: !module.macros(id).is_empty(),
             lines: module.macros(id).iter().any(|what| matches!(what, Macro::File { .. }))

@@ -57,6 +57,7 @@ impl Dies<'_> {
         // What the consumer cannot be told decides which attributes there are.
         let frame_base = self.place_of_frame(id, function.frame_base)?;
         let static_link = self.place_of_frame(id, function.static_link)?;
+        let lanes = self.lane_attributes(function.scope, instance)?;
         let has_children = self.has_children(function.scope, Some(instance));
         let is = (!function.is_inlined).then(|| self.entries.function(id));
         self.info.begin_entry(gimli::DW_TAG_subprogram, has_children, is);
@@ -75,10 +76,11 @@ impl Dies<'_> {
         {
             self.info.constant(gimli::DW_AT_calling_convention, convention.into());
         }
-        let lanes = module.target.lanes();
-        if let (Some(attribute), true) = (self.consumer.lanes, lanes > 1) {
-            self.info.constant(attribute, lanes.into());
+        let count = module.target.lanes();
+        if let (Some(attribute), true) = (self.consumer.lanes, count > 1) {
+            self.info.constant(attribute, count.into());
         }
+        self.said_of_lanes(lanes);
         if let Some(object) = function.object_pointer {
             self.info.reference(gimli::DW_AT_object_pointer, self.entries.variable(object));
         }

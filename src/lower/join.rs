@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
+use super::frame_table::FrameTables;
 use super::type_units::TypeUnit;
 use super::units::{LoweredUnit, Part, Units};
 use super::{LeftOut, Lowered, SplitUnit};
@@ -36,6 +37,7 @@ pub(super) struct Join<'u, 'm> {
     aranges: Whole,
     pubnames: Whole,
     pubtypes: Whole,
+    frames: FrameTables,
     str_offsets: Whole,
     strings: Strings,
     line_strings: Strings,
@@ -120,6 +122,7 @@ impl<'u, 'm> Join<'u, 'm> {
             aranges: Whole::default(),
             pubnames: Whole::default(),
             pubtypes: Whole::default(),
+            frames: FrameTables::new(units),
             str_offsets: Whole::default(),
             strings: Strings::default(),
             line_strings: Strings::default(),
@@ -135,7 +138,10 @@ impl<'u, 'm> Join<'u, 'm> {
     }
 
     /// Appends a unit. They come in the order of the module.
-    pub(super) fn push(&mut self, unit: LoweredUnit) {
+    ///
+    /// # Errors
+    /// [`ErrorKind::CannotSay`] where code at a constant address has a frame in `.eh_frame`.
+    pub(super) fn push(&mut self, unit: LoweredUnit) -> Result<()> {
         let lists = |lists: FinishedLists| Part {
             bytes: lists.bytes,
             relocations: lists.relocations,
@@ -175,6 +181,7 @@ impl<'u, 'm> Join<'u, 'm> {
             raise(&mut info.relocations, self.units, (&mut self.strings, &mut self.line_strings), bases);
             self.type_units.push((TypeUnit { signature, info }, table));
         }
+        self.frames.push(self.units, unit.frames)?;
         self.left_out.extend(unit.left_out);
         self.split.extend(unit.split);
         let tables = self.units.consumer.tables;
@@ -199,6 +206,7 @@ impl<'u, 'm> Join<'u, 'm> {
         if tables.names {
             self.named.push(unit.named.all);
         }
+        Ok(())
     }
 
     /// The table of all names, of DWARF 5.
@@ -344,6 +352,7 @@ impl<'u, 'm> Join<'u, 'm> {
             plain(".debug_pubnames", self.pubnames),
             plain(".debug_pubtypes", self.pubtypes),
         ]);
+        sections.extend(self.frames.sections());
         sections.retain(|section| !section.bytes.is_empty());
         for section in &sections {
             if section.bytes.len() as u64 > self.limit {
@@ -466,7 +475,7 @@ mod tests {
             join.limit = limit;
         }
         for unit in module.units.keys() {
-            join.push(units.lower(unit)?);
+            join.push(units.lower(unit)?)?;
         }
         join.finish()
     }

@@ -4,7 +4,7 @@
 use core::ops::Range;
 
 use super::dies::{Dies, symbol_name};
-use super::loc::Sink;
+use super::loc::{Lowering, Sink};
 use super::scopes::Code;
 use super::{LeftOut, Policy, Whose, cannot_be_told};
 use crate::emit::addr::AddressKey;
@@ -23,7 +23,7 @@ pub(super) enum Base {
     Address(Code),
 }
 
-impl Dies<'_> {
+impl<'u> Dies<'u> {
     /// Writes the list of where a variable is by pc. `None` if nothing of it could be said.
     pub(super) fn location_list(
         &mut self,
@@ -32,36 +32,57 @@ impl Dies<'_> {
         stack: Stack,
         base: Base,
     ) -> Result<Option<u64>> {
+        let say = |lowering: &mut Lowering<'u>, live: &Live, sink: &mut Sink<'_>| {
+            lowering.lower(live.loc, bits, false, sink)
+        };
+        let untold = |dies: &mut Self, live: &Live, error| dies.leave_out(variable, Some(live.pcs()), error);
+        let pcs = |live: &Live| live.start..live.end;
+        self.list_of(self.module.live(variable), pcs, stack, base, say, untold)
+    }
+
+    /// Writes a location list of entries, of which `pcs` gives the range, `say` writes the expression, and `untold`
+    /// is told where that cannot be said. `None` if nothing of it could be.
+    pub(super) fn list_of<T>(
+        &mut self,
+        all: &[T],
+        pcs: impl Fn(&T) -> Range<u32>,
+        stack: Stack,
+        base: Base,
+        say: impl Fn(&mut Lowering<'u>, &T, &mut Sink<'_>) -> Result<()>,
+        mut untold: impl FnMut(&mut Self, &T, Error) -> Result<()>,
+    ) -> Result<Option<u64>> {
         let (module, format) = (self.module, self.info.format);
         let is_five = format.version >= 5;
         self.lowering.has_address = false;
         let start = self.loclists.bytes.len();
         let lists = &mut self.loclists;
-        // Where entries have addresses of their own, there is no base.
+        // One place that begins where the function does takes fewer bytes without a base.
+        let is_one_from_0 = matches!(all, [one] if pcs(one).start == 0);
+        // Where entries have addresses of their own, there is none.
         let own = match base {
             Base::Address(code) if self.info.is_split && !self.consumer.has_split_offsets => Some(code.key),
-            // One place that begins where the function does takes fewer bytes so.
-            Base::Address(code) if is_five && is_one_from_0(module.live(variable)) => Some(code.key),
+            Base::Address(code) if is_five && is_one_from_0 => Some(code.key),
             _ => None,
         };
         let is_comparable = own.is_some() || begin(lists, base, gimli::DW_LLE_base_addressx.0, module);
         let first = lists.bytes.len();
         let first_pending = lists.pending.len();
-        for live in module.live(variable) {
+        for one in all {
+            let pcs = pcs(one);
             // What is left out has no address either.
             let has_address = self.lowering.has_address;
             let out = &mut self.loclists.bytes;
             let entry = out.len();
             if let Some(AddressKey { symbol, addend }) = own {
-                let key = AddressKey { symbol, addend: addend.wrapping_add(live.start.into()) };
+                let key = AddressKey { symbol, addend: addend.wrapping_add(pcs.start.into()) };
                 write_byte_uleb(out, gimli::DW_LLE_startx_length.0, self.addresses.index(key));
-                write_uleb(out, (live.end - live.start).into());
+                write_uleb(out, (pcs.end - pcs.start).into());
             } else if is_five {
-                write_byte_uleb(out, gimli::DW_LLE_offset_pair.0, live.start.into());
-                write_uleb(out, live.end.into());
+                write_byte_uleb(out, gimli::DW_LLE_offset_pair.0, pcs.start.into());
+                write_uleb(out, pcs.end.into());
             } else {
-                format.fixed(out, live.start.into(), format.address_bytes);
-                format.fixed(out, live.end.into(), format.address_bytes);
+                format.fixed(out, pcs.start.into(), format.address_bytes);
+                format.fixed(out, pcs.end.into(), format.address_bytes);
             }
             let length = out.len();
             if is_five {
@@ -70,11 +91,11 @@ impl Dies<'_> {
                 format.half(out, 0);
             }
             let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
-            if let Err(error) = self.lowering.lower(live.loc, bits, false, &mut sink) {
+            if let Err(error) = say(&mut self.lowering, one, &mut sink) {
                 self.loclists.bytes.truncate(entry);
                 self.lowering.has_address = has_address;
                 self.lowering.pending.clear();
-                self.leave_out(variable, Some(live.pcs()), error)?;
+                untold(self, one, error)?;
                 continue;
             }
             let lists = &mut self.loclists;
@@ -88,7 +109,7 @@ impl Dies<'_> {
                     self.loclists.bytes.truncate(entry);
                     self.lowering.has_address = has_address;
                     self.lowering.pending.clear();
-                    self.leave_out(variable, Some(live.pcs()), error)?;
+                    untold(self, one, error)?;
                     continue;
                 }
                 format.patch(&mut lists.bytes, length, bytes as u64, 2);
@@ -206,11 +227,6 @@ fn addresses(lists: &mut Lists, Code { key, .. }: Code, pcs: Range<u64>, module:
         let format = lists.format;
         key.write(format, |symbol| symbol_name(module, symbol), &mut lists.bytes, &mut lists.relocations);
     }
-}
-
-/// Whether there is one place, from the start of the function on.
-fn is_one_from_0(live: &[Live]) -> bool {
-    matches!(live, [live] if live.start == 0)
 }
 
 /// Says what the offsets of a list count from. Whether the list can then be compared with others by its

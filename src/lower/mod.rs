@@ -7,8 +7,11 @@ mod calls;
 mod consumer;
 mod dies;
 mod entries;
+mod frame;
+mod frame_table;
 mod functions;
 mod join;
+mod lanes;
 mod lines;
 mod lists;
 mod loc;
@@ -25,17 +28,19 @@ mod variables;
 use core::ops::Range;
 
 pub use consumer::{
-    Consumer, DW_AT_LLVM_ADDRESS_SPACE, DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD, DW_AT_LLVM_MEMORY_SPACE,
+    Consumer, DW_AT_LLVM_ACTIVE_LANE_AMD, DW_AT_LLVM_ADDRESS_SPACE, DW_AT_LLVM_LANE_PC,
+    DW_AT_LLVM_LANE_PC_AMD, DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD, DW_AT_LLVM_MEMORY_SPACE,
     DW_CC_LLVM_DEVICE_KERNEL, Policy, Tables,
 };
 
+pub use frame::{AspaceCfa, FrameForm};
 pub use split::SplitUnit;
 pub use units::{LoweredUnit, Units};
 
 use crate::emit::Section;
 use crate::emit::addr::Addresses;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{CallId, FunctionId, Loc, Module, Node, Stack, TypeId, VariableId};
+use crate::model::{CallId, Column, FunctionId, Loc, Module, Node, ScopeId, Stack, TypeId, VariableId};
 use crate::op::Expr;
 
 /// What was written.
@@ -82,6 +87,11 @@ pub enum Whose {
     Function(FunctionId),
     /// A call's: its target, or an argument.
     Call(CallId),
+    /// No location, but where the lanes of a function or inlined call stand, or which are active.
+    Lanes(ScopeId),
+    /// A frame's: that of the frame itself, without which nothing is said of the frame, or of a register of the caller,
+    /// of which is said that what it held is lost.
+    Frame(FunctionId, Column),
 }
 
 impl core::fmt::Display for LeftOut {
@@ -102,7 +112,7 @@ pub fn lower(module: &Module, consumer: &Consumer, policy: Policy) -> Result<Low
     let units = Units::new(module, consumer, policy)?;
     let mut join = join::Join::new(&units);
     for unit in module.units.keys() {
-        join.push(units.lower(unit)?);
+        join.push(units.lower(unit)?)?;
     }
     join.finish()
 }

@@ -152,6 +152,7 @@ impl Dies<'_> {
                 self.info.end_entry();
             }
             ScopeKind::Inlined { function, call, discriminator } => {
+                let lanes = instance.map(|instance| self.lane_attributes(id, instance)).transpose()?;
                 self.info.begin_entry(gimli::DW_TAG_inlined_subroutine, has_children, None);
                 self.info.reference(gimli::DW_AT_abstract_origin, self.entries.function(*function));
                 self.scope_range(module.ranges(id), instance);
@@ -160,6 +161,7 @@ impl Dies<'_> {
                 if *discriminator != 0 {
                     self.info.unsigned(gimli::DW_AT_GNU_discriminator, (*discriminator).into());
                 }
+                self.said_of_lanes(lanes.unwrap_or_default());
                 self.info.end_entry();
             }
         }

@@ -187,7 +187,7 @@ impl File<'_, '_> {
                     self.strings.offset(number, &text(self.units, number))
                 }
                 RelocationTarget::Section(_) => relocation.addend,
-                RelocationTarget::Symbol(ref symbol) => {
+                RelocationTarget::Symbol(ref symbol) | RelocationTarget::Distance(ref symbol) => {
                     let what = format!("the address of `{symbol}`, in a file that is not linked");
                     return Err(Error::bad_argument(what).in_section(name));
                 }

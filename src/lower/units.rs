@@ -2,6 +2,7 @@
 
 use super::dies::Dies;
 use super::entries::{ByUnit, Children};
+use super::frame::UnitFrames;
 use super::join::Join;
 use super::others::Others;
 use super::split::{Skeleton, SplitUnit};
@@ -77,6 +78,7 @@ pub struct LoweredUnit {
     pub(super) macros: Part,
     /// The functions that have code.
     pub(super) code: Vec<FunctionId>,
+    pub(super) frames: UnitFrames,
     /// The entries that are looked up by name.
     pub(super) named: NamedEntries,
     /// The type units that belong to it, which have the same abbreviations.
@@ -109,7 +111,7 @@ impl<'m> Units<'m> {
     ///
     /// # Errors
     /// [`ErrorKind::BadArgument`] where the consumer asks for a DWARF version that is not 2 to 5, for
-    /// `.debug_names` before DWARF 5, for type units before DWARF 4 or with `.debug_names`, or for split units of
+    /// `.debug_names` before DWARF 5, for `.eh_frame` on a target without it, for type units before DWARF 4 or with `.debug_names`, or for split units of
     /// another version or with type units.
     pub fn new(module: &'m Module, consumer: &'m Consumer, policy: Policy) -> Result<Self> {
         if !(2..=5).contains(&consumer.version) {
@@ -130,6 +132,10 @@ impl<'m> Units<'m> {
                 let what = "`.debug_names` of an object cannot refer to type units, which a linker may drop";
                 return Err(Error::bad_argument(what));
             }
+        }
+        if consumer.frames.eh_frame && !module.target.call_frames().has_eh_frame {
+            let what = format!("the ABI of {} has no `.eh_frame`", module.target.name());
+            return Err(Error::bad_argument(what));
         }
         let (children, others) = (Children::new(module), Others::new(module));
         let type_units = match consumer.has_type_units {
@@ -188,6 +194,8 @@ impl<'m> Units<'m> {
         if written.abbreviations.saved_by_order() * WORTHWHILE > written.info.bytes.len() as u64 {
             written = lower(written.abbreviations.by_use(), shares)?;
         }
+        written.frames = self.frames(unit).map_err(named)?;
+        written.left_out.append(&mut written.frames.left_out);
         self.split(&mut written).map_err(named)?;
         let (types, abbreviations) = type_units::write(self, unit, written.abbreviations).map_err(named)?;
         (written.type_units, written.abbreviations) = (types, abbreviations);
@@ -206,7 +214,7 @@ impl<'m> Units<'m> {
         }
         let mut join = Join::new(self);
         for unit in units {
-            join.push(unit);
+            join.push(unit)?;
         }
         join.finish()
     }

@@ -1,5 +1,8 @@
-//! How a function uses its stack.
+//! How a function uses its stack, and where its caller's registers are.
 
+use core::ops::Range;
+
+use super::ids::{FunctionId, LocId};
 use crate::op::Reg;
 use crate::target::Scaling;
 
@@ -23,4 +26,47 @@ impl Stack {
     pub fn kernel(target: &crate::target::Target) -> Self {
         Self { base: None, scaling: target.scaling() }
     }
+}
+
+/// Where the frame of a function, or a register of its caller, is for a range of pcs. DWARF 5 section 6.4.
+///
+/// The range is half-open, in bytes from the start of the function: it is true before the instruction at `start` runs,
+/// until before the one at `end` runs.
+///
+/// A register is where its location says: the register itself if it is as the caller left it, another one, a lane of
+/// one, a place counted from the [canonical frame address](super::Loc::cfa), nowhere. In such a location
+/// [`Val::entry_value`](super::Val::entry_value) is what the caller had in a register. A register of which nothing is
+/// said is as the caller left it; but [`Target::cfa_register`](crate::target::Target::cfa_register) holds the
+/// canonical frame address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameRule {
+    /// Whose frame.
+    pub function: FunctionId,
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    /// Of what.
+    pub column: Column,
+    /// Where.
+    pub loc: LocId,
+}
+
+impl FrameRule {
+    /// The pcs, in bytes from the start of the function.
+    pub fn pcs(&self) -> Range<u64> {
+        self.start.into()..self.end.into()
+    }
+
+    /// Whether it holds at a pc.
+    pub(crate) fn covers(&self, pc: u32) -> bool {
+        (self.start..self.end).contains(&pc)
+    }
+}
+
+/// What a frame says the place of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Column {
+    /// The canonical frame address, a place in memory.
+    Cfa,
+    /// A register of the caller.
+    Register(Reg),
 }

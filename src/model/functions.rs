@@ -4,6 +4,7 @@ use core::ops::Range;
 
 use super::frame::Stack;
 use super::ids::{FunctionId, LocId, ScopeId, StringId, TypeId, VariableId};
+use super::lanes::FunctionLanes;
 use super::scopes::{Address, SourceLine};
 use super::types::{Accessibility, TemplateParameter};
 
@@ -56,6 +57,13 @@ pub struct Function {
     pub templates: Vec<TemplateParameter>,
     /// Its stack frame in private memory.
     pub stack: Stack,
+    /// Where its lanes stand.
+    pub(crate) lanes: FunctionLanes,
+    /// Which bytes are its frame's, counted from the canonical frame address in the space that it is in; `None` where
+    /// that is not said.
+    pub frame_extent: Option<Range<i64>>,
+    /// Its frame, as indices into the module's rules.
+    pub(crate) frame: Range<u32>,
     /// Its line table, as indices into the module's rows.
     pub(crate) rows: Range<u32>,
     /// Whether it was inlined somewhere.

@@ -35,6 +35,8 @@ ids! {
     LabelId "label";
     /// A location that others share, by a call.
     ProcedureId "procedure";
+    /// A part of the code in which lanes wait.
+    RegionId "region";
     /// A raw expression.
     ExprId "expr";
     /// A string, stored once.

@@ -102,6 +102,8 @@ pub enum Node<'a> {
     PointerTo(VariableId, i64),
     /// Where a procedure says.
     Call(ProcedureId),
+    /// The canonical frame address, as a place.
+    Cfa,
     /// Nowhere.
     Undefined,
     /// Where a raw expression says.
@@ -172,6 +174,7 @@ impl Node<'_> {
             | Node::Implicit(_)
             | Node::PointerTo(..)
             | Node::Call(_)
+            | Node::Cfa
             | Node::Undefined
             | Node::Expr(_)
             | Node::Parts(_) => (Loc, &[]),
@@ -382,6 +385,15 @@ impl Loc {
     #[inline]
     pub fn call(procedure: ProcedureId) -> Self {
         Self::leaf(Node::Call(procedure))
+    }
+
+    /// The canonical frame address of the function, as a place: where its caller's stack pointer was, as a rule. Where
+    /// that is, the function's [frame](super::FrameRule) says. DWARF 5 section 6.4.
+    ///
+    /// It is a place and no number, for it may be in any space.
+    #[inline]
+    pub fn cfa() -> Self {
+        Self::leaf(Node::Cfa)
     }
 
     /// Nowhere: the bits do not exist any more.

@@ -8,6 +8,7 @@ mod denote;
 mod frame;
 mod functions;
 mod ids;
+mod lanes;
 mod language;
 mod lines;
 mod live;
@@ -24,12 +25,14 @@ mod types;
 
 pub use calls::{Argument, Call};
 pub use denote::{Contents, NoMeaning, Span, Storage};
-pub use frame::Stack;
+pub use frame::{Column, FrameRule, Stack};
 pub use functions::{Defaulted, DescribedCalls, Function, MemberFunction, Virtuality};
 pub use ids::{
-    CallId, ExprId, FileId, FunctionId, ImportId, LabelId, LocId, ProcedureId, ScopeId, StringId, TypeId,
-    UnitId, VariableId, VariantPartId,
+    CallId, ExprId, FileId, FunctionId, ImportId, LabelId, LocId, ProcedureId, RegionId, ScopeId, StringId,
+    TypeId, UnitId, VariableId, VariantPartId,
 };
+pub(crate) use lanes::Lanes;
+pub use lanes::{Mask, Region, RegionKind, WholeWave};
 pub use language::Language;
 pub use lines::Row;
 pub use live::Live;
@@ -79,10 +82,13 @@ pub struct Module {
     pub(crate) imports: PrimaryMap<ImportId, Import>,
     pub(crate) labels: PrimaryMap<LabelId, Label>,
     pub(crate) locs: Pool,
+    pub(crate) lanes: Lanes,
     /// Sorted by call.
     pub(crate) arguments: Vec<Argument>,
     /// Sorted by variable, then by pc.
     pub(crate) live: Vec<Live>,
+    /// Sorted by function, then by pc and column.
+    pub(crate) frame_rules: Vec<FrameRule>,
     /// Sorted by function, then by pc.
     pub(crate) rows: Vec<Row>,
     /// Pc ranges of scopes, from the start of the function.
@@ -204,6 +210,12 @@ impl Module {
     /// The line table of a function, sorted by pc.
     pub fn rows(&self, id: FunctionId) -> &[Row] {
         slice(&self.rows, &self.functions[id].rows)
+    }
+
+    /// Where the frame of a function and its caller's registers are, sorted by pc and column; empty where that is not
+    /// said.
+    pub fn frame(&self, id: FunctionId) -> &[FrameRule] {
+        slice(&self.frame_rules, &self.functions[id].frame)
     }
 
     /// The variables of all units.

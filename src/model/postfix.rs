@@ -107,6 +107,7 @@ impl Postfix {
                 self.numbers(Tag::PointerTo, variable.as_u32().into(), fold(by));
             }
             Node::Call(procedure) => self.number(Tag::Call, procedure.as_u32().into()),
+            Node::Cfa => self.number(Tag::Cfa, 0),
             Node::Undefined => self.number(Tag::Undefined, 0),
             Node::Expr(expr) => self.number(Tag::Expr, expr.as_u32().into()),
             Node::Const(value) => self.number(Tag::Const, value),
@@ -236,6 +237,7 @@ tags!(
     Value,
     PointerTo,
     Call,
+    Cfa,
     Undefined,
     Expr,
     Const,
@@ -372,6 +374,7 @@ impl<'a> Iterator for Nodes<'a> {
             Tag::Value => Node::Value,
             Tag::PointerTo => Node::PointerTo(VariableId::from_u32(number as u32), unfold(self.second()?)),
             Tag::Call => Node::Call(ProcedureId::from_u32(number as u32)),
+            Tag::Cfa => Node::Cfa,
             Tag::Undefined => Node::Undefined,
             Tag::Expr => Node::Expr(ExprId::from_u32(number as u32)),
             Tag::Const => Node::Const(number),

@@ -7,9 +7,9 @@
 
 use super::{
     Address, Argument, Base, BaseOffset, Call, Composite, Count, Dimension, Discriminant, Entity, ExprId,
-    File, Function, Import, Label, Live, LocId, Macro, Member, Module, Node, Pool, Procedure, Scope,
-    ScopeKind, StringId, Strings, Symbol, TemplateArgument, TemplateParameter, Type, TypeKind, Unit,
-    Variable, Variant, VariantPart,
+    File, FrameRule, Function, Import, Label, Lanes, Live, LocId, Macro, Mask, Member, Module, Node, Pool,
+    Procedure, Scope, ScopeKind, StringId, Strings, Symbol, TemplateArgument, TemplateParameter, Type,
+    TypeKind, Unit, Variable, Variant, VariantPart, WholeWave,
 };
 use crate::model::loc::Loc;
 use crate::op::Expr;
@@ -32,7 +32,9 @@ impl PartialEq for Module {
             variables,
             procedures,
             locs,
+            lanes,
             live,
+            frame_rules,
             rows,
             ranges,
             macros,
@@ -53,7 +55,9 @@ impl PartialEq for Module {
             && *variables == other.variables
             && *procedures == other.procedures
             && *locs == other.locs
+            && *lanes == other.lanes
             && *live == other.live
+            && *frame_rules == other.frame_rules
             && *rows == other.rows
             && *ranges == other.ranges
             && *macros == other.macros
@@ -86,6 +90,8 @@ impl<'m> Canonical<'m> {
         module.variables.values_mut().for_each(|variable| variable.store(&mut to));
         module.procedures.values_mut().for_each(|procedure| procedure.store(&mut to));
         module.live.iter_mut().for_each(|live| live.store(&mut to));
+        module.lanes.store(&mut to);
+        module.frame_rules.iter_mut().for_each(|rule| rule.store(&mut to));
         module.calls.values_mut().for_each(|call| call.store(&mut to));
         module.arguments.iter_mut().for_each(|argument| argument.store(&mut to));
         module.imports.values_mut().for_each(|import| import.store(&mut to));
@@ -190,6 +196,10 @@ fields! {
     Label { name }
     Procedure { loc }
     Live { loc }
+    Mask { loc }
+    WholeWave { mask }
+    Lanes { masks, whole_waves }
+    FrameRule { loc }
 }
 
 impl Store for TypeKind {

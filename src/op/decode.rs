@@ -193,55 +193,12 @@ const fn lookup() -> [Found; 256] {
     found
 }
 
-/// Where the operand of an opcode is, or the first of two.
-#[derive(Clone, Copy)]
-pub(crate) enum Operand {
-    /// It follows as the table of operations says, if there is one.
-    Follows,
-    /// It is this number.
-    Is(u8),
-    /// It follows in this many bytes, and is zero-extended.
-    Unsigned(u8),
-    /// It follows in this many bytes, and is sign-extended.
-    Signed(u8),
-}
-
-/// The operation of every opcode that means the same in all dialects, for those who take operations one at a time.
-pub(crate) static OPERATIONS: [Option<Name>; 256] = operations();
-
-/// Where their operands are.
-pub(crate) static OPERANDS: [Operand; 256] = operands();
-
-const fn operations() -> [Option<Name>; 256] {
-    let mut names = [None; 256];
-    let mut code = 0;
-    while code < names.len() {
-        names[code] = match LOOKUP[code] {
-            Found::Row(name) => Some(name),
-            Found::Compact(family) => Some(super::COMPACT[family as usize].name),
-            Found::Other => None,
-        };
-        code += 1;
+/// The opcode of an operation that has one in every dialect, and the same.
+pub(crate) const fn opcode(name: Name) -> u8 {
+    match Column::STD[name as usize] {
+        Code::Is(code) => code,
+        _ => panic!("not in every dialect"),
     }
-    names
-}
-
-const fn operands() -> [Operand; 256] {
-    let mut operands = [Operand::Follows; 256];
-    let mut code = 0;
-    while code < operands.len() {
-        if let Found::Compact(family) = LOOKUP[code] {
-            let family = &super::COMPACT[family as usize];
-            operands[code] = match family.form {
-                Form::InOpcode => Operand::Is(code as u8 - family.first),
-                Form::Fixed(number) => Operand::Is(number),
-                Form::Unsigned(bytes) => Operand::Unsigned(bytes),
-                Form::Signed(bytes) => Operand::Signed(bytes),
-            };
-        }
-        code += 1;
-    }
-    operands
 }
 
 static GNU: [Option<Name>; 256] = by_code(&Column::GNU);

@@ -29,8 +29,8 @@ mod table;
 pub mod text;
 
 pub use compact::{COMPACT, Compact, Form};
+pub(crate) use decode::opcode;
 pub use decode::{Decoded, Decoder, Spelling};
-pub(crate) use decode::{OPERANDS, OPERATIONS, Operand};
 pub use encode::Encoder;
 pub use expr::{Expr, ExprBuilder, Fixup, FixupKind, GimliTarget, Label, Ops, Slot};
 pub(crate) use leb::{read_sleb, read_uleb, sleb_len, uleb_len, write_byte_uleb, write_sleb, write_uleb};

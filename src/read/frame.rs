@@ -3,6 +3,7 @@
 
 use super::cfi::Instructions;
 use super::cursor::{Cursor, is_address_size, max_address};
+use super::frame_index::FdeIndex;
 use super::frame_rows::{FrameRow, FrameRows};
 use super::sections::Sections;
 use crate::error::{Error, ErrorKind, Result};
@@ -38,6 +39,7 @@ pub struct Frames<'o> {
     pub fdes: Vec<Fde<'o>>,
     /// The address at which the section is loaded.
     address: u64,
+    index: FdeIndex,
 }
 
 /// A common information entry. DWARF 5 section 6.4.1.
@@ -132,7 +134,8 @@ impl<'o> Frames<'o> {
         };
         let mut from = sections.cursor(section.name(), bytes);
         let reader = Reader { section, address, encoding };
-        let mut frames = Self { section, cies: Vec::new(), fdes: Vec::new(), address };
+        let (cies, fdes, index) = (Vec::new(), Vec::new(), FdeIndex::default());
+        let mut frames = Self { section, cies, fdes, address, index };
         let mut raw = Vec::new();
         while !from.is_at_end() {
             let offset = from.offset();
@@ -166,6 +169,7 @@ impl<'o> Frames<'o> {
             };
             frames.fdes.push(reader.fde(entry, offset, index, &frames.cies[index])?);
         }
+        frames.index = FdeIndex::of(&frames.fdes);
         Ok(frames)
     }
 
@@ -176,7 +180,7 @@ impl<'o> Frames<'o> {
 
     /// The first FDE whose code the pc is in.
     pub fn fde_at(&self, pc: u64) -> Option<&Fde<'o>> {
-        self.fdes.iter().find(|fde| fde.covers(pc))
+        self.fdes.get(self.index.find(pc)?)
     }
 
     /// The instructions of a CIE.
@@ -199,14 +203,7 @@ impl<'o> Frames<'o> {
     /// # Errors
     /// As [`FrameRows::next_row`].
     pub fn row_at(&self, pc: u64) -> Result<Option<FrameRow<'o>>> {
-        let Some(fde) = self.fde_at(pc) else { return Ok(None) };
-        let mut rows = self.rows(fde);
-        while let Some(row) = rows.next_row()? {
-            if (row.start..row.end).contains(&pc) {
-                return Ok(Some(row.clone()));
-            }
-        }
-        Ok(None)
+        self.fde_at(pc).map_or(Ok(None), |fde| self.rows(fde).find(pc))
     }
 }
 

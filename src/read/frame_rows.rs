@@ -69,7 +69,13 @@ impl<'o> FrameRow<'o> {
     }
 
     fn set(&mut self, register: Reg, rule: Rule<'o>) -> Result<(), &'static str> {
-        match self.rules.binary_search_by_key(&register, |&(known, _)| known) {
+        // Most registers come in order.
+        let is_last = self.rules.last().is_none_or(|&(last, _)| last < register);
+        let place = match is_last {
+            true => Err(self.rules.len()),
+            false => self.rules.binary_search_by_key(&register, |&(known, _)| known),
+        };
+        match place {
             Ok(index) => self.rules[index].1 = rule,
             Err(_) if self.rules.len() == MOST_RULES => return Err("more registers than any machine has"),
             Err(index) => self.rules.insert(index, (register, rule)),
@@ -91,13 +97,22 @@ pub struct FrameRows<'o> {
     /// The rules after the CIE's instructions; `None` until they have been run.
     first: Option<Vec<(Reg, Rule<'o>)>>,
     row: FrameRow<'o>,
-    remembered: Vec<FrameRow<'o>>,
-    /// Rules in `remembered`.
-    count: usize,
+    remembered: Vec<Remembered<'o>>,
+    /// The rules of all that are remembered, one after the other.
+    remembered_rules: Vec<(Reg, Rule<'o>)>,
     /// The location of the row that comes next; `None` after the last.
     next: Option<u64>,
     end: u64,
     mask: u64,
+}
+
+/// What `DW_CFA_remember_state` puts on its stack, apart from the rules.
+#[derive(Debug, Clone, Copy)]
+struct Remembered<'o> {
+    cfa: CfaRule<'o>,
+    is_return_signed: bool,
+    /// Where its rules start.
+    rules: usize,
 }
 
 impl<'o> FrameRows<'o> {
@@ -117,7 +132,7 @@ impl<'o> FrameRows<'o> {
             first: None,
             row,
             remembered: Vec::new(),
-            count: 0,
+            remembered_rules: Vec::new(),
             next: Some(fde.start),
             end: fde.start.wrapping_add(fde.length) & mask,
             mask,
@@ -144,7 +159,7 @@ impl<'o> FrameRows<'o> {
             }
             self.first = Some(self.row.rules.clone());
             self.remembered.clear();
-            self.count = 0;
+            self.remembered_rules.clear();
         }
         self.row.start = start;
         self.row.end = self.end;
@@ -156,6 +171,19 @@ impl<'o> FrameRows<'o> {
             }
         }
         Ok(Some(&self.row))
+    }
+
+    /// The row for a pc, if there is one. Rows after it are not computed.
+    ///
+    /// # Errors
+    /// As [`next_row`](Self::next_row).
+    pub fn find(mut self, pc: u64) -> Result<Option<FrameRow<'o>>> {
+        while let Some(row) = self.next_row()? {
+            if (row.start..row.end).contains(&pc) {
+                return Ok(Some(self.row));
+            }
+        }
+        Ok(None)
     }
 
     /// Runs an instruction; gives the new location if it makes one.
@@ -205,10 +233,11 @@ impl<'o> FrameRows<'o> {
             Instruction::RememberState => self.remember(),
             Instruction::RestoreState => match self.remembered.pop() {
                 Some(remembered) => {
-                    self.count -= remembered.rules.len() + 1;
                     row.cfa = remembered.cfa;
-                    row.rules = remembered.rules;
                     row.is_return_signed = remembered.is_return_signed;
+                    row.rules.clear();
+                    row.rules.extend_from_slice(&self.remembered_rules[remembered.rules..]);
+                    self.remembered_rules.truncate(remembered.rules);
                     Ok(())
                 }
                 None => Err("no rules are remembered"),
@@ -239,11 +268,13 @@ impl<'o> FrameRows<'o> {
     }
 
     fn remember(&mut self) -> Result<(), &'static str> {
-        self.count += self.row.rules.len() + 1;
-        if self.count > MOST_REMEMBERED {
+        let rules = self.remembered_rules.len();
+        if rules + self.row.rules.len() + self.remembered.len() >= MOST_REMEMBERED {
             return Err("too many rules are remembered");
         }
-        self.remembered.push(self.row.clone());
+        self.remembered_rules.extend_from_slice(&self.row.rules);
+        let FrameRow { cfa, is_return_signed, .. } = self.row;
+        self.remembered.push(Remembered { cfa, is_return_signed, rules });
         Ok(())
     }
 

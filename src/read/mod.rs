@@ -45,6 +45,7 @@ mod elf;
 mod elf_header;
 mod entry;
 mod frame;
+mod frame_index;
 mod frame_rows;
 mod line;
 mod line_rows;

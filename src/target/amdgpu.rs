@@ -1,8 +1,9 @@
 //! AMD GPUs from gfx9 to gfx12: the register map, address spaces and ELF flags of the AMDGPU back end
 //! user guide.
 
-use super::{ElfIdentity, Names, Per, Range, Relocations, Scaling, Space, SpaceId, Target};
+use super::{CallFrames, ElfIdentity, Names, Per, Range, Relocations, Scaling, Space, SpaceId, Target};
 use crate::error::{ErrorKind, Result};
+use crate::op::Reg;
 
 /// How many lanes a wave has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -263,12 +264,20 @@ pub(super) fn target(gfx: Gfx, wave: Wave) -> Result<Target> {
             flags: processor.mach | processor.features | if family { FAMILY_VERSION } else { 0 },
             os_abi: 64,
             abi_version: if family { ABI_VERSION_FAMILY } else { ABI_VERSION },
-            relocations: Relocations { abs32: 6, abs64: 3 },
+            relocations: Relocations { abs32: 6, abs64: 3, relative32: 4 },
         },
         lanes: wave.lanes(),
         scaling: processor.scaling,
         min_instruction_bytes: 4,
         big_endian: false,
+        cfa_register: None,
+        // The pc of 64 bits.
+        call_frames: CallFrames {
+            return_register: Reg(16),
+            is_return_register_pc: true,
+            data_alignment: 4,
+            has_eh_frame: false,
+        },
         gfx: Some(gfx),
     })
 }

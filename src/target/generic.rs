@@ -1,7 +1,8 @@
 //! x86-64 and s390x, for everything that is no matter of GPUs. Numbers: System V ABI, AMD64 supplement, figure
 //! 3.36; ELF ABI of s390x, section 1.6.2 (DWARF register numbers).
 
-use super::{ElfIdentity, Names, Per, Range, Relocations, Scaling, Space, SpaceId, Target};
+use super::{CallFrames, ElfIdentity, Names, Per, Range, Relocations, Scaling, Space, SpaceId, Target};
+use crate::op::Reg;
 
 static GENERAL: Range = Range {
     dwarf: 0,
@@ -30,12 +31,21 @@ pub(super) fn x86_64() -> Target {
             flags: 0,
             os_abi: 0,
             abi_version: 0,
-            relocations: Relocations { abs32: 10, abs64: 1 },
+            relocations: Relocations { abs32: 10, abs64: 1, relative32: 2 },
         },
         lanes: 1,
         scaling: Scaling::Lane,
         min_instruction_bytes: 1,
         big_endian: false,
+        // rsp.
+        cfa_register: Some(Reg(7)),
+        // rip, which is also the column of the return address.
+        call_frames: CallFrames {
+            return_register: Reg(16),
+            is_return_register_pc: true,
+            data_alignment: -8,
+            has_eh_frame: true,
+        },
         gfx: None,
     }
 }
@@ -64,13 +74,21 @@ pub(super) fn s390x() -> Target {
             flags: 0,
             os_abi: 0,
             abi_version: 0,
-            // R_390_32 and R_390_64.
-            relocations: Relocations { abs32: 4, abs64: 22 },
+            // R_390_32, R_390_64 and R_390_PC32.
+            relocations: Relocations { abs32: 4, abs64: 22, relative32: 5 },
         },
         lanes: 1,
         scaling: Scaling::Lane,
         min_instruction_bytes: 2,
         big_endian: true,
+        cfa_register: None,
+        // r14.
+        call_frames: CallFrames {
+            return_register: Reg(14),
+            is_return_register_pc: false,
+            data_alignment: -8,
+            has_eh_frame: true,
+        },
         gfx: None,
     }
 }

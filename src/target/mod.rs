@@ -121,6 +121,8 @@ pub struct Relocations {
     pub abs32: u32,
     /// An absolute address of 64 bits.
     pub abs64: u32,
+    /// The distance of an address from the field, of 32 bits.
+    pub relative32: u32,
 }
 
 /// What an ELF header says of the target.
@@ -136,6 +138,19 @@ pub struct ElfIdentity {
     pub abi_version: u8,
     /// Relocation types.
     pub relocations: Relocations,
+}
+
+/// What the call frame information of a target has in common. DWARF 5 section 6.4.1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallFrames {
+    /// The register whose rule gives the return address.
+    pub return_register: Reg,
+    /// Whether that is the pc itself, which no function leaves as it was.
+    pub is_return_register_pc: bool,
+    /// What offsets from the canonical frame address are multiples of, in bytes; negative where a stack grows down.
+    pub data_alignment: i8,
+    /// Whether the ABI has `.eh_frame`, which is loaded with the program.
+    pub has_eh_frame: bool,
 }
 
 /// How the stack pointer and frame pointer of a function count private memory.
@@ -159,6 +174,8 @@ pub struct Target {
     scaling: Scaling,
     min_instruction_bytes: u8,
     big_endian: bool,
+    cfa_register: Option<Reg>,
+    call_frames: CallFrames,
     gfx: Option<Gfx>,
 }
 
@@ -238,6 +255,17 @@ impl Target {
         self.big_endian
     }
 
+    /// The register whose value in the caller is the canonical frame address, unless call frame information says
+    /// otherwise: `rsp` of x86-64 (System V ABI, AMD64 supplement, section 3.7). Other targets have none.
+    pub fn cfa_register(&self) -> Option<Reg> {
+        self.cfa_register
+    }
+
+    /// What call frame information is like.
+    pub fn call_frames(&self) -> CallFrames {
+        self.call_frames
+    }
+
     /// What an ELF header says.
     pub fn elf(&self) -> ElfIdentity {
         self.elf
@@ -310,6 +338,16 @@ impl Target {
             (index < range.count).then(|| Reg(range.dwarf + index))
         });
         found.ok_or_else(|| ErrorKind::UnknownRegister(format!("`{name}` ({})", self.name)).into())
+    }
+
+    /// The register that holds the pc.
+    pub fn pc(&self) -> Option<Reg> {
+        self.register_named("pc").ok()
+    }
+
+    /// The register that holds the mask of the lanes that run, bit *k* for lane *k*.
+    pub fn exec(&self) -> Option<Reg> {
+        self.register_named("exec").ok()
     }
 
     /// Scalar register `n`.

@@ -88,6 +88,10 @@ pub fn link(sections: &[Section], target: &Target, address: impl Fn(&str) -> u64
                     relocation.addend
                 }
                 RelocationTarget::Symbol(name) => address(name).wrapping_add(relocation.addend),
+                // As if the section were loaded at 0.
+                RelocationTarget::Distance(name) => {
+                    address(name).wrapping_add(relocation.addend).wrapping_sub(relocation.offset)
+                }
             };
             let field = &mut bytes[relocation.offset as usize..end as usize];
             assert!(field.iter().all(|&byte| byte == 0), "{}: bytes to relocate are 0", section.name);

@@ -475,6 +475,7 @@ impl Making<'_> {
                     Some(&(procedure, _)) => Loc::call(procedure),
                     None => continue,
                 },
+                11 if self.c.maybe() => Loc::cfa(),
                 11 => Loc::undefined(),
                 12 => {
                     let by = self.c.below(5) as u64;

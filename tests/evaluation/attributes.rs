@@ -34,6 +34,8 @@ fn members() {
     let member = |member, container| found!(&machine, data_member_location(member, &container));
     assert_eq!(member(MemberLocation::Bytes(4), rax()), "reg:0+32");
     assert_eq!(member(MemberLocation::Bytes(8), rax()), "evaluation error");
+    assert_eq!(member(MemberLocation::Bytes(-1), rax()), "evaluation error");
+    assert_eq!(member(MemberLocation::Bytes(-4), memory(0x1000)), "mem:0:0xffc");
     assert_eq!(member(MemberLocation::Bits(13), memory(0x1000)), "mem:0:0x1001+5");
     // Every place is moved (A.2.5.3).
     assert_eq!(member(MemberLocation::Bytes(4), rax().and(memory(0x1000))), "reg:0+32 | mem:0:0x1004");

@@ -3,10 +3,11 @@
 
 use eitri::conform::{File, Machine, Verdict, location};
 use eitri::eval::{
-    BaseType, Caller, Class, Context, Element, Evaluator, InLane, Kind, Limits, ListEntry, Location,
-    OwnedBody, Snapshot, TypeEncoding, Where, read_bits, read_pointer, same, spans, write_bits,
+    BaseType, CallStack, Caller, Class, Context, Element, Evaluator, InLane, Kind, Limits, ListEntry,
+    Location, OwnedBody, Snapshot, TypeEncoding, Where, read_bits, read_pointer, same, spans, write_bits,
 };
 use eitri::op::{Code, Decoder, Dialect, DraftCodes, Encoder, Encoding, Name, Reg, text};
+use eitri::read::{FrameSection, Frames, Sections};
 use eitri::target::{SpaceId, Target};
 
 /// Small enough that an evaluation takes no time that is noticed.
@@ -148,6 +149,159 @@ pub fn eval(data: &[u8]) {
     if let Ok(location) = evaluator.list(&list, &machine, &context) {
         at(&location, bits, written, &machine);
     }
+}
+
+/// Unwinds by any call frame information: bytes as they are, or instructions in entries that can be read.
+pub fn unwind(data: &[u8]) {
+    let mut input = Input(data);
+    let mut encoding = input.encoding();
+    let (target, what) = (target(input.byte()), input.byte());
+    encoding.address_bytes = target.address_bytes();
+    encoding.big_endian = target.is_big_endian();
+    let is_eh = what & 1 != 0;
+    // Registers of numbers: s0 and so on where there are such.
+    let first = if target.lanes() > 1 { 32 } else { 0 };
+    let bytes =
+        if what & 6 == 0 { input.block().to_vec() } else { entries(&mut input, encoding, is_eh, first) };
+    let mut sections = Sections { big_endian: encoding.big_endian, ..Sections::default() };
+    *(if is_eh { &mut sections.eh_frame } else { &mut sections.debug_frame }) = &bytes;
+    let section = if is_eh { FrameSection::Eh } else { FrameSection::Debug };
+    let Ok(frames) = Frames::read(&sections, section, encoding) else { return };
+    // Registers and memory hold small numbers: pcs, and addresses of others.
+    let mut machine = Snapshot {
+        big_endian: encoding.big_endian,
+        pc: Some(u64::from(input.byte() & 0x3f)),
+        lane: input.flag().then_some(1),
+        lanes: Some(64),
+        ..Snapshot::default()
+    };
+    let mut small = |bytes: usize| {
+        let mut number = vec![0; bytes];
+        number[if encoding.big_endian { bytes - 1 } else { 0 }] = input.byte() & 0x7f;
+        number
+    };
+    for register in (first..first + 16).filter_map(|reg| target.register(Reg(reg.into()))) {
+        let mut bytes = small(register.bits as usize / 8);
+        // Those of registers count from the least significant.
+        if encoding.big_endian {
+            bytes.reverse();
+        }
+        machine.registers.insert(register.reg, bytes);
+    }
+    for space in [SpaceId::DEFAULT, SpaceId::PRIVATE_WAVE] {
+        (0..16).for_each(|word| machine.store(space, None, word * 8, &small(8)));
+    }
+    for pc in (0..32).chain([u64::MAX - 1, u64::MAX]) {
+        let first = frames.fdes.iter().find(|fde| fde.covers(pc)).map(|fde| fde.offset);
+        assert_eq!(frames.fde_at(pc).map(|fde| fde.offset), first, "the index finds what is there");
+        if let Ok(Some(row)) = frames.row_at(pc) {
+            assert!((row.start..row.end).contains(&pc));
+            assert!(row.rules.is_sorted_by(|one, next| one.0 < next.0), "a rule for each register, in order");
+        }
+    }
+    let frames = [frames];
+    let stack = || CallStack::new(&machine, &frames, &target).with_frame_limit(20).with_limits(LIMITS);
+    let registers: Vec<Reg> = target.registers().map(|register| register.reg).step_by(3).take(24).collect();
+    // From the innermost frame on, and the other way round: it makes no difference.
+    let outward = stack();
+    let all: Vec<_> = outward.frames().map_while(Result::ok).collect();
+    assert!(all.len() <= 20);
+    let inward = stack();
+    for frame in all.iter().rev() {
+        let same = inward.frame(frame.number()).expect("no fault").expect("it was there");
+        assert_eq!((same.pc(), same.resumes_at()), (frame.pc(), frame.resumes_at()));
+        assert_eq!(same.cfa(), frame.cfa());
+        for &reg in &registers {
+            let location = frame.register(reg);
+            assert_eq!(same.register(reg), location);
+            if let Ok(location) = location {
+                let _ = read_bits(&location, 64, &machine);
+            }
+        }
+        let _ = (frame.saved(registers[0]).map_err(|fault| fault.to_string()), frame.lane_pc(1));
+    }
+}
+
+/// Entries whose headers can be read, with any instructions.
+fn entries(input: &mut Input<'_>, encoding: Encoding, is_eh: bool, first: u8) -> Vec<u8> {
+    let number = |bytes: u8, value: u64| match encoding.big_endian {
+        true => value.to_be_bytes()[8 - usize::from(bytes)..].to_vec(),
+        false => value.to_le_bytes()[..usize::from(bytes)].to_vec(),
+    };
+    let mut section = Vec::new();
+    // Version 1 or 4; a signal's frames or not; alignments 1 and -4; any return address register.
+    let (is_signal, id) = (input.flag(), if is_eh { 0 } else { u32::MAX.into() });
+    let mut cie = number(4, id);
+    cie.push(if is_eh { 1 } else { 4 });
+    cie.extend(if is_signal { &b"zS\0"[..] } else { b"\0" });
+    cie.extend(if is_eh { &[][..] } else { &[8, 0] });
+    let return_register = first + (input.byte() & 0xf);
+    cie.extend([1, 0x7c, return_register]);
+    cie.extend(is_signal.then_some(0));
+    // The CFA, and the return address at it, unless what follows says something else.
+    cie.extend([
+        0x0c,
+        first + (input.byte() & 0xf),
+        input.byte() & 0x3f,
+        0x05,
+        return_register,
+        input.byte() & 7,
+    ]);
+    cie.extend(instructions(input, first, true));
+    section.extend(number(4, cie.len() as u64));
+    section.extend(cie);
+    for index in 0..1 + u64::from(input.byte() % 4) {
+        // To the CIE, which is at the start: as offset, or back from here.
+        let mut fde = number(4, if is_eh { section.len() as u64 + 4 } else { 0 });
+        fde.extend(number(8, index * 24 + u64::from(input.byte() & 3)));
+        fde.extend(number(8, u64::from(input.byte() & 0x3f)));
+        fde.extend(is_signal.then_some(0));
+        fde.extend(instructions(input, first, false));
+        section.extend(number(4, fde.len() as u64));
+        section.extend(fde);
+    }
+    section
+}
+
+/// Instructions, or anything.
+fn instructions(input: &mut Input<'_>, first: u8, is_common: bool) -> Vec<u8> {
+    if input.byte() < 0x10 {
+        return input.block().to_vec();
+    }
+    let mut all = Vec::new();
+    for _ in 0..input.byte() % 8 {
+        let (reg, number) = (first + (input.byte() & 0xf), input.byte() & 0x7f);
+        match input.byte() % 12 {
+            // These have no place in common entries.
+            0 | 4 | 8 if is_common => {}
+            0 => all.extend([0x40 | number & 7]),
+            1 => all.extend([0x0c, reg, number]),
+            2 => all.extend([0x30, reg, number, if number & 1 == 0 { 6 } else { 0 }]),
+            3 => all.extend([[0x0d, reg], [0x0e, number]][usize::from(number & 1)]),
+            4 => all.extend([[0x07, reg], [0x08, reg], [0x06, reg]][usize::from(number) % 3]),
+            5 => all.extend([0x05, reg, number & 7]),
+            6 => all.extend([0x15, reg, number & 7]),
+            7 => all.extend([0x09, reg, first + (number & 0xf)]),
+            8 => all.extend([0x0a + number & 1]),
+            // As deep as breg, regx, and the register on entry; and anything.
+            _ => {
+                let expr = match number % 4 {
+                    0 => vec![0x92, first + (number >> 3), 8],
+                    1 => vec![0x90, first + (number >> 3)],
+                    2 => vec![0xe9, 0x07, first + (number >> 3)],
+                    _ => input.block().iter().copied().take(100).collect(),
+                };
+                match number & 0x18 {
+                    0 => all.push(0x0f),
+                    8 => all.extend([0x16, reg]),
+                    _ => all.extend([0x10, reg]),
+                }
+                all.push(expr.len() as u8);
+                all.extend(expr);
+            }
+        }
+    }
+    all
 }
 
 /// What can be done at a location.

@@ -94,6 +94,14 @@ fn random_bytes_are_decoded_and_evaluated() {
 }
 
 #[test]
+fn random_call_frame_information_is_followed() {
+    let mut random = Random(0x6a09_e667_f3bc_c908);
+    for _ in 0..20_000 {
+        harness::unwind(&random.bytes(600));
+    }
+}
+
+#[test]
 fn expressions_of_vectors_are_decoded_and_evaluated_with_changes() {
     let expressions: Vec<_> = vectors().iter().filter_map(expression).collect();
     assert!(!expressions.is_empty());

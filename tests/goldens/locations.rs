@@ -65,6 +65,7 @@ impl Parser<'_> {
             ("value", [value]) => Loc::value(self.val(value)),
             ("pointer_to", [_, offset]) => Loc::pointer_to(self.variable(), number(offset)),
             ("call", [name]) => Loc::call(self.procedure(name)),
+            ("cfa", [""]) => Loc::cfa(),
             ("undefined", [""]) => Loc::undefined(),
             ("expr", [bytes]) => {
                 self.refers = true;

@@ -30,6 +30,9 @@ fn around(example: Value, is_last: bool) -> String {
             "id": "inlined helper"}}),
         json!({"call": {"in": "saxpy", "id": "call of helper", "returns_to": 28, "calls": "helper"}}),
         json!({"procedure": {"unit": "saxpy.cl", "id": "place of x", "loc": "undefined"}}),
+        json!({"function": {"in": "saxpy.cl", "name": "scale", "code": {"symbol": "scale", "bytes": 64}}}),
+        json!({"region": {"in": "saxpy", "id": "region around", "kind": "then", "pcs": [4, 16], "waits_at": 0,
+            "masks": [[4, 16, {"register": "s6"}]]}}),
     ];
     if is_last {
         describe.push(example);

@@ -1,7 +1,8 @@
 //! Module to JSON to module is the identity.
 
 use eitri::build::Builder;
-use eitri::model::{BaseEncoding, Loc, Module, Row};
+use eitri::model::{BaseEncoding, Loc, Module, Row, Val};
+use eitri::target::SpaceId;
 use proptest::prelude::*;
 
 use crate::random::{choices, fixed_choices, module, targets};
@@ -68,5 +69,34 @@ fn modules_come_back_whatever_came_first() -> eitri::Result<()> {
     m.row(f, Row::new(4, file, 1))?;
     m.row(f, Row::new(0, same_name, 1).column(2))?;
     assert_comes_back(&m.finish()?);
+    Ok(())
+}
+
+#[test]
+fn frames_come_back() -> eitri::Result<()> {
+    let gpu = targets()[0].clone();
+    let lanes = gpu.lanes();
+    let (exec, v40, v41) = (gpu.exec().expect("one"), gpu.vgpr(40)?, gpu.vgpr(41)?);
+    let [s30, s31, s32, s33] = [30, 31, 32, 33].map(|n| gpu.sgpr(n).expect("a register"));
+    let mut m = Builder::new(gpu);
+    let unit = m.unit("1.cl");
+    let f = m.function(unit, "f")?.code("f", 64).id();
+    let other = m.unit("2.cl");
+    let g = m.function(other, "f")?.code("g", 64).kernel().id();
+    m.frame(g)?.entry_function()?.extent(-8..256)?;
+    m.frame(f)?
+        .saved_to_scratch(12..60, v41, 4, Some(Val::entry_value(exec)))?
+        .saved_to_scratch(12..60, v40, -8, None)?
+        .saved_in_lane(8..64, s33, v40, 7)?
+        .undefined(8..64, v40.max(v41).min(s31))?
+        .return_address(0..64, s30, s31)?
+        .cfa(32..64, Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(s33).plus(64)))?
+        .cfa(0..32, Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(s32)))?;
+    let module = m.finish()?;
+    assert_eq!((module.frame(f).len(), module.frame(g).len()), (7, 2));
+    assert_comes_back(&module);
+    // A slot counts the bytes of a lane, and a place those of the wave.
+    let of_lanes = format!("\"offset\":[\"cfa\",{}]", 4 * lanes);
+    assert!(module.to_json().contains(&of_lanes), "{}", module.to_json());
     Ok(())
 }

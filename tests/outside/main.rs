@@ -9,6 +9,7 @@ mod debugger;
 mod described;
 mod dump;
 mod facts;
+mod frames;
 mod gnu;
 mod link;
 mod scopes;

@@ -226,6 +226,7 @@ pub fn all_relocations_matter(truth: &Module, consumer: &Consumer, is_wanted: fn
                             RelocationTarget::Symbol("other".into())
                         }
                         RelocationTarget::Symbol(_) => RelocationTarget::Symbol("k".into()),
+                        RelocationTarget::Distance(name) => RelocationTarget::Symbol(name.clone()),
                     };
                 },
             ];

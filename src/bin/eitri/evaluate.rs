@@ -62,6 +62,9 @@ pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
     Ok(asked.answer(&whole, &machine.snapshot, &context, &target))
 }
 
+/// So much is told of what was found, in bytes of text: an object that is read has at most a few times less.
+const MOST_TOLD: usize = 1 << 28;
+
 struct Asked<'a> {
     body: Body<'a>,
     bits: Option<u64>,
@@ -84,7 +87,7 @@ impl Asked<'_> {
         let figure = self.is_drawn.then(|| figure(&told, machine, target, self.bits));
         let steps = told.to_string();
         let is_result = told.result.is_ok() && read.as_ref().is_none_or(|read| read.is_ok());
-        let found = Found { result: told.result, read, written: None }.to_text(snapshot);
+        let found = Found { result: told.result, read, written: None }.to_text(snapshot, MOST_TOLD);
         Answer { steps, found, is_result, figure }
     }
 }

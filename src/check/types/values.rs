@@ -73,9 +73,10 @@ impl<'a, 'o> Compare<'a, 'o> {
     ) -> Result<Spans, NoMeaning> {
         let module = self.module;
         let scope = match value.whose {
+            Whose::Lanes(scope) => scope,
             Whose::Type(id) => module.ty(id).scope(),
             Whose::Variable(id) => module.variable(id).scope,
-            Whose::Function(id) => module.function(id).scope,
+            Whose::Function(id) | Whose::Frame(id, _) => module.function(id).scope,
             Whose::Call(id) => module.call(id).scope,
         };
         let symbol = |name: &str| Some(self.object.symbol(name)?.address);
@@ -101,6 +102,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             lanes: target.lanes().into(),
             pc: None,
             asked,
+            patch: None,
         };
         let entry = value.entry;
         let unit = entry.unit();

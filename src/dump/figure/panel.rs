@@ -55,6 +55,9 @@ pub(super) fn fills(location: &Location, bits: u128) -> Vec<Fill> {
 fn add(all: &mut Vec<Fill>, location: &Location, bits: u128, part: Option<usize>) {
     let Ok(spans) = spans(location, bits) else { return };
     for span in spans {
+        if all.len() >= MOST_FILLS {
+            return;
+        }
         let is_several = span.places.len() > 1;
         for (index, place) in span.places.into_iter().enumerate() {
             let from = match place.storage {

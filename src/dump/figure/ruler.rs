@@ -1,6 +1,7 @@
 //! A storage as a ruler of bytes. Bytes that nothing happens to are left out.
 
 use core::ops::Range;
+use std::collections::BTreeSet;
 
 use super::super::words::{Words, size};
 use super::panel::{Fill, Reading};
@@ -23,8 +24,12 @@ const END: u128 = 8;
 const AROUND: u128 = 4;
 /// Bytes between numbers.
 const TICKS: u128 = 4;
-/// As many bytes are shown in all.
+/// As many bytes are shown in all, if the first of each range that something happens to are not more.
 const MOST: u128 = 64;
+/// As many bytes of each range are shown in any case.
+const FIRST: u128 = 4;
+/// Of so many ranges.
+const MOST_RANGES: usize = 256;
 
 #[derive(Debug, Clone)]
 pub(super) struct Ruler {
@@ -295,40 +300,43 @@ pub(super) fn label_of_place(place: Option<usize>) -> String {
     }
 }
 
-/// The bytes that are shown of a storage of `len` bytes, so that these can be seen.
+/// The bytes that are shown of a storage of `len` bytes, so that these can be seen: the first of each range
+/// always, and as much else as there is room for.
 fn windows(touched: &[Range<u128>], len: u128) -> Vec<Range<u128>> {
     if len <= WHOLE {
         return if len == 0 { Vec::new() } else { Vec::from([0..len]) };
     }
-    let mut wanted: Vec<Range<u128>> = Vec::new();
-    for bytes in touched {
-        let bytes = bytes.start..bytes.end.min(len);
-        if bytes.end.saturating_sub(bytes.start) > LONG {
-            wanted.extend([bytes.start..bytes.start + END, bytes.end - END..bytes.end]);
-        } else if bytes.start < bytes.end {
-            wanted.push(bytes);
+    let clipped = touched.iter().map(|bytes| bytes.start..bytes.end.min(len));
+    let mut ranges: Vec<Range<u128>> = clipped.filter(|bytes| bytes.start < bytes.end).collect();
+    ranges.sort_by_key(|bytes| (bytes.start, bytes.end));
+    ranges.dedup();
+    // Bytes are shown or left out as many at once as are between numbers.
+    let groups = |bytes: Range<u128>| bytes.start / TICKS..bytes.end.div_ceil(TICKS);
+    let first = |bytes: &Range<u128>| groups(bytes.start..bytes.end.min(bytes.start + FIRST));
+    let mut shown: BTreeSet<u128> = ranges.iter().take(MOST_RANGES).flat_map(first).collect();
+    let around = |bytes: Range<u128>| {
+        groups(bytes.start.saturating_sub(AROUND)..bytes.end.saturating_add(AROUND).min(len))
+    };
+    let wanted = ranges.iter().flat_map(|bytes| {
+        let is_long = bytes.end - bytes.start > LONG;
+        let end = if is_long { bytes.start + END } else { bytes.end };
+        let last = is_long.then(|| around(bytes.end - END..bytes.end));
+        around(bytes.start..end).chain(last.into_iter().flatten())
+    });
+    for group in wanted {
+        if shown.len() as u128 * TICKS >= MOST {
+            break;
         }
+        shown.insert(group);
     }
-    wanted.sort_by_key(|bytes| bytes.start);
-    let mut shown: Vec<Range<u128>> = Vec::new();
-    let mut left = MOST;
-    for bytes in wanted {
-        let start = bytes.start.saturating_sub(AROUND) / TICKS * TICKS;
-        let end = bytes.end.saturating_add(AROUND).next_multiple_of(TICKS).min(len);
-        match shown.last_mut() {
+    let mut windows: Vec<Range<u128>> = Vec::new();
+    for group in shown {
+        let bytes = group * TICKS..((group + 1) * TICKS).min(len);
+        match windows.last_mut() {
             // Less is not worth to be left out.
-            Some(last) if start <= last.end + TICKS => {
-                let end = end.min(last.end + left).max(last.end);
-                left -= end - last.end;
-                last.end = end;
-            }
-            _ if left > 0 => {
-                let end = end.min(start + left);
-                left -= end - start;
-                shown.push(start..end);
-            }
-            _ => {}
+            Some(last) if bytes.start <= last.end + TICKS => last.end = bytes.end,
+            _ => windows.push(bytes),
         }
     }
-    shown
+    windows
 }

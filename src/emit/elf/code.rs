@@ -97,7 +97,7 @@ impl Code {
         let mut seen = HashSet::new();
         let relocations = sections.iter().flat_map(|section| &section.relocations);
         let symbols = relocations.filter_map(|relocation| match &relocation.target {
-            RelocationTarget::Symbol(name) => Some(name),
+            RelocationTarget::Symbol(name) | RelocationTarget::Distance(name) => Some(name),
             RelocationTarget::Section(_) => None,
         });
         let externals = symbols.filter(|name| seen.insert(*name)).map(|name| name.to_string()).collect();

@@ -14,6 +14,9 @@ use crate::error::Result;
 /// Adds debug sections to a linked object. Those of one name become one, in their order, as a linker has
 /// it: there are no groups any more.
 pub(super) fn add<'a>(image: &mut Image<'a>, sections: &'a [Section]) -> Result<()> {
+    if sections.iter().any(|section| section.name == ".eh_frame") {
+        return Err(unsupported("`.eh_frame` added to what is linked, which would have to be loaded anew"));
+    }
     let added = Added::check(image, sections)?;
     let has_symbols = |section: &Section| {
         section.relocations.iter().any(|relocation| matches!(relocation.target, RelocationTarget::Symbol(_)))
@@ -72,6 +75,9 @@ fn resolve(
     let base = match &relocation.target {
         RelocationTarget::Section(name) => start(name),
         RelocationTarget::Symbol(name) => defined(lookups, name)?.1.value,
+        RelocationTarget::Distance(_) => {
+            return Err(unsupported("a distance in a section that is not loaded"));
+        }
     };
     let value = base.wrapping_add(relocation.addend);
     fits(value, relocation.bytes)?;

@@ -77,7 +77,9 @@ pub(super) fn add<'a>(
                     RelocationTarget::Section(name) => {
                         Ok(added.target(section, name).and_then(|target| symbols[target]).unwrap_or(0))
                     }
-                    RelocationTarget::Symbol(name) => named(&lookup, name, undefined),
+                    RelocationTarget::Symbol(name) | RelocationTarget::Distance(name) => {
+                        named(&lookup, name, undefined)
+                    }
                 };
                 let rela = symbol.and_then(|symbol| rela(target, relocation, symbol));
                 let rela =
@@ -102,7 +104,10 @@ pub(super) fn add<'a>(
         }
         let flag = if section.group.is_some() { elf::SHF_GROUP } else { elf::SectionFlags(0) };
         let name = section.name.as_bytes();
-        let mut header = debug_header(section);
+        let mut header = match section.name {
+            ".eh_frame" => unwind_header(target),
+            _ => debug_header(section),
+        };
         header.sh_flags |= flag;
         image.add(ImageSection::new(name, header, &section.bytes[..]))?;
         if !table.is_empty() {
@@ -220,6 +225,21 @@ pub(super) fn debug_header(section: &Section) -> SectionHeader {
     }
 }
 
+/// The header of a section of call frame information that is loaded with the program.
+fn unwind_header(target: &Target) -> SectionHeader {
+    let kind = match elf::Machine(target.elf().machine) {
+        elf::EM_X86_64 => elf::SHT_X86_64_UNWIND,
+        _ => elf::SHT_PROGBITS,
+    };
+    let bytes = target.address_bytes();
+    SectionHeader {
+        sh_type: kind,
+        sh_flags: elf::SHF_ALLOC,
+        sh_addralign: bytes.into(),
+        ..SectionHeader::default()
+    }
+}
+
 /// The header of the relocations of the section `index`.
 pub(super) fn relocation_header(encoder: Encoder<Endianness>, symtab: usize, index: u32) -> SectionHeader {
     SectionHeader { sh_link: symtab as u32, sh_info: index, ..encoder.relocation_section_header(true) }
@@ -241,10 +261,18 @@ fn rela(target: &Target, relocation: &Relocation, symbol: u32) -> Result<Rel> {
         let text = format!("an addend of {:#x} for a field of 4 bytes", relocation.addend);
         return Err(ErrorKind::TooLarge(text).into());
     }
+    let kind = match (&relocation.target, relocation.bytes) {
+        (RelocationTarget::Distance(_), 4) => numbers.relative32,
+        (RelocationTarget::Distance(_), bytes) => {
+            return Err(unsupported(&format!("a distance of {bytes} bytes: it can have 4")));
+        }
+        (_, 4) => numbers.abs32,
+        _ => numbers.abs64,
+    };
     Ok(Rel {
         r_offset: relocation.offset,
         r_sym: symbol,
-        r_type: elf::RelocationType(if relocation.bytes == 4 { numbers.abs32 } else { numbers.abs64 }),
+        r_type: elf::RelocationType(kind),
         r_addend: addend,
     })
 }

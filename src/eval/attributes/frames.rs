@@ -1,6 +1,6 @@
 //! Attributes of subprograms, and the rules of call frame information.
 
-use super::super::fault::{Fault, ill_formed};
+use super::super::fault::{Fault, brief, ill_formed};
 use super::super::location::{ImplicitBits, Location, Storage};
 use super::super::machine::{Body, Machine};
 use super::super::order::stream_of_value;
@@ -70,7 +70,10 @@ impl Evaluator {
         let cfa = in_memory(found, "a canonical frame address (A.6.4.2.2)")?;
         match cfa.single().is_some_and(|place| place.offset.is_multiple_of(8)) {
             true => Ok(cfa),
-            false => Err(ill_formed(format!("a canonical frame address within a byte: {cfa} (A.6.4.2.2)"))),
+            false => {
+                let cfa = brief(&cfa);
+                Err(ill_formed(format!("a canonical frame address within a byte: {cfa} (A.6.4.2.2)")))
+            }
         }
     }
 

@@ -25,7 +25,7 @@ mod types;
 
 pub use types::{MemberLocation, Property};
 
-use super::fault::{Fault, error, ill_formed};
+use super::fault::{Fault, brief, error, ill_formed};
 use super::location::{Location, Storage};
 use super::machine::{Body, Machine};
 use super::stack::Element;
@@ -41,7 +41,7 @@ fn plain<'a>(context: &Context<'a>, kind: Kind) -> Context<'a> {
 fn in_memory(location: Location, what: &str) -> Result<Location, Fault> {
     match location.single().map(|place| &place.storage) {
         Some(Storage::Memory { .. }) => Ok(location),
-        _ => Err(ill_formed(format!("{what} is one place in memory, and not {location}"))),
+        _ => Err(ill_formed(format!("{what} is one place in memory, and not {}", brief(&location)))),
     }
 }
 

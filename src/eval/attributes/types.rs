@@ -1,6 +1,6 @@
 //! Attributes of types: where members, slots and data are, and what is known only at run time.
 
-use super::super::fault::{Fault, error, ill_formed};
+use super::super::fault::{Fault, brief, error, ill_formed};
 use super::super::location::Location;
 use super::super::machine::{Body, Machine};
 use super::super::stack::Element;
@@ -11,8 +11,8 @@ use super::plain;
 /// Where a member or base class is in what contains it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemberLocation<'a> {
-    /// `DW_AT_data_member_location` as a constant: bytes from the start of the container.
-    Bytes(u64),
+    /// `DW_AT_data_member_location` as a constant: bytes from the start of the container, or before it.
+    Bytes(i64),
     /// `DW_AT_data_bit_offset`: bits from the start of the container (DWARF 5, section 5.7.6).
     Bits(u64),
     /// `DW_AT_data_member_location` as an expression or a location list.
@@ -174,7 +174,10 @@ impl Evaluator {
         let location = self.variable_location(lane_pc, machine, context)?;
         match location.single() {
             Some(_) => Ok(location),
-            None => Err(ill_formed(format!("the pcs of lanes are at one place, and not at {location}"))),
+            None => {
+                let location = brief(&location);
+                Err(ill_formed(format!("the pcs of lanes are at one place, and not at {location}")))
+            }
         }
     }
 

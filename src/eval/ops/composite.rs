@@ -1,7 +1,7 @@
 //! Composites (A.2.5.4.4.6, and the pieces of DWARF 6).
 
 use super::super::composite::{Composite, narrowed};
-use super::super::fault::{Fault, error, ill_formed, unsupported};
+use super::super::fault::{Fault, brief, error, ill_formed, unsupported};
 use super::super::location::{Location, SingleLocation, Storage};
 use super::super::run::Run;
 use super::super::stack::{Element, pointer_misused};
@@ -110,7 +110,8 @@ impl Run<'_, '_> {
             }
             _ => {
                 return Err(ill_formed(format!(
-                    "there is no incomplete composite to end, but {top} (R A.2.5.4.4.6)"
+                    "there is no incomplete composite to end, but {} (R A.2.5.4.4.6)",
+                    brief(&top)
                 )));
             }
         }

@@ -1,8 +1,7 @@
 //! Calls and entry values.
 
 use super::super::Kind;
-use super::super::fault::{Fault, error, ill_formed};
-use super::super::location::Location;
+use super::super::fault::{Fault, brief, error, ill_formed};
 use super::super::machine::Body;
 use super::super::run::Run;
 use super::super::stack::Element;
@@ -15,6 +14,8 @@ impl Run<'_, '_> {
         let (offset, entry) = found.ok_or_else(|| {
             ill_formed(format!("a call to {:#x}, where there is no entry", offset.unwrap_or(u64::MAX)))
         })?;
+        // The last operation is what is called, or the call.
+        self.last_register = None;
         match entry.body {
             // Not an evaluation of its own: the stack is shared, and no composite is completed after it.
             Body::Expression(expr) => self.call(expr, offset, &entry)?,
@@ -23,8 +24,10 @@ impl Run<'_, '_> {
                 if let Some(location) = self.body(scope, body)? {
                     self.push(location);
                 }
+                // That of an entry of the list was in an evaluation of its own.
+                self.last_register = None;
             }
-            Body::Constant(bytes) => self.push(Location::implicit(bytes)),
+            Body::Constant(bytes) => self.implicit_value(bytes)?,
             Body::Nothing => {}
         }
         Ok(())
@@ -34,12 +37,14 @@ impl Run<'_, '_> {
     pub(super) fn entry_value(&mut self, expr: &[u8]) -> Result<(), Fault> {
         let frame = self.scope.frame.checked_add(1).ok_or_else(|| error("there is no calling frame"))?;
         let scope = self.scope.in_frame(frame);
-        let (result, register) = self.apart(scope, |run| {
+        let found = self.apart(scope, |run| {
             run.last_register = None;
             run.expression(expr)?;
             let register = run.last_register;
             Ok((run.finish(Kind::Any)?, register))
-        })?;
+        });
+        let found = found.map_err(|fault| fault.within("the calling frame", self.scope.entry));
+        let (result, register) = found?;
         match (result, register) {
             (Element::Value(value), _) => self.push(value),
             (Element::Location(location), Some(register)) => {
@@ -52,7 +57,8 @@ impl Run<'_, '_> {
             }
             (Element::Location(location), None) => {
                 return Err(ill_formed(format!(
-                    "an entry value is a register or a value, and the expression gives {location}"
+                    "an entry value is a register or a value, and the expression gives {}",
+                    brief(&location)
                 )));
             }
         }

@@ -1,6 +1,6 @@
 //! Addresses, and what stands at locations.
 
-use super::super::fault::{Fault, error, ill_formed};
+use super::super::fault::{Fault, brief, error, ill_formed};
 use super::super::location::{ImplicitPointer, Location, SingleLocation, Storage};
 use super::super::machine::Body;
 use super::super::order::value_of_stream;
@@ -8,7 +8,8 @@ use super::super::read::{read_exact, read_pointer};
 use super::super::run::Run;
 use super::super::stack::{Element, integral};
 use super::super::value::{BaseType, TypeEncoding, Value};
-use crate::op::{Decoder, Encoding, Name, Reg};
+use super::super::wide::operations;
+use crate::op::{Encoding, Name, Reg};
 use crate::target::{Per, SpaceId};
 
 /// Values are not read beyond this size. A whole vector register of a wave of 64 lanes has 2048 bits.
@@ -115,7 +116,7 @@ impl Run<'_, '_> {
         if self.scope.is_frame_base {
             return Err(ill_formed("a frame base that refers to the frame base"));
         }
-        let base = self.frame_base()?;
+        let base = self.frame_base().map_err(|fault| fault.within("the frame base", self.scope.entry))?;
         self.push(base.moved(i128::from(by) * 8)?);
         Ok(())
     }
@@ -139,7 +140,7 @@ impl Run<'_, '_> {
         let base = self.body(scope, body)?.ok_or_else(|| error("there is no frame base"))?;
         // In an outer frame the register can be saved in memory, but it is what the frame base is in, not
         // the frame base.
-        if let Some(reg) = self.last_register {
+        if let (Some(reg), Some(_)) = (self.last_register, base.single()) {
             return self.register_address(0, reg, 0);
         }
         match base.single().map(|place| &place.storage) {
@@ -150,6 +151,7 @@ impl Run<'_, '_> {
                 self.memory(0, address)
             }
             _ => {
+                let base = brief(&base);
                 Err(ill_formed(format!("the frame base is no single place in memory, but {base} (A.3.3.5)")))
             }
         }
@@ -324,8 +326,7 @@ impl Run<'_, '_> {
 
 /// Whether an expression contains `DW_OP_fbreg`, executed or not.
 fn has_fbreg(expr: &[u8], encoding: Encoding) -> bool {
-    expr.contains(&0x91)
-        && Decoder::new(expr, encoding).map_while(Result::ok).any(|one| one.op.name() == Name::FbReg)
+    expr.contains(&0x91) && operations(expr, encoding, 0).any(|(_, op)| op.name() == Name::FbReg)
 }
 
 /// Checks the size that an operation gives for a type.

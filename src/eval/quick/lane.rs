@@ -5,32 +5,69 @@ use super::super::generic;
 use super::Quick;
 use super::machine::Flat;
 use super::slots::Slot;
-use crate::op::{Operand, Reg, read_sleb, read_uleb};
+use crate::op::sign_extended;
 
-/// An expression, as far as it was carried out. All that uses it is inlined, so that it is in registers.
-pub(super) struct Lane<'l> {
+/// An expression, as far as it was carried out.
+#[derive(Clone, Copy)]
+pub(super) struct Code<'l> {
     pub expr: &'l [u8],
     /// Bytes from its start to the operation.
     pub at: usize,
     /// Bytes from its start to what is read next.
     pub next: usize,
-    /// The stack from the expression's own part on: the first is none of its elements, and the last `top`.
+    /// How many steps are left.
+    pub steps: u64,
+}
+
+/// The expression and its part of the stack.
+pub(super) struct Lane<'l> {
+    pub code: Code<'l>,
+    /// The stack from the expression's own part on. The first is none of its elements.
     pub slots: &'l mut [Slot],
-    pub top: Slot,
-    /// How many elements there are.
+    /// How many elements there are: where the top is.
     pub len: usize,
     /// The bits of 64 that the generic type has.
     pub mask: u64,
-    /// How many steps are left.
-    pub steps: u64,
     /// Where the last operation ends, if it was `DW_OP_reg*`.
     pub register_end: usize,
     pub flat: Flat,
 }
 
-impl Lane<'_> {
-    // Operands. Numbers that are padded beyond all need are not for the quick way.
+/// The same while operations calculate. All that uses it is inlined, so that it is in registers.
+pub(super) struct State<'l> {
+    pub code: Code<'l>,
+    /// All but the last place of the stack.
+    pub below: &'l mut [Slot],
+    /// The top, which is not in its place.
+    pub top: Slot,
+    pub len: usize,
+    pub mask: u64,
+}
 
+impl Lane<'_> {
+    #[inline(always)]
+    pub fn push(&mut self, slot: Slot) -> Option<()> {
+        *self.slots.get_mut(self.len + 1)? = slot;
+        self.len += 1;
+        Some(())
+    }
+
+    /// The value on top, or the address that converts to one.
+    #[inline(always)]
+    pub fn number(&self) -> Option<u64> {
+        self.slots.get(self.len)?.number()
+    }
+
+    /// Replaces the top.
+    #[inline(always)]
+    pub fn replace(&mut self, slot: Slot) -> Option<()> {
+        *self.slots.get_mut(self.len)? = slot;
+        Some(())
+    }
+}
+
+/// Operands. Numbers of more than 63 bits, padding included, are not for the quick way.
+impl Code<'_> {
     #[inline(always)]
     pub fn byte(&mut self) -> Option<u8> {
         let byte = *self.expr.get(self.next)?;
@@ -40,33 +77,47 @@ impl Lane<'_> {
 
     #[inline(always)]
     pub fn uleb(&mut self) -> Option<u64> {
-        let byte = *self.expr.get(self.next)?;
-        let (value, len) =
-            if byte < 0x80 { (byte.into(), 1) } else { long_uleb(self.expr.get(self.next..)?)? };
-        self.next += len;
-        Some(value)
+        self.leb().map(|(number, _)| number)
     }
 
     #[inline(always)]
     pub fn sleb(&mut self) -> Option<i64> {
-        let byte = *self.expr.get(self.next)?;
-        let (value, len) = match byte {
-            ..0x80 => (((byte << 1) as i8 >> 1).into(), 1),
-            _ => long_sleb(self.expr.get(self.next..)?)?,
-        };
-        self.next += len;
-        Some(value)
+        self.leb().map(|(number, bits)| (number << (64 - bits)) as i64 >> (64 - bits))
     }
 
-    // The stack.
+    /// A number, and how many bits its bytes have for it.
+    #[inline(always)]
+    fn leb(&mut self) -> Option<(u64, u32)> {
+        let (mut number, mut bits) = (0, 0);
+        loop {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7f) << bits;
+            bits += 7;
+            match byte {
+                ..0x80 => return Some((number, bits)),
+                _ if bits == 63 => return None,
+                _ => {}
+            }
+        }
+    }
+}
 
+impl State<'_> {
     #[inline(always)]
     pub fn push(&mut self, slot: Slot) -> Option<()> {
-        // The place for the new one has to be there too.
-        let [place, _] = self.slots.get_mut(self.len..)?.first_chunk_mut()?;
-        *place = core::mem::replace(&mut self.top, slot);
+        *self.below.get_mut(self.len)? = core::mem::replace(&mut self.top, slot);
         self.len += 1;
         Some(())
+    }
+
+    /// Pushes the element `index` below the top, which is not 0: the top is in registers, and has no address.
+    #[inline(always)]
+    pub fn pick(&mut self, index: usize) -> Option<()> {
+        if index == 0 {
+            return None;
+        }
+        let picked = self.below(index)?.element()?;
+        self.push(picked)
     }
 
     #[inline(always)]
@@ -77,20 +128,14 @@ impl Lane<'_> {
     #[inline(always)]
     pub fn drop_top(&mut self) -> Option<()> {
         self.len = self.len.checked_sub(1)?;
-        self.top = *self.slots.get(self.len)?;
+        self.top = *self.below.get(self.len)?;
         Some(())
     }
 
     /// The element `index` below the top, which itself is not in its place; or the bottom.
     #[inline(always)]
     pub fn below(&mut self, index: usize) -> Option<&mut Slot> {
-        self.slots.get_mut(self.len.wrapping_sub(index))
-    }
-
-    /// The value on top, or the address that converts to one.
-    #[inline(always)]
-    pub fn number(&self) -> Option<u64> {
-        self.top.number()
+        self.below.get_mut(self.len.wrapping_sub(index))
     }
 
     /// Bits of 64 that the generic type does not have.
@@ -101,7 +146,7 @@ impl Lane<'_> {
 
     #[inline(always)]
     pub fn unary(&mut self, calculate: impl FnOnce(u32, u64) -> u64) -> Option<()> {
-        self.top = Slot::Value(calculate(self.unused(), self.number()?) & self.mask);
+        self.top = Slot::Value(calculate(self.unused(), self.top.number()?) & self.mask);
         Some(())
     }
 
@@ -124,64 +169,44 @@ impl Lane<'_> {
 
 impl Quick<'_> {
     #[inline(always)]
-    pub(super) fn fixed(&self, lane: &mut Lane<'_>, bytes: u8) -> Option<u64> {
-        let at = lane.next;
-        lane.next += usize::from(bytes);
+    pub(super) fn fixed(&self, code: &mut Code<'_>, bytes: u8) -> Option<u64> {
         match bytes {
-            1 => Some((*lane.expr.get(at)?).into()),
-            _ => fixed(lane.expr.get(at..)?, bytes, self.encoding.big_endian),
+            1 => code.byte().map(u64::from),
+            2 => self.bytes(code, u16::from_le_bytes, u16::from_be_bytes).map(u64::from),
+            4 => self.bytes(code, u32::from_le_bytes, u32::from_be_bytes).map(u64::from),
+            8 => self.bytes(code, u64::from_le_bytes, u64::from_be_bytes),
+            _ => None,
         }
     }
 
     #[inline(always)]
-    pub(super) fn distance(&self, lane: &mut Lane<'_>) -> Option<i16> {
-        let bytes = *lane.expr.get(lane.next..)?.first_chunk()?;
-        lane.next += bytes.len();
-        Some(if self.encoding.big_endian { i16::from_be_bytes(bytes) } else { i16::from_le_bytes(bytes) })
+    fn bytes<T, const LEN: usize>(
+        &self,
+        code: &mut Code<'_>,
+        little: fn([u8; LEN]) -> T,
+        big: fn([u8; LEN]) -> T,
+    ) -> Option<T> {
+        let bytes = *code.expr.get(code.next..)?.first_chunk()?;
+        code.next += LEN;
+        Some(if self.encoding.big_endian { big(bytes) } else { little(bytes) })
     }
 
     #[inline(always)]
-    pub(super) fn reg(&self, lane: &mut Lane<'_>, operand: Operand) -> Option<Reg> {
-        match operand {
-            Operand::Is(number) => Some(Reg(number.into())),
-            _ => lane.uleb().map(Reg),
-        }
+    pub(super) fn distance(&self, code: &mut Code<'_>) -> Option<i16> {
+        self.bytes(code, i16::from_le_bytes, i16::from_be_bytes)
     }
-}
 
-/// The number in the first bytes, so many of them.
-#[inline(never)]
-fn fixed(from: &[u8], len: u8, big_endian: bool) -> Option<u64> {
-    let bytes = from.get(..len.into())?;
-    number(len, big_endian, |into| {
-        into.copy_from_slice(bytes);
-        Some(())
-    })
-}
+    /// Pushes the number in so many bytes.
+    #[inline(always)]
+    pub(super) fn unsigned(&self, state: &mut State<'_>, bytes: u8) -> Option<()> {
+        let number = self.fixed(&mut state.code, bytes)?;
+        state.push_value(number)
+    }
 
-/// The number in so many bytes, at most 8, that `read` reads.
-#[inline(always)]
-pub(super) fn number(len: u8, big_endian: bool, read: impl FnOnce(&mut [u8]) -> Option<()>) -> Option<u64> {
-    let len = usize::from(len.min(8));
-    let mut bytes = [0; 8];
-    Some(match big_endian {
-        false => {
-            read(&mut bytes[..len])?;
-            u64::from_le_bytes(bytes)
-        }
-        true => {
-            read(&mut bytes[8 - len..])?;
-            u64::from_be_bytes(bytes)
-        }
-    })
-}
-
-#[inline(never)]
-pub(super) fn long_uleb(from: &[u8]) -> Option<(u64, usize)> {
-    read_uleb(from, 0).filter(|&(_, len)| len <= 10)
-}
-
-#[inline(never)]
-fn long_sleb(from: &[u8]) -> Option<(i64, usize)> {
-    read_sleb(from, 0).filter(|&(_, len)| len <= 10)
+    /// The same, signed.
+    #[inline(always)]
+    pub(super) fn signed(&self, state: &mut State<'_>, bytes: u8) -> Option<()> {
+        let number = self.fixed(&mut state.code, bytes)?;
+        state.push_value(sign_extended(number, bytes))
+    }
 }

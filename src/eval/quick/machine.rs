@@ -1,25 +1,23 @@
 //! What the quick way asks the machine and the target.
 
 use super::super::Where;
-use super::super::location::{Storage, memory_bits};
+use super::super::location::Storage;
 use super::super::machine::Body;
 use super::super::ops::is_not_for_cfi;
-use super::lane::{Lane, number};
-use super::slots::{SLOTS, Slot};
+use super::lane::Lane;
+use super::opcode::FBREG;
+use super::slots::{Piece, SLOTS, Slot};
 use super::{Progress, Quick, alone};
-use crate::op::{Dialect, Name, OPERATIONS, Reg};
+use crate::op::{Dialect, Name, Reg};
 use crate::target::{Per, SpaceId};
 
 /// Whether an address of the default space is as large as a value of the generic type, and all lanes share the
 /// memory.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flat {
     Unknown,
     No,
-    /// It is; and whether numbers have their most significant byte first.
-    Yes {
-        big_endian: bool,
-    },
+    Yes,
 }
 
 impl Quick<'_> {
@@ -29,7 +27,7 @@ impl Quick<'_> {
     }
 
     /// The size of a register of the innermost frame. Those of other frames are anywhere.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn register_bits(&self, reg: Reg) -> Option<u32> {
         if self.frame != 0 {
             return None;
@@ -37,25 +35,23 @@ impl Quick<'_> {
         self.target.register_bits(reg)
     }
 
-    /// Makes sure that the default space is [flat](Flat). Says whether numbers have their most significant byte
-    /// first.
+    /// Makes sure that the default space is [flat](Flat).
     #[inline(always)]
-    pub(super) fn flat(&self, lane: &mut Lane<'_>) -> Option<bool> {
-        if lane.flat == Flat::Unknown {
-            lane.flat = self.find_flat();
-        }
-        match lane.flat {
-            Flat::Yes { big_endian } => Some(big_endian),
-            _ => None,
-        }
+    pub(super) fn flat(&self, lane: &mut Lane<'_>) -> Option<()> {
+        lane.flat = self.or_find(lane.flat);
+        (lane.flat == Flat::Yes).then_some(())
+    }
+
+    /// Whether the default space is flat, if that is not known.
+    #[inline(always)]
+    pub(super) fn or_find(&self, flat: Flat) -> Flat {
+        if flat == Flat::Unknown { self.find_flat() } else { flat }
     }
 
     #[inline(never)]
-    pub(super) fn find_flat(&self) -> Flat {
+    fn find_flat(&self) -> Flat {
         match self.target.space(SpaceId::DEFAULT) {
-            Some(space) if space.address_bits == self.address_bits() && space.per != Per::Lane => {
-                Flat::Yes { big_endian: self.machine.is_big_endian() }
-            }
+            Some(space) if space.address_bits == self.address_bits() && space.per != Per::Lane => Flat::Yes,
             _ => Flat::No,
         }
     }
@@ -70,15 +66,30 @@ impl Quick<'_> {
         lane.push(Slot::Memory(address & lane.mask))
     }
 
+    /// Pushes the address that is so far from what a register contains.
+    #[inline(always)]
+    pub(super) fn based(&self, lane: &mut Lane<'_>, reg: Reg) -> Option<()> {
+        let by = lane.code.sleb()?;
+        self.flat(lane)?;
+        let address = self.contents(reg)?;
+        self.push_memory(lane, address.wrapping_add(by as u64))
+    }
+
+    #[inline(always)]
+    pub(super) fn push_register(&self, lane: &mut Lane<'_>, reg: Reg) -> Option<()> {
+        self.register_bits(reg)?;
+        lane.push(Slot::Register(reg))?;
+        lane.register_end = lane.code.next;
+        Some(())
+    }
+
     /// The address in a register.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn contents(&self, reg: Reg) -> Option<u64> {
         if self.register_bits(reg)? < self.address_bits() {
             return None;
         }
-        let read = |bytes: &mut [u8]| self.machine.register(reg, 0, 0, bytes).ok();
-        // A register's bytes come with the least significant first, on every machine.
-        number(self.encoding.address_bytes, false, read)
+        self.machine.register_word(reg, 0, self.encoding.address_bytes).ok()
     }
 
     #[inline(always)]
@@ -86,19 +97,13 @@ impl Quick<'_> {
         if bytes == 0 || bytes > self.encoding.address_bytes {
             return None;
         }
-        let big_endian = self.flat(lane)?;
+        self.flat(lane)?;
         let address = lane.number()?;
         if address > lane.mask - u64::from(bytes - 1) {
             return None;
         }
-        lane.top = Slot::Value(self.memory(address, bytes, big_endian)?);
-        Some(())
-    }
-
-    #[inline(never)]
-    pub(super) fn memory(&self, address: u64, bytes: u8, big_endian: bool) -> Option<u64> {
-        let read = |into: &mut [u8]| self.machine.memory(SpaceId::DEFAULT, None, address, into).ok();
-        number(bytes, big_endian, read)
+        let word = self.machine.memory_word(SpaceId::DEFAULT, None, address, bytes).ok()?;
+        lane.replace(Slot::Value(word & lane.mask))
     }
 
     /// The canonical frame address, if it is a byte of the default space and nothing else.
@@ -132,47 +137,48 @@ impl Quick<'_> {
             return self.contents(reg);
         }
         // Whether that is `DW_OP_fbreg`, which must not be there, the long way finds out.
-        if expr.iter().any(|&code| OPERATIONS[usize::from(code)] == Some(Name::FbReg)) {
+        if expr.contains(&FBREG) {
             return None;
         }
         let within = Self { is_frame_base: true, depth: self.depth - 1, max_steps, pieces: 0, ..*self };
         let mut progress = Progress::after(0, None);
-        let (true, len) = within.operations(expr, slots, &mut Vec::new(), &mut progress) else { return None };
+        let end = within.operations(expr, slots, &mut Vec::new(), &mut progress);
+        if !end.is_done {
+            return None;
+        }
         *steps -= progress.steps;
         match progress.register {
             Some(reg) => self.contents(reg),
-            None if len > 0 => slots.get(len)?.number(),
+            None if end.len > 0 => slots.get(end.len)?.number(),
             None => None,
         }
     }
 
     /// Makes an element, or nothing, a part of the composite.
     #[inline(never)]
-    pub(super) fn piece(
-        &self,
-        slot: Option<Slot>,
-        bits: u64,
-        pieces: &mut Vec<(Option<Slot>, u64)>,
-    ) -> Option<()> {
-        let size = match slot {
-            None => u64::MAX,
-            Some(Slot::Register(bits, _)) => bits.into(),
-            Some(Slot::Implicit(_)) => self.address_bits().into(),
-            Some(Slot::Bottom) => return None,
-            Some(Slot::Value(address) | Slot::Memory(address)) => {
-                let all = memory_bits(self.address_bits());
-                u64::try_from(all - u128::from(address) * 8).unwrap_or(u64::MAX)
-            }
-        };
+    pub(super) fn piece(&self, slot: Slot, bits: u64, pieces: &mut Vec<Piece>) -> Option<()> {
         // The composite is an element too. Few and small pieces do not come near the size of the largest storage.
         let is_small = self.room > SLOTS
             && pieces.len() < self.pieces.min(SLOTS)
             && bits < 1 << 16
             && self.address_bits() >= 32;
-        if !is_small || bits > size || self.encoding.dialect == Dialect::Dwarf6 {
+        if !is_small || self.encoding.dialect == Dialect::Dwarf6 {
             return None;
         }
-        pieces.push((slot, bits));
+        let size = match slot {
+            Slot::Bottom => u64::MAX,
+            Slot::Register(reg) => self.register_bits(reg)?.into(),
+            Slot::Implicit(_) => self.address_bits().into(),
+            // From there to the last byte.
+            Slot::Value(address) | Slot::Memory(address) => {
+                let last = u64::MAX >> (64 - self.address_bits());
+                (last - address).saturating_mul(8).saturating_add(8)
+            }
+        };
+        if bits > size {
+            return None;
+        }
+        pieces.push(Piece { slot, register_bits: size as u32, bits });
         Some(())
     }
 }

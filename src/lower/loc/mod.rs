@@ -4,6 +4,7 @@
 //! and [`plain`], where they are the end of an expression. [`numbers`] are the same for both.
 
 mod flatten;
+mod in_frames;
 mod numbers;
 mod on_stack;
 mod plain;
@@ -46,6 +47,8 @@ pub(super) struct Lowering<'m> {
     pub(super) pending: Vec<Pending>,
     /// Whether what was written since the caller said otherwise has the address of a symbol in it.
     pub(super) has_address: bool,
+    /// Whether the expressions are those of call frame information, which refer to no other section.
+    in_frames: bool,
 }
 
 /// What is written of a location.
@@ -55,6 +58,11 @@ enum As {
     Place { bits: Option<u64>, is_called: bool },
     /// The number that it is.
     Number,
+    /// The location, or the number that it is, where the canonical frame address is on the stack at first: so many
+    /// nodes want it.
+    Saved { uses: u32, is_number: bool },
+    /// The number that its first bits hold.
+    Read(u32),
 }
 
 /// Where the bytes go, and what they need to know.
@@ -78,6 +86,7 @@ impl<'m> Lowering<'m> {
             hashes: Vec::new(),
             pending: Vec::new(),
             has_address: false,
+            in_frames: false,
         }
     }
 
@@ -117,6 +126,14 @@ impl<'m> Lowering<'m> {
         self.by_tree(self.module.nodes(loc), As::Number, sink)
     }
 
+    /// Appends the expression of the number that the first `bits` bits of a location hold.
+    ///
+    /// # Errors
+    /// As [`lower`](Self::lower).
+    pub(super) fn read(&mut self, loc: LocId, bits: u32, sink: &mut Sink<'_>) -> Result<()> {
+        self.by_tree(self.module.nodes(loc), As::Read(bits), sink)
+    }
+
     /// The same, where an operation depends on more than the node and the one that follows.
     #[inline(never)]
     fn by_tree(&mut self, nodes: Nodes<'m>, what: As, sink: &mut Sink<'_>) -> Result<()> {
@@ -129,6 +146,10 @@ impl<'m> Lowering<'m> {
         match (what, one.tree.node(root)) {
             (As::Number, Node::Value) => one.val(one.tree.last(root))?,
             (As::Number, _) => return Err(malformed()),
+            (As::Saved { uses, is_number }, _) => one.saved(root, uses, is_number)?,
+            // More bits than a mask has do no harm.
+            (As::Read(_), Node::Value) => one.val(one.tree.last(root))?,
+            (As::Read(bits), _) => one.read(root, bits)?,
             (As::Place { .. }, _) if one.call_shared(root) => {}
             (As::Place { bits, .. }, _) if !has_places => one.plain(root, bits)?,
             // An empty expression is a location that is nowhere.
@@ -156,6 +177,10 @@ impl<'m> Lowering<'m> {
             has_address: &mut self.has_address,
             depth: 0,
             space: SpaceId::DEFAULT,
+            in_frames: self.in_frames,
+            initial: None,
+            above: 0,
+            is_open: false,
         }
     }
 
@@ -343,6 +368,13 @@ struct One<'l, 'm> {
     depth: u32,
     /// The space of which the number that is being written is an address.
     space: SpaceId,
+    in_frames: bool,
+    /// How many nodes want the canonical frame address that the stack begins with, if it does.
+    initial: Option<u32>,
+    /// How many elements of the stack what is written next will have below it.
+    above: u32,
+    /// Whether one of them is a composite that is being put together, which must not be moved.
+    is_open: bool,
 }
 
 type At = usize;
@@ -478,6 +510,10 @@ impl<'m> One<'_, 'm> {
             has_address: &mut *self.has_address,
             depth: self.depth + 1,
             space: SpaceId::DEFAULT,
+            in_frames: self.in_frames,
+            initial: self.initial,
+            above: self.above,
+            is_open: self.is_open,
         })
     }
 
@@ -513,7 +549,7 @@ impl<'m> One<'_, 'm> {
         let key = AddressKey { symbol: Some(symbol.0.as_u32()), addend: by as u64 };
         *self.has_address |= self.space == SpaceId::DEFAULT;
         let encoding = self.encoder.encoding();
-        if encoding.version < 5 {
+        if encoding.version < 5 || self.in_frames {
             // The operand is the address itself.
             let at = self.encoder.position() + 1;
             self.pending.push(Pending { at, wanted: Wanted::Address(key) });
@@ -552,6 +588,9 @@ impl<'m> One<'_, 'm> {
         for operation in Decoder::new(expr.bytes(), self.encoder.encoding()) {
             let version = self.encoder.encoding().version;
             match operation {
+                Ok(one) if self.in_frames && in_frames::is_refused(one.op.name()) => {
+                    return Err(self.refused_in_frames(one.op.row().text));
+                }
                 // Before the version that brought it, GNU may have had it.
                 Ok(one)
                     if one.op.row().since <= version

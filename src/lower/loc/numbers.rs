@@ -79,7 +79,7 @@ impl One<'_, '_> {
                 } else {
                     let (first, second) = self.tree.two(at);
                     self.val(first)?;
-                    self.val(second)?;
+                    self.above(1, |one| one.val(second))?;
                 }
                 if !arithmetic(&mut self.encoder, node) {
                     return Err(malformed());
@@ -127,6 +127,9 @@ impl One<'_, '_> {
 
     /// What a register held on entry: the value of a register location, which is as large as the register.
     fn entry_register(&mut self, reg: Reg) -> Result<()> {
+        if self.in_frames {
+            return self.caller_register(reg);
+        }
         let mut register = Vec::new();
         Encoder::new(&mut register, self.encoder.encoding()).regx(reg);
         self.encoder.entry_value(&register);

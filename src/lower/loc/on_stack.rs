@@ -77,7 +77,7 @@ impl<'m> One<'_, 'm> {
                 match self.tree.constant(by) {
                     Some(bytes) if bytes <= i64::MAX as u64 / 8 => self.go_on(bytes as i64 * 8),
                     _ => {
-                        self.val(by)?;
+                        self.above(1, |one| one.val(by))?;
                         self.encoder.offset();
                     }
                 }
@@ -85,26 +85,23 @@ impl<'m> One<'_, 'm> {
             Node::BitOffsetBy => {
                 let (loc, by) = self.tree.two(at);
                 self.loc(loc)?;
-                self.val(by)?;
+                self.above(1, |one| one.val(by))?;
                 self.encoder.bit_offset();
             }
             Node::Parts(_) => self.parts(at, None, false)?,
             Node::Overlay => {
                 let operands = self.tree.operands(at);
-                for &loc in &operands[..2] {
-                    self.loc(loc)?;
-                }
-                for &val in &operands[2..] {
-                    self.val(val)?;
-                }
+                self.loc(operands[0])?;
+                self.above(1, |one| one.loc(operands[1]))?;
+                self.above(2, |one| one.val(operands[2]))?;
+                self.above(3, |one| one.val(operands[3]))?;
                 self.encoder.bit_overlay();
             }
             Node::Select { bits, count } => {
                 let operands = self.tree.operands(at);
-                for &loc in &operands[..2] {
-                    self.loc(loc)?;
-                }
-                self.val(operands[2])?;
+                self.loc(operands[0])?;
+                self.above(1, |one| one.loc(operands[1]))?;
+                self.above(2, |one| one.val(operands[2]))?;
                 self.encoder.select_bit_piece(bits, count);
             }
             Node::Extend { bits, count } => {
@@ -135,6 +132,7 @@ impl<'m> One<'_, 'm> {
                 self.encoder.call4(0);
                 self.pending.push(Pending { at, wanted: Wanted::Entry { entry, form: RefForm::Unit(4) } });
             }
+            Node::Cfa => self.cfa(),
             Node::Undefined => {
                 self.encoder.undefined();
             }
@@ -200,7 +198,7 @@ impl<'m> One<'_, 'm> {
             _ => {}
         }
         // What is evaluated by itself begins with an empty stack.
-        self.pieces(&leaves, !is_end, false)?;
+        self.pieces(&leaves, !is_end || self.initial.is_some(), false)?;
         if !is_end {
             self.encoder.piece_end();
         }
@@ -209,8 +207,16 @@ impl<'m> One<'_, 'm> {
 
     /// Parts, one by one. `is_below` says that there may be something else on the stack; `is_open`, that
     /// it is a composite to which these are added.
-    pub(super) fn pieces(&mut self, leaves: &[Leaf], is_below: bool, mut is_open: bool) -> Result<()> {
+    pub(super) fn pieces(&mut self, leaves: &[Leaf], is_below: bool, is_open: bool) -> Result<()> {
+        let around = self.is_open;
+        let written = self.each_piece(leaves, is_below, is_open);
+        self.is_open = around;
+        written
+    }
+
+    fn each_piece(&mut self, leaves: &[Leaf], is_below: bool, mut is_open: bool) -> Result<()> {
         for &leaf in leaves {
+            self.is_open |= is_open;
             let Leaf { at, from, bits } = leaf;
             let first = match self.tree.node(at) {
                 // Without an operation, a part is nowhere.
@@ -227,12 +233,12 @@ impl<'m> One<'_, 'm> {
                 _ if is_open && self.has_open_composite(at) => {
                     return Err(self.consumer.cannot_say("parts of a part that are chosen at run time"));
                 }
-                Node::Memory(_) if from % 8 == 0 => {
-                    self.loc_from(at, from)?;
+                Node::Memory(_) | Node::Cfa if from % 8 == 0 => {
+                    self.above(is_open.into(), |one| one.loc_from(at, from))?;
                     0
                 }
                 _ => {
-                    self.loc(at)?;
+                    self.above(is_open.into(), |one| one.loc(at))?;
                     from
                 }
             };

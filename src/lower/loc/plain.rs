@@ -103,7 +103,7 @@ impl One<'_, '_> {
     fn is_simple(&self, at: At, from: i64) -> bool {
         match self.tree.node(at) {
             Node::Lane(_, lane) => lane == 0 && from == 0,
-            Node::Memory(_) | Node::OffsetBy => from % 8 == 0,
+            Node::Memory(_) | Node::OffsetBy | Node::Cfa => from % 8 == 0,
             _ => from == 0,
         }
     }
@@ -129,10 +129,16 @@ impl One<'_, '_> {
                 self.of_space(SpaceId::DEFAULT, |one| one.val_plus(address, from.div_euclid(8)))?;
                 Ok(from.rem_euclid(8) as u64)
             }
+            // The consumer's frames are in the default space.
+            Node::Cfa => {
+                self.plain_cfa()?;
+                self.plus(from.div_euclid(8));
+                Ok(from.rem_euclid(8) as u64)
+            }
             Node::OffsetBy => {
                 let (loc, by) = self.tree.two(at);
                 self.plain_address(loc)?;
-                self.val(by)?;
+                self.above(1, |one| one.val(by))?;
                 self.encoder.plus();
                 self.plus(from.div_euclid(8));
                 Ok(from.rem_euclid(8) as u64)
@@ -161,6 +167,7 @@ impl One<'_, '_> {
     fn plain_address(&mut self, at: At) -> Result<()> {
         match self.tree.node(at) {
             Node::Memory(SpaceId::DEFAULT) => self.val(self.tree.last(at)),
+            Node::Cfa => self.plain_cfa(),
             Node::Offset(_) | Node::BitOffset(_) => {
                 let (place, bits) = self.moved_by(at);
                 if bits % 8 != 0 || place == at {
@@ -173,7 +180,7 @@ impl One<'_, '_> {
             Node::OffsetBy => {
                 let (loc, by) = self.tree.two(at);
                 self.plain_address(loc)?;
-                self.val(by)?;
+                self.above(1, |one| one.val(by))?;
                 self.encoder.plus();
                 Ok(())
             }
@@ -188,7 +195,7 @@ impl One<'_, '_> {
         self.plain_leaves(at, 0, bits.into(), &mut leaves)?;
         let mut done = 0;
         for leaf in leaves {
-            let (first, has) = self.plain_read_leaf(leaf)?;
+            let (first, has) = self.above((done > 0).into(), |one| one.plain_read_leaf(leaf))?;
             if first > 0 {
                 self.encoder.constu(first).shr();
             }
@@ -199,6 +206,19 @@ impl One<'_, '_> {
                 self.encoder.constu(done).shl().or();
             }
             done += leaf.bits;
+        }
+        Ok(())
+    }
+
+    fn plain_deref(&mut self, bytes: u64) -> Result<()> {
+        self.no_more_than_an_address(bytes)?;
+        self.deref(bytes as u32);
+        Ok(())
+    }
+
+    fn no_more_than_an_address(&self, bytes: u64) -> Result<()> {
+        if bytes > self.address_bits() as u64 / 8 {
+            return Err(self.consumer.cannot_say("more bytes of memory than an address has, at once"));
         }
         Ok(())
     }
@@ -217,14 +237,18 @@ impl One<'_, '_> {
                 Ok((from as u64, self.register(reg)?.bits.into()))
             }
             Node::Memory(space) if self.is_of_lanes(space) => Err(self.not_plain(at)),
+            Node::Cfa => {
+                let first = from.rem_euclid(8) as u64;
+                let bytes = (first + bits).div_ceil(8);
+                self.plain_cfa()?;
+                self.plus(from.div_euclid(8));
+                self.plain_deref(bytes)?;
+                Ok((first, 8 * bytes))
+            }
             Node::Memory(space) => {
                 let (first, bytes) =
                     (from.rem_euclid(8) as u64, (from.rem_euclid(8) as u64 + bits).div_ceil(8));
-                if bytes > self.address_bits() as u64 / 8 {
-                    return Err(self
-                        .consumer
-                        .cannot_say("more bytes of memory than an address has, at once"));
-                }
+                self.no_more_than_an_address(bytes)?;
                 if space != SpaceId::DEFAULT {
                     self.encoder.constu(space.0.into());
                 }

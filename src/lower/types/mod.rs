@@ -174,10 +174,12 @@ impl Dies<'_> {
     pub(super) fn frame_of(&self, whose: Whose) -> Stack {
         let module = self.module;
         let scope = match whose {
+            Whose::Lanes(scope) => scope,
             Whose::Variable(id) => module.variables[id].scope,
             Whose::Type(id) => module.types[id].scope,
             Whose::Function(id) => module.functions[id].scope,
             Whose::Call(id) => module.calls[id].scope,
+            Whose::Frame(id, _) => module.functions[id].scope,
         };
         let function = module.function_of(scope).map(|function| module.functions[function].stack);
         function.unwrap_or_else(|| Stack::kernel(&module.target))
@@ -208,10 +210,12 @@ impl Dies<'_> {
         self.lowering.pending.clear();
         let is_untold = cannot_be_told(&error);
         let why = error.or_at(match whose {
+            Whose::Lanes(scope) => module.at_scope(scope),
             Whose::Variable(id) => module.at_variable(id, None),
             Whose::Type(id) => module.at_type(id),
             Whose::Function(id) => module.at_scope(module.functions[id].scope),
             Whose::Call(id) => module.at_scope(module.calls[id].scope),
+            Whose::Frame(id, _) => module.at_scope(module.functions[id].scope),
         });
         if self.policy == Policy::Strict || !is_untold {
             return Err(why);

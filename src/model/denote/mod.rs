@@ -22,6 +22,7 @@
 //! | `implicit(b)`, `value(v)` | the bits themselves |
 //! | `pointer_to(x, n)` | the bits of a pointer to `x` plus `n`, which have no number |
 //! | `call(p)` | the slice of what procedure `p` says |
+//! | `cfa()` | the slice of the function's canonical frame address, which the contents have |
 //! | `undefined()` | bits of nothing |
 //! | `expr(e)` | is not said here |
 //!
@@ -30,6 +31,7 @@
 //! though the bits that are asked for were elsewhere. [`Builder`](crate::build::Builder) refuses what is
 //! outside at any time; this is about offsets that are known at run time.
 
+mod lanes;
 mod numbers;
 mod whole;
 
@@ -50,6 +52,11 @@ pub trait Contents {
     /// What a register of at most 64 bits held when the function was entered. `None` if that is not known.
     fn entry_register(&self, reg: Reg) -> Option<u64> {
         let _ = reg;
+        None
+    }
+
+    /// Where the canonical frame address of the function is: one bit, the first. `None` if that is not known.
+    fn cfa(&self) -> Option<Span> {
         None
     }
 
@@ -246,6 +253,7 @@ impl Denote<'_> {
                 let (stack, depth) = (self.stack, self.depth + 1);
                 self.module.slice_of(procedure.loc, stack, self.contents, depth, from, bits, out)
             }
+            Node::Cfa => self.cfa(from, bits, out),
             Node::Undefined => {
                 push(out, Span { storage: Storage::Undefined, from: 0, bits });
                 Ok(())
@@ -298,6 +306,17 @@ impl Denote<'_> {
             each(element, within.into(), here)?;
             from += here;
         }
+        Ok(())
+    }
+
+    fn cfa(&self, from: i128, bits: u64, out: &mut Vec<Span>) -> Result<(), NoMeaning> {
+        let cfa = self.contents.cfa().ok_or_else(|| NoMeaning::Unreadable("the frame's address".into()))?;
+        let Storage::Memory(space, lane) = cfa.storage else { return Err(NoMeaning::Malformed) };
+        let space_of = self.module.target.space(space).ok_or(NoMeaning::Malformed)?;
+        let name = || format!("space {}", space_of.name);
+        let from =
+            inside(from.saturating_add_unsigned(cfa.from), bits, 8u128 << space_of.address_bits, name)?;
+        push(out, Span { storage: Storage::Memory(space, lane), from, bits });
         Ok(())
     }
 

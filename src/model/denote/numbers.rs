@@ -67,7 +67,7 @@ impl Denote<'_> {
     }
 
     /// The number in the first bits of a location.
-    fn read(&self, at: At, bits: u32) -> Result<u64, NoMeaning> {
+    pub(super) fn read(&self, at: At, bits: u32) -> Result<u64, NoMeaning> {
         let mut spans = Vec::new();
         self.slice(at, 0, bits.into(), &mut spans)?;
         let mut value = 0;

@@ -1,0 +1,273 @@
+//! What a frame cannot be: A.6.4.
+
+use core::ops::Range;
+
+use super::super::loc::{self, Room};
+use super::at;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Column, ExprId, FrameRule, FunctionId, Module, Node, Nodes, Tree};
+use crate::op::{FixupKind, Reg};
+use crate::target::{Per, SpaceId};
+
+/// Refuses what a rule cannot be, whatever else the frame says.
+pub(super) fn rule(module: &Module, column: Column, nodes: Nodes<'_>) -> Result<()> {
+    for node in nodes.clone() {
+        let operation = match node {
+            Node::PerLane(_) | Node::LaneIndex => "push_lane",
+            Node::PointerTo(..) => "implicit_pointer",
+            Node::Call(_) => "call4",
+            Node::Cfa if column == Column::Cfa => "call_frame_cfa",
+            Node::Expr(expr) => match entry_operation(module, expr) {
+                Some(operation) => operation,
+                None => continue,
+            },
+            _ => continue,
+        };
+        let what = format!("operation `{operation}` is not for call frame information");
+        return Err(Error::bad_argument(what));
+    }
+    let mut tree = Tree::default();
+    let Some(root) = tree.read(nodes) else { return Ok(()) };
+    let place = match column {
+        Column::Cfa => Some(place_of_cfa(&tree, root)?),
+        Column::Register(reg) => {
+            refuse_itself(module, &tree, root, reg)?;
+            None
+        }
+    };
+    // The frame itself may be a lane's. What a number is read from may not: nobody says of which.
+    for at in (0..=root).filter(|&at| Some(at) != place) {
+        if let Node::Memory(space) = tree.node(at)
+            && is_of_lanes(module, space)
+        {
+            return Err(no_lane(module, space));
+        }
+    }
+    Ok(())
+}
+
+/// The operation of a raw expression that names an entry of `.debug_info`, if it has one. What other operations it
+/// has is known only with the consumer's encoding.
+fn entry_operation(module: &Module, expr: ExprId) -> Option<&'static str> {
+    module.expr(expr).0.fixups().iter().find_map(|fixup| match fixup.kind {
+        FixupKind::Entry { bytes: 2 } => Some("call2"),
+        FixupKind::Entry { .. } => Some("call4"),
+        FixupKind::Type { .. } => Some("convert"),
+        FixupKind::EntrySection => Some("call_ref"),
+        FixupKind::Address => None,
+    })
+}
+
+/// The node that says in which memory the canonical frame address is.
+fn place_of_cfa(tree: &Tree<'_>, root: usize) -> Result<usize> {
+    let mut at = root;
+    loop {
+        at = match tree.node(at) {
+            Node::Memory(_) | Node::Expr(_) => return Ok(at),
+            Node::Offset(_) => tree.last(at),
+            Node::OffsetBy => tree.two(at).0,
+            _ => return Err(Error::bad_argument("the canonical frame address is a place in memory")),
+        };
+    }
+}
+
+/// Refuses a register in a lane of itself, or in other bits: what it held would be gone.
+fn refuse_itself(module: &Module, tree: &Tree<'_>, root: usize, reg: Reg) -> Result<()> {
+    let is_it = |at: usize| tree.node(at) == Node::Register(reg);
+    let is_refused = |at: usize| match tree.node(at) {
+        Node::Lane(of, _) => of == reg,
+        Node::Offset(_) | Node::BitOffset(_) => is_it(tree.last(at)),
+        Node::OffsetBy | Node::BitOffsetBy => is_it(tree.two(at).0),
+        _ => false,
+    };
+    if !(0..=root).any(is_refused) {
+        return Ok(());
+    }
+    let what = match module.target.register(reg) {
+        Some(register) if register.is_vector() => "a register is saved to a lane of itself",
+        _ => "a register is saved to a part of itself",
+    };
+    Err(Error::bad_argument(what))
+}
+
+fn is_of_lanes(module: &Module, space: SpaceId) -> bool {
+    module.target.space(space).is_some_and(|space| space.per == Per::Lane)
+}
+
+#[cold]
+fn no_lane(module: &Module, space: SpaceId) -> Error {
+    let name = module.target.space(space).map_or("", |space| space.name);
+    Error::bad_argument(format!("each lane has its own memory of space {name}, and no lane is given"))
+}
+
+/// Refuses frames that are wrong as a whole.
+pub(in crate::build) fn check(module: &Module) -> Result<()> {
+    if module.frame_rules.is_empty() {
+        return Ok(());
+    }
+    let mut by_column: Vec<&FrameRule> = Vec::new();
+    for function in module.functions.keys() {
+        let rules = module.frame(function);
+        if rules.is_empty() {
+            continue;
+        }
+        by_column.clear();
+        by_column.extend(rules);
+        by_column.sort_unstable_by_key(|rule| (rule.column, rule.start));
+        let frame = Frame { module, function, rules };
+        frame.check_pcs(&by_column)?;
+        frame.check_places()?;
+        frame.check_cycles()?;
+    }
+    Ok(())
+}
+
+struct Frame<'m> {
+    module: &'m Module,
+    function: FunctionId,
+    rules: &'m [FrameRule],
+}
+
+impl<'m> Frame<'m> {
+    fn error(&self, error: impl Into<Error>, column: Column, pcs: Range<u64>) -> Error {
+        error.into().or_at(at(self.module, self.function, column, pcs))
+    }
+
+    fn wrong(&self, what: impl Into<String>, column: Column, pcs: Range<u64>) -> Error {
+        self.error(Error::bad_argument(what), column, pcs)
+    }
+
+    /// Refuses two rules at one pc, and pcs without the two that a frame has everywhere.
+    fn check_pcs(&self, by_column: &[&FrameRule]) -> Result<()> {
+        let size = self.module.functions[self.function].bytes;
+        let frames = self.module.target.call_frames();
+        let needed = |column: Column| match column {
+            Column::Cfa => true,
+            Column::Register(reg) => reg == frames.return_register && frames.is_return_register_pc,
+        };
+        for pair in by_column.windows(2) {
+            let [first, second] = pair else { continue };
+            if first.column == second.column && second.start < first.end {
+                let Range { start, end } = first.pcs();
+                let what = format!("it overlaps {start:#x}..{end:#x}, of which another place is said");
+                return Err(self.wrong(what, second.column, second.pcs()));
+            }
+        }
+        if let Some(rule) = by_column.iter().find(|rule| rule.pcs().end > size) {
+            let kind = ErrorKind::OutsideFunction { size };
+            return Err(self.error(kind, rule.column, rule.pcs()));
+        }
+        for column in [Column::Cfa, Column::Register(frames.return_register)] {
+            let mut said = 0;
+            for rule in by_column.iter().filter(|rule| rule.column == column) {
+                if rule.pcs().start > said && needed(column) {
+                    return Err(self.nothing_said(column, said..rule.pcs().start));
+                }
+                said = rule.pcs().end;
+            }
+            if said < size && needed(column) {
+                return Err(self.nothing_said(column, said..size));
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn nothing_said(&self, column: Column, pcs: Range<u64>) -> Error {
+        let what = match column {
+            Column::Cfa => "a frame has an address, and nothing is said of where it is",
+            Column::Register(_) => {
+                "nothing is said of where the return address is; where there is no caller, it is undefined"
+            }
+        };
+        self.wrong(what, column, pcs)
+    }
+
+    /// Refuses registers that are saved outside of the frame, or in one that is a lane's.
+    fn check_places(&self) -> Result<()> {
+        let (module, of) = (self.module, &self.module.functions[self.function]);
+        let unit = module.scopes[of.scope].unit;
+        for rule in self.rules {
+            let Column::Register(reg) = rule.column else { continue };
+            if !module.nodes(rule.loc).any(|node| node == Node::Cfa) {
+                continue;
+            }
+            for cfa in self.rules.iter().filter(|other| other.column == Column::Cfa) {
+                let pcs = rule.pcs().start.max(cfa.pcs().start)..rule.pcs().end.min(cfa.pcs().end);
+                if let Some(space) = lane_space(module, cfa)
+                    && !pcs.is_empty()
+                {
+                    return Err(self.error(no_lane(module, space), rule.column, pcs));
+                }
+            }
+            let Some(extent) = &of.frame_extent else { continue };
+            let bits = |bytes: i64| bytes.unsigned_abs().saturating_mul(8);
+            let room = Room { before: bits(extent.start), after: Some(bits(extent.end)) };
+            let needs = module.target.register(reg).map(|register| register.bits.into());
+            // Everything else was checked when it was said.
+            if loc::check_in(module, unit, module.nodes(rule.loc), needs, "the slot", room).is_err() {
+                let what = format!(
+                    "the slot is outside of the frame, which is bytes {}..{} from its address",
+                    extent.start, extent.end
+                );
+                return Err(self.wrong(what, rule.column, rule.pcs()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses what a register held on entry, where that depends on itself.
+    fn check_cycles(&self) -> Result<()> {
+        let asks =
+            |rule: &FrameRule| self.module.nodes(rule.loc).any(|node| matches!(node, Node::EntryRegister(_)));
+        if !self.rules.iter().any(asks) {
+            return Ok(());
+        }
+        // Of the rules of a circle one begins last, and there all are.
+        for rule in self.rules {
+            let mut path = vec![rule.column];
+            if self.comes_back(rule, rule.start, &mut path) {
+                let what = "what the caller had depends on itself, through what it had on entry";
+                return Err(self.wrong(what, rule.column, rule.pcs()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether what a rule depends on at a pc leads back to the first of the path.
+    fn comes_back(&self, rule: &FrameRule, pc: u32, path: &mut Vec<Column>) -> bool {
+        let root = self.module.nodes(rule.loc).last();
+        let is_plain = matches!(root, Some(Node::Register(_) | Node::Undefined));
+        // An expression begins with the frame's address.
+        let first = (rule.column != Column::Cfa && !is_plain).then_some(Column::Cfa);
+        let entries = self.module.nodes(rule.loc).filter_map(|node| match node {
+            Node::EntryRegister(reg) => Some(Column::Register(reg)),
+            _ => None,
+        });
+        for column in first.into_iter().chain(entries) {
+            if column == path[0] {
+                return true;
+            }
+            let next = self.rules.iter().find(|rule| rule.column == column && rule.covers(pc));
+            if let Some(next) = next
+                && !path.contains(&column)
+            {
+                path.push(column);
+                if self.comes_back(next, pc, path) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}
+
+/// The space that a frame is in, if each lane has its own.
+fn lane_space(module: &Module, cfa: &FrameRule) -> Option<SpaceId> {
+    let mut tree = Tree::default();
+    let root = tree.read(module.nodes(cfa.loc))?;
+    match tree.node(place_of_cfa(&tree, root).ok()?) {
+        Node::Memory(space) => Some(space).filter(|&space| is_of_lanes(module, space)),
+        _ => None,
+    }
+}

@@ -1,0 +1,372 @@
+//! Where the lanes of a wave stand: regions of divergent control flow, and whole-wave code.
+
+use core::ops::Range;
+
+use super::scopes::InScope;
+use super::{Builder, known, loc};
+use crate::error::{At, Error, ErrorKind, Result};
+use crate::model::{
+    FunctionId, Loc, Mask, Module, Node, Region, RegionId, RegionKind, ScopeId, ScopeKind, WholeWave,
+};
+use crate::target::Per;
+
+/// Describes where the lanes of a function or inlined call stand. Made by [`Builder::lanes`].
+///
+/// A mask is given by where it is: for half-open ranges of pcs, a location of as many bits as a wave has lanes, bit
+/// *k* for lane *k*. It is true before the instruction at the start of its range runs. Of the ranges, what is outside
+/// of the region does not count, so that all places of a saved mask can be given to every region that has it.
+#[derive(Debug)]
+pub struct LanesBuilder<'b> {
+    builder: &'b mut Builder,
+    function: FunctionId,
+    scope: ScopeId,
+    around: Option<RegionId>,
+}
+
+impl Builder {
+    /// Where the lanes of a function stand, or of an inlined call in it. From now on the function says so for each
+    /// of its pcs: where no region says otherwise, lanes that are not active were not when it was entered.
+    ///
+    /// Regions belong to the function or inlined call whose source has the control flow. Lanes that wait in a
+    /// region around an inlined call did not enter that.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where the scope is not there; [`ErrorKind::BadArgument`] where it is no function with
+    /// code and no inlined call, or the target has no lanes.
+    ///
+    /// ```
+    /// # use eitri::{build::Builder, model::Loc, target::{Gfx, Target, Wave}};
+    /// # let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
+    /// # let s6 = gpu.sgpr(6)?;
+    /// # let mut m = Builder::new(gpu);
+    /// # let unit = m.unit("a.cl");
+    /// # let kernel = m.function(unit, "k")?.code("k", 0x40).kernel().id();
+    /// // 08 s_mov_b32 s6, exec    10 …    14 s_andn2_b32 exec, s6, exec    18 …    1c s_mov_b32 exec, s6
+    /// // 0c s_and_b32 exec, s6, vcc
+    /// let sides = m.lanes(kernel)?.if_else(0x0c..0x18, 0x18..0x20, 0x08, 0x20, &[(0x0c..0x20, Loc::register(s6))])?;
+    /// let module = m.finish()?;
+    /// assert_eq!(module.region_at(kernel, 0x1c), Some(sides[1]));
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    pub fn lanes(&mut self, scope: impl InScope) -> Result<LanesBuilder<'_>> {
+        let scope = scope.scope(&self.module)?;
+        let module = &mut self.module;
+        let function = module.function_of(scope);
+        let is_code = matches!(module.scopes[scope].kind, ScopeKind::Function(_) | ScopeKind::Inlined { .. });
+        let function = match function.filter(|&function| module.functions[function].address.is_some()) {
+            Some(function) if is_code && module.target.lanes() > 1 => function,
+            _ => {
+                let what = match module.target.lanes() {
+                    1 => format!(
+                        "{} has no lanes, of which one could say where they stand",
+                        module.target.name()
+                    ),
+                    _ => "lanes stand in a function that has code, or in an inlined call".into(),
+                };
+                return Err(Error::bad_argument(what).or_at(module.at_scope(scope)));
+            }
+        };
+        module.functions[function].lanes.is_described = true;
+        Ok(LanesBuilder { builder: self, function, scope, around: None })
+    }
+}
+
+impl LanesBuilder<'_> {
+    /// What follows is in this region.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where it is not there, or another function's; [`ErrorKind::BadArgument`] where it
+    /// belongs to a call that was inlined here, or elsewhere.
+    pub fn inside(&mut self, region: RegionId) -> Result<&mut Self> {
+        let module = &self.builder.module;
+        let scope = module.lanes.regions.get(region).map(|region| region.scope);
+        let scope = scope.filter(|&scope| module.function_of(scope) == Some(self.function));
+        let is_around = scope.is_some_and(|scope| module.is_in(self.scope, scope));
+        known(scope.is_some(), || format!("{region} of this function"))
+            .and_then(|()| match is_around {
+                true => Ok(()),
+                false => Err(Error::bad_argument("the region around it belongs to another inlined call")),
+            })
+            .map_err(|error| {
+                let region = scope.map(|_| module.region_text(region));
+                error.or_at(At { region, ..module.at_scope(self.scope) })
+            })?;
+        self.around = Some(region);
+        Ok(self)
+    }
+
+    /// An `if` without another side: while the pc is in `pcs`, lanes of the mask that are not active wait at
+    /// `start`, where the `if` begins.
+    ///
+    /// # Errors
+    /// As [`region`](Self::region).
+    pub fn if_then(&mut self, pcs: Range<u64>, start: u64, masks: &[(Range<u64>, Loc)]) -> Result<RegionId> {
+        self.region(RegionKind::Then, pcs, start, masks)
+    }
+
+    /// An `if` and its two sides, in the order in which they run: while the first does, the lanes of the other wait
+    /// at `start`, where the `if` begins; while the second does, those of the first wait at `end`, behind it.
+    ///
+    /// # Errors
+    /// As [`region`](Self::region).
+    pub fn if_else(
+        &mut self,
+        first: Range<u64>,
+        second: Range<u64>,
+        start: u64,
+        end: u64,
+        masks: &[(Range<u64>, Loc)],
+    ) -> Result<[RegionId; 2]> {
+        let then = self.if_then(first, start, masks)?;
+        Ok([then, self.region(RegionKind::Else, second, end, masks)?])
+    }
+
+    /// A loop: the mask has the lanes that entered it, and those that left wait at `end`, behind it.
+    ///
+    /// # Errors
+    /// As [`region`](Self::region).
+    pub fn loop_(&mut self, pcs: Range<u64>, end: u64, masks: &[(Range<u64>, Loc)]) -> Result<RegionId> {
+        self.region(RegionKind::Loop, pcs, end, masks)
+    }
+
+    /// A `switch`, whose cases run one after the other. `masks` has the lanes that entered it, and `to_come` those
+    /// of the case that runs and of the cases that come after it: these wait at `start`, the others at `end`. Gives
+    /// the region of the `switch`, and in it that of its cases, in which nested regions are.
+    ///
+    /// # Errors
+    /// As [`region`](Self::region).
+    pub fn switch(
+        &mut self,
+        pcs: Range<u64>,
+        start: u64,
+        end: u64,
+        masks: &[(Range<u64>, Loc)],
+        to_come: &[(Range<u64>, Loc)],
+    ) -> Result<[RegionId; 2]> {
+        let whole = self.region(RegionKind::Switch, pcs.clone(), end, masks)?;
+        let around = self.around.replace(whole);
+        let cases = self.region(RegionKind::Cases, pcs, start, to_come);
+        self.around = around;
+        Ok([whole, cases?])
+    }
+
+    /// Code in which lanes may have returned: the mask has the lanes that entered the function or inlined call, and
+    /// those that returned wait at its epilogue.
+    ///
+    /// # Errors
+    /// As [`region`](Self::region).
+    pub fn early_return(
+        &mut self,
+        pcs: Range<u64>,
+        epilogue: u64,
+        masks: &[(Range<u64>, Loc)],
+    ) -> Result<RegionId> {
+        self.region(RegionKind::EarlyReturn, pcs, epilogue, masks)
+    }
+
+    /// Any region: while the pc is in `pcs`, lanes of the mask that are neither active nor in the mask of a region
+    /// inside of it stand at `waits_at`. Pcs count bytes from the start of the function.
+    ///
+    /// # Errors
+    /// [`ErrorKind::EmptyRange`]; [`ErrorKind::OutsideFunction`] where `pcs` or `waits_at` is;
+    /// [`ErrorKind::BadArgument`] where `pcs` is not in the region or the inlined call around it, where a mask has no
+    /// place at one of the pcs, or two, or one that depends on the lane that asks; and of the places, as
+    /// [`VariableBuilder::live`](super::VariableBuilder::live).
+    pub fn region(
+        &mut self,
+        kind: RegionKind,
+        pcs: Range<u64>,
+        waits_at: u64,
+        masks: &[(Range<u64>, Loc)],
+    ) -> Result<RegionId> {
+        let (id, scope) = (self.builder.module.lanes.regions.next_key(), self.scope);
+        let name = format!("{id} ({}, {:#x}..{:#x})", kind.name(), pcs.start, pcs.end);
+        let at = |module: &Module, pcs: &Range<u64>| At {
+            region: Some(name.clone()),
+            pcs: Some(pcs.clone()),
+            ..module.at_scope(scope)
+        };
+        let module = &self.builder.module;
+        let size = self.size();
+        self.pcs(&pcs).map_err(|error| error.or_at(at(module, &pcs)))?;
+        if waits_at >= size {
+            let here = waits_at..waits_at.saturating_add(1);
+            return Err(Error::new(ErrorKind::OutsideFunction { size }).or_at(at(module, &here)));
+        }
+        if let Some(around) = self.around.map(|around| module.region(around)).map(Region::pcs)
+            && !(around.start <= pcs.start && pcs.end <= around.end)
+        {
+            let what = format!("it is not in the region around it, {:#x}..{:#x}", around.start, around.end);
+            return Err(Error::bad_argument(what).or_at(at(module, &pcs)));
+        }
+        let first = module.lanes.masks.len();
+        for (range, place) in masks {
+            let range = range.start.max(pcs.start)..range.end.min(pcs.end);
+            if range.start < range.end {
+                let mask = self.mask(&range, place);
+                let mask = mask.map_err(|error| error.or_at(at(&self.builder.module, &range)))?;
+                self.builder.module.lanes.masks.push(mask);
+            }
+        }
+        let module = &mut self.builder.module;
+        let all = &mut module.lanes.masks[first..];
+        all.sort_by_key(|mask| mask.start);
+        if let Err((pc, what)) = each_pc(all, &pcs) {
+            module.lanes.masks.truncate(first);
+            return Err(Error::bad_argument(what).or_at(at(module, &(pc..pc + 1))));
+        }
+        let masks = first as u32..module.lanes.masks.len() as u32;
+        let (start, end, waits_at) = (pcs.start as u32, pcs.end as u32, waits_at as u32);
+        Ok(module.lanes.regions.push(Region {
+            scope,
+            kind,
+            parent: self.around,
+            start,
+            end,
+            waits_at,
+            masks,
+        }))
+    }
+
+    /// Whole-wave code: while the pc is in `pcs`, EXEC has lanes that are not active, and the mask says which are.
+    ///
+    /// # Errors
+    /// [`ErrorKind::EmptyRange`], [`ErrorKind::OutsideFunction`]; and of the mask, as [`region`](Self::region).
+    /// [`Builder::finish`] refuses two of a function that overlap.
+    pub fn whole_wave(&mut self, pcs: Range<u64>, mask: &Loc) -> Result<&mut Self> {
+        let mask = self.pcs(&pcs).and_then(|()| self.mask(&pcs, mask));
+        let mask = mask.map_err(|error| {
+            error.or_at(At { pcs: Some(pcs), ..self.builder.module.at_scope(self.scope) })
+        })?;
+        self.builder.module.lanes.whole_waves.push(WholeWave { function: self.function, mask });
+        Ok(self)
+    }
+
+    /// Bytes of the function's code, of which a function has less than 4 GiB.
+    fn size(&self) -> u64 {
+        self.builder.module.functions[self.function].bytes.min(u32::MAX.into())
+    }
+
+    /// Refuses pcs that are not the function's, or not the inlined call's.
+    fn pcs(&self, pcs: &Range<u64>) -> Result<()> {
+        let (module, size) = (&self.builder.module, self.size());
+        let code = module.ranges(self.scope);
+        let is_in = |code: &Range<u64>| code.start <= pcs.start && pcs.end <= code.end;
+        match () {
+            () if pcs.start >= pcs.end => Err(ErrorKind::EmptyRange.into()),
+            () if pcs.end > size => Err(ErrorKind::OutsideFunction { size }.into()),
+            () if !code.is_empty() && !code.iter().any(is_in) => {
+                Err(Error::bad_argument("the range is not in the code of the inlined call"))
+            }
+            () => Ok(()),
+        }
+    }
+
+    /// A mask, for pcs that are the function's.
+    fn mask(&mut self, pcs: &Range<u64>, place: &Loc) -> Result<Mask> {
+        let module = &mut self.builder.module;
+        let (unit, lanes) = (module.scopes[self.scope].unit, module.target.lanes());
+        let is_lanes = |space| module.target.space(space).is_some_and(|space| space.per == Per::Lane);
+        let what = if place.nodes().all(|node| node == Node::Undefined) {
+            Some("the mask is nowhere")
+        } else if place.nodes().any(|node| match node {
+            Node::PerLane(_) | Node::LaneIndex => true,
+            Node::Memory(space) => is_lanes(space),
+            _ => false,
+        }) {
+            Some("the mask depends on the lane that asks, and there is one for the wave")
+        } else {
+            None
+        };
+        if let Some(what) = what {
+            return Err(Error::bad_argument(what));
+        }
+        loc::check(module, unit, place, Some(lanes.into()), "the mask")?;
+        let loc = module.locs.push(place)?;
+        Ok(Mask { start: pcs.start as u32, end: pcs.end as u32, loc })
+    }
+}
+
+/// Sorts regions and whole-wave code by function and pc, and notes which are each function's.
+pub(super) fn sort(module: &mut Module) {
+    let mut order: Vec<(FunctionId, RegionId)> = Vec::with_capacity(module.lanes.regions.len());
+    for (id, region) in &module.lanes.regions {
+        order.extend(module.function_of(region.scope).map(|function| (function, id)));
+    }
+    order.sort_by_key(|&(function, id)| {
+        let region = &module.lanes.regions[id];
+        // A region was there before those in it.
+        (function, region.start, core::cmp::Reverse(region.end), id)
+    });
+    for (at, &(function, _)) in order.iter().enumerate() {
+        extend(&mut module.functions[function].lanes.regions, at as u32);
+    }
+    module.lanes.order = order.into_iter().map(|(_, id)| id).collect();
+    module.lanes.whole_waves.sort_by_key(|one| (one.function, one.mask.start));
+    for (at, one) in module.lanes.whole_waves.iter().enumerate() {
+        extend(&mut module.functions[one.function].lanes.whole_waves, at as u32);
+    }
+    module.lanes.masks.shrink_to_fit();
+}
+
+/// Takes one more index into a range, the first of an empty one.
+fn extend(range: &mut Range<u32>, at: u32) {
+    let start = if range.start == range.end { at } else { range.start };
+    *range = start..at + 1;
+}
+
+/// Refuses what a single call does not show: regions and whole-wave code that overlap.
+pub(super) fn check(module: &Module) -> Result<()> {
+    for (id, function) in module.functions() {
+        let mut open: Vec<RegionId> = Vec::new();
+        for &region in module.regions_of(id) {
+            let pcs = module.region(region).pcs();
+            let Region { end, waits_at, scope, .. } = *module.region(region);
+            if u64::from(end.max(waits_at.saturating_add(1))) > function.bytes {
+                let at = At { region: Some(module.region_text(region)), ..module.at_scope(scope) };
+                return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes }).or_at(at));
+            }
+            while open.last().is_some_and(|&last| module.region(last).pcs().end <= pcs.start) {
+                open.pop();
+            }
+            let around = open.last().copied();
+            if around != module.region(region).parent {
+                // What is around it by its pcs, or in its parent and not around it.
+                let other = around.map_or_else(|| "another region".into(), |other| module.region_text(other));
+                let what = format!("it overlaps {other}, and is not nested in it");
+                return Err(Error::bad_argument(what).or_at(At {
+                    region: Some(module.region_text(region)),
+                    pcs: Some(pcs),
+                    ..module.at_scope(scope)
+                }));
+            }
+            open.push(region);
+        }
+        if let Some(last) = module.whole_waves(id).iter().find(|one| one.mask.pcs().end > function.bytes) {
+            let at = At { pcs: Some(last.mask.pcs()), ..module.at_scope(function.scope) };
+            return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes }).or_at(at));
+        }
+        for pair in module.whole_waves(id).windows(2) {
+            let (first, second) = (pair[0].mask.pcs(), pair[1].mask.pcs());
+            if second.start < first.end {
+                let what = format!("whole-wave code overlaps {:#x}..{:#x}", first.start, first.end);
+                let at = At { pcs: Some(second), ..module.at_scope(function.scope) };
+                return Err(Error::bad_argument(what).or_at(at));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether each pc is in one of the masks' ranges, which are sorted; otherwise the first that is not, and why.
+fn each_pc(masks: &[Mask], pcs: &Range<u64>) -> Result<(), (u64, &'static str)> {
+    let mut next = pcs.start;
+    for mask in masks {
+        match mask.pcs() {
+            range if range.start > next => break,
+            range if range.start < next => return Err((range.start, "the mask is at two places")),
+            range => next = range.end,
+        }
+    }
+    if next == pcs.end { Ok(()) } else { Err((next, "the mask has no place")) }
+}

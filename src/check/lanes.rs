@@ -1,0 +1,334 @@
+//! Where the lanes of a wave stand, at every witness and for all lanes: what the model says against what the
+//! evaluator finds.
+
+use super::compare::Compare;
+use super::locations::Witness;
+use super::machine::{self, Asked};
+use super::places::is_nowhere;
+use super::report::{Finding, Kind};
+use super::witness::{self, Fill, Patch, Stopped};
+use super::words::Words;
+use crate::error::At;
+use crate::eval::{self, BaseType, Body, Context, Evaluator, Fault, ListEntry, TypeEncoding};
+use crate::lower::Whose;
+use crate::model::{FunctionId, LocId, Mask, NoMeaning, ScopeId};
+use crate::op::Reg;
+use crate::read::{Entry, Value};
+
+/// What each lane does in a pattern, counted from the inside: it is active, or in the mask of a region and in none
+/// inside of that, or in none.
+type Outcome = usize;
+
+/// What an attribute says: one expression, or several by pc.
+type Said<'o> = Vec<ListEntry<'o>>;
+
+/// A function's or inlined call's code, and its entry.
+#[derive(Clone, Copy)]
+struct Code<'a, 'o> {
+    scope: ScopeId,
+    function: FunctionId,
+    entry: Entry<'a, 'o>,
+    /// The address of the function.
+    start: u64,
+}
+
+/// A stopped wave.
+#[derive(Clone)]
+struct Wave {
+    pc: u64,
+    fill: Fill,
+    patch: Patch,
+}
+
+/// Where lanes stand, or which are active, from the start of the function; or why that is not known.
+type Standing = Result<Vec<Option<u64>>, String>;
+
+impl<'a, 'o> Compare<'a, 'o> {
+    /// Compares where the lanes of a function or inlined call stand.
+    pub(super) fn lanes_of(&mut self, scope: ScopeId, entry: Entry<'a, 'o>) {
+        let module = self.module;
+        let Some(function) = module.function_of(scope) else { return };
+        let at = module.at_scope(scope);
+        let is_described = module.describes_lanes(function);
+        let code = Code { scope, function, entry, start: self.address(function).unwrap_or(0) };
+        let pcs = self.pcs_of_lanes(code);
+        let is_whole_wave = |&pc: &u64| module.whole_wave_at(function, pc).is_some();
+        let has_whole_wave = is_described && pcs.iter().any(is_whole_wave);
+        for (attribute, is_wanted, is_active) in
+            [(self.consumer.lane_pc, is_described, false), (self.consumer.active_lane, has_whole_wave, true)]
+        {
+            let Some(attribute) = attribute else { continue };
+            if !is_wanted {
+                self.same(&at, &attribute.words(), &false, &entry.attr(attribute).is_some());
+                continue;
+            }
+            let said: Said<'o> = match entry.locations(attribute) {
+                Ok(said) => said.unwrap_or_default().into_iter().map(Into::into).collect(),
+                Err(error) => {
+                    self.unreadable(&error, at.clone());
+                    continue;
+                }
+            };
+            self.ranges_of_lanes(code, &said);
+            for &pc in &pcs {
+                if let Some(finding) = self.lanes_at(code, pc, &said, entry.attr(attribute), is_active) {
+                    self.report.findings.push(finding);
+                }
+            }
+        }
+    }
+
+    /// The pcs that are worth trying.
+    fn pcs_of_lanes(&self, Code { scope, function, entry, start }: Code<'a, 'o>) -> Vec<u64> {
+        let module = self.module;
+        let ends = |mask: &Mask| [mask.pcs().start, mask.pcs().end];
+        let mut bounds: Vec<u64> = Vec::new();
+        for &region in module.regions_of(function) {
+            bounds.extend(module.masks(region).iter().flat_map(ends));
+        }
+        bounds.extend(module.whole_waves(function).iter().flat_map(|one| ends(&one.mask)));
+        for attribute in [self.consumer.lane_pc, self.consumer.active_lane].into_iter().flatten() {
+            let said = entry.locations(attribute).ok().flatten().unwrap_or_default();
+            let found = said.into_iter().map(ListEntry::from).filter_map(|one| one.bounds);
+            bounds.extend(found.flat_map(|(first, end)| [first, end]).map(|one| one.wrapping_sub(start)));
+        }
+        let ranges = module.ranges(scope);
+        bounds.extend(ranges.iter().flat_map(|range| [range.start, range.end]));
+        let mut pcs = witness::pcs(bounds, module.function(function).bytes);
+        pcs.retain(|pc| ranges.is_empty() || ranges.iter().any(|range| range.contains(pc)));
+        pcs
+    }
+
+    /// Ranges that are empty, reversed, or outside of the function: no pc shows them.
+    fn ranges_of_lanes(&mut self, code: Code<'a, 'o>, said: &Said<'o>) {
+        let size = self.module.function(code.function).bytes;
+        for (first, end) in said.iter().filter_map(|one| one.bounds) {
+            let (first, end) = (first.wrapping_sub(code.start), end.wrapping_sub(code.start));
+            if first >= end || end > size {
+                let at = self.module.at_scope(code.scope);
+                self.find(
+                    Kind::Range,
+                    at,
+                    format!("a range in 0x0..{size:#x}"),
+                    format!("{first:#x}..{end:#x}"),
+                );
+            }
+        }
+    }
+
+    /// Compares all lanes at a pc. One finding says enough.
+    fn lanes_at(
+        &mut self,
+        code: Code<'a, 'o>,
+        pc: u64,
+        said: &Said<'o>,
+        value: Option<&Value<'o>>,
+        is_active: bool,
+    ) -> Option<Finding> {
+        let is_left_out = self.is_left_out(code.scope, pc);
+        for wave in self.waves(code, pc) {
+            let expected = self.expected_lanes(code, &wave, is_active);
+            let found = self.found_lanes(code, &wave, said, value, is_active);
+            let (expected, found) = match (expected, found) {
+                // What the model cannot read, the object cannot either.
+                (Err(NoMeaning::Unreadable(_)), Err(_)) => continue,
+                (Err(NoMeaning::Raw | NoMeaning::Outside(_) | NoMeaning::Part(_)), _) => continue,
+                (Ok(_), Err(_)) if is_left_out => continue,
+                (expected, found) => (expected.map_err(|why| why.to_string()), found),
+            };
+            self.report.locations += 1;
+            if let Some(finding) = self.difference(code, pc, expected, found) {
+                return Some(finding);
+            }
+        }
+        None
+    }
+
+    /// The first lane that is elsewhere.
+    fn difference(
+        &self,
+        code: Code<'a, 'o>,
+        pc: u64,
+        expected: Standing,
+        found: Standing,
+    ) -> Option<Finding> {
+        let module = self.module;
+        let region = module.regions_at(code.scope, pc).next().map(|region| module.region_text(region));
+        let at = At { region, pcs: Some(pc..pc + 1), ..module.at_scope(code.scope) };
+        let finding = |kind, lane, expected, found| Finding {
+            kind,
+            at: at.clone(),
+            lane,
+            expected,
+            found,
+            trace: Vec::new(),
+        };
+        match (expected, found) {
+            (Ok(expected), Ok(found)) => {
+                let lane = (0..expected.len()).find(|&lane| expected.get(lane) != found.get(lane))?;
+                let text = |standing: &[Option<u64>]| match standing.get(lane).copied().flatten() {
+                    Some(pc) => format!("{pc:#x}"),
+                    None => "nowhere".into(),
+                };
+                Some(finding(Kind::Location, Some(lane as u32), text(&expected), text(&found)))
+            }
+            (Ok(_), Err(why)) => Some(finding(Kind::Evaluation, None, "where each lane stands".into(), why)),
+            (Err(why), Ok(_)) => Some(finding(Kind::Location, None, why, "where each lane stands".into())),
+            (Err(_), Err(_)) => None,
+        }
+    }
+
+    /// Whether the consumer could not be told where lanes stand.
+    fn is_left_out(&self, scope: ScopeId, pc: u64) -> bool {
+        self.lanes_left_out.iter().any(|one| {
+            one.whose == Whose::Lanes(scope) && one.pcs.as_ref().is_none_or(|pcs| pcs.contains(&pc))
+        })
+    }
+
+    /// The waves that are worth trying at a pc: each content of the machine; and masks by which each lane is active,
+    /// waits in one of the regions, or in none; by which lanes alternate; and by which one lane runs and another waits.
+    fn waves(&self, code: Code<'a, 'o>, pc: u64) -> Vec<Wave> {
+        let module = self.module;
+        let mask_at =
+            |masks: &[Mask]| masks.iter().find(|mask| mask.pcs().contains(&pc)).map(|mask| mask.loc);
+        let active = module.whole_wave_at(code.function, pc).map(|one| one.mask.loc);
+        let masks: Vec<Option<LocId>> = core::iter::once(active)
+            .chain(module.regions_at(code.scope, pc).map(|region| mask_at(module.masks(region))))
+            .collect();
+        let lanes = module.target.lanes() as usize;
+        let outcomes = masks.len() + 1;
+        let rotated = |by: usize| move |lane: usize, _: usize| (lane + by) % outcomes;
+        let mut patterns: Vec<Box<dyn Fn(usize, usize) -> Outcome>> = Vec::new();
+        for by in (0..outcomes).step_by(lanes) {
+            patterns.push(Box::new(rotated(by)));
+        }
+        // In a mask or in none, not as masks are nested.
+        patterns.push(Box::new(|lane, mask| if (lane + mask) % 2 == 0 { mask } else { usize::MAX }));
+        patterns.push(Box::new(move |lane, mask| match lane {
+            0 => 0,
+            _ if lane + 1 == lanes => mask.max(1),
+            _ => usize::MAX,
+        }));
+        let mut waves: Vec<Wave> =
+            Fill::ALL.into_iter().map(|fill| Wave { pc, fill, patch: self.at_pc(code, pc, fill) }).collect();
+        for pattern in patterns {
+            let fill = Fill::Spelled;
+            let mut wave = Wave { pc, fill, patch: self.at_pc(code, pc, fill) };
+            // From the outside, so that of masks in one place that of the innermost is there.
+            for (index, mask) in masks.iter().enumerate().rev() {
+                let has = |&lane: &usize| pattern(lane, index) <= index;
+                let number = (0..lanes).filter(has).fold(0u64, |mask, lane| mask | 1 << lane);
+                self.put_mask(code, &mut wave, *mask, number);
+            }
+            waves.push(wave);
+        }
+        waves
+    }
+
+    /// A machine whose pc is where the wave is.
+    fn at_pc(&self, code: Code<'a, 'o>, pc: u64, fill: Fill) -> Patch {
+        let mut patch = Patch::default();
+        if let Some(reg) = self.module.target.pc() {
+            patch.put(fill, &[whole(reg, 64)], code.start.wrapping_add(pc));
+        }
+        patch
+    }
+
+    /// Puts a number where a mask is: in EXEC, where it has no place of its own.
+    fn put_mask(&self, code: Code<'a, 'o>, wave: &mut Wave, mask: Option<LocId>, number: u64) {
+        let module = self.module;
+        let lanes = module.target.lanes();
+        let spans = match (mask, module.target.exec()) {
+            (Some(loc), _) => {
+                let bits = u64::from(lanes);
+                self.with_contents(code, wave, |contents| {
+                    module.denote(Some(code.function), loc, bits, contents).unwrap_or_default()
+                })
+            }
+            (None, Some(exec)) => vec![whole(exec, lanes.into())],
+            (None, None) => Vec::new(),
+        };
+        wave.patch.put(wave.fill, &spans, number);
+    }
+
+    fn with_contents<T>(&self, code: Code<'a, 'o>, wave: &Wave, then: impl FnOnce(&Stopped<'_>) -> T) -> T {
+        let asked = Asked::default();
+        let symbol = |name: &str| Some(self.object.symbol(name)?.address);
+        let witness = Witness { pc: wave.pc, start: Some(code.start), lane: 0, fill: wave.fill };
+        let contents = self.contents(witness, &symbol, &asked);
+        then(&Stopped { lane: None, patch: Some(&wave.patch), ..contents })
+    }
+
+    /// What the model says: where each lane stands, or of which is active, that it is at 1.
+    fn expected_lanes(
+        &self,
+        code: Code<'a, 'o>,
+        wave: &Wave,
+        is_active: bool,
+    ) -> Result<Vec<Option<u64>>, NoMeaning> {
+        let module = self.module;
+        self.with_contents(code, wave, |contents| match is_active {
+            false => module.lane_pcs(code.scope, wave.pc, contents),
+            true => {
+                let mask = module.active_lanes(code.scope, wave.pc, contents)?;
+                Ok(flags(mask, module.target.lanes()))
+            }
+        })
+    }
+
+    /// The same of the object.
+    fn found_lanes(
+        &self,
+        code: Code<'a, 'o>,
+        wave: &Wave,
+        said: &Said<'o>,
+        value: Option<&Value<'o>>,
+        is_active: bool,
+    ) -> Standing {
+        let Some(value) = value else { return Err("no attribute".into()) };
+        let body = match value {
+            Value::Expr(expr) => Body::Expression(expr),
+            _ => Body::List(said),
+        };
+        let target = &self.module.target;
+        let unit = code.entry.unit();
+        let context = Context { unit: unit.offset, ..Context::new(unit.encoding, target) };
+        let asked = Asked::default();
+        let witness = Witness { pc: wave.pc, start: Some(code.start), lane: 0, fill: wave.fill };
+        let machine = self.machine(code.entry, witness, &asked);
+        // All lanes are asked for at once.
+        let machine = machine::Stopped { lane: None, patch: Some(&wave.patch), ..machine };
+        let regions = self.module.regions_at(code.scope, wave.pc).count() as u32;
+        let limits = eval::Limits::default();
+        let mut evaluator =
+            Evaluator::new().with_limits(eval::Limits { depth: limits.depth.max(regions + 8), ..limits });
+        let text = |fault: Fault| fault.to_string();
+        if is_active {
+            let mask = evaluator.active_lanes(body, &machine, &context).map_err(text)?;
+            let mask = mask.as_u64().ok_or("no mask")?;
+            return Ok(flags(mask, target.lanes()));
+        }
+        let all = evaluator.lane_pcs(body, &machine, &context).map_err(text)?;
+        let bits = u32::from(target.address_bytes()) * 8;
+        let ty = BaseType::new(TypeEncoding::Unsigned, bits);
+        let element = |lane: u32| {
+            let place = all.clone().moved(i128::from(lane) * i128::from(bits))?;
+            if is_nowhere(&eval::spans(&place, bits.into())?) {
+                return Ok(None);
+            }
+            let pc = evaluator.read(&place, ty, &machine, &context)?;
+            Ok(pc.as_u64().map(|pc| pc.wrapping_sub(code.start)))
+        };
+        (0..target.lanes()).map(element).collect::<Result<_, Fault>>().map_err(text)
+    }
+}
+
+/// A span that is a register's first bits.
+fn whole(reg: Reg, bits: u64) -> crate::model::Span {
+    crate::model::Span { storage: crate::model::Storage::Register(reg), from: 0, bits }
+}
+
+/// Of a mask, each lane that is in it.
+fn flags(mask: u64, lanes: u32) -> Vec<Option<u64>> {
+    (0..lanes).map(|lane| (mask >> lane & 1 == 1).then_some(1)).collect()
+}

@@ -1,0 +1,365 @@
+//! Call frame information: `.debug_frame`, DWARF 5 sections 6.4 and 7.24, and `.eh_frame`, Linux Standard Base
+//! section 10.6.
+
+use std::borrow::Cow;
+
+use super::addr::AddressKey;
+use super::format::Format;
+use super::section::{Relocation, RelocationTarget};
+use crate::op::{Reg, write_byte_uleb, write_sleb, write_uleb};
+
+/// Bytes with addresses in them, which a linker knows.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Program {
+    pub(crate) bytes: Vec<u8>,
+    /// Ascending.
+    pub(crate) addresses: Vec<(usize, AddressKey)>,
+}
+
+impl Program {
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.addresses.clear();
+    }
+
+    /// Appends a part of another.
+    pub(crate) fn append(&mut self, other: &Self, part: core::ops::Range<usize>) {
+        let at = self.bytes.len();
+        self.bytes.extend_from_slice(&other.bytes[part.clone()]);
+        let first = other.addresses.partition_point(|&(known, _)| known < part.start);
+        let inside = other.addresses[first..].iter().take_while(|&&(known, _)| known < part.end);
+        self.addresses.extend(inside.map(|&(known, key)| (at + known - part.start, key)));
+    }
+}
+
+/// What one column of a row says. Expressions are numbered by the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Rule {
+    /// Nothing.
+    Default,
+    SameValue,
+    Undefined,
+    /// Bytes from the canonical frame address, a multiple of the alignment.
+    Offset(i64),
+    /// The same, of the value.
+    ValOffset(i64),
+    Register(Reg),
+    Expression(u32),
+    ValExpression(u32),
+    /// Of the canonical frame address. An offset below 0 is a multiple of the alignment.
+    CfaRegister {
+        reg: Reg,
+        offset: i64,
+        space: u32,
+    },
+    CfaExpression(u32),
+}
+
+/// What the instructions and the entries of a section have in common.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FrameFormat {
+    pub(crate) format: Format,
+    pub(crate) code_alignment: u8,
+    pub(crate) data_alignment: i8,
+    pub(crate) return_register: Reg,
+    pub(crate) augmentation: &'static str,
+}
+
+impl FrameFormat {
+    /// Appends that a new row begins so many bytes further on: a multiple of the alignment.
+    pub(crate) fn advance(&self, bytes: u32, out: &mut Vec<u8>) {
+        let steps = bytes / u32::from(self.code_alignment);
+        let size = match steps {
+            0 => return,
+            1..0x40 => return out.push(0x40 | steps as u8),
+            ..=0xff => 1,
+            ..=0xffff => 2,
+            _ => 4,
+        };
+        out.push([0, 0x02, 0x03, 0, 0x04][usize::from(size)]);
+        self.format.fixed(out, steps.into(), size);
+    }
+
+    /// Appends that all rules are put aside.
+    pub(crate) fn remember(out: &mut Vec<u8>) {
+        out.push(0x0a);
+    }
+
+    /// Appends that the rules are those that were put aside last.
+    pub(crate) fn restore(out: &mut Vec<u8>) {
+        out.push(0x0b);
+    }
+
+    /// Appends the rule of a register. `first` is the one that it has after the common entry.
+    pub(crate) fn rule(&self, reg: Reg, rule: Rule, first: Rule, exprs: &Exprs, out: &mut Program) {
+        let bytes = &mut out.bytes;
+        if rule == first {
+            return with_low(0xc0, 0x06, reg, bytes);
+        }
+        let with = |opcode, bytes: &mut Vec<u8>| write_byte_uleb(bytes, opcode, reg.0);
+        match rule {
+            Rule::Default | Rule::SameValue => with(0x08, bytes),
+            Rule::Undefined => with(0x07, bytes),
+            Rule::Offset(offset) => match self.factored(offset) {
+                steps @ 0.. => {
+                    with_low(0x80, 0x05, reg, bytes);
+                    write_uleb(bytes, steps as u64);
+                }
+                steps => {
+                    with(0x11, bytes);
+                    write_sleb(bytes, steps);
+                }
+            },
+            Rule::ValOffset(offset) => match self.factored(offset) {
+                steps @ 0.. => {
+                    with(0x14, bytes);
+                    write_uleb(bytes, steps as u64);
+                }
+                steps => {
+                    with(0x15, bytes);
+                    write_sleb(bytes, steps);
+                }
+            },
+            Rule::Register(from) => {
+                with(0x09, bytes);
+                write_uleb(bytes, from.0);
+            }
+            Rule::Expression(expr) => {
+                with(0x10, bytes);
+                exprs.append(expr, out);
+            }
+            Rule::ValExpression(expr) => {
+                with(0x16, bytes);
+                exprs.append(expr, out);
+            }
+            Rule::CfaRegister { .. } | Rule::CfaExpression(_) => {}
+        }
+    }
+
+    /// Appends where the canonical frame address is. `keeps` says what a reader takes over from the rule before.
+    pub(crate) fn cfa(&self, rule: Rule, before: Rule, keeps: Keeps, exprs: &Exprs, out: &mut Program) {
+        let bytes = &mut out.bytes;
+        let (reg, offset, space) = match rule {
+            Rule::CfaRegister { reg, offset, space } => (reg, offset, space),
+            Rule::CfaExpression(expr) => {
+                bytes.push(0x0f);
+                return exprs.append(expr, out);
+            }
+            _ => return,
+        };
+        let is_factored = offset < 0;
+        if let Rule::CfaRegister { reg: old, offset: by, space: of } = before
+            && of == space
+        {
+            if old == reg {
+                bytes.push(if is_factored { 0x13 } else { 0x0e });
+                return self.cfa_offset(offset, bytes);
+            }
+            if by == offset {
+                return write_byte_uleb(bytes, 0x0d, reg.0);
+            }
+        }
+        let is_said = space != 0 || keeps == Keeps::Space;
+        let opcode = match (is_said, is_factored) {
+            (false, false) => 0x0c,
+            (false, true) => 0x12,
+            (true, false) => 0x30,
+            (true, true) => 0x31,
+        };
+        write_byte_uleb(bytes, opcode, reg.0);
+        self.cfa_offset(offset, bytes);
+        if is_said {
+            write_uleb(bytes, space.into());
+        }
+    }
+
+    fn cfa_offset(&self, offset: i64, out: &mut Vec<u8>) {
+        match offset {
+            0.. => write_uleb(out, offset as u64),
+            _ => write_sleb(out, self.factored(offset)),
+        }
+    }
+
+    fn factored(&self, offset: i64) -> i64 {
+        offset / i64::from(self.data_alignment)
+    }
+
+    /// Whether an offset is a multiple of the alignment.
+    pub(crate) fn is_factored(&self, offset: i64) -> bool {
+        offset % i64::from(self.data_alignment) == 0
+    }
+}
+
+/// What a reader takes over where a rule of the canonical frame address says nothing of its space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keeps {
+    /// Nothing: it is the default space.
+    Nothing,
+    /// The space that was said last.
+    Space,
+}
+
+/// An opcode with the register in it, or before it.
+fn with_low(low: u8, extended: u8, reg: Reg, out: &mut Vec<u8>) {
+    match reg.0 {
+        0..0x40 => out.push(low | reg.0 as u8),
+        _ => write_byte_uleb(out, extended, reg.0),
+    }
+}
+
+/// The expressions of rules.
+#[derive(Debug, Default)]
+pub(crate) struct Exprs {
+    pub(crate) program: Program,
+    /// Where each ends.
+    pub(crate) ends: Vec<usize>,
+}
+
+impl Exprs {
+    pub(crate) fn range(&self, expr: u32) -> core::ops::Range<usize> {
+        let expr = expr as usize;
+        let start = expr.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start..self.ends[expr]
+    }
+
+    /// Appends the block of an expression.
+    fn append(&self, expr: u32, out: &mut Program) {
+        let range = self.range(expr);
+        write_uleb(&mut out.bytes, range.len() as u64);
+        out.append(&self.program, range);
+    }
+}
+
+/// Which section entries are written to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FrameSection {
+    Debug,
+    Eh,
+}
+
+/// Names of symbols, by their numbers.
+pub(crate) type Names<'n> = &'n dyn Fn(u32) -> Cow<'static, str>;
+
+/// A section that entries are appended to.
+#[derive(Debug)]
+pub(crate) struct FrameTable {
+    section: FrameSection,
+    common: FrameFormat,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) relocations: Vec<Relocation>,
+}
+
+/// `DW_EH_PE_pcrel | DW_EH_PE_sdata4`: the distance from the field, in four bytes.
+const RELATIVE4: u8 = 0x1b;
+
+impl FrameTable {
+    pub(crate) fn new(section: FrameSection, mut common: FrameFormat) -> Self {
+        if section == FrameSection::Eh {
+            // Its entries are of the 32-bit format everywhere.
+            common.format.offset_bytes = 4;
+        }
+        Self { section, common, bytes: Vec::new(), relocations: Vec::new() }
+    }
+
+    /// Appends a common information entry and gives its offset.
+    pub(crate) fn common(&mut self, instructions: &Program, names: Names<'_>) -> u64 {
+        let FrameFormat { format, code_alignment, data_alignment, return_register, augmentation } =
+            self.common;
+        let is_eh = self.section == FrameSection::Eh;
+        let version = match format.version {
+            _ if is_eh => 1,
+            ..=2 => 1,
+            3 => 3,
+            _ => 4,
+        };
+        let offset = self.bytes.len();
+        let start = format.begin_length(&mut self.bytes);
+        let out = &mut self.bytes;
+        format.offset(out, if is_eh { 0 } else { u64::MAX });
+        out.push(version);
+        out.extend_from_slice(if is_eh { "zR" } else { augmentation }.as_bytes());
+        out.push(0);
+        if version == 4 {
+            let segment_bytes = 0;
+            out.extend_from_slice(&[format.address_bytes, segment_bytes]);
+        }
+        write_uleb(out, code_alignment.into());
+        write_sleb(out, data_alignment.into());
+        match version {
+            1 => out.push(return_register.0 as u8),
+            _ => write_uleb(out, return_register.0),
+        }
+        if is_eh {
+            out.extend_from_slice(&[1, RELATIVE4]);
+        }
+        self.program(instructions, names);
+        self.end(offset, start);
+        offset as u64
+    }
+
+    /// Appends the entry of a function: its address is a symbol and bytes, or a number.
+    pub(crate) fn description(
+        &mut self,
+        common: u64,
+        (symbol, address): (Option<Cow<'static, str>>, u64),
+        bytes: u64,
+        instructions: (&Program, core::ops::Range<usize>),
+        names: Names<'_>,
+    ) {
+        let format = self.common.format;
+        let offset = self.bytes.len();
+        let start = format.begin_length(&mut self.bytes);
+        let here = start as u64;
+        let is_eh = self.section == FrameSection::Eh;
+        if is_eh {
+            format.offset(&mut self.bytes, here - common);
+        } else {
+            self.relocations.push(Relocation {
+                offset: here,
+                bytes: format.offset_bytes,
+                target: RelocationTarget::Section(".debug_frame"),
+                addend: common,
+            });
+            format.offset(&mut self.bytes, 0);
+        }
+        let size = if is_eh { 4 } else { format.address_bytes };
+        let field = match symbol {
+            None => address,
+            Some(name) => {
+                let target = match is_eh {
+                    true => RelocationTarget::Distance(name),
+                    false => RelocationTarget::Symbol(name),
+                };
+                let offset = self.bytes.len() as u64;
+                self.relocations.push(Relocation { offset, bytes: size, target, addend: address });
+                0
+            }
+        };
+        format.fixed(&mut self.bytes, field, size);
+        format.fixed(&mut self.bytes, bytes, size);
+        if is_eh {
+            // No more is said of the function.
+            self.bytes.push(0);
+        }
+        let mut part = Program::default();
+        part.append(instructions.0, instructions.1);
+        self.program(&part, names);
+        self.end(offset, start);
+    }
+
+    fn program(&mut self, program: &Program, names: Names<'_>) {
+        let at = self.bytes.len();
+        self.bytes.extend_from_slice(&program.bytes);
+        for &(within, key) in &program.addresses {
+            self.relocations.extend(key.relocation(at + within, self.common.format, names));
+        }
+    }
+
+    /// Pads an entry with `DW_CFA_nop` to a multiple of the size of an address, and fills in its length.
+    fn end(&mut self, offset: usize, start: usize) {
+        let format = self.common.format;
+        let size = (self.bytes.len() - offset).next_multiple_of(format.address_bytes.into());
+        self.bytes.resize(offset + size, 0);
+        format.end_length(&mut self.bytes, start);
+    }
+}

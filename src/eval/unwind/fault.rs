@@ -1,0 +1,101 @@
+//! Why a frame could not be unwound, and where.
+
+use super::super::fault::{Class, Fault};
+use crate::op::Reg;
+use crate::read::{CfaRule, FrameSection, Rule};
+
+/// A column of the table that call frame information is (A.6.4.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Column {
+    /// The canonical frame address.
+    Cfa,
+    /// A register of the caller.
+    Register(Reg),
+}
+
+/// Why a frame could not be unwound, and where: as much as is known of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnwindFault {
+    /// The frame whose rules were followed, 0 the innermost.
+    pub frame: u32,
+    /// Its program location.
+    pub pc: Option<u64>,
+    /// The section with its frame description entry, and the offset of the entry in it, in bytes.
+    pub entry: Option<(FrameSection, u64)>,
+    /// What was asked for.
+    pub column: Option<Column>,
+    /// The rule, as text: `offset(-16)`.
+    pub rule: Option<String>,
+    /// What went wrong.
+    pub why: Why,
+}
+
+/// What went wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// The section cannot be read.
+    Reading(crate::Error),
+    /// Its rules are ill-formed, or cannot be followed on this machine.
+    Fault(Fault),
+}
+
+impl UnwindFault {
+    /// The class of the fault; `None` if the section could not be read.
+    pub fn class(&self) -> Option<Class> {
+        match &self.why {
+            Why::Reading(_) => None,
+            Why::Fault(fault) => Some(fault.class),
+        }
+    }
+}
+
+impl core::error::Error for UnwindFault {}
+
+impl core::fmt::Display for UnwindFault {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "frame {}", self.frame)?;
+        if let Some(pc) = self.pc {
+            write!(f, ", pc {pc:#x}")?;
+        }
+        if let Some((section, offset)) = self.entry {
+            write!(f, ", `{}` entry at {offset:#x}", section.name())?;
+        }
+        match self.column {
+            Some(Column::Cfa) => f.write_str(", canonical frame address")?,
+            Some(Column::Register(reg)) => write!(f, ", register {}", reg.0)?,
+            None => {}
+        }
+        if let Some(rule) = &self.rule {
+            write!(f, ", rule {rule}")?;
+        }
+        match &self.why {
+            Why::Reading(error) => write!(f, ": {error}"),
+            Why::Fault(fault) => write!(f, ": {fault}"),
+        }
+    }
+}
+
+/// A rule as the text writes it.
+pub(super) fn rule_text(rule: Rule<'_>) -> String {
+    match rule {
+        Rule::Undefined => "undefined".into(),
+        Rule::SameValue => "same value".into(),
+        Rule::Offset(by) => format!("offset({by})"),
+        Rule::ValOffset(by) => format!("val_offset({by})"),
+        Rule::Register(reg) => format!("register({})", reg.0),
+        Rule::Expression(expr) => format!("expression({} bytes)", expr.len()),
+        Rule::ValExpression(expr) => format!("val_expression({} bytes)", expr.len()),
+    }
+}
+
+/// The same of the rule for the canonical frame address.
+pub(super) fn cfa_text(rule: CfaRule<'_>) -> String {
+    match rule {
+        CfaRule::Unset => "not stated".into(),
+        CfaRule::Register { register, offset, space: None } => format!("register {}{offset:+}", register.0),
+        CfaRule::Register { register, offset, space: Some(space) } => {
+            format!("register {}{offset:+} in space {space}", register.0)
+        }
+        CfaRule::Expression(expr) => format!("expression({} bytes)", expr.len()),
+    }
+}

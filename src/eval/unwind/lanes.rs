@@ -1,0 +1,101 @@
+//! In which lanes a frame is, where each of them stands, and which are active (R A.3.3.5, `DW_AT_LLVM_lane_pc`
+//! and `DW_AT_LLVM_active_lane`).
+
+use super::super::debug_info::WithDebugInfo;
+use super::super::fault::{Fault, error};
+use super::super::location::Location;
+use super::super::order::value_of_stream;
+use super::super::read::read_bits;
+use super::super::value::{BaseType, Value};
+use super::super::{Body, Context, Entry, Machine};
+use super::{Frame, Result};
+
+/// Where the pcs of all lanes of a frame are, and bits of one.
+#[derive(Debug, Clone)]
+pub(super) struct LanePcs {
+    pcs: Location,
+    address_bytes: u8,
+}
+
+impl Frame<'_, '_, '_> {
+    /// How many lanes its subprogram has.
+    pub fn lanes(&self) -> u64 {
+        let said = self.stack.info.and_then(|info| info.lanes(self.pc()));
+        said.unwrap_or_else(|| self.stack.machine.lanes())
+    }
+
+    /// Where a lane is in this frame: what `DW_AT_LLVM_lane_pc` of its subprogram says. Of an active lane that is
+    /// what [`resumes_at`](Self::resumes_at) is of the frame, as it is for every lane where there is no such
+    /// attribute. `None` if the lane was not active when the subprogram was entered: then it has no frame here.
+    ///
+    /// # Errors
+    /// * An evaluation error if the subprogram has no such lane;
+    /// * if the attribute cannot be evaluated or read.
+    pub fn lane_pc(&self, lane: u32) -> Result<Option<u64>> {
+        self.find_lane_pc(lane).map_err(|fault| self.level.fault(None, fault))
+    }
+
+    /// Whether a lane has a frame here: whether it was active when the subprogram was entered.
+    ///
+    /// # Errors
+    /// As [`lane_pc`](Self::lane_pc).
+    pub fn has_lane(&self, lane: u32) -> Result<bool> {
+        Ok(self.lane_pc(lane)?.is_some())
+    }
+
+    /// Which lanes are active in this frame, lane 0 in the least significant bit: what `DW_AT_LLVM_active_lane` of
+    /// its subprogram says. `None` if there is no such attribute: then the processor's mask has them.
+    ///
+    /// # Errors
+    /// If the attribute cannot be evaluated or read.
+    pub fn active_lanes(&self) -> Result<Option<Value>> {
+        let said = self.stack.info.and_then(|info| info.active_lane(self.pc()));
+        let active = |body: Body<'_>, machine: &dyn Machine, context: &Context<'_>| {
+            self.stack.with_evaluator(|evaluator| evaluator.active_lanes(body, machine, context))
+        };
+        self.said(said, active).map_err(|fault| self.level.fault(None, fault))
+    }
+
+    /// What an attribute of the subprogram says, evaluated in this frame.
+    fn said<T>(
+        &self,
+        said: Option<Entry<'_>>,
+        evaluate: impl FnOnce(Body<'_>, &dyn Machine, &Context<'_>) -> Result<T, Fault>,
+    ) -> Result<Option<T>, Fault> {
+        let said = said.and_then(|said| Some((self.stack.info?, said.encoding?, said)));
+        let Some((info, encoding, said)) = said else { return Ok(None) };
+        let context = Context { unit: said.unit, ..self.context(encoding) };
+        let machine = WithDebugInfo::new(info, self.stack, context);
+        evaluate(said.body, &machine, &context).map(Some)
+    }
+
+    fn find_lane_pc(&self, lane: u32) -> Result<Option<u64>, Fault> {
+        let lanes = self.lanes();
+        if u64::from(lane) >= lanes {
+            return Err(error(format!("lane {lane} is asked for, of {lanes}")));
+        }
+        let all = self.level.lane_pcs.get_or_init(|| self.find_lane_pcs());
+        let Some(LanePcs { pcs, address_bytes }) = all.as_ref().map_err(Clone::clone)? else {
+            return Ok(Some(self.resumes_at()));
+        };
+        let bits = u64::from(*address_bytes) * 8;
+        let pc = pcs.clone().moved(i128::from(lane) * i128::from(bits))?;
+        let mut read = read_bits(&pc, bits, self.stack)?;
+        if read.defined.iter().all(|&byte| byte == 0) {
+            return Ok(None);
+        }
+        if read.defined.iter().any(|&byte| byte != 0xff) {
+            return Err(error(format!("some bits of the pc of lane {lane} are undefined: {pc}")));
+        }
+        let big_endian = self.stack.is_big_endian();
+        Ok(value_of_stream(BaseType::generic(*address_bytes), &mut read.bytes, big_endian).as_u64())
+    }
+
+    fn find_lane_pcs(&self) -> Result<Option<LanePcs>, Fault> {
+        let said = self.stack.info.and_then(|info| info.lane_pc(self.pc()));
+        self.said(said, |body, machine, context| {
+            let pcs = self.stack.with_evaluator(|evaluator| evaluator.lane_pcs(body, machine, context))?;
+            Ok(LanePcs { pcs, address_bytes: context.encoding.address_bytes })
+        })
+    }
+}

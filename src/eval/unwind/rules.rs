@@ -1,0 +1,175 @@
+//! The rules of call frame information, one by one (A.6.4.1, A.6.4.2.2).
+
+use super::super::Context;
+use super::super::fault::{error, ill_formed};
+use super::super::location::{ImplicitBits, Location, Storage};
+use super::super::order::stream_of_value;
+use super::super::value::{BaseType, TypeEncoding, Value};
+use super::level::{Level, Row};
+use super::{CallStack, Column, Result};
+use crate::op::Reg;
+use crate::read::{CfaRule, Rule};
+use crate::target::SpaceId;
+
+impl<'a, 'o> CallStack<'a, 'o> {
+    /// The canonical frame address of a frame.
+    pub(super) fn cfa_of(&self, level: &Level<'a, 'o>) -> Result<Location> {
+        if let Some(known) = level.cfa.get() {
+            return known.clone();
+        }
+        let found = self.ask(level, Column::Cfa, || self.find_cfa(level));
+        // What is asked for within a circle is not lost for others.
+        if found.is_ok() || self.asking.borrow().is_empty() {
+            let _ = level.cfa.set(found.clone());
+        }
+        found
+    }
+
+    fn find_cfa(&self, level: &Level<'a, 'o>) -> Result<Location> {
+        let column = Column::Cfa;
+        let Some(row) = level.row()? else {
+            let known = self.machine.cfa(level.number);
+            let missing = || level.fault(None, error("no call frame information has code at this pc"));
+            return known.ok_or_else(missing);
+        };
+        let context = self.context(level, row);
+        match row.row.cfa {
+            CfaRule::Unset => {
+                Err(level.fault(Some(column), ill_formed("no rule says the canonical frame address")))
+            }
+            CfaRule::Register { register, offset, space } => {
+                let space = u128::from(space.unwrap_or(SpaceId::DEFAULT.0.into()));
+                self.evaluate(level, column, &context, |evaluator, context| {
+                    evaluator.run(self, context, None, |run| run.register_address(space, register, offset))
+                })
+            }
+            CfaRule::Expression(expr) => self.evaluate(level, column, &context, |evaluator, context| {
+                evaluator.cfa_expression(expr, self, context)
+            }),
+        }
+    }
+
+    fn context(&self, level: &Level<'a, 'o>, row: &Row<'a, 'o>) -> Context<'a> {
+        Context { frame: level.number, ..Context::new(row.cie().encoding, self.target) }
+    }
+
+    /// Where a register of a frame is. `None` if there is no such frame.
+    pub(super) fn register_in(&self, reg: Reg, frame: u32) -> Result<Option<Location>> {
+        let (mut reg, mut frame) = (reg, frame);
+        while let Some(callee) = frame.checked_sub(1) {
+            let Some(level) = self.level(callee)? else { return Ok(None) };
+            let column = Column::Register(reg);
+            match level.rule(reg)? {
+                Some(Rule::SameValue) => {}
+                None if self.target.cfa_register() == Some(reg) && level.row()?.is_some() => {
+                    return self.val_offset(&level, reg, 0).map(Some);
+                }
+                None => {}
+                Some(Rule::Undefined) => return Ok(Some(Location::undefined())),
+                Some(Rule::Offset(by)) => {
+                    let cfa = self.cfa_of(&level)?;
+                    let moved = cfa.moved(i128::from(by) * 8);
+                    return moved.map(Some).map_err(|fault| level.fault(Some(column), fault));
+                }
+                Some(Rule::ValOffset(by)) => return self.val_offset(&level, reg, by).map(Some),
+                Some(Rule::Register(from)) => {
+                    self.check_register_rule(&level, reg)?;
+                    reg = from;
+                }
+                Some(Rule::Expression(expr) | Rule::ValExpression(expr)) => {
+                    return self.by_expression(&level, reg, expr).map(Some);
+                }
+            }
+            frame = callee;
+        }
+        match (self.target.register_bits(reg), self.level(0)?) {
+            (Some(bits), _) => Ok(Some(Location::register(reg, bits))),
+            (None, Some(level)) => {
+                let fault = ill_formed(format!("the target has no register {}", reg.0));
+                Err(level.fault(Some(Column::Register(reg)), fault))
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// `val_offset(N)`: the address of the canonical frame address, moved, is the value.
+    fn val_offset(&self, level: &Level<'a, 'o>, reg: Reg, by: i64) -> Result<Location> {
+        let column = Some(Column::Register(reg));
+        let moved =
+            self.cfa_of(level)?.moved(i128::from(by) * 8).map_err(|fault| level.fault(column, fault))?;
+        let place = moved.single().map(|place| (&place.storage, place.offset));
+        let Some((&Storage::Memory { address_bits, .. }, offset)) = place else {
+            let rule = format!("the canonical frame address is {moved}, and no byte of memory (A.6.4.1)");
+            return Err(level.fault(column, ill_formed(rule)));
+        };
+        if self.target.register_bits(reg) != Some(address_bits) {
+            let rule = format!("register {} has not the {address_bits} bits of an address (A.6.4.1)", reg.0);
+            return Err(level.fault(column, ill_formed(rule)));
+        }
+        let address = Value::new(BaseType::new(TypeEncoding::Unsigned, address_bits), (offset / 8) as u64);
+        Ok(stream_of_value(&address, self.machine.is_big_endian(), |bytes| {
+            Storage::Implicit(ImplicitBits::new(bytes, address_bits.into())).into()
+        }))
+    }
+
+    /// `register(R)`: as large, and not by way of others in the register whose rule it is.
+    fn check_register_rule(&self, level: &Level<'a, 'o>, reg: Reg) -> Result<()> {
+        let most = level.row()?.map_or(0, |row| row.row.rules.len());
+        let (mut last, mut steps) = (reg, 0);
+        while let Some(Rule::Register(from)) = level.rule(last)? {
+            let bits = |reg| self.target.register_bits(reg);
+            // The column of the return address need not be a register.
+            if bits(last).is_some() && bits(last) != bits(from) {
+                let fault =
+                    ill_formed(format!("registers {} and {} differ in size (A.6.4.1)", last.0, from.0));
+                return Err(level.fault(Some(Column::Register(last)), fault));
+            }
+            (last, steps) = (from, steps + 1);
+            if steps > most {
+                let rule = "registers that are in each other: a cyclic dependency (A.6.4.1)";
+                return Err(level.fault(Some(Column::Register(reg)), ill_formed(rule)));
+            }
+        }
+        Ok(())
+    }
+
+    /// `expression(E)` and `val_expression(E)`.
+    fn by_expression(&self, level: &Level<'a, 'o>, reg: Reg, expr: &[u8]) -> Result<Location> {
+        let known = |level: &Level<'a, 'o>| {
+            level.found.borrow().iter().find(|(known, _)| *known == reg).map(|(_, location)| location.clone())
+        };
+        if let Some(known) = known(level) {
+            return Ok(known);
+        }
+        // Such rules of one frame after the other most often ask for the same register. Those further inward come
+        // first, so that this does not get as deep as the call stack.
+        if self.asking.borrow().is_empty() {
+            for callee in 0..level.number {
+                let inward = self.level(callee)?;
+                if let Some(inward) = inward
+                    && let Some(Rule::Expression(expr) | Rule::ValExpression(expr)) = inward.rule(reg)?
+                    && known(&inward).is_none()
+                {
+                    let _ = self.by_one_expression(&inward, reg, expr);
+                }
+            }
+        }
+        self.by_one_expression(level, reg, expr)
+    }
+
+    fn by_one_expression(&self, level: &Level<'a, 'o>, reg: Reg, expr: &[u8]) -> Result<Location> {
+        let Some(row) = level.row()? else { return Ok(Location::undefined()) };
+        let column = Column::Register(reg);
+        let is_value = matches!(row.row.rule(reg), Some(Rule::ValExpression(_)));
+        let context = self.context(level, row);
+        let location = self.ask(level, column, || {
+            let cfa = self.cfa_of(level)?;
+            self.evaluate(level, column, &context, |evaluator, context| match is_value {
+                true => evaluator.val_expression_rule(expr, reg, &cfa, self, context),
+                false => evaluator.expression_rule(expr, &cfa, self, context),
+            })
+        })?;
+        level.found.borrow_mut().push((reg, location.clone()));
+        Ok(location)
+    }
+}

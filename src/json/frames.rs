@@ -1,0 +1,126 @@
+//! Frames: rules by pc, read element by element and written.
+
+use serde::de::{self, Deserializer, SeqAccess};
+use serde::ser::SerializeSeq;
+use serde::{Serialize, Serializer};
+
+use super::ids::Known;
+use super::lists::{Element, List, end, next};
+use super::loc::In;
+use super::read::Reader;
+use super::statement::{Frame, Later};
+use super::words::{Named, Number, Signed};
+use super::written::Place;
+use crate::error::Result;
+use crate::model::{Column, FrameRule, FunctionId, Loc, UnitId, Val};
+
+/// The word for the canonical frame address, which no register has as its name.
+const CFA: &str = "cfa";
+
+impl<'a> Reader<'a> {
+    /// Says what a statement says of a frame.
+    pub fn frame(&mut self, said: Frame<'a>) -> Result<()> {
+        let (function, unit) = self.function(&said.function)?;
+        self.builder.frame(function)?;
+        if let Some(Later::Text(rules)) = said.rules {
+            self.part(rules, |reader, json| read(reader, Rules { function, unit }, json))?;
+        }
+        if let Some(Later::Text(slots)) = said.saved_to_scratch {
+            self.part(slots, |reader, json| read(reader, Slots { function, unit }, json))?;
+        }
+        for (start, end, low, high) in said.return_address.unwrap_or_default() {
+            let (low, high) = (self.register(&low)?, self.register(&high)?);
+            self.builder.frame(function)?.return_address(start.0..end.0, low, high)?;
+        }
+        let mut frame = self.builder.frame(function)?;
+        if said.entry_function == Some(true) {
+            frame.entry_function()?;
+        }
+        if let Some((start, end)) = said.extent {
+            frame.extent(start.0..end.0)?;
+        }
+        Ok(())
+    }
+}
+
+fn read<'a, D: Deserializer<'a>>(
+    reader: &mut Reader<'a>,
+    mut of: impl Element<'a>,
+    json: D,
+) -> Result<(), D::Error> {
+    json.deserialize_seq(List(reader, &mut of))
+}
+
+struct Rules {
+    function: FunctionId,
+    unit: UnitId,
+}
+
+const RULE: &str = "a list of two pcs, a register or \"cfa\", and a location";
+
+impl<'a> Element<'a> for Rules {
+    fn read<S: SeqAccess<'a>>(&mut self, reader: &mut Reader<'a>, json: &mut S) -> Result<(), S::Error> {
+        let (Number(start), Number(last)) = (next(json, 0, RULE)?, next(json, 1, RULE)?);
+        let name: Named<'a> = next(json, 2, RULE)?;
+        let loc: Option<Loc> = json.next_element_seed(In::new(reader, self.unit).seed())?;
+        let loc = loc.ok_or_else(|| de::Error::invalid_length(3, &RULE))?;
+        end(json, 4, RULE)?;
+        let reg = match &name {
+            Named::Text(text) if **text == *CFA => None,
+            name => Some(reader.register(name).map_err(|error| reader.fail(error))?),
+        };
+        let said = reader.builder.frame(self.function).and_then(|mut frame| match reg {
+            None => frame.cfa(start..last, loc).map(drop),
+            Some(reg) => frame.saved(start..last, reg, loc).map(drop),
+        });
+        said.map_err(|error| reader.fail(error))
+    }
+}
+
+struct Slots {
+    function: FunctionId,
+    unit: UnitId,
+}
+
+const SLOT: &str = "a list of two pcs, a vector register, bytes of a lane, and then perhaps a mask";
+
+impl<'a> Element<'a> for Slots {
+    fn read<S: SeqAccess<'a>>(&mut self, reader: &mut Reader<'a>, json: &mut S) -> Result<(), S::Error> {
+        let (Number(start), Number(last)) = (next(json, 0, SLOT)?, next(json, 1, SLOT)?);
+        let name: Named<'a> = next(json, 2, SLOT)?;
+        let Signed(slot) = next(json, 3, SLOT)?;
+        let mask: Option<Val> = json.next_element_seed(In::new(reader, self.unit).seed())?;
+        if mask.is_some() {
+            end(json, 5, SLOT)?;
+        }
+        let reg = reader.register(&name).map_err(|error| reader.fail(error))?;
+        let said = reader
+            .builder
+            .frame(self.function)
+            .and_then(|mut frame| frame.saved_to_scratch(start..last, reg, slot, mask).map(drop));
+        said.map_err(|error| reader.fail(error))
+    }
+}
+
+/// The rules of a function.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::json) struct RulesOf<'m> {
+    pub known: &'m Known<'m>,
+    pub rules: &'m [FrameRule],
+}
+
+impl Serialize for RulesOf<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut seq = to.serialize_seq(Some(self.rules.len()))?;
+        for rule in self.rules {
+            let pcs = rule.pcs();
+            let column = match rule.column {
+                Column::Cfa => Named::Text(CFA.into()),
+                Column::Register(reg) => self.known.register(reg),
+            };
+            let loc = Place { known: self.known, loc: rule.loc };
+            seq.serialize_element(&(Number(pcs.start), Number(pcs.end), column, loc))?;
+        }
+        seq.end()
+    }
+}

@@ -1,0 +1,354 @@
+//! Frames to call frame information: DWARF 5 section 6.4, A.6.4.
+
+mod rows;
+
+use core::ops::Range;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use super::loc::{Lowering, Sink};
+use super::{Consumer, LeftOut, NoEntries, Policy, Units, Whose, cannot_be_told};
+use crate::emit::addr::Addresses;
+use crate::emit::frame::{Exprs, FrameFormat, Keeps, Program, Rule};
+use crate::emit::info::Wanted;
+use crate::error::{At, Result};
+use crate::model::{Column, FrameRule, FunctionId, LocId, Module, Node, Stack, Tree, UnitId};
+use crate::op::Reg;
+use crate::target::SpaceId;
+use rows::Rows;
+
+/// How call frame information is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FrameForm {
+    /// Whether there is `.debug_frame`.
+    pub debug_frame: bool,
+    /// Whether there is `.eh_frame`, on targets whose ABI has it: it is loaded with the program, for exceptions too.
+    pub eh_frame: bool,
+    /// Which instructions name the address space of a frame. Without them it takes an expression.
+    pub aspace_cfa: AspaceCfa,
+    /// Whether `DW_CFA_def_cfa` means the default space, as the specification says (A.6.4.2.2), and not the space
+    /// that was named last.
+    pub def_cfa_resets_space: bool,
+    /// The augmentation string of `.debug_frame`.
+    pub augmentation: &'static str,
+}
+
+/// The instructions that name the address space of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AspaceCfa {
+    /// None.
+    None,
+    /// `DW_CFA_LLVM_def_aspace_cfa`, whose offset is not negative.
+    Unsigned,
+    /// That and `DW_CFA_LLVM_def_aspace_cfa_sf`.
+    Signed,
+}
+
+impl FrameForm {
+    /// `.debug_frame` without an augmentation, by the standard's instructions.
+    pub const STANDARD: Self = Self {
+        debug_frame: true,
+        eh_frame: false,
+        aspace_cfa: AspaceCfa::None,
+        def_cfa_resets_space: true,
+        augmentation: "",
+    };
+}
+
+/// The frames of a unit's functions.
+#[derive(Debug, Default)]
+pub(super) struct UnitFrames {
+    pub(super) frames: Vec<FunctionFrame>,
+    pub(super) program: Program,
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+/// The instructions of a function: of its first row, which others may share, and of the rest.
+#[derive(Debug)]
+pub(super) struct FunctionFrame {
+    pub(super) function: FunctionId,
+    pub(super) first: Range<usize>,
+    pub(super) rest: Range<usize>,
+}
+
+impl Units<'_> {
+    /// What the call frame information of the module has in common.
+    pub(super) fn frame_format(&self) -> FrameFormat {
+        let target = &self.module.target;
+        let frames = target.call_frames();
+        FrameFormat {
+            format: self.format,
+            code_alignment: target.min_instruction_bytes(),
+            data_alignment: frames.data_alignment,
+            return_register: frames.return_register,
+            augmentation: self.consumer.frames.augmentation,
+        }
+    }
+
+    /// The frames of a unit.
+    ///
+    /// # Errors
+    /// As [`lower`](super::lower()).
+    pub(super) fn frames(&self, unit: UnitId) -> Result<UnitFrames> {
+        let FrameForm { debug_frame, eh_frame, .. } = self.consumer.frames;
+        if self.module.frame_rules.is_empty() || !(debug_frame || eh_frame) {
+            return Ok(UnitFrames::default());
+        }
+        let mut frames = Frames {
+            module: self.module,
+            consumer: self.consumer,
+            policy: self.policy,
+            format: self.frame_format(),
+            lowering: Lowering::new(self.module, self.consumer).in_frames(),
+            tree: Tree::default(),
+            exprs: Exprs::default(),
+            known: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+            rules: Vec::new(),
+            rows: Rows::default(),
+            out: UnitFrames::default(),
+        };
+        for index in self.functions.of(unit) {
+            let function = FunctionId::from_u32(index);
+            if self.module.functions[function].address.is_some() && !self.module.frame(function).is_empty() {
+                frames.function(function)?;
+            }
+        }
+        Ok(frames.out)
+    }
+}
+
+/// A rule as it is written.
+#[derive(Debug, Clone, Copy)]
+struct Lowered {
+    start: u32,
+    end: u32,
+    column: Column,
+    rule: Rule,
+}
+
+/// Lowers the frames of one function after the other.
+struct Frames<'m> {
+    module: &'m Module,
+    consumer: &'m Consumer,
+    policy: Policy,
+    format: FrameFormat,
+    lowering: Lowering<'m>,
+    tree: Tree<'m>,
+    exprs: Exprs,
+    /// The expressions by what they are.
+    known: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    rules: Vec<Lowered>,
+    rows: Rows,
+    out: UnitFrames,
+}
+
+impl<'m> Frames<'m> {
+    fn function(&mut self, id: FunctionId) -> Result<()> {
+        let module = self.module;
+        let function = &module.functions[id];
+        self.rules.clear();
+        for rule in module.frame(id) {
+            let lowered = match rule.column {
+                Column::Cfa => self.cfa(rule.loc, function.stack),
+                Column::Register(reg) => self.register(rule, reg, function.stack),
+            };
+            let lowered = match lowered {
+                Ok(lowered) => lowered,
+                Err(error) => {
+                    let error = error.or_at(At {
+                        column: Some(column_name(module, rule.column)),
+                        pcs: Some(rule.pcs()),
+                        ..module.at_scope(function.scope)
+                    });
+                    if self.policy == Policy::Strict || !cannot_be_told(&error) {
+                        return Err(error);
+                    }
+                    let whose = Whose::Frame(id, rule.column);
+                    self.out.left_out.push(LeftOut { whose, pcs: Some(rule.pcs()), why: error });
+                    match rule.column {
+                        // Without its address there is no frame.
+                        Column::Cfa => return Ok(()),
+                        // It is not as the caller left it.
+                        Column::Register(_) => Rule::Undefined,
+                    }
+                }
+            };
+            let &FrameRule { start, end, column, .. } = rule;
+            self.rules.push(Lowered { start, end, column, rule: lowered });
+        }
+        let keeps = match self.consumer.frames.def_cfa_resets_space {
+            false if self.rules.iter().any(is_in_a_space) => Keeps::Space,
+            _ => Keeps::Nothing,
+        };
+        let out = &mut self.out.program;
+        let (first, rest) =
+            self.rows.write(&self.rules, function.bytes, self.format, keeps, &self.exprs, out);
+        self.out.frames.push(FunctionFrame { function: id, first, rest });
+        Ok(())
+    }
+
+    /// Where the canonical frame address is.
+    fn cfa(&mut self, loc: LocId, stack: Stack) -> Result<Rule> {
+        if let Some((space, reg, offset)) = self.memory_at_register(loc)
+            && let Some(width) = self.module.target.space(space)
+            && self.module.target.register(reg).is_some_and(|register| match space {
+                SpaceId::DEFAULT => register.bits == width.address_bits,
+                _ => register.bits >= width.address_bits,
+            })
+        {
+            let is_sayable = match (space, self.consumer.frames.aspace_cfa) {
+                (SpaceId::DEFAULT, _) | (_, AspaceCfa::Signed) => {
+                    offset >= 0 || self.format.is_factored(offset)
+                }
+                (_, AspaceCfa::Unsigned) => offset >= 0,
+                (_, AspaceCfa::None) => false,
+            };
+            if is_sayable {
+                return Ok(Rule::CfaRegister { reg, offset, space: space.0 });
+            }
+        }
+        self.expr(stack, |lowering, sink| lowering.lower(loc, None, false, sink)).map(Rule::CfaExpression)
+    }
+
+    /// Where a register of the caller is.
+    fn register(&mut self, rule: &FrameRule, reg: Reg, stack: Stack) -> Result<Rule> {
+        let (module, loc) = (self.module, rule.loc);
+        let bits = |reg: Reg| module.target.register(reg).map(|register| register.bits);
+        let Some(root) = self.tree.read(module.nodes(loc)) else { return Ok(Rule::Undefined) };
+        let (place, by) = offset(&self.tree, root);
+        match (self.tree.node(place), by) {
+            (Node::Register(of), _) if of == reg => {
+                let is_cfa = module.target.cfa_register() == Some(reg);
+                return Ok(if is_cfa { Rule::SameValue } else { Rule::Default });
+            }
+            (Node::Register(of), Some(0)) if bits(of) == bits(reg) => return Ok(Rule::Register(of)),
+            (Node::Undefined, _) => return Ok(Rule::Undefined),
+            (Node::Cfa, Some(by)) if self.format.is_factored(by) => return Ok(Rule::Offset(by)),
+            (Node::Value, Some(0)) => {
+                let address_bits = u32::from(module.target.address_bytes()) * 8;
+                let is_plain = !self.consumer.has_locations_on_the_stack();
+                if bits(reg) == Some(address_bits) || is_plain {
+                    if let Some(by) = self.from_cfa(rule, place).filter(|&by| self.format.is_factored(by)) {
+                        return Ok(Rule::ValOffset(by));
+                    }
+                    let number =
+                        |lowering: &mut Lowering<'m>, sink: &mut Sink<'_>| lowering.saved(loc, true, sink);
+                    return self.expr(stack, number).map(Rule::ValExpression);
+                }
+            }
+            _ => {}
+        }
+        self.expr(stack, |lowering, sink| lowering.saved(loc, false, sink)).map(Rule::Expression)
+    }
+
+    /// How far a number is from the canonical frame address, where both are counted from one register, and the address
+    /// is one of the default space for all pcs of the rule.
+    fn from_cfa(&mut self, rule: &FrameRule, value: usize) -> Option<i64> {
+        let (reg, by) = register_plus(&self.tree, self.tree.last(value))?;
+        let frame = self.module.frame(rule.function);
+        let covers =
+            |cfa: &&FrameRule| cfa.column == Column::Cfa && cfa.start <= rule.start && rule.end <= cfa.end;
+        let cfa = frame.iter().find(covers)?;
+        match self.memory_at_register(cfa.loc)? {
+            (SpaceId::DEFAULT, of, offset) if of == reg => by.checked_sub(offset),
+            _ => None,
+        }
+    }
+
+    /// The space, the register and the offset of memory at what a register holds and bytes.
+    fn memory_at_register(&mut self, loc: LocId) -> Option<(SpaceId, Reg, i64)> {
+        let mut tree = Tree::default();
+        let root = tree.read(self.module.nodes(loc))?;
+        let (place, by) = offset(&tree, root);
+        let Node::Memory(space) = tree.node(place) else { return None };
+        let (reg, first) = register_plus(&tree, tree.last(place))?;
+        Some((space, reg, first.checked_add(by?)?))
+    }
+
+    /// The number of an expression. Those that are the same have the same.
+    fn expr(
+        &mut self,
+        stack: Stack,
+        write: impl FnOnce(&mut Lowering<'m>, &mut Sink<'_>) -> Result<()>,
+    ) -> Result<u32> {
+        use core::hash::BuildHasher;
+        let Exprs { program, ends } = &mut self.exprs;
+        let start = program.bytes.len();
+        let mut sink = Sink {
+            out: &mut program.bytes,
+            addresses: &mut Addresses::default(),
+            entries: &NoEntries,
+            stack,
+        };
+        if let Err(error) = write(&mut self.lowering, &mut sink) {
+            program.bytes.truncate(start);
+            self.lowering.pending.clear();
+            return Err(error);
+        }
+        let number = ends.len() as u32;
+        if !self.lowering.pending.is_empty() {
+            for pending in self.lowering.pending.drain(..) {
+                // Entries have no names here.
+                if let Wanted::Address(key) = pending.wanted {
+                    program.addresses.push((pending.at, key));
+                }
+            }
+            ends.push(program.bytes.len());
+            return Ok(number);
+        }
+        ends.push(program.bytes.len());
+        let (exprs, hasher) = (&self.exprs, &self.hasher);
+        let bytes = |expr: u32| &exprs.program.bytes[exprs.range(expr)];
+        let hash = |expr: u32| hasher.hash_one(bytes(expr));
+        if let Some(&same) = self.known.find(hash(number), |&known| bytes(known) == bytes(number)) {
+            self.exprs.program.bytes.truncate(start);
+            self.exprs.ends.pop();
+            return Ok(same);
+        }
+        self.known.insert_unique(hash(number), number, |&known| hash(known));
+        Ok(number)
+    }
+}
+
+fn is_in_a_space(rule: &Lowered) -> bool {
+    matches!(rule.rule, Rule::CfaRegister { space: 1.., .. })
+}
+
+/// What to call a column in an error.
+fn column_name(module: &Module, column: Column) -> String {
+    match column {
+        Column::Cfa => "the CFA".into(),
+        Column::Register(reg) => match module.target.register(reg) {
+            Some(register) => register.name().to_string(),
+            None => format!("register {}", reg.0),
+        },
+    }
+}
+
+/// What constant offsets are counted from, and their sum in bytes, if it is whole bytes.
+fn offset(tree: &Tree<'_>, mut at: usize) -> (usize, Option<i64>) {
+    let mut bits = Some(0i64);
+    loop {
+        let by = match tree.node(at) {
+            Node::Offset(by) => by.checked_mul(8),
+            Node::BitOffset(by) => Some(by),
+            _ => return (at, bits.filter(|bits| bits % 8 == 0).map(|bits| bits / 8)),
+        };
+        bits = bits.and_then(|bits| bits.checked_add(by?));
+        at = tree.last(at);
+    }
+}
+
+/// The contents of a register, and a constant added.
+fn register_plus(tree: &Tree<'_>, at: usize) -> Option<(Reg, i64)> {
+    match tree.node(at) {
+        Node::ReadRegister(reg) => Some((reg, 0)),
+        Node::Plus(by) => {
+            let (reg, first) = register_plus(tree, tree.last(at))?;
+            Some((reg, first.checked_add(by)?))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,230 @@
+//! Rules by range to rows by pc, and rows to instructions: what changes from one row to the next, or a row that was
+//! there before.
+
+use core::hash::{Hash, Hasher};
+use core::ops::Range;
+use std::hash::DefaultHasher;
+
+use hashbrown::HashMap;
+
+use super::Lowered;
+use crate::emit::frame::{Exprs, FrameFormat, Keeps, Program, Rule};
+use crate::model::Column;
+
+/// Writes the rows of one function after the other; what it needs for that is kept.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    /// The rules by where they end.
+    ends: Vec<u32>,
+    /// Sorted by column.
+    columns: Vec<State>,
+    /// What changed, row by row.
+    changes: Vec<Change>,
+    /// The columns that are said something of where a row begins.
+    touched: Vec<usize>,
+    rows: Vec<Row>,
+    /// The last row of each state, by its hash.
+    latest: HashMap<u64, usize>,
+    /// Rows that are put aside, and those that take them up again; none of these is in another.
+    outermost: Vec<Range<usize>>,
+    /// What each row says, encoded.
+    said: Program,
+    mark: usize,
+}
+
+/// A column, while rows are gone through.
+#[derive(Debug)]
+struct State {
+    column: Column,
+    /// In the row.
+    rule: Rule,
+    /// In the row before.
+    before: Rule,
+    /// In the first row.
+    first: Rule,
+    mark: usize,
+}
+
+#[derive(Debug)]
+struct Change {
+    column: usize,
+    before: Rule,
+}
+
+#[derive(Debug)]
+struct Row {
+    pc: u32,
+    said: Range<usize>,
+    changes: Range<usize>,
+    /// How often it is put aside.
+    remembered: u32,
+    /// Whether it is the one that was put aside last.
+    is_restored: bool,
+}
+
+impl Rows {
+    /// Appends the instructions of the first row, and those of the others; gives where they are. Rules are sorted by pc
+    /// and column, and the frame has an address at each pc.
+    pub(super) fn write(
+        &mut self,
+        rules: &[Lowered],
+        bytes: u64,
+        format: FrameFormat,
+        keeps: Keeps,
+        exprs: &Exprs,
+        out: &mut Program,
+    ) -> (Range<usize>, Range<usize>) {
+        self.begin(rules);
+        let (mut start, mut end) = (0, 0);
+        let mut pc = 0;
+        let mut hash = 0;
+        loop {
+            while let Some(&index) = self.ends.get(end).filter(|&&index| rules[index as usize].end == pc) {
+                self.set(rules[index as usize].column, Rule::Default);
+                end += 1;
+            }
+            while let Some(rule) = rules.get(start).filter(|rule| rule.start == pc) {
+                self.set(rule.column, rule.rule);
+                start += 1;
+            }
+            self.row(pc, &mut hash, format, keeps, exprs);
+            let starts = rules.get(start).map(|rule| rule.start);
+            let ends = self.ends.get(end).map(|&index| rules[index as usize].end);
+            let next = starts.into_iter().chain(ends).min();
+            match next.filter(|&next| u64::from(next) < bytes) {
+                Some(next) => pc = next,
+                None => break,
+            }
+        }
+        self.instructions(format, out)
+    }
+
+    fn begin(&mut self, rules: &[Lowered]) {
+        self.ends.clear();
+        self.ends.extend(0..rules.len() as u32);
+        self.ends.sort_unstable_by_key(|&index| (rules[index as usize].end, index));
+        self.columns.clear();
+        let new = |rule: &Lowered| State {
+            column: rule.column,
+            rule: Rule::Default,
+            before: Rule::Default,
+            first: Rule::Default,
+            mark: 0,
+        };
+        self.columns.extend(rules.iter().map(new));
+        self.columns.sort_unstable_by_key(|state| state.column);
+        self.columns.dedup_by_key(|state| state.column);
+        self.changes.clear();
+        self.touched.clear();
+        self.rows.clear();
+        self.latest.clear();
+        self.outermost.clear();
+        self.said.clear();
+        self.mark = 0;
+    }
+
+    fn set(&mut self, column: Column, rule: Rule) {
+        if let Ok(index) = self.columns.binary_search_by_key(&column, |state| state.column) {
+            self.columns[index].rule = rule;
+            self.touched.push(index);
+        }
+    }
+
+    /// Ends a row, if it is not the same as the one before.
+    fn row(&mut self, pc: u32, hash: &mut u64, format: FrameFormat, keeps: Keeps, exprs: &Exprs) {
+        self.touched.sort_unstable();
+        self.touched.dedup();
+        let (said, changes) = (self.said.bytes.len(), self.changes.len());
+        let is_first = self.rows.is_empty();
+        for &index in &self.touched {
+            let State { column, rule, before, first, .. } = &mut self.columns[index];
+            if rule == before {
+                continue;
+            }
+            self.changes.push(Change { column: index, before: *before });
+            *hash ^= hash_of(index, *before) ^ hash_of(index, *rule);
+            match *column {
+                Column::Cfa => format.cfa(*rule, *before, keeps, exprs, &mut self.said),
+                // The first row is the common entry, where there is none to go back to.
+                Column::Register(reg) if is_first => {
+                    format.rule(reg, *rule, Rule::Default, exprs, &mut self.said);
+                    *first = *rule;
+                }
+                Column::Register(reg) => format.rule(reg, *rule, *first, exprs, &mut self.said),
+            }
+            *before = *rule;
+        }
+        self.touched.clear();
+        if self.changes.len() == changes && !is_first {
+            return;
+        }
+        let at = self.rows.len();
+        let said = said..self.said.bytes.len();
+        // To put the earlier row aside and to take it up again is an instruction each.
+        let is_long = said.len() > 2;
+        let changes = changes..self.changes.len();
+        self.rows.push(Row { pc, said, changes, remembered: 0, is_restored: false });
+        if let Some(earlier) = self.latest.insert(*hash, at)
+            && is_long
+            && self.is_same(earlier, at)
+            && self.nests(earlier..at)
+        {
+            self.rows[earlier].remembered += 1;
+            self.rows[at].is_restored = true;
+        }
+    }
+
+    /// Whether all columns are in this row, the last, as they were in an earlier one.
+    fn is_same(&mut self, earlier: usize, last: usize) -> bool {
+        self.mark += 1;
+        let changes = self.rows[earlier].changes.end..self.rows[last].changes.end;
+        self.changes[changes].iter().all(|change| {
+            let state = &mut self.columns[change.column];
+            // Only the first change since then tells what was then.
+            let is_first = core::mem::replace(&mut state.mark, self.mark) != self.mark;
+            !is_first || state.rule == change.before
+        })
+    }
+
+    /// Whether what is put aside for these rows is on top again where it is wanted.
+    fn nests(&mut self, new: Range<usize>) -> bool {
+        let before = self.outermost.iter().rposition(|known| known.start < new.start);
+        if before.is_some_and(|index| self.outermost[index].end > new.start) {
+            return false;
+        }
+        self.outermost.truncate(before.map_or(0, |index| index + 1));
+        self.outermost.push(new);
+        true
+    }
+
+    fn instructions(&self, format: FrameFormat, out: &mut Program) -> (Range<usize>, Range<usize>) {
+        let start = out.bytes.len();
+        let mut middle = start;
+        let mut pc = 0;
+        for (index, row) in self.rows.iter().enumerate() {
+            format.advance(row.pc - pc, &mut out.bytes);
+            pc = row.pc;
+            match row.is_restored {
+                true => FrameFormat::restore(&mut out.bytes),
+                false => out.append(&self.said, row.said.clone()),
+            }
+            if index == 0 {
+                middle = out.bytes.len();
+            }
+            for _ in 0..row.remembered {
+                FrameFormat::remember(&mut out.bytes);
+            }
+        }
+        (start..middle, middle..out.bytes.len())
+    }
+}
+
+/// The same for the same rule of the same column, in each run: which rows are taken for the same may not depend on it.
+fn hash_of(column: usize, rule: Rule) -> u64 {
+    if rule == Rule::Default {
+        return 0;
+    }
+    let mut hasher = DefaultHasher::new();
+    (column, rule).hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,82 @@
+//! The frames of all units, joined: what functions have in common is there once.
+
+use std::borrow::Cow;
+
+use hashbrown::DefaultHashBuilder;
+use indexmap::IndexMap;
+
+use super::frame::UnitFrames;
+use super::units::Units;
+use crate::emit::Section;
+use crate::emit::frame::{FrameSection, FrameTable, Program};
+use crate::error::Result;
+use crate::model::{Address, Module, StringId};
+
+/// `.debug_frame` and `.eh_frame`, as far as they are wanted and there.
+pub(super) struct FrameTables {
+    tables: Vec<(FrameSection, FrameTable)>,
+    /// First rows, with the offset of the entry in each table.
+    common: IndexMap<Program, [u64; 2], DefaultHashBuilder>,
+}
+
+impl FrameTables {
+    pub(super) fn new(units: &Units<'_>) -> Self {
+        let (format, wanted) = (units.frame_format(), &units.consumer.frames);
+        let sections = [(FrameSection::Debug, wanted.debug_frame), (FrameSection::Eh, wanted.eh_frame)];
+        let wanted = sections.into_iter().filter(|(_, is_wanted)| *is_wanted);
+        let tables = wanted.map(|(section, _)| (section, FrameTable::new(section, format))).collect();
+        Self { tables, common: IndexMap::default() }
+    }
+
+    /// Appends the frames of a unit.
+    pub(super) fn push(&mut self, units: &Units<'_>, frames: UnitFrames) -> Result<()> {
+        let module = units.module;
+        let names = &|number: u32| symbol_name(module, number);
+        let mut first = Program::default();
+        for frame in &frames.frames {
+            first.clear();
+            first.append(&frames.program, frame.first.clone());
+            let function = &module.functions[frame.function];
+            let (symbol, address) = match function.address {
+                Some(Address::Symbol(symbol, addend)) => (Some(symbol.0.as_u32()), addend),
+                Some(Address::Constant(address)) => (None, address),
+                None => continue,
+            };
+            if symbol.is_none() && units.consumer.frames.eh_frame {
+                let what = "code at a constant address, in `.eh_frame`";
+                return Err(units.consumer.cannot_say(what).or_at(module.at_scope(function.scope)));
+            }
+            let known = self.common.get(&first).copied();
+            let common = known.unwrap_or_else(|| {
+                let mut offsets = [0; 2];
+                for ((_, table), offset) in self.tables.iter_mut().zip(&mut offsets) {
+                    *offset = table.common(&first, names);
+                }
+                self.common.insert(first.clone(), offsets);
+                offsets
+            });
+            for ((_, table), common) in self.tables.iter_mut().zip(common) {
+                let rest = (&frames.program, frame.rest.clone());
+                table.description(common, (symbol.map(names), address), function.bytes, rest, names);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn sections(self) -> impl Iterator<Item = Section> {
+        self.tables.into_iter().map(|(section, table)| Section {
+            name: match section {
+                FrameSection::Debug => ".debug_frame",
+                FrameSection::Eh => ".eh_frame",
+            },
+            bytes: table.bytes,
+            relocations: table.relocations,
+            is_strings: false,
+            group: None,
+        })
+    }
+}
+
+fn symbol_name(module: &Module, number: u32) -> Cow<'static, str> {
+    module.string(StringId::from_u32(number)).to_owned().into()
+}

@@ -1,0 +1,100 @@
+//! The pieces of a function's code: where one ends, lanes may stand elsewhere.
+
+use core::ops::Range;
+
+use super::super::dies::Dies;
+use crate::model::{FunctionId, Module, RegionId, ScopeId};
+
+/// Code in which the innermost region and the mask of active lanes are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    /// The innermost.
+    pub(super) region: Option<RegionId>,
+    /// Of the whole-wave code that it is in.
+    pub(super) whole_wave: Option<u32>,
+}
+
+impl Dies<'_> {
+    /// The pieces of a function that are in a scope, of which `cut` takes away what is not to be told.
+    pub(super) fn pieces_of(
+        &self,
+        function: FunctionId,
+        scope: ScopeId,
+        cut: impl Fn(Piece) -> Piece,
+    ) -> Vec<Piece> {
+        let module = self.module;
+        let all = self.lanes.pieces.get(&function).map_or(&[][..], Vec::as_slice);
+        let whole = 0..module.functions[function].bytes;
+        let ranges = match module.ranges(scope) {
+            [] => core::slice::from_ref(&whole),
+            ranges => ranges,
+        };
+        let mut ranges = ranges.to_vec();
+        ranges.sort_by_key(|range| range.start);
+        let mut out: Vec<Piece> = Vec::new();
+        for Range { start, end } in ranges {
+            let first = all.partition_point(|piece| u64::from(piece.end) <= start);
+            for piece in all[first..].iter().take_while(|piece| u64::from(piece.start) < end) {
+                let (start, end) = (piece.start.max(start as u32), piece.end.min(end as u32));
+                let piece = cut(Piece { start, end, ..*piece });
+                match out.last_mut() {
+                    Some(last) if last.end == start && Piece { start, end, ..*last } == piece => {
+                        last.end = end
+                    }
+                    _ => out.push(piece),
+                }
+            }
+        }
+        out
+    }
+}
+
+/// The pieces of a function's code, sorted.
+pub(super) fn pieces(module: &Module, function: FunctionId) -> Vec<Piece> {
+    let bytes = module.functions[function].bytes.min(u32::MAX.into()) as u32;
+    let mut by_region: Vec<Piece> = Vec::new();
+    let mut at = 0;
+    let mut up_to = |end: u32, region: Option<RegionId>| {
+        if at < end {
+            by_region.push(Piece { start: at, end, region, whole_wave: None });
+            at = end;
+        }
+    };
+    let mut open: Vec<RegionId> = Vec::new();
+    for &id in module.regions_of(function) {
+        while let Some(&last) =
+            open.last().filter(|&&last| module.region(last).end <= module.region(id).start)
+        {
+            up_to(module.region(last).end, Some(last));
+            open.pop();
+        }
+        up_to(module.region(id).start, open.last().copied());
+        open.push(id);
+    }
+    while let Some(last) = open.pop() {
+        up_to(module.region(last).end, Some(last));
+    }
+    up_to(bytes, None);
+
+    // Both are sorted.
+    let whole_waves = &module.functions[function].lanes.whole_waves;
+    let mut masks = whole_waves.clone().zip(module.whole_waves(function)).peekable();
+    let mut out = Vec::with_capacity(by_region.len());
+    for piece in by_region {
+        let mut at = piece.start;
+        while at < piece.end {
+            while masks.next_if(|(_, one)| one.mask.end <= at).is_some() {}
+            let (end, whole_wave) = match masks.peek() {
+                Some(&(index, one)) if one.mask.start <= at => (one.mask.end, Some(index)),
+                Some((_, one)) => (one.mask.start, None),
+                None => (piece.end, None),
+            };
+            let end = end.min(piece.end);
+            out.push(Piece { start: at, end, whole_wave, ..piece });
+            at = end;
+        }
+    }
+    out
+}

@@ -1,0 +1,212 @@
+//! The procedures: what each says of where lanes stand.
+
+use super::super::cannot_be_told;
+use super::super::dies::Dies;
+use super::super::lists::Base;
+use super::super::loc::{Lowering, Sink};
+use super::super::scopes::Code;
+use super::{Told, call};
+use crate::emit::addr::AddressKey;
+use crate::emit::info::{Pending, Wanted};
+use crate::error::{At, Error, Result};
+use crate::model::{Function, FunctionId, Mask, RegionId, Stack};
+use crate::op::{Encoder, Encoding};
+
+impl Dies<'_> {
+    /// Writes the procedures of all functions that say where their lanes stand.
+    pub(in crate::lower) fn lane_procedures(&mut self, is_one: bool) -> Result<()> {
+        let module = self.module;
+        let functions = self.units.functions.of(self.entries.unit).map(FunctionId::from_u32);
+        for id in functions.filter(|&id| module.functions[id].lanes.is_described) {
+            let function = &module.functions[id];
+            self.lanes.pieces.insert(id, super::pieces::pieces(module, id));
+            if self.consumer.lane_pc.is_none() {
+                let what = "where the lanes of a wave stand";
+                self.leave_out_of_lanes(function.scope, None, self.consumer.cannot_say(what))?;
+                continue;
+            }
+            if self.lanes.nobody.is_none() {
+                self.common_procedures(function.stack)?;
+            }
+            for &region in module.regions_of(id) {
+                let told = self.region_procedure(function, region, is_one)?;
+                let Some(parent) = module.region(region).parent else {
+                    self.lanes.regions[region] = Some(told);
+                    continue;
+                };
+                let is_same = module.region(parent).scope == module.region(region).scope;
+                self.lanes.outer[region] = if is_same { self.lanes.outer[parent] } else { Some(parent) };
+                self.lanes.regions[region] = Some(told);
+            }
+            for (index, one) in function.lanes.whole_waves.clone().zip(module.whole_waves(id)) {
+                let told = self.running(function.stack, |lowering, lanes, sink| {
+                    lowering.read(one.mask.loc, lanes, sink)
+                })?;
+                self.lanes.whole_waves.insert(index, told);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the procedures of the unit.
+    fn common_procedures(&mut self, stack: Stack) -> Result<()> {
+        let (bits, lanes) = (self.element_bits(), self.module.target.lanes());
+        let nobody = self.lane_procedure(stack, |_, encoding, sink| {
+            let mut encoder = Encoder::new(sink.out, encoding);
+            encoder.undefined().extend(bits, lanes.into());
+            encoder.finish()
+        })?;
+        self.lanes.nobody = Some(nobody);
+        let encoding = self.encoding();
+        let active = match self.module.target.exec() {
+            Some(exec) => self.running(stack, |_, lanes, sink| {
+                let mut encoder = Encoder::new(sink.out, encoding);
+                encoder.regx(exec);
+                read(&mut encoder, lanes);
+                encoder.finish()
+            })?,
+            None => Err(self.consumer.cannot_say("which lanes are active")),
+        };
+        self.lanes.active = Some(active);
+        Ok(())
+    }
+
+    /// Writes a procedure for lanes that run: those of the mask stand at the pc.
+    fn running(
+        &mut self,
+        stack: Stack,
+        mask: impl FnOnce(&mut Lowering<'_>, u32, &mut Sink<'_>) -> Result<()>,
+    ) -> Result<Told> {
+        let (bits, lanes) = (self.element_bits(), self.module.target.lanes());
+        let Some(pc) = self.module.target.pc() else {
+            return Ok(Err(self.consumer.cannot_say("where the pc is")));
+        };
+        self.lane_procedure(stack, |lowering, encoding, sink| {
+            Encoder::new(sink.out, encoding).regx(pc).extend(bits, lanes.into());
+            mask(lowering, lanes, sink)?;
+            choose(sink, encoding, bits, lanes)
+        })
+    }
+
+    /// Writes the procedure of a region.
+    fn region_procedure(&mut self, function: &Function, id: RegionId, is_one: bool) -> Result<Told> {
+        let module = self.module;
+        let region = module.region(id);
+        let around = region.parent.filter(|&parent| module.region(parent).scope == region.scope);
+        let around = match around.and_then(|around| self.lanes.regions[around].clone()) {
+            // Who is not told of that is not told of this.
+            Some(Err(error)) => return Ok(Err(error)),
+            Some(Ok(around)) => Some(around),
+            None => None,
+        };
+        let code = self.code(function);
+        let masks = module.masks(id);
+        let named = |error: Error| error.or_at(At { region: Some(module.region_text(id)), ..At::default() });
+        let moving = match masks.iter().all(|mask| mask.loc == masks[0].loc) {
+            true => None,
+            false => match self.moving_mask(function, code, masks, is_one)? {
+                Ok(procedure) => Some(procedure),
+                Err(error) => return Ok(Err(named(error))),
+            },
+        };
+        let (bits, lanes) = (self.element_bits(), module.target.lanes());
+        let told = self.lane_procedure(function.stack, |lowering, encoding, sink| {
+            let mut encoder = Encoder::new(sink.out, encoding);
+            around.into_iter().for_each(|around| call(&mut encoder, around));
+            if encoding.version >= 5 {
+                encoder.addrx(code.index);
+                if region.waits_at > 0 {
+                    encoder.plus_uconst(region.waits_at.into());
+                }
+            } else {
+                let addend = code.key.addend.wrapping_add(region.waits_at.into());
+                let at = encoder.position() + 1;
+                lowering
+                    .pending
+                    .push(Pending { at, wanted: Wanted::Address(AddressKey { addend, ..code.key }) });
+                encoder.addr(0);
+            }
+            encoder.stack_value().extend(bits, lanes.into());
+            match moving {
+                Some(moving) => {
+                    call(&mut encoder, moving);
+                    read(&mut encoder, lanes);
+                }
+                None => lowering.read(masks[0].loc, lanes, sink)?,
+            }
+            choose(sink, encoding, bits, lanes)
+        })?;
+        Ok(told.map_err(named))
+    }
+
+    /// Writes the procedure of a mask that moves.
+    fn moving_mask(&mut self, function: &Function, code: Code, masks: &[Mask], is_one: bool) -> Result<Told> {
+        let base = if is_one { Base::Unit } else { Base::Address(code) };
+        let bits = u64::from(self.module.target.lanes());
+        let mut why = None;
+        let list = self.list_of(
+            masks,
+            |mask| mask.start..mask.end,
+            function.stack,
+            base,
+            |lowering, mask, sink| lowering.lower(mask.loc, Some(bits), false, sink),
+            |_, _, error| match cannot_be_told(&error) {
+                true => {
+                    why.get_or_insert(error);
+                    Ok(())
+                }
+                false => Err(error),
+            },
+        )?;
+        // Part of it is not enough: lanes would be nowhere.
+        match (why, list) {
+            (Some(error), _) => Ok(Err(error)),
+            (None, None) => Ok(Err(self.consumer.cannot_say("a mask"))),
+            (None, Some(list)) => {
+                self.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, None);
+                self.list(gimli::DW_AT_location, list);
+                self.info.end_entry();
+                Ok(Ok(self.info.entry_offset()))
+            }
+        }
+    }
+
+    /// Writes a procedure, if the consumer can be told.
+    fn lane_procedure(
+        &mut self,
+        stack: Stack,
+        say: impl FnOnce(&mut Lowering<'_>, Encoding, &mut Sink<'_>) -> Result<()>,
+    ) -> Result<Told> {
+        let encoding = self.encoding();
+        let out = &mut self.expression;
+        out.clear();
+        let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
+        match say(&mut self.lowering, encoding, &mut sink) {
+            Ok(()) => {}
+            Err(error) if cannot_be_told(&error) => {
+                self.lowering.pending.clear();
+                return Ok(Err(self.named(error)));
+            }
+            Err(error) => return Err(error),
+        }
+        self.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, None);
+        self.expression_attribute(gimli::DW_AT_location);
+        self.info.end_entry();
+        Ok(Ok(self.info.entry_offset()))
+    }
+}
+
+/// Reads as many bits as there are lanes from the location on top.
+fn read(encoder: &mut Encoder<'_>, lanes: u32) {
+    match (lanes / 8) as u8 {
+        bytes if bytes == encoder.encoding().address_bytes => encoder.deref(),
+        bytes => encoder.deref_size(bytes),
+    };
+}
+
+/// Ends an expression: of each element, which of two vectors it is from says the mask on top.
+fn choose(sink: &mut Sink<'_>, encoding: Encoding, bits: u64, lanes: u32) -> Result<()> {
+    let mut encoder = Encoder::new(sink.out, encoding);
+    encoder.select_bit_piece(bits, lanes.into());
+    encoder.finish()
+}

@@ -1,0 +1,129 @@
+//! Expressions of call frame information: the rules of the caller's registers, which begin with the canonical frame
+//! address on the stack, and depend on no other section. A.6.4.2.
+
+use super::{As, At, Lowering, One, Sink, malformed};
+use crate::error::Result;
+use crate::model::{LocId, Node};
+use crate::op::{Name, Reg};
+
+/// What call frame information must not use: what depends on another section, or on an object or a lane that
+/// nobody gives, or goes round in circles. A.6.4.2.
+const REFUSED: [Name; 21] = [
+    Name::Addrx,
+    Name::Call2,
+    Name::Call4,
+    Name::CallRef,
+    Name::ConstType,
+    Name::Constx,
+    Name::Convert,
+    Name::DerefType,
+    Name::FbReg,
+    Name::ImplicitPointer,
+    Name::AspaceImplicitPointer,
+    Name::GnuParameterRef,
+    Name::GnuVariableValue,
+    Name::RegvalType,
+    Name::Reinterpret,
+    Name::XderefType,
+    Name::PushObjectAddress,
+    Name::PushLane,
+    Name::PushIteration,
+    Name::CallFrameCfa,
+    Name::EntryValue,
+];
+
+/// Whether call frame information must not use an operation.
+pub(super) fn is_refused(name: Name) -> bool {
+    REFUSED.contains(&name)
+}
+
+impl<'m> Lowering<'m> {
+    /// For expressions of call frame information.
+    pub(in crate::lower) fn in_frames(mut self) -> Self {
+        self.in_frames = true;
+        self
+    }
+
+    /// Appends the expression of where a register of the caller is saved; or of the number that it holds, where that is
+    /// what is said of it.
+    ///
+    /// # Errors
+    /// As [`lower`](Self::lower).
+    pub(in crate::lower) fn saved(&mut self, loc: LocId, is_number: bool, sink: &mut Sink<'_>) -> Result<()> {
+        let nodes = self.module.nodes(loc);
+        let uses = nodes.clone().filter(|node| *node == Node::Cfa).count() as u32;
+        self.by_tree(nodes, As::Saved { uses, is_number }, sink)
+    }
+}
+
+impl One<'_, '_> {
+    /// Where a register is saved: a whole expression, with the canonical frame address on the stack at first.
+    pub(super) fn saved(&mut self, root: At, uses: u32, is_number: bool) -> Result<()> {
+        self.initial = Some(uses);
+        if is_number {
+            return self.val(self.tree.last(root));
+        }
+        if self.consumer.has_locations_on_the_stack() {
+            return if self.is_composite(root) { self.parts(root, None, true) } else { self.loc(root) };
+        }
+        // In plain DWARF 5 it is the address that is computed.
+        let (at, bits) = self.moved_by(root);
+        let is_address = matches!(self.tree.node(at), Node::Cfa | Node::Memory(_) | Node::OffsetBy);
+        if !is_address || bits % 8 != 0 {
+            return Err(self.consumer.cannot_say("a register of the caller that is not saved in memory"));
+        }
+        self.plain(root, Some(8))
+    }
+
+    /// The same as an address, in plain DWARF 5: its frames are in the default space, those of waves are not.
+    pub(super) fn plain_cfa(&mut self) -> Result<()> {
+        if self.module.target.lanes() > 1 {
+            return Err(self.consumer.cannot_say("the frame of a wave"));
+        }
+        self.cfa();
+        Ok(())
+    }
+
+    /// The canonical frame address. Where the stack begins with it, a copy for all that want it but the last.
+    pub(super) fn cfa(&mut self) {
+        let Some(uses) = &mut self.initial else {
+            self.encoder.call_frame_cfa();
+            return;
+        };
+        *uses = uses.saturating_sub(1);
+        match (*uses, self.above) {
+            (0, 0) => {}
+            (0, 1) if !self.is_open => {
+                self.encoder.swap();
+            }
+            (_, above) => {
+                self.encoder.pick(above as u8);
+            }
+        }
+    }
+
+    /// Writes an operand that has so many of its operation's below it.
+    pub(super) fn above<T>(&mut self, more: u32, write: impl FnOnce(&mut Self) -> T) -> T {
+        self.above += more;
+        let written = write(self);
+        self.above -= more;
+        written
+    }
+
+    /// What the caller had in a register.
+    pub(super) fn caller_register(&mut self, reg: Reg) -> Result<()> {
+        if !self.consumer.has_locations_on_the_stack() {
+            let name = self.register(reg)?.name();
+            return Err(self.consumer.cannot_say(format!("what the caller had in register {name}")));
+        }
+        let bytes = self.register(reg)?.bits.div_ceil(8);
+        let bytes = u8::try_from(bytes).map_err(|_| malformed())?;
+        self.encoder.call_frame_entry_reg(reg).deref_size(bytes);
+        Ok(())
+    }
+
+    #[cold]
+    pub(super) fn refused_in_frames(&self, operation: &str) -> crate::error::Error {
+        self.consumer.cannot_say(format!("operation `{operation}` in call frame information"))
+    }
+}

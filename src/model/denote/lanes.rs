@@ -1,0 +1,65 @@
+//! Where the lanes of a wave stand, by what the module says of them.
+
+use super::{Contents, Denote, NoMeaning};
+use crate::model::ids::{LocId, ScopeId};
+use crate::model::tree::Tree;
+use crate::model::{Mask, Module};
+
+impl Module {
+    /// Where each lane stands while the wave is at `pc`, in the source of a function or of a call that was inlined:
+    /// bytes from the start of the function. `None` for a lane that was not active when it was entered.
+    ///
+    /// * A lane that is active is at `pc`.
+    /// * Another waits where the innermost region says whose mask has it.
+    ///
+    /// # Errors
+    /// Why it means nothing, with these contents.
+    pub fn lane_pcs(
+        &self,
+        scope: ScopeId,
+        pc: u64,
+        contents: &dyn Contents,
+    ) -> Result<Vec<Option<u64>>, NoMeaning> {
+        let mut standing = vec![None; self.target.lanes() as usize];
+        let mut stand = |mask: u64, pc: u64| {
+            let lanes = standing.iter_mut().enumerate();
+            for (_, lane) in lanes.filter(|(lane, at)| mask >> lane & 1 == 1 && at.is_none()) {
+                *lane = Some(pc);
+            }
+        };
+        stand(self.active_lanes(scope, pc, contents)?, pc);
+        for region in self.regions_at(scope, pc) {
+            let mask = self.masks(region).iter().find(|mask| mask.pcs().contains(&pc));
+            let mask: &Mask = mask.ok_or(NoMeaning::Malformed)?;
+            stand(self.mask_of_lanes(scope, mask.loc, contents)?, self.region(region).waits_at());
+        }
+        Ok(standing)
+    }
+
+    /// Which lanes are active while the wave is at `pc`: bit *k* for lane *k*. Those of EXEC, but where whole-wave
+    /// code has a mask of its own.
+    ///
+    /// # Errors
+    /// Why it means nothing, with these contents.
+    pub fn active_lanes(&self, scope: ScopeId, pc: u64, contents: &dyn Contents) -> Result<u64, NoMeaning> {
+        let function = self.function_of(scope).ok_or(NoMeaning::Malformed)?;
+        if let Some(whole_wave) = self.whole_wave_at(function, pc) {
+            return self.mask_of_lanes(scope, whole_wave.mask.loc, contents);
+        }
+        let exec = self.target.exec().ok_or(NoMeaning::Malformed)?;
+        let mask = contents.register(exec, 0, self.target.lanes());
+        mask.ok_or_else(|| NoMeaning::Unreadable("EXEC".into()))
+    }
+
+    /// The number in a mask: as many bits as a wave has lanes.
+    fn mask_of_lanes(&self, scope: ScopeId, loc: LocId, contents: &dyn Contents) -> Result<u64, NoMeaning> {
+        let function = self.function_of(scope).ok_or(NoMeaning::Malformed)?;
+        let mut tree = Tree::default();
+        let root = tree.read(self.nodes(loc)).ok_or(NoMeaning::Malformed)?;
+        let stack = self.functions[function].stack;
+        let denote = Denote { module: self, tree, stack, contents, depth: 0 };
+        let mask = denote.read(root, self.target.lanes())?;
+        denote.is_whole(root)?;
+        Ok(mask)
+    }
+}

@@ -1,0 +1,346 @@
+//! Random frames: rules by range go in, and the rows that are read back say at each pc what was described, in every
+//! version, format and byte order, in both sections.
+
+use core::ops::Range;
+use std::collections::BTreeSet;
+
+use eitri::Result;
+use eitri::build::Builder;
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{Loc, Module, Val};
+use eitri::op::Reg;
+use eitri::read::{CfaRule, FrameSection, Frames, Instruction, Rule, Sections};
+use eitri::target::{SpaceId, Target};
+use proptest::prelude::*;
+
+use crate::common::link;
+use crate::random::{Choices, choices, targets};
+
+/// What is described of a register, and has to be read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Said {
+    Nothing,
+    Lost,
+    Offset(i64),
+    In(Reg),
+    Lane(Reg, u32),
+    /// What it holds is a register and bytes.
+    Sum(Reg, i64),
+}
+
+/// Where a frame is: a space, a register and bytes.
+type Place = (SpaceId, Reg, i64);
+
+/// What is described of a function.
+#[derive(Debug)]
+struct Frame {
+    step: u64,
+    /// Where something may change, and the end.
+    stops: Vec<usize>,
+    /// Of the instructions from each stop on.
+    cfa: Vec<Place>,
+    registers: Vec<(Reg, Vec<Said>)>,
+}
+
+impl Frame {
+    /// A few values for each column, so that rows come again.
+    fn random(c: &mut Choices<'_>, target: &Target) -> Self {
+        let step = u64::from(target.min_instruction_bytes());
+        let instructions = [3, 40, 80, 400, 70_000][c.below(5)];
+        let is_gpu = target.lanes() > 1;
+        let sgprs: Vec<Reg> = target
+            .registers()
+            .filter(|r| !r.is_vector() && r.bits == if is_gpu { 32 } else { 64 })
+            .map(|r| r.reg)
+            .filter(|&reg| reg != target.call_frames().return_register && target.cfa_register() != Some(reg))
+            .collect();
+        let alignment = i64::from(target.call_frames().data_alignment);
+        let offset = |c: &mut Choices<'_>| alignment * (c.below(400) as i64 - 60);
+        let space = if is_gpu { SpaceId::PRIVATE_WAVE } else { SpaceId::DEFAULT };
+        let places: Vec<Place> = (0..1 + c.below(3)).map(|_| (space, c.one(&sgprs), offset(c))).collect();
+        let said = |c: &mut Choices<'_>| match c.below(8) {
+            0 => Said::Lost,
+            1 | 2 => Said::Offset(offset(c)),
+            3 => Said::In(c.one(&sgprs)),
+            4 if is_gpu => {
+                Said::Lane(target.vgpr(c.below(256) as u16).expect("v0 to v255"), c.below(32) as u32)
+            }
+            5 if !is_gpu => Said::Sum(c.one(&sgprs), offset(c)),
+            _ => Said::Nothing,
+        };
+        let mut columns: BTreeSet<Reg> = (0..c.below(9)).map(|_| c.one(&sgprs)).collect();
+        columns.insert(target.call_frames().return_register);
+        // Where something changes.
+        let mut stops: Vec<usize> = (0..c.below(12)).map(|_| c.below(instructions)).collect();
+        stops.extend([0, instructions]);
+        stops.sort_unstable();
+        stops.dedup();
+        fn spread<T: Clone>(c: &mut Choices<'_>, stops: &[usize], values: &[T]) -> Vec<T> {
+            (1..stops.len()).map(|_| values[c.below(values.len())].clone()).collect()
+        }
+        let cfa = spread(c, &stops, &places);
+        let mut registers = Vec::new();
+        for reg in columns {
+            let mut values: Vec<Said> = (0..1 + c.below(3)).map(|_| said(c)).collect();
+            values.retain(|said| *said != Said::In(reg));
+            if reg == target.call_frames().return_register {
+                values.retain(|said| !matches!(said, Said::Nothing | Said::In(_) | Said::Lane(..)));
+                values.push(Said::Lost);
+            } else if values.is_empty() {
+                values.push(Said::Nothing);
+            }
+            let by_pc = spread(c, &stops, &values);
+            registers.push((reg, by_pc));
+        }
+        Self { step, stops, cfa, registers }
+    }
+
+    /// Describes it, by ranges that may be cut anywhere.
+    fn describe(&self, m: &mut Builder, c: &mut Choices<'_>, name: &str) -> Result<()> {
+        let unit = m.unit(&format!("{name}.c"));
+        let f = m.function(unit, name)?.code(name, self.bytes()).id();
+        let mut frame = m.frame(f)?;
+        for (pcs, &(space, reg, by)) in self.runs(&self.cfa, c) {
+            frame.cfa(pcs, Loc::memory(space, Val::register(reg).plus(by)))?;
+        }
+        for (reg, said) in self.registers.iter().rev() {
+            for (pcs, said) in self.runs(said, c) {
+                match *said {
+                    Said::Nothing if c.maybe() => frame.same_value(pcs, *reg)?,
+                    Said::Nothing => &mut frame,
+                    Said::Lost => frame.undefined(pcs, *reg)?,
+                    Said::Offset(by) => frame.saved(pcs, *reg, Loc::cfa().offset(by))?,
+                    Said::In(other) => frame.saved(pcs, *reg, Loc::register(other))?,
+                    Said::Lane(vector, lane) => frame.saved_in_lane(pcs, *reg, vector, lane)?,
+                    Said::Sum(other, by) => {
+                        frame.saved(pcs, *reg, Loc::value(Val::register(other).plus(by)))?
+                    }
+                };
+            }
+        }
+        Ok(())
+    }
+
+    fn bytes(&self) -> u64 {
+        self.pc(self.cfa.len())
+    }
+
+    fn pc(&self, stop: usize) -> u64 {
+        self.step * self.stops[stop] as u64
+    }
+
+    /// Pcs with one value, cut once more now and then.
+    fn runs<'a, T: PartialEq>(&self, values: &'a [T], c: &mut Choices<'_>) -> Vec<(Range<u64>, &'a T)> {
+        let mut runs = Vec::new();
+        let mut start = 0;
+        while start < values.len() {
+            let same = values[start..].iter().take_while(|value| **value == values[start]).count();
+            let len = if c.below(4) == 0 { 1 + c.below(same) } else { same };
+            runs.push((self.pc(start)..self.pc(start + len), &values[start]));
+            start += len;
+        }
+        runs
+    }
+
+    /// How many rows it takes.
+    fn rows(&self) -> usize {
+        let changes = |pc: &usize| {
+            self.cfa[*pc] != self.cfa[pc - 1]
+                || self.registers.iter().any(|(_, said)| said[*pc] != said[pc - 1])
+        };
+        1 + (1..self.cfa.len()).filter(changes).count()
+    }
+
+    /// Whether a rule that is read is the one that was described.
+    fn is_said(&self, reg: Reg, said: &Said, place: Place, rule: Option<Rule<'_>>) -> bool {
+        let uleb = |out: &mut Vec<u8>, value: u64| gimli::leb128_write(out, value);
+        match (said, rule) {
+            (Said::Nothing, None | Some(Rule::SameValue)) | (Said::Lost, Some(Rule::Undefined)) => true,
+            (Said::Offset(by), Some(Rule::Offset(found))) => *by == found,
+            (Said::In(other), Some(Rule::Register(found))) => *other == found && reg != found,
+            // `regx v; offset_uconst 4 * lane`.
+            (Said::Lane(vector, lane), Some(Rule::Expression(expr))) => {
+                let mut bytes = vec![0x90];
+                uleb(&mut bytes, vector.0);
+                if *lane > 0 {
+                    bytes.extend([0xe9, 0x05]);
+                    uleb(&mut bytes, 4 * u64::from(*lane));
+                }
+                bytes == expr
+            }
+            // Where the frame is counted from the same register, it is counted from the frame.
+            (Said::Sum(other, by), Some(Rule::ValOffset(found))) => {
+                *other == place.1 && *by == place.2 + found
+            }
+            // `breg` and the bytes, for registers up to 31; else `bregx`.
+            (Said::Sum(other, by), Some(Rule::ValExpression(expr))) => {
+                let mut bytes = Vec::new();
+                match other.0 {
+                    0..32 => bytes.push(0x70 + other.0 as u8),
+                    reg => {
+                        bytes.push(0x92);
+                        uleb(&mut bytes, reg);
+                    }
+                }
+                gimli::sleb_write(&mut bytes, *by);
+                bytes == expr
+            }
+            _ => false,
+        }
+    }
+}
+
+/// LEB128, of another make than what is tested.
+mod gimli {
+    pub use ::gimli::Format;
+
+    pub fn leb128_write(out: &mut Vec<u8>, value: u64) {
+        ::gimli::leb128::write::unsigned(out, value).expect("a vector takes it");
+    }
+
+    pub fn sleb_write(out: &mut Vec<u8>, value: i64) {
+        ::gimli::leb128::write::signed(out, value).expect("a vector takes it");
+    }
+}
+
+struct Form {
+    consumer: Consumer,
+    section: FrameSection,
+}
+
+fn forms(target: &Target) -> Vec<Form> {
+    let mut forms = Vec::new();
+    for version in 2..=5 {
+        for format in [gimli::Format::Dwarf32, gimli::Format::Dwarf64] {
+            let mut consumer = if target.lanes() > 1 { Consumer::llvm() } else { Consumer::dwarf5() };
+            (consumer.version, consumer.format) = (version, format);
+            forms.push(Form { consumer, section: FrameSection::Debug });
+        }
+    }
+    if target.call_frames().has_eh_frame {
+        let mut consumer = Consumer::dwarf5();
+        (consumer.frames.eh_frame, consumer.frames.debug_frame) = (true, false);
+        forms.push(Form { consumer, section: FrameSection::Eh });
+    } else {
+        forms.push(Form { consumer: Consumer::rocgdb(), section: FrameSection::Debug });
+    }
+    forms
+}
+
+fn read_back(module: &Module, frames: &[Frame], form: &Form) {
+    let target = module.target();
+    let address = |name: &str| 0x10_0000 + 0x10_0000 * name[1..].parse::<u64>().expect("a number");
+    let lowered = lower(module, &form.consumer, Policy::Partial).expect("sections");
+    // One reader of today takes no offsets below 0 with a space, and has expressions there.
+    let linked = link(&lowered.sections, target, address);
+    assert!(lowered.left_out.is_empty(), "{:?}", lowered.left_out);
+    let empty = Vec::new();
+    let bytes = |name: &str| linked.sections.get(name).unwrap_or(&empty);
+    let sections = Sections {
+        debug_frame: bytes(".debug_frame"),
+        eh_frame: bytes(".eh_frame"),
+        big_endian: target.is_big_endian(),
+        ..Sections::default()
+    };
+    let mut encoding = form.consumer.encoding(target.address_bytes());
+    encoding.big_endian = target.is_big_endian();
+    let read = Frames::read(&sections, form.section, encoding).expect("frames");
+    assert_eq!(read.fdes.len(), frames.len());
+    for (index, (frame, fde)) in frames.iter().zip(&read.fdes).enumerate() {
+        let cie = read.cie(fde);
+        let version = match (form.section, form.consumer.version) {
+            (FrameSection::Eh, _) | (_, 2) => 1,
+            (_, 3) => 3,
+            _ => 4,
+        };
+        assert_eq!(cie.version, version);
+        assert_eq!((fde.start, fde.length), (address(&format!("f{index}")), frame.bytes()));
+        let mut rows = read.rows(fde);
+        let (mut count, mut next, mut said) = (0, fde.start, 0);
+        while let Some(row) = rows.next_row().expect("a row") {
+            assert_eq!(row.start, next);
+            (next, count) = (row.end, count + 1);
+            let starts = (0..frame.cfa.len())
+                .filter(|&at| row.start <= fde.start + frame.pc(at) && fde.start + frame.pc(at) < row.end);
+            for at in starts {
+                said += 1;
+                let place @ (space, reg, offset) = frame.cfa[at];
+                match row.cfa {
+                    CfaRule::Register { register, offset: by, space: of } => assert_eq!(
+                        (of.unwrap_or(0), register, by),
+                        (space.0.into(), reg, offset),
+                        "stop {at}"
+                    ),
+                    // lit6; aspace_bregx.
+                    CfaRule::Expression(expr) => {
+                        let mut expected = vec![0x36, 0xe9, 0x09];
+                        gimli::leb128_write(&mut expected, reg.0);
+                        gimli::sleb_write(&mut expected, offset);
+                        assert!(form.consumer.name == "ROCgdb" && offset < 0 && expr == expected);
+                    }
+                    CfaRule::Unset => panic!("stop {at}: no address"),
+                }
+                for (reg, said) in &frame.registers {
+                    let rule = row.rule(*reg);
+                    assert!(
+                        frame.is_said(*reg, &said[at], place, rule),
+                        "stop {at}, {reg:?}: {:?}, but {rule:?}",
+                        said[at]
+                    );
+                }
+                let others =
+                    row.rules.iter().filter(|(reg, _)| frame.registers.iter().all(|(known, _)| known != reg));
+                assert_eq!(others.count(), 0);
+            }
+        }
+        // Each stop is where a row begins, or in one.
+        assert_eq!((next, said), (fde.start + fde.length, frame.cfa.len()));
+        // Sums that are counted from the frame in one row and not in another change with it.
+        let has_sums =
+            frame.registers.iter().any(|(_, all)| all.iter().any(|said| matches!(said, Said::Sum(..))));
+        if !has_sums {
+            assert_eq!(count, frame.rows(), "rows that say nothing new");
+        }
+        nothing_is_wasted(&read, fde);
+    }
+}
+
+/// No row begins where nothing is said, and nothing is put aside that is not taken up.
+fn nothing_is_wasted(read: &Frames<'_>, fde: &eitri::read::Fde<'_>) {
+    let (mut remembered, mut advanced) = (0, false);
+    for one in read.instructions(fde) {
+        let one = one.expect("an instruction").instruction;
+        let is_advance = matches!(one, Instruction::AdvanceLoc { .. });
+        assert!(!(is_advance && advanced), "two advances");
+        advanced = is_advance;
+        match one {
+            Instruction::RememberState => remembered += 1,
+            Instruction::RestoreState => remembered -= 1,
+            _ => {}
+        }
+        assert!(remembered >= 0);
+    }
+    assert_eq!(remembered, 0);
+}
+
+fn check(words: &[u16], target: &Target) {
+    let mut c = Choices::new(words);
+    let mut m = Builder::new(target.clone());
+    let frames: Vec<Frame> = (0..1 + c.below(3)).map(|_| Frame::random(&mut c, target)).collect();
+    for (index, frame) in frames.iter().enumerate() {
+        frame.describe(&mut m, &mut c, &format!("f{index}")).expect("a description");
+    }
+    let module = m.finish().expect("a module");
+    for form in forms(target) {
+        read_back(&module, &frames, &form);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_described_is_read_back(words in choices(300), target in 0..5usize) {
+        check(&words, &targets()[target]);
+    }
+}

@@ -1,0 +1,169 @@
+//! Call frame information, put together by hand.
+
+use eitri::op::{Dialect, Encoding, text};
+use eitri::read::{FrameSection, Frames, Sections};
+use eitri::target::Target;
+
+use crate::bytes::Bytes;
+
+/// A `.debug_frame` section: version 4, addresses of 8 bytes.
+#[derive(Debug, Default)]
+pub struct Section(Bytes);
+
+impl Section {
+    /// A CIE with code alignment 1. Gives its offset.
+    pub fn cie(
+        &mut self,
+        augmentation: &str,
+        data_alignment: i64,
+        return_register: u64,
+        first: &Program,
+    ) -> u64 {
+        let mut cie = Bytes::default();
+        cie.u32(0xffff_ffff).u8s([4]).string(augmentation).u8s([8, 0, 1]).sleb(data_alignment);
+        cie.uleb(return_register);
+        if augmentation.starts_with('z') {
+            cie.uleb(0);
+        }
+        cie.u8s(&first.0.bytes);
+        let offset = self.0.len();
+        self.0.unit(&cie);
+        offset
+    }
+
+    /// An FDE of that CIE. `is_augmented` if its augmentation starts with `z`.
+    pub fn fde(&mut self, cie: u64, start: u64, length: u64, program: &Program) -> u64 {
+        let mut fde = Bytes::default();
+        fde.u32(cie as u32).u64(start).u64(length);
+        // The augmentation is behind the length, the id and the version.
+        if self.0.bytes[cie as usize + 9] == b'z' {
+            fde.uleb(0);
+        }
+        fde.u8s(&program.0.bytes);
+        let offset = self.0.len();
+        self.0.unit(&fde);
+        offset
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.0.bytes
+    }
+
+    pub fn read(&self) -> Frames<'_> {
+        self.read_as(ENCODING)
+    }
+
+    /// The same with expressions in another dialect.
+    pub fn read_as(&self, encoding: Encoding) -> Frames<'_> {
+        let sections = Sections { debug_frame: &self.0.bytes, ..Sections::default() };
+        Frames::read(&sections, FrameSection::Debug, encoding).expect("the section is read")
+    }
+}
+
+pub const ENCODING: Encoding = encoding(Dialect::Llvm);
+
+pub const fn encoding(dialect: Dialect) -> Encoding {
+    Encoding::new(8, dialect)
+}
+
+/// Call frame instructions (DWARF 5 table 7.29, and LLVM's), one after the other.
+#[derive(Debug, Clone, Default)]
+pub struct Program(pub Bytes);
+
+impl Program {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An opcode and unsigned operands.
+    pub fn op<const N: usize>(mut self, opcode: u8, operands: [u64; N]) -> Self {
+        self.0.u8s([opcode]);
+        operands.into_iter().for_each(|operand| _ = self.0.uleb(operand));
+        self
+    }
+
+    /// An opcode, unsigned operands and a last one that is signed.
+    pub fn signed<const N: usize>(self, opcode: u8, operands: [u64; N], last: i64) -> Self {
+        let mut all = self.op(opcode, operands);
+        all.0.sleb(last);
+        all
+    }
+
+    pub fn expression(self, opcode: u8, reg: Option<u64>, expr: &[u8]) -> Self {
+        let mut all = self.op(opcode, []);
+        reg.into_iter().for_each(|reg| _ = all.0.uleb(reg));
+        all.0.uleb(expr.len() as u64).u8s(expr);
+        all
+    }
+
+    /// The bytes as they are.
+    pub fn raw(mut self, bytes: &[u8]) -> Self {
+        self.0.u8s(bytes);
+        self
+    }
+
+    /// This program and after it another.
+    pub fn then(self, other: Self) -> Self {
+        self.raw(&other.0.bytes)
+    }
+
+    /// `DW_CFA_advance_loc1`.
+    pub fn advance(self, bytes: u8) -> Self {
+        let mut all = self.op(0x02, []);
+        all.0.u8s([bytes]);
+        all
+    }
+
+    pub fn def_cfa(self, reg: u64, offset: u64) -> Self {
+        self.op(0x0c, [reg, offset])
+    }
+
+    pub fn def_aspace_cfa(self, reg: u64, offset: u64, space: u64) -> Self {
+        self.op(0x30, [reg, offset, space])
+    }
+
+    pub fn def_aspace_cfa_sf(self, reg: u64, factored: i64, space: u64) -> Self {
+        let mut all = self.signed(0x31, [reg], factored);
+        all.0.uleb(space);
+        all
+    }
+
+    pub fn undefined(self, reg: u64) -> Self {
+        self.op(0x07, [reg])
+    }
+
+    pub fn same_value(self, reg: u64) -> Self {
+        self.op(0x08, [reg])
+    }
+
+    /// In bytes divided by the data alignment.
+    pub fn offset(self, reg: u64, factored: i64) -> Self {
+        self.signed(0x11, [reg], factored)
+    }
+
+    pub fn val_offset(self, reg: u64, factored: i64) -> Self {
+        self.signed(0x15, [reg], factored)
+    }
+
+    pub fn register(self, reg: u64, from: u64) -> Self {
+        self.op(0x09, [reg, from])
+    }
+
+    pub fn at(self, reg: u64, expr: &[u8]) -> Self {
+        self.expression(0x10, Some(reg), expr)
+    }
+
+    pub fn value(self, reg: u64, expr: &[u8]) -> Self {
+        self.expression(0x16, Some(reg), expr)
+    }
+}
+
+/// Operations from text.
+pub fn ops(target: &Target, expr: &str) -> Vec<u8> {
+    ops_of(target, Dialect::Llvm, expr)
+}
+
+pub fn ops_of(target: &Target, dialect: Dialect, expr: &str) -> Vec<u8> {
+    let parsed = text::parse(expr, encoding(dialect), Some(target));
+    parsed.unwrap_or_else(|error| panic!("{expr}: {error}")).bytes().to_vec()
+}

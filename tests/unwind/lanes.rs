@@ -1,0 +1,118 @@
+//! Lanes: in which frames they are, and where. The attributes are put together by hand; what is expected comes from
+//! the wave, which knows what EXEC was when each function was called.
+
+use eitri::eval::{CallStack, Class, DebugInfo};
+use eitri::op::{Dialect, DraftCodes};
+use eitri::read::{Dwarf, Sections};
+use pretty_assertions::assert_eq;
+
+use crate::bytes::Bytes;
+use crate::cfi::encoding;
+use crate::wave::{ALL, Code, Wave, address, run};
+
+/// Where lanes of function 1 wait that were active when it was called, and are not now.
+const WAIT: u64 = 0x2044;
+
+/// `DW_AT_LLVM_lane_pc` of each function; none of the kernel, in which all lanes are.
+fn lane_pc(code: &Code, function: usize) -> Option<Vec<u8>> {
+    let (lanes, mask) = (code.lanes, code.lanes / 8);
+    let select = |mask_of: &str| format!("{mask_of} exec; deref_size {mask}; select_bit_piece 64 {lanes}");
+    let on_entry = select("call_frame_entry_reg");
+    let here = format!("regx pc; extend 64 {lanes}");
+    let nowhere = format!("undefined; extend 64 {lanes}");
+    let text = match function {
+        0 => return None,
+        1 => {
+            let waiting = format!("addr {WAIT:#x}; stack_value; extend 64 {lanes}");
+            format!("{nowhere}; {waiting}; {here}; {}; {on_entry}", select("regx"))
+        }
+        _ => format!("{nowhere}; {here}; {on_entry}"),
+    };
+    Some(code.ops(&text))
+}
+
+/// `.debug_abbrev` and `.debug_info`: a unit of DWARF 5 with four subprograms.
+fn debug_info(code: &Code) -> (Bytes, Bytes) {
+    let (lanes_code, lane_pc_code) = match code.dialect {
+        Dialect::Legacy => (0x3e0a, 0x3e0b),
+        _ => (0x3e11, 0x3e12),
+    };
+    let mut abbrev = Bytes::default();
+    // Low pc as address, high pc as constant of eight bytes, lanes as one of one.
+    abbrev.u8s([1, 0x11, 1, 0, 0]);
+    abbrev.u8s([2, 0x2e, 0, 0x11, 0x01, 0x12, 0x07]).uleb(lanes_code).u8s([0x0b, 0, 0]);
+    abbrev.u8s([3, 0x2e, 0, 0x11, 0x01, 0x12, 0x07]).uleb(lanes_code).u8s([0x0b]);
+    abbrev.uleb(lane_pc_code).u8s([0x18, 0, 0, 0]);
+    let mut unit = Bytes::default();
+    unit.u16(5).u8s([1, 8]).u32(0).u8s([1]);
+    for (function, listing) in code.functions.iter().enumerate() {
+        let lane_pc = lane_pc(code, function);
+        unit.u8s([if lane_pc.is_some() { 3 } else { 2 }]);
+        unit.u64(address(function)).u64(listing.len() as u64 * 4).u8s([code.lanes as u8]);
+        if let Some(expr) = lane_pc {
+            unit.uleb(expr.len() as u64).u8s(expr);
+        }
+    }
+    unit.u8s([0]);
+    let mut info = Bytes::default();
+    info.unit(&unit);
+    (abbrev, info)
+}
+
+/// The frames that a lane is in, and where: numbers and pcs.
+fn expected(wave: &Wave, calls: &[Wave], lane: usize) -> Vec<(u32, u64)> {
+    let here = |mask: u64| mask >> lane & 1 == 1;
+    (0..=calls.len())
+        .filter_map(|number| {
+            let now = if number == 0 { wave } else { &calls[number - 1] };
+            let pc = match calls.get(number) {
+                None => now.pc,
+                Some(then) if !here(then.exec) => return None,
+                Some(_) if address(1) <= now.pc && now.pc < address(2) && !here(now.exec) => WAIT,
+                Some(_) => now.pc,
+            };
+            Some((number as u32, pc))
+        })
+        .collect()
+}
+
+#[test]
+fn lanes_have_frames_where_they_were_active_on_entry() {
+    for (lanes, dialect) in ALL {
+        let code = Code::new(lanes, dialect);
+        let (abbrev, info) = debug_info(&code);
+        let sections = Sections {
+            debug_abbrev: &abbrev.bytes,
+            debug_info: &info.bytes,
+            address_bytes: 8,
+            ..Sections::default()
+        };
+        let dwarf = Dwarf::from_sections(sections, dialect, DraftCodes::NONE).expect("it is read");
+        let info = DebugInfo::new(&dwarf);
+        let section = code.section();
+        let frames = [section.read_as(encoding(dialect))];
+        let (mut waiting, mut skipped) = (0, 0);
+        run(&code, |wave, calls| {
+            let stack = CallStack::new(wave, &frames, &code.target).with_debug_info(&info);
+            for lane in 0..lanes as u32 {
+                let found = stack.frames_of_lane(lane).map(|frame| {
+                    let frame = frame.unwrap_or_else(|fault| panic!("{fault}"));
+                    (frame.number(), frame.lane_pc(lane).expect("a pc").expect("the lane is there"))
+                });
+                let found: Vec<_> = found.collect();
+                assert_eq!(found, expected(wave, calls, lane as usize), "lane {lane}, pc {:#x}", wave.pc);
+                waiting += found.iter().filter(|(_, pc)| *pc == WAIT).count();
+                skipped += calls.len() + 1 - found.len();
+            }
+            let frame = stack.innermost().expect("a frame");
+            assert_eq!(frame.lanes(), lanes as u64);
+            let fault = frame.lane_pc(lanes as u32).expect_err("there is no such lane");
+            assert_eq!(fault.class(), Some(Class::Evaluation));
+            // Without debug information nothing is known of lanes.
+            let stack = CallStack::new(wave, &frames, &code.target);
+            let found = stack.frames_of_lane(1).map(|frame| frame.expect("a frame").number());
+            assert!(found.eq(0..=calls.len() as u32));
+        });
+        assert!(waiting > 100 && skipped > 1000, "{waiting}, {skipped}");
+    }
+}

@@ -1,0 +1,266 @@
+//! From frame to frame: which pc is looked up, where the last frame is, what stops it on the way.
+
+use eitri::eval::{CallStack, Class, Context, Evaluator, Machine, Snapshot};
+use eitri::op::Reg;
+use eitri::read::FrameSection;
+use eitri::target::{SpaceId, Target};
+use pretty_assertions::assert_eq;
+
+use crate::cfi::{ENCODING, Program, Section, ops};
+use crate::rules::{machine, section};
+
+/// The pcs of all frames, and what stopped it.
+fn outward(section: &Section, machine: &Snapshot) -> (Vec<u64>, Option<(Option<Class>, String)>) {
+    let (frames, target) = ([section.read()], Target::x86_64());
+    let stack = CallStack::new(machine, &frames, &target).with_frame_limit(100);
+    let (mut pcs, mut stopped) = (Vec::new(), None);
+    for frame in stack.frames() {
+        match frame {
+            Ok(frame) => pcs.push(frame.pc()),
+            Err(fault) => stopped = Some((fault.class(), fault.to_string())),
+        }
+    }
+    (pcs, stopped)
+}
+
+fn first() -> Program {
+    Program::new().def_cfa(7, 16).offset(16, 1)
+}
+
+/// DWARF 5, section 6.4.4: the instruction before the return address is the call's, which can be the last of its
+/// function.
+#[test]
+fn the_row_of_a_caller_is_that_of_the_call() {
+    let mut section = Section::default();
+    let cie = section.cie("", -8, 16, &first());
+    section.fde(cie, 0x1000, 0x100, &Program::new());
+    // The call is the last instruction before 0x2001, where another row, or another function, begins.
+    section.fde(cie, 0x2000, 1, &Program::new().undefined(16));
+    section.fde(cie, 0x2001, 0xff, &Program::new());
+    assert_eq!(outward(&section, &machine()), (vec![0x1000, 0x2000], None));
+}
+
+/// What a signal interrupted has made no call: augmentation `S`.
+#[test]
+fn the_row_of_what_a_signal_interrupted_is_that_of_the_pc_itself() {
+    let mut section = Section::default();
+    let cie = section.cie("zS", -8, 16, &first());
+    let plain = section.cie("", -8, 16, &first());
+    section.fde(cie, 0x1000, 0x100, &Program::new());
+    section.fde(plain, 0x2000, 1, &Program::new());
+    section.fde(plain, 0x2001, 0xff, &Program::new().undefined(16));
+    let machine = machine();
+    assert_eq!(outward(&section, &machine), (vec![0x1000, 0x2001], None));
+    let (frames, target) = ([section.read()], Target::x86_64());
+    let stack = CallStack::new(&machine, &frames, &target);
+    let all: Vec<_> = stack.frames().map(|frame| frame.expect("a frame").is_signal()).collect();
+    assert_eq!(all, [true, false]);
+}
+
+#[test]
+fn faults_name_what_is_known() {
+    let stopped = |section: &Section, machine: &Snapshot| {
+        let (pcs, stopped) = outward(section, machine);
+        let (class, text) = stopped.expect("a fault");
+        (pcs.len(), class, text)
+    };
+    // No entry for the caller's caller.
+    let mut lonely = Section::default();
+    let cie = lonely.cie("", -8, 16, &first());
+    lonely.fde(cie, 0x1000, 0x100, &Program::new());
+    let (frames, class, text) = stopped(&lonely, &machine());
+    assert_eq!((frames, class), (2, Some(Class::Evaluation)));
+    assert_eq!(text, "frame 1, pc 0x2000: evaluation error: no call frame information has code at this pc");
+    // A return address of 0, which is no call's.
+    let mut zero = machine();
+    zero.store(SpaceId::DEFAULT, None, 0x7008, &[0; 8]);
+    let (frames, class, text) = stopped(&section(Program::new()), &zero);
+    assert_eq!((frames, class), (1, Some(Class::Evaluation)));
+    assert_eq!(
+        text,
+        "frame 0, pc 0x1000, `.debug_frame` entry at 0x15, register 16, rule offset(-8): \
+         evaluation error: the return address is 0"
+    );
+    // One that is not mapped.
+    let mut unmapped = machine();
+    unmapped.registers.insert(Reg(7), 0xdead_0000u64.to_le_bytes().to_vec());
+    let (frames, class, text) = stopped(&section(Program::new()), &unmapped);
+    assert_eq!((frames, class), (1, Some(Class::Evaluation)), "{text}");
+    assert!(text.contains("register 16, rule offset(-8)") && text.contains("not mapped"), "{text}");
+    // A CFA that cannot be read.
+    let mut unknown = machine();
+    unknown.registers.remove(&Reg(7));
+    let (_, class, text) = stopped(&section(Program::new()), &unknown);
+    assert_eq!(class, Some(Class::Evaluation), "{text}");
+    assert!(text.contains("canonical frame address, rule register 7+16: evaluation error"), "{text}");
+    // An instruction that is none.
+    let (frames, class, text) = stopped(&section(Program::new().op(0x3f, [])), &machine());
+    assert_eq!((frames, class), (1, None), "{text}");
+    assert!(text.contains("frame 0, pc 0x1000, `.debug_frame` entry at 0x15: "), "{text}");
+    assert!(text.contains("call frame instruction 0x3f"), "{text}");
+    // A pc that is not known.
+    let nowhere = Snapshot { pc: None, ..machine() };
+    let (frames, class, text) = stopped(&section(Program::new()), &nowhere);
+    assert_eq!((frames, class), (0, Some(Class::Evaluation)), "{text}");
+}
+
+/// A fault in the rules of a frame further inward is the one that is told.
+#[test]
+fn a_fault_within_is_the_cause() {
+    let target = Target::x86_64();
+    let mut section = Section::default();
+    let cie = section.cie("", -8, 16, &first());
+    section.fde(cie, 0x1000, 0x100, &Program::new().register(3, 17));
+    section.fde(cie, 0x2000, 0x100, &Program::new().at(12, &ops(&target, "drop; regx rbx")));
+    section.fde(cie, 0x3000, 0x100, &Program::new().undefined(16));
+    let mut machine = machine();
+    machine.store(SpaceId::DEFAULT, None, 0x7018, &0x3005u64.to_le_bytes());
+    let frames = [section.read()];
+    let stack = CallStack::new(&machine, &frames, &target);
+    let last = stack.frame(2).expect("frames").expect("a frame");
+    let fault = last.register(Reg(12)).expect_err("a fault");
+    assert_eq!((fault.frame, fault.class()), (0, Some(Class::IllFormed)), "{fault}");
+    assert_eq!(stack.saved(Reg(12), 2), None);
+    // Once more, and of something else in between.
+    assert_eq!(last.register(Reg(13)).map(|found| found.to_string()), Ok("reg:13".into()));
+    assert_eq!(last.register(Reg(12)).expect_err("a fault"), fault);
+}
+
+/// Frames that do not get on.
+#[test]
+fn circles_end() {
+    // The return address leads back into the same function, and the CFA is always the same.
+    let mut section = Section::default();
+    let cie = section.cie("", -8, 16, &Program::new().def_cfa(7, 16).offset(16, 1).same_value(7));
+    section.fde(cie, 0x2000, 0x100, &Program::new());
+    let mut machine = machine();
+    machine.pc = Some(0x2001);
+    let (pcs, stopped) = outward(&section, &machine);
+    let (class, text) = stopped.expect("a fault");
+    assert_eq!((pcs.len(), class), (1, Some(Class::Evaluation)));
+    assert!(text.contains("of a frame before it"), "{text}");
+    // Two functions that return to each other.
+    let mut section = Section::default();
+    let swap = Program::new().def_cfa(7, 16).same_value(7).register(16, 12);
+    let cie = section.cie(
+        "",
+        -8,
+        16,
+        &swap.value(12, &ops(&Target::x86_64(), "drop; const2u 0x5000; breg12 0; minus")),
+    );
+    section.fde(cie, 0x2000, 0x1000, &Program::new());
+    machine.registers.insert(Reg(12), 0x2801u64.to_le_bytes().to_vec());
+    machine.pc = Some(0x2001);
+    let (pcs, stopped) = outward(&section, &machine);
+    let (class, text) = stopped.expect("a fault");
+    assert_eq!(class, Some(Class::Evaluation));
+    assert!(text.contains("of a frame before it"), "{text}");
+    assert!(pcs.len() < 6 && pcs[..3] == [0x2001, 0x2800, 0x27fe], "{pcs:x?}");
+    // The return address has no rule: it would be the pc.
+    let mut section = Section::default();
+    let cie = section.cie("", -8, 16, &Program::new().def_cfa(7, 16));
+    section.fde(cie, 0x2000, 0x100, &Program::new());
+    machine.registers.insert(Reg(16), 0x2001u64.to_le_bytes().to_vec());
+    let (pcs, stopped) = outward(&section, &machine);
+    assert_eq!(pcs, [0x2001]);
+    assert!(stopped.expect("a fault").1.contains("no rule says where the return address is"));
+    // Always further, without end.
+    let mut section = Section::default();
+    let cie = section.cie("", -8, 16, &Program::new().def_cfa(7, 16).register(16, 12));
+    section.fde(cie, 0x2000, 0x100, &Program::new());
+    let (pcs, stopped) =
+        outward(&section, &Snapshot { registers: with(&machine, 12, 0x2005), ..machine.clone() });
+    assert_eq!(pcs.len(), 100);
+    assert!(stopped.expect("a fault").1.contains("more than 100 frames"));
+}
+
+fn with(machine: &Snapshot, reg: u64, value: u64) -> std::collections::BTreeMap<Reg, Vec<u8>> {
+    let mut registers = machine.registers.clone();
+    registers.insert(Reg(reg), value.to_le_bytes().to_vec());
+    registers
+}
+
+/// Expressions of any frame, and of call frame information that asks for others: as deep as frames are.
+#[test]
+fn rules_of_many_frames_that_ask_for_each_other() {
+    let target = Target::x86_64();
+    let mut section = Section::default();
+    // rbx is 1 more in each caller.
+    let next = ops(&target, "drop; breg3 1");
+    let cie = section.cie("", -8, 16, &Program::new().def_cfa(7, 16).register(16, 12).value(3, &next));
+    section.fde(cie, 0x2000, 0x100, &Program::new());
+    let mut machine = machine();
+    (machine.pc, machine.registers) = (Some(0x2001), with(&machine, 12, 0x2005));
+    let frames = [section.read()];
+    let stack = CallStack::new(&machine, &frames, &target);
+    let context = Context { frame: 3000, ..Context::new(ENCODING, &target) };
+    let value = Evaluator::new().value(&ops(&target, "breg3 0"), &stack, &context);
+    assert_eq!(value.expect("a value").as_u64(), Some(0x1003 + 3000));
+    assert_eq!(
+        stack.frame(3000).expect("a frame").expect("one").cfa().expect("a CFA").to_string(),
+        "mem:0:0x12b90"
+    );
+}
+
+/// `regx`, `entry_value`, `call_frame_entry_reg`, `call_frame_cfa` and location lists of a frame see that frame.
+#[test]
+fn expressions_of_outer_frames() {
+    let target = Target::x86_64();
+    let mut section = Section::default();
+    let cie = section.cie("", -8, 16, &first());
+    section.fde(cie, 0x1000, 0x100, &Program::new().offset(3, 2));
+    section.fde(cie, 0x2000, 0x100, &Program::new().register(3, 12));
+    section.fde(cie, 0x3000, 0x100, &Program::new().undefined(16));
+    let mut machine = machine();
+    machine.store(SpaceId::DEFAULT, None, 0x7018, &0x3005u64.to_le_bytes());
+    let frames = [section.read()];
+    let stack = CallStack::new(&machine, &frames, &target);
+    let mut evaluator = Evaluator::new();
+    let mut at = |frame, expr: &str| {
+        let frame = stack.frame(frame).expect("frames").expect("a frame");
+        evaluator
+            .location(&ops(&target, expr), &stack, &frame.context(ENCODING))
+            .expect("a location")
+            .to_string()
+    };
+    assert_eq!(
+        [at(0, "regx rbx"), at(1, "regx rbx"), at(2, "regx rbx")],
+        ["reg:3", "mem:0:0x7000", "reg:12"]
+    );
+    assert_eq!([at(0, "call_frame_cfa"), at(2, "call_frame_cfa")], ["mem:0:0x7010", "mem:0:0x7030"]);
+    assert_eq!(
+        [at(0, "call_frame_entry_reg rbx"), at(1, "call_frame_entry_reg rbx")],
+        ["mem:0:0x7000", "reg:12"]
+    );
+    // The bytes at 0x7000, and what is in r12.
+    let first: String = (0..8).map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(at(0, "entry_value (reg3); stack_value"), format!("implicit:{first}"));
+    assert_eq!(at(1, "entry_value (reg3); stack_value"), "implicit:0c10000000000000");
+    assert_eq!(
+        [0, 1, 2, 3].map(|frame| Machine::pc(&stack, frame)),
+        [Some(0x1000), Some(0x2000), Some(0x3004), None]
+    );
+    assert_eq!(Machine::cfa(&stack, 3), None);
+    assert_eq!(Machine::saved(&stack, Reg(3), 4), None);
+}
+
+/// The first section that has the pc is taken.
+#[test]
+fn sections_of_several_files() {
+    let one = section(Program::new().undefined(3));
+    let mut other = Section::default();
+    let cie = other.cie("", -8, 16, &first());
+    other.fde(cie, 0x1000, 0x100, &Program::new().offset(3, 2));
+    other.fde(cie, 0x5000, 0x100, &Program::new().undefined(16));
+    let mut machine = machine();
+    machine.store(SpaceId::DEFAULT, None, 0x7008, &0x5001u64.to_le_bytes());
+    let (frames, target) = ([one.read(), other.read()], Target::x86_64());
+    let stack = CallStack::new(&machine, &frames, &target);
+    let caller = stack.frame(1).expect("frames").expect("a frame");
+    assert_eq!(caller.register(Reg(3)).expect("a location").to_string(), "undefined");
+    assert_eq!(
+        caller.entry().map(|(section, fde, _)| (section, fde.start)),
+        Some((FrameSection::Debug, 0x5000))
+    );
+    assert!(caller.step_out().expect("the end").is_none());
+}
