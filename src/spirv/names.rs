@@ -157,17 +157,24 @@ const BUILD_FLAGS: &[(u32, &str)] = &[(1, "IdentifierPossibleDuplicates")];
 
 impl Enumeration {
     /// Numbers and names, of flags their bits.
-    pub fn entries(self) -> Vec<(u32, &'static str)> {
+    pub fn entries(self) -> impl Iterator<Item = (u32, &'static str)> {
+        let operations = if self == Self::Operation { &OPERATIONS[..] } else { &[] };
+        let operations = (0..).zip(operations.iter().map(|operation| operation.name));
+        self.list().iter().copied().chain(operations)
+    }
+
+    /// The same, but for operations.
+    const fn list(self) -> &'static [(u32, &'static str)] {
         match self {
-            Self::Encoding => ENCODINGS.to_vec(),
-            Self::CompositeTag => COMPOSITE_TAGS.to_vec(),
-            Self::Qualifier => QUALIFIERS.to_vec(),
-            Self::Operation => (0..).zip(OPERATIONS.iter().map(|operation| operation.name)).collect(),
-            Self::ImportedEntity => IMPORTED_ENTITIES.to_vec(),
-            Self::Language => LANGUAGES.to_vec(),
-            Self::StorageClass => STORAGE_CLASSES.to_vec(),
-            Self::Flags => FLAGS.to_vec(),
-            Self::BuildFlags => BUILD_FLAGS.to_vec(),
+            Self::Encoding => ENCODINGS,
+            Self::CompositeTag => COMPOSITE_TAGS,
+            Self::Qualifier => QUALIFIERS,
+            Self::Operation => &[],
+            Self::ImportedEntity => IMPORTED_ENTITIES,
+            Self::Language => LANGUAGES,
+            Self::StorageClass => STORAGE_CLASSES,
+            Self::Flags => FLAGS,
+            Self::BuildFlags => BUILD_FLAGS,
         }
     }
 
@@ -181,24 +188,17 @@ impl Enumeration {
         if !self.is_mask() {
             return self.name(value).is_some();
         }
-        let known = self.entries().iter().fold(0, |known, (bit, _)| known | bit);
+        let known = self.list().iter().fold(0, |known, (bit, _)| known | bit);
         let foreign = if set == Set::OpenCl { UNKNOWN_LAYOUT } else { 0 };
         value & !(known & !foreign) == 0
     }
 
     /// The name of a number that is no mask.
     pub fn name(self, value: u32) -> Option<&'static str> {
-        let list = match self {
-            Self::Encoding => ENCODINGS,
-            Self::CompositeTag => COMPOSITE_TAGS,
-            Self::Qualifier => QUALIFIERS,
-            Self::Operation => return OPERATIONS.get(value as usize).map(|operation| operation.name),
-            Self::ImportedEntity => IMPORTED_ENTITIES,
-            Self::Language => LANGUAGES,
-            Self::StorageClass => STORAGE_CLASSES,
-            Self::Flags | Self::BuildFlags => return None,
-        };
-        list.iter().find(|&&(number, _)| number == value).map(|&(_, name)| name)
+        if self.is_mask() {
+            return None;
+        }
+        self.entries().find(|&(number, _)| number == value).map(|(_, name)| name)
     }
 
     /// The number as text: names with `|` between them, `None` for no flags, and what has no name as a number.
@@ -206,9 +206,8 @@ impl Enumeration {
         if !self.is_mask() {
             return self.name(value).map_or_else(|| value.to_string(), String::from);
         }
-        let list = if self == Self::Flags { FLAGS } else { BUILD_FLAGS };
         let (mut left, mut text) = (value, String::new());
-        for &(bits, name) in list {
+        for &(bits, name) in self.list() {
             if left & bits == bits {
                 left &= !bits;
                 if !text.is_empty() {

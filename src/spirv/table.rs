@@ -6,7 +6,7 @@
 //! | cl, shader | the number in `OpenCL.DebugInfo.100`, and in `NonSemantic.Shader.DebugInfo.100`; `_`: it is not there |
 //! | section | of the specification: the same in both |
 //! | place | before the functions, or in one |
-//! | operands | in order: [field](Field), [kind](super::operand::Kind), and in brackets what else there is to say |
+//! | operands | in order: [field](Field), [kind](Kind), and in brackets what else there is to say |
 //!
 //! In the brackets: `opencl` or `shader`, the only set in which the operand is there, or is of this kind; `optional`, it
 //! may be left out; `many`, it comes any number of times; `some`, at least once; `pairs`, it and the other `pairs` take

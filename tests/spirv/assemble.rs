@@ -162,7 +162,7 @@ impl Assembled {
             let kind = row.operand(set, index).map(|operand| operand.kind);
             match (kind, token) {
                 (Some(Kind::Of(enumeration)), Token::Word(word)) if kind.unwrap().is_literal(set) => {
-                    let entries = enumeration.entries();
+                    let entries: Vec<_> = enumeration.entries().collect();
                     let number = |name: &str| entries.iter().find(|(_, it)| *it == name).map(|&(it, _)| it);
                     let numbers: Option<Vec<u32>> = word.split('|').map(number).collect();
                     match numbers {

@@ -115,7 +115,7 @@ fn enumerations_are_the_specifications() {
     for line in part("enumerations") {
         let (section, list) = line.split_once(" | ").expect("two columns");
         let found = enumeration(section).expect("a section");
-        let mut entries = found.entries();
+        let mut entries: Vec<_> = found.entries().collect();
         entries.sort_unstable();
         let text = entries.iter().map(|&(number, name)| match found {
             Enumeration::Operation => format!("{number} {name} {}", OPERATIONS[number as usize].operands),
