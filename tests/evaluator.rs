@@ -49,7 +49,7 @@ fn machine() -> Snapshot {
     machine.types =
         types.into_iter().map(|(at, encoding, bits)| ((0, at), BaseType::new(encoding, bits))).collect();
     machine.cfa = Some(Location::memory(SpaceId::DEFAULT, 64, 0x1040));
-    machine.frame_base = OwnedBody::Expression(vec![0x9c]);
+    machine.frame_base = Some((OwnedBody::Expression(vec![0x9c]), 0));
     machine.tls = Some(0x1060);
     machine.debug_addr = vec![0x9, 0x1010];
     let saved = [
@@ -533,17 +533,17 @@ fn frames() {
 fn a_frame_base_in_a_register_is_what_the_register_holds() {
     let target = Target::x86_64();
     let mut machine = machine();
-    machine.frame_base = OwnedBody::Expression(vec![0x55]);
+    machine.frame_base = Some((OwnedBody::Expression(vec![0x55]), 0));
     check(Kind::Location, &machine, LLVM, &target, &[("fbreg 8", "mem:0:0x1008")]);
     let context = Context { frame: 1, ..Context::new(LLVM, &target) };
     let outer = Evaluator::new().location(&bytes("fbreg 8", LLVM, &target), &machine, &context);
     assert_eq!(shown(outer), "mem:0:0x1020", "the caller's rdi, not where it is saved");
     // It cannot refer to itself, be a composite, or be undefined.
     for base in [&[0x91, 0][..], &[0x50, 0x93, 8], &[]] {
-        machine.frame_base = OwnedBody::Expression(base.to_vec());
+        machine.frame_base = Some((OwnedBody::Expression(base.to_vec()), 0));
         check(Kind::Location, &machine, LLVM, &target, &[("fbreg 8", "ill-formed")]);
     }
-    machine.frame_base = OwnedBody::Nothing;
+    machine.frame_base = None;
     check(Kind::Location, &machine, LLVM, &target, &[("fbreg 8", "evaluation error")]);
 }
 
@@ -907,7 +907,7 @@ fn a_fault_says_where_and_why() {
     assert_eq!(fault.to_string(), "operation 2, offset 0x4: evaluation error: division by zero");
     // The operation is one of the expression that was given, also where it refers to another.
     let mut machine = machine();
-    machine.frame_base = OwnedBody::Expression(vec![0x31, 0x30, 0x1b]);
+    machine.frame_base = Some((OwnedBody::Expression(vec![0x31, 0x30, 0x1b]), 0));
     let target = Target::x86_64();
     let told = |expr| result(expr, Kind::Value, &machine, LLVM, &target).unwrap_err().to_string();
     let inner = "operation 2, offset 0x2: division by zero";

@@ -5,14 +5,14 @@ use serde::de::IgnoredAny;
 
 use super::layers::{Item, Layer, Layers, all, last};
 use super::list::{self, ListText};
-use super::location::LocationText;
+use super::location::{LocationText, check_lane};
 use super::target::{Target, TargetText};
 use super::types::{TypeKey, TypeText, ValueType};
 use super::words::{Bytes, Given, Map, Natural, Number, Offset, Parsed, Register, Step, Wrong};
 use crate::error::Result;
 use crate::eval::{Architecture, BaseType, Caller, Context, Element, Location, OwnedBody, Snapshot, Value};
 use crate::op::{Encoding, Reg};
-use crate::target::{Per, SpaceId};
+use crate::target::SpaceId;
 
 /// A stopped program, and what of the context comes with it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -234,7 +234,7 @@ impl Machine {
             snapshot.object = Some(item.value.0.resolve(target).map_err(|what| item.error(what))?);
         }
         if let Some(Bytes(expr)) = last!(layers, frame_base).and_then(|item| item.value.expr.as_ref()) {
-            snapshot.frame_base = OwnedBody::Expression(expr.clone());
+            snapshot.frame_base = Some((OwnedBody::Expression(expr.clone()), unit));
         }
         if let Some(item) = last!(layers, callers) {
             let callers =
@@ -314,9 +314,7 @@ fn store(snapshot: &mut Snapshot, memory: &MemoryText, is_own: bool, target: &Ta
         None if is_own => return Err(format!("the target has no address space {space}")),
         None => {}
         Some(layout) => {
-            if lane.is_some() && layout.per != Per::Lane {
-                return Err(format!("`lane` is given, and address space {space} is not one of each lane"));
-            }
+            check_lane(id, layout.per, lane)?;
             let end = u128::from(*address) + bytes.len() as u128;
             if end > 1 << layout.address_bits {
                 return Err(format!("the bytes go beyond the addresses of address space {space}"));

@@ -9,7 +9,7 @@ use super::ops::Next;
 use super::quick::{Progress, Quick, Slots};
 use super::stack::{Element, complete, integral};
 use super::value::{BaseType, Value};
-use super::wide::truncated;
+use super::wide::{constant, truncated};
 use super::{Context, CurrentObject, Kind, Limits, Outcome, Step, Where};
 use crate::op::{Decoder, Dialect, Encoding, Op, Reg};
 use crate::target::SpaceId;
@@ -147,7 +147,13 @@ impl<'r, 't> Run<'r, 't> {
         let Scope { encoding, entry, .. } = self.scope;
         let place = |fault: Fault| fault.or_at(expr, offset, encoding, entry);
         self.charge(1).map_err(place)?;
-        if let Next::Branch(by) = self.operation(op).map_err(place)? {
+        let next = match op {
+            Op::PlusUconst { .. } if self.is_top_wide() => {
+                self.plus_uconst(|ty| constant(&expr[offset..], ty)).map(|()| Next::On)
+            }
+            _ => self.operation(op),
+        };
+        if let Next::Branch(by) = next.map_err(place)? {
             let target = progress.branches.target(expr, &encoding, progress.at, by);
             let (to, steps) = target.map_err(place)?;
             self.charge(steps).map_err(place)?;
@@ -207,14 +213,19 @@ impl<'r, 't> Run<'r, 't> {
         self.slots.clear();
     }
 
-    /// An operation that could not be decoded, where its constant has more bits than it needs.
+    /// An operation that could not be decoded, where its constant has more bits than an [`Op`] has room for. A value
+    /// of the generic type does not need them; of another one see [`carry_out`](Self::carry_out).
     #[cold]
     fn truncated(&self, expr: &[u8], offset: usize) -> Option<(Op<'static>, usize)> {
-        let top_is_wide = matches!(self.peek(0), Some(Element::Value(value)) if value.ty().size() > 64);
         truncated(expr, offset).filter(|(op, _)| match op {
-            Op::PlusUconst { .. } => !top_is_wide,
+            Op::PlusUconst { .. } => true,
             _ => self.scope.encoding.address_bytes <= 8,
         })
+    }
+
+    /// Whether the top is a value of more than 64 bits.
+    fn is_top_wide(&self) -> bool {
+        matches!(self.peek(0), Some(Element::Value(value)) if value.ty().size() > 64)
     }
 
     /// Counts steps.
@@ -402,9 +413,9 @@ impl<'r, 't> Run<'r, 't> {
 }
 
 impl Scope {
-    /// The same, in a frame base.
-    pub fn of_frame_base(self) -> Self {
-        Self { is_frame_base: true, ..self }
+    /// The same, in a frame base and the unit of the subprogram that says it. The entry stays the one that asks.
+    pub fn of_frame_base(self, subprogram: &Entry<'_>) -> Self {
+        Self { is_frame_base: true, ..self.in_unit_of(subprogram) }
     }
 
     /// The same, in another frame.
@@ -412,10 +423,14 @@ impl Scope {
         Self { frame, ..self }
     }
 
-    /// The same, in the unit of an entry.
+    /// The same, in an entry and its unit.
     pub fn of_entry(self, offset: u64, entry: &Entry<'_>) -> Self {
+        Self { entry: Some(offset), ..self.in_unit_of(entry) }
+    }
+
+    fn in_unit_of(self, entry: &Entry<'_>) -> Self {
         let encoding = entry.encoding.unwrap_or(self.encoding);
-        Self { encoding, unit: entry.unit, entry: Some(offset), ..self }
+        Self { encoding, unit: entry.unit, ..self }
     }
 }
 
