@@ -1,8 +1,8 @@
 //! Attributes, each with the object, the initial stack and the kind of result that the text gives it.
 
 use eitri::eval::{
-    BaseType, Body, Caller, Class, Context, EncodedList, Entry, Evaluator, Kind, ListEntry, Location, Machine,
-    MemberLocation, OwnedBody, Property, Snapshot, TypeEncoding, Unavailable, Value,
+    BaseType, Body, Caller, Class, Context, EncodedList, Entry, Evaluator, Kind, ListEntry, Location,
+    Machine, MemberLocation, OwnedBody, Property, Snapshot, TypeEncoding, Unavailable, Value,
 };
 use eitri::op::{Dialect, Encoding, Reg};
 use eitri::read::ListFormat;
@@ -206,11 +206,9 @@ fn call_sites() {
     let context = Context { frame: 1, ..Context::new(LLVM, &target) };
     let (value, location) = (bytes("breg0 1", LLVM), bytes("reg0; lit1; offset", LLVM));
     let mut evaluator = Evaluator::new();
-    assert_eq!(shown(evaluator.call_value(&value, &machine, &context)), "0xf0e0d0c0b0a0909");
-    assert_eq!(shown(evaluator.call_data_value(&value, &machine, &context)), "0xf0e0d0c0b0a0909");
-    assert_eq!(shown(evaluator.call_target(&value, &machine, &context)), "0xf0e0d0c0b0a0909");
+    assert_eq!(shown(evaluator.call_site_value(&value, &machine, &context)), "0xf0e0d0c0b0a0909");
     assert_eq!(shown(evaluator.call_data_location(&location, &machine, &context)), "mem:0:0x1009");
-    assert_eq!(shown(evaluator.call_value(&location, &machine, &context)), "0x1009");
+    assert_eq!(shown(evaluator.call_site_value(&location, &machine, &context)), "0x1009");
 }
 
 #[test]
