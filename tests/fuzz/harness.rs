@@ -369,7 +369,8 @@ fn machine(input: &mut Input<'_>, target: &Target) -> Snapshot {
     }
     machine.cfa = input.flag().then(|| place(input, target));
     machine.object = input.flag().then(|| place(input, target));
-    machine.frame_base = body(input);
+    let unit = if input.flag() { 0x10 } else { 0x20 };
+    machine.frame_base = Some((body(input), unit));
     machine.debug_addr = vec![input.number(), input.number()];
     for offset in 0..input.byte() % 5 {
         machine.types.insert((0x10, offset.into()), base_type(input));

@@ -129,7 +129,12 @@ impl Quick<'_> {
         if self.is_frame_base || self.depth == 0 {
             return None;
         }
-        let Body::Expression(expr) = self.machine.frame_base(self.frame) else { return None };
+        let base = self.machine.frame_base(self.frame)?;
+        let Body::Expression(expr) = base.body else { return None };
+        // What asks for the unit goes the long way, whichever unit it is.
+        if base.encoding.is_some_and(|encoding| encoding != *self.encoding) {
+            return None;
+        }
         // One is for the operation itself.
         let max_steps = *steps - 1;
         if let Some(reg) = alone(expr).filter(|_| max_steps > 0 && slots.len() > 1) {
