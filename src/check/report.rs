@@ -79,6 +79,8 @@ pub enum Kind {
     Code,
     /// A variable is elsewhere.
     Location,
+    /// The frame of a function, or a register of its caller, is elsewhere.
+    Frame,
     /// A location could not be evaluated.
     Evaluation,
     /// A list has an entry that is empty, reversed, or outside of the function.
@@ -102,6 +104,7 @@ impl Kind {
             Self::Type => "type",
             Self::Code => "code",
             Self::Location => "location",
+            Self::Frame => "frame",
             Self::Evaluation => "evaluation",
             Self::Range => "range",
             Self::Line => "line",

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod evaluate;
+mod lanes;
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -14,11 +15,15 @@ use clap::Parser;
 use eitri::Error;
 use eitri::check::{check_code, check_split};
 use eitri::conform::{File, Report};
-use eitri::dump::{DumpOptions, print_as, print_split};
+use eitri::dump::{DumpOptions, lane_chart, print_as, print_split};
 use eitri::emit::elf::{Attach, Code, Existing, attach_with, new_object_with, write_file};
+#[cfg(feature = "spirv")]
+use eitri::error::ErrorKind;
 use eitri::lower::lower;
 use eitri::model::Module;
 use eitri::read::{Dwarf, Object};
+#[cfg(feature = "spirv")]
+use eitri::spirv;
 use eitri::target::Target;
 use evaluate::Answer;
 
@@ -100,7 +105,16 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             }
             Ok(ExitCode::SUCCESS)
         }
-        Command::Check { description, object, reader, partial } => {
+        #[cfg(feature = "spirv")]
+        Command::Check { description: file, object: None, .. } => {
+            let words = module(&input(&file)?).map_err(of(&file))?;
+            let report = spirv::validate(&spirv::read(&words).map_err(of(&file))?);
+            print(format!("{report}\n").as_bytes())?;
+            Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
+        }
+        #[cfg(not(feature = "spirv"))]
+        Command::Check { object: None, .. } => Err(Failure("there is no object to compare with".into())),
+        Command::Check { description, object: Some(object), reader, partial } => {
             let consumer = reader.consumer()?;
             let mut module = describe(&description)?;
             let bytes = input(&object)?;
@@ -126,6 +140,18 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let target = target.as_deref().map(Target::named).transpose()?;
             let (target, dialect, options) = (target.as_ref(), dialect.into(), DumpOptions { verbose });
             let bytes = input(&file)?;
+            #[cfg(feature = "spirv")]
+            if spirv::is_module(&bytes) {
+                if split.is_some() || target.is_some() {
+                    return Err(Failure(
+                        "--split and --target are for object files, and this is a module".into(),
+                    ));
+                }
+                let words = spirv::from_bytes(&bytes).map_err(of(&file))?;
+                let facts = spirv::read(&words).map_err(of(&file))?;
+                print(spirv::print(&facts, spirv::TextOptions { verbose }).as_bytes())?;
+                return Ok(ExitCode::SUCCESS);
+            }
             let text = match split {
                 Some(split) => print_split(&bytes, &input(&split)?, target, dialect, options),
                 None => print_as(&bytes, target, dialect, options),
@@ -150,15 +176,40 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             print(format!("{found}\n").as_bytes())?;
             Ok(if is_result { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }
-        Command::Explain { question, svg } => {
-            let Answer { steps, found, is_result, figure } = evaluate::answer(&question, svg.is_some())?;
+        Command::Explain { question, lanes, function, svg } => {
+            let (text, is_result, figure) = match lanes {
+                true => {
+                    let told = lanes::told(&question, function.as_deref())?;
+                    let is_known = told.stops.iter().all(|stop| stop.lanes.is_ok());
+                    (told.to_string(), is_known, svg.is_some().then(|| lane_chart(&told)))
+                }
+                false => {
+                    let Answer { steps, found, is_result, figure } =
+                        evaluate::answer(&question, svg.is_some())?;
+                    (format!("{steps}{found}\n"), is_result, figure)
+                }
+            };
             if let (Some(file), Some(figure)) = (svg, figure) {
                 std::fs::write(&file, figure).map_err(|error| of(&file)(error.into()))?;
             }
-            print(format!("{steps}{found}\n").as_bytes())?;
+            print(text.as_bytes())?;
             Ok(if is_result { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }
     }
+}
+
+/// The words of a SPIR-V module, which alone is checked without a description.
+#[cfg(feature = "spirv")]
+fn module(bytes: &[u8]) -> eitri::Result<Vec<u32>> {
+    spirv::from_bytes(bytes).map_err(|error| {
+        match spirv::is_module(bytes) {
+        true => error,
+        false => Error::from(ErrorKind::BadArgument(
+            "this is no SPIR-V module; a description is compared with an object, which is the second argument"
+                .into(),
+        )),
+    }
+    })
 }
 
 /// The name of an object that has the files of split units beside it.
