@@ -81,16 +81,6 @@ fn objects_of_examples_say_what_was_reviewed() {
     }
 }
 
-#[test]
-fn the_readme_shows_the_quickstart_and_what_it_prints() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/quickstart.rs");
-    let (printed, _) = run("quickstart", 4);
-    common::check_readme(&[
-        ("<!-- examples/quickstart.rs -->", std::fs::read_to_string(source).expect("the example")),
-        ("<!-- what it prints -->", printed.replace("FOLDER", "target/examples")),
-    ]);
-}
-
 /// Lines of an example, from one that begins with a text up to another, less their indentation.
 fn part(name: &str, first: &str, last: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name).with_extension("rs");
@@ -109,14 +99,18 @@ fn part(name: &str, first: &str, last: &str) -> String {
 }
 
 #[test]
-fn the_readme_shows_frames_and_lanes_as_the_examples_have_them() {
-    let printed = |name| run(name, 5).0.replace("FOLDER", "target/examples");
+fn the_readme_shows_examples_and_what_they_print() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/quickstart.rs");
+    let printed = |name| run(name, 4).0.replace("FOLDER", "target/examples");
     common::check_readme(&[
+        ("<!-- examples/quickstart.rs -->", std::fs::read_to_string(source).expect("the example")),
+        ("<!-- what it prints -->", printed("quickstart")),
         (
             "<!-- examples/frames.rs: a frame -->",
             part("frames", "// In bytes of the wave", ".undefined(0x34"),
         ),
         ("<!-- what frames prints -->", printed("frames")),
+        ("<!-- examples/diverged.rs: the code -->", part("diverged", "0x7d080280", "0xbf810000")),
         ("<!-- examples/diverged.rs: lanes -->", part("diverged", "let mut lanes", "lanes.whole_wave")),
         ("<!-- what diverged prints -->", printed("diverged")),
     ]);

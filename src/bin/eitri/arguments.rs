@@ -49,32 +49,38 @@ pub enum Command {
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
     },
-    /// Compare the debug information of an object file with a description.
+    /// Compare the debug information of an object file with a description; or check a SPIR-V module by itself.
     ///
     /// Each difference is printed. What the description says in raw expressions cannot be compared, and is
     /// listed as unproven. The files of split units are those that the object names, beside it.
     ///
+    /// Of a SPIR-V module, every debug instruction is checked by the rules of its specification.
+    ///
     /// Example: eitri check scale.json scale.o --for llvm
+    /// Example: eitri check kernel.spv
     #[command(verbatim_doc_comment)]
     Check {
-        /// The description; `-` is standard input.
+        /// The description, or a SPIR-V module; `-` is standard input.
+        #[arg(value_name = "DESCRIPTION|MODULE")]
         description: PathBuf,
-        /// The object file; `-` is standard input.
-        object: PathBuf,
+        /// The object file, if there is a description; `-` is standard input.
+        object: Option<PathBuf>,
         #[command(flatten)]
         reader: Reader,
         /// The object was written with --partial: what the consumer cannot be told may be missing.
-        #[arg(long)]
+        #[arg(long, requires = "object")]
         partial: bool,
     },
-    /// Print what the debug sections of an object file say, whoever wrote it.
+    /// Print what the debug sections of an object file or the debug instructions of a SPIR-V module say, whoever wrote
+    /// it.
     ///
     /// Example: eitri dump scale.o
+    /// Example: eitri dump kernel.spv
     #[command(verbatim_doc_comment)]
     Dump {
-        /// The object file; `-` is standard input.
+        /// The object file or the module; `-` is standard input.
         file: PathBuf,
-        /// Also print section offsets, forms and encodings.
+        /// Also print section offsets, forms and encodings; of a module the word where an instruction begins.
         #[arg(short, long)]
         verbose: bool,
         /// A file of split units (`.dwo`) whose skeletons are in the object file: print these units, with the
