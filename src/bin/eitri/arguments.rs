@@ -147,15 +147,16 @@ pub enum Command {
     Explain {
         #[command(flatten)]
         question: Question,
-        /// Tell where the lanes of a wave stand, from what an object file says: of the function that the wave is in
-        /// at the first stop.
+        /// Tell where the lanes of a wave stand, by what an object file says: in the function that the wave
+        /// is in at the first stop.
         #[arg(long, requires = "machine",
               conflicts_with_all = ["var", "kind", "initial", "pc", "frame", "lane", "read", "consumer"])]
         lanes: bool,
         /// With --lanes, of this function, in which the wave is, or from which it was called.
         #[arg(long, value_name = "NAME", requires = "lanes")]
         function: Option<String>,
-        /// Also draw it: a panel for each step, with the stack and the storages; of --lanes a column for each stop.
+        /// Also draw it: a panel for each step, with the stack and the storages; with --lanes a column for
+        /// each stop.
         #[arg(long, value_name = "FILE")]
         svg: Option<PathBuf>,
     },
@@ -164,8 +165,8 @@ pub enum Command {
 /// What is evaluated, and on what.
 #[derive(Debug, Args)]
 pub struct Question {
-    /// The expression, as text like `dump` prints it, or in hexadecimal. With --var or --lanes the object file; `-` is
-    /// standard input.
+    /// The expression, as text like `dump` prints it, or in hexadecimal. With --var or --lanes the object file;
+    /// `-` is standard input.
     #[arg(value_name = "EXPR|FILE", allow_hyphen_values = true)]
     pub subject: String,
     /// The variable of the file that the innermost scope at the pc knows by this name.
@@ -175,7 +176,8 @@ pub struct Question {
     #[arg(long, value_name = "ADDRESS", value_parser = number)]
     pub pc: Option<u64>,
     /// The stopped machine: a file of JSON with the objects `machine` and, where no target is said otherwise,
-    /// `target` of the conformance format. Without it nothing is known. With --lanes it can be given several times.
+    /// `target` of the conformance format. Without it nothing is known. With --lanes it can be given several
+    /// times.
     #[arg(long, value_name = "FILE")]
     pub machine: Vec<PathBuf>,
     /// The target, `amdgpu-gfx1030-wave32` for one. It comes before what --machine says, and that before what the
