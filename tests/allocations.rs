@@ -52,7 +52,7 @@ fn locations_without_composites_are_found_without_allocation() {
     machine.entries.insert(0x40, (OwnedBody::Expression(vec![0x75, 8]), 0));
     let caller = Caller { registers: [(Reg(5), Location::register(Reg(3), 64))].into(), ..Caller::default() };
     machine.callers.push(caller);
-    machine.frame_base = OwnedBody::Expression(vec![0x56]);
+    machine.frame_base = Some((OwnedBody::Expression(vec![0x56]), 0));
     let mut evaluator = Evaluator::new();
     let mut of_all = Vec::new();
     for text in LOCATIONS {

@@ -463,6 +463,31 @@ fn malformed_files_are_refused_with_vector_and_key() {
             "vectors[0].machine.memory[0]",
             "not one of each lane",
         ),
+        // Space 5 is one of each lane: memory of none is no memory at all.
+        (
+            json!({"target": {"name": "amdgpu-gfx1030-wave32"},
+                   "machine": {"registers": null, "memory": [{"space": 5, "address": "0x0", "bytes": "00"}]}}),
+            "vectors[0].machine.memory[0]",
+            "no lane is given",
+        ),
+        (
+            json!({"target": {"name": "amdgpu-gfx1030-wave32"}, "machine": {"registers": null},
+                   "expect": {"location": "mem:5:0x10"}}),
+            "vectors[0].expect.location",
+            "no lane is given",
+        ),
+        (
+            json!({"target": {"name": "amdgpu-gfx1030-wave32"},
+                   "machine": {"registers": null, "object": "mem:5:0x10"}}),
+            "vectors[0].machine.object",
+            "no lane is given",
+        ),
+        (
+            json!({"target": {"name": "amdgpu-gfx1030-wave32"}, "machine": {"registers": null}, "write": "00",
+                   "expect": {"location": "mem:5:0x10@3", "written": {"mem:5:0x10": "00"}}}),
+            "vectors[0].expect.written",
+            "no lane is given",
+        ),
         (
             json!({"machine": {"memory": [{"space": 0, "address": "0xffffffffffffffff", "bytes": "00 00"}]}}),
             "vectors[0].machine.memory[0]",

@@ -116,7 +116,7 @@ proptest! {
         ),
     ) {
         let mut machine = machine(address_bytes.max(2), big_endian);
-        machine.frame_base = OwnedBody::Expression(frame_base);
+        machine.frame_base = Some((OwnedBody::Expression(frame_base), 0));
         machine.entries.insert(0x40, (OwnedBody::Expression(called), 0));
         let bits = u32::from(address_bytes) * 8;
         let per = if shared { Per::Process } else { Per::Lane };

@@ -70,7 +70,7 @@ fn machine(target: &Target, lanes: u64, frame_base: &str) -> Snapshot {
     machine.iteration = Some(2);
     machine.iterations = Some(4);
     let expression = |expr| OwnedBody::Expression(bytes(expr, LLVM, target));
-    machine.frame_base = expression(frame_base);
+    machine.frame_base = Some((expression(frame_base), 0));
     let list = [
         (Some((0x1000, 0x1010)), "regx v0; push_lane; lit4; mul; offset"),
         (Some((0x0ff0, 0x1004)), "lit8; lit5; form_aspace_address"),

@@ -105,10 +105,7 @@ impl Stored {
             Self::Memory { space, lane, .. } => {
                 let layout = architecture.space(space);
                 let layout = layout.ok_or_else(|| format!("the target has no address space {}", space.0))?;
-                match lane.is_some() && layout.per != Per::Lane {
-                    true => Err(format!("address space {} is not one of each lane", space.0)),
-                    false => Ok(()),
-                }
+                check_lane(space, layout.per, lane)
             }
         }
     }
@@ -306,9 +303,7 @@ impl Place {
                 let id = SpaceId(space);
                 let layout = architecture.space(id);
                 let layout = layout.ok_or_else(|| format!("the target has no address space {space}"))?;
-                if lane.is_some() && layout.per != Per::Lane {
-                    return Err(format!("address space {space} is not one of each lane"));
-                }
+                check_lane(id, layout.per, lane)?;
                 if address.checked_shr(layout.address_bits).unwrap_or(0) != 0 {
                     let bits = layout.address_bits;
                     return Err(format!("{address:#x} is no address of {bits} bits, of space {space}"));
@@ -336,6 +331,17 @@ impl Place {
             }
         };
         moved_by(SingleLocation { storage, offset: 0 }.into(), moved)
+    }
+}
+
+/// Memory that each lane has of its own is that of a lane, and no other is.
+pub(super) fn check_lane(SpaceId(space): SpaceId, per: Per, lane: Option<u32>) -> Result<(), String> {
+    match (per, lane) {
+        (Per::Lane, None) => Err(format!("no lane is given, and address space {space} is one of each lane")),
+        (Per::Process | Per::Thread, Some(_)) => {
+            Err(format!("a lane is given, and address space {space} is not one of each lane"))
+        }
+        _ => Ok(()),
     }
 }
 

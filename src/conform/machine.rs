@@ -3,16 +3,18 @@
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::element::ElementText;
+use super::frame::{CallerText, CfaText, FrameBaseText};
 use super::layers::{Item, Layer, Layers, all, last};
 use super::list::{self, ListText};
-use super::location::LocationText;
+use super::location::{LocationText, check_lane};
 use super::target::{Target, TargetText};
-use super::types::{TypeKey, TypeText, ValueType};
-use super::words::{Bytes, Given, Map, Natural, Number, Offset, Parsed, Register, Step, Wrong};
-use crate::error::Result;
-use crate::eval::{Architecture, BaseType, Caller, Context, Element, Location, OwnedBody, Snapshot, Value};
+use super::types::{TypeKey, TypeText};
+use super::words::{Bytes, Given, Map, Number, Offset, Parsed, Register, Step, Wrong};
+use crate::error::{Error, Result};
+use crate::eval::{Architecture, Context, Element, OwnedBody, Snapshot};
 use crate::op::{Encoding, Reg};
-use crate::target::{Per, SpaceId};
+use crate::target::SpaceId;
 
 /// A stopped program, and what of the context comes with it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -71,6 +73,31 @@ impl Machine {
     /// As [`from_json`](Self::from_json); [`Malformed`](crate::error::ErrorKind::Malformed) if nothing says the
     /// target.
     pub fn with_target(text: impl AsRef<[u8]>, target: Option<Target>) -> Result<(Self, Target)> {
+        let (mut machines, target) = Self::stops(text, target)?;
+        match (machines.pop(), machines.len()) {
+            (Some(machine), 0) => Ok((machine, target)),
+            (_, others) => {
+                Err(Error::malformed(format!("{} stops, where one machine is expected", others + 1)))
+            }
+        }
+    }
+
+    /// Reads the same object, in which a program may also stop several times, in order: `stops` is a list of
+    /// machines, each merged into `machine` as that of a vector is. Without `stops` it is the `machine` alone.
+    ///
+    /// ```
+    /// use eitri::conform::Machine;
+    ///
+    /// let text = r#"{"target": {"name": "x86_64"}, "stops": [{"pc": "0x40"}, {"pc": "0x44"}]}"#;
+    /// let (machines, _) = Machine::stops(text, None)?;
+    /// let pcs: Vec<_> = machines.iter().map(|machine| machine.snapshot.pc).collect();
+    /// assert_eq!(pcs, [Some(0x40), Some(0x44)]);
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`with_target`](Self::with_target).
+    pub fn stops(text: impl AsRef<[u8]>, target: Option<Target>) -> Result<(Vec<Self>, Target)> {
         super::file::parse(text.as_ref(), "the machine", |file: MachineFile| {
             let target = match (target, &file.target) {
                 (Some(target), _) => target,
@@ -79,9 +106,20 @@ impl Machine {
                 }
                 (None, _) => return Err(Wrong::new("missing field `target`: no other is given")),
             };
-            let path = vec![Step::Key("machine".into())];
-            let machine = Self::of(&Layers(vec![Layer { object: &file.machine, path }]), &target)?;
-            Ok((machine, target))
+            let common = match &file.machine {
+                Given::Is(object) => Some(Layer { object, path: vec![Step::Key("machine".into())] }),
+                _ => None,
+            };
+            let stop = |(index, object)| {
+                let own = Layer { object, path: vec![Step::Key("stops".into()), Step::Index(index)] };
+                Self::of(&Layers(common.iter().cloned().chain([own]).collect()), &target)
+            };
+            let machines = match (&common, &file.stops[..]) {
+                (None, []) => return Err(Wrong::new("missing field `machine`, or a list of `stops`")),
+                (Some(machine), []) => vec![Self::of(&Layers(vec![machine.clone()]), &target)?],
+                (_, stops) => stops.iter().enumerate().map(stop).collect::<Result<_, Wrong>>()?,
+            };
+            Ok((machines, target))
         })
     }
 
@@ -97,13 +135,16 @@ impl Machine {
     }
 }
 
-/// An object with a `machine`.
+/// An object with a `machine`, or with several.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MachineFile {
     #[serde(default)]
     target: Given<TargetText>,
-    machine: MachineText,
+    #[serde(default)]
+    machine: Given<MachineText>,
+    #[serde(default)]
+    stops: Vec<MachineText>,
     #[serde(default, rename = "format")]
     _format: IgnoredAny,
     #[serde(default, rename = "vectors")]
@@ -144,57 +185,7 @@ struct MemoryText {
     lane: Option<Number<u32>>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CallerText {
-    pc: Option<Parsed<Offset>>,
-    cfa: Option<Parsed<CfaText>>,
-    #[serde(default)]
-    registers: Given<Map<Register, Parsed<LocationText>>>,
-}
-
-/// A canonical frame address.
-#[derive(Debug, Clone)]
-enum CfaText {
-    Default(u64),
-    Location(LocationText),
-}
-
-impl core::str::FromStr for CfaText {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.starts_with("0x") {
-            true => text.parse::<Offset>().map(|Offset(address)| Self::Default(address)),
-            false => text.parse().map(Self::Location),
-        }
-    }
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FrameBaseText {
-    expr: Option<Bytes>,
-}
-
-/// An element of the stack.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ElementText {
-    value: Option<ValueText>,
-    #[serde(rename = "type")]
-    ty: Option<ValueType>,
-    location: Option<Parsed<LocationText>>,
-}
-
-/// A number, or bytes: the type says which.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
-enum ValueText {
-    Number(u64),
-    Text(String),
-}
-
+/// An entry that expressions refer to.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EntryText {
@@ -234,7 +225,7 @@ impl Machine {
             snapshot.object = Some(item.value.0.resolve(target).map_err(|what| item.error(what))?);
         }
         if let Some(Bytes(expr)) = last!(layers, frame_base).and_then(|item| item.value.expr.as_ref()) {
-            snapshot.frame_base = OwnedBody::Expression(expr.clone());
+            snapshot.frame_base = Some((OwnedBody::Expression(expr.clone()), unit));
         }
         if let Some(item) = last!(layers, callers) {
             let callers =
@@ -314,9 +305,7 @@ fn store(snapshot: &mut Snapshot, memory: &MemoryText, is_own: bool, target: &Ta
         None if is_own => return Err(format!("the target has no address space {space}")),
         None => {}
         Some(layout) => {
-            if lane.is_some() && layout.per != Per::Lane {
-                return Err(format!("`lane` is given, and address space {space} is not one of each lane"));
-            }
+            check_lane(id, layout.per, lane)?;
             let end = u128::from(*address) + bytes.len() as u128;
             if end > 1 << layout.address_bits {
                 return Err(format!("the bytes go beyond the addresses of address space {space}"));
@@ -325,74 +314,6 @@ fn store(snapshot: &mut Snapshot, memory: &MemoryText, is_own: bool, target: &Ta
     }
     snapshot.store(id, lane, *address, bytes);
     Ok(())
-}
-
-impl CfaText {
-    fn resolve(&self, target: &Target) -> Result<Location, String> {
-        match self {
-            Self::Default(address) => format!("mem:0:{address:#x}").parse::<LocationText>()?.resolve(target),
-            Self::Location(location) => location.resolve(target),
-        }
-    }
-}
-
-impl CallerText {
-    fn resolve(&self, target: &Target) -> Result<Caller, Wrong> {
-        let cfa = self.cfa.as_ref().map(|Parsed(cfa)| cfa.resolve(target)).transpose();
-        let mut caller = Caller {
-            pc: self.pc.as_ref().map(|pc| pc.0.0),
-            cfa: cfa.map_err(|what| Wrong::new(what).under("cfa"))?,
-            ..Caller::default()
-        };
-        if let Given::Is(Map(registers)) = &self.registers {
-            for (&Register(number), location) in registers {
-                let Some(Parsed(location)) = location else { continue };
-                let wrong = |what| Wrong::new(what).under(number).under("registers");
-                if target.register_bits(Reg(number)).is_none() {
-                    return Err(wrong(format!("the target has no register {number}")));
-                }
-                caller.registers.insert(Reg(number), location.resolve(target).map_err(wrong)?);
-            }
-        }
-        Ok(caller)
-    }
-}
-
-impl ElementText {
-    fn resolve(&self, target: &Target) -> Result<Element, String> {
-        match self {
-            Self { value: None, ty: None, location: Some(Parsed(location)) } => {
-                Ok(Element::Location(location.resolve(target)?))
-            }
-            Self { value: Some(value), ty: None, location: None } => {
-                let natural = match value {
-                    ValueText::Number(number) => Some(*number),
-                    ValueText::Text(text) if text.starts_with("0x") => {
-                        Natural::parse(text).and_then(|number| number.as_u128()?.try_into().ok())
-                    }
-                    ValueText::Text(_) => None,
-                };
-                let generic = BaseType::generic(target.address_bytes());
-                let fits = |number: &u64| generic.size() >= 64 || number >> generic.size() == 0;
-                let number = natural.filter(fits);
-                let number =
-                    number.ok_or("a `value` of the generic type is text as \"0x1f\", of its size")?;
-                Ok(Element::Value(Value::new(generic, number)))
-            }
-            Self { value: Some(ValueText::Text(text)), ty: Some(ValueType(ty)), location: None } => {
-                let bytes = Bytes::parse(text);
-                let Bytes(mut bytes) = bytes.ok_or("a `value` of a type is bytes of two digits each")?;
-                if bytes.len() as u64 != ty.size().div_ceil(8) {
-                    return Err(format!("{} bytes are given for a type of {} bits", bytes.len(), ty.size()));
-                }
-                if target.is_big_endian() {
-                    bytes.reverse();
-                }
-                Ok(Element::Value(Value::from_bytes(*ty, &bytes)))
-            }
-            _ => Err("an element has a `value`, perhaps with a `type`, or a `location`".into()),
-        }
-    }
 }
 
 impl EntryText {

@@ -1,9 +1,11 @@
 #![doc = include_str!("../../docs/conformance.md")]
 
 mod bytes;
+mod element;
 mod expect;
 mod file;
 mod found;
+mod frame;
 mod layers;
 mod list;
 pub mod location;

@@ -136,15 +136,15 @@ pub(super) fn unary(op: Unary, value: &Value) -> Result<Value, Fault> {
     }
 }
 
-/// Adds a number that is taken as of the value's type (`DW_OP_plus_uconst`).
-pub(super) fn plus_unsigned(value: &Value, by: u64) -> Result<Value, Fault> {
+/// Adds a number of the value's type (`DW_OP_plus_uconst`).
+pub(super) fn plus_constant(value: &Value, by: &Value) -> Result<Value, Fault> {
     if value.as_pointer().is_some() {
         return Err(pointer_misused());
     }
     if !value.ty().is_integral() {
         return Err(ill_formed(format!("a value of integral type is wanted, not {value}")));
     }
-    integer::binary(Binary::Plus, value, &Value::new(value.ty(), by))
+    integer::binary(Binary::Plus, value, by)
 }
 
 /// Compares the former second element of the stack with the former top.

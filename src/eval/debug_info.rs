@@ -78,8 +78,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     /// As [`Machine::entry`].
     pub fn entry(&self, offset: u64) -> Option<Entry<'_>> {
         let entry = self.dwarf.entry_at(offset)?;
-        let unit = entry.unit();
-        Some(Entry { body: self.body(entry), unit: unit.offset, encoding: Some(unit.encoding) })
+        Some(said(entry, self.body(entry)))
     }
 
     /// Where, or what, an entry says it is: its `DW_AT_location`, or else its `DW_AT_const_value`.
@@ -117,7 +116,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     }
 
     /// The innermost subprogram that is not inlined and has code at a pc.
-    fn subprogram(&self, pc: u64) -> Option<read::Entry<'a, 'o>> {
+    pub fn subprogram(&self, pc: u64) -> Option<read::Entry<'a, 'o>> {
         let covers = |entry: &read::Entry<'_, '_>| {
             entry.tag() == dw::DW_TAG_subprogram
                 && entry.ranges().is_ok_and(|ranges| ranges.iter().any(|range| range.contains(&pc)))
@@ -125,27 +124,27 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         self.dwarf.entries().filter(covers).max_by_key(|entry| entry.depth())
     }
 
-    /// `DW_AT_frame_base` of the subprogram with code at a pc.
-    pub fn frame_base(&self, pc: u64) -> Body<'_> {
-        self.subprogram(pc).map_or(Body::Nothing, |entry| self.attribute(entry, dw::DW_AT_frame_base))
+    /// `DW_AT_frame_base` of the subprogram with code at a pc, and the unit that it is of.
+    pub fn frame_base(&self, pc: u64) -> Option<Entry<'_>> {
+        self.said_at(pc, &[dw::DW_AT_frame_base])
     }
 
     /// `DW_AT_LLVM_lane_pc` of the subprogram with code at a pc, and the unit that it is of.
     pub fn lane_pc(&self, pc: u64) -> Option<Entry<'_>> {
-        self.said_of_lanes(pc, &LANE_PC)
+        self.said_at(pc, &LANE_PC)
     }
 
     /// `DW_AT_LLVM_active_lane` of the subprogram with code at a pc, and the unit that it is of.
     pub fn active_lane(&self, pc: u64) -> Option<Entry<'_>> {
-        self.said_of_lanes(pc, &ACTIVE_LANE)
+        self.said_at(pc, &ACTIVE_LANE)
     }
 
-    fn said_of_lanes(&self, pc: u64, names: &[DwAt]) -> Option<Entry<'_>> {
+    /// What the subprogram with code at a pc says by the first of these attributes that it has.
+    fn said_at(&self, pc: u64, names: &[DwAt]) -> Option<Entry<'_>> {
         let entry = self.subprogram(pc)?;
         let mut found = names.iter().map(|&name| self.attribute(entry, name));
         let body = found.find(|body| *body != Body::Nothing)?;
-        let unit = entry.unit();
-        Some(Entry { body, unit: unit.offset, encoding: Some(unit.encoding) })
+        Some(said(entry, body))
     }
 
     /// How many lanes the subprogram with code at a pc says it has.
@@ -167,6 +166,12 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         let frames: Vec<_> = sections.into_iter().filter_map(|it| self.dwarf.frames(it).ok()).collect();
         CallStack::new(machine, &frames, context.target).cfa(0)
     }
+}
+
+/// What an entry says, in its unit.
+fn said<'a>(entry: read::Entry<'_, '_>, body: Body<'a>) -> Entry<'a> {
+    let unit = entry.unit();
+    Entry { body, unit: unit.offset, encoding: Some(unit.encoding) }
 }
 
 fn lanes(subprogram: read::Entry<'_, '_>) -> Option<u64> {
@@ -249,11 +254,9 @@ impl Machine for WithDebugInfo<'_, '_> {
         found.or_else(|| if frame == 0 { self.info.cfa(self.machine, &self.context) } else { None })
     }
 
-    fn frame_base(&self, frame: u32) -> Body<'_> {
-        match self.pc(frame).map(|pc| self.info.frame_base(pc)) {
-            None | Some(Body::Nothing) => self.machine.frame_base(frame),
-            Some(body) => body,
-        }
+    fn frame_base(&self, frame: u32) -> Option<Entry<'_>> {
+        let said = self.pc(frame).and_then(|pc| self.info.frame_base(pc));
+        said.or_else(|| self.machine.frame_base(frame))
     }
 
     fn debug_addr(&self, unit: u64, index: u64) -> Option<u64> {

@@ -52,7 +52,9 @@ macro_rules! forward {
     (@iterations) => { $crate::eval::forward::forward!(@plain iterations() -> u64); };
     (@pc) => { $crate::eval::forward::forward!(@plain pc(frame: u32) -> Option<u64>); };
     (@cfa) => { $crate::eval::forward::forward!(@plain cfa(frame: u32) -> Option<$crate::eval::Location>); };
-    (@frame_base) => { $crate::eval::forward::forward!(@plain frame_base(frame: u32) -> $crate::eval::Body<'_>); };
+    (@frame_base) => {
+        $crate::eval::forward::forward!(@plain frame_base(frame: u32) -> Option<$crate::eval::Entry<'_>>);
+    };
     (@saved) => {
         $crate::eval::forward::forward!(
             @plain saved(reg: $crate::op::Reg, frame: u32) -> Option<$crate::eval::Location>

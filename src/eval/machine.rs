@@ -109,7 +109,7 @@ pub enum Body<'a> {
     Nothing,
 }
 
-/// An entry that an expression refers to.
+/// An entry that an expression refers to, or a subprogram with what it says of its frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry<'a> {
     /// What it says.
@@ -133,7 +133,7 @@ pub struct Entry<'a> {
 /// * What a machine answers must not change during an evaluation.
 ///
 /// ```
-/// use eitri::eval::{Body, Context, Evaluator, Machine, Unavailable};
+/// use eitri::eval::{Body, Context, Entry, Evaluator, Machine, Unavailable};
 /// use eitri::op::{Dialect, Encoding, Reg};
 /// use eitri::target::{SpaceId, Target};
 ///
@@ -167,8 +167,9 @@ pub struct Entry<'a> {
 ///         Ok(())
 ///     }
 ///
-///     fn frame_base(&self, frame: u32) -> Body<'_> {
-///         if frame == 0 { Body::Expression(self.frame_base) } else { Body::Nothing }
+///     fn frame_base(&self, frame: u32) -> Option<Entry<'_>> {
+///         let body = Body::Expression(self.frame_base);
+///         (frame == 0).then_some(Entry { body, unit: 0, encoding: None })
 ///     }
 /// }
 ///
@@ -275,10 +276,10 @@ pub trait Machine {
     }
 
     /// `DW_AT_frame_base` of the subprogram that a frame runs (`DW_OP_fbreg`, A.3.3.5). It is evaluated in
-    /// that frame.
-    fn frame_base(&self, frame: u32) -> Body<'_> {
+    /// that frame, and in the unit of that subprogram. `None` if it has none.
+    fn frame_base(&self, frame: u32) -> Option<Entry<'_>> {
         let _ = frame;
-        Body::Nothing
+        None
     }
 
     /// Where a register of an outer frame now is, by the rules of call frame information (A.2.5.4.4.4,

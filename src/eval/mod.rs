@@ -46,6 +46,7 @@ mod arith;
 pub mod attributes;
 mod branch;
 pub mod composite;
+mod context;
 mod debug_info;
 pub mod fault;
 mod float;
@@ -60,6 +61,7 @@ mod order;
 mod quick;
 pub mod read;
 mod run;
+mod scope;
 pub mod snapshot;
 pub mod spans;
 pub mod stack;
@@ -71,6 +73,7 @@ pub mod write;
 
 pub use attributes::{MemberLocation, Property};
 pub use composite::{Composite, Part};
+pub use context::{Context, CurrentObject, Kind, Where};
 pub use debug_info::{DebugInfo, WithDebugInfo};
 pub use fault::{Class, Fault};
 pub use lists::EncodedList;
@@ -85,98 +88,12 @@ pub use value::{BaseType, TypeEncoding, Value};
 pub use wave::{InLane, WaveOutcome};
 pub use write::{MachineMut, write_bits};
 
-use crate::op::{Encoding, Op};
+use crate::op::Op;
 use quick::{Progress, Quick, Slots};
 use run::Run;
 
 /// What an evaluation results in.
 pub type Outcome = Element;
-
-/// What kind of result is wanted (A.2.5.1, "current result kind").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Kind {
-    /// A location. An empty stack gives the undefined one.
-    #[default]
-    Location,
-    /// A value.
-    Value,
-    /// Whatever is on top. An empty stack gives the undefined location.
-    Any,
-}
-
-/// Where an expression stands. Call frame information does not allow all operations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Where {
-    /// In an attribute or a location list.
-    #[default]
-    Location,
-    /// In call frame information.
-    Cfi,
-}
-
-/// The current object of an expression (A.2.5.1): what `DW_OP_push_object_address` pushes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum CurrentObject<'a> {
-    /// What [`Machine::object`] answers.
-    #[default]
-    OfMachine,
-    /// This one.
-    Is(&'a Location),
-    /// None: it is an evaluation error to ask for it.
-    Unspecified,
-}
-
-/// What an evaluation depends on, apart from the machine (A.2.5.1).
-#[derive(Clone, Copy)]
-pub struct Context<'a> {
-    /// How operations are encoded, and the size of the generic type.
-    pub encoding: Encoding,
-    /// Which registers and address spaces there are.
-    pub target: &'a dyn Architecture,
-    /// The unit that contains the expression: the offset of its header in `.debug_info`.
-    pub unit: u64,
-    /// The frame, 0 the innermost.
-    pub frame: u32,
-    /// What is on the stack at first, the bottom first.
-    pub initial: &'a [Element],
-    /// The current object.
-    pub object: CurrentObject<'a>,
-    /// What kind of result is wanted.
-    pub kind: Kind,
-    /// Where the expression stands.
-    pub place: Where,
-}
-
-impl core::fmt::Debug for Context<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Context")
-            .field("encoding", &self.encoding)
-            .field("unit", &self.unit)
-            .field("frame", &self.frame)
-            .field("initial", &self.initial)
-            .field("object", &self.object)
-            .field("kind", &self.kind)
-            .field("place", &self.place)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<'a> Context<'a> {
-    /// A location is wanted, of the first unit, in the innermost frame, with an empty stack.
-    pub fn new(encoding: Encoding, target: &'a dyn Architecture) -> Self {
-        let (kind, place) = (Kind::Location, Where::Location);
-        Self {
-            encoding,
-            target,
-            unit: 0,
-            frame: 0,
-            initial: &[],
-            object: CurrentObject::OfMachine,
-            kind,
-            place,
-        }
-    }
-}
 
 /// An operation that was carried out, for [`Evaluator::traced`].
 #[derive(Debug)]
@@ -198,6 +115,8 @@ pub struct Step<'a> {
 pub struct Evaluator {
     stack: Vec<Element>,
     slots: Slots,
+    /// What [`locate`](Self::locate) found last.
+    kept: Location,
     limits: Limits,
 }
 
@@ -229,7 +148,8 @@ impl Default for Evaluator {
 impl Evaluator {
     /// An evaluator with the default [`Limits`].
     pub fn new() -> Self {
-        Self { stack: Vec::with_capacity(16), slots: Slots::new(), limits: Limits::default() }
+        let (stack, slots) = (Vec::with_capacity(16), Slots::new());
+        Self { stack, slots, kept: Location::undefined(), limits: Limits::default() }
     }
 
     /// The same with other limits.
@@ -287,14 +207,20 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        if let Some(reg) = quick::alone(expr)
-            && let Some(bits) = context.target.register_bits(reg)
-            && (context.frame, context.initial.len()) == (0, 0)
-            && self.limits.steps.min(self.limits.stack.into()) > 0
-        {
-            return Ok(Location::register(reg, bits));
+        match self.alone(expr, context) {
+            Some(location) => Ok(location),
+            None => self.longer(expr, machine, context),
         }
-        self.longer(expr, machine, context)
+    }
+
+    /// The register, if that is all that the expression says.
+    #[inline(always)]
+    fn alone(&self, expr: &[u8], context: &Context<'_>) -> Option<Location> {
+        let reg = quick::alone(expr)?;
+        let bits = context.target.register_bits(reg)?;
+        let is_innermost = (context.frame, context.initial.len()) == (0, 0);
+        let has_room = self.limits.steps.min(self.limits.stack.into()) > 0;
+        (is_innermost && has_room).then(|| Location::register(reg, bits))
     }
 
     /// As [`location`](Self::location), of an expression that is no register.
@@ -314,6 +240,35 @@ impl Evaluator {
             return Ok(location);
         }
         self.go_on(machine, context, expr, &mut progress, |run| run.finish_location())
+    }
+
+    /// As [`location`](Self::location), but the evaluator keeps what was found until the next call of this, and uses
+    /// its room again then: a composite of a few pieces allocates nothing either.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    pub fn locate(
+        &mut self,
+        expr: &[u8],
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<&Location, Fault> {
+        if let Some(location) = self.alone(expr, context) {
+            self.slots.forget_kept();
+            self.kept = location;
+            return Ok(&self.kept);
+        }
+        self.slots.clear();
+        let (quick, mut progress) = (self.quick(machine, context), Progress::after(0, None));
+        if context.initial.is_empty()
+            && quick.run(expr, &mut self.slots, &mut progress)
+            && quick.locate(&mut self.slots, &mut self.kept).is_some()
+        {
+            return Ok(&self.kept);
+        }
+        self.slots.forget_kept();
+        self.kept = self.go_on(machine, context, expr, &mut progress, |run| run.finish_location())?;
+        Ok(&self.kept)
     }
 
     /// Evaluates an expression to a value, whatever kind the context asks for.

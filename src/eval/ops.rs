@@ -8,7 +8,7 @@ mod memory;
 mod registers;
 
 use super::arith::{
-    Binary, Compare, Unary, binary, compare, convert, is_zero, plus_unsigned, reinterpret, unary,
+    Binary, Compare, Unary, binary, compare, convert, is_zero, plus_constant, reinterpret, unary,
 };
 use super::fault::{Fault, error, ill_formed, unsupported};
 use super::location::{ImplicitBits, Location, SingleLocation, Storage};
@@ -64,7 +64,7 @@ impl Run<'_, '_> {
             Op::Abs {} => self.unary(Unary::Abs),
             Op::Neg {} => self.unary(Unary::Neg),
             Op::Not {} => self.unary(Unary::Not),
-            Op::PlusUconst { value } => self.plus_uconst(value),
+            Op::PlusUconst { value } => self.plus_uconst(|ty| Value::new(ty, value)),
             Op::Eq {} => self.compare(Compare::Eq),
             Op::Ge {} => self.compare(Compare::Ge),
             Op::Gt {} => self.compare(Compare::Gt),
@@ -294,10 +294,11 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    fn plus_uconst(&mut self, value: u64) -> Result<(), Fault> {
+    /// Adds a constant, which is of the type of the value that it is added to.
+    pub(super) fn plus_uconst(&mut self, constant: impl FnOnce(BaseType) -> Value) -> Result<(), Fault> {
         let left = self.pop_value()?;
         self.charge_value(left.ty())?;
-        self.push(plus_unsigned(&left, value)?);
+        self.push(plus_constant(&left, &constant(left.ty()))?);
         Ok(())
     }
 

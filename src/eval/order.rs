@@ -10,28 +10,25 @@ use super::value::{BaseType, Value};
 
 /// Copies bits that count from the least significant of the first byte.
 pub(super) fn copy_bits(into: &mut [u8], at: usize, from: &[u8], skip: usize, bits: usize) {
+    copy(into, at, from, skip, bits, |bit| bit % 8);
+}
+
+/// Copies bits that count from the most significant of the first byte.
+pub(super) fn copy_high_bits(into: &mut [u8], at: usize, from: &[u8], skip: usize, bits: usize) {
+    copy(into, at, from, skip, bits, |bit| 7 - bit % 8);
+}
+
+/// Copies bits, whole bytes at once where they are. `place` says which bit of its byte one is.
+#[inline(always)]
+fn copy(into: &mut [u8], at: usize, from: &[u8], skip: usize, bits: usize, place: impl Fn(usize) -> usize) {
     if at.is_multiple_of(8) && skip.is_multiple_of(8) && bits.is_multiple_of(8) {
         let (at, skip, bytes) = (at / 8, skip / 8, bits / 8);
         into[at..at + bytes].copy_from_slice(&from[skip..skip + bytes]);
         return;
     }
-    for bit in 0..bits {
-        let (to, source) = (at + bit, skip + bit);
-        let set = from[source / 8] >> (source % 8) & 1;
-        into[to / 8] = into[to / 8] & !(1 << (to % 8)) | set << (to % 8);
-    }
-}
-
-/// Copies bits that count from the most significant of the first byte.
-pub(super) fn copy_high_bits(into: &mut [u8], at: usize, from: &[u8], skip: usize, bits: usize) {
-    if at.is_multiple_of(8) && skip.is_multiple_of(8) && bits.is_multiple_of(8) {
-        return copy_bits(into, at, from, skip, bits);
-    }
-    for bit in 0..bits {
-        let (to, source) = (at + bit, skip + bit);
-        let set = from[source / 8] >> (7 - source % 8) & 1;
-        let place = 7 - to % 8;
-        into[to / 8] = into[to / 8] & !(1 << place) | set << place;
+    for (to, source) in (at..at + bits).zip(skip..) {
+        let bit = from[source / 8] >> place(source) & 1;
+        into[to / 8] = into[to / 8] & !(1 << place(to)) | bit << place(to);
     }
 }
 

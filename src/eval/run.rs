@@ -1,15 +1,15 @@
-//! One evaluation: the stack, the loop over operations, and expressions within expressions.
+//! One evaluation: the stack, and the loop over operations.
 
 use super::fault::{Fault, error, ill_formed};
 use super::integer::signed_like_generic;
-use super::lists::bounded;
 use super::location::{Location, memory_bits};
-use super::machine::{Architecture, Body, Entry, Machine};
+use super::machine::{Architecture, Machine};
 use super::ops::Next;
 use super::quick::{Progress, Quick, Slots};
+use super::scope::Scope;
 use super::stack::{Element, complete, integral};
 use super::value::{BaseType, Value};
-use super::wide::truncated;
+use super::wide::{constant, truncated};
 use super::{Context, CurrentObject, Kind, Limits, Outcome, Step, Where};
 use crate::op::{Decoder, Dialect, Encoding, Op, Reg};
 use crate::target::SpaceId;
@@ -32,23 +32,6 @@ pub(super) struct Run<'r, 't> {
     trace: Option<&'t mut dyn FnMut(Step<'_>)>,
 }
 
-/// What another expression can see differently.
-#[derive(Clone, Copy)]
-pub(super) struct Scope {
-    pub encoding: Encoding,
-    pub unit: u64,
-    pub frame: u32,
-    /// Whether there is a current object.
-    pub has_object: bool,
-    /// Whether it is a frame base, which cannot refer to itself.
-    pub is_frame_base: bool,
-    /// Where its part of the stack starts.
-    floor: usize,
-    depth: u32,
-    /// The entry that the expression is of, if it was called or pointed to.
-    pub entry: Option<u64>,
-}
-
 impl<'r, 't> Run<'r, 't> {
     pub fn new(
         stack: &'r mut Vec<Element>,
@@ -58,16 +41,7 @@ impl<'r, 't> Run<'r, 't> {
         context: &Context<'r>,
         trace: Option<&'t mut dyn FnMut(Step<'_>)>,
     ) -> Self {
-        let scope = Scope {
-            encoding: context.encoding,
-            unit: context.unit,
-            frame: context.frame,
-            has_object: context.object != CurrentObject::Unspecified,
-            is_frame_base: false,
-            floor: 0,
-            depth: 0,
-            entry: None,
-        };
+        let scope = Scope::of(context);
         let (target, place, object) = (context.target, context.place, context.object);
         let (last_register, steps) = (None, 0);
         Self { stack, slots, machine, target, limits, place, scope, object, last_register, steps, trace }
@@ -147,7 +121,13 @@ impl<'r, 't> Run<'r, 't> {
         let Scope { encoding, entry, .. } = self.scope;
         let place = |fault: Fault| fault.or_at(expr, offset, encoding, entry);
         self.charge(1).map_err(place)?;
-        if let Next::Branch(by) = self.operation(op).map_err(place)? {
+        let next = match op {
+            Op::PlusUconst { .. } if self.is_top_wide() => {
+                self.plus_uconst(|ty| constant(&expr[offset..], ty)).map(|()| Next::On)
+            }
+            _ => self.operation(op),
+        };
+        if let Next::Branch(by) = next.map_err(place)? {
             let target = progress.branches.target(expr, &encoding, progress.at, by);
             let (to, steps) = target.map_err(place)?;
             self.charge(steps).map_err(place)?;
@@ -207,14 +187,19 @@ impl<'r, 't> Run<'r, 't> {
         self.slots.clear();
     }
 
-    /// An operation that could not be decoded, where its constant has more bits than it needs.
+    /// An operation that could not be decoded, where its constant has more bits than an [`Op`] has room for. A value
+    /// of the generic type does not need them; of another one see [`carry_out`](Self::carry_out).
     #[cold]
     fn truncated(&self, expr: &[u8], offset: usize) -> Option<(Op<'static>, usize)> {
-        let top_is_wide = matches!(self.peek(0), Some(Element::Value(value)) if value.ty().size() > 64);
         truncated(expr, offset).filter(|(op, _)| match op {
-            Op::PlusUconst { .. } => !top_is_wide,
+            Op::PlusUconst { .. } => true,
             _ => self.scope.encoding.address_bytes <= 8,
         })
+    }
+
+    /// Whether the top is a value of more than 64 bits.
+    fn is_top_wide(&self) -> bool {
+        matches!(self.peek(0), Some(Element::Value(value)) if value.ty().size() > 64)
     }
 
     /// Counts steps.
@@ -346,76 +331,6 @@ impl<'r, 't> Run<'r, 't> {
             return Err(ill_formed("a value is wanted, and the stack is empty (A.2.5.4)"));
         }
         self.finish_any()?.into_value(self.scope.encoding.address_bytes)
-    }
-
-    // Expressions within expressions.
-
-    /// Does something in another scope, one level deeper.
-    fn deeper<T>(
-        &mut self,
-        scope: Scope,
-        then: impl FnOnce(&mut Self) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
-        let outer = self.scope;
-        if outer.depth >= self.limits.depth {
-            return Err(error(format!("expressions within expressions, {} deep", self.limits.depth)));
-        }
-        self.scope = Scope { depth: outer.depth + 1, ..scope };
-        let result = then(self);
-        self.scope = outer;
-        result
-    }
-
-    /// Carries out an expression of another entry on the same stack, as part of this one.
-    pub fn call(&mut self, expr: &[u8], offset: u64, entry: &Entry<'_>) -> Result<(), Fault> {
-        let scope = self.scope.of_entry(offset, entry);
-        self.deeper(scope, |run| run.expression(expr))
-    }
-
-    /// Evaluates something on a stack of its own, without an object.
-    pub fn apart<T>(
-        &mut self,
-        scope: Scope,
-        then: impl FnOnce(&mut Self) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
-        let floor = self.stack.len();
-        let result = self.deeper(Scope { floor, has_object: false, ..scope }, then);
-        self.stack.truncate(floor);
-        result
-    }
-
-    /// Evaluates what an entry says to a location. `None` if it says nothing.
-    pub fn body(&mut self, scope: Scope, body: Body<'_>) -> Result<Option<Location>, Fault> {
-        match body {
-            Body::Expression(expr) => self
-                .apart(scope, |run| {
-                    run.expression(expr)?;
-                    run.finish_location()
-                })
-                .map(Some),
-            Body::List(entries) => self.apart(scope, |run| run.list(bounded(entries.iter()))).map(Some),
-            Body::EncodedList(list) => self.apart(scope, |run| run.encoded_list(list)).map(Some),
-            Body::Constant(bytes) => Ok(Some(Location::implicit(bytes))),
-            Body::Nothing => Ok(None),
-        }
-    }
-}
-
-impl Scope {
-    /// The same, in a frame base.
-    pub fn of_frame_base(self) -> Self {
-        Self { is_frame_base: true, ..self }
-    }
-
-    /// The same, in another frame.
-    pub fn in_frame(self, frame: u32) -> Self {
-        Self { frame, ..self }
-    }
-
-    /// The same, in the unit of an entry.
-    pub fn of_entry(self, offset: u64, entry: &Entry<'_>) -> Self {
-        let encoding = entry.encoding.unwrap_or(self.encoding);
-        Self { encoding, unit: entry.unit, entry: Some(offset), ..self }
     }
 }
 

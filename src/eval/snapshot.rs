@@ -86,8 +86,8 @@ pub struct Snapshot {
     pub pc: Option<u64>,
     /// The canonical frame address of the innermost frame.
     pub cfa: Option<Location>,
-    /// `DW_AT_frame_base`, of the subprograms of all frames.
-    pub frame_base: OwnedBody,
+    /// `DW_AT_frame_base`, of the subprograms of all frames, and their unit.
+    pub frame_base: Option<(OwnedBody, u64)>,
     /// Outer frames: the first is frame 1.
     pub callers: Vec<Caller>,
     /// The current object.
@@ -117,6 +117,11 @@ impl Snapshot {
     fn caller(&self, frame: u32) -> Option<&Caller> {
         self.callers.get((frame as usize).checked_sub(1)?)
     }
+}
+
+/// What is said, in a unit.
+fn entry((body, unit): &(OwnedBody, u64)) -> Entry<'_> {
+    Entry { body: body.as_body(), unit: *unit, encoding: None }
 }
 
 impl Machine for Snapshot {
@@ -176,8 +181,8 @@ impl Machine for Snapshot {
         if frame == 0 { self.cfa.clone() } else { self.caller(frame)?.cfa.clone() }
     }
 
-    fn frame_base(&self, _frame: u32) -> Body<'_> {
-        self.frame_base.as_body()
+    fn frame_base(&self, _frame: u32) -> Option<Entry<'_>> {
+        self.frame_base.as_ref().map(entry)
     }
 
     fn saved(&self, reg: Reg, frame: u32) -> Option<Location> {
@@ -202,8 +207,7 @@ impl Machine for Snapshot {
     }
 
     fn entry(&self, offset: u64) -> Option<Entry<'_>> {
-        let (body, unit) = self.entries.get(&offset)?;
-        Some(Entry { body: body.as_body(), unit: *unit, encoding: None })
+        self.entries.get(&offset).map(entry)
     }
 
     fn call_value(&self, parameter: u64, frame: u32) -> Option<Entry<'_>> {

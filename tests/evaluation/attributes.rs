@@ -1,15 +1,15 @@
 //! Attributes, each with the object, the initial stack and the kind of result that the text gives it.
 
 use eitri::eval::{
-    BaseType, Body, Caller, Class, Context, EncodedList, Evaluator, ListEntry, Location, MemberLocation,
-    Property, Snapshot, TypeEncoding, Value,
+    BaseType, Body, Caller, Class, Context, EncodedList, Entry, Evaluator, Kind, ListEntry, Location,
+    Machine, MemberLocation, OwnedBody, Property, Snapshot, TypeEncoding, Unavailable, Value,
 };
 use eitri::op::{Dialect, Encoding, Reg};
 use eitri::read::ListFormat;
 use eitri::target::{SpaceId, Target};
 use pretty_assertions::assert_eq;
 
-use super::{LLVM, bytes, machine, shown};
+use super::{LLVM, bytes, machine, outcome, shown};
 
 /// Calls an attribute's method with machine and context, and shows the result.
 macro_rules! found {
@@ -116,6 +116,87 @@ fn frames() {
     assert_eq!(found!(&machine, variable_location(Body::Nothing)), "evaluation error");
 }
 
+/// A machine whose subprogram is of another unit than most that refers to it.
+struct OfUnit<'m> {
+    machine: &'m Snapshot,
+    frame_base: Entry<'m>,
+}
+
+impl Machine for OfUnit<'_> {
+    fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
+        self.machine.register(reg, frame, at, into)
+    }
+
+    fn memory(
+        &self,
+        space: SpaceId,
+        lane: Option<u32>,
+        address: u64,
+        into: &mut [u8],
+    ) -> Result<(), Unavailable> {
+        self.machine.memory(space, lane, address, into)
+    }
+
+    fn frame_base(&self, _frame: u32) -> Option<Entry<'_>> {
+        Some(self.frame_base)
+    }
+
+    fn saved(&self, reg: Reg, frame: u32) -> Option<Location> {
+        self.machine.saved(reg, frame)
+    }
+
+    fn base_type(&self, unit: u64, offset: u64) -> Option<BaseType> {
+        self.machine.base_type(unit, offset)
+    }
+
+    fn entry(&self, offset: u64) -> Option<Entry<'_>> {
+        self.machine.entry(offset)
+    }
+
+    fn call_value(&self, parameter: u64, frame: u32) -> Option<Entry<'_>> {
+        self.machine.call_value(parameter, frame)
+    }
+}
+
+/// A frame base is evaluated with "the compilation unit that contains E" (A.3.3.5), whichever asks for it.
+#[test]
+fn a_frame_base_has_the_unit_and_the_encoding_of_its_subprogram() {
+    let mut known = machine();
+    let saved = [(Reg(5), Location::register(Reg(5), 64))];
+    known.callers = vec![Caller { pc: Some(0x5000), cfa: None, registers: saved.into() }];
+    let breg = |by| OwnedBody::Expression(vec![0x75, by]);
+    known.entries = [(0x20, (breg(1), 0)), (0x120, (breg(2), 0x100)), (0x220, (breg(3), 0x200))].into();
+    // The call value of the parameter at 0x30 is of unit 0x100: fbreg 4.
+    known.call_values.insert(0x30, (vec![0x91, 4], 0x100));
+    // A type of unit 0x200 only: regval_type rdi.
+    known.types.insert((0x200, 0x40), BaseType::generic(8));
+    let call = bytes("call2 @0x20", LLVM);
+    let typed = bytes("regval_type rdi @0x40", LLVM);
+    let narrow = Encoding { address_bytes: 4, ..LLVM };
+    let short = bytes("addr 0x1000", narrow);
+    let base = |body: &'static str, unit, encoding| {
+        let expr = match body {
+            "call" => &call,
+            "typed" => &typed,
+            _ => &short,
+        };
+        OfUnit { machine: &known, frame_base: Entry { body: Body::Expression(expr), unit, encoding } }
+    };
+    let place = |expr, machine: &OfUnit<'_>| shown(outcome(expr, Kind::Location, machine, LLVM));
+    // rdi is 0x1000 in both frames. The unit of these expressions is 0.
+    for (unit, expected) in [(0, "mem:0:0x1005"), (0x100, "mem:0:0x1006"), (0x200, "mem:0:0x1007")] {
+        let machine = base("call", unit, None);
+        assert_eq!(place("fbreg 4", &machine), expected, "unit {unit:#x}");
+        assert_eq!(place("GNU_parameter_ref @0x30", &machine), expected, "passed, unit {unit:#x}");
+    }
+    assert_eq!(place("fbreg 4", &base("typed", 0x200, None)), "mem:0:0x1004");
+    assert_eq!(place("fbreg 4", &base("typed", 0, None)), "ill-formed", "no such type in unit 0");
+    // An address of four bytes, and none of eight.
+    assert_eq!(place("fbreg 4", &base("short", 0, Some(narrow))), "mem:0:0x1004");
+    assert_eq!(place("fbreg 4", &base("short", 0, Some(LLVM))), "ill-formed");
+    assert_eq!(place("fbreg 4", &base("short", 0, None)), "ill-formed");
+}
+
 #[test]
 fn call_sites() {
     let target = Target::x86_64();
@@ -125,11 +206,9 @@ fn call_sites() {
     let context = Context { frame: 1, ..Context::new(LLVM, &target) };
     let (value, location) = (bytes("breg0 1", LLVM), bytes("reg0; lit1; offset", LLVM));
     let mut evaluator = Evaluator::new();
-    assert_eq!(shown(evaluator.call_value(&value, &machine, &context)), "0xf0e0d0c0b0a0909");
-    assert_eq!(shown(evaluator.call_data_value(&value, &machine, &context)), "0xf0e0d0c0b0a0909");
-    assert_eq!(shown(evaluator.call_target(&value, &machine, &context)), "0xf0e0d0c0b0a0909");
+    assert_eq!(shown(evaluator.call_site_value(&value, &machine, &context)), "0xf0e0d0c0b0a0909");
     assert_eq!(shown(evaluator.call_data_location(&location, &machine, &context)), "mem:0:0x1009");
-    assert_eq!(shown(evaluator.call_value(&location, &machine, &context)), "0x1009");
+    assert_eq!(shown(evaluator.call_site_value(&location, &machine, &context)), "0x1009");
 }
 
 #[test]

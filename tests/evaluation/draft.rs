@@ -10,7 +10,7 @@ use super::{LLVM, machine, shown};
 /// The numbers are of no importance.
 fn draft() -> Encoding {
     let mut encoding = Encoding::new(8, Dialect::Dwarf6);
-    let names = [Name::Offset, Name::Undefined, Name::Mem, Name::Overlay];
+    let names = [Name::Offset, Name::Undefined, Name::Mem, Name::Overlay, Name::Composite];
     for (name, code) in names.into_iter().zip(0xb1..) {
         encoding.draft = encoding.draft.with(name, code);
     }
@@ -93,4 +93,25 @@ fn regions_in_regions_do_not_multiply() {
     // The last region has lanes 0 and 2; no other has any besides.
     let pcs: Vec<_> = bytes.chunks(8).map(|pc| pc[0]).collect();
     assert_eq!(pcs[..4], [19, 0x10, 19, 0x10]);
+}
+
+/// Operations after one another as in no conformance vector.
+#[test]
+fn combinations() {
+    let table = [
+        ("composite; reg0; piece 4; reg1; piece 2", "[reg:0/32, reg:1/16]"),
+        // Other elements can be below a composite that was started as such.
+        ("reg1; composite; reg0; piece 4", "[reg:0/32]"),
+        // There is no incomplete composite.
+        ("reg0; piece 4; dup; lit2; offset", "[reg:0/32]+16"),
+        ("composite; reg1; lit0; lit2; overlay", "[reg:1/16]"),
+        ("reg0; reg1; const1s -1; lit1; overlay", "ill-formed"),
+        ("addr 0x1000; deref_size 9", "ill-formed"),
+        ("lit9; lit4; mem", "ill-formed"),
+        ("const1s -7; lit5; mod_floor", "0x3"),
+        ("lit7; const1s -5; mod_floor", "0xfffffffffffffffd"),
+    ];
+    for (expr, expected) in table {
+        assert_eq!(any(expr, &machine(), draft(), &Target::x86_64()), expected, "{expr}");
+    }
 }

@@ -3,8 +3,10 @@
 
 mod attributes;
 mod big_endian;
+mod combinations;
 mod draft;
 mod gnu;
+mod interface;
 mod properties;
 mod values;
 

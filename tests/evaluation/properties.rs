@@ -351,7 +351,7 @@ proptest! {
         let dialect = [Dialect::Dwarf5, Dialect::Llvm, Dialect::Legacy, Dialect::Dwarf6][dialect as usize];
         let mut machine = Snapshot { lane, lanes: Some(2), tls: Some(9), pc: Some(4), ..machine(big_endian) };
         machine.cfa = Some(Location::memory(SpaceId::DEFAULT, 64, 0x1040));
-        machine.frame_base = OwnedBody::Expression(called.clone());
+        machine.frame_base = Some((OwnedBody::Expression(called.clone()), 0));
         let ty = |bits, elements| BaseType { encoding: TypeEncoding::Signed, bits, elements };
         for at in 0..=255u64 {
             machine.types.insert((0, at), ty(at as u32 * 3, at as u32 % 5));

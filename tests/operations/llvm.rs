@@ -363,7 +363,7 @@ fn llvm_decodes_the_vectors_the_same() {
                 Body::Expression(expr) => expressions.push(expr.clone()),
                 Body::List(entries) => expressions.extend(entries.iter().map(|entry| entry.expr.to_vec())),
             }
-            let bodies = machine.entries.values().map(|(body, _)| body).chain([&machine.frame_base]);
+            let bodies = machine.entries.values().chain(&machine.frame_base).map(|(body, _)| body);
             for body in bodies {
                 match body {
                     OwnedBody::Expression(expr) => expressions.push(expr.clone()),

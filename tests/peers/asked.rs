@@ -264,9 +264,9 @@ impl<'a> Asked<'a> {
         if self.is_frame_base {
             return Err(Stop::Missing("a frame base that does not refer to itself"));
         }
-        let expr = match self.machine.frame_base(self.frame) {
-            Body::Expression(expr) => expr,
-            Body::Nothing => return Err(Stop::Missing("a frame base")),
+        let expr = match self.machine.frame_base(self.frame).map(|said| said.body) {
+            Some(Body::Expression(expr)) => expr,
+            None | Some(Body::Nothing) => return Err(Stop::Missing("a frame base")),
             _ => return Err(Stop::CannotSay("a frame base that is a list")),
         };
         let inner = Self { depth: self.depth + 1, is_frame_base: true, ..*self };

@@ -56,7 +56,7 @@ pub fn machine(address_bytes: u8) -> (Snapshot, Layout) {
     let memory = |address| Location::memory(SpaceId::DEFAULT, u32::from(address_bytes) * 8, address);
     machine.cfa = Some(memory(0x1060));
     machine.object = Some(memory(0x1030));
-    machine.frame_base = OwnedBody::Expression(vec![0x75, 0x20]); // breg5 32
+    machine.frame_base = Some((OwnedBody::Expression(vec![0x75, 0x20]), 0)); // breg5 32
     machine.debug_addr = vec![0x1018, 0x1040, 3];
     let bits = u32::from(address_bytes) * 8;
     let types = TYPES.iter();

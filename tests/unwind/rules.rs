@@ -120,6 +120,15 @@ fn register() {
     let chain = Program::new().register(RBX, R12).register(R12, RBP);
     is_at(RBX, chain.clone(), "reg:12");
     is_at(R12, chain, "reg:6");
+    // Two that change places are a circle of rules, but none of registers, which expressions can say.
+    is_refused(RBX, Program::new().register(RBX, R12).register(R12, RBX), Class::IllFormed, "cyclic");
+    let swapped = Program::new().expression(0x10, Some(RBX), &x86("regx r12")).expression(
+        0x10,
+        Some(R12),
+        &x86("regx rbx"),
+    );
+    is_at(RBX, swapped.clone(), "reg:12");
+    is_at(R12, swapped, "reg:3");
 }
 
 /// 6: "… the location description produced by evaluating the DWARF operation expression E … an initial stack comprising

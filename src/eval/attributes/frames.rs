@@ -2,7 +2,7 @@
 
 use super::super::fault::{Fault, brief, ill_formed};
 use super::super::location::{ImplicitBits, Location, Storage};
-use super::super::machine::{Body, Machine};
+use super::super::machine::{Body, Entry, Machine};
 use super::super::order::stream_of_value;
 use super::super::stack::Element;
 use super::super::{Context, Evaluator, Kind, Where};
@@ -27,7 +27,8 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        self.run(machine, &plain(context, Kind::Location), None, |run| run.frame_base_of(frame_base))
+        let said = Entry { body: frame_base, unit: context.unit, encoding: None };
+        self.run(machine, &plain(context, Kind::Location), None, |run| run.frame_base_of(&said))
     }
 
     /// The canonical frame address of the enclosing subprogram's frame: `DW_AT_static_link` (A.3.3.5).

@@ -9,7 +9,7 @@
 //! |---|---|---|---|---|
 //! | `location`, of variables and common blocks | location | none | empty | A.4.1, A.4.2 |
 //! | `frame_base`, `static_link`, `return_addr` | location in memory | none | empty | A.3.3.5 |
-//! | `call_value`, `call_data_value`, `call_target` | value | none | empty | A.3.4.2 |
+//! | `call_value`, `call_data_value`, `call_target`: `call_site_value` | value | none | empty | A.3.4.2 |
 //! | `call_data_location` | location | none | empty | A.3.4.2 |
 //! | `data_member_location` | location | none | the container | A.5.7.3 |
 //! | `vtable_elem_location` | location | none | the object | A.5.7.8 |
@@ -97,25 +97,14 @@ impl Evaluator {
         self.located(location, machine, plain(context, Kind::Location))
     }
 
-    /// The value of a parameter when the call was made: `DW_AT_call_value`, evaluated in the calling frame
-    /// (A.3.4.2). That frame is the context's.
+    /// A value of a call site (A.3.4.2; DWARF 5, section 3.4.1): that of a parameter when the call was made,
+    /// `DW_AT_call_value`, or of what it refers to, `DW_AT_call_data_value`; the address of the subprogram that is
+    /// called, `DW_AT_call_target` or `DW_AT_call_target_clobbered`. It is evaluated in the calling frame: that is
+    /// the context's.
     ///
     /// # Errors
     /// As [`value`](Self::value).
-    pub fn call_value(
-        &mut self,
-        expr: &[u8],
-        machine: &dyn Machine,
-        context: &Context<'_>,
-    ) -> Result<Value, Fault> {
-        self.value(expr, machine, &plain(context, Kind::Value))
-    }
-
-    /// The value of what a parameter refers to when the call was made: `DW_AT_call_data_value` (A.3.4.2).
-    ///
-    /// # Errors
-    /// As [`value`](Self::value).
-    pub fn call_data_value(
+    pub fn call_site_value(
         &mut self,
         expr: &[u8],
         machine: &dyn Machine,
@@ -135,19 +124,5 @@ impl Evaluator {
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
         self.location(expr, machine, &plain(context, Kind::Location))
-    }
-
-    /// The address of the subprogram that is called: `DW_AT_call_target`, or `DW_AT_call_target_clobbered`,
-    /// evaluated in the calling frame (DWARF 5, section 3.4.1).
-    ///
-    /// # Errors
-    /// As [`value`](Self::value).
-    pub fn call_target(
-        &mut self,
-        expr: &[u8],
-        machine: &dyn Machine,
-        context: &Context<'_>,
-    ) -> Result<Value, Fault> {
-        self.value(expr, machine, &plain(context, Kind::Value))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::fault::{Fault, brief, error, ill_formed};
 use super::super::location::{ImplicitPointer, Location, SingleLocation, Storage};
-use super::super::machine::Body;
+use super::super::machine::{Body, Entry};
 use super::super::order::value_of_stream;
 use super::super::read::{read_exact, read_pointer};
 use super::super::run::Run;
@@ -123,21 +123,21 @@ impl Run<'_, '_> {
 
     /// The frame base of the current frame (A.3.3.5).
     fn frame_base(&mut self) -> Result<Location, Fault> {
-        let body = self.machine.frame_base(self.scope.frame);
-        self.frame_base_of(body)
+        let said = self.machine.frame_base(self.scope.frame);
+        self.frame_base_of(&said.ok_or_else(no_frame_base)?)
     }
 
-    /// The frame base that an attribute says.
-    pub(in super::super) fn frame_base_of(&mut self, body: Body<'_>) -> Result<Location, Fault> {
-        if let Body::Expression(expr) = body {
+    /// The frame base that a subprogram says.
+    pub(in super::super) fn frame_base_of(&mut self, said: &Entry<'_>) -> Result<Location, Fault> {
+        let scope = self.scope.of_frame_base(said);
+        if let Body::Expression(expr) = said.body {
             self.charge(expr.len() as u64 / 64)?;
-            if has_fbreg(expr, self.scope.encoding) {
+            if has_fbreg(expr, scope.encoding) {
                 return Err(ill_formed("a frame base that refers to the frame base (A.3.3.5)"));
             }
         }
-        let scope = self.scope.of_frame_base();
         self.last_register = None;
-        let base = self.body(scope, body)?.ok_or_else(|| error("there is no frame base"))?;
+        let base = self.body(scope, said.body)?.ok_or_else(no_frame_base)?;
         // In an outer frame the register can be saved in memory, but it is what the frame base is in, not
         // the frame base.
         if let (Some(reg), Some(_)) = (self.last_register, base.single()) {
@@ -327,6 +327,11 @@ impl Run<'_, '_> {
 /// Whether an expression contains `DW_OP_fbreg`, executed or not.
 fn has_fbreg(expr: &[u8], encoding: Encoding) -> bool {
     expr.contains(&0x91) && operations(expr, encoding, 0).any(|(_, op)| op.name() == Name::FbReg)
+}
+
+#[cold]
+fn no_frame_base() -> Fault {
+    error("there is no frame base")
 }
 
 /// Checks the size that an operation gives for a type.

@@ -1,0 +1,65 @@
+//! The elements of a stack.
+
+use serde::Deserialize;
+
+use super::location::LocationText;
+use super::target::Target;
+use super::types::ValueType;
+use super::words::{Bytes, Natural, Parsed};
+use crate::error::Result;
+use crate::eval::{BaseType, Element, Value};
+
+/// An element of the stack.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ElementText {
+    value: Option<ValueText>,
+    #[serde(rename = "type")]
+    ty: Option<ValueType>,
+    location: Option<Parsed<LocationText>>,
+}
+
+/// A number, or bytes: the type says which.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum ValueText {
+    Number(u64),
+    Text(String),
+}
+
+impl ElementText {
+    pub fn resolve(&self, target: &Target) -> Result<Element, String> {
+        match self {
+            Self { value: None, ty: None, location: Some(Parsed(location)) } => {
+                Ok(Element::Location(location.resolve(target)?))
+            }
+            Self { value: Some(value), ty: None, location: None } => {
+                let natural = match value {
+                    ValueText::Number(number) => Some(*number),
+                    ValueText::Text(text) if text.starts_with("0x") => {
+                        Natural::parse(text).and_then(|number| number.as_u128()?.try_into().ok())
+                    }
+                    ValueText::Text(_) => None,
+                };
+                let generic = BaseType::generic(target.address_bytes());
+                let fits = |number: &u64| generic.size() >= 64 || number >> generic.size() == 0;
+                let number = natural.filter(fits);
+                let number =
+                    number.ok_or("a `value` of the generic type is text as \"0x1f\", of its size")?;
+                Ok(Element::Value(Value::new(generic, number)))
+            }
+            Self { value: Some(ValueText::Text(text)), ty: Some(ValueType(ty)), location: None } => {
+                let bytes = Bytes::parse(text);
+                let Bytes(mut bytes) = bytes.ok_or("a `value` of a type is bytes of two digits each")?;
+                if bytes.len() as u64 != ty.size().div_ceil(8) {
+                    return Err(format!("{} bytes are given for a type of {} bits", bytes.len(), ty.size()));
+                }
+                if target.is_big_endian() {
+                    bytes.reverse();
+                }
+                Ok(Element::Value(Value::from_bytes(*ty, &bytes)))
+            }
+            _ => Err("an element has a `value`, perhaps with a `type`, or a `location`".into()),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What a `machine` of the format says of its frames.
+
+use serde::Deserialize;
+
+use super::location::LocationText;
+use super::target::Target;
+use super::words::{Bytes, Given, Map, Offset, Parsed, Register, Wrong};
+use crate::error::Result;
+use crate::eval::{Architecture, Caller, Location};
+use crate::op::Reg;
+
+/// An outer frame.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CallerText {
+    pc: Option<Parsed<Offset>>,
+    cfa: Option<Parsed<CfaText>>,
+    #[serde(default)]
+    registers: Given<Map<Register, Parsed<LocationText>>>,
+}
+
+impl CallerText {
+    pub fn resolve(&self, target: &Target) -> Result<Caller, Wrong> {
+        let cfa = self.cfa.as_ref().map(|Parsed(cfa)| cfa.resolve(target)).transpose();
+        let mut caller = Caller {
+            pc: self.pc.as_ref().map(|pc| pc.0.0),
+            cfa: cfa.map_err(|what| Wrong::new(what).under("cfa"))?,
+            ..Caller::default()
+        };
+        if let Given::Is(Map(registers)) = &self.registers {
+            for (&Register(number), location) in registers {
+                let Some(Parsed(location)) = location else { continue };
+                let wrong = |what| Wrong::new(what).under(number).under("registers");
+                if target.register_bits(Reg(number)).is_none() {
+                    return Err(wrong(format!("the target has no register {number}")));
+                }
+                caller.registers.insert(Reg(number), location.resolve(target).map_err(wrong)?);
+            }
+        }
+        Ok(caller)
+    }
+}
+
+/// A canonical frame address.
+#[derive(Debug, Clone)]
+pub(super) enum CfaText {
+    Default(u64),
+    Location(LocationText),
+}
+
+impl core::str::FromStr for CfaText {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.starts_with("0x") {
+            true => text.parse::<Offset>().map(|Offset(address)| Self::Default(address)),
+            false => text.parse().map(Self::Location),
+        }
+    }
+}
+
+impl CfaText {
+    pub fn resolve(&self, target: &Target) -> Result<Location, String> {
+        match self {
+            Self::Default(address) => format!("mem:0:{address:#x}").parse::<LocationText>()?.resolve(target),
+            Self::Location(location) => location.resolve(target),
+        }
+    }
+}
+
+/// `DW_AT_frame_base`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FrameBaseText {
+    pub expr: Option<Bytes>,
+}
