@@ -96,6 +96,10 @@ impl<'a> Check<'_, 'a> {
                 "0xffffffff is no storage class; the LLVM translator writes it where there is no address space"
                     .into(),
             ),
+            (Enumeration::Operation, 10..=167) => (
+                Rule::Enumerant,
+                format!("{value} is none of the list; the LLVM translator has more operations of its own"),
+            ),
             _ if enumeration.is_mask() => {
                 let (text, set) = (enumeration.text(value), spot.fact.set.name());
                 (Rule::Flags, format!("{text} has flags that {set} does not know"))
@@ -121,7 +125,17 @@ impl<'a> Check<'_, 'a> {
         };
         let may_be_later = spot.row.forward || fact.with_forward && fact.set == Set::Shader;
         if defined.at >= fact.at && !may_be_later {
-            let what = format!("{} comes later, at word {}", self.describe(id), defined.at);
+            // The members of a composite type come before it there.
+            let named = self.facts.fact(defined).and_then(|named| named.name());
+            let is_member = matches!(
+                fact.name(),
+                Some(Name::TypeMember | Name::TypeInheritance | Name::FunctionDeclaration | Name::Function)
+            );
+            let is_habit = is_member
+                && matches!(spot.row.field, Field::Scope | Field::Child)
+                && matches!(named, Some(Name::TypeComposite | Name::TypeTemplate));
+            let habit = if is_habit { "; the LLVM translator has members before their type" } else { "" };
+            let what = format!("{} comes later, at word {}{habit}", self.describe(id), defined.at);
             self.find_at_operand(Rule::ForwardReference, spot, what);
         }
         let is_local = defined.at >= layout.globals_end() && defined.opcode() != op::FUNCTION;
