@@ -73,8 +73,8 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
     }
 
     let mut lanes = m.lanes(kernel)?;
-    // While line 2 runs, the lanes of line 3 wait where the `if` is; then those of line 2, behind it. Who they are
-    // is in s4 from the first s_and_saveexec to the s_or.
+    // While line 2 runs, the lanes of line 3 wait where the `if` is; then those of line 2, behind it. Who
+    // they are is in s4 from the first s_and_saveexec to the s_or.
     lanes.if_else(0x08..0x14, 0x14..0x1c, 0x04, 0x1c, &[(0x08..0x1c, Loc::register(s4))])?;
     lanes.whole_wave(0x20..0x30, &Loc::register(s5))?;
     m.finish()

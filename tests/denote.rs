@@ -2,7 +2,7 @@
 //! storage; no DWARF is involved.
 
 use eitri::build::Builder;
-use eitri::model::{BaseEncoding, Contents, Half, Loc, Module, Span, Storage, UnitId, Val};
+use eitri::model::{BaseEncoding, Column, Contents, Half, Loc, Module, Span, Storage, UnitId, Val};
 use eitri::op::{Expr, Reg};
 use eitri::target::{Scaling, SpaceId, Target};
 
@@ -248,6 +248,63 @@ fn each_node_means_what_it_says() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What a frame says at a pc: a rule that is there, or what is so without one.
+#[test]
+fn frames_mean_what_their_rules_say() {
+    let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32").unwrap());
+    let (v41, exec, pc) =
+        (m.target().vgpr(41).unwrap(), m.target().exec().unwrap(), m.target().pc().unwrap());
+    let unit = m.unit("a.cl");
+    let f = m.function(unit, "f").unwrap().code("f", 0x40).id();
+    m.frame(f)
+        .and_then(|mut frame| {
+            frame
+                // s33 holds 0x800.
+                .cfa(0..0x40, Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(S33).plus(16)))?
+                .return_address(0..0x40, S4, S5)?
+                .saved_in_lane(8..0x38, S6, v41, 31)?
+                .saved(8..0x38, S33, Loc::value(Val::entry_value(S6).plus(1)))?
+                // What the caller had in `exec` is what s6 holds: 0b1010.
+                .saved(8..0x38, exec, Loc::register(S6))?
+                .saved_to_scratch(8..0x38, v41, 4, Some(Val::entry_value(exec)))?
+                .undefined(8..0x38, S5)
+                .map(drop)
+        })
+        .unwrap();
+    let module = m.finish().unwrap();
+    let of = |column, at| match module.denote_frame(f, at, column, &Wave) {
+        Ok(spans) => text(&module, &spans),
+        Err(why) => format!("! {why}"),
+    };
+    let reg = Column::Register;
+    assert_eq!(of(Column::Cfa, 4), "private_wave+0x4080/8");
+    assert_eq!(of(reg(pc), 4), "s4+0x0/32 s5+0x0/32");
+    assert_eq!((of(reg(S6), 4), of(reg(v41), 4)), ("s6+0x0/32".into(), "v41+0x0/1024".into()));
+    assert_eq!((of(reg(S6), 8), of(reg(S5), 8)), ("v41+0x3e0/32".into(), "nowhere+0x0/32".into()));
+    assert_eq!(of(reg(S6), 0x38), "s6+0x0/32");
+    assert_eq!(of(reg(exec), 8), "s6+0x0/32");
+    // The lane in which s6 is cannot be read here.
+    assert_eq!(of(reg(S33), 8), "! register s6 on entry cannot be read");
+    // Lanes 1 and 3 are in the row, which is 4 * 32 bytes from the frame: 0x890, and a dword for each lane.
+    assert_eq!(
+        of(reg(v41), 8),
+        "v41+0x0/32 private_wave+0x44a0/32 v41+0x40/32 private_wave+0x44e0/32 v41+0x80/896"
+    );
+    // Without any rule.
+    let (x, found) = (Target::x86_64(), |module: &Module, f, reg| {
+        module.denote_frame(f, 0, Column::Register(reg), &Wave).map(|spans| text(module, &spans))
+    });
+    let mut m = Builder::new(x);
+    let unit = m.unit("a.c");
+    let f = m.function(unit, "f").unwrap().code("f", 4).id();
+    let at = Loc::memory(SpaceId::DEFAULT, Val::constant(0x7000));
+    m.frame(f).unwrap().cfa(0..4, at).unwrap().saved(0..4, Reg(16), Loc::cfa().offset(-8)).unwrap();
+    let module = m.finish().unwrap();
+    assert_eq!(found(&module, f, Reg(7)).unwrap(), "0000000000007000+0x0/64");
+    assert_eq!(found(&module, f, Reg(3)).unwrap(), "rbx+0x0/64");
+    assert_eq!(found(&module, f, Reg(16)).unwrap(), "default+0x37fc0/64");
 }
 
 /// Where the base counts the bytes of a lane it is taken as it is; a kernel's is 0.

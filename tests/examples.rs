@@ -67,6 +67,7 @@ fn objects_of_examples_say_what_was_reviewed() {
     let objects = [
         ("quickstart", "scale.o"),
         ("diverged", "weigh.o"),
+        ("frames", "sum.o"),
         ("attach", "uspill.debug.o"),
         ("own_dwarf", "own_dwarf.o"),
     ];
@@ -80,12 +81,37 @@ fn objects_of_examples_say_what_was_reviewed() {
     }
 }
 
+/// Lines of an example, from one that begins with a text up to another, less their indentation.
+fn part(name: &str, first: &str, last: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name).with_extension("rs");
+    let source = std::fs::read_to_string(path).expect("the example");
+    let mut lines = source.lines().skip_while(|line| !line.trim_start().starts_with(first)).peekable();
+    let indent = lines.peek().map(|line| line.len() - line.trim_start().len()).expect("the first line");
+    let mut text = String::new();
+    for line in lines {
+        text += line.get(indent..).unwrap_or_default();
+        text += "\n";
+        if line.trim_start().starts_with(last) {
+            return text;
+        }
+    }
+    panic!("{name} has no line that begins with {last}");
+}
+
 #[test]
-fn the_readme_shows_the_quickstart_and_what_it_prints() {
+fn the_readme_shows_examples_and_what_they_print() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/quickstart.rs");
-    let (printed, _) = run("quickstart", 4);
+    let printed = |name| run(name, 4).0.replace("FOLDER", "target/examples");
     common::check_readme(&[
         ("<!-- examples/quickstart.rs -->", std::fs::read_to_string(source).expect("the example")),
-        ("<!-- what it prints -->", printed.replace("FOLDER", "target/examples")),
+        ("<!-- what it prints -->", printed("quickstart")),
+        (
+            "<!-- examples/frames.rs: a frame -->",
+            part("frames", "// In bytes of the wave", ".undefined(0x34"),
+        ),
+        ("<!-- what frames prints -->", printed("frames")),
+        ("<!-- examples/diverged.rs: the code -->", part("diverged", "0x7d080280", "0xbf810000")),
+        ("<!-- examples/diverged.rs: lanes -->", part("diverged", "let mut lanes", "lanes.whole_wave")),
+        ("<!-- what diverged prints -->", printed("diverged")),
     ]);
 }

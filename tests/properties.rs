@@ -218,7 +218,7 @@ fn the_modules_have_everything() {
         left_out += lowered.left_out.len();
         of_types += lowered.left_out.iter().filter(|one| one.variable().is_none()).count();
     }
-    let all = "Add Address And BitOffset BitOffsetBy Call Const Expr Extend Implicit Lane LaneIndex Memory Mul \
+    let all = "Add Address And BitOffset BitOffsetBy Call Cfa Const Expr Extend Implicit Lane LaneIndex Memory Mul \
                Neg Not Offset OffsetBy Or Overlay Part Parts PerLane Plus PointerTo Read ReadRegister \
                Register Select Shl Shr Shra StackAddress Sub Undefined Value Xor";
     assert_eq!(nodes.into_iter().collect::<Vec<_>>().join(" "), all);

@@ -17,10 +17,10 @@ use crate::target::Per;
 /// of the region does not count, so that all places of a saved mask can be given to every region that has it.
 #[derive(Debug)]
 pub struct LanesBuilder<'b> {
-    builder: &'b mut Builder,
+    pub(super) builder: &'b mut Builder,
     function: FunctionId,
-    scope: ScopeId,
-    around: Option<RegionId>,
+    pub(super) scope: ScopeId,
+    pub(super) around: Option<RegionId>,
 }
 
 impl Builder {
@@ -29,6 +29,10 @@ impl Builder {
     ///
     /// Regions belong to the function or inlined call whose source has the control flow. Lanes that wait in a
     /// region around an inlined call did not enter that.
+    ///
+    /// Regions are nested to any depth. Each is a procedure that calls that of the one around it, so that a reader
+    /// follows as many calls as regions are in each other: the [evaluator](crate::eval::Limits) 32 unless it is told
+    /// otherwise, and [`check`](crate::check()) 64.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope is not there; [`ErrorKind::BadArgument`] where it is no function with

@@ -41,6 +41,7 @@
 //! ```
 
 mod calls;
+mod control_flow;
 mod finish;
 mod frame;
 mod functions;
@@ -53,6 +54,7 @@ mod types;
 mod variables;
 
 pub use calls::{ArgumentBuilder, CallBuilder};
+pub use control_flow::{BlockId, ControlFlow, ExecWrite, MaskId};
 pub use frame::FrameBuilder;
 pub use functions::FunctionBuilder;
 pub use lanes::LanesBuilder;

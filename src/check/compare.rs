@@ -33,6 +33,8 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) others_left_out: Vec<Whose>,
     /// What was left out of where lanes stand.
     pub(super) lanes_left_out: Vec<&'a LeftOut>,
+    /// So of frames.
+    pub(super) frames_left_out: Vec<&'a LeftOut>,
     pub(super) lists: Lists<'o>,
     pub(super) report: Report,
     /// The entries that say where variables are, for pointers to them.
@@ -148,6 +150,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             untold: left_out.iter().map(|one| one.whose).collect(),
             others_left_out,
             lanes_left_out: left_out.iter().filter(|one| matches!(one.whose, Whose::Lanes(_))).collect(),
+            frames_left_out: left_out.iter().filter(|one| matches!(one.whose, Whose::Frame(..))).collect(),
             lists: Lists::new(),
             report: Report { left_out: left_out.len(), ..Report::default() },
             variables: SecondaryMap::new(),
@@ -204,6 +207,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.lookups();
         self.addresses();
         self.rest();
+        self.call_frames();
         self.report
     }
 

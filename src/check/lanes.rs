@@ -5,7 +5,7 @@ use super::compare::Compare;
 use super::locations::Witness;
 use super::machine::{self, Asked};
 use super::places::is_nowhere;
-use super::report::{Finding, Kind};
+use super::report::{Finding, Kind, Unproven};
 use super::witness::{self, Fill, Patch, Stopped};
 use super::words::Words;
 use crate::error::At;
@@ -18,6 +18,10 @@ use crate::read::{Entry, Value};
 /// What each lane does in a pattern, counted from the inside: it is active, or in the mask of a region and in none
 /// inside of that, or in none.
 type Outcome = usize;
+
+/// How many regions inside of each other are tried. Each is a call in the one inside of it, and takes as much of the
+/// stack.
+const MAX_NESTED: usize = 64;
 
 /// What an attribute says: one expression, or several by pc.
 type Said<'o> = Vec<ListEntry<'o>>;
@@ -70,10 +74,19 @@ impl<'a, 'o> Compare<'a, 'o> {
                 }
             };
             self.ranges_of_lanes(code, &said);
+            let mut too_deep = None;
             for &pc in &pcs {
+                if module.regions_at(scope, pc).nth(MAX_NESTED).is_some() {
+                    too_deep = too_deep.or(Some(pc));
+                    continue;
+                }
                 if let Some(finding) = self.lanes_at(code, pc, &said, entry.attr(attribute), is_active) {
                     self.report.findings.push(finding);
                 }
+            }
+            if let Some(pc) = too_deep {
+                let at = At { pcs: Some(pc..pc + 1), ..at.clone() };
+                self.report.unproven.push(Unproven { variable: None, at, is_raw: false });
             }
         }
     }
@@ -134,6 +147,8 @@ impl<'a, 'o> Compare<'a, 'o> {
                 (Err(NoMeaning::Unreadable(_)), Err(_)) => continue,
                 (Err(NoMeaning::Raw | NoMeaning::Outside(_) | NoMeaning::Part(_)), _) => continue,
                 (Ok(_), Err(_)) if is_left_out => continue,
+                // Where a list says nothing, nothing is known.
+                (Ok(_), Ok(found)) if is_left_out && found.iter().all(Option::is_none) => continue,
                 (expected, found) => (expected.map_err(|why| why.to_string()), found),
             };
             self.report.locations += 1;
@@ -298,10 +313,11 @@ impl<'a, 'o> Compare<'a, 'o> {
         let machine = self.machine(code.entry, witness, &asked);
         // All lanes are asked for at once.
         let machine = machine::Stopped { lane: None, patch: Some(&wave.patch), ..machine };
-        let regions = self.module.regions_at(code.scope, wave.pc).count() as u32;
+        // Each region's procedure calls that of the one around it; the first is called by the list, the last
+        // calls a mask that moves, and inside of that a location may call, too.
         let limits = eval::Limits::default();
-        let mut evaluator =
-            Evaluator::new().with_limits(eval::Limits { depth: limits.depth.max(regions + 8), ..limits });
+        let depth = limits.depth + MAX_NESTED as u32;
+        let mut evaluator = Evaluator::new().with_limits(eval::Limits { depth, ..limits });
         let text = |fault: Fault| fault.to_string();
         if is_active {
             let mask = evaluator.active_lanes(body, &machine, &context).map_err(text)?;

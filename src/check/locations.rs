@@ -118,7 +118,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
         if let Some((is_raw, pc)) = unproven {
             let at = module.at_variable(id, start.map(|_| pc..pc + 1));
-            self.report.unproven.push(Unproven { variable: id, at, is_raw });
+            self.report.unproven.push(Unproven { variable: Some(id), at, is_raw });
         }
     }
 

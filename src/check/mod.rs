@@ -45,6 +45,7 @@ mod code;
 mod compare;
 mod entries;
 mod expressions;
+mod frames;
 mod functions;
 mod headers;
 mod index;

@@ -10,7 +10,7 @@ use crate::model::VariableId;
 pub struct Report {
     /// Differences between the module and the object.
     pub findings: Vec<Finding>,
-    /// What could not be compared, a variable at a time.
+    /// What could not be compared: a variable at a time, or a function or inlined call.
     pub unproven: Vec<Unproven>,
     /// What the consumer could not be told, and was not.
     pub left_out: usize,
@@ -37,8 +37,8 @@ impl Report {
 /// Something that could not be compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unproven {
-    /// Whose location.
-    pub variable: VariableId,
+    /// Whose location; `None` where it is where lanes stand, in more regions inside of each other than are tried.
+    pub variable: Option<VariableId>,
     /// Where in the program.
     pub at: At,
     /// Whether the module says it with a raw expression, which has no meaning but the one that DWARF gives
@@ -79,6 +79,8 @@ pub enum Kind {
     Code,
     /// A variable is elsewhere.
     Location,
+    /// The frame of a function, or a register of its caller, is elsewhere.
+    Frame,
     /// A location could not be evaluated.
     Evaluation,
     /// A list has an entry that is empty, reversed, or outside of the function.
@@ -102,6 +104,7 @@ impl Kind {
             Self::Type => "type",
             Self::Code => "code",
             Self::Location => "location",
+            Self::Frame => "frame",
             Self::Evaluation => "evaluation",
             Self::Range => "range",
             Self::Line => "line",
@@ -136,8 +139,9 @@ impl fmt::Display for Report {
         for finding in &self.findings {
             writeln!(f, "{finding}")?;
         }
-        for Unproven { at, is_raw, .. } in &self.unproven {
+        for Unproven { at, is_raw, variable } in &self.unproven {
             let why = match is_raw {
+                _ if variable.is_none() => "so many regions inside of each other are not tried",
                 true => "a raw expression has no meaning but its own",
                 false => "it means nothing in any of the machines that were tried",
             };

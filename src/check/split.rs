@@ -95,6 +95,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             self.rest();
         }
         self.addresses();
+        self.call_frames();
         let skeletons = core::mem::take(&mut self.skeletons);
         for (unit, _) in skeletons.into_iter().filter(|&(_, is_taken)| !is_taken) {
             let what = format!("a unit of kind {}, of file {}", unit.kind.words(), unit.dwo_name.words());

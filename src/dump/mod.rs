@@ -1,8 +1,9 @@
-//! Facts as text, for people and for reviewed files; evaluations as text and as pictures.
+//! Facts as text, for people and for reviewed files; evaluations and stopped waves as text and as pictures.
 
 mod figure;
 mod frames;
 mod index;
+mod lanes;
 mod lines;
 mod lists;
 mod macros;
@@ -12,7 +13,8 @@ mod text;
 mod watch;
 mod words;
 
-pub use figure::figure;
+pub use figure::{figure, lane_chart};
+pub use lanes::{LaneStop, Lanes, SourceLine, Standing, lanes};
 pub use steps::{Step, Steps, steps};
 pub use text::{DumpOptions, dump};
 pub use watch::Asked;

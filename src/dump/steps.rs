@@ -290,7 +290,7 @@ impl fmt::Display for Steps<'_> {
 /// A column is not made wider than this by one long text.
 const WIDEST: usize = 60;
 
-fn table<const N: usize>(f: &mut fmt::Formatter<'_>, rows: &[[Vec<String>; N]]) -> fmt::Result {
+pub(super) fn table<const N: usize>(f: &mut fmt::Formatter<'_>, rows: &[[Vec<String>; N]]) -> fmt::Result {
     let width = |column: usize| {
         let lines = rows.iter().flat_map(|row| &row[column]);
         lines.map(|line| line.chars().count()).filter(|&width| width <= WIDEST).max().unwrap_or(0)

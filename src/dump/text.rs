@@ -49,7 +49,16 @@ pub fn dump(object: &Object<'_>, dwarf: &Dwarf<'_>, target: Option<&Target>, opt
     let mut out = String::new();
     let verbose = options.verbose;
     let printed = BTreeSet::new();
-    let mut dump = Dump { object, dwarf, target, verbose, program: None, printed, out: &mut out };
+    let mut dump = Dump {
+        object,
+        dwarf,
+        target,
+        verbose,
+        program: None,
+        procedures: Vec::new(),
+        printed,
+        out: &mut out,
+    };
     // Writing to a string does not fail.
     let _ = dump.all();
     out
@@ -67,6 +76,8 @@ pub(super) struct Dump<'a, 'd> {
     pub(super) verbose: bool,
     /// The line program of the unit, which knows the names of files.
     pub(super) program: Option<LineProgram<'d>>,
+    /// The offsets of the unit's procedures that have no name, ascending: they are called by number.
+    procedures: Vec<u64>,
     /// The offsets of line programs that are printed: several units can have one.
     printed: BTreeSet<u64>,
     pub(super) out: &'a mut String,
@@ -126,6 +137,10 @@ impl<'a, 'd> Dump<'a, 'd> {
             Err(error) => (None, Some(error)),
         };
         self.program = program;
+        let is_nameless =
+            |entry: &Entry<'_, '_>| entry.tag() == dw::DW_TAG_dwarf_procedure && entry.name().is_none();
+        self.procedures.clear();
+        self.procedures.extend(self.dwarf.entries_of(unit).filter(is_nameless).map(|entry| entry.offset()));
         for entry in self.dwarf.entries_of(unit) {
             self.entry(unit, entry)?;
         }
@@ -177,6 +192,7 @@ impl<'a, 'd> Dump<'a, 'd> {
         let depth = entry.depth();
         self.indent(depth);
         self.out.push_str(&names::tag(entry.tag()));
+        self.procedure_number(entry.offset())?;
         self.at_entry(entry.offset())?;
         if self.verbose {
             write!(self.out, " abbreviation {}", entry.abbreviation())?;
@@ -300,7 +316,10 @@ impl<'a, 'd> Dump<'a, 'd> {
                 // `convert` to entry 0 is the conversion to the type that has no entry.
                 Some((0, _)) => self.out.push_str("@generic"),
                 Some((offset, start)) => {
-                    write!(self.out, "@({})", describe(self.dwarf, start.saturating_add(offset)))?;
+                    let offset = start.saturating_add(offset);
+                    write!(self.out, "@({}", describe(self.dwarf, offset))?;
+                    self.procedure_number(offset)?;
+                    self.out.push(')');
                 }
                 None => self.out.push_str(&rest[at..end]),
             }
@@ -308,6 +327,14 @@ impl<'a, 'd> Dump<'a, 'd> {
         }
         self.out.push_str(rest);
         self.spaces(unit, bytes)
+    }
+
+    /// The number of a procedure that has no name.
+    fn procedure_number(&mut self, offset: u64) -> fmt::Result {
+        match self.procedures.binary_search(&offset) {
+            Ok(number) => write!(self.out, " {number}"),
+            Err(_) => Ok(()),
+        }
     }
 
     /// The names of the address spaces that an expression names by number, where the target is known.

@@ -72,8 +72,8 @@ impl FrameFormat {
         let size = match steps {
             0 => return,
             1..0x40 => return out.push(0x40 | steps as u8),
-            ..=0xff => 1,
-            ..=0xffff => 2,
+            0x40..=0xff => 1,
+            0x100..=0xffff => 2,
             _ => 4,
         };
         out.push([0, 0x02, 0x03, 0, 0x04][usize::from(size)]);

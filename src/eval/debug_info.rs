@@ -116,7 +116,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     }
 
     /// The innermost subprogram that is not inlined and has code at a pc.
-    fn subprogram(&self, pc: u64) -> Option<read::Entry<'a, 'o>> {
+    pub fn subprogram(&self, pc: u64) -> Option<read::Entry<'a, 'o>> {
         let covers = |entry: &read::Entry<'_, '_>| {
             entry.tag() == dw::DW_TAG_subprogram
                 && entry.ranges().is_ok_and(|ranges| ranges.iter().any(|range| range.contains(&pc)))

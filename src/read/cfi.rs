@@ -2,7 +2,7 @@
 
 use super::cursor::{Cursor, max_address};
 use super::frame::{Cie, FrameProgram, FrameSection, value};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::op::{Encoding, Reg};
 
 /// A call frame instruction. Factors of the CIE are already applied: steps and offsets are in bytes.
@@ -112,15 +112,37 @@ impl<'o> Instructions<'o> {
         self.section
     }
 
-    fn read(&mut self) -> Result<FrameInstruction<'o>> {
-        let offset = self.start + self.from.offset();
-        let first = self.from.u8(WHAT)?;
-        // The two high bits, or if they are 0 the whole byte.
-        let opcode = if first & 0xc0 == 0 { first } else { first & 0xc0 };
-        let instruction = self.instruction(opcode, first & 0x3f)?;
-        Ok(FrameInstruction { offset, opcode, instruction })
+    /// Reads the next in its place: to copy what was just written in parts takes longer than to read it.
+    #[inline(always)]
+    pub(super) fn read(&mut self, into: &mut FrameInstruction<'o>) -> Result<bool> {
+        if self.from.is_at_end() {
+            return Ok(false);
+        }
+        into.offset = self.start + self.from.offset();
+        match self.read_one(into) {
+            Ok(()) => Ok(true),
+            Err(error) => Err(self.failed(error)),
+        }
     }
 
+    #[inline(always)]
+    fn read_one(&mut self, into: &mut FrameInstruction<'o>) -> Result<()> {
+        let first = self.from.u8(WHAT)?;
+        // The two high bits, or if they are 0 the whole byte.
+        into.opcode = if first & 0xc0 == 0 { first } else { first & 0xc0 };
+        into.instruction = self.instruction(into.opcode, first & 0x3f)?;
+        Ok(())
+    }
+
+    /// Nothing is read after an error, whose offset counts from the first instruction.
+    #[cold]
+    fn failed(&mut self, error: Error) -> Error {
+        self.from.finish();
+        let offset = error.at().offset.map_or(self.start, |offset| self.start.saturating_add(offset));
+        Error::new(error.kind().clone()).in_section(self.section.name()).at_offset(offset)
+    }
+
+    #[inline(always)]
     fn instruction(&mut self, opcode: u8, operand: u8) -> Result<Instruction<'o>> {
         let low = Reg(operand.into());
         Ok(match opcode {
@@ -230,14 +252,10 @@ impl<'o> Iterator for Instructions<'o> {
     type Item = Result<FrameInstruction<'o>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.from.is_at_end() {
-            return None;
+        let mut one = FrameInstruction { offset: 0, opcode: 0, instruction: Instruction::Nop };
+        match self.read(&mut one) {
+            Ok(is_there) => is_there.then_some(Ok(one)),
+            Err(error) => Some(Err(error)),
         }
-        Some(self.read().map_err(|error| {
-            self.from.finish();
-            // The cursor counts from the first instruction.
-            let offset = error.at().offset.map_or(self.start, |offset| self.start.saturating_add(offset));
-            crate::error::Error::new(error.kind().clone()).in_section(self.section.name()).at_offset(offset)
-        }))
     }
 }

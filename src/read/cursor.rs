@@ -108,8 +108,15 @@ impl<'a> Cursor<'a> {
         })
     }
 
+    #[inline]
     pub(crate) fn u8(&mut self, what: &str) -> Result<u8> {
-        Ok(self.uint(1, what)? as u8)
+        match self.bytes.get(self.at) {
+            Some(&byte) => {
+                self.at += 1;
+                Ok(byte)
+            }
+            None => Err(self.truncated(what)),
+        }
     }
 
     pub(crate) fn u16(&mut self, what: &str) -> Result<u16> {
@@ -120,7 +127,13 @@ impl<'a> Cursor<'a> {
         Ok(self.uint(4, what)? as u32)
     }
 
+    #[inline]
     pub(crate) fn uleb(&mut self, what: &str) -> Result<u64> {
+        // Most are of one byte.
+        if let Some(&byte @ ..0x80) = self.bytes.get(self.at) {
+            self.at += 1;
+            return Ok(byte.into());
+        }
         match read_uleb(self.bytes, self.at) {
             Some((value, at)) => {
                 self.at = at;

@@ -94,6 +94,8 @@ const MOST_REMEMBERED: usize = 0x4_0000;
 pub struct FrameRows<'o> {
     initial: Instructions<'o>,
     instructions: Instructions<'o>,
+    /// The instruction that was read last.
+    one: FrameInstruction<'o>,
     /// The rules after the CIE's instructions; `None` until they have been run.
     first: Option<Vec<(Reg, Rule<'o>)>>,
     row: FrameRow<'o>,
@@ -129,6 +131,7 @@ impl<'o> FrameRows<'o> {
         Self {
             initial,
             instructions,
+            one: FrameInstruction { offset: 0, opcode: 0, instruction: Instruction::Nop },
             first: None,
             row,
             remembered: Vec::new(),
@@ -152,9 +155,9 @@ impl<'o> FrameRows<'o> {
     pub fn next_row(&mut self) -> Result<Option<&FrameRow<'o>>> {
         let Some(start) = self.next.take() else { return Ok(None) };
         if self.first.is_none() {
-            while let Some(one) = self.initial.next().transpose()? {
-                if self.run(one)?.is_some() {
-                    return Err(self.fail(one, "the location changes in a common information entry"));
+            while self.initial.read(&mut self.one)? {
+                if self.run()?.is_some() {
+                    return Err(self.fail("the location changes in a common information entry"));
                 }
             }
             self.first = Some(self.row.rules.clone());
@@ -163,8 +166,8 @@ impl<'o> FrameRows<'o> {
         }
         self.row.start = start;
         self.row.end = self.end;
-        while let Some(one) = self.instructions.next().transpose()? {
-            if let Some(location) = self.run(one)? {
+        while self.instructions.read(&mut self.one)? {
+            if let Some(location) = self.run()? {
                 self.row.end = location;
                 self.next = Some(location);
                 break;
@@ -186,11 +189,12 @@ impl<'o> FrameRows<'o> {
         Ok(None)
     }
 
-    /// Runs an instruction; gives the new location if it makes one.
-    fn run(&mut self, one: FrameInstruction<'o>) -> Result<Option<u64>> {
+    /// Runs the instruction that was read; gives the new location if it makes one.
+    #[inline(always)]
+    fn run(&mut self) -> Result<Option<u64>> {
         let row = &mut self.row;
         let mut set = |register, rule| row.set(register, rule);
-        let done = match one.instruction {
+        let done = match self.one.instruction {
             Instruction::Nop => Ok(()),
             Instruction::AdvanceLoc { bytes } => {
                 return Ok(Some(self.row.start.wrapping_add(bytes) & self.mask));
@@ -251,7 +255,7 @@ impl<'o> FrameRows<'o> {
                 Ok(())
             }
         };
-        done.map(|()| None).map_err(|problem| self.fail(one, problem))
+        done.map(|()| None).map_err(|problem| self.fail(problem))
     }
 
     fn restore(&mut self, register: Reg) -> Result<(), &'static str> {
@@ -279,7 +283,8 @@ impl<'o> FrameRows<'o> {
     }
 
     #[cold]
-    fn fail(&self, one: FrameInstruction<'o>, problem: &str) -> Error {
+    fn fail(&self, problem: &str) -> Error {
+        let one = &self.one;
         let error = Error::new(ErrorKind::Malformed(format!(
             "call frame instruction {:#04x}: {problem}",
             one.opcode

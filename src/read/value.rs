@@ -108,7 +108,14 @@ fn is_location(name: DwAt) -> bool {
             | dw::DW_AT_GNU_call_site_data_value
             | dw::DW_AT_GNU_call_site_target
             | dw::DW_AT_GNU_call_site_target_clobbered
-    )
+    ) || is_of_lanes(name)
+}
+
+/// active_lane and lane_pc under the numbers that AMD's documents and debugger give them, and lane_pc under the
+/// registry's. The registry's other attributes of these numbers are no blocks and no offsets, and came later than
+/// DWARF 3.
+fn is_of_lanes(name: DwAt) -> bool {
+    matches!(name, DwAt(0x3e08 | 0x3e0b | 0x3e12))
 }
 
 /// Whether a section offset of this attribute is a location list.
@@ -123,10 +130,7 @@ fn has_loclist(name: DwAt) -> bool {
         | dw::DW_AT_static_link
         | dw::DW_AT_use_location
         | dw::DW_AT_vtable_elem_location => true,
-        // active_lane and lane_pc under the numbers that AMD's documents and debugger give them, and
-        // lane_pc under the registry's. The registry's other attributes of these numbers are no offsets.
-        DwAt(0x3e08 | 0x3e0b | 0x3e12) => true,
-        _ => false,
+        _ => is_of_lanes(name),
     }
 }
 
@@ -150,6 +154,17 @@ pub(super) fn resolve<'o>(
         }
         AttributeValue::Block(block) => Value::Block(block.slice()),
         AttributeValue::Exprloc(expr) => Value::Expr(expr.0.slice()),
+        // Before DWARF 4 an offset in a section is a constant of its size.
+        AttributeValue::Data4(offset)
+            if unit.encoding.version < 4 && unit.encoding.offset_bytes == 4 && is_of_lanes(name) =>
+        {
+            Value::LocList(offset.into())
+        }
+        AttributeValue::Data8(offset)
+            if unit.encoding.version < 4 && unit.encoding.offset_bytes == 8 && is_of_lanes(name) =>
+        {
+            Value::LocList(offset)
+        }
         AttributeValue::Data1(value) => Value::Unsigned(value.into()),
         AttributeValue::Data2(value) => Value::Unsigned(value.into()),
         AttributeValue::Data4(value) => Value::Unsigned(value.into()),

@@ -63,6 +63,7 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
         let locations =
             |variable| module.live(variable).iter().map(|live| live.loc).chain(module.always(variable));
         for Unproven { variable, at, is_raw } in &report.unproven {
+            let Some(variable) = variable else { return Err(format!("unproven: {at}")) };
             let nodes_of = |loc| module.nodes(loc);
             let may_be_raw = |node: Node<'_>| matches!(node, Node::Expr(_) | Node::Call(_));
             // At an offset that is known at run time, or past the end of a memory; or a number is read that

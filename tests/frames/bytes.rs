@@ -311,7 +311,7 @@ fn common_entries_are_shared() -> Result<()> {
     let mut m = Builder::new(gfx1030());
     let unit = m.unit("a.cl");
     let second = m.unit("b.cl");
-    let at = |m: &Builder, n| Ok::<_, eitri::Error>(m.target().sgpr(n)?);
+    let at = |m: &Builder, n| m.target().sgpr(n);
     let (s30, s31, s32, s34) = (at(&m, 30)?, at(&m, 31)?, at(&m, 32)?, at(&m, 34)?);
     let v40 = m.target().vgpr(40)?;
     for (index, unit) in [unit, second, unit, second].into_iter().enumerate() {

@@ -8,4 +8,5 @@ mod common;
 mod random;
 
 mod bytes;
+mod checked;
 mod rows;

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use eitri::Result;
 use eitri::build::Builder;
+use eitri::emit::elf::{Code, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{Loc, Module, Val};
 use eitri::op::Reg;
@@ -336,11 +337,46 @@ fn check(words: &[u16], target: &Target) {
     }
 }
 
+/// What unwinding finds is what the module says.
+fn unwound(words: &[u16], target: &Target) {
+    let mut c = Choices::new(words);
+    let mut m = Builder::new(target.clone());
+    let frames: Vec<Frame> = (0..1 + c.below(3)).map(|_| Frame::random(&mut c, target)).collect();
+    let mut code = Vec::new();
+    for (index, frame) in frames.iter().enumerate() {
+        frame.describe(&mut m, &mut c, &format!("f{index}")).expect("a description");
+        code.push((format!("f{index}"), frame.bytes()));
+    }
+    let module = m.finish().expect("a module");
+    let mut all = Code::text(vec![0; code.iter().map(|(_, bytes)| *bytes as usize).sum()]);
+    let mut at = 0;
+    for (name, bytes) in &code {
+        all = all.with_function(name, at, *bytes);
+        at += bytes;
+    }
+    let mut forms = forms(target);
+    let form = forms.swap_remove(c.below(forms.len()));
+    let lowered = lower(&module, &form.consumer, Policy::Strict).expect("sections");
+    let object = new_object(target, &all, &lowered.sections).expect("an object");
+    let report = eitri::check(&module, &form.consumer, &lowered.left_out, &object).expect("a report");
+    assert!(report.is_clean(), "{report}");
+    assert!(report.locations > 0, "{report}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_unwound_is_what_was_described(words in choices(300), target in 0..6usize) {
+        unwound(&words, &targets()[target]);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_described_is_read_back(words in choices(300), target in 0..5usize) {
+    fn what_is_described_is_read_back(words in choices(300), target in 0..6usize) {
         check(&words, &targets()[target]);
     }
 }

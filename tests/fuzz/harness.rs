@@ -215,7 +215,16 @@ pub fn unwind(data: &[u8]) {
             let location = frame.register(reg);
             assert_eq!(same.register(reg), location);
             if let Ok(location) = location {
-                let _ = read_bits(&location, 64, &machine);
+                let (mut bytes, size) = ([0; 4], target.register(reg).expect("a register").bits);
+                let read = frame.read_register(reg, 0, &mut bytes);
+                let whole = read_bits(&location, size.into(), &machine);
+                if let (Ok(()), Ok(whole)) = (read, whole) {
+                    let first = match encoding.big_endian {
+                        true => whole.bytes.iter().rev().take(4).copied().collect(),
+                        false => whole.bytes[..4].to_vec(),
+                    };
+                    assert_eq!(bytes[..], first, "the short way: {location}");
+                }
             }
         }
         let _ = (frame.saved(registers[0]).map_err(|fault| fault.to_string()), frame.lane_pc(1));

@@ -1,7 +1,8 @@
 //! `k04_diverge.cl`: an early return, and a nest of five `if`s with both sides, three deep.
 //!
-//! LLVM lays out nothing as the source has it: of lines 6, 10, 18 and 19 the `else` runs first. What each register
-//! holds, from which pc on, is what the instructions say (`llvm-objdump-19 -d examples/data/k04_diverge.o`).
+//! LLVM lays out nothing as the source has it: of lines 6, 10, 18 and 19 the `else` runs first. What each
+//! register holds, from which pc on, is what the instructions say (`llvm-objdump-19 -d
+//! examples/data/k04_diverge.o`).
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -11,14 +12,14 @@ use eitri::eval::{CallStack, DebugInfo, Snapshot};
 use eitri::lower::Consumer;
 use eitri::model::{Loc, Module};
 use eitri::op::DraftCodes;
-use eitri::read::{Dwarf, Object};
+use eitri::read::{Dwarf, FrameSection, Object};
 
 use super::{Attached, Line, attached, gfx1030, rows};
 
 const OBJECT: &[u8] = include_bytes!("../../examples/data/k04_diverge.o");
 const CODE_BYTES: u64 = 0x1cc;
 
-/// What clang writes with `-gline-tables-only`, which leaves the code as it is.
+/// What clang writes with `-gline-tables-only`, which leaves the code as it is; less the end of the prologue.
 #[rustfmt::skip]
 const LINES: &[Line] = &[
     (0x000,  2, 11, true),  (0x028,  3,  7, true),  (0x02c,  3,  9, false), (0x034,  3,  7, false),
@@ -46,11 +47,13 @@ fn describe() -> eitri::Result<Module> {
     m.describe_unit(unit)?.language(gimli::DW_LANG_OpenCL.0);
     let kernel = m.function(unit, "diverge")?.code("diverge", CODE_BYTES).kernel().declared(file, 1).id();
     rows(&mut m, kernel, file, LINES);
+    m.frame(kernel)?.entry_function()?;
 
     // A mask is in its register as long as nothing else is written there.
     let mut lanes = m.lanes(kernel)?;
     let mask = |pcs: Range<u64>, register| [(pcs, Loc::register(register))];
-    // Line 3. 0x38 s_load_dwordx4 s[0:3] takes the mask away: from 0x40 on, who returned is not known any more.
+    // Line 3. 0x38 s_load_dwordx4 s[0:3] takes the mask away: from 0x40 on, who returned is not known any
+    // more.
     lanes.early_return(0x34..0x40, 0x1c8, &mask(0x28..0x40, s0))?;
     // Line 6: 0x6c v_cmpx, 0x120 s_andn2_saveexec, 0x1b0 s_or; and so on.
     let line_6 = lanes.if_else(0x74..0x124, 0x124..0x1b4, 0x6c, 0x1b4, &mask(0x60..0x1b4, s0))?;
@@ -67,20 +70,15 @@ fn describe() -> eitri::Result<Module> {
 
 /// A wave that is stopped: pc, EXEC, and what is in s0, s1 and s4, if it is known.
 #[derive(Debug, Clone, Copy)]
-struct Stop {
-    pc: u64,
+pub struct Stop {
+    pub pc: u64,
     exec: u32,
     s: [Option<u32>; 3],
 }
 
-/// Where the lanes stand, from the start of the kernel.
-fn stand(attached: &Attached, Stop { pc, exec, s }: Stop) -> Vec<Option<u64>> {
+/// The wave, in a kernel that starts at this address.
+pub fn wave(start: u64, Stop { pc, exec, s }: Stop) -> Snapshot {
     let gpu = gfx1030();
-    let object = Object::read(&attached.object).expect("an object");
-    let dwarf = Dwarf::read_as(&object, attached.dialect, DraftCodes::NONE).expect("DWARF");
-    let info = DebugInfo::new(&dwarf);
-    let start = object.symbol_address("diverge").expect("the kernel");
-
     let mut wave = Snapshot { pc: Some(start + pc), ..Snapshot::default() };
     let mut put = |name, bytes: &[u8]| {
         wave.registers.insert(gpu.register_named(name).expect("a register"), bytes.into());
@@ -91,9 +89,22 @@ fn stand(attached: &Attached, Stop { pc, exec, s }: Stop) -> Vec<Option<u64>> {
             put(name, &value.to_le_bytes());
         }
     }
-    let stack = CallStack::new(&wave, &[], &gpu).with_debug_info(&info);
+    wave
+}
+
+/// Where the lanes stand, from the start of the kernel.
+fn stand(attached: &Attached, stop: Stop) -> Vec<Option<u64>> {
+    let gpu = gfx1030();
+    let object = Object::read(&attached.object).expect("an object");
+    let dwarf = Dwarf::read_as(&object, attached.dialect, DraftCodes::NONE).expect("DWARF");
+    let (frames, info) = ([dwarf.frames(FrameSection::Debug).expect("frames")], DebugInfo::new(&dwarf));
+    let start = object.symbol_address("diverge").expect("the kernel");
+    let wave = wave(start, stop);
+    let stack = CallStack::new(&wave, &frames, &gpu).with_debug_info(&info);
     let frame = stack.innermost().expect("a frame");
-    let lane_pc = |lane| frame.lane_pc(lane).unwrap_or_else(|fault| panic!("lane {lane}, {pc:#x}: {fault}"));
+    assert!(frame.step_out().expect("the end").is_none());
+    let lane_pc =
+        |lane| frame.lane_pc(lane).unwrap_or_else(|fault| panic!("lane {lane}, {stop:x?}: {fault}"));
     (0..32).map(|lane| lane_pc(lane).map(|at| at.wrapping_sub(start))).collect()
 }
 
@@ -116,8 +127,8 @@ const fn early(pc: u64, exec: u32, s0: u32, s4: u32) -> Stop {
     Stop { pc, exec, s: [Some(s0), None, Some(s4)] }
 }
 
-/// `n` is 28 and `thr` 10; lanes 0 to 4 have a `d` divisible by 3, 5 to 8 by 5, 9 to 13 by neither; 14 to 19 an even
-/// `a`, 20 to 23 an odd one with `b` over 100, 24 to 27 not over; 28 to 31 return.
+/// `n` is 28 and `thr` 10; lanes 0 to 4 have a `d` divisible by 3, 5 to 8 by 5, 9 to 13 by neither; 14 to 19
+/// an even `a`, 20 to 23 an odd one with `b` over 100, 24 to 27 not over; 28 to 31 return.
 const MIXED: [Case; 19] = [
     // The early return: who is in s0 and does not run has returned, until something else is in s0.
     (early(0x34, 0x0fff_ffff, 0xffff_ffff, 0x1c), &[(5..6, at(0x34)), (30..31, at(0x1c8))]),
@@ -172,7 +183,8 @@ const MIXED: [Case; 19] = [
     (stop(0x1b4, 0x0fff_ffff, 0x3fff, 0x0ff0_0000, 0x0f00_0000), &[(5..6, at(0x1b4)), (30..31, NOWHERE)]),
 ];
 
-/// Waves in which nobody takes a side, so that it is jumped over, and registers still have what was there before.
+/// Waves in which nobody takes a side, so that it is jumped over, and registers still have what was there
+/// before.
 const OTHERS: [Case; 7] = [
     // All return.
     (early(0x34, 0, 0xffff_ffff, 0), &[(0..32, at(0x1c8))]),
@@ -189,7 +201,7 @@ const OTHERS: [Case; 7] = [
     (stop(0x11c, 0, 0, 0x0fff_ffff, 0), &[(5..6, at(0x120))]),
 ];
 
-static OBJECTS: LazyLock<Vec<Attached>> = LazyLock::new(|| {
+pub static OBJECTS: LazyLock<Vec<Attached>> = LazyLock::new(|| {
     let module = describe().expect("the kernel");
     let consumers = [Consumer::llvm(), Consumer::rocgdb(), Consumer::rocgdb_legacy()];
     consumers.iter().flat_map(|consumer| attached(OBJECT, &module, consumer)).collect()
@@ -226,8 +238,9 @@ fn a_lane_that_was_not_active_on_entry_is_nowhere() {
     }
 }
 
-/// Where a lane of the mixed wave stands, by the path that it takes through the source. Nothing here is of a mask.
-fn by_source(lane: usize, pc: u64) -> Option<u64> {
+/// Where a lane of the mixed wave stands, by the path that it takes through the source. Nothing here is of a
+/// mask.
+pub fn by_source(lane: usize, pc: u64) -> Option<u64> {
     /// While the pc is here, the lane waits there.
     type Waits = &'static [(Range<u64>, u64)];
     let waits: Waits = match lane {
@@ -243,17 +256,21 @@ fn by_source(lane: usize, pc: u64) -> Option<u64> {
     Some(waits.iter().find(|(pcs, _)| pcs.contains(&pc)).map_or(pc, |&(_, at)| at))
 }
 
-/// The mixed wave before each instruction that it runs, as an interpreter of them found it: `k04_mixed.txt` has pc,
-/// EXEC, s0, s1, s4.
-#[test]
-fn every_lane_stands_at_every_pc_where_its_path_through_the_source_has_it() {
+/// The mixed wave before each instruction that it runs, as an interpreter of them found it: `k04_mixed.txt`
+/// has pc, EXEC, s0, s1, s4.
+pub fn mixed() -> Vec<Stop> {
     let stops = include_str!("k04_mixed.txt").lines().map(|line| {
         let number = |word: &str| u32::from_str_radix(word, 16).expect("a number");
         let numbers: Vec<u32> = line.split(' ').map(number).collect();
         let [pc, exec, s0, s1, s4] = numbers[..] else { panic!("{line}") };
         stop(pc.into(), exec, s0, s1, s4)
     });
-    let stops: Vec<Stop> = stops.collect();
+    stops.collect()
+}
+
+#[test]
+fn every_lane_stands_at_every_pc_where_its_path_through_the_source_has_it() {
+    let stops = mixed();
     assert_eq!(stops.len(), 86);
     for object in &*OBJECTS {
         for stop in &stops {

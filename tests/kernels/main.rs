@@ -1,12 +1,20 @@
-//! Two kernels of which LLVM describes neither frames nor lanes: compiled without debug information, described by
-//! hand, attached, linked, proven. Then waves are stopped in them, as they really run, and asked where their lanes
-//! are and what their callers' registers hold; what is to come out was read off the instructions, not from here.
+//! Two kernels of which LLVM describes neither frames nor lanes: compiled without debug information,
+//! described by hand, attached, linked, proven. Then waves are stopped in them, as they really run, and asked
+//! where their lanes are and what their callers' registers hold; what is to come out was read off the
+//! instructions, not from here.
 
+mod calls;
+mod cases;
+mod chart;
 #[path = "../common/tools.rs"]
 #[allow(dead_code, reason = "the tools are those of other tests, too")]
 mod common;
 mod diverge;
+#[path = "../common/mod.rs"]
+mod golden;
 mod llvm;
+mod run;
+mod stopped;
 
 use common::{Folder, Tool};
 use eitri::emit::elf;
@@ -37,8 +45,8 @@ struct Attached {
     dialect: Dialect,
 }
 
-/// A code object with what is said of it attached; and, where there is a linker, what that makes of it. Each means
-/// what was described.
+/// A code object with what is said of it attached; and, where there is a linker, what that makes of it. Each
+/// means what was described.
 fn attached(object: &[u8], module: &Module, consumer: &Consumer) -> Vec<Attached> {
     let written = lower(module, consumer, Policy::Strict).expect("everything can be told");
     let object = elf::attach(object, module.target(), &written.sections).expect("an object");

@@ -244,6 +244,63 @@ fn expressions_of_outer_frames() {
     assert_eq!(Machine::saved(&stack, Reg(3), 4), None);
 }
 
+/// What cannot be read of a register is refused, and nothing but the register is read.
+#[test]
+fn registers_are_read() {
+    let target = Target::x86_64();
+    let section = section(Program::new().offset(3, 2).undefined(12).offset(13, 0x40).register(14, 17));
+    let (frames, machine) = ([section.read()], machine());
+    let stack = CallStack::new(&machine, &frames, &target);
+    let caller = stack.frame(1).expect("frames").expect("a frame");
+    let read = |reg, at, bytes: usize| {
+        let mut into = vec![0; bytes];
+        caller.read_register(Reg(reg), at, &mut into).map(|()| into)
+    };
+    assert_eq!(read(3, 0, 8), Ok((0..8).collect()));
+    assert_eq!(read(3, 5, 3), Ok(vec![5, 6, 7]));
+    // The same value, and rsp, which is the CFA.
+    assert_eq!(read(15, 0, 8), Ok(0x100fu64.to_le_bytes().to_vec()));
+    assert_eq!(read(7, 0, 8), Ok(0x7010u64.to_le_bytes().to_vec()));
+    for (reg, at, bytes, class) in [
+        (3, 1, 8, Class::Evaluation),
+        (3, u32::MAX, 8, Class::Evaluation),
+        (12, 0, 8, Class::Evaluation),
+        (13, 0, 8, Class::Unmapped),
+        (14, 0, 8, Class::IllFormed),
+        (17, 0, 16, Class::Unmapped),
+        (99, 0, 1, Class::IllFormed),
+    ] {
+        let fault = read(reg, at, bytes).expect_err("a fault");
+        assert_eq!(fault.class(), Some(class), "{fault}");
+        assert!(fault.to_string().contains(&format!("register {reg}")), "{fault}");
+    }
+}
+
+/// On a machine with the most significant byte first, registers still begin with the least significant.
+#[test]
+fn registers_are_read_on_a_big_endian_machine() {
+    let target = Target::s390x();
+    let mut section = Section::default();
+    // s390x: r14 returns, the CFA is r15 + 160, and r15 is saved in its slot there.
+    let cie = section.cie("", -8, 14, &Program::new().def_cfa(15, 160));
+    section.fde(cie, 0x1000, 0x100, &Program::new().offset(15, 5));
+    section.fde(cie, 0x2000, 0x100, &Program::new().undefined(14));
+    let mut machine = Snapshot { pc: Some(0x1000), big_endian: true, ..Snapshot::default() };
+    machine.registers.insert(Reg(14), 0x2002u64.to_le_bytes().to_vec());
+    machine.registers.insert(Reg(15), 0x7000u64.to_le_bytes().to_vec());
+    machine.store(SpaceId::DEFAULT, None, 0x7078, &0x1122_3344_5566_7788u64.to_be_bytes());
+    // Most significant byte first, as `.debug_frame` of it would be; here it is not the section that counts.
+    let frames = [section.read()];
+    let stack = CallStack::new(&machine, &frames, &target);
+    let caller = stack.frame(1).expect("frames").expect("a frame");
+    assert_eq!((caller.pc(), caller.resumes_at()), (0x2001, 0x2002));
+    let mut bytes = [0; 8];
+    caller.read_register(Reg(15), 0, &mut bytes).expect("it is saved");
+    assert_eq!(u64::from_le_bytes(bytes), 0x1122_3344_5566_7788);
+    caller.read_register(Reg(15), 2, &mut bytes[..2]).expect("it is saved");
+    assert_eq!(bytes[..2], [0x66, 0x55]);
+}
+
 /// The first section that has the pc is taken.
 #[test]
 fn sections_of_several_files() {

@@ -592,6 +592,12 @@ fn registers_of_callers_are_found_bit_for_bit_at_every_pc() {
                         read_bits(&location, bits, wave).unwrap_or_else(|fault| panic!("{at}: {fault}"));
                     assert!(read.defined.iter().all(|&byte| byte == 0xff), "{at}: {location}");
                     assert_eq!(read.bytes, then.bytes(reg).expect("a register"), "{at}: {location}");
+                    // The short way, of all of it and of bytes in the middle.
+                    let mut bytes = vec![0; read.bytes.len()];
+                    frame.read_register(reg, 0, &mut bytes).unwrap_or_else(|fault| panic!("{fault}"));
+                    assert_eq!(bytes, read.bytes, "{at}: {location}");
+                    frame.read_register(reg, 1, &mut bytes[..2]).unwrap_or_else(|fault| panic!("{fault}"));
+                    assert_eq!(bytes[..2], read.bytes[1..3], "{at}: {location}");
                 }
             }
             // Where the stack began when each function was entered, and the kernel's 0.

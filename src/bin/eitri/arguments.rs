@@ -119,15 +119,37 @@ pub enum Command {
         #[command(flatten)]
         question: Question,
     },
-    /// The same step by step: each operation, the stack after it, and what was read from where.
+    /// The same step by step: each operation, the stack after it, and what was read from where. Or
+    /// where the lanes of a wave stand: which are active, and which wait where.
     ///
-    /// Example: eitri explain 'regx v3; push_lane; lit4; mul; offset' --machine machine.json --svg steps.svg
+    /// Example: eitri explain 'regx v3; push_lane; lit4; mul; offset' --machine wave.json --svg a.svg
     /// Example: eitri explain --var x --pc 0x10008 --lane 5 scale.o --machine machine.json
+    /// Example: eitri explain --lanes kernel.o --machine stops.json --svg lanes.svg
+    ///
+    /// With --lanes, the machines are stops of one wave, in order. Each has its pc, and the registers
+    /// that masks are in, by their DWARF numbers, the least significant byte first. They are in files
+    /// of their own, or are the `stops` of one, which add to what its `machine` has:
+    ///
+    ///   {"target": {"name": "amdgpu-gfx1030-wave32"}, "stops": [
+    ///       {"pc": "0x10008", "registers": {"1": "0f 00 00 00", "36": "f0 00 00 00"}},
+    ///       {"pc": "0x10014", "registers": {"1": "f0 00 00 00", "36": "0f 00 00 00"}}
+    ///   ]}
+    ///
+    /// Here 1 is EXEC, and 36 is s4. Addresses are as `eitri dump` prints them for the object. The pc
+    /// does not have to be given as a register, too.
     #[command(verbatim_doc_comment)]
     Explain {
         #[command(flatten)]
         question: Question,
-        /// Also draw it: a panel for each step, with the stack and the storages.
+        /// Tell where the lanes of a wave stand, from what an object file says: of the function that the wave is in
+        /// at the first stop.
+        #[arg(long, requires = "machine",
+              conflicts_with_all = ["var", "kind", "initial", "pc", "frame", "lane", "read", "consumer"])]
+        lanes: bool,
+        /// With --lanes, of this function, in which the wave is, or from which it was called.
+        #[arg(long, value_name = "NAME", requires = "lanes")]
+        function: Option<String>,
+        /// Also draw it: a panel for each step, with the stack and the storages; of --lanes a column for each stop.
         #[arg(long, value_name = "FILE")]
         svg: Option<PathBuf>,
     },
@@ -136,8 +158,8 @@ pub enum Command {
 /// What is evaluated, and on what.
 #[derive(Debug, Args)]
 pub struct Question {
-    /// The expression, as text like `dump` prints it, or in hexadecimal. With --var the object file; `-` is standard
-    /// input.
+    /// The expression, as text like `dump` prints it, or in hexadecimal. With --var or --lanes the object file; `-` is
+    /// standard input.
     #[arg(value_name = "EXPR|FILE", allow_hyphen_values = true)]
     pub subject: String,
     /// The variable of the file that the innermost scope at the pc knows by this name.
@@ -147,9 +169,9 @@ pub struct Question {
     #[arg(long, value_name = "ADDRESS", value_parser = number)]
     pub pc: Option<u64>,
     /// The stopped machine: a file of JSON with the objects `machine` and, where no target is said otherwise,
-    /// `target` of the conformance format. Without it nothing is known.
+    /// `target` of the conformance format. Without it nothing is known. With --lanes it can be given several times.
     #[arg(long, value_name = "FILE")]
-    pub machine: Option<PathBuf>,
+    pub machine: Vec<PathBuf>,
     /// The target, `amdgpu-gfx1030-wave32` for one. It comes before what --machine says, and that before what the
     /// object file says.
     #[arg(long, value_name = "NAME")]

@@ -44,9 +44,7 @@ pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
     let object = Object::read(&bytes).map_err(of(file))?;
     let dwarf = Dwarf::read_as(&object, dialect(question)?, DraftCodes::NONE).map_err(of(file))?;
     let info = DebugInfo::new(&dwarf);
-    let lanes = info.lanes_of_all();
-    let wave = [Wave::W32, Wave::W64].into_iter().find(|wave| lanes == Some(wave.lanes().into()));
-    let (machine, target) = stopped(question, object.target(object.wave().or(wave)))?;
+    let (machine, target) = stopped(question, target_of(&object, &info))?;
     let pc = eval::Machine::pc(&machine.snapshot, machine.frame);
     let entry = dwarf.variable_at(name, pc).map_err(of(file))?;
     let unit = entry.unit();
@@ -95,22 +93,10 @@ impl Asked<'_> {
 /// The stopped machine, with what the arguments change in it, and its target: as the arguments say, or else the
 /// machine's file, or else the object file.
 fn stopped(question: &Question, of_object: Option<target::Target>) -> Result<(Machine, Target), Failure> {
-    let named = question.target.as_deref().map(target::Target::named).transpose()?;
-    let (text, file) = match &question.machine {
-        Some(file) => (input(file)?, file.as_path()),
-        None => (br#"{"machine": {}}"#.to_vec(), Path::new("--machine")),
+    let (mut machines, target) = stops(question, of_object)?;
+    let (Some(mut machine), 0) = (machines.pop(), machines.len()) else {
+        return Err(Failure("--machine: there are several stops, and they are for --lanes".into()));
     };
-    let read = |target: Option<target::Target>| Machine::with_target(&text, target.map(Into::into));
-    let found = match (named, of_object) {
-        (None, Some(target)) => read(None).or_else(|_| read(Some(target))),
-        (None, None) if question.machine.is_none() => {
-            return Err(Failure(
-                "no target is known: --target says one, and so does the file of --machine".into(),
-            ));
-        }
-        (named, _) => read(named),
-    };
-    let (mut machine, target) = found.map_err(of(file))?;
     let snapshot = &mut machine.snapshot;
     if let Some(lane) = question.lane {
         snapshot.lane = Some(lane);
@@ -129,7 +115,47 @@ fn stopped(question: &Question, of_object: Option<target::Target>) -> Result<(Ma
     Ok((machine, target))
 }
 
-fn dialect(question: &Question) -> Result<Dialect> {
+/// The machines of all files in order, and the one target that they have.
+pub fn stops(
+    question: &Question,
+    of_object: Option<target::Target>,
+) -> Result<(Vec<Machine>, Target), Failure> {
+    let named: Option<Target> =
+        question.target.as_deref().map(target::Target::named).transpose()?.map(Into::into);
+    let of_object: Option<Target> = of_object.map(Into::into);
+    let (mut machines, mut target) = (Vec::new(), None);
+    for file in &question.machine {
+        let text = input(file)?;
+        let otherwise = if named.is_none() { target.clone().or(of_object.clone()) } else { None };
+        let found = match otherwise {
+            Some(target) => Machine::stops(&text, None).or_else(|_| Machine::stops(&text, Some(target))),
+            None => Machine::stops(&text, named.clone()),
+        };
+        let (of_file, found) = found.map_err(of(file))?;
+        if *target.get_or_insert_with(|| found.clone()) != found {
+            return Err(Failure(format!("{}: another target than that of the files before", file.display())));
+        }
+        machines.extend(of_file);
+    }
+    let Some(target) = target.or(named).or(of_object) else {
+        return Err(Failure(
+            "no target is known: --target says one, and so does the file of --machine".into(),
+        ));
+    };
+    if question.machine.is_empty() {
+        machines.push(Machine::from_json("{}", &target)?);
+    }
+    Ok((machines, target))
+}
+
+/// The target of an object file, with waves of as many lanes as its functions say.
+pub fn target_of(object: &Object<'_>, info: &DebugInfo<'_, '_>) -> Option<target::Target> {
+    let lanes = info.lanes_of_all();
+    let wave = [Wave::W32, Wave::W64].into_iter().find(|wave| lanes == Some(wave.lanes().into()));
+    object.target(object.wave().or(wave))
+}
+
+pub fn dialect(question: &Question) -> Result<Dialect> {
     match &question.consumer {
         Some(name) => Ok(Consumer::named(name)?.dialect),
         None => Ok(question.dialect.into()),

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod evaluate;
+mod lanes;
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use clap::Parser;
 use eitri::Error;
 use eitri::check::{check_code, check_split};
 use eitri::conform::{File, Report};
-use eitri::dump::{DumpOptions, print_as, print_split};
+use eitri::dump::{DumpOptions, lane_chart, print_as, print_split};
 use eitri::emit::elf::{Attach, Code, Existing, attach_with, new_object_with, write_file};
 use eitri::lower::lower;
 use eitri::model::Module;
@@ -150,12 +151,23 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             print(format!("{found}\n").as_bytes())?;
             Ok(if is_result { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }
-        Command::Explain { question, svg } => {
-            let Answer { steps, found, is_result, figure } = evaluate::answer(&question, svg.is_some())?;
+        Command::Explain { question, lanes, function, svg } => {
+            let (text, is_result, figure) = match lanes {
+                true => {
+                    let told = lanes::told(&question, function.as_deref())?;
+                    let is_known = told.stops.iter().all(|stop| stop.lanes.is_ok());
+                    (told.to_string(), is_known, svg.is_some().then(|| lane_chart(&told)))
+                }
+                false => {
+                    let Answer { steps, found, is_result, figure } =
+                        evaluate::answer(&question, svg.is_some())?;
+                    (format!("{steps}{found}\n"), is_result, figure)
+                }
+            };
             if let (Some(file), Some(figure)) = (svg, figure) {
                 std::fs::write(&file, figure).map_err(|error| of(&file)(error.into()))?;
             }
-            print(format!("{steps}{found}\n").as_bytes())?;
+            print(text.as_bytes())?;
             Ok(if is_result { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }
     }

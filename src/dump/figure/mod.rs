@@ -1,6 +1,7 @@
 //! An evaluation as a picture: a panel for each step, with the stack on the left, and on the right the storages
-//! as rulers of bytes.
+//! as rulers of bytes. And the lanes of a wave as a chart.
 
+mod lanes;
 mod panel;
 mod ruler;
 mod stack;
@@ -10,6 +11,7 @@ mod svg;
 use core::fmt::Display;
 use core::ops::Range;
 
+pub use self::lanes::lane_chart;
 use self::panel::{Fill, Reading};
 use self::ruler::{HEIGHT, Ruler, Shown};
 use self::style::{

@@ -35,6 +35,11 @@ pub(super) const MARK_HEIGHT: usize = 14;
 /// Under the cells: ticks and their numbers.
 pub(super) const TICK_HEIGHT: usize = 24;
 
+/// A lane and a stop of a chart, and what is between groups of lanes.
+pub(super) const LANE: usize = 12;
+pub(super) const STOP: usize = 20;
+pub(super) const GROUP_GAP: usize = 4;
+
 pub(super) const BACKGROUND: &str = "#ffffff";
 pub(super) const INK: &str = "#1a1a1a";
 pub(super) const MUTED: &str = "#5f6368";
@@ -50,5 +55,7 @@ pub(super) const FILLS: [&str; 7] =
 /// Lines around these, in the same order.
 pub(super) const EDGES: [&str; 7] =
     ["#0072b2", "#b57a00", "#00795a", "#b04a00", "#a34f80", "#9a8f00", "#4a5058"];
+/// Lanes that are active.
+pub(super) const ACTIVE: &str = EDGES[0];
 /// Around what was read.
 pub(super) const READ: &str = "#1a1a1a";

@@ -110,6 +110,12 @@ impl Svg {
         self.styled(at, anchor, size, fill, &[("font-weight", &"bold")], text);
     }
 
+    /// Text that runs upward from a point of its baseline.
+    pub fn upright(&mut self, (x, y): (usize, usize), size: usize, fill: &str, text: &str) {
+        let turned = format!("rotate(-90 {x} {y})");
+        self.styled((x, y), "start", size, fill, &[("transform", &turned)], text);
+    }
+
     fn styled(
         &mut self,
         (x, y): (usize, usize),

@@ -264,7 +264,7 @@ fn rela(target: &Target, relocation: &Relocation, symbol: u32) -> Result<Rel> {
     let kind = match (&relocation.target, relocation.bytes) {
         (RelocationTarget::Distance(_), 4) => numbers.relative32,
         (RelocationTarget::Distance(_), bytes) => {
-            return Err(unsupported(&format!("a distance of {bytes} bytes: it can have 4")));
+            return Err(unsupported(format!("a distance of {bytes} bytes: it can have 4")));
         }
         (_, 4) => numbers.abs32,
         _ => numbers.abs64,

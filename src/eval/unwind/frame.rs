@@ -61,6 +61,18 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
         found.ok_or_else(|| self.stack.unknown(self.number()))
     }
 
+    /// Reads from a register as this frame sees it, from byte `at` on, the least significant byte being 0, as
+    /// [`Machine::register`](super::super::Machine::register) does in the innermost frame. It is the short way to what
+    /// stands at [`register`](Self::register).
+    ///
+    /// # Errors
+    /// * If the rules cannot be followed;
+    /// * an evaluation error if the register has not so many bytes, or some of them are undefined;
+    /// * unmapped if they cannot be read.
+    pub fn read_register(&self, reg: Reg, at: u32, into: &mut [u8]) -> Result<()> {
+        self.stack.read_in(reg, self.number(), at, into)
+    }
+
     /// Where a register of its caller is, by the rules of this frame: what the register will hold when the frame is
     /// left. An entry function has such rules too, though it has no caller.
     ///

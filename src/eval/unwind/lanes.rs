@@ -1,5 +1,5 @@
-//! In which lanes a frame is, where each of them stands, and which are active (R A.3.3.5, `DW_AT_LLVM_lane_pc`
-//! and `DW_AT_LLVM_active_lane`).
+//! In which lanes a frame is, where each of them stands, and which are active (R A.3.3.5,
+//! `DW_AT_LLVM_lane_pc` and `DW_AT_LLVM_active_lane`).
 
 use super::super::debug_info::WithDebugInfo;
 use super::super::fault::{Fault, error};
@@ -24,9 +24,10 @@ impl Frame<'_, '_, '_> {
         said.unwrap_or_else(|| self.stack.machine.lanes())
     }
 
-    /// Where a lane is in this frame: what `DW_AT_LLVM_lane_pc` of its subprogram says. Of an active lane that is
-    /// what [`resumes_at`](Self::resumes_at) is of the frame, as it is for every lane where there is no such
-    /// attribute. `None` if the lane was not active when the subprogram was entered: then it has no frame here.
+    /// Where a lane is in this frame: what `DW_AT_LLVM_lane_pc` of its subprogram says. Of an active lane
+    /// that is what [`resumes_at`](Self::resumes_at) is of the frame, as it is for every lane where there is
+    /// no such attribute. `None` if the lane was not active when the subprogram was entered: then it has no
+    /// frame here.
     ///
     /// # Errors
     /// * An evaluation error if the subprogram has no such lane;
@@ -43,8 +44,9 @@ impl Frame<'_, '_, '_> {
         Ok(self.lane_pc(lane)?.is_some())
     }
 
-    /// Which lanes are active in this frame, lane 0 in the least significant bit: what `DW_AT_LLVM_active_lane` of
-    /// its subprogram says. `None` if there is no such attribute: then the processor's mask has them.
+    /// Which lanes are active in this frame, lane 0 in the least significant bit: what
+    /// `DW_AT_LLVM_active_lane` of its subprogram says. `None` if there is no such attribute: then the
+    /// processor's mask has them.
     ///
     /// # Errors
     /// If the attribute cannot be evaluated or read.

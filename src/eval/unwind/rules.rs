@@ -1,15 +1,26 @@
 //! The rules of call frame information, one by one (A.6.4.1, A.6.4.2.2).
 
+use std::rc::Rc;
+
 use super::super::Context;
-use super::super::fault::{error, ill_formed};
+use super::super::fault::{Fault, error, ill_formed};
 use super::super::location::{ImplicitBits, Location, Storage};
 use super::super::order::stream_of_value;
+use super::super::read::read_bits;
 use super::super::value::{BaseType, TypeEncoding, Value};
 use super::level::{Level, Row};
-use super::{CallStack, Column, Result};
+use super::{CallStack, Column, Result, UnwindFault, Why};
 use crate::op::Reg;
 use crate::read::{CfaRule, Rule};
 use crate::target::SpaceId;
+
+/// What says where a register is.
+enum Kept<'a, 'o> {
+    /// Nothing: it is in this one, as the innermost frame has it.
+    InPlace(Reg),
+    /// The rule of a frame for a register, which is not "same value" and no other register.
+    ByRule(Rc<Level<'a, 'o>>, Reg, Rule<'o>),
+}
 
 impl<'a, 'o> CallStack<'a, 'o> {
     /// The canonical frame address of a frame.
@@ -53,43 +64,126 @@ impl<'a, 'o> CallStack<'a, 'o> {
         Context { frame: level.number, ..Context::new(row.cie().encoding, self.target) }
     }
 
-    /// Where a register of a frame is. `None` if there is no such frame.
-    pub(super) fn register_in(&self, reg: Reg, frame: u32) -> Result<Option<Location>> {
-        let (mut reg, mut frame) = (reg, frame);
+    /// What says where a register of a frame is: through all frames that leave it as it is, and from one register
+    /// to another. `None` if there is no such frame.
+    fn kept(&self, mut reg: Reg, mut frame: u32) -> Result<Option<Kept<'a, 'o>>> {
         while let Some(callee) = frame.checked_sub(1) {
             let Some(level) = self.level(callee)? else { return Ok(None) };
-            let column = Column::Register(reg);
             match level.rule(reg)? {
-                Some(Rule::SameValue) => {}
                 None if self.target.cfa_register() == Some(reg) && level.row()?.is_some() => {
-                    return self.val_offset(&level, reg, 0).map(Some);
+                    return Ok(Some(Kept::ByRule(level, reg, Rule::ValOffset(0))));
                 }
-                None => {}
-                Some(Rule::Undefined) => return Ok(Some(Location::undefined())),
-                Some(Rule::Offset(by)) => {
-                    let cfa = self.cfa_of(&level)?;
-                    let moved = cfa.moved(i128::from(by) * 8);
-                    return moved.map(Some).map_err(|fault| level.fault(Some(column), fault));
-                }
-                Some(Rule::ValOffset(by)) => return self.val_offset(&level, reg, by).map(Some),
+                None | Some(Rule::SameValue) => {}
                 Some(Rule::Register(from)) => {
                     self.check_register_rule(&level, reg)?;
                     reg = from;
                 }
-                Some(Rule::Expression(expr) | Rule::ValExpression(expr)) => {
-                    return self.by_expression(&level, reg, expr).map(Some);
-                }
+                Some(rule) => return Ok(Some(Kept::ByRule(level, reg, rule))),
             }
             frame = callee;
         }
-        match (self.target.register_bits(reg), self.level(0)?) {
-            (Some(bits), _) => Ok(Some(Location::register(reg, bits))),
-            (None, Some(level)) => {
-                let fault = ill_formed(format!("the target has no register {}", reg.0));
-                Err(level.fault(Some(Column::Register(reg)), fault))
+        Ok(Some(Kept::InPlace(reg)))
+    }
+
+    /// Where a register of a frame is. `None` if there is no such frame.
+    pub(super) fn register_in(&self, reg: Reg, frame: u32) -> Result<Option<Location>> {
+        self.kept(reg, frame)?.map(|kept| self.location_of(&kept)).transpose()
+    }
+
+    fn location_of(&self, kept: &Kept<'a, 'o>) -> Result<Location> {
+        let (level, reg, rule) = match kept {
+            Kept::InPlace(reg) => return self.in_place(*reg),
+            Kept::ByRule(level, reg, rule) => (level, *reg, *rule),
+        };
+        match rule {
+            Rule::Offset(by) => {
+                let moved = self.cfa_of(level)?.moved(i128::from(by) * 8);
+                moved.map_err(|fault| level.fault(Some(Column::Register(reg)), fault))
             }
-            (None, None) => Ok(None),
+            Rule::ValOffset(by) => self.val_offset(level, reg, by),
+            Rule::Expression(expr) | Rule::ValExpression(expr) => self.by_expression(level, reg, expr),
+            // The others were followed.
+            Rule::Undefined | Rule::SameValue | Rule::Register(_) => Ok(Location::undefined()),
         }
+    }
+
+    /// A register of the innermost frame.
+    fn in_place(&self, reg: Reg) -> Result<Location> {
+        let bits = self.target.register_bits(reg);
+        bits.map(|bits| Location::register(reg, bits)).ok_or_else(|| self.no_register(reg))
+    }
+
+    #[cold]
+    fn no_register(&self, reg: Reg) -> Box<UnwindFault> {
+        let fault = ill_formed(format!("the target has no register {}", reg.0));
+        match self.level(0) {
+            Ok(Some(level)) => level.fault(Some(Column::Register(reg)), fault),
+            _ => Box::new(UnwindFault { why: Why::Fault(fault), ..*self.unknown(0) }),
+        }
+    }
+
+    /// Reads from a register of a frame, from byte `at` on, the least significant being 0.
+    pub(super) fn read_in(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<()> {
+        let bits = self.target.register_bits(reg).ok_or_else(|| self.no_register(reg))?;
+        let end = (u64::from(at) + into.len() as u64) * 8;
+        if end <= u64::from(bits) && self.read_plain(reg, frame, at, into).is_some() {
+            return Ok(());
+        }
+        let kept = self.kept(reg, frame)?.ok_or_else(|| self.unknown(frame))?;
+        self.read_at(&self.location_of(&kept)?, bits, at, into).map_err(|fault| match kept {
+            Kept::ByRule(level, reg, _) => level.fault(Some(Column::Register(reg)), fault),
+            Kept::InPlace(reg) => Box::new(UnwindFault {
+                column: Some(Column::Register(reg)),
+                why: Why::Fault(fault),
+                ..*self.unknown(frame)
+            }),
+        })
+    }
+
+    /// The same of a register that is saved at the canonical frame address, as most are, and of one that nobody has
+    /// saved: no location needs to be made for it. `None` if it is neither, or cannot be read.
+    fn read_plain(&self, reg: Reg, mut frame: u32, at: u32, into: &mut [u8]) -> Option<()> {
+        let levels = self.levels.borrow();
+        while let Some(callee) = frame.checked_sub(1) {
+            let level = levels.get(callee as usize)?;
+            let row = level.row.as_ref().ok()?.as_ref()?;
+            match row.row.rule(reg) {
+                Some(Rule::Offset(by)) => {
+                    let place = level.cfa.get()?.as_ref().ok()?.single()?;
+                    let Storage::Memory { space, address_bits, lane } = place.storage else { return None };
+                    let address = u64::try_from(place.offset / 8)
+                        .ok()?
+                        .checked_add_signed(by)?
+                        .checked_add(at.into())?;
+                    let last = address.checked_add(into.len() as u64)?;
+                    let is_inside = u128::from(last) <= 1 << address_bits.min(64);
+                    let is_plain = is_inside && !self.machine.is_big_endian();
+                    return is_plain.then(|| self.machine.memory(space, lane, address, into).ok())?;
+                }
+                None if self.target.cfa_register() != Some(reg) => {}
+                Some(Rule::SameValue) => {}
+                _ => return None,
+            }
+            frame = callee;
+        }
+        self.machine.register(reg, 0, at, into).ok()
+    }
+
+    fn read_at(&self, location: &Location, bits: u32, at: u32, into: &mut [u8]) -> Result<(), Fault> {
+        let mut read = read_bits(location, bits.into(), self.machine)?;
+        if self.machine.is_big_endian() {
+            read.bytes.reverse();
+            read.defined.reverse();
+        }
+        let wanted = (at as usize)..(at as usize).saturating_add(into.len());
+        let Some(defined) = read.defined.get(wanted.clone()) else {
+            return Err(error(format!("bytes {wanted:?} are asked for, of {bits} bits")));
+        };
+        if defined.iter().any(|&defined| defined != 0xff) {
+            return Err(error("a bit of undefined storage is read (A.2.5.4.3.4)"));
+        }
+        into.copy_from_slice(&read.bytes[wanted]);
+        Ok(())
     }
 
     /// `val_offset(N)`: the address of the canonical frame address, moved, is the value.

@@ -101,6 +101,7 @@ impl Units<'_> {
             format: self.frame_format(),
             lowering: Lowering::new(self.module, self.consumer).in_frames(),
             tree: Tree::default(),
+            of_cfa: Tree::default(),
             exprs: Exprs::default(),
             known: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
@@ -135,6 +136,8 @@ struct Frames<'m> {
     format: FrameFormat,
     lowering: Lowering<'m>,
     tree: Tree<'m>,
+    /// The tree of the canonical frame address.
+    of_cfa: Tree<'m>,
     exprs: Exprs,
     /// The expressions by what they are.
     known: HashTable<u32>,
@@ -230,7 +233,7 @@ impl<'m> Frames<'m> {
                 let address_bits = u32::from(module.target.address_bytes()) * 8;
                 let is_plain = !self.consumer.has_locations_on_the_stack();
                 if bits(reg) == Some(address_bits) || is_plain {
-                    if let Some(by) = self.from_cfa(rule, place).filter(|&by| self.format.is_factored(by)) {
+                    if let Some(by) = self.distance(rule, place).filter(|&by| self.format.is_factored(by)) {
                         return Ok(Rule::ValOffset(by));
                     }
                     let number =
@@ -245,7 +248,7 @@ impl<'m> Frames<'m> {
 
     /// How far a number is from the canonical frame address, where both are counted from one register, and the address
     /// is one of the default space for all pcs of the rule.
-    fn from_cfa(&mut self, rule: &FrameRule, value: usize) -> Option<i64> {
+    fn distance(&mut self, rule: &FrameRule, value: usize) -> Option<i64> {
         let (reg, by) = register_plus(&self.tree, self.tree.last(value))?;
         let frame = self.module.frame(rule.function);
         let covers =
@@ -259,11 +262,11 @@ impl<'m> Frames<'m> {
 
     /// The space, the register and the offset of memory at what a register holds and bytes.
     fn memory_at_register(&mut self, loc: LocId) -> Option<(SpaceId, Reg, i64)> {
-        let mut tree = Tree::default();
+        let tree = &mut self.of_cfa;
         let root = tree.read(self.module.nodes(loc))?;
-        let (place, by) = offset(&tree, root);
+        let (place, by) = offset(tree, root);
         let Node::Memory(space) = tree.node(place) else { return None };
-        let (reg, first) = register_plus(&tree, tree.last(place))?;
+        let (reg, first) = register_plus(tree, tree.last(place))?;
         Some((space, reg, first.checked_add(by?)?))
     }
 

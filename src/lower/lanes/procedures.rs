@@ -82,7 +82,9 @@ impl Dies<'_> {
             return Ok(Err(self.consumer.cannot_say("where the pc is")));
         };
         self.lane_procedure(stack, |lowering, encoding, sink| {
-            Encoder::new(sink.out, encoding).regx(pc).extend(bits, lanes.into());
+            let mut encoder = Encoder::new(sink.out, encoding);
+            encoder.regx(pc).extend(bits, lanes.into());
+            encoder.finish()?;
             mask(lowering, lanes, sink)?;
             choose(sink, encoding, bits, lanes)
         })
@@ -127,12 +129,13 @@ impl Dies<'_> {
                 encoder.addr(0);
             }
             encoder.stack_value().extend(bits, lanes.into());
-            match moving {
-                Some(moving) => {
-                    call(&mut encoder, moving);
-                    read(&mut encoder, lanes);
-                }
-                None => lowering.read(masks[0].loc, lanes, sink)?,
+            if let Some(moving) = moving {
+                call(&mut encoder, moving);
+                read(&mut encoder, lanes);
+            }
+            encoder.finish()?;
+            if moving.is_none() {
+                lowering.read(masks[0].loc, lanes, sink)?;
             }
             choose(sink, encoding, bits, lanes)
         })?;

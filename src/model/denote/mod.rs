@@ -31,6 +31,7 @@
 //! though the bits that are asked for were elsewhere. [`Builder`](crate::build::Builder) refuses what is
 //! outside at any time; this is about offsets that are known at run time.
 
+mod frame;
 mod lanes;
 mod numbers;
 mod whole;

@@ -1,6 +1,6 @@
 //! Numbers in locations: arithmetic of 64 bits, and what is read from registers, memory and places.
 
-use super::{Denote, NoMeaning, Storage};
+use super::{Contents, Denote, NoMeaning, Span, Storage};
 use crate::model::tree::At;
 use crate::model::{Node, Symbol};
 use crate::op::Reg;
@@ -70,26 +70,31 @@ impl Denote<'_> {
     pub(super) fn read(&self, at: At, bits: u32) -> Result<u64, NoMeaning> {
         let mut spans = Vec::new();
         self.slice(at, 0, bits.into(), &mut spans)?;
-        let mut value = 0;
-        let mut done = 0;
-        for span in spans {
-            let bits = span.bits as u32;
-            let part = match span.storage {
-                Storage::Register(reg) => self.contents.register(reg, span.from as u64, bits),
-                Storage::Memory(space, lane) => self.contents.memory(space, lane, span.from, bits),
-                Storage::Implicit(bytes) => {
-                    Some(bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
-                }
-                Storage::Undefined => None,
-                // A consumer may know what it points to, and need no number for that.
-                Storage::Pointer(..) => {
-                    return Err(NoMeaning::Part("a pointer to a variable has no number".into()));
-                }
-            };
-            let part = part.ok_or_else(|| NoMeaning::Unreadable("what it depends on".into()))?;
-            value |= part << done;
-            done += bits;
-        }
-        Ok(value)
+        number_in(&spans, self.contents)
     }
+}
+
+/// The number that bits hold, the first the lowest.
+pub(super) fn number_in(spans: &[Span], contents: &dyn Contents) -> Result<u64, NoMeaning> {
+    let mut value = 0;
+    let mut done = 0;
+    for span in spans {
+        let bits = span.bits as u32;
+        let part = match &span.storage {
+            Storage::Register(reg) => contents.register(*reg, span.from as u64, bits),
+            Storage::Memory(space, lane) => contents.memory(*space, *lane, span.from, bits),
+            Storage::Implicit(bytes) => {
+                Some(bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
+            }
+            Storage::Undefined => None,
+            // A consumer may know what it points to, and need no number for that.
+            Storage::Pointer(..) => {
+                return Err(NoMeaning::Part("a pointer to a variable has no number".into()));
+            }
+        };
+        let part = part.ok_or_else(|| NoMeaning::Unreadable("what it depends on".into()))?;
+        value |= part << done;
+        done += bits;
+    }
+    Ok(value)
 }

@@ -1,7 +1,9 @@
 //! `eitri eval` and `eitri explain`: what they print and draw, and that pictures show what is denoted.
 #![cfg(feature = "cli")]
 
+#[path = "../common/mod.rs"]
 mod common;
+mod lanes;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -67,6 +69,15 @@ fn explained(name: &str, code: i32, arguments: &[&str]) -> String {
     svg
 }
 
+/// Compares a picture with that of the documentation.
+fn documented(name: &str, svg: &str) {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name);
+    if common::bless() {
+        std::fs::write(&page, svg).expect("the picture is written");
+    }
+    assert!(std::fs::read_to_string(page).ok().as_deref() == Some(svg), "EITRI_BLESS=1 rewrites docs/{name}");
+}
+
 const WAVE: &str = "goldens/explain/wave.json";
 const HOST: &str = "goldens/explain/host.json";
 
@@ -74,16 +85,7 @@ const HOST: &str = "goldens/explain/host.json";
 fn explanations_are_as_reviewed() {
     explained("spread", 0, &[SPREAD, "--machine", WAVE, "--read", "96"]);
     let parts = explained("parts", 0, &[PARTS, "--machine", WAVE, "--read", "64"]);
-    // The picture of the documentation is this one.
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/parts.svg");
-    if common::bless() {
-        std::fs::write(&page, &parts).expect("the picture is written");
-    }
-    assert!(
-        std::fs::read_to_string(page).ok().as_deref() == Some(&*parts),
-        "EITRI_BLESS=1 rewrites docs/parts.svg"
-    );
-
+    documented("parts.svg", &parts);
     explained("kinds", 0, &[KINDS, "--machine", WAVE]);
     let read = "fbreg 0; deref; deref_type 4 @0x30; convert @0x0; stack_value";
     explained("read", 0, &[read, "--machine", HOST, "--read", "64"]);

@@ -1,0 +1,70 @@
+//! How many bytes debug sections take for each region of divergent control flow: as many regions one after the
+//! other, and one in another. The last lines are `ratio NAME VALUE`, the bytes for each of 10 regions divided by those
+//! for each of more: about 1, or above, where the size grows with the number of regions and no faster. No time is in
+//! it. See `README.md` here.
+
+use eitri::build::Builder;
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{Loc, Module};
+use eitri::target::{Gfx, Target, Wave};
+
+const COUNTS: [u64; 4] = [10, 100, 1_000, 10_000];
+
+fn main() {
+    println!("| regions | in all | bytes | for each | in `.debug_info` | in lists |");
+    println!("|---|---|---|---|---|---|");
+    let mut ratios = Vec::new();
+    for is_nested in [false, true] {
+        let name = if is_nested { "nested" } else { "siblings" };
+        let each = COUNTS.map(|count| {
+            // What there is without regions does not count.
+            let [bytes, info, lists] = sizes(&module(count, is_nested));
+            let [no_bytes, no_info, no_lists] = sizes(&module(0, is_nested));
+            let [bytes, info, lists] = [bytes - no_bytes, info - no_info, lists - no_lists];
+            let each = bytes as f64 / count as f64;
+            println!("| {name} | {count} | {bytes} | {each:.1} | {info} | {lists} |");
+            each
+        });
+        for (count, more) in COUNTS.into_iter().zip(each).skip(1) {
+            ratios.push(format!("ratio lanes_{name}_{count} {:.2}", each[0] / more));
+        }
+    }
+    ratios.iter().for_each(|ratio| println!("{ratio}"));
+}
+
+/// A kernel with so many sides of `if`s: of each the mask is in two registers, and moves once.
+fn module(count: u64, is_nested: bool) -> Module {
+    let gpu = Target::amdgpu(Gfx::GFX90A, Wave::W64).expect("the processor runs such waves");
+    let mask = |first: u16| Loc::over([first, first + 1].map(|number| gpu.sgpr(number).expect("a register")));
+    let bytes = 16 * count + 16;
+    let mut m = Builder::new(gpu.clone());
+    let unit = m.unit("lanes.cl");
+    let kernel = m.function(unit, "kernel").expect("a function").code("kernel", bytes).kernel().id();
+    let mut lanes = m.lanes(kernel).expect("a function");
+    for index in 0..count {
+        let (start, end) = match is_nested {
+            false => (16 * index + 4, 16 * index + 16),
+            true => (8 * index + 4, bytes - 8 * index - 4),
+        };
+        let first = 2 * (index % 40) as u16;
+        let middle = start + 4;
+        let region = lanes
+            .if_then(start..end, start - 4, &[(start..middle, mask(first)), (middle..end, mask(first + 2))])
+            .expect("a region");
+        if is_nested {
+            lanes.inside(region).expect("the region around");
+        }
+    }
+    m.finish().expect("it is right")
+}
+
+/// Bytes of all debug sections, of the entries, and of the lists.
+fn sizes(module: &Module) -> [usize; 3] {
+    let written = lower(module, &Consumer::rocgdb(), Policy::Strict).expect("it can be said");
+    let of = |names: &[&str]| {
+        let is_named = |name: &str| names.is_empty() || names.contains(&name);
+        let sections = written.sections.iter().filter(|section| is_named(section.name));
+        sections.map(|section| section.bytes.len()).sum()
+    };
+    [of(&[]), of(&[".debug_info"]), of(&[".debug_loclists"])]
+}

@@ -1,0 +1,33 @@
+//! `explain --lanes`: from arguments to where lanes stand.
+
+use std::path::Path;
+
+use eitri::dump::{self, Lanes};
+use eitri::eval::{DebugInfo, Machine};
+use eitri::op::DraftCodes;
+use eitri::read::{Dwarf, Object};
+
+use super::arguments::Question;
+use super::evaluate::{dialect, stops, target_of};
+use super::{Failure, input, of};
+
+/// Where the lanes stand that are asked for.
+pub fn told(question: &Question, function: Option<&str>) -> Result<Lanes, Failure> {
+    let file = Path::new(&question.subject);
+    let bytes = input(file)?;
+    let object = Object::read(&bytes).map_err(of(file))?;
+    let dwarf = Dwarf::read_as(&object, dialect(question)?, DraftCodes::NONE).map_err(of(file))?;
+    let info = DebugInfo::new(&dwarf);
+    let (mut machines, target) = stops(question, target_of(&object, &info))?;
+    let hardware = target.built_in();
+    for snapshot in machines.iter_mut().map(|machine| &mut machine.snapshot) {
+        snapshot.lanes = snapshot.lanes.or_else(|| Some(hardware?.lanes().into()));
+        // The pc is in a register as well.
+        if let (Some(pc), Some(reg)) = (snapshot.pc, hardware.and_then(|target| target.pc())) {
+            snapshot.registers.entry(reg).or_insert_with(|| pc.to_le_bytes().into());
+        }
+    }
+    let machines: Vec<&dyn Machine> =
+        machines.iter().map(|machine| &machine.snapshot as &dyn Machine).collect();
+    dump::lanes(&info, function, &machines, &target).map_err(of(file))
+}

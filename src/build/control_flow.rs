@@ -1,0 +1,488 @@
+//! Regions of lanes from a control-flow graph: blocks, edges, and the instructions that write EXEC.
+//!
+//! On each path the writes are like brackets: a mask is saved, EXEC is narrowed, flipped, and restored. What is open
+//! at a pc are the regions that it is in. All paths to a block have to agree.
+
+use core::ops::Range;
+
+use super::LanesBuilder;
+use crate::error::{At, Error, ErrorKind, Result};
+use crate::model::{Loc, RegionId, RegionKind, Scope, ScopeId, ScopeKind};
+
+/// A basic block of a [`ControlFlow`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlockId(usize);
+
+/// A saved mask of a [`ControlFlow`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MaskId(usize);
+
+/// What an instruction does to EXEC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ExecWrite {
+    /// The mask becomes EXEC: its lanes are those that wait from now on, where they are not active.
+    Save(MaskId),
+    /// EXEC becomes some lanes of the mask; the others are still to run: they wait where it was saved.
+    And(MaskId),
+    /// EXEC, or a mask saved later, loses lanes that are done: they wait behind the instruction that restores this
+    /// mask.
+    AndNot(MaskId),
+    /// EXEC becomes the lanes of the mask that it had not: the other side begins. Those that it had wait behind the
+    /// instruction that restores the mask.
+    Else(MaskId),
+    /// EXEC becomes the mask again.
+    Restore(MaskId),
+}
+
+impl ExecWrite {
+    fn mask(self) -> MaskId {
+        match self {
+            Self::Save(mask)
+            | Self::And(mask)
+            | Self::AndNot(mask)
+            | Self::Else(mask)
+            | Self::Restore(mask) => mask,
+        }
+    }
+}
+
+/// The control flow of a function or inlined call, from which [`LanesBuilder::control_flow`] derives its regions.
+///
+/// ```
+/// # use eitri::{build::{Builder, ControlFlow, ExecWrite}, model::{Loc, RegionKind}, target::{Gfx, Target, Wave}};
+/// # let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
+/// # let s6 = gpu.sgpr(6)?;
+/// # let mut m = Builder::new(gpu);
+/// # let unit = m.unit("a.cl");
+/// # let kernel = m.function(unit, "k")?.code("k", 0x28).kernel().id();
+/// let mut flow = ControlFlow::new();
+/// let mask = flow.mask(&[(0x0c..0x28, Loc::register(s6))]);
+/// let start = flow.block(0x00..0x14); // 08 s_mov_b32 s6, exec    0c s_and_b32 exec, s6, vcc    10 s_cbranch_execz 18
+/// let then = flow.block(0x14..0x18);
+/// let end = flow.block(0x18..0x28); //   18 s_mov_b32 exec, s6
+/// flow.edge(start, then).edge(start, end).edge(then, end);
+/// flow.write(0x08..0x0c, ExecWrite::Save(mask));
+/// flow.write(0x0c..0x10, ExecWrite::And(mask));
+/// flow.write(0x18..0x1c, ExecWrite::Restore(mask));
+/// let regions = m.lanes(kernel)?.control_flow(&flow)?;
+/// let module = m.finish()?;
+/// let region = module.region(regions[0]);
+/// assert_eq!((region.kind, region.pcs(), region.waits_at()), (RegionKind::Then, 0x0c..0x1c, 0x08));
+/// # Ok::<(), eitri::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct ControlFlow {
+    blocks: Vec<Range<u64>>,
+    edges: Vec<(usize, usize)>,
+    masks: Vec<Vec<(Range<u64>, Loc)>>,
+    writes: Vec<(Range<u64>, ExecWrite)>,
+}
+
+impl ControlFlow {
+    /// No blocks yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A basic block: half-open pcs in bytes from the start of the function. The first is where it is entered.
+    pub fn block(&mut self, pcs: Range<u64>) -> BlockId {
+        self.blocks.push(pcs);
+        BlockId(self.blocks.len() - 1)
+    }
+
+    /// Control goes from one block to another.
+    pub fn edge(&mut self, from: BlockId, to: BlockId) -> &mut Self {
+        self.edges.push((from.0, to.0));
+        self
+    }
+
+    /// A mask that one instruction saves, and where it is from then on, as [`LanesBuilder::region`] takes it.
+    pub fn mask(&mut self, places: &[(Range<u64>, Loc)]) -> MaskId {
+        self.masks.push(places.to_vec());
+        MaskId(self.masks.len() - 1)
+    }
+
+    /// An instruction that writes EXEC, by its pcs.
+    pub fn write(&mut self, instruction: Range<u64>, write: ExecWrite) -> &mut Self {
+        self.writes.push((instruction, write));
+        self
+    }
+}
+
+/// A region that is open: the mask, and whether its other side runs.
+type Open = (usize, bool);
+
+/// What is known of a mask.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    saved: Option<Range<u64>>,
+    restored: Option<Range<u64>>,
+    /// Lanes of it are still to run, and lanes of it are done.
+    and: bool,
+    and_not: bool,
+}
+
+impl LanesBuilder<'_> {
+    /// The regions of a control-flow graph, sorted by pc, a region before those in it. Whole-wave code is not part of
+    /// it: see [`whole_wave`](Self::whole_wave).
+    ///
+    /// Lanes of a saved mask wait from behind the instruction that saves it to behind the one that restores it. Where
+    /// their code is in several pieces, so is a region. It belongs to the innermost inlined call in which all of it is
+    /// and its mask is saved.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] where the graph is not reducible, two paths to a block disagree about what is open
+    /// (both name the edge), a block is not reached, blocks overlap, an instruction is in no block, a mask is not the
+    /// innermost where it is flipped, is not open, is saved or restored by two instructions, or not restored though lanes
+    /// wait behind that, or has lanes that are to run and lanes that are done; [`ErrorKind::UnknownId`] where a block or mask is not the graph's; and
+    /// as [`region`](Self::region).
+    pub fn control_flow(&mut self, flow: &ControlFlow) -> Result<Vec<RegionId>> {
+        let pieces = flow.pieces().map_err(|error| {
+            let module = &self.builder.module;
+            error.or_at(module.at_scope(self.scope))
+        })?;
+        let (scope, around) = (self.scope, self.around);
+        let inlined = self.inlined_calls();
+        let mut made: Vec<(Range<u64>, RegionId)> = Vec::new();
+        let mut ids = Vec::new();
+        for Piece { pcs, kind, waits_at, saved, mask } in pieces {
+            // Sorted, so that what is around a piece was there before it.
+            while made.last().is_some_and(|(last, _)| last.end <= pcs.start) {
+                made.pop();
+            }
+            let is_here = |range: &Range<u64>| range.start <= saved.min(pcs.start) && pcs.end <= range.end;
+            let is_in = |&&inlined: &&ScopeId| self.builder.module.ranges(inlined).iter().any(is_here);
+            // Those in others come later.
+            let owner = inlined.iter().rfind(is_in).copied();
+            (self.scope, self.around) = (owner.unwrap_or(scope), made.last().map(|(_, id)| *id).or(around));
+            let region = self.region(kind, pcs.clone(), waits_at, &flow.masks[mask]);
+            (self.scope, self.around) = (scope, around);
+            made.push((pcs, region.clone()?));
+            ids.push(region?);
+        }
+        Ok(ids)
+    }
+
+    /// The inlined calls in what is described.
+    fn inlined_calls(&self) -> Vec<ScopeId> {
+        let module = &self.builder.module;
+        let is_inlined = |&(_, scope): &(ScopeId, &Scope)| matches!(scope.kind, ScopeKind::Inlined { .. });
+        let all = module.scopes.iter().filter(is_inlined).map(|(id, _)| id);
+        all.filter(|&id| id != self.scope && module.is_in(id, self.scope)).collect()
+    }
+}
+
+/// A region, or a piece of one.
+struct Piece {
+    pcs: Range<u64>,
+    /// The pc of the instruction that saves its mask.
+    saved: u64,
+    kind: RegionKind,
+    waits_at: u64,
+    mask: usize,
+}
+
+impl ControlFlow {
+    fn pieces(&self) -> Result<Vec<Piece>> {
+        self.check()?;
+        let order = self.reverse_postorder()?;
+        let known = self.known()?;
+        let (stretches, headers) = self.stretches(&order)?;
+        let mut pieces: Vec<(Piece, usize)> = Vec::new();
+        // Stretches of code in which the same is open, by pc; what is open is joined where they touch.
+        let mut sorted = stretches;
+        sorted.sort_by_key(|(pcs, _)| pcs.start);
+        let mut last: Vec<usize> = Vec::new();
+        let mut last_end = 0;
+        for (pcs, open) in sorted.into_iter().filter(|(pcs, _)| pcs.start < pcs.end) {
+            let goes_on = |level: usize, piece: usize| {
+                let (before, of) = &pieces[piece];
+                let (mask, is_other) = open[level];
+                let same = before.mask == mask && matches!(before.kind, RegionKind::Else) == is_other;
+                pcs.start == last_end && same && *of == level
+            };
+            let same =
+                (0..open.len()).zip(&last).take_while(|&(level, &piece)| goes_on(level, piece)).count();
+            last.truncate(same);
+            for &piece in &last {
+                pieces[piece].0.pcs.end = pcs.end;
+            }
+            for (level, &(mask, is_other)) in open.iter().enumerate().skip(same) {
+                let (kind, waits_at) = self.kind(mask, is_other, &known[mask], &headers)?;
+                last.push(pieces.len());
+                let saved = known[mask].saved.as_ref().map_or(pcs.start, |saved| saved.start);
+                pieces.push((Piece { pcs: pcs.clone(), saved, kind, waits_at, mask }, level));
+            }
+            last_end = pcs.end;
+        }
+        Ok(pieces.into_iter().map(|(piece, _)| piece).collect())
+    }
+
+    /// What kind of region a side of a mask is, and where its lanes wait.
+    fn kind(
+        &self,
+        mask: usize,
+        is_other: bool,
+        known: &Known,
+        headers: &[Vec<Open>],
+    ) -> Result<(RegionKind, u64)> {
+        let saved = known.saved.clone();
+        // Of a mask whose lanes wait where it was saved, the end does not matter.
+        let end = || match &known.restored {
+            Some(restored) => Ok(restored.end),
+            None => {
+                let what = "a mask is saved and not restored, behind which its lanes wait";
+                Err(at_pcs(Error::bad_argument(what), saved.clone()))
+            }
+        };
+        let is_loop = headers.iter().any(|open| open.last() == Some(&(mask, false)));
+        Ok(match (is_other, known.and, known.and_not) {
+            (true, ..) => (RegionKind::Else, end()?),
+            (false, true, false) => (RegionKind::Then, saved.map_or(0, |saved| saved.start)),
+            (false, false, _) if is_loop => (RegionKind::Loop, end()?),
+            (false, false, _) => (RegionKind::Other, end()?),
+            (false, true, true) => {
+                let what =
+                    "lanes of one mask are to run, and others are done: each waits with a mask of its own";
+                return Err(at_pcs(Error::bad_argument(what), saved));
+            }
+        })
+    }
+
+    /// Refuses what belongs to no graph.
+    fn check(&self) -> Result<()> {
+        let mut sorted: Vec<&Range<u64>> = self.blocks.iter().collect();
+        sorted.sort_by_key(|pcs| pcs.start);
+        for pcs in &sorted {
+            if pcs.start >= pcs.end {
+                return Err(at_pcs(ErrorKind::EmptyRange.into(), Some((*pcs).clone())));
+            }
+        }
+        for pair in sorted.windows(2) {
+            if pair[1].start < pair[0].end {
+                let what = format!("the block overlaps {:#x}..{:#x}", pair[0].start, pair[0].end);
+                return Err(at_pcs(Error::bad_argument(what), Some(pair[1].clone())));
+            }
+        }
+        let ends = self.edges.iter().flat_map(|&(from, to)| [from, to]);
+        if let Some(block) = ends.into_iter().find(|&block| block >= self.blocks.len()) {
+            return Err(ErrorKind::UnknownId(format!("block {block} of this control flow")).into());
+        }
+        for (pcs, write) in &self.writes {
+            let MaskId(mask) = write.mask();
+            if mask >= self.masks.len() {
+                let error = ErrorKind::UnknownId(format!("mask {mask} of this control flow"));
+                return Err(at_pcs(error.into(), Some(pcs.clone())));
+            }
+            let is_around = |block: &Range<u64>| block.start <= pcs.start && pcs.end <= block.end;
+            if pcs.start >= pcs.end || !self.blocks.iter().any(is_around) {
+                let what = "an instruction that writes EXEC is in no block";
+                return Err(at_pcs(Error::bad_argument(what), Some(pcs.clone())));
+            }
+        }
+        Ok(())
+    }
+
+    /// The blocks, each before those that follow it but for loops. Each is reached, and loops are entered at one
+    /// block: the one that all paths to the others go through.
+    fn reverse_postorder(&self) -> Result<Vec<usize>> {
+        let count = self.blocks.len();
+        let mut next: Vec<Vec<usize>> = vec![Vec::new(); count];
+        self.edges.iter().for_each(|&(from, to)| next[from].push(to));
+        let mut order = Vec::with_capacity(count);
+        let mut is_seen = vec![false; count];
+        let mut open: Vec<(usize, usize)> = Vec::new();
+        if count > 0 {
+            is_seen[0] = true;
+            open.push((0, 0));
+        }
+        while let Some((block, at)) = open.last_mut() {
+            match next[*block].get(*at) {
+                Some(&to) => {
+                    *at += 1;
+                    if !core::mem::replace(&mut is_seen[to], true) {
+                        open.push((to, 0));
+                    }
+                }
+                None => {
+                    order.push(*block);
+                    open.pop();
+                }
+            }
+        }
+        order.reverse();
+        if let Some(block) = is_seen.iter().position(|is_seen| !is_seen) {
+            let what = "no path leads to the block";
+            return Err(at_pcs(Error::bad_argument(what), Some(self.blocks[block].clone())));
+        }
+        let dominators = self.dominators(&order);
+        let mut place = vec![0; count];
+        order.iter().enumerate().for_each(|(at, &block)| place[block] = at);
+        for &(from, to) in &self.edges {
+            // An edge back.
+            let is_dominated = || {
+                core::iter::successors(Some(from), |&block| (block != 0).then(|| dominators[block]))
+                    .any(|block| block == to)
+            };
+            if place[to] <= place[from] && !is_dominated() {
+                let what = format!(
+                    "the graph is not reducible: the edge {} goes into a loop that is also entered elsewhere",
+                    self.edge_text(from, to)
+                );
+                return Err(at_pcs(Error::bad_argument(what), Some(self.blocks[from].clone())));
+            }
+        }
+        Ok(order)
+    }
+
+    /// The block that all paths to each block go through last. Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
+    /// Algorithm".
+    fn dominators(&self, order: &[usize]) -> Vec<usize> {
+        const NONE: usize = usize::MAX;
+        let mut place = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(at, &block)| place[block] = at);
+        let mut before: Vec<Vec<usize>> = vec![Vec::new(); order.len()];
+        self.edges.iter().for_each(|&(from, to)| before[to].push(from));
+        let mut of = vec![NONE; order.len()];
+        if let Some(&first) = order.first() {
+            of[first] = first;
+        }
+        let mut is_changed = true;
+        while core::mem::take(&mut is_changed) {
+            for &block in order.iter().skip(1) {
+                let mut found = NONE;
+                for &one in before[block].iter().filter(|&&one| of[one] != NONE) {
+                    let (mut a, mut b) = (one, if found == NONE { one } else { found });
+                    while a != b {
+                        while place[a] > place[b] {
+                            a = of[a];
+                        }
+                        while place[b] > place[a] {
+                            b = of[b];
+                        }
+                    }
+                    found = a;
+                }
+                is_changed |= core::mem::replace(&mut of[block], found) != found;
+            }
+        }
+        of
+    }
+
+    /// Which instructions save and restore each mask, and what happens between.
+    fn known(&self) -> Result<Vec<Known>> {
+        let mut known = vec![Known::default(); self.masks.len()];
+        for (pcs, write) in &self.writes {
+            let one = &mut known[write.mask().0];
+            let place = match write {
+                ExecWrite::And(_) => {
+                    one.and = true;
+                    continue;
+                }
+                ExecWrite::AndNot(_) => {
+                    one.and_not = true;
+                    continue;
+                }
+                ExecWrite::Else(_) => continue,
+                ExecWrite::Save(_) => &mut one.saved,
+                ExecWrite::Restore(_) => &mut one.restored,
+            };
+            if let Some(other) = place.replace(pcs.clone()) {
+                let what = format!(
+                    "the mask is saved or restored at {:#x}, too: where its lanes wait is one place",
+                    other.start
+                );
+                return Err(at_pcs(Error::bad_argument(what), Some(pcs.clone())));
+            }
+        }
+        Ok(known)
+    }
+
+    /// What is open in each stretch of code, and where loops are entered.
+    #[allow(clippy::type_complexity, reason = "stretches and loops")]
+    fn stretches(&self, order: &[usize]) -> Result<(Vec<(Range<u64>, Vec<Open>)>, Vec<Vec<Open>>)> {
+        let mut writes: Vec<&(Range<u64>, ExecWrite)> = self.writes.iter().collect();
+        writes.sort_by_key(|(pcs, _)| pcs.start);
+        let mut stretches = Vec::new();
+        let mut entered: Vec<Option<Vec<Open>>> = vec![None; self.blocks.len()];
+        let mut left: Vec<Vec<Open>> = vec![Vec::new(); self.blocks.len()];
+        let mut next: Vec<Vec<usize>> = vec![Vec::new(); self.blocks.len()];
+        self.edges.iter().for_each(|&(from, to)| next[from].push(to));
+        for &block in order {
+            let mut open = match (&entered[block], block) {
+                (Some(open), _) => open.clone(),
+                (None, _) => Vec::new(),
+            };
+            entered[block] = Some(open.clone());
+            let mut at = self.blocks[block].start;
+            let inside = writes.partition_point(|(pcs, _)| pcs.start < at);
+            let end = self.blocks[block].end;
+            for (pcs, write) in writes[inside..].iter().take_while(|(pcs, _)| pcs.start < end) {
+                let before = open.clone();
+                apply(&mut open, *write).map_err(|error| at_pcs(error, Some(pcs.clone())))?;
+                if open != before {
+                    stretches.push((at..pcs.end, before));
+                    at = pcs.end;
+                }
+            }
+            stretches.push((at..end, open.clone()));
+            for &to in &next[block] {
+                entered[to].get_or_insert_with(|| open.clone());
+            }
+            left[block] = open;
+        }
+        let mut place = vec![0; self.blocks.len()];
+        order.iter().enumerate().for_each(|(at, &block)| place[block] = at);
+        let mut headers = Vec::new();
+        for &(from, to) in &self.edges {
+            let expected = entered[to].as_deref().unwrap_or_default();
+            if left[from] != expected {
+                let what = format!(
+                    "other masks are saved on the edge {} than on another to the same block",
+                    self.edge_text(from, to)
+                );
+                return Err(at_pcs(Error::bad_argument(what), Some(self.blocks[to].clone())));
+            }
+            if place[to] <= place[from] {
+                headers.push(expected.to_vec());
+            }
+        }
+        Ok((stretches, headers))
+    }
+
+    fn edge_text(&self, from: usize, to: usize) -> String {
+        let text = |block: usize| format!("{:#x}..{:#x}", self.blocks[block].start, self.blocks[block].end);
+        format!("{} -> {}", text(from), text(to))
+    }
+}
+
+/// Does to what is open what an instruction does.
+fn apply(open: &mut Vec<Open>, write: ExecWrite) -> Result<()> {
+    let MaskId(mask) = write.mask();
+    let at = open.iter().rposition(|&(of, _)| of == mask);
+    let is_innermost = at.is_some_and(|at| at + 1 == open.len());
+    match (write, at) {
+        (ExecWrite::Save(_), None) => open.push((mask, false)),
+        (ExecWrite::Save(_), Some(_)) => {
+            return Err(Error::bad_argument("a mask is saved again that is not restored"));
+        }
+        (_, None) => return Err(Error::bad_argument("a mask is used that is not saved on every path")),
+        (ExecWrite::And(_), Some(_)) if !is_innermost => {
+            return Err(Error::bad_argument("EXEC becomes lanes of a mask that is not the innermost"));
+        }
+        (ExecWrite::And(_) | ExecWrite::AndNot(_), Some(_)) => {}
+        (ExecWrite::Else(_), Some(at)) if is_innermost && !open[at].1 => open[at].1 = true,
+        (ExecWrite::Else(_), Some(_)) => {
+            return Err(Error::bad_argument(
+                "the other side of a mask begins that is not the innermost, or again",
+            ));
+        }
+        // All of its lanes run again, those of masks that were saved later too.
+        (ExecWrite::Restore(_), Some(at)) => open.truncate(at),
+    }
+    Ok(())
+}
+
+fn at_pcs(error: Error, pcs: Option<Range<u64>>) -> Error {
+    error.or_at(At { pcs, ..At::default() })
+}

@@ -1,0 +1,229 @@
+//! Frames: what unwinding by the object's call frame information finds, against what the model says, at every witness.
+
+use std::collections::BTreeSet;
+
+use super::compare::{Compare, hex};
+use super::locations::Witness;
+use super::machine::{self, Asked};
+use super::places::show;
+use super::report::{Finding, Kind};
+use super::witness::{self, Fill};
+use crate::error::At;
+use crate::eval::{self, CallStack};
+use crate::lower::Whose;
+use crate::model::{Column, FunctionId, NoMeaning};
+use crate::op::Reg;
+use crate::read::{FrameSection, Frames};
+
+/// A function and a section that has its frame.
+#[derive(Clone, Copy)]
+struct Of<'f, 'o> {
+    function: FunctionId,
+    /// The address of the function.
+    start: u64,
+    frames: &'f Frames<'o>,
+}
+
+impl<'a, 'o> Compare<'a, 'o> {
+    /// Compares the frames of all functions, in each section that the consumer gets.
+    pub(super) fn call_frames(&mut self) {
+        let form = &self.consumer.frames;
+        for (section, is_wanted) in
+            [(FrameSection::Debug, form.debug_frame), (FrameSection::Eh, form.eh_frame)]
+        {
+            // Split units have theirs in the object, too.
+            match self.main.unwrap_or(self.dwarf).frames(section) {
+                Ok(frames) if is_wanted => self.frames_in(&frames),
+                // `.eh_frame` can be the compiler's.
+                Ok(_) => {}
+                Err(error) if is_wanted => self.unreadable(&error, At::default()),
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn frames_in(&mut self, frames: &Frames<'o>) {
+        let module = self.module;
+        for (function, data) in module.functions() {
+            let Some(start) = self.address(function) else { continue };
+            let section = Some(frames.section.name().into());
+            let at = At { section, ..module.at_scope(data.scope) };
+            let is_told = !module.frame(function).is_empty()
+                && !self.untold.contains(&Whose::Frame(function, Column::Cfa));
+            let found: Vec<_> = frames.fdes.iter().filter(|fde| fde.start == start).collect();
+            match (is_told, &found[..]) {
+                (false, []) => {}
+                (false, _) => self.find(Kind::UnexpectedEntry, at, "no frame", "one"),
+                (true, []) => self.find(Kind::MissingEntry, at, "a frame", "none"),
+                (true, [one]) => {
+                    self.report.entries += 1;
+                    let (expected, found) = (
+                        start..start.wrapping_add(data.bytes),
+                        one.start..one.start.wrapping_add(one.length),
+                    );
+                    if expected != found {
+                        self.find(Kind::Code, at.clone(), hex(&[expected]), hex(&[found]));
+                    }
+                    let register = frames.cie(one).return_register;
+                    let expected = module.target.call_frames().return_register;
+                    if register != expected {
+                        let text = |reg: Reg| format!("return address register {}", reg.0);
+                        self.find(Kind::Attribute, at, text(expected), text(register));
+                    }
+                    self.frame_of(Of { function, start, frames });
+                }
+                (true, _) => self.find(Kind::UnexpectedEntry, at, "one frame", "several"),
+            }
+        }
+    }
+
+    /// Compares a frame where it changes, by the model or by the object.
+    fn frame_of(&mut self, of: Of<'_, 'o>) {
+        let module = self.module;
+        let size = module.function(of.function).bytes;
+        let mut columns =
+            BTreeSet::from([Column::Cfa, Column::Register(module.target.call_frames().return_register)]);
+        columns.extend(module.target.cfa_register().map(Column::Register));
+        columns.extend(module.target.exec().map(Column::Register));
+        let mut bounds = Vec::new();
+        for rule in module.frame(of.function) {
+            bounds.extend([rule.pcs().start, rule.pcs().end]);
+            columns.insert(rule.column);
+        }
+        let entry = of.frames.fdes.iter().find(|fde| fde.start == of.start);
+        let mut rows = entry.map(|entry| of.frames.rows(entry));
+        while let Some(rows) = &mut rows {
+            match rows.next_row() {
+                Ok(Some(row)) => {
+                    bounds.extend([row.start.wrapping_sub(of.start), row.end.wrapping_sub(of.start)]);
+                    columns.extend(row.rules.iter().map(|&(reg, _)| Column::Register(reg)));
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    return self.unreadable(&error, module.at_scope(module.function(of.function).scope));
+                }
+            }
+        }
+        let mut different = BTreeSet::new();
+        for pc in witness::pcs(bounds, size) {
+            for &column in &columns {
+                // One finding says enough of a column.
+                if different.contains(&column) {
+                    continue;
+                }
+                if let Some(finding) = self.column_at(of, pc, column) {
+                    different.insert(column);
+                    self.report.findings.push(finding);
+                }
+            }
+        }
+    }
+
+    /// Compares a column at a pc, in all contents and lanes on which it depends.
+    fn column_at(&mut self, of: Of<'_, 'o>, pc: u64, column: Column) -> Option<Finding> {
+        let lanes = witness::lanes(&self.module.target);
+        let asked = Asked::default();
+        for (index, &lane) in lanes.iter().enumerate() {
+            if index > 0 && !asked.lane.get() {
+                break;
+            }
+            for (index, fill) in Fill::ALL.into_iter().enumerate() {
+                if index > 0 && !asked.contents.get() {
+                    break;
+                }
+                let witness = Witness { pc, start: Some(of.start), lane, fill };
+                let (expected, found) = match self.frame_at(of, witness, column, &asked) {
+                    Ok(()) => {
+                        self.report.locations += 1;
+                        continue;
+                    }
+                    Err(difference) => difference,
+                };
+                let module = self.module;
+                let name = match column {
+                    Column::Cfa => "the CFA".into(),
+                    Column::Register(reg) => match module.target.register(reg) {
+                        Some(register) => register.name().to_string(),
+                        None => format!("register {}", reg.0),
+                    },
+                };
+                let at = At {
+                    column: Some(name),
+                    pcs: Some(pc..pc + 1),
+                    section: Some(of.frames.section.name().into()),
+                    ..module.at_scope(module.function(of.function).scope)
+                };
+                let lane = (module.target.lanes() > 1 && asked.lane.get()).then_some(lane);
+                return Some(Finding { kind: Kind::Frame, at, lane, expected, found, trace: Vec::new() });
+            }
+        }
+        None
+    }
+
+    /// Compares a column at a witness; gives what is expected and what was found, where they are not the same.
+    fn frame_at(
+        &self,
+        of: Of<'_, 'o>,
+        witness: Witness,
+        column: Column,
+        asked: &Asked,
+    ) -> Result<(), (String, String)> {
+        let module = self.module;
+        let symbol = |name: &str| Some(self.object.symbol(name)?.address);
+        let contents = self.contents(witness, &symbol, asked);
+        let expected = match module.denote_frame(of.function, witness.pc, column, &contents) {
+            Ok(spans) => Ok(spans.iter().map(|span| self.span(span)).collect::<Vec<_>>()),
+            // A raw expression has no meaning of its own, and outside of a storage is nothing.
+            Err(NoMeaning::Raw | NoMeaning::Outside(_) | NoMeaning::Part(_)) => return Ok(()),
+            Err(why) => Err(why.to_string()),
+        };
+        let is_left_out = module.frame(of.function).iter().any(|rule| {
+            rule.column == column
+                && rule.pcs().contains(&witness.pc)
+                && self.is_frame_left_out(of.function, column, rule.pcs().start)
+        });
+        let machine = machine::Stopped {
+            target: &module.target,
+            info: &self.info,
+            fill: witness.fill,
+            lane: (module.target.lanes() > 1).then_some(witness.lane),
+            lanes: module.target.lanes().into(),
+            pc: Some(of.start.wrapping_add(witness.pc)),
+            asked,
+            patch: None,
+        };
+        let sections = core::slice::from_ref(of.frames);
+        let stack = CallStack::new(&machine, sections, &module.target);
+        let found = stack.innermost().and_then(|frame| match column {
+            Column::Cfa => frame.cfa(),
+            Column::Register(reg) => frame.saved(reg),
+        });
+        let bits = match column {
+            Column::Cfa => 8,
+            Column::Register(reg) => module.target.register(reg).map_or(0, |register| register.bits),
+        };
+        let found = match found {
+            Ok(found) => eval::spans(&found, bits.into()).map_err(|fault| fault.to_string()),
+            Err(fault) => Err(fault.to_string()),
+        };
+        match (expected, found) {
+            // What the model cannot read, the object cannot either.
+            (Err(_), Err(_)) => Ok(()),
+            (Ok(expected), Ok(found)) if eval::same(&expected, &found) => Ok(()),
+            (_, Ok(found)) if is_left_out && super::places::is_nowhere(&found) => Ok(()),
+            (expected, found) => {
+                let text = |spans: Result<Vec<eval::Span>, String>| {
+                    spans.map_or_else(|why| why, |spans| show(&spans))
+                };
+                Err((text(expected), text(found)))
+            }
+        }
+    }
+
+    /// Whether the consumer could not be told of a rule, known by where it begins.
+    fn is_frame_left_out(&self, function: FunctionId, column: Column, start: u64) -> bool {
+        let whose = Whose::Frame(function, column);
+        let begins = |pcs: &core::ops::Range<u64>| pcs.start == start;
+        self.frames_left_out.iter().any(|one| one.whose == whose && one.pcs.as_ref().is_some_and(begins))
+    }
+}

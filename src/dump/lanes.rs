@@ -1,0 +1,263 @@
+//! Where the lanes of a wave stand, at one stop after the other.
+//!
+//! ```text
+//! function `weigh`, 32 lanes
+//! pc       line        0        8        16       24
+//! 0x10004  weigh.cl:2  ######## ######## ######## ####....
+//! 0x10008  weigh.cl:2  ##aa##aa ##aa##aa ##aa##aa ##aa....
+//! 0x10014  weigh.cl:3  bb##bb## bb##bb## bb##bb## bb##....
+//! #  active
+//! a  waits at 0x10004, weigh.cl:2
+//! b  waits at 0x1001c, weigh.cl:4
+//! .  nowhere: not active when the function was entered, or not known
+//! ```
+
+use core::fmt;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::steps::table;
+use crate::error::{At, Error, Result};
+use crate::eval::{Architecture, CallStack, DebugInfo, Frame, Machine};
+use crate::read::{Dwarf, Entry, FrameSection, LineRow, Unit};
+
+/// Lanes of which rows and columns tell where they are: those of a group stand together.
+pub(super) const GROUP: usize = 8;
+/// As many lanes are told of: a mask has 64 bits.
+const MOST_LANES: u64 = 64;
+
+/// Where a lane stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It is active: it executes what the wave does.
+    Active,
+    /// It waits at an address.
+    Waits(u64),
+    /// Nowhere. Lanes are that were not active when the function was entered, and those of which the object does not
+    /// know any more where they are.
+    Nowhere,
+}
+
+/// Lanes of a wave that is stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaneStop {
+    /// The address that the function goes on at, and where its active lanes stand.
+    pub pc: u64,
+    /// Where each lane stands, or why that is not known.
+    pub lanes: Result<Vec<Standing>, String>,
+}
+
+/// A place in the source.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SourceLine {
+    /// The path of the file, as the line table has it.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: u64,
+}
+
+/// Where the lanes of a wave stand, at one stop after the other. Printed as a table, with a character for each lane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lanes {
+    /// The name of the function.
+    pub function: String,
+    /// How many lanes it has.
+    pub lanes: u32,
+    /// The stops, in the order in which they were given.
+    pub stops: Vec<LaneStop>,
+    /// The addresses at which lanes wait, in ascending order.
+    pub places: Vec<u64>,
+    /// The lines of these and of the pcs, as far as the line table has them.
+    pub lines: BTreeMap<u64, SourceLine>,
+}
+
+/// Asks a wave where its lanes stand, each time that it has stopped.
+///
+/// Told is what `DW_AT_LLVM_lane_pc` of a function says in its innermost frame: of the function that is named, or else
+/// of the innermost that the wave is in at the first stop. Frames are found by the call frame information of the
+/// file. Inlined calls are told of as part of the function.
+///
+/// A lane is active that `DW_AT_LLVM_active_lane` has; where there is no such attribute, one that stands at the pc.
+///
+/// # Errors
+/// [`BadArgument`](crate::error::ErrorKind::BadArgument) if there is no stop, if one has no pc or is not in the
+/// function, if that does not say where its lanes stand, or has more than 64. That the attribute cannot be evaluated
+/// at one stop does not matter to the others, and is told there. [`Malformed`](crate::error::ErrorKind::Malformed) and
+/// the like if the line table cannot be read.
+pub fn lanes(
+    info: &DebugInfo<'_, '_>,
+    function: Option<&str>,
+    machines: &[&dyn Machine],
+    target: &dyn Architecture,
+) -> Result<Lanes> {
+    let dwarf = info.dwarf();
+    let sections = [FrameSection::Debug, FrameSection::Eh];
+    let sections: Vec<_> = sections.into_iter().filter_map(|it| dwarf.frames(it).ok()).collect();
+    let mut whose: Option<(Entry<'_, '_>, u64)> = None;
+    let mut stops = Vec::with_capacity(machines.len());
+    for (index, &machine) in machines.iter().enumerate() {
+        let stack = CallStack::new(machine, &sections, target).with_debug_info(info);
+        let of_stop = |what: String| Error::bad_argument(format!("stop {}: {what}", index + 1));
+        let is_meant = |entry: Entry<'_, '_>| match (whose, function) {
+            (Some((known, _)), _) => entry == known,
+            (None, Some(name)) => entry.name().as_deref() == Some(name),
+            (None, None) => true,
+        };
+        let (frame, entry) = frame_of(&stack, info, is_meant).map_err(|what| {
+            let at = whose.map(|(entry, _)| entry.place());
+            of_stop(what)
+                .or_at(at.unwrap_or_else(|| At { function: function.map(Into::into), ..At::default() }))
+        })?;
+        let refused = |what: String| of_stop(what).or_at(entry.place());
+        let lanes = frame.lanes();
+        let (_, before) = *whose.get_or_insert((entry, lanes));
+        if info.lane_pc(frame.pc()).is_none() {
+            return Err(refused("nothing says where its lanes stand: no DW_AT_LLVM_lane_pc".into()));
+        }
+        match () {
+            () if lanes > MOST_LANES => return Err(refused(format!("{lanes} lanes, and 64 can be told of"))),
+            () if lanes != before => return Err(refused(format!("{lanes} lanes, and {before} before"))),
+            () => {}
+        }
+        let lanes = standing(&frame, lanes as u32).map_err(|fault| fault.to_string());
+        stops.push(LaneStop { pc: frame.resumes_at(), lanes });
+    }
+    let Some((entry, lanes)) = whose else { return Err(Error::bad_argument("no stop is given")) };
+    let waits = |standing: &Standing| match *standing {
+        Standing::Waits(pc) => Some(pc),
+        Standing::Active | Standing::Nowhere => None,
+    };
+    let places: BTreeSet<u64> =
+        stops.iter().filter_map(|stop| stop.lanes.as_ref().ok()).flatten().filter_map(waits).collect();
+    let pcs = stops.iter().map(|stop| stop.pc).chain(places.iter().copied()).collect();
+    let lines = lines(dwarf, entry.unit(), &pcs).map_err(|error| error.or_at(entry.place()))?;
+    let function = entry.name().map_or_else(|| format!("@{:#x}", entry.offset()), Into::into);
+    Ok(Lanes { function, lanes: lanes as u32, stops, places: places.into_iter().collect(), lines })
+}
+
+/// The innermost frame of the function that is meant.
+fn frame_of<'s, 'a, 'o>(
+    stack: &'s CallStack<'a, 'o>,
+    info: &DebugInfo<'a, 'o>,
+    is_meant: impl Fn(Entry<'a, 'o>) -> bool,
+) -> Result<(Frame<'s, 'a, 'o>, Entry<'a, 'o>), String> {
+    let mut outermost = None;
+    for frame in stack.frames() {
+        let frame = frame.map_err(|fault| match outermost {
+            None => fault.to_string(),
+            Some(pc) => {
+                format!("the wave is not in the function at {pc:#x}, and who called is not known: {fault}")
+            }
+        })?;
+        match info.subprogram(frame.pc()) {
+            Some(entry) if is_meant(entry) => return Ok((frame, entry)),
+            _ => outermost = Some(frame.pc()),
+        }
+    }
+    let pc = outermost.unwrap_or_default();
+    Err(format!("the wave is not in the function, and nor is who called: the outermost pc is {pc:#x}"))
+}
+
+/// Where each lane stands in a frame.
+fn standing(frame: &Frame<'_, '_, '_>, lanes: u32) -> Result<Vec<Standing>, String> {
+    let pc = frame.resumes_at();
+    let active = frame.active_lanes().map_err(|fault| format!("active lanes: {fault}"))?;
+    let mask = active.and_then(|mask| mask.as_u64());
+    let standing = |lane| {
+        let at = frame.lane_pc(lane).map_err(|fault| format!("lane {lane}: {fault}"))?;
+        let is_active = mask.map_or(at == Some(pc), |mask| mask >> lane & 1 == 1);
+        match (is_active, at) {
+            (true, Some(at)) if at == pc => Ok(Standing::Active),
+            (true, Some(at)) => Err(format!("lane {lane} is active, and stands at {at:#x}")),
+            (true, None) => Err(format!("lane {lane} is active, and stands nowhere")),
+            (false, Some(at)) => Ok(Standing::Waits(at)),
+            (false, None) => Ok(Standing::Nowhere),
+        }
+    };
+    (0..lanes).map(standing).collect()
+}
+
+/// The lines that a unit has for these pcs.
+fn lines(dwarf: &Dwarf<'_>, unit: &Unit<'_>, pcs: &BTreeSet<u64>) -> Result<BTreeMap<u64, SourceLine>> {
+    let mut lines = BTreeMap::new();
+    let Some(program) = dwarf.lines(unit)? else { return Ok(lines) };
+    let mut before: Option<LineRow> = None;
+    for row in program.rows() {
+        let row = row?;
+        if let Some(from) = before.filter(|from| !from.end_sequence && from.address < row.address) {
+            for &pc in pcs.range(from.address..row.address) {
+                match program.path(from.file).filter(|_| from.line > 0) {
+                    Some(file) => lines.insert(pc, SourceLine { file: file.into(), line: from.line }),
+                    None => lines.remove(&pc),
+                };
+            }
+        }
+        before = Some(row);
+    }
+    Ok(lines)
+}
+
+impl Lanes {
+    /// The character of a lane that stands so: letters count the places, and `?` is one of those after the 52nd.
+    pub fn mark(&self, standing: Standing) -> char {
+        match standing {
+            Standing::Active => '#',
+            Standing::Waits(pc) => match self.places.binary_search(&pc) {
+                Ok(index @ 0..26) => char::from(b'a' + index as u8),
+                Ok(index @ 26..52) => char::from(b'A' + (index - 26) as u8),
+                _ => '?',
+            },
+            Standing::Nowhere => '.',
+        }
+    }
+
+    /// What each character means, in words.
+    pub(super) fn legend(&self) -> Vec<(Standing, String)> {
+        let waits = self.places.iter().map(|&pc| {
+            let line = self.lines.get(&pc).map_or_else(String::new, |line| format!(", {line}"));
+            (Standing::Waits(pc), format!("waits at {pc:#x}{line}"))
+        });
+        let mut all = vec![(Standing::Active, "active".to_owned())];
+        all.extend(waits);
+        all.push((
+            Standing::Nowhere,
+            "nowhere: not active when the function was entered, or not known".into(),
+        ));
+        all
+    }
+
+    /// What it is about, in words.
+    pub(super) fn title(&self) -> String {
+        format!("function `{}`, {} lanes", self.function, self.lanes)
+    }
+}
+
+impl fmt::Display for SourceLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+impl fmt::Display for Lanes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cell = |text: String| vec![text];
+        let numbers = (0..self.lanes).step_by(GROUP).map(|lane| format!("{lane:<width$}", width = GROUP + 1));
+        let mut rows = vec![["pc".to_owned(), "line".to_owned(), numbers.collect()].map(cell)];
+        for stop in &self.stops {
+            let marks = match &stop.lanes {
+                Ok(lanes) => {
+                    let group = |group: &[Standing]| group.iter().map(|&lane| self.mark(lane)).collect();
+                    lanes.chunks(GROUP).map(group).collect::<Vec<String>>().join(" ")
+                }
+                Err(fault) => format!("fault: {fault}"),
+            };
+            let line = self.lines.get(&stop.pc).map_or_else(|| "-".into(), SourceLine::to_string);
+            rows.push([format!("{:#x}", stop.pc), line, marks].map(cell));
+        }
+        writeln!(f, "{}", self.title())?;
+        table(f, &rows)?;
+        for (standing, meaning) in self.legend() {
+            writeln!(f, "{}  {meaning}", self.mark(standing))?;
+        }
+        Ok(())
+    }
+}

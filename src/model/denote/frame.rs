@@ -1,0 +1,90 @@
+//! What a frame means: where its address is, and where a register of the caller is.
+
+use super::numbers::number_in;
+use super::{Contents, NoMeaning, Span, Storage};
+use crate::model::ids::FunctionId;
+use crate::model::{Column, FrameRule, Module};
+use crate::op::Reg;
+use crate::target::SpaceId;
+
+impl Module {
+    /// The spans of what a frame says at a pc, in bytes from the start of the function: the first byte at the canonical
+    /// frame address, or the whole of a register of the caller, whatever is written for it.
+    ///
+    /// A register without a rule is as the caller left it, and so is all that expressions of the frame read. But
+    /// [`Target::cfa_register`](crate::target::Target::cfa_register) without a rule is the canonical frame address.
+    ///
+    /// # Errors
+    /// Why it means nothing, with these contents. [`NoMeaning::Unreadable`] of the address of a frame that is not
+    /// described.
+    pub fn denote_frame(
+        &self,
+        function: FunctionId,
+        pc: u64,
+        column: Column,
+        contents: &dyn Contents,
+    ) -> Result<Vec<Span>, NoMeaning> {
+        let frame = InFrame { module: self, function, pc, contents };
+        let bits = match column {
+            Column::Cfa => 8,
+            Column::Register(reg) => self.target.register(reg).ok_or(NoMeaning::Malformed)?.bits,
+        };
+        let is_here = |rule: &&FrameRule| rule.column == column && rule.pcs().contains(&pc);
+        if let Some(rule) = self.frame(function).iter().find(is_here) {
+            return self.denote(Some(function), rule.loc, bits.into(), &frame);
+        }
+        let storage = match column {
+            Column::Cfa => return Err(NoMeaning::Unreadable("the frame's address".into())),
+            Column::Register(reg) if self.target.cfa_register() == Some(reg) => {
+                let cfa = self.denote_frame(function, pc, Column::Cfa, contents)?;
+                match cfa.first() {
+                    Some(Span { storage: Storage::Memory(SpaceId::DEFAULT, None), from, .. }) => {
+                        let bytes = ((from / 8) as u64).to_le_bytes();
+                        Storage::Implicit(bytes[..usize::from(self.target.address_bytes())].to_vec())
+                    }
+                    _ => return Err(NoMeaning::Part("the frame's address is no number".into())),
+                }
+            }
+            Column::Register(reg) => Storage::Register(reg),
+        };
+        Ok(vec![Span { storage, from: 0, bits: bits.into() }])
+    }
+}
+
+/// A stopped program as the rules of a frame see it.
+struct InFrame<'m> {
+    module: &'m Module,
+    function: FunctionId,
+    pc: u64,
+    contents: &'m dyn Contents,
+}
+
+impl Contents for InFrame<'_> {
+    fn register(&self, reg: Reg, from: u64, bits: u32) -> Option<u64> {
+        self.contents.register(reg, from, bits)
+    }
+
+    /// What the caller had in the register: what is where the frame says that it is.
+    fn entry_register(&self, reg: Reg) -> Option<u64> {
+        let column = Column::Register(reg);
+        let spans = self.module.denote_frame(self.function, self.pc, column, self.contents).ok()?;
+        number_in(&spans, self.contents).ok()
+    }
+
+    fn cfa(&self) -> Option<Span> {
+        let spans = self.module.denote_frame(self.function, self.pc, Column::Cfa, self.contents).ok()?;
+        spans.into_iter().next()
+    }
+
+    fn memory(&self, space: SpaceId, lane: Option<u32>, from: u128, bits: u32) -> Option<u64> {
+        self.contents.memory(space, lane, from, bits)
+    }
+
+    fn lane(&self) -> Option<u32> {
+        self.contents.lane()
+    }
+
+    fn symbol(&self, name: &str) -> Option<u64> {
+        self.contents.symbol(name)
+    }
+}

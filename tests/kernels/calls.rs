@@ -1,0 +1,236 @@
+//! `k06_calls.cl`: a kernel that calls `mid`, which calls `leaf` twice.
+//!
+//! Compiled as LLVM does it unless told otherwise, with registers allocated across functions: `mid` keeps
+//! values in registers that the calling convention does not save, because it knows that `leaf` leaves them
+//! alone. So what is undefined is what a function or its callees write, and nothing else.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use eitri::build::Builder;
+use eitri::lower::Consumer;
+use eitri::model::{FileId, FunctionId, Loc, Module, RegionKind, UnitId, Val};
+use eitri::op::Reg;
+use eitri::target::SpaceId;
+
+use super::cases::{CASES, PLAIN};
+use super::run::follow;
+use super::stopped::check;
+use super::{Attached, Line, attached, gfx1030, rows};
+
+const OBJECT: &[u8] = include_bytes!("../../examples/data/k06_calls.o");
+/// The same source with `-mllvm -enable-ipra=0`: each function keeps to the calling convention.
+const PLAIN_OBJECT: &[u8] = include_bytes!("../../examples/data/k06_calls.noipra.o");
+
+/// What clang writes with `-gline-tables-only`, which leaves the code as it is; less the ends of prologues.
+#[rustfmt::skip]
+const LEAF_LINES: &[Line] = &[
+    (0x00, 1, 0, true),   (0x08, 3, 3, true),   (0x0c, 3, 21, false), (0x10, 3, 3, false),
+    (0x14, 0, 3, false),  (0x18, 3, 46, false), (0x20, 3, 27, false), (0x24, 3, 21, false),
+    (0x28, 3, 44, false), (0x2c, 3, 3, false),  (0x30, 3, 44, false), (0x38, 3, 3, false),
+    (0x40, 0, 3, false),  (0x48, 4, 3, true),
+];
+#[rustfmt::skip]
+const MID_LINES: &[Line] = &[
+    (0x00, 6, 0, true),    (0x20, 7, 13, true),  (0x30, 8, 13, true),  (0x44, 7, 13, true),
+    (0x68, 8, 13, true),   (0x7c, 9, 27, true),  (0x80, 9, 20, false), (0x84, 9, 13, false),
+    (0x88, 10, 12, true),  (0x8c, 10, 3, false),
+];
+#[rustfmt::skip]
+const CALLS_LINES: &[Line] = &[
+    (0x00, 12, 0, true),   (0x14, 13, 13, true),  (0x44, 15, 11, true), (0x48, 15, 7, false),
+    (0x50, 13, 13, true),  (0x58, 14, 16, true),  (0x60, 16, 15, true), (0x78, 14, 16, true),
+    (0x90, 16, 15, true),  (0x98, 14, 16, true),  (0xa0, 16, 15, true), (0xa4, 17, 15, true),
+    (0xa8, 16, 15, true),  (0xac, 17, 15, true),  (0xc4, 18, 16, true), (0xc8, 18, 20, false),
+    (0xcc, 18, 12, false), (0xd4, 20, 1, true),
+];
+
+/// What describes the functions of one object.
+struct Describe {
+    m: Builder,
+    unit: UnitId,
+    file: FileId,
+}
+
+impl Describe {
+    fn new() -> eitri::Result<Self> {
+        let mut m = Builder::new(gfx1030());
+        let unit = m.unit("k06_calls.cl");
+        let file = m.primary_file(unit)?;
+        m.describe_unit(unit)?.language(gimli::DW_LANG_OpenCL.0);
+        Ok(Self { m, unit, file })
+    }
+
+    fn function(&mut self, name: &str, bytes: u64, line: u32, lines: &[Line]) -> eitri::Result<FunctionId> {
+        let id = self.m.function(self.unit, name)?.code(name, bytes).declared(self.file, line).id();
+        rows(&mut self.m, id, self.file, lines);
+        Ok(id)
+    }
+
+    /// The same instructions in both objects. It saves nothing: its frame is empty.
+    fn leaf(&mut self) -> eitri::Result<()> {
+        let leaf = self.function("leaf", 0x4c, 1, LEAF_LINES)?;
+        let gpu = gfx1030();
+        let (s4, exec) = (gpu.sgpr(4)?, gpu.register_named("exec")?);
+        let mut frame = self.m.frame(leaf)?;
+        frame.cfa(0x00..0x4c, stack(gpu.sgpr(32)?))?.extent(0..0)?;
+        frame.return_address(0x00..0x4c, gpu.sgpr(30)?, gpu.sgpr(31)?)?;
+        // 08 s_mov_b32 s4, exec_lo; 0c v_cmpx; 44 s_or_b32 exec_lo, exec_lo, s4.
+        frame.saved(0x10..0x48, exec, Loc::register(s4))?;
+        frame.undefined(0x0c..0x4c, s4)?;
+        frame.undefined(0x08..0x4c, gpu.sgpr(5)?)?;
+        frame.undefined(0x18..0x4c, gpu.sgpr(6)?)?;
+        // The loop begins at 18: what it writes further on is gone there in the second round.
+        frame.undefined(0x18..0x4c, gpu.register_named("vcc")?)?;
+        for v in [0, 2, 3] {
+            frame.saved(0x18..0x4c, gpu.vgpr(v)?, written(gpu.vgpr(v)?, exec))?;
+        }
+        // Lanes that have left the loop, or never were in it, wait for the others behind it.
+        self.m.lanes(leaf)?.loop_(0x10..0x48, 0x48, &[(0x0c..0x4c, Loc::register(s4))])?;
+        Ok(())
+    }
+
+    /// Saves s30 and s31 in lanes of v7, of which it stores the lanes that do not run; s33 in s7.
+    fn mid(&mut self) -> eitri::Result<()> {
+        let mid = self.function("mid", 0xc0, 6, MID_LINES)?;
+        let gpu = gfx1030();
+        let [s4, s7, s30, s31, s32, s33] = [4, 7, 30, 31, 32, 33].map(|n| gpu.sgpr(n).expect("a register"));
+        let (v7, pc, exec) = (gpu.vgpr(7)?, gpu.register_named("pc")?, gpu.register_named("exec")?);
+        let mut frame = self.m.frame(mid)?;
+        frame.cfa(0x00..0x0c, stack(s32))?.cfa(0x0c..0xb8, stack(s33))?.cfa(0xb8..0xc0, stack(s32))?;
+        frame.extent(0..0x200)?;
+        // In the lanes when the calls are made, which put another return address into the registers.
+        frame.return_address(0x00..0x54, s30, s31)?.return_address(0x9c..0xc0, s30, s31)?;
+        frame.saved(0x54..0x9c, pc, Loc::lanes([(v7, 0), (v7, 1)]))?;
+        frame.saved_in_lane(0x54..0x9c, s30, v7, 0)?.saved_in_lane(0x54..0x9c, s31, v7, 1)?;
+        frame.saved(0x0c..0xb8, s33, Loc::register(s7))?.saved(0x30..0xb4, s32, Loc::register(s33))?;
+        // 0c s_xor_saveexec_b32 s4, -1; 10 buffer_store_dword v7, off, s[0:3], s33: the lanes that are not
+        // active.
+        let stored = Loc::select(Val::entry_value(exec), Loc::cfa(), Loc::undefined(), 32, 32);
+        frame.saved(0x2c..0xbc, v7, stored)?.saved(0xbc..0xc0, v7, written(v7, exec))?;
+        for pcs in [0x10..0x1c, 0xa4..0xb0] {
+            frame.saved(pcs, exec, Loc::register(s4))?;
+        }
+        for (from, s) in [(0x08, 7), (0x10, 4), (0x34, 8), (0x34, 9), (0x78, 5), (0x78, 6)] {
+            frame.undefined(from..0xc0, gpu.sgpr(s)?)?;
+        }
+        frame.undefined(0x5c..0xc0, gpu.register_named("vcc")?)?;
+        for (from, v) in [(0x20, 4), (0x24, 3), (0x4c, 2), (0x5c, 0), (0x60, 1), (0x68, 5), (0x7c, 6)] {
+            frame.saved(from..0xc0, gpu.vgpr(v)?, written(gpu.vgpr(v)?, exec))?;
+        }
+        self.whole_waves(mid, [0x10..0x1c, 0xa4..0xb0], s4)
+    }
+
+    /// Saves s30, s31, s33, s34 and s35 in lanes of v43, all lanes of that, and the active ones of v40 to
+    /// v42.
+    fn plain_mid(&mut self) -> eitri::Result<()> {
+        let mid = self.function("mid", 0x124, 6, &[(0x00, 6, 0, true)])?;
+        let gpu = gfx1030();
+        let [s4, s5, s30, s31, s32, s33] = [4, 5, 30, 31, 32, 33].map(|n| gpu.sgpr(n).expect("a register"));
+        let (v43, pc, exec) = (gpu.vgpr(43)?, gpu.register_named("pc")?, gpu.register_named("exec")?);
+        let mut frame = self.m.frame(mid)?;
+        frame.cfa(0x00..0x0c, stack(s32))?.cfa(0x0c..0x11c, stack(s33))?.cfa(0x11c..0x124, stack(s32))?;
+        frame.extent(0..0x400)?;
+        frame.return_address(0x00..0x60, s30, s31)?.return_address(0xdc..0x124, s30, s31)?;
+        frame.saved(0x60..0xdc, pc, Loc::lanes([(v43, 0), (v43, 1)]))?;
+        frame.saved_in_lane(0x60..0xdc, s30, v43, 0)?.saved_in_lane(0x60..0xdc, s31, v43, 1)?;
+        frame.saved_in_lane(0x8c..0xcc, gpu.sgpr(34)?, v43, 2)?;
+        frame.saved_in_lane(0x8c..0xc4, gpu.sgpr(35)?, v43, 3)?;
+        // In s4, which `leaf` writes; so in a lane when that is called.
+        frame.saved(0x0c..0x44, s33, Loc::register(s4))?;
+        frame.saved_in_lane(0x44..0x104, s33, v43, 4)?;
+        frame.saved(0x104..0x11c, s33, Loc::register(s4))?;
+        frame.saved(0x48..0x118, s32, Loc::register(s33))?;
+        frame.saved_to_scratch(0x44..0x120, v43, 12, None)?;
+        for (from, v, slot) in [(0x38, 40, 8), (0x7c, 41, 4), (0xac, 42, 0)] {
+            frame.saved_to_scratch(from..0x120, gpu.vgpr(v)?, slot, Some(Val::entry_value(exec)))?;
+        }
+        for pcs in [0x10..0x1c, 0x108..0x114] {
+            frame.saved(pcs, exec, Loc::register(s5))?;
+        }
+        for (from, s) in [(0x08, 4), (0x10, 5), (0xa8, 6)] {
+            frame.undefined(from..0x124, gpu.sgpr(s)?)?;
+        }
+        frame.undefined(0x68..0x124, gpu.register_named("vcc")?)?;
+        for (from, v) in [(0x3c, 3), (0x50, 2), (0x68, 0), (0x6c, 1)] {
+            frame.saved(from..0x124, gpu.vgpr(v)?, written(gpu.vgpr(v)?, exec))?;
+        }
+        self.whole_waves(mid, [0x10..0x1c, 0x108..0x114], s5)
+    }
+
+    /// EXEC has other lanes than the active ones, which are in a register.
+    fn whole_waves(&mut self, mid: FunctionId, pcs: [Range<u64>; 2], saved: Reg) -> eitri::Result<()> {
+        let mut lanes = self.m.lanes(mid)?;
+        pcs.into_iter().try_for_each(|pcs| lanes.whole_wave(pcs, &Loc::register(saved)).map(|_| ()))
+    }
+
+    /// The kernel: what it overwrites has no caller.
+    fn calls(&mut self) -> eitri::Result<()> {
+        let calls = self.function("calls", 0xd8, 12, CALLS_LINES)?;
+        self.m.describe_function(calls)?.kernel();
+        self.m.frame(calls)?.entry_function()?;
+        // a0 calls `mid`, which writes s4: from there on nothing says which lanes are not in the `if`.
+        let masks = [(0x4c..0xa0, Loc::register(gfx1030().sgpr(4)?))];
+        self.m.lanes(calls)?.region(RegionKind::Then, 0x4c..0xa0, 0xd4, &masks)?;
+        Ok(())
+    }
+}
+
+/// The place in scratch memory that a stack pointer counts in bytes of the wave.
+fn stack(pointer: Reg) -> Loc {
+    Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(pointer))
+}
+
+/// A vector register that was written under a mask: the lanes that were not active are as they were.
+fn written(v: Reg, exec: Reg) -> Loc {
+    Loc::select(Val::entry_value(exec), Loc::register(v), Loc::undefined(), 32, 32)
+}
+
+static OBJECTS: LazyLock<Vec<Attached>> = LazyLock::new(|| {
+    let describe = || {
+        let mut all = Describe::new()?;
+        all.leaf()?;
+        all.mid()?;
+        all.calls()?;
+        all.m.finish()
+    };
+    objects(OBJECT, describe().expect("the functions"))
+});
+
+static PLAIN_OBJECTS: LazyLock<Vec<Attached>> = LazyLock::new(|| {
+    let describe = || {
+        let mut all = Describe::new()?;
+        all.leaf()?;
+        all.plain_mid()?;
+        all.calls()?;
+        all.m.finish()
+    };
+    objects(PLAIN_OBJECT, describe().expect("the functions"))
+});
+
+/// For each who reads the output. LLVM has no number for the attribute of active lanes.
+fn objects(object: &[u8], module: Module) -> Vec<Attached> {
+    let mut llvm = Consumer::llvm();
+    llvm.active_lane = Consumer::rocgdb().active_lane;
+    let consumers = [llvm, Consumer::rocgdb(), Consumer::rocgdb_legacy()];
+    consumers.iter().flat_map(|consumer| attached(object, &module, consumer)).collect()
+}
+
+#[test]
+fn callers_are_found_with_their_registers() {
+    for object in &*OBJECTS {
+        CASES.iter().for_each(|case| check(object, case));
+    }
+    for object in &*PLAIN_OBJECTS {
+        check(object, &PLAIN);
+    }
+}
+
+#[test]
+fn at_each_instruction_of_a_run_the_callers_are_as_they_were() {
+    let kept = ["exec", "s30", "s31", "s32", "s33", "s34", "s35", "v7[25]"];
+    OBJECTS.iter().for_each(|object| follow(object, include_str!("k06_run.txt"), &kept));
+    let lanes = ["v40[5]", "v40[25]", "v41[5]", "v42[0]", "v42[25]", "v43[0]", "v43[1]", "v43[5]", "v43[25]"];
+    let kept = [&kept[..], &lanes].concat();
+    PLAIN_OBJECTS.iter().for_each(|object| follow(object, include_str!("k06_plain_run.txt"), &kept));
+}

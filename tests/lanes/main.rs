@@ -1,0 +1,10 @@
+//! Where the lanes of a wave stand: what a compiler describes, what is written, and what a wave does.
+
+mod compile;
+mod describe;
+mod graph;
+mod program;
+mod refused;
+mod simulate;
+mod wave;
+mod written;

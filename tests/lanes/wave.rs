@@ -1,0 +1,274 @@
+//! A wave that runs code, and where each of its lanes really is.
+//!
+//! Each lane is a thread of its own, which runs the program as it is written (see [`events`]). The wave only decides
+//! when. A lane that does not run stands where the source says: what it does next and what the wave does now are in
+//! different parts of some construct, or in and outside of it.
+
+use super::compile::{BYTES, Code, Instruction, Op, Place, Words};
+use super::program::{Event, Id, Leaf, Program, Step, data, events, exits};
+
+pub struct Wave<'p> {
+    program: &'p Program,
+    code: &'p Code,
+    pub lanes: u32,
+    pub at: usize,
+    pub exec: u64,
+    vcc: u64,
+    pub scalars: [u32; Wave::SCALARS],
+    /// A vector register.
+    pub vector: [u32; 64],
+    /// What each lane does; `None` for one that was not active when the function was entered.
+    threads: Vec<Option<Thread>>,
+    asked: Vec<u32>,
+    case: Vec<usize>,
+    iterations: Vec<usize>,
+    noise: u32,
+}
+
+struct Thread {
+    events: Vec<Event>,
+    next: usize,
+}
+
+/// Where lanes stand, in bytes from the start of the function; `None` for those that did not enter.
+pub type Standing = Vec<Option<u64>>;
+
+impl Wave<'_> {
+    /// Scalar registers.
+    pub const SCALARS: usize = 102;
+}
+
+impl<'p> Wave<'p> {
+    /// A wave of which some lanes enter the function.
+    pub fn new(program: &'p Program, code: &'p Code, lanes: u32, active: u64) -> Self {
+        let thread = |lane: u32| {
+            (active >> lane & 1 == 1).then(|| Thread { events: events(program, lane as usize), next: 0 })
+        };
+        let mut wave = Self {
+            program,
+            code,
+            lanes,
+            at: 0,
+            exec: active,
+            vcc: 0,
+            scalars: [0; Self::SCALARS],
+            vector: [0; 64],
+            threads: (0..lanes).map(thread).collect(),
+            asked: vec![0; program.ids * lanes as usize],
+            case: vec![0; program.ids * lanes as usize],
+            iterations: vec![0; program.ids],
+            noise: program.seed as u32 | 1,
+        };
+        for register in 0..Self::SCALARS {
+            wave.scalars[register] = wave.noise();
+        }
+        for lane in 0..wave.vector.len() {
+            wave.vector[lane] = wave.noise();
+        }
+        wave
+    }
+
+    pub fn pc(&self) -> u64 {
+        self.at as u64 * BYTES
+    }
+
+    fn noise(&mut self) -> u32 {
+        self.noise = self.noise.wrapping_mul(0x915f_77f5).wrapping_add(0x3039_1fb7);
+        self.noise ^ self.noise >> 13
+    }
+
+    fn word(&self, place: Place, word: u16) -> u32 {
+        match place {
+            Place::Scalar(first) => self.scalars[usize::from(first + word)],
+            Place::Lanes(first) => self.vector[first as usize + usize::from(word)],
+        }
+    }
+
+    fn set_word(&mut self, place: Place, word: u16, value: u32) {
+        match place {
+            Place::Scalar(first) => self.scalars[usize::from(first + word)] = value,
+            Place::Lanes(first) => self.vector[first as usize + usize::from(word)] = value,
+        }
+    }
+
+    fn words(&self) -> u16 {
+        (self.lanes / 32) as u16
+    }
+
+    fn mask(&self, place: Place) -> u64 {
+        (0..self.words()).fold(0, |mask, word| mask | u64::from(self.word(place, word)) << (32 * word))
+    }
+
+    /// The lanes that are active: those of EXEC, or of the mask that is there instead.
+    pub fn active(&self) -> u64 {
+        let instruction = &self.code.instructions[self.at];
+        let Some(slot) = instruction.active else { return self.exec };
+        let pc = self.pc();
+        let places = self.code.places_of(slot);
+        let (_, place) = places.iter().find(|(pcs, _)| pcs.contains(&pc)).expect("the mask is somewhere");
+        self.mask(*place)
+    }
+
+    /// Where the wave is in the source.
+    fn path(&self) -> Vec<Step> {
+        let now = |step: &Step| match *step {
+            Step::Body(id, _) => Step::Body(id, self.iterations[id]),
+            Step::Latch(id, _) => Step::Latch(id, self.iterations[id]),
+            step => step,
+        };
+        self.code.instructions[self.at].path.iter().map(now).collect()
+    }
+
+    /// Where each lane stands, for one who looks at the function or at an inlined call.
+    pub fn standing(&self, scope: Id) -> Standing {
+        let (path, active) = (self.path(), self.active());
+        let scope = path.iter().position(|&step| step == Step::Construct(scope)).expect("the wave is in it");
+        let standing = |(lane, thread): (usize, &Option<Thread>)| {
+            if active >> lane & 1 == 1 {
+                return Some(self.pc());
+            }
+            let thread = thread.as_ref()?;
+            let next: &[Step] = thread.events.get(thread.next).map_or(&[], |event| &event.path);
+            let same = path.iter().zip(next).take_while(|(one, other)| one == other).count();
+            let Some(&step) = path.get(same) else {
+                panic!("lane {lane} is where the wave is, at {:#x}, and does not run", self.pc());
+            };
+            let labels = |id: Id| self.code.labels[id];
+            match step {
+                // Of a lane that is elsewhere in the caller nothing is known in an inlined call.
+                _ if same < scope => None,
+                // It is done with it.
+                Step::Construct(id) => Some(labels(id).end),
+                // Its side, or its case, is to come.
+                Step::Side(id, _) => Some(labels(id).start),
+                // It goes on with the next iteration.
+                Step::Body(id, _) | Step::Latch(id, _) => Some(labels(id).latch),
+            }
+        };
+        self.threads.iter().enumerate().map(standing).collect()
+    }
+
+    /// Runs an instruction. Gives false at the end.
+    pub fn step(&mut self) -> bool {
+        let path = self.path();
+        let code = self.code;
+        let Instruction { op, ends, .. } = &code.instructions[self.at];
+        self.at += 1;
+        match *op {
+            Op::Work(id) => self.do_all(Leaf::Statement(id), &path),
+            Op::Compare(id, one_in) => {
+                self.do_all(Leaf::Statement(id), &path);
+                self.vcc = self.of_active(|wave, lane| wave.data(id, lane).is_multiple_of(one_in));
+            }
+            Op::Cases(id, count) => {
+                self.do_all(Leaf::Statement(id), &path);
+                self.of_active(|wave, lane| {
+                    let case = wave.data(id, lane) as usize % count;
+                    wave.case[id * wave.lanes as usize + lane] = case;
+                    true
+                });
+            }
+            Op::Case(id, case) => {
+                self.vcc = self.of_active(|wave, lane| wave.case[id * wave.lanes as usize + lane] == case);
+            }
+            Op::Exits(id) => {
+                self.do_all(Leaf::Exit(id), &path);
+                let (seed, iteration) = (self.program.seed, self.iterations[id]);
+                self.vcc = self.of_active(|wave, lane| {
+                    let asked = wave.ask(id, lane);
+                    exits(seed, id, lane, asked, iteration)
+                });
+            }
+            Op::Save(place, of_loop) => {
+                for word in 0..self.words() {
+                    self.set_word(place, word, (self.exec >> (32 * word)) as u32);
+                }
+                of_loop.into_iter().for_each(|id| self.iterations[id] = 0);
+            }
+            Op::And(place) => self.exec = self.mask(place) & self.vcc,
+            Op::AndNot(place) => self.exec = self.mask(place) & !self.exec,
+            Op::Restore(place) => self.exec = self.mask(place),
+            Op::TakeOut { from, words: Words { first, count }, is_vcc } => {
+                let lanes = if is_vcc { self.vcc } else { self.exec };
+                for word in first..first + count {
+                    let rest = self.word(from, word) & !((lanes >> (32 * word)) as u32);
+                    self.set_word(from, word, rest);
+                }
+            }
+            Op::Leave => self.exec &= !self.vcc,
+            Op::All => self.exec = u64::MAX >> (64 - self.lanes),
+            Op::Copy { from, to, words: Words { first, count } } => {
+                for word in first..first + count {
+                    self.set_word(to, word, self.word(from, word));
+                }
+            }
+            Op::Overwrite(place) => {
+                for word in 0..self.words() {
+                    let noise = self.noise();
+                    self.set_word(place, word, noise);
+                }
+            }
+            Op::Nothing => {}
+            Op::SkipIfNone(target) if self.exec == 0 => self.at = target,
+            Op::SkipIfNone(_) => {}
+            Op::LoopIfAny(head, id) if self.exec != 0 => {
+                self.at = head;
+                self.iterations[id] += 1;
+            }
+            Op::LoopIfAny(..) => {}
+            Op::End => return false,
+        }
+        ends.iter().for_each(|&id| self.end(id, &path));
+        true
+    }
+
+    /// The active lanes do what comes next in each: the same, and no other lane does.
+    fn do_all(&mut self, leaf: Leaf, path: &[Step]) {
+        for (lane, thread) in self.threads.iter_mut().enumerate() {
+            let next = thread.as_ref().and_then(|thread| thread.events.get(thread.next));
+            let is_here = next.is_some_and(|event| event.leaf == leaf && event.path == path);
+            assert_eq!(
+                is_here,
+                self.exec >> lane & 1 == 1,
+                "lane {lane}: {leaf:?} in {path:?}, next {next:?}"
+            );
+            if let Some(thread) = thread.as_mut().filter(|_| is_here) {
+                thread.next += 1;
+            }
+        }
+    }
+
+    /// Lanes go on behind a construct, those too that went the other way of an `if` where nothing is.
+    fn end(&mut self, id: Id, path: &[Step]) {
+        let at = path.iter().rposition(|&step| step == Step::Construct(id)).expect("the construct ends here");
+        for thread in self.threads.iter_mut().flatten() {
+            for leaf in [Leaf::NoOther(id), Leaf::After(id)] {
+                let is_here = |event: &&Event| event.leaf == leaf && path.starts_with(&event.path[..at]);
+                thread.next += usize::from(thread.events.get(thread.next).filter(is_here).is_some());
+            }
+        }
+    }
+
+    fn ask(&mut self, id: Id, lane: usize) -> u32 {
+        let asked = &mut self.asked[id * self.lanes as usize + lane];
+        *asked += 1;
+        *asked - 1
+    }
+
+    fn data(&mut self, id: Id, lane: usize) -> u64 {
+        let asked = self.ask(id, lane);
+        data(self.program.seed, id, lane, asked)
+    }
+
+    /// The active lanes for which something is true.
+    fn of_active(&mut self, mut is: impl FnMut(&mut Self, usize) -> bool) -> u64 {
+        let active = (0..self.lanes as usize).filter(|&lane| self.exec >> lane & 1 == 1);
+        let active: Vec<usize> = active.collect();
+        active.into_iter().filter(|&lane| is(self, lane)).fold(0, |mask, lane| mask | 1 << lane)
+    }
+
+    /// Whether every lane has done all of its program.
+    pub fn is_done(&self) -> bool {
+        self.threads.iter().flatten().all(|thread| thread.next == thread.events.len())
+    }
+}
