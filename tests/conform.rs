@@ -485,7 +485,7 @@ fn malformed_files_are_refused_with_vector_and_key() {
         (
             json!({"target": {"name": "amdgpu-gfx1030-wave32"}, "machine": {"registers": null}, "write": "00",
                    "expect": {"location": "mem:5:0x10@3", "written": {"mem:5:0x10": "00"}}}),
-            "vectors[0].expect.written",
+            "vectors[0].expect.written.mem:5:0x10",
             "no lane is given",
         ),
         (
