@@ -369,6 +369,11 @@ const CASES: &[Case] = &[
         let next = |reg| Loc::value(Val::entry_value(reg));
         a.m.frame(a.saxpy)?.entry_function()?.saved(8..16, s(4), next(s(5)))?.saved(12..20, s(5), next(s(4))).map(drop)
     })),
+    ("registers that are in each other", || of_end(|a, _| {
+        let (mut frame, is_in) = (a.m.frame(a.saxpy)?, Loc::register);
+        frame.entry_function()?.saved(8..16, s(4), is_in(s(5)))?.saved(12..20, s(5), is_in(s(6)))?;
+        frame.saved(4..20, s(6), is_in(s(4))).map(drop)
+    })),
     ("a frame that depends on what is saved in it", || of_end(|a, _| {
         let at = Loc::memory(SpaceId::PRIVATE_WAVE, Val::entry_value(s(33)));
         a.m.frame(a.saxpy)?.undefined(0..0x180, Reg(16))?.cfa(0..0x180, at)?.saved(8..16, s(33), Loc::cfa()).map(drop)

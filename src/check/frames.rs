@@ -13,15 +13,16 @@ use crate::eval::{self, CallStack};
 use crate::lower::Whose;
 use crate::model::{Column, FunctionId, NoMeaning};
 use crate::op::Reg;
-use crate::read::{FrameSection, Frames};
+use crate::read::{Fde, FrameSection, Frames};
 
-/// A function and a section that has its frame.
+/// A function, and the section and the entry that have its frame.
 #[derive(Clone, Copy)]
 struct Of<'f, 'o> {
     function: FunctionId,
     /// The address of the function.
     start: u64,
     frames: &'f Frames<'o>,
+    entry: &'f Fde<'o>,
 }
 
 impl<'a, 'o> Compare<'a, 'o> {
@@ -44,18 +45,21 @@ impl<'a, 'o> Compare<'a, 'o> {
 
     fn frames_in(&mut self, frames: &Frames<'o>) {
         let module = self.module;
+        let mut fdes: Vec<_> = frames.fdes.iter().collect();
+        fdes.sort_by_key(|fde| fde.start);
         for (function, data) in module.functions() {
             let Some(start) = self.address(function) else { continue };
             let section = Some(frames.section.name().into());
             let at = At { section, ..module.at_scope(data.scope) };
             let is_told = !module.frame(function).is_empty()
                 && !self.untold.contains(&Whose::Frame(function, Column::Cfa));
-            let found: Vec<_> = frames.fdes.iter().filter(|fde| fde.start == start).collect();
-            match (is_told, &found[..]) {
+            let first = fdes.partition_point(|fde| fde.start < start);
+            let end = fdes.partition_point(|fde| fde.start <= start);
+            match (is_told, &fdes[first..end]) {
                 (false, []) => {}
                 (false, _) => self.find(Kind::UnexpectedEntry, at, "no frame", "one"),
                 (true, []) => self.find(Kind::MissingEntry, at, "a frame", "none"),
-                (true, [one]) => {
+                (true, &[one]) => {
                     self.report.entries += 1;
                     let (expected, found) = (
                         start..start.wrapping_add(data.bytes),
@@ -70,7 +74,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                         let text = |reg: Reg| format!("return address register {}", reg.0);
                         self.find(Kind::Attribute, at, text(expected), text(register));
                     }
-                    self.frame_of(Of { function, start, frames });
+                    self.frame_of(Of { function, start, frames, entry: one });
                 }
                 (true, _) => self.find(Kind::UnexpectedEntry, at, "one frame", "several"),
             }
@@ -90,9 +94,8 @@ impl<'a, 'o> Compare<'a, 'o> {
             bounds.extend([rule.pcs().start, rule.pcs().end]);
             columns.insert(rule.column);
         }
-        let entry = of.frames.fdes.iter().find(|fde| fde.start == of.start);
-        let mut rows = entry.map(|entry| of.frames.rows(entry));
-        while let Some(rows) = &mut rows {
+        let mut rows = of.frames.rows(of.entry);
+        loop {
             match rows.next_row() {
                 Ok(Some(row)) => {
                     bounds.extend([row.start.wrapping_sub(of.start), row.end.wrapping_sub(of.start)]);

@@ -229,6 +229,33 @@ fn each_rule_by_hand() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// ROCgdb keeps the space that was said last and knows no `DW_CFA_LLVM_def_aspace_cfa_sf`: it takes an expression to go
+/// back to the default space at an offset below 0.
+#[test]
+fn the_default_space_after_another_by_hand() {
+    let target = gfx1030();
+    let s32 = target.sgpr(32).expect("a register");
+    // Behind the advance over four instructions.
+    for (consumer, by, expected) in [
+        (Consumer::rocgdb(), 8, "44 30 10 08 00"),
+        (Consumer::rocgdb(), -8, "44 0f 02 80 78"),
+        (Consumer::llvm(), 8, "44 0c 10 08"),
+        (Consumer::llvm(), -8, "44 12 10 7e"),
+    ] {
+        let section = section(&target, &consumer, 64, |m, f| {
+            m.frame(f)?
+                .cfa(0..16, Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(s32)))?
+                .cfa(16..64, Loc::memory(SpaceId::DEFAULT, Val::register(Reg(16)).plus(by)))?
+                .undefined(0..64, Reg(16))?;
+            Ok(())
+        });
+        let length = u32::from_le_bytes(section[..4].try_into().expect("four bytes"));
+        // Length, offset of the common entry, address and length of the code.
+        let found = hex(&section[4 + length as usize + 24..]);
+        assert_eq!(found.trim_end_matches(" 00"), expected.trim_end_matches(" 00"), "{} {by}", consumer.name);
+    }
+}
+
 /// A function of x86-64 that pushes rbp, returns early, goes on and returns: 0x30 bytes.
 ///
 /// ```text

@@ -237,6 +237,7 @@ pub const STATEMENTS: &[(&str, &str)] = &[
     ("a slot behind the frame", r#"{"frame": {"function": "saxpy", "entry_function": true, "extent": [0, 256], "saved_to_scratch": [[8, 16, "v40", 8]]}}"#),
     ("a slot before the frame, for some lanes", r#"{"frame": {"function": "saxpy", "entry_function": true, "extent": [0, 256], "saved_to_scratch": [[8, 16, "v40", -4, {"entry_value": "exec"}]]}}"#),
     ("a register that depends on what it held", r#"{"frame": {"function": "saxpy", "entry_function": true, "rules": [[8, 16, "s4", {"value": {"entry_value": "s5"}}], [12, 20, "s5", {"value": {"entry_value": "s4"}}]]}}"#),
+    ("registers that are in each other", r#"{"frame": {"function": "saxpy", "entry_function": true, "rules": [[8, 16, "s4", {"register": "s5"}], [12, 20, "s5", {"register": "s6"}], [4, 20, "s6", {"register": "s4"}]]}}"#),
     ("a frame that depends on what is saved in it", r#"{"frame": {"function": "saxpy", "rules": [[0, "0x180", "pc", "undefined"], [0, "0x180", "cfa", {"memory": ["private_wave", {"entry_value": "s33"}]}], [8, 16, "s33", "cfa"]]}}"#),
     ("a register saved to a lane of itself", r#"{"frame": {"function": "saxpy", "rules": [[8, 16, "v40", {"extend": [{"lane": ["v40", 0]}, 32, 32]}]]}}"#),
 ];

@@ -1,6 +1,7 @@
 //! What a frame cannot be: A.6.4.
 
 use core::ops::Range;
+use std::collections::HashSet;
 
 use super::super::loc::{self, Room};
 use super::at;
@@ -118,6 +119,7 @@ pub(in crate::build) fn check(module: &Module) -> Result<()> {
         frame.check_pcs(&by_column)?;
         frame.check_places()?;
         frame.check_cycles()?;
+        frame.check_registers()?;
     }
     Ok(())
 }
@@ -232,6 +234,38 @@ impl<'m> Frame<'m> {
             }
         }
         Ok(())
+    }
+
+    /// Refuses registers that are in each other: by A.6.4.1 a rule that a register is in another one must not lead back.
+    fn check_registers(&self) -> Result<()> {
+        let from = |rule: &FrameRule| self.other_register(rule);
+        let all: HashSet<Reg> = self.rules.iter().filter_map(from).collect();
+        let is_one = |rule: &&FrameRule| matches!(rule.column, Column::Register(reg) if all.contains(&reg));
+        for rule in self.rules.iter().filter(is_one) {
+            let (mut path, mut last) = (Vec::new(), rule);
+            while let Some(reg) = from(last).filter(|reg| !path.contains(reg)) {
+                if Column::Register(reg) == rule.column {
+                    let what = "registers that are in each other depend on themselves";
+                    return Err(self.wrong(what, rule.column, rule.pcs()));
+                }
+                path.push(reg);
+                let is_next =
+                    |next: &&FrameRule| next.column == Column::Register(reg) && next.covers(rule.start);
+                let Some(next) = self.rules.iter().find(is_next) else { break };
+                last = next;
+            }
+        }
+        Ok(())
+    }
+
+    /// The register, as large, in which another one is.
+    fn other_register(&self, rule: &FrameRule) -> Option<Reg> {
+        let Column::Register(reg) = rule.column else { return None };
+        let bits = |reg| self.module.target.register(reg).map(|register| register.bits);
+        match self.module.nodes(rule.loc).last() {
+            Some(Node::Register(of)) if of != reg && bits(of) == bits(reg) => Some(of),
+            _ => None,
+        }
     }
 
     /// Whether what a rule depends on at a pc leads back to the first of the path.

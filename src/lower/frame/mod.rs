@@ -201,7 +201,11 @@ impl<'m> Frames<'m> {
                 _ => register.bits >= width.address_bits,
             })
         {
-            let is_sayable = match (space, self.consumer.frames.aspace_cfa) {
+            let FrameForm { aspace_cfa, def_cfa_resets_space, .. } = self.consumer.frames;
+            // Where the space that was said last is kept, the default one is said, too.
+            let is_said = !def_cfa_resets_space && self.module.target.lanes() > 1;
+            let is_sayable = match (space, aspace_cfa) {
+                (SpaceId::DEFAULT, AspaceCfa::Unsigned) if is_said => offset >= 0,
                 (SpaceId::DEFAULT, _) | (_, AspaceCfa::Signed) => {
                     offset >= 0 || self.format.is_factored(offset)
                 }
