@@ -54,7 +54,7 @@ const SIDES: [(&str, Side); 3] = [
         for _ in 0..times {
             match case.wants_value {
                 true => _ = black_box(&evaluator.value(black_box(expr), machine, &context)),
-                false => _ = black_box(&evaluator.location(black_box(expr), machine, &context)),
+                false => _ = black_box(&evaluator.locate(black_box(expr), machine, &context)),
             }
         }
     }),

@@ -45,6 +45,12 @@ pub struct At {
     pub section: Option<String>,
     /// The offset in bytes from the start of the section, or of the expression where there is no section.
     pub offset: Option<u64>,
+    /// The word of a SPIR-V module, counted from 0.
+    pub word: Option<usize>,
+    /// The debug instruction of a SPIR-V module, and the id that it defines.
+    pub instruction: Option<String>,
+    /// The operand of the instruction.
+    pub operand: Option<String>,
     /// The place in a text in JSON.
     pub json: Option<JsonPlace>,
     /// The name of the conformance vector.
@@ -160,6 +166,9 @@ impl Error {
         at.operation = at.operation.or(outer.operation);
         at.section = at.section.take().or(outer.section);
         at.offset = at.offset.or(outer.offset);
+        at.word = at.word.or(outer.word);
+        at.instruction = at.instruction.take().or(outer.instruction);
+        at.operand = at.operand.take().or(outer.operand);
         at.json = at.json.take().or(outer.json);
         at.vector = at.vector.take().or(outer.vector);
         self
@@ -181,6 +190,13 @@ impl Error {
     #[must_use]
     pub(crate) fn in_section(self, section: &str) -> Self {
         self.or_at(At { section: Some(section.into()), ..At::default() })
+    }
+
+    /// The same error, at a word of a SPIR-V module.
+    #[cfg(feature = "spirv")]
+    #[must_use]
+    pub(crate) fn at_word(self, word: usize) -> Self {
+        self.or_at(At { word: Some(word), ..At::default() })
     }
 
     /// The same error, at an offset in bytes.
@@ -234,6 +250,9 @@ impl fmt::Display for At {
         parts.extend(self.section.as_ref().map(|section| format!("section {section}")));
         parts.extend(self.operation.map(|operation| format!("operation {operation}")));
         parts.extend(self.offset.map(|offset| format!("offset {offset:#x}")));
+        parts.extend(self.word.map(|word| format!("word {word}")));
+        parts.extend(self.instruction.clone());
+        parts.extend(self.operand.as_ref().map(|operand| format!("operand {operand}")));
         f.write_str(&parts.join(", "))
     }
 }

@@ -16,6 +16,8 @@ pub mod lower;
 pub mod model;
 pub mod op;
 pub mod read;
+#[cfg(feature = "spirv")]
+pub mod spirv;
 pub mod target;
 
 #[doc(no_inline)]

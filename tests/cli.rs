@@ -452,3 +452,52 @@ fn files_of_split_units_are_named_after_the_object() {
     let one = ["emit", "examples/scale.json", "--split-dwarf", "-o", &folder.path("scale.dwo")];
     assert_eq!(run(&one).code, 2, "the object would be its own split unit");
 }
+
+/// The words of a module with one `DebugSource`, of which the text is `%text`; ids are below 10.
+#[cfg(feature = "spirv")]
+fn module(text: u32) -> Vec<u32> {
+    let mut words = vec![0x0723_0203, 0x0001_0100, 0, 10, 0];
+    let import = "OpenCL.DebugInfo.100\0\0\0\0".as_bytes().as_chunks::<4>().0;
+    words.extend([8 << 16 | 11, 1].into_iter().chain(import.iter().map(|word| u32::from_le_bytes(*word))));
+    words.extend([3 << 16 | 7, 2, u32::from_le_bytes(*b"a.c\0")]);
+    words.extend([2 << 16 | 19, 3]);
+    words.extend([7 << 16 | 12, 3, 4, 1, 35, 2, text]);
+    words
+}
+
+#[cfg(feature = "spirv")]
+#[test]
+fn modules_are_printed_and_checked() {
+    let folder = Folder::new("spirv");
+    let little = |words: Vec<u32>| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let big = |words: Vec<u32>| words.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<u8>>();
+    let printed = "SPIR-V 1.1, ids below 10\n%1 = \"OpenCL.DebugInfo.100\"\n\
+                   %4 = DebugSource File: %2 \"a.c\", Text: %2 \"a.c\"\n";
+    for (name, bytes) in [("little.spv", little(module(2))), ("big.spv", big(module(2)))] {
+        let right = folder.file(name, bytes);
+        let dumped = run(&["dump", &right]);
+        assert_eq!((dumped.code, &*dumped.errors, &*dumped.text()), (0, "", printed));
+        let checked = run(&["check", &right]);
+        let expected = "0 findings, 0 notes; 1 debug instructions\n";
+        assert_eq!((checked.code, &*checked.errors, &*checked.text()), (0, "", expected));
+    }
+    let verbose = run(&["dump", "-v", &folder.path("little.spv")]).text();
+    assert!(verbose.contains("\n    18: %4 = DebugSource "), "{verbose}");
+
+    let wrong = folder.file("wrong.spv", little(module(3)));
+    let checked = run(&["check", &wrong]);
+    let expected = "operand-kind (4.2 Compilation Unit): word 18, DebugSource %4, operand Text: %3, an OpTypeVoid is \
+                    not an OpString\n1 findings, 0 notes; 1 debug instructions\n";
+    assert_eq!((checked.code, &*checked.errors, &*checked.text()), (1, "", expected));
+
+    let cut = folder.file("cut.spv", &little(module(2))[..92]);
+    for command in ["dump", "check"] {
+        let ran = run(&[command, &cut]);
+        let expected =
+            format!("eitri: {cut}: word 18: the words end inside of the instruction of opcode 12\n");
+        assert_eq!((ran.code, ran.errors), (2, expected));
+    }
+    let no_module = run(&["check", &folder.file("a.json", "{}")]);
+    assert_eq!(no_module.code, 2);
+    assert!(no_module.errors.contains("a description is compared with an object"), "{}", no_module.errors);
+}

@@ -14,6 +14,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("op", &["lower", "emit", "build", "model", "read", "eval", "check", "dump", "json"]),
     ("target", &["lower", "emit", "build", "model", "read", "eval", "check", "dump", "json"]),
     ("json", &["lower", "emit", "read", "eval", "check", "dump"]),
+    ("spirv", &["lower", "emit", "build", "model", "read", "eval", "check", "dump", "json"]),
     ("conform", &["lower", "emit", "build", "model", "read", "check", "dump"]),
 ];
 

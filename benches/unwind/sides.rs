@@ -25,7 +25,6 @@ pub fn saved() -> impl Iterator<Item = Reg> {
 }
 
 /// A wave that is stopped: its memory ends at the CFA.
-
 pub struct Wave {
     pc: u64,
     cfa: u64,

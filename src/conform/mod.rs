@@ -12,6 +12,7 @@ pub mod location;
 mod machine;
 mod report;
 mod run;
+mod stops;
 mod target;
 mod types;
 mod vector;

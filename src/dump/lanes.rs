@@ -32,8 +32,8 @@ pub enum Standing {
     Active,
     /// It waits at an address.
     Waits(u64),
-    /// Nowhere. Lanes are that were not active when the function was entered, and those of which the object does not
-    /// know any more where they are.
+    /// Nowhere. Lanes are that were not active when the function was entered, and those of which the
+    /// object does not know any more where they are.
     Nowhere,
 }
 
@@ -55,7 +55,8 @@ pub struct SourceLine {
     pub line: u64,
 }
 
-/// Where the lanes of a wave stand, at one stop after the other. Printed as a table, with a character for each lane.
+/// Where the lanes of a wave stand, at one stop after the other. Printed as a table, with a character for
+/// each lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lanes {
     /// The name of the function.
@@ -72,17 +73,18 @@ pub struct Lanes {
 
 /// Asks a wave where its lanes stand, each time that it has stopped.
 ///
-/// Told is what `DW_AT_LLVM_lane_pc` of a function says in its innermost frame: of the function that is named, or else
-/// of the innermost that the wave is in at the first stop. Frames are found by the call frame information of the
-/// file. Inlined calls are told of as part of the function.
+/// Told is what `DW_AT_LLVM_lane_pc` of a function says in its innermost frame: of the function that is
+/// named, or else of the innermost that the wave is in at the first stop. Frames are found by the call
+/// frame information of the file. Inlined calls are told of as part of the function.
 ///
-/// A lane is active that `DW_AT_LLVM_active_lane` has; where there is no such attribute, one that stands at the pc.
+/// A lane is active that `DW_AT_LLVM_active_lane` has; where there is no such attribute, one that stands
+/// at the pc.
 ///
 /// # Errors
-/// [`BadArgument`](crate::error::ErrorKind::BadArgument) if there is no stop, if one has no pc or is not in the
-/// function, if that does not say where its lanes stand, or has more than 64. That the attribute cannot be evaluated
-/// at one stop does not matter to the others, and is told there. [`Malformed`](crate::error::ErrorKind::Malformed) and
-/// the like if the line table cannot be read.
+/// [`BadArgument`](crate::error::ErrorKind::BadArgument) if there is no stop, if one has no pc or is not
+/// in the function, if that does not say where its lanes stand, or has more than 64. That the attribute
+/// cannot be evaluated at one stop does not matter to the others, and is told there.
+/// [`Malformed`](crate::error::ErrorKind::Malformed) and the like if the line table cannot be read.
 pub fn lanes(
     info: &DebugInfo<'_, '_>,
     function: Option<&str>,
@@ -197,7 +199,8 @@ fn lines(dwarf: &Dwarf<'_>, unit: &Unit<'_>, pcs: &BTreeSet<u64>) -> Result<BTre
 }
 
 impl Lanes {
-    /// The character of a lane that stands so: letters count the places, and `?` is one of those after the 52nd.
+    /// The character of a lane that stands so: letters count the places, and `?` is one of those after the
+    /// 52nd.
     pub fn mark(&self, standing: Standing) -> char {
         match standing {
             Standing::Active => '#',

@@ -103,24 +103,15 @@ impl Composite {
         }
     }
 
-    /// Makes it one of parts of these sizes in bits, whose locations `set` says. As those that it had they are in
-    /// storages that are no composites and have enough bits.
-    #[inline(always)]
-    pub(super) fn renew(
-        &mut self,
-        sizes: impl ExactSizeIterator<Item = u64>,
-        mut set: impl FnMut(usize, &mut Location),
-        complete: bool,
-    ) {
-        let nowhere = || Part { start: 0, bits: 0, location: Location::undefined() };
-        self.parts.resize_with(sizes.len(), nowhere);
-        let mut start = 0;
-        for (index, (part, bits)) in self.parts.iter_mut().zip(sizes).enumerate() {
-            (part.start, part.bits) = (start, bits.into());
-            set(index, &mut part.location);
-            start += part.bits;
-        }
-        (self.bits, self.weight, self.complete) = (start, self.parts.len() as u32, complete);
+    /// A composite of parts of so many bits together, in storages that are no composites and have enough bits.
+    pub(super) fn of_plain_parts(parts: Vec<Part>, bits: u128) -> Self {
+        Self { bits, weight: parts.len() as u32, parts, ..Self::empty() }
+    }
+
+    /// Makes a complete composite of such parts one of others, and gives those that it had.
+    pub(super) fn exchange_plain_parts(&mut self, parts: &mut Vec<Part>, bits: u128) {
+        core::mem::swap(&mut self.parts, parts);
+        (self.bits, self.weight) = (bits, self.parts.len() as u32);
     }
 
     /// A complete composite of parts, each with its size in bits.

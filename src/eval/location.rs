@@ -75,6 +75,18 @@ impl ImplicitBits {
         Self { bits, bytes }
     }
 
+    /// A number of so many bytes, at most 8.
+    #[inline]
+    pub(super) fn number(number: u64, bytes: u8, big_endian: bool) -> Self {
+        let bits = u64::from(bytes) * 8;
+        let number = if bits < 64 { number & ((1 << bits) - 1) } else { number };
+        let inline = match big_endian {
+            false => u128::from(number).to_le_bytes(),
+            true => (u128::from(number) << ((128 - bits) & 127)).to_be_bytes(),
+        };
+        Self { bits, bytes: Bytes::Inline(inline) }
+    }
+
     /// How many bits.
     pub fn size(&self) -> u64 {
         self.bits
@@ -262,6 +274,17 @@ impl Location {
         match &self.0 {
             Places::One(place) => Some(place),
             Places::Several(_) => None,
+        }
+    }
+
+    /// The composite at whose start it is, if there is no other place and nobody else has it.
+    #[inline]
+    pub(super) fn own_composite(&mut self) -> Option<&mut Composite> {
+        match &mut self.0 {
+            Places::One(SingleLocation { storage: Storage::Composite(composite), offset: 0 }) => {
+                Arc::get_mut(composite)
+            }
+            _ => None,
         }
     }
 

@@ -115,6 +115,8 @@ pub struct Step<'a> {
 pub struct Evaluator {
     stack: Vec<Element>,
     slots: Slots,
+    /// What [`locate`](Self::locate) found last.
+    kept: Location,
     limits: Limits,
 }
 
@@ -146,7 +148,8 @@ impl Default for Evaluator {
 impl Evaluator {
     /// An evaluator with the default [`Limits`].
     pub fn new() -> Self {
-        Self { stack: Vec::with_capacity(16), slots: Slots::new(), limits: Limits::default() }
+        let (stack, slots) = (Vec::with_capacity(16), Slots::new());
+        Self { stack, slots, kept: Location::undefined(), limits: Limits::default() }
     }
 
     /// The same with other limits.
@@ -204,14 +207,20 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        if let Some(reg) = quick::alone(expr)
-            && let Some(bits) = context.target.register_bits(reg)
-            && (context.frame, context.initial.len()) == (0, 0)
-            && self.limits.steps.min(self.limits.stack.into()) > 0
-        {
-            return Ok(Location::register(reg, bits));
+        match self.alone(expr, context) {
+            Some(location) => Ok(location),
+            None => self.longer(expr, machine, context),
         }
-        self.longer(expr, machine, context)
+    }
+
+    /// The register, if that is all that the expression says.
+    #[inline(always)]
+    fn alone(&self, expr: &[u8], context: &Context<'_>) -> Option<Location> {
+        let reg = quick::alone(expr)?;
+        let bits = context.target.register_bits(reg)?;
+        let is_innermost = (context.frame, context.initial.len()) == (0, 0);
+        let has_room = self.limits.steps.min(self.limits.stack.into()) > 0;
+        (is_innermost && has_room).then(|| Location::register(reg, bits))
     }
 
     /// As [`location`](Self::location), of an expression that is no register.
@@ -231,6 +240,35 @@ impl Evaluator {
             return Ok(location);
         }
         self.go_on(machine, context, expr, &mut progress, |run| run.finish_location())
+    }
+
+    /// As [`location`](Self::location), but the evaluator keeps what was found until the next call of this, and uses
+    /// its room again then: a composite of a few pieces allocates nothing either.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    pub fn locate(
+        &mut self,
+        expr: &[u8],
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<&Location, Fault> {
+        if let Some(location) = self.alone(expr, context) {
+            self.slots.forget_kept();
+            self.kept = location;
+            return Ok(&self.kept);
+        }
+        self.slots.clear();
+        let (quick, mut progress) = (self.quick(machine, context), Progress::after(0, None));
+        if context.initial.is_empty()
+            && quick.run(expr, &mut self.slots, &mut progress)
+            && quick.locate(&mut self.slots, &mut self.kept).is_some()
+        {
+            return Ok(&self.kept);
+        }
+        self.slots.forget_kept();
+        self.kept = self.go_on(machine, context, expr, &mut progress, |run| run.finish_location())?;
+        Ok(&self.kept)
     }
 
     /// Evaluates an expression to a value, whatever kind the context asks for.

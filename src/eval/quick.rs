@@ -8,6 +8,7 @@
 mod lane;
 mod machine;
 mod opcode;
+mod parts;
 mod slots;
 
 use super::Where;
@@ -19,7 +20,8 @@ use crate::op::{Encoding, Reg};
 use lane::{Code, Lane, State};
 use machine::Flat;
 use opcode::*;
-use slots::{Piece, SLOTS, Slot};
+use parts::Parts;
+use slots::{SLOTS, Slot};
 
 pub(super) use slots::Slots;
 
@@ -76,19 +78,13 @@ impl Quick<'_> {
     /// whether the expression is done.
     pub fn run(&self, expr: &[u8], slots: &mut Slots, progress: &mut Progress) -> bool {
         let room = self.room.min(SLOTS);
-        let end = self.operations(expr, &mut slots.all[..=room], &mut slots.pieces, progress);
+        let end = self.operations(expr, &mut slots.all[..=room], &mut slots.parts, progress);
         (slots.len, slots.flat) = (end.len, end.flat);
         end.is_done
     }
 
     /// As [`run`](Self::run).
-    fn operations(
-        &self,
-        expr: &[u8],
-        slots: &mut [Slot],
-        pieces: &mut Vec<Piece>,
-        progress: &mut Progress,
-    ) -> End {
+    fn operations(&self, expr: &[u8], slots: &mut [Slot], parts: &mut Parts, progress: &mut Progress) -> End {
         let bits = self.address_bits();
         if !(1..=64).contains(&bits) {
             return End { is_done: false, len: 0, flat: Flat::No };
@@ -103,17 +99,18 @@ impl Quick<'_> {
             len: 0,
             mask: u64::MAX >> (64 - bits),
             register_end: usize::MAX,
+            register_bits: 0,
             flat: Flat::Unknown,
         };
         let is_done = loop {
             if lane.code.at >= expr.len() {
                 break true;
             }
-            if self.ask(&mut lane, pieces).is_some() {
+            if self.ask(&mut lane, parts).is_some() {
                 continue;
             }
             let before = lane.code.steps;
-            self.calculate(&mut lane, &mut progress.branches);
+            lane = self.calculate(lane, &mut progress.branches);
             if lane.code.steps == before {
                 break false;
             }
@@ -131,12 +128,12 @@ impl Quick<'_> {
     }
 
     /// Carries out operations that only move elements about or calculate, as many as there are. Their loop calls
-    /// nobody, so that all of its state stays in registers.
+    /// nobody, so that all of its state stays in registers. So does the other's, which is not lent but handed over.
     #[inline(never)]
-    fn calculate(&self, lane: &mut Lane<'_>, branches: &mut Branches) {
+    fn calculate<'l>(&self, mut lane: Lane<'l>, branches: &mut Branches) -> Lane<'l> {
         let (len, mask) = (lane.len, lane.mask);
-        let Some(&top) = lane.slots.get(len) else { return };
-        let Some((_, below)) = lane.slots.split_last_mut() else { return };
+        let Some(&top) = lane.slots.get(len) else { return lane };
+        let Some((_, below)) = lane.slots.split_last_mut() else { return lane };
         let mut state = State { code: lane.code, below, top, len, mask };
         while let Some(&code) = state.code.expr.get(state.code.at)
             && state.code.steps > 0
@@ -157,6 +154,7 @@ impl Quick<'_> {
             *place = top;
         }
         (lane.code.at, lane.code.steps, lane.len) = (at, steps, len);
+        lane
     }
 
     /// Carries out one operation. If it cannot, that is `None`, and the stack and the steps are as before.
@@ -250,7 +248,7 @@ impl Quick<'_> {
     /// Carries out an operation that asks the machine or the target. If it cannot, that is `None`, and the stack and
     /// the steps are as before.
     #[inline(always)]
-    fn ask(&self, lane: &mut Lane<'_>, pieces: &mut Vec<Piece>) -> Option<()> {
+    fn ask(&self, lane: &mut Lane<'_>, parts: &mut Parts) -> Option<()> {
         let &code = lane.code.expr.get(lane.code.at).filter(|_| lane.code.steps > 0)?;
         lane.code.next = lane.code.at + 1;
         match code {
@@ -285,6 +283,7 @@ impl Quick<'_> {
             }
 
             // Between two of the others.
+            LIT0..=LIT31 => lane.push(Slot::Value(u64::from(code - LIT0) & lane.mask))?,
             PLUS_UCONST => {
                 let number = lane.code.uleb()?.wrapping_add(lane.number()?);
                 lane.replace(Slot::Value(number & lane.mask))?;
@@ -300,12 +299,16 @@ impl Quick<'_> {
                 lane.replace(Slot::Implicit(number))?;
             }
             PIECE => {
-                let bits = lane.code.uleb()?.checked_mul(8)?;
-                self.flat(lane)?;
+                let bytes = lane.code.uleb()?;
                 if lane.len > 1 {
                     return None;
                 }
-                self.piece(*lane.slots.get(lane.len)?, bits, pieces)?;
+                let slot = *lane.slots.get(lane.len)?;
+                if let Slot::Value(_) = slot {
+                    self.flat(lane)?;
+                }
+                let register_bits = if lane.register_end == lane.code.at { lane.register_bits } else { 0 };
+                self.piece(slot, bytes, register_bits, parts)?;
                 lane.len = 0;
             }
             _ => return None,

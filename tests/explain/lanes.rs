@@ -26,8 +26,8 @@ fn weigh(test: &str) -> PathBuf {
     out.join("weigh.o")
 }
 
-/// A kernel with an early return, a loop with an `if` and its `else` in it, and code that all lanes run; for LLVM
-/// without which of them are active there.
+/// A kernel with an early return, a loop with an `if` and its `else` in it, and code that all lanes run;
+/// for LLVM without which of them are active there.
 fn walk(test: &str, consumer: &str) -> PathBuf {
     let out = temporary(&format!("{test}-{consumer}.o"));
     let description = "goldens/explain/walk.json";

@@ -169,10 +169,8 @@ impl Frame {
                 }
                 bytes == expr
             }
-            // Where the frame is counted from the same register, it is counted from the frame.
-            (Said::Sum(other, by), Some(Rule::ValOffset(found))) => {
-                *other == place.1 && *by == place.2 + found
-            }
+            // Where it is the frame's address, that is said.
+            (Said::Sum(other, by), Some(Rule::ValOffset(0))) => *other == place.1 && *by == place.2,
             // `breg` and the bytes, for registers up to 31; else `bregx`.
             (Said::Sum(other, by), Some(Rule::ValExpression(expr))) => {
                 let mut bytes = Vec::new();

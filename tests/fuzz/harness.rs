@@ -291,7 +291,7 @@ fn instructions(input: &mut Input<'_>, first: u8, is_common: bool) -> Vec<u8> {
             5 => all.extend([0x05, reg, number & 7]),
             6 => all.extend([0x15, reg, number & 7]),
             7 => all.extend([0x09, reg, first + (number & 0xf)]),
-            8 => all.extend([0x0a + number & 1]),
+            8 => all.extend([0x0a + (number & 1)]),
             // As deep as breg, regx, and the register on entry; and anything.
             _ => {
                 let expr = match number % 4 {

@@ -1,8 +1,13 @@
 //! The harness of `fuzz/`, for a bounded number of inputs that are always the same: random bytes, and the
-//! conformance vectors with some bytes changed.
+//! conformance vectors and SPIR-V modules with some of them changed.
 #![cfg(feature = "json")]
 
+#[cfg(feature = "spirv")]
+#[path = "../spirv/assemble.rs"]
+mod assemble;
 mod harness;
+#[cfg(feature = "spirv")]
+mod spirv;
 
 use std::path::Path;
 
@@ -123,5 +128,39 @@ fn vectors_are_run_with_changes() {
         let mut text = files[random.below(files.len())].clone().into_bytes();
         random.mutate(&mut text);
         harness::conform(&text);
+    }
+}
+
+#[cfg(feature = "spirv")]
+#[test]
+fn modules_are_read_with_changes() {
+    let texts =
+        [include_str!("../spirv/modules/opencl.spvasm"), include_str!("../spirv/modules/shader.spvasm")];
+    let modules = texts.map(|text| assemble::assemble(text).words);
+    let mut random = Random(0x5bd1_e995_9d2c_5680);
+    for _ in 0..4_000 {
+        let mut words = modules[random.below(2)].clone();
+        for _ in 0..1 + random.below(4) {
+            let at = random.below(words.len());
+            match random.below(6) {
+                // Something that is named elsewhere, or is the start of an instruction.
+                0 => words[at] = words[random.below(words.len())],
+                1 => words[at] = random.below(120) as u32,
+                2 => words[at] ^= 1 << random.below(32),
+                3 => drop(words.remove(at)),
+                4 => words.insert(at, random.next() as u32),
+                _ => words.truncate(at.max(1)),
+            }
+        }
+        spirv::words(&words);
+    }
+}
+
+#[cfg(feature = "spirv")]
+#[test]
+fn random_words_are_read() {
+    let mut random = Random(0x1f83_d9ab_fb41_bd6b);
+    for _ in 0..20_000 {
+        spirv::spirv(&random.bytes(256));
     }
 }

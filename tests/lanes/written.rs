@@ -336,3 +336,25 @@ fn regions_are_nested_deeply() {
     assert_eq!(unproven.len(), 1);
     assert_eq!((unproven[0].variable, unproven[0].at.pcs.clone()), (None, Some(4 * 64..4 * 64 + 1)));
 }
+
+/// In a split unit the procedures, and the lists that call them, are in the file of the unit.
+#[test]
+fn split_units_say_where_lanes_stand() {
+    for mut consumer in [Consumer::rocgdb(), Consumer::llvm()] {
+        consumer.is_split = true;
+        let written_of = |fault| {
+            let (module, _) = module(fault);
+            let written = lower(&module, &consumer, Policy::Partial).expect("it is written");
+            let code = Code::text(vec![0; 0x100]).with_function("k", 0, 0x100);
+            let main = new_object(module.target(), &code, &written.sections).expect("an object");
+            let files = written.split_files(module.target()).expect("files of split units");
+            let files: Vec<&[u8]> = files.iter().map(|(_, bytes)| &bytes[..]).collect();
+            let described = self::module(Fault::None).0;
+            let report = eitri::check::check_split(&described, &consumer, &written.left_out, &main, &files);
+            report.expect("they can be read")
+        };
+        let report = written_of(Fault::None);
+        assert!(report.is_clean() && report.locations > 0, "{}: {report}", consumer.name);
+        assert!(!written_of(Fault::Stale).is_clean());
+    }
+}

@@ -75,10 +75,13 @@ fn stack(frame: &mut FrameBuilder<'_>, size: u64, all: &[(u64, i64)]) -> Result<
     Ok(())
 }
 
+/// A function, its size, and how far the canonical frame address is above the stack pointer from where on.
+type Moves = (&'static str, u64, &'static [(u64, i64)]);
+
 fn module() -> Result<Module> {
     let mut m = Builder::new(Target::x86_64());
     let unit = m.unit("stack.s");
-    let functions: [(&str, u64, &[(u64, i64)]); 4] = [
+    let functions: [Moves; 4] = [
         ("main", 16, &[(0, 8), (4, 16), (15, 8)]),
         ("outer", 14, &[(0, 8), (4, 48), (13, 8)]),
         ("middle", 27, &[(0, 8), (1, 16), (8, 216), (25, 16), (26, 8)]),

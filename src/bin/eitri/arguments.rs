@@ -49,32 +49,38 @@ pub enum Command {
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
     },
-    /// Compare the debug information of an object file with a description.
+    /// Compare the debug information of an object file with a description; or check a SPIR-V module by itself.
     ///
     /// Each difference is printed. What the description says in raw expressions cannot be compared, and is
     /// listed as unproven. The files of split units are those that the object names, beside it.
     ///
+    /// Of a SPIR-V module, every debug instruction is checked by the rules of its specification.
+    ///
     /// Example: eitri check scale.json scale.o --for llvm
+    /// Example: eitri check kernel.spv
     #[command(verbatim_doc_comment)]
     Check {
-        /// The description; `-` is standard input.
+        /// The description, or a SPIR-V module; `-` is standard input.
+        #[arg(value_name = "DESCRIPTION|MODULE")]
         description: PathBuf,
-        /// The object file; `-` is standard input.
-        object: PathBuf,
+        /// The object file, if there is a description; `-` is standard input.
+        object: Option<PathBuf>,
         #[command(flatten)]
         reader: Reader,
         /// The object was written with --partial: what the consumer cannot be told may be missing.
-        #[arg(long)]
+        #[arg(long, requires = "object")]
         partial: bool,
     },
-    /// Print what the debug sections of an object file say, whoever wrote it.
+    /// Print what the debug sections of an object file or the debug instructions of a SPIR-V module say, whoever wrote
+    /// it.
     ///
     /// Example: eitri dump scale.o
+    /// Example: eitri dump kernel.spv
     #[command(verbatim_doc_comment)]
     Dump {
-        /// The object file; `-` is standard input.
+        /// The object file or the module; `-` is standard input.
         file: PathBuf,
-        /// Also print section offsets, forms and encodings.
+        /// Also print section offsets, forms and encodings; of a module the word where an instruction begins.
         #[arg(short, long)]
         verbose: bool,
         /// A file of split units (`.dwo`) whose skeletons are in the object file: print these units, with the
@@ -141,15 +147,16 @@ pub enum Command {
     Explain {
         #[command(flatten)]
         question: Question,
-        /// Tell where the lanes of a wave stand, from what an object file says: of the function that the wave is in
-        /// at the first stop.
+        /// Tell where the lanes of a wave stand, by what an object file says: in the function that the wave
+        /// is in at the first stop.
         #[arg(long, requires = "machine",
               conflicts_with_all = ["var", "kind", "initial", "pc", "frame", "lane", "read", "consumer"])]
         lanes: bool,
         /// With --lanes, of this function, in which the wave is, or from which it was called.
         #[arg(long, value_name = "NAME", requires = "lanes")]
         function: Option<String>,
-        /// Also draw it: a panel for each step, with the stack and the storages; of --lanes a column for each stop.
+        /// Also draw it: a panel for each step, with the stack and the storages; with --lanes a column for
+        /// each stop.
         #[arg(long, value_name = "FILE")]
         svg: Option<PathBuf>,
     },
@@ -158,8 +165,8 @@ pub enum Command {
 /// What is evaluated, and on what.
 #[derive(Debug, Args)]
 pub struct Question {
-    /// The expression, as text like `dump` prints it, or in hexadecimal. With --var or --lanes the object file; `-` is
-    /// standard input.
+    /// The expression, as text like `dump` prints it, or in hexadecimal. With --var or --lanes the object file;
+    /// `-` is standard input.
     #[arg(value_name = "EXPR|FILE", allow_hyphen_values = true)]
     pub subject: String,
     /// The variable of the file that the innermost scope at the pc knows by this name.
@@ -169,7 +176,8 @@ pub struct Question {
     #[arg(long, value_name = "ADDRESS", value_parser = number)]
     pub pc: Option<u64>,
     /// The stopped machine: a file of JSON with the objects `machine` and, where no target is said otherwise,
-    /// `target` of the conformance format. Without it nothing is known. With --lanes it can be given several times.
+    /// `target` of the conformance format. Without it nothing is known. With --lanes it can be given several
+    /// times.
     #[arg(long, value_name = "FILE")]
     pub machine: Vec<PathBuf>,
     /// The target, `amdgpu-gfx1030-wave32` for one. It comes before what --machine says, and that before what the

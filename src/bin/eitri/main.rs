@@ -17,9 +17,13 @@ use eitri::check::{check_code, check_split};
 use eitri::conform::{File, Report};
 use eitri::dump::{DumpOptions, lane_chart, print_as, print_split};
 use eitri::emit::elf::{Attach, Code, Existing, attach_with, new_object_with, write_file};
+#[cfg(feature = "spirv")]
+use eitri::error::ErrorKind;
 use eitri::lower::lower;
 use eitri::model::Module;
 use eitri::read::{Dwarf, Object};
+#[cfg(feature = "spirv")]
+use eitri::spirv;
 use eitri::target::Target;
 use evaluate::Answer;
 
@@ -101,7 +105,16 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             }
             Ok(ExitCode::SUCCESS)
         }
-        Command::Check { description, object, reader, partial } => {
+        #[cfg(feature = "spirv")]
+        Command::Check { description: file, object: None, .. } => {
+            let words = module(&input(&file)?).map_err(of(&file))?;
+            let report = spirv::validate(&spirv::read(&words).map_err(of(&file))?);
+            print(format!("{report}\n").as_bytes())?;
+            Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
+        }
+        #[cfg(not(feature = "spirv"))]
+        Command::Check { object: None, .. } => Err(Failure("there is no object to compare with".into())),
+        Command::Check { description, object: Some(object), reader, partial } => {
             let consumer = reader.consumer()?;
             let mut module = describe(&description)?;
             let bytes = input(&object)?;
@@ -127,6 +140,18 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let target = target.as_deref().map(Target::named).transpose()?;
             let (target, dialect, options) = (target.as_ref(), dialect.into(), DumpOptions { verbose });
             let bytes = input(&file)?;
+            #[cfg(feature = "spirv")]
+            if spirv::is_module(&bytes) {
+                if split.is_some() || target.is_some() {
+                    return Err(Failure(
+                        "--split and --target are for object files, and this is a module".into(),
+                    ));
+                }
+                let words = spirv::from_bytes(&bytes).map_err(of(&file))?;
+                let facts = spirv::read(&words).map_err(of(&file))?;
+                print(spirv::print(&facts, spirv::TextOptions { verbose }).as_bytes())?;
+                return Ok(ExitCode::SUCCESS);
+            }
             let text = match split {
                 Some(split) => print_split(&bytes, &input(&split)?, target, dialect, options),
                 None => print_as(&bytes, target, dialect, options),
@@ -171,6 +196,20 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             Ok(if is_result { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }
     }
+}
+
+/// The words of a SPIR-V module, which alone is checked without a description.
+#[cfg(feature = "spirv")]
+fn module(bytes: &[u8]) -> eitri::Result<Vec<u32>> {
+    spirv::from_bytes(bytes).map_err(|error| {
+        match spirv::is_module(bytes) {
+        true => error,
+        false => Error::from(ErrorKind::BadArgument(
+            "this is no SPIR-V module; a description is compared with an object, which is the second argument"
+                .into(),
+        )),
+    }
+    })
 }
 
 /// The name of an object that has the files of split units beside it.

@@ -15,9 +15,9 @@ const AXES: &str = "pc, line";
 
 /// Draws where the lanes of a wave stand as SVG: a column for each stop, a row for each lane, lane 0 above.
 ///
-/// Lanes that are active are filled; those that wait have an outline, with a colour and a letter for each place;
-/// where nothing is drawn, the lane is nowhere. Above a column are the pc and the
-/// line, under the chart are the places.
+/// Lanes that are active are filled; those that wait have an outline, with a colour and a letter for each
+/// place; where nothing is drawn, the lane is nowhere. Above a column are the pc and the line, under the
+/// chart are the places.
 ///
 /// The text is the same for the same lanes.
 pub fn lane_chart(lanes: &Lanes) -> String {

@@ -30,6 +30,8 @@ pub(super) struct Lane<'l> {
     pub mask: u64,
     /// Where the last operation ends, if it was `DW_OP_reg*`.
     pub register_end: usize,
+    /// The size of that register.
+    pub register_bits: u32,
     pub flat: Flat,
 }
 

@@ -6,7 +6,8 @@ use super::super::machine::Body;
 use super::super::ops::is_not_for_cfi;
 use super::lane::Lane;
 use super::opcode::FBREG;
-use super::slots::{Piece, SLOTS, Slot};
+use super::parts::Parts;
+use super::slots::{SLOTS, Slot};
 use super::{Progress, Quick, alone};
 use crate::op::{Dialect, Name, Reg};
 use crate::target::{Per, SpaceId};
@@ -77,7 +78,7 @@ impl Quick<'_> {
 
     #[inline(always)]
     pub(super) fn push_register(&self, lane: &mut Lane<'_>, reg: Reg) -> Option<()> {
-        self.register_bits(reg)?;
+        lane.register_bits = self.register_bits(reg)?;
         lane.push(Slot::Register(reg))?;
         lane.register_end = lane.code.next;
         Some(())
@@ -147,7 +148,7 @@ impl Quick<'_> {
         }
         let within = Self { is_frame_base: true, depth: self.depth - 1, max_steps, pieces: 0, ..*self };
         let mut progress = Progress::after(0, None);
-        let end = within.operations(expr, slots, &mut Vec::new(), &mut progress);
+        let end = within.operations(expr, slots, &mut Parts::default(), &mut progress);
         if !end.is_done {
             return None;
         }
@@ -159,20 +160,35 @@ impl Quick<'_> {
         }
     }
 
-    /// Makes an element, or nothing, a part of the composite.
+    /// Makes an element, or nothing, a part of the composite. `register_bits` is the size of the register that it is,
+    /// 0 if that is not known.
     #[inline(never)]
-    pub(super) fn piece(&self, slot: Slot, bits: u64, pieces: &mut Vec<Piece>) -> Option<()> {
-        // The composite is an element too. Few and small pieces do not come near the size of the largest storage.
-        let is_small = self.room > SLOTS
-            && pieces.len() < self.pieces.min(SLOTS)
-            && bits < 1 << 16
-            && self.address_bits() >= 32;
-        if !is_small || self.encoding.dialect == Dialect::Dwarf6 {
+    pub(super) fn piece(
+        &self,
+        slot: Slot,
+        bytes: u64,
+        mut register_bits: u32,
+        parts: &mut Parts,
+    ) -> Option<()> {
+        if parts.is_empty() {
+            // The composite is an element too.
+            let can_begin =
+                self.room > SLOTS && self.address_bits() >= 32 && self.encoding.dialect != Dialect::Dwarf6;
+            parts.most = if can_begin { self.pieces.min(SLOTS) } else { 0 };
+        }
+        // Few and small pieces do not come near the size of the largest storage.
+        if parts.len() >= parts.most || bytes >= 1 << 13 {
             return None;
         }
+        let bits = 8 * bytes;
         let size = match slot {
             Slot::Bottom => u64::MAX,
-            Slot::Register(reg) => self.register_bits(reg)?.into(),
+            Slot::Register(reg) => {
+                if register_bits == 0 {
+                    register_bits = self.register_bits(reg)?;
+                }
+                register_bits.into()
+            }
             Slot::Implicit(_) => self.address_bits().into(),
             // From there to the last byte.
             Slot::Value(address) | Slot::Memory(address) => {
@@ -183,7 +199,7 @@ impl Quick<'_> {
         if bits > size {
             return None;
         }
-        pieces.push(Piece { slot, register_bits: size as u32, bits });
+        self.add_part(parts, slot, bits, register_bits);
         Some(())
     }
 }

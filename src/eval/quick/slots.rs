@@ -1,13 +1,12 @@
 //! The stack of the quick way, and what is on it as the rest of the evaluator has it.
 
-use std::sync::Arc;
-
 use super::super::Element;
 use super::super::composite::Composite;
-use super::super::location::{Location, Storage};
+use super::super::location::Location;
 use super::super::value::Value;
 use super::Quick;
 use super::machine::Flat;
+use super::parts::Parts;
 use crate::op::Reg;
 use crate::target::SpaceId;
 
@@ -26,17 +25,6 @@ pub(in super::super) enum Slot {
     Bottom,
 }
 
-/// A part of a composite that is being built.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Piece {
-    /// Where it starts; the bottom, if it is nowhere.
-    pub slot: Slot,
-    /// The size of the register, if it starts in one.
-    pub register_bits: u32,
-    /// Its size in bits.
-    pub bits: u64,
-}
-
 /// How many elements the stack has at most.
 pub(super) const SLOTS: usize = 64;
 
@@ -50,24 +38,29 @@ pub(in super::super) struct Slots {
     /// What the default space was found to be.
     pub(super) flat: Flat,
     /// The parts of the composite that is being built below them.
-    pub(super) pieces: Vec<Piece>,
-    /// The composite of the evaluation before, to be used once more if nobody else does.
-    last: Option<Arc<Composite>>,
+    pub(super) parts: Parts,
+    /// Whether the location that the evaluator [keeps](super::super::Evaluator::locate) is a composite of such parts.
+    kept_is_ours: bool,
 }
 
 impl Slots {
     pub fn new() -> Self {
         let all = Box::new([Slot::Bottom; SLOTS + 1]);
-        Self { all, len: 0, flat: Flat::Unknown, pieces: Vec::new(), last: None }
+        Self { all, len: 0, flat: Flat::Unknown, parts: Parts::default(), kept_is_ours: false }
     }
 
     pub fn clear(&mut self) {
         self.len = 0;
-        self.pieces.clear();
+        self.parts.clear();
     }
 
     pub fn is_empty(&self) -> bool {
-        self.len == 0 && self.pieces.is_empty()
+        self.len == 0 && self.parts.is_empty()
+    }
+
+    /// Notes that the location which is kept is another's.
+    pub fn forget_kept(&mut self) {
+        self.kept_is_ours = false;
     }
 
     /// The elements, the bottom first.
@@ -115,14 +108,6 @@ impl Quick<'_> {
         }
     }
 
-    /// Where a value of the generic type is, if it stands nowhere.
-    #[inline(never)]
-    fn implicit(&self, number: u64) -> Location {
-        let len = usize::from(self.encoding.address_bytes);
-        let (little, big) = (number.to_le_bytes(), number.to_be_bytes());
-        Location::implicit(if self.machine.is_big_endian() { &big[8 - len..] } else { &little[..len] })
-    }
-
     /// The location that an expression which is done results in.
     #[inline(always)]
     pub fn location(&self, slots: &mut Slots) -> Option<Location> {
@@ -141,44 +126,40 @@ impl Quick<'_> {
     fn other_location(&self, slots: &mut Slots) -> Option<Location> {
         match *slots.elements() {
             [.., top] => Some(self.location_of(top)),
-            [] if slots.pieces.is_empty() => None,
-            [] => Some(self.whole(slots)),
+            [] if slots.parts.is_empty() => None,
+            [] => {
+                let mut whole = Location::undefined();
+                slots.parts.finish(&mut whole, false);
+                Some(whole)
+            }
         }
+    }
+
+    /// Makes `kept` the location that an expression which is done results in. If that is for others to find, it is
+    /// `None`, and `kept` as it was.
+    #[inline(always)]
+    pub fn locate(&self, slots: &mut Slots, kept: &mut Location) -> Option<()> {
+        let address_bits = self.address_bits();
+        match slots.elements() {
+            [.., Slot::Value(_)] if self.or_find(slots.flat) == Flat::No => return None,
+            [.., Slot::Value(address) | Slot::Memory(address)] => {
+                *kept = Location::memory(SpaceId::DEFAULT, address_bits, *address);
+            }
+            [.., top] => *kept = self.location_of(*top),
+            [] if slots.parts.is_empty() => return None,
+            [] => {
+                slots.parts.finish(kept, slots.kept_is_ours);
+                slots.kept_is_ours = true;
+                return Some(());
+            }
+        }
+        slots.kept_is_ours = false;
+        Some(())
     }
 
     /// The composite below the elements, as far as it is built.
     pub fn composite(&self, slots: &Slots) -> Option<Composite> {
-        let mut composite = Composite::empty();
-        self.renew(&mut composite, &slots.pieces, false);
-        (!slots.pieces.is_empty()).then_some(composite)
-    }
-
-    /// The same, complete. Where the caller has let go of the one before, this allocates nothing.
-    fn whole(&self, slots: &mut Slots) -> Location {
-        let mut last = slots.last.take().unwrap_or_else(|| Arc::new(Composite::empty()));
-        let composite = match Arc::get_mut(&mut last) {
-            Some(composite) => composite,
-            None => {
-                last = Arc::new(Composite::empty());
-                // Nobody else has this one, so that it is not cloned.
-                Arc::make_mut(&mut last)
-            }
-        };
-        self.renew(composite, &slots.pieces, true);
-        slots.last = Some(last.clone());
-        Storage::Composite(last).into()
-    }
-
-    fn renew(&self, composite: &mut Composite, pieces: &[Piece], complete: bool) {
-        let sizes = pieces.iter().map(|piece| piece.bits);
-        let bits = self.address_bits();
-        // Each is put together in its place: to copy a location is slower.
-        let set = |index: usize, location: &mut Location| match pieces[index].slot {
-            Slot::Value(at) | Slot::Memory(at) => *location = Location::memory(SpaceId::DEFAULT, bits, at),
-            Slot::Register(reg) => *location = Location::register(reg, pieces[index].register_bits),
-            slot => *location = self.location_of(slot),
-        };
-        composite.renew(sizes, set, complete);
+        slots.parts.composite()
     }
 
     /// The value that an expression which is done results in.

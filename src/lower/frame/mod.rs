@@ -233,7 +233,8 @@ impl<'m> Frames<'m> {
                 let address_bits = u32::from(module.target.address_bytes()) * 8;
                 let is_plain = !self.consumer.has_locations_on_the_stack();
                 if bits(reg) == Some(address_bits) || is_plain {
-                    if let Some(by) = self.distance(rule, place).filter(|&by| self.format.is_factored(by)) {
+                    // Further on, an address could leave the space where a number goes round.
+                    if let Some(by @ 0) = self.distance(rule, place) {
                         return Ok(Rule::ValOffset(by));
                     }
                     let number =

@@ -1,0 +1,95 @@
+//! A file with a stopped program, or with one that stops several times.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::layers::{Layer, Layers};
+use super::machine::{Machine, MachineText};
+use super::target::{Target, TargetText};
+use super::words::{Given, Step, Wrong};
+use crate::error::{Error, Result};
+
+/// An object with a `machine`, or with several.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MachineFile {
+    #[serde(default)]
+    target: Given<TargetText>,
+    #[serde(default)]
+    machine: Given<MachineText>,
+    #[serde(default)]
+    stops: Vec<MachineText>,
+    #[serde(default, rename = "format")]
+    _format: IgnoredAny,
+    #[serde(default, rename = "vectors")]
+    _vectors: IgnoredAny,
+}
+
+impl Machine {
+    /// Reads an object with a `machine`, and perhaps the `target` that it is for, as a file of vectors has
+    /// them; vectors are passed over. `target`, if it is given, comes before what the text says.
+    ///
+    /// ```
+    /// use eitri::conform::Machine;
+    ///
+    /// let text = r#"{"target": {"name": "x86_64"}, "machine": {"pc": "0x40"}}"#;
+    /// let (machine, target) = Machine::with_target(text, None)?;
+    /// assert_eq!((machine.snapshot.pc, target.address_bytes()), (Some(0x40), 8));
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`from_json`](Self::from_json); [`Malformed`](crate::error::ErrorKind::Malformed) if nothing
+    /// says the target.
+    pub fn with_target(text: impl AsRef<[u8]>, target: Option<Target>) -> Result<(Self, Target)> {
+        let (mut machines, target) = Self::stops(text, target)?;
+        match (machines.pop(), machines.len()) {
+            (Some(machine), 0) => Ok((machine, target)),
+            (_, others) => {
+                Err(Error::malformed(format!("{} stops, where one machine is expected", others + 1)))
+            }
+        }
+    }
+
+    /// Reads the same object, in which a program may also stop several times, in order: `stops` is a list
+    /// of machines, each merged into `machine` as that of a vector is. Without `stops` it is the `machine`
+    /// alone.
+    ///
+    /// ```
+    /// use eitri::conform::Machine;
+    ///
+    /// let text = r#"{"target": {"name": "x86_64"}, "stops": [{"pc": "0x40"}, {"pc": "0x44"}]}"#;
+    /// let (machines, _) = Machine::stops(text, None)?;
+    /// let pcs: Vec<_> = machines.iter().map(|machine| machine.snapshot.pc).collect();
+    /// assert_eq!(pcs, [Some(0x40), Some(0x44)]);
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`with_target`](Self::with_target).
+    pub fn stops(text: impl AsRef<[u8]>, target: Option<Target>) -> Result<(Vec<Self>, Target)> {
+        super::file::parse(text.as_ref(), "the machine", |file: MachineFile| {
+            let target = match (target, &file.target) {
+                (Some(target), _) => target,
+                (None, Given::Is(object)) => {
+                    Target::of(&Layers(vec![Layer { object, path: vec![Step::Key("target".into())] }]))?
+                }
+                (None, _) => return Err(Wrong::new("missing field `target`: no other is given")),
+            };
+            let common = match &file.machine {
+                Given::Is(object) => Some(Layer { object, path: vec![Step::Key("machine".into())] }),
+                _ => None,
+            };
+            let stop = |(index, object)| {
+                let own = Layer { object, path: vec![Step::Key("stops".into()), Step::Index(index)] };
+                Self::of(&Layers(common.iter().cloned().chain([own]).collect()), &target)
+            };
+            let machines = match (&common, &file.stops[..]) {
+                (None, []) => return Err(Wrong::new("missing field `machine`, or a list of `stops`")),
+                (Some(machine), []) => vec![Self::of(&Layers(vec![machine.clone()]), &target)?],
+                (_, stops) => stops.iter().enumerate().map(stop).collect::<Result<_, Wrong>>()?,
+            };
+            Ok((machines, target))
+        })
+    }
+}

@@ -1,0 +1,247 @@
+//! The logical layout of a module: what defines each id, and where the functions are.
+//!
+//! SPIR-V specification, section 2.4 "Logical Layout of a Module".
+
+use core::ops::Range;
+
+use hashbrown::{HashMap, HashSet};
+use indexmap::IndexMap;
+
+use super::Set;
+use super::opcodes::{self as op, results};
+use super::words::{HEADER, Id, Instruction, Words, string_bytes};
+use crate::error::{Error, Result};
+
+/// Where everything is.
+#[derive(Debug, Clone)]
+pub struct Layout<'a> {
+    words: Words<'a>,
+    ids: Ids,
+    again: Vec<usize>,
+    perhaps: HashSet<Id>,
+    sets: IndexMap<Id, Set>,
+    functions: Vec<Function>,
+    globals_end: usize,
+}
+
+/// A function: words from its `OpFunction` to behind its `OpFunctionEnd`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Function {
+    /// The result of the `OpFunction`.
+    pub id: Id,
+    /// Its words, counted from the start of the module.
+    pub at: Range<usize>,
+}
+
+/// A constant number or truth value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Constant {
+    /// The value, of a signed type with its sign in all 64 bits. Of a type of more than 64 bits, and of one that is no
+    /// number, it is not known; nor is that of a specialization constant.
+    pub value: Option<u64>,
+    /// Bits of its integer type; `None` if it is of another type.
+    pub integer_bits: Option<u32>,
+    /// Whether it is true or false.
+    pub is_boolean: bool,
+    /// Whether it is an `OpConstant`, `OpConstantTrue` or `OpConstantFalse`, and no other constant instruction.
+    pub is_plain: bool,
+}
+
+impl<'a> Layout<'a> {
+    /// Goes through the words once.
+    ///
+    /// # Errors
+    /// With the word: if a string has no end.
+    pub fn new(words: Words<'a>) -> Result<Self> {
+        let mut layout = Self {
+            words,
+            ids: Ids::new(words.all().len()),
+            again: Vec::new(),
+            perhaps: HashSet::new(),
+            sets: IndexMap::new(),
+            functions: Vec::new(),
+            globals_end: HEADER,
+        };
+        let mut open: Option<Function> = None;
+        for instruction in words.instructions() {
+            let (at, opcode, operands) = (instruction.at, instruction.opcode(), instruction.operands());
+            if results(opcode).is_none() {
+                // Its result, if it has one, is the first or the second operand.
+                layout.perhaps.extend(operands.iter().take(2).map(|&word| Id(word)));
+            }
+            if let Some(id) = instruction.result()
+                && !layout.ids.define(id, at)
+            {
+                layout.again.push(at);
+            }
+            match opcode {
+                op::STRING | op::EXT_INST_IMPORT | op::EXTENSION => {
+                    let text = string_bytes(operands, usize::MAX)
+                        .ok_or_else(|| Error::malformed("the string has no end").at_word(at))?;
+                    if let Some((id, set)) = instruction.result().zip(Set::named(&text)) {
+                        layout.sets.extend((opcode == op::EXT_INST_IMPORT).then_some((id, set)));
+                    }
+                }
+                op::FUNCTION => {
+                    let id = instruction.result().unwrap_or(Id(0));
+                    // One without an end goes on to the next.
+                    let ended = open.replace(Function { id, at: at..at });
+                    layout.functions.extend(ended.map(|it| Function { at: it.at.start..at, ..it }));
+                }
+                op::FUNCTION_END => {
+                    let end = at + instruction.words.len();
+                    let ended = open.take();
+                    layout.functions.extend(ended.map(|it| Function { at: it.at.start..end, ..it }));
+                }
+                _ => {}
+            }
+        }
+        let end = words.all().len();
+        layout.functions.extend(open.map(|it| Function { at: it.at.start..end, ..it }));
+        layout.globals_end = layout.functions.first().map_or(end, |first| first.at.start);
+        Ok(layout)
+    }
+
+    /// The words.
+    pub fn words(&self) -> Words<'a> {
+        self.words
+    }
+
+    /// The instruction that defines the id; the first, if there are several.
+    pub fn definition(&self, id: Id) -> Option<Instruction<'a>> {
+        self.ids.get(id).map(|at| self.words.at(at))
+    }
+
+    /// Instructions that define an id which one before them has defined, in order.
+    pub fn again(&self) -> impl Iterator<Item = Instruction<'a>> {
+        self.again.iter().map(|&at| self.words.at(at))
+    }
+
+    /// Whether an instruction of which nothing is known may define the id.
+    pub fn may_be_defined(&self, id: Id) -> bool {
+        self.perhaps.contains(&id)
+    }
+
+    /// The imported sets of debug instructions, with the ids that stand for them.
+    pub fn sets(&self) -> impl Iterator<Item = (Id, Set)> {
+        self.sets.iter().map(|(&id, &set)| (id, set))
+    }
+
+    /// The set of debug instructions that the id stands for.
+    pub fn set(&self, id: Id) -> Option<Set> {
+        self.sets.get(&id).copied()
+    }
+
+    /// The functions, in order.
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// The function that has the word.
+    pub fn function_at(&self, at: usize) -> Option<&Function> {
+        let next = self.functions.partition_point(|function| function.at.start <= at);
+        self.functions[..next].last().filter(|function| at < function.at.end)
+    }
+
+    /// The first word behind the sections that come before the functions.
+    pub fn globals_end(&self) -> usize {
+        self.globals_end
+    }
+
+    /// The text of an `OpString`. What is no UTF-8 is replaced.
+    pub fn string(&self, id: Id) -> Option<String> {
+        let bytes = self.string_start(id, usize::MAX)?;
+        Some(String::from_utf8_lossy(&bytes).into())
+    }
+
+    /// The first bytes of an `OpString`: at least so many, if it has them, and at most three more.
+    pub(crate) fn string_start(&self, id: Id, most: usize) -> Option<Vec<u8>> {
+        let string = self.definition(id).filter(|it| it.opcode() == op::STRING)?;
+        string_bytes(string.operands(), most)
+    }
+
+    /// The constant that the id is.
+    pub fn constant(&self, id: Id) -> Option<Constant> {
+        let constant = self.definition(id).filter(|it| op::is_constant(it.opcode()))?;
+        let ty = constant.result_type().and_then(|ty| self.definition(ty))?;
+        let (opcode, operands) = (constant.opcode(), constant.operands());
+        let integer = match (ty.opcode(), ty.operands()) {
+            (op::TYPE_INT, &[bits, signed, ..]) => Some((bits, signed != 0)),
+            _ => None,
+        };
+        let value = match (opcode, integer, operands) {
+            (op::CONSTANT_TRUE, ..) => Some(1),
+            (op::CONSTANT_FALSE, ..) => Some(0),
+            (op::CONSTANT_NULL, Some(_), _) => Some(0),
+            (op::CONSTANT, Some((..=32, is_signed)), &[word, ..]) => {
+                // Less than 32 bits are extended to a word, as their sign asks.
+                Some(if is_signed { i64::from(word as i32) as u64 } else { u64::from(word) })
+            }
+            (op::CONSTANT, Some((..=64, _)), &[low, high, ..]) => {
+                Some(u64::from(high) << 32 | u64::from(low))
+            }
+            _ => None,
+        };
+        Some(Constant {
+            value,
+            integer_bits: integer.map(|(bits, _)| bits),
+            is_boolean: ty.opcode() == op::TYPE_BOOL,
+            is_plain: matches!(opcode, op::CONSTANT_TRUE | op::CONSTANT_FALSE | op::CONSTANT),
+        })
+    }
+}
+
+impl Set {
+    /// The set of this name.
+    fn named(name: &[u8]) -> Option<Self> {
+        Self::ALL.into_iter().find(|set| set.name().as_bytes() == name)
+    }
+}
+
+/// Where ids are defined. Most modules number theirs from 1 on, but ids of any size are ids.
+#[derive(Debug, Clone)]
+struct Ids {
+    near: Vec<u32>,
+    limit: usize,
+    far: HashMap<Id, u32>,
+}
+
+impl Ids {
+    /// For a module of so many words.
+    fn new(words: usize) -> Self {
+        Self { near: Vec::new(), limit: words, far: HashMap::new() }
+    }
+
+    /// Whether it was not defined before.
+    fn define(&mut self, id: Id, at: usize) -> bool {
+        // A module has less words than 2^32: a file of 16 GiB is not read at once.
+        let (index, at) = (id.0 as usize, u32::try_from(at).unwrap_or(u32::MAX));
+        if index >= self.limit {
+            return match self.far.entry(id) {
+                hashbrown::hash_map::Entry::Occupied(_) => false,
+                hashbrown::hash_map::Entry::Vacant(entry) => {
+                    entry.insert(at);
+                    true
+                }
+            };
+        }
+        if index >= self.near.len() {
+            self.near.resize(index + 1, 0);
+        }
+        let place = &mut self.near[index];
+        let is_new = *place == 0;
+        if is_new {
+            *place = at;
+        }
+        is_new
+    }
+
+    fn get(&self, id: Id) -> Option<usize> {
+        match self.near.get(id.0 as usize) {
+            // No instruction begins at word 0.
+            Some(0) => None,
+            Some(&at) => Some(at as usize),
+            None => self.far.get(&id).map(|&at| at as usize),
+        }
+    }
+}

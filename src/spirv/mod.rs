@@ -1,0 +1,52 @@
+//! SPIR-V debug instructions: `OpenCL.DebugInfo.100` and `NonSemantic.Shader.DebugInfo.100`, of any producer.
+//!
+//! One [table](mod@table) says of every instruction of both sets which operands it has, what each may name, and where
+//! the instruction may stand. From it come what [`read`] finds, the [text](print()) and what [`validate`] checks.
+//!
+//! ```
+//! use eitri::spirv::{Name, Set, read, validate};
+//!
+//! # fn string(text: &str) -> Vec<u32> {
+//! #     let mut bytes = text.as_bytes().to_vec();
+//! #     bytes.resize(bytes.len() / 4 * 4 + 4, 0);
+//! #     bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+//! # }
+//! let mut words = vec![0x0723_0203, 0x0001_0000, 0, 5, 0];
+//! # let import = string("OpenCL.DebugInfo.100");
+//! # words.push((import.len() as u32 + 2) << 16 | 11);
+//! # words.push(1);
+//! # words.extend(import);
+//! // ... %1 = OpExtInstImport "OpenCL.DebugInfo.100", and then:
+//! words.extend([2 << 16 | 19, 2]); //             %2 = OpTypeVoid
+//! words.extend([5 << 16 | 12, 2, 3, 1, 0]); //    %3 = OpExtInst %2 %1 DebugInfoNone
+//! words.extend([6 << 16 | 12, 2, 4, 1, 35, 9]); // %4 = OpExtInst %2 %1 DebugSource %9
+//!
+//! let facts = read(&words)?;
+//! let found: Vec<_> = facts.iter().map(|fact| (fact.set, fact.name())).collect();
+//! assert_eq!(found[0], (Set::OpenCl, Some(Name::InfoNone)));
+//! assert_eq!(found[1], (Set::OpenCl, Some(Name::Source)));
+//!
+//! // There is no %9, and no bound that has room for it.
+//! let report = validate(&facts);
+//! assert_eq!(report.findings[0].rule.name(), "id-range");
+//! # Ok::<(), eitri::Error>(())
+//! ```
+
+mod layout;
+mod names;
+mod opcodes;
+mod operand;
+mod read;
+pub mod table;
+mod text;
+mod validate;
+mod words;
+
+pub use layout::{Constant, Function, Layout};
+pub use names::{Enumeration, OPERATIONS, Operation};
+pub use operand::{Core, Field, Kind, Names, OperandRow, Place, Repeat, Section, Width};
+pub use read::{Fact, Facts, Operand, read};
+pub use table::{Name, Row, Set};
+pub use text::{TextOptions, print};
+pub use validate::{Finding, Report, Rule, validate};
+pub use words::{HEADER, Id, Instruction, Instructions, MAGIC, Words, from_bytes, is_module};

@@ -1,0 +1,226 @@
+//! The enumerations: section 3 of the sets' specifications, and two of the core specification.
+//!
+//! Names are those of the grammars, which is what tools print. The text of `OpenCL.DebugInfo.100` spells some flags
+//! otherwise: `FlagsProtected` is `FlagIsProtected`.
+
+use super::Set;
+
+/// A list of named numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Enumeration {
+    /// Base type attribute encodings, section 3.3.
+    Encoding,
+    /// Composite types, section 3.4.
+    CompositeTag,
+    /// Type qualifiers, section 3.5.
+    Qualifier,
+    /// Debug operations, section 3.6.
+    Operation,
+    /// Imported entities, section 3.7.
+    ImportedEntity,
+    /// Source languages of the core specification.
+    Language,
+    /// Storage classes of the core specification.
+    StorageClass,
+    /// Debug info flags, section 3.2: bits.
+    Flags,
+    /// Build identifier flags: bits. `NonSemantic.Shader.DebugInfo.100` has them.
+    BuildFlags,
+}
+
+/// A debug operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Operation {
+    /// Its name.
+    pub name: &'static str,
+    /// How many operands it has.
+    pub operands: usize,
+    /// How many stack entries it needs. Of `BitPiece` and `Fragment`, which say what part the location before them is,
+    /// the text does not say it.
+    pub takes: usize,
+    /// How many stack entries it leaves in place of those.
+    pub leaves: usize,
+}
+
+const fn operation(name: &'static str, operands: usize, takes: usize, leaves: usize) -> Operation {
+    Operation { name, operands, takes, leaves }
+}
+
+/// The debug operations by their numbers.
+pub const OPERATIONS: [Operation; 10] = [
+    operation("Deref", 0, 1, 1),
+    operation("Plus", 0, 2, 1),
+    operation("Minus", 0, 2, 1),
+    operation("PlusUconst", 1, 1, 1),
+    operation("BitPiece", 2, 0, 0),
+    operation("Swap", 0, 2, 2),
+    operation("Xderef", 0, 2, 1),
+    operation("StackValue", 0, 1, 1),
+    operation("Constu", 1, 0, 1),
+    operation("Fragment", 2, 0, 0),
+];
+
+const ENCODINGS: &[(u32, &str)] = &[
+    (0, "Unspecified"),
+    (1, "Address"),
+    (2, "Boolean"),
+    (3, "Float"),
+    (4, "Signed"),
+    (5, "SignedChar"),
+    (6, "Unsigned"),
+    (7, "UnsignedChar"),
+];
+
+const COMPOSITE_TAGS: &[(u32, &str)] = &[(0, "Class"), (1, "Structure"), (2, "Union")];
+
+const QUALIFIERS: &[(u32, &str)] =
+    &[(0, "ConstType"), (1, "VolatileType"), (2, "RestrictType"), (3, "AtomicType")];
+
+const IMPORTED_ENTITIES: &[(u32, &str)] = &[(0, "ImportedModule"), (1, "ImportedDeclaration")];
+
+const LANGUAGES: &[(u32, &str)] = &[
+    (0, "Unknown"),
+    (1, "ESSL"),
+    (2, "GLSL"),
+    (3, "OpenCL_C"),
+    (4, "OpenCL_CPP"),
+    (5, "HLSL"),
+    (6, "CPP_for_OpenCL"),
+    (7, "SYCL"),
+    (8, "HERO_C"),
+    (9, "NZSL"),
+    (10, "WGSL"),
+    (11, "Slang"),
+    (12, "Zig"),
+    (13, "Rust"),
+];
+
+const STORAGE_CLASSES: &[(u32, &str)] = &[
+    (0, "UniformConstant"),
+    (1, "Input"),
+    (2, "Uniform"),
+    (3, "Output"),
+    (4, "Workgroup"),
+    (5, "CrossWorkgroup"),
+    (6, "Private"),
+    (7, "Function"),
+    (8, "Generic"),
+    (9, "PushConstant"),
+    (10, "AtomicCounter"),
+    (11, "Image"),
+    (12, "StorageBuffer"),
+    (4172, "TileImageEXT"),
+    (4491, "TileAttachmentQCOM"),
+    (5068, "NodePayloadAMDX"),
+    (5328, "CallableDataKHR"),
+    (5329, "IncomingCallableDataKHR"),
+    (5338, "RayPayloadKHR"),
+    (5339, "HitAttributeKHR"),
+    (5342, "IncomingRayPayloadKHR"),
+    (5343, "ShaderRecordBufferKHR"),
+    (5349, "PhysicalStorageBuffer"),
+    (5385, "HitObjectAttributeNV"),
+    (5402, "TaskPayloadWorkgroupEXT"),
+    (5411, "HitObjectAttributeEXT"),
+    (5605, "CodeSectionINTEL"),
+    (5936, "DeviceOnlyALTERA"),
+    (5937, "HostOnlyALTERA"),
+];
+
+/// Access is a field of two bits, `FlagIsPublic` both of them; it comes first.
+const FLAGS: &[(u32, &str)] = &[
+    (3, "FlagIsPublic"),
+    (1, "FlagIsProtected"),
+    (2, "FlagIsPrivate"),
+    (1 << 2, "FlagIsLocal"),
+    (1 << 3, "FlagIsDefinition"),
+    (1 << 4, "FlagFwdDecl"),
+    (1 << 5, "FlagArtificial"),
+    (1 << 6, "FlagExplicit"),
+    (1 << 7, "FlagPrototyped"),
+    (1 << 8, "FlagObjectPointer"),
+    (1 << 9, "FlagStaticMember"),
+    (1 << 10, "FlagIndirectVariable"),
+    (1 << 11, "FlagLValueReference"),
+    (1 << 12, "FlagRValueReference"),
+    (1 << 13, "FlagIsOptimized"),
+    (1 << 14, "FlagIsEnumClass"),
+    (1 << 15, "FlagTypePassByValue"),
+    (1 << 16, "FlagTypePassByReference"),
+    (UNKNOWN_LAYOUT, "FlagUnknownPhysicalLayout"),
+];
+
+/// The flag that only `NonSemantic.Shader.DebugInfo.100` has.
+pub(crate) const UNKNOWN_LAYOUT: u32 = 1 << 17;
+
+const BUILD_FLAGS: &[(u32, &str)] = &[(1, "IdentifierPossibleDuplicates")];
+
+impl Enumeration {
+    /// Numbers and names, of flags their bits.
+    pub fn entries(self) -> impl Iterator<Item = (u32, &'static str)> {
+        let operations = if self == Self::Operation { &OPERATIONS[..] } else { &[] };
+        let operations = (0..).zip(operations.iter().map(|operation| operation.name));
+        self.list().iter().copied().chain(operations)
+    }
+
+    /// The same, but for operations.
+    const fn list(self) -> &'static [(u32, &'static str)] {
+        match self {
+            Self::Encoding => ENCODINGS,
+            Self::CompositeTag => COMPOSITE_TAGS,
+            Self::Qualifier => QUALIFIERS,
+            Self::Operation => &[],
+            Self::ImportedEntity => IMPORTED_ENTITIES,
+            Self::Language => LANGUAGES,
+            Self::StorageClass => STORAGE_CLASSES,
+            Self::Flags => FLAGS,
+            Self::BuildFlags => BUILD_FLAGS,
+        }
+    }
+
+    /// Whether names are of bits that can be combined.
+    pub const fn is_mask(self) -> bool {
+        matches!(self, Self::Flags | Self::BuildFlags)
+    }
+
+    /// Whether every bit, or the number, is known to the set.
+    pub fn has(self, value: u32, set: Set) -> bool {
+        if !self.is_mask() {
+            return self.name(value).is_some();
+        }
+        let known = self.list().iter().fold(0, |known, (bit, _)| known | bit);
+        let foreign = if set == Set::OpenCl { UNKNOWN_LAYOUT } else { 0 };
+        value & !(known & !foreign) == 0
+    }
+
+    /// The name of a number that is no mask.
+    pub fn name(self, value: u32) -> Option<&'static str> {
+        if self.is_mask() {
+            return None;
+        }
+        self.entries().find(|&(number, _)| number == value).map(|(_, name)| name)
+    }
+
+    /// The number as text: names with `|` between them, `None` for no flags, and what has no name as a number.
+    pub fn text(self, value: u32) -> String {
+        if !self.is_mask() {
+            return self.name(value).map_or_else(|| value.to_string(), String::from);
+        }
+        let (mut left, mut text) = (value, String::new());
+        for &(bits, name) in self.list() {
+            if left & bits == bits {
+                left &= !bits;
+                if !text.is_empty() {
+                    text.push('|');
+                }
+                text.push_str(name);
+            }
+        }
+        match (left, text.is_empty()) {
+            (0, true) => "None".into(),
+            (0, false) => text,
+            (_, true) => format!("{left:#x}"),
+            (_, false) => format!("{text}|{left:#x}"),
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! What the operands of debug instructions can be.
+
+use super::names::Enumeration;
+use super::table::{Name, Set};
+
+/// An operand of an instruction: what the [table](super::table) says of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OperandRow {
+    /// Which one.
+    pub field: Field,
+    /// What it can be.
+    pub kind: Kind,
+    /// The only set that has it, if not both do.
+    pub only: Option<Set>,
+    /// How often it is there.
+    pub repeat: Repeat,
+    /// Whether the text says of it that it can be a `DebugInfoNone`.
+    pub none: bool,
+    /// Whether it may name what comes later: section 2.2.
+    pub forward: bool,
+}
+
+impl OperandRow {
+    pub(super) const fn new(field: Field, kind: Kind) -> Self {
+        Self { field, kind, only: None, repeat: Repeat::Once, none: false, forward: false }
+    }
+
+    pub(super) const fn opencl(self) -> Self {
+        Self { only: Some(Set::OpenCl), ..self }
+    }
+
+    pub(super) const fn shader(self) -> Self {
+        Self { only: Some(Set::Shader), ..self }
+    }
+
+    pub(super) const fn optional(self) -> Self {
+        Self { repeat: Repeat::Optional, ..self }
+    }
+
+    pub(super) const fn many(self) -> Self {
+        Self { repeat: Repeat::Many, ..self }
+    }
+
+    pub(super) const fn some(self) -> Self {
+        Self { repeat: Repeat::Some, ..self }
+    }
+
+    pub(super) const fn pairs(self) -> Self {
+        Self { repeat: Repeat::Pairs, ..self }
+    }
+
+    pub(super) const fn none(self) -> Self {
+        Self { none: true, ..self }
+    }
+
+    pub(super) const fn forward(self) -> Self {
+        Self { forward: true, ..self }
+    }
+}
+
+/// How often an operand is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeat {
+    /// Once.
+    Once,
+    /// Once, or not at all.
+    Optional,
+    /// Any number of times, at the end.
+    Many,
+    /// At least once, at the end.
+    Some,
+    /// Any number of times, at the end, in turn with the other one of the pair.
+    Pairs,
+}
+
+impl Repeat {
+    /// Whether it can be there more than once.
+    pub const fn is_many(self) -> bool {
+        matches!(self, Self::Many | Self::Some | Self::Pairs)
+    }
+}
+
+/// Where an instruction stands: section 2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Behind all types, constants and global variables, and before the first function.
+    Globals,
+    /// Among the instructions of a function.
+    Body,
+}
+
+macro_rules! named { (
+    $(#[$doc:meta])* $enum:ident; $($variant:ident $text:literal),* $(,)?
+) => {
+    $(#[$doc])*
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[allow(missing_docs, reason = "the text is the specification's")]
+    pub enum $enum { $($variant),* }
+
+    impl $enum {
+        /// As the specification spells it.
+        pub const fn text(self) -> &'static str {
+            match self { $(Self::$variant => $text),* }
+        }
+    }
+} }
+
+named! {
+    /// A section of the specifications. `OpenCL.DebugInfo.100` numbers them; `NonSemantic.Shader.DebugInfo.100` has the
+    /// same titles without numbers, and one more.
+    Section;
+    Missing "4.1 Missing Debugging Information",
+    Units "4.2 Compilation Unit",
+    Types "4.3 Type instructions",
+    Templates "4.4 Templates",
+    GlobalVariables "4.5 Global Variables",
+    Functions "4.6 Functions",
+    Locations "4.7 Location Information",
+    LocalVariables "4.8 Local Variables",
+    Macros "4.9 Macros",
+    ImportedEntities "4.10 Imported Entities",
+    Metadata "Debug Info Metadata",
+}
+
+named! {
+    /// Which operand of an instruction. What `OpenCL.DebugInfo.100` calls the scope of an entity is its parent in
+    /// `NonSemantic.Shader.DebugInfo.100`.
+    Field;
+    ActualType "Actual Type", ArgNumber "ArgNumber", BaseType "Base Type", Child "Child", Column "Column",
+    ColumnEnd "Column End", ColumnMajor "Column Major", ColumnStart "Column Start",
+    CommandLine "Command-line Arguments", CompilationUnit "Compilation Unit",
+    CompilerSignature "Compiler Signature", ComponentCount "Component Count", Declaration "Declaration",
+    Definition "Definition", Discriminator "Discriminator", DwarfVersion "DWARF Version", Encoding "Encoding",
+    Entity "Entity", EntryPoint "Entry Point", EnumeratorName "Name", Expression "Expression", File "File",
+    Flags "Flags", Function "Function", Identifier "Identifier", Index "Indexes", Inlined "Inlined",
+    Language "Language", Line "Line", LineEnd "Line End", LineStart "Line Start", LinkageName "Linkage Name",
+    LocalVariable "Local Variable", Macro "Macro", Member "Members", MemberType "Member Type", Name "Name",
+    Offset "Offset", Operand "Operands", Operation "Operation", Parameter "Parameters",
+    ParameterType "Parameter Types", Parent "Parent", Path "Path", Qualifier "Type Qualifier",
+    ReturnType "Return Type", Scope "Scope", ScopeLine "Scope Line", Size "Size", Source "Source",
+    StaticMember "Static Member Declaration", StorageClass "Storage Class", Tag "Tag", Target "Target",
+    TemplateName "Template Name", Text "Text", Type "Type", UnderlyingType "Underlying Type", Value "Value",
+    Variable "Variable", VectorCount "Vector Count", VectorType "Vector Type", Version "Version",
+}
+
+/// What an operand can be.
+///
+/// The first three are a literal word in `OpenCL.DebugInfo.100`, and in `NonSemantic.Shader.DebugInfo.100` the id of
+/// an `OpConstant` of a 32-bit integer type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A number.
+    Number,
+    /// A number; where it is an id, that of any constant instruction of a 32-bit integer type.
+    AnyNumber,
+    /// One of the list, or of a mask bits of it.
+    Of(Enumeration),
+    /// An id, in either set.
+    Id(&'static Names),
+}
+
+impl Kind {
+    /// Whether it is a literal word in the set.
+    pub fn is_literal(self, set: Set) -> bool {
+        set == Set::OpenCl && !matches!(self, Self::Id(_))
+    }
+}
+
+/// What an id may name.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Names {
+    /// In words.
+    pub text: &'static str,
+    /// The debug instructions, of the same set.
+    pub debug: &'static [Name],
+    /// What there is beside debug instructions.
+    pub core: &'static [Core],
+}
+
+/// Something that is no debug instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Core {
+    /// An `OpString`.
+    String,
+    /// `OpTypeVoid`.
+    Void,
+    /// An `OpConstant` of a type.
+    Constant(Width),
+    /// Any constant instruction of a type, those of specialization constants among them.
+    AnyConstant(Width),
+    /// An `OpConstantTrue` or `OpConstantFalse`.
+    Boolean,
+    /// An `OpFunction`.
+    Function,
+    /// An `OpVariable`.
+    Variable,
+    /// Something of an integer type.
+    Integer,
+    /// The result of any instruction.
+    Result,
+}
+
+/// The type of a constant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Width {
+    /// An integer of 32 bits.
+    Bits32,
+    /// An integer of 32 or 64 bits.
+    Bits32Or64,
+    /// An integer.
+    Integer,
+    /// Any type.
+    Any,
+}
+
+pub(super) const NUMBER: Kind = Kind::Number;
+pub(super) const ANY_NUMBER: Kind = Kind::AnyNumber;
+pub(super) const LANGUAGE: Kind = Kind::Of(Enumeration::Language);
+pub(super) const ENCODING: Kind = Kind::Of(Enumeration::Encoding);
+pub(super) const STORAGE_CLASS: Kind = Kind::Of(Enumeration::StorageClass);
+pub(super) const QUALIFIER: Kind = Kind::Of(Enumeration::Qualifier);
+pub(super) const COMPOSITE_TAG: Kind = Kind::Of(Enumeration::CompositeTag);
+pub(super) const OPERATION: Kind = Kind::Of(Enumeration::Operation);
+pub(super) const IMPORTED_ENTITY: Kind = Kind::Of(Enumeration::ImportedEntity);
+pub(super) const FLAGS: Kind = Kind::Of(Enumeration::Flags);
+pub(super) const BUILD_FLAGS: Kind = Kind::Of(Enumeration::BuildFlags);
+
+/// What represents a type. Members and base classes are parts of one, parameters of templates stand for one.
+const TYPES: &[Name] = &[
+    Name::TypeBasic,
+    Name::TypePointer,
+    Name::TypeQualifier,
+    Name::TypeArray,
+    Name::TypeVector,
+    Name::TypeMatrix,
+    Name::Typedef,
+    Name::TypeFunction,
+    Name::TypeEnum,
+    Name::TypeComposite,
+    Name::TypePtrToMember,
+    Name::TypeTemplate,
+];
+
+macro_rules! ids { ($($name:ident $text:literal [$($debug:ident)*] [$($core:expr),*];)*) => { $(
+    pub(super) const $name: Kind =
+        Kind::Id(&Names { text: $text, debug: &[$(Name::$debug),*], core: &[$($core),*] });
+)* } }
+
+ids! {
+    STRING "an OpString" [] [Core::String];
+    SOURCE "a DebugSource" [Source] [];
+    UNIT "a DebugCompilationUnit" [CompilationUnit] [];
+    SCOPE "a lexical scope" [CompilationUnit Function LexicalBlock TypeComposite] [];
+    VECTOR "a DebugTypeVector" [TypeVector] [];
+    COMPOSITE "a DebugTypeComposite" [TypeComposite] [];
+    FUNCTION_TYPE "a DebugTypeFunction" [TypeFunction] [];
+    MEMBER "a DebugTypeMember, DebugFunction or DebugTypeInheritance" [TypeMember Function TypeInheritance] [];
+    DATA_MEMBER "a DebugTypeMember" [TypeMember] [];
+    TARGET "a class, a structure or a function" [TypeComposite Function] [];
+    TEMPLATE_PARAMETER "a parameter of a template"
+        [TypeTemplateParameter TypeTemplateTemplateParameter TypeTemplateParameterPack] [];
+    PACK_PARAMETER "a DebugTypeTemplateParameter" [TypeTemplateParameter] [];
+    FUNCTION "a DebugFunction" [Function] [];
+    DECLARATION "a DebugFunctionDeclaration" [FunctionDeclaration] [];
+    INLINED_AT "a DebugInlinedAt" [InlinedAt] [];
+    LOCAL_VARIABLE "a DebugLocalVariable" [LocalVariable] [];
+    DEBUG_OPERATION "a DebugOperation" [Operation] [];
+    EXPRESSION "a DebugExpression" [Expression] [];
+    MACRO "a DebugMacroDef" [MacroDef] [];
+    ENTITY "a namespace or a declaration" [
+        LexicalBlock ImportedEntity TypeBasic TypePointer TypeQualifier TypeArray TypeVector TypeMatrix Typedef
+        TypeFunction TypeEnum TypeComposite TypeMember TypePtrToMember TypeTemplate GlobalVariable
+        FunctionDeclaration Function LocalVariable
+    ] [];
+    COUNT "an OpConstant of 32 or 64 bits, or a variable"
+        [GlobalVariable LocalVariable] [Core::Constant(Width::Bits32Or64)];
+    ANY_COUNT "a constant of 32 or 64 bits, or a variable"
+        [GlobalVariable LocalVariable] [Core::AnyConstant(Width::Bits32Or64)];
+    SIZE "an OpConstant of 32 or 64 bits" [] [Core::Constant(Width::Bits32Or64)];
+    ANY_SIZE "a constant of 32 or 64 bits" [] [Core::AnyConstant(Width::Bits32Or64)];
+    INTEGER "an OpConstant of an integer type" [] [Core::Constant(Width::Integer)];
+    ANY_INTEGER "a constant of an integer type" [] [Core::AnyConstant(Width::Integer)];
+    ENUMERATOR "an OpConstant of 32 bits" [] [Core::Constant(Width::Bits32)];
+    CONSTANT "an OpConstant" [] [Core::Constant(Width::Any)];
+    ANY_CONSTANT "a constant" [] [Core::AnyConstant(Width::Any)];
+    BOOLEAN "an OpConstantTrue or OpConstantFalse" [] [Core::Boolean];
+    GLOBAL "an OpVariable or a constant" [] [Core::Variable, Core::AnyConstant(Width::Any)];
+    GLOBAL_OR_EXPRESSION "an OpVariable, a constant or a DebugExpression"
+        [Expression] [Core::Variable, Core::AnyConstant(Width::Any)];
+    OP_FUNCTION "an OpFunction" [] [Core::Function];
+    OP_VARIABLE "an OpVariable" [] [Core::Variable];
+    RESULT "the result of an instruction that is no debug instruction" [] [Core::Result];
+    INDEX "an integer" [] [Core::Integer];
+}
+
+pub(super) const TYPE: Kind = Kind::Id(&Names { text: "a type", debug: TYPES, core: &[] });
+pub(super) const RETURN_TYPE: Kind =
+    Kind::Id(&Names { text: "a type or OpTypeVoid", debug: TYPES, core: &[Core::Void] });

@@ -1,0 +1,198 @@
+//! The debug instructions of a module, of either set and any producer.
+
+use super::layout::Layout;
+use super::opcodes as op;
+use super::operand::{Field, Kind, OperandRow};
+use super::table::{Name, Set};
+use super::words::{Id, Instruction, Words};
+use crate::error::{At, Error, Result};
+
+/// The debug instructions of a module.
+///
+/// # Errors
+/// With the word: if the words are no module, or a debug instruction is too short to be one. What an instruction says
+/// may be wrong all the same: that is for [`validate`](super::validate()) to find.
+pub fn read(words: &[u32]) -> Result<Facts<'_>> {
+    let layout = Layout::new(Words::new(words)?)?;
+    let mut at = Vec::new();
+    for instruction in layout.words().instructions() {
+        if !is_ext_inst(instruction.opcode()) {
+            continue;
+        }
+        let Some(&[set, _]) = instruction.operands().first_chunk() else {
+            let what = format!("an OpExtInst has at least 5 words, and this one {}", instruction.words.len());
+            return Err(Error::malformed(what).at_word(instruction.at));
+        };
+        if layout.set(Id(set)).is_some() {
+            at.push(u32::try_from(instruction.at).map_err(|_| Error::malformed("more than 2^32 words"))?);
+        }
+    }
+    Ok(Facts { layout, at })
+}
+
+fn is_ext_inst(opcode: u16) -> bool {
+    matches!(opcode, op::EXT_INST | op::EXT_INST_FORWARD)
+}
+
+/// The debug instructions of a module, and where everything else in it is.
+#[derive(Debug, Clone)]
+pub struct Facts<'a> {
+    layout: Layout<'a>,
+    at: Vec<u32>,
+}
+
+/// A debug instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fact<'a> {
+    /// The word where it begins, counted from the start of the module.
+    pub at: usize,
+    /// Its set.
+    pub set: Set,
+    /// The id that stands for the set.
+    pub import: Id,
+    /// Its number in the set.
+    pub number: u32,
+    /// The id of its type, which should be `OpTypeVoid`.
+    pub result_type: Id,
+    /// The id that it defines.
+    pub result: Id,
+    /// Its operands: literal words and ids.
+    pub operands: &'a [u32],
+    /// Whether it is an `OpExtInstWithForwardRefsKHR`, and no `OpExtInst`.
+    pub with_forward: bool,
+}
+
+/// An operand of a debug instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Operand {
+    /// What the table says of it. `None` if the instruction has no operand there.
+    pub row: Option<&'static OperandRow>,
+    /// Which operand it is, the first being 0.
+    pub index: usize,
+    /// A literal or an id.
+    pub word: u32,
+}
+
+impl<'a> Facts<'a> {
+    /// Where everything else is.
+    pub fn layout(&self) -> &Layout<'a> {
+        &self.layout
+    }
+
+    /// The debug instructions, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Fact<'a>> {
+        self.at.iter().filter_map(|&at| self.fact(self.layout.words().at(at as usize)))
+    }
+
+    /// The debug instruction that defines the id.
+    pub fn get(&self, id: Id) -> Option<Fact<'a>> {
+        self.layout.definition(id).and_then(|instruction| self.fact(instruction))
+    }
+
+    /// The debug instruction that this instruction is.
+    pub fn fact(&self, instruction: Instruction<'a>) -> Option<Fact<'a>> {
+        if !is_ext_inst(instruction.opcode()) {
+            return None;
+        }
+        let (&[import, number], operands) = instruction.operands().split_first_chunk()?;
+        Some(Fact {
+            at: instruction.at,
+            set: self.layout.set(Id(import))?,
+            import: Id(import),
+            number,
+            result_type: instruction.result_type()?,
+            result: instruction.result()?,
+            operands,
+            with_forward: instruction.opcode() == op::EXT_INST_FORWARD,
+        })
+    }
+
+    /// The number that an operand is, or that the constant has which it names. `None` if it is no number, or that of a
+    /// specialization constant.
+    pub fn number(&self, fact: &Fact<'_>, field: Field) -> Option<u64> {
+        let operand = fact.operand(field)?;
+        match operand.row?.kind {
+            kind if kind.is_literal(fact.set) => Some(u64::from(operand.word)),
+            _ => self.layout.constant(Id(operand.word))?.value,
+        }
+    }
+
+    /// The text of the `OpString` that an operand names.
+    pub fn text(&self, fact: &Fact<'_>, field: Field) -> Option<String> {
+        self.layout.string(fact.id(field)?)
+    }
+
+    /// The debug instruction that an operand names.
+    pub fn named(&self, fact: &Fact<'_>, field: Field) -> Option<Fact<'a>> {
+        self.get(fact.id(field)?).filter(|named| named.set == fact.set)
+    }
+
+    /// The module again: debug instructions put together from what was read of them, all else as it is.
+    pub fn encode(&self) -> Vec<u32> {
+        let words = self.layout.words();
+        let mut all = words.all()[..super::HEADER].to_vec();
+        for instruction in words.instructions() {
+            match self.fact(instruction) {
+                Some(fact) => fact.encode(&mut all),
+                None => all.extend_from_slice(instruction.words),
+            }
+        }
+        all
+    }
+}
+
+impl Fact<'_> {
+    /// Which instruction it is. `None` if the set has none of this number.
+    pub fn name(&self) -> Option<Name> {
+        Name::numbered(self.set, self.number)
+    }
+
+    /// Its operands, in order.
+    pub fn operands(&self) -> impl Iterator<Item = Operand> {
+        let (row, set) = (self.name().map(Name::row), self.set);
+        self.operands.iter().enumerate().map(move |(index, &word)| {
+            let row = row.and_then(|row| row.operand(set, index));
+            Operand { row, index, word }
+        })
+    }
+
+    /// The first operand of this field.
+    pub fn operand(&self, field: Field) -> Option<Operand> {
+        self.operands().find(|operand| operand.row.is_some_and(|row| row.field == field))
+    }
+
+    /// The first operand of this field, which is an id.
+    pub fn id(&self, field: Field) -> Option<Id> {
+        let operand = self.operand(field)?;
+        matches!(operand.row?.kind, Kind::Id(_)).then_some(Id(operand.word))
+    }
+
+    /// All operands of this field, which are ids.
+    pub fn ids(&self, field: Field) -> impl Iterator<Item = Id> {
+        let is = move |operand: &Operand| operand.row.is_some_and(|row| row.field == field);
+        self.operands().filter(is).map(|operand| Id(operand.word))
+    }
+
+    /// Appends its words.
+    pub fn encode(&self, words: &mut Vec<u32>) {
+        let opcode = if self.with_forward { op::EXT_INST_FORWARD } else { op::EXT_INST };
+        let len = 5 + self.operands.len() as u32;
+        words.extend([
+            len << 16 | u32::from(opcode),
+            self.result_type.0,
+            self.result.0,
+            self.import.0,
+            self.number,
+        ]);
+        words.extend(self.operands().map(|operand| operand.word));
+    }
+
+    /// Where it is, for messages.
+    pub(crate) fn place(&self) -> At {
+        let instruction = match self.name() {
+            Some(name) => format!("{} {}", name.row().text, self.result),
+            None => format!("instruction {} {}", self.number, self.result),
+        };
+        At { word: Some(self.at), instruction: Some(instruction), ..At::default() }
+    }
+}

@@ -1,0 +1,247 @@
+//! THE table of debug instructions: one row each, from which every other list of them is made.
+//!
+//! | column | meaning |
+//! |---|---|
+//! | variant, name | [`Name`]'s variant, and the name in both sets |
+//! | cl, shader | the number in `OpenCL.DebugInfo.100`, and in `NonSemantic.Shader.DebugInfo.100`; `_`: it is not there |
+//! | section | of the specification: the same in both |
+//! | place | before the functions, or in one |
+//! | operands | in order: [field](Field), [kind](Kind), and in brackets what else there is to say |
+//!
+//! In the brackets: `opencl` or `shader`, the only set in which the operand is there, or is of this kind; `optional`, it
+//! may be left out; `many`, it comes any number of times; `some`, at least once; `pairs`, it and the other `pairs` take
+//! turns; `none`, the operand's own text says that it can be a `DebugInfoNone`; `forward`, it may name what comes later.
+
+use super::operand::*;
+
+/// Calls a macro with all rows.
+macro_rules! for_each_instruction { ($use:ident) => { $use! {
+    InfoNone            "DebugInfoNone"              0 0 Missing Globals {};
+
+    CompilationUnit     "DebugCompilationUnit"       1 1 Units Globals {
+        Version: NUMBER, DwarfVersion: NUMBER, Source: SOURCE, Language: LANGUAGE };
+    Source              "DebugSource"                35 35 Units Globals { File: STRING, Text: STRING [optional] };
+    SourceContinued     "DebugSourceContinued"       _ 102 Units Globals { Text: STRING };
+    EntryPoint          "DebugEntryPoint"            _ 107 Units Globals {
+        EntryPoint: FUNCTION, CompilationUnit: UNIT, CompilerSignature: STRING, CommandLine: STRING };
+
+    BuildIdentifier     "DebugBuildIdentifier"       _ 105 Metadata Globals { Identifier: STRING, Flags: BUILD_FLAGS };
+    StoragePath         "DebugStoragePath"           _ 106 Metadata Globals { Path: STRING };
+
+    TypeBasic           "DebugTypeBasic"             2 2 Types Globals {
+        Name: STRING, Size: SIZE, Encoding: ENCODING, Flags: FLAGS [shader] };
+    TypePointer         "DebugTypePointer"           3 3 Types Globals {
+        BaseType: TYPE, StorageClass: STORAGE_CLASS, Flags: FLAGS };
+    TypeQualifier       "DebugTypeQualifier"         4 4 Types Globals { BaseType: TYPE, Qualifier: QUALIFIER };
+    TypeArray           "DebugTypeArray"             5 5 Types Globals {
+        BaseType: TYPE, ComponentCount: COUNT [opencl some], ComponentCount: ANY_COUNT [shader some] };
+    TypeVector          "DebugTypeVector"            6 6 Types Globals { BaseType: TYPE, ComponentCount: NUMBER };
+    TypeMatrix          "DebugTypeMatrix"            _ 108 Types Globals {
+        VectorType: VECTOR, VectorCount: ANY_NUMBER, ColumnMajor: BOOLEAN };
+    Typedef             "DebugTypedef"               7 7 Types Globals {
+        Name: STRING, BaseType: TYPE, Source: SOURCE, Line: NUMBER, Column: NUMBER, Scope: SCOPE };
+    TypeFunction        "DebugTypeFunction"          8 8 Types Globals {
+        Flags: FLAGS, ReturnType: RETURN_TYPE, ParameterType: TYPE [many] };
+    TypeEnum            "DebugTypeEnum"              9 9 Types Globals {
+        Name: STRING, UnderlyingType: TYPE [none], Source: SOURCE, Line: NUMBER, Column: NUMBER, Scope: SCOPE,
+        Size: SIZE, Flags: FLAGS, Value: ENUMERATOR [pairs], EnumeratorName: STRING [pairs] };
+    TypeComposite       "DebugTypeComposite"         10 10 Types Globals {
+        Name: STRING, Tag: COMPOSITE_TAG, Source: SOURCE, Line: NUMBER, Column: NUMBER, Scope: SCOPE,
+        LinkageName: STRING, Size: SIZE [opencl none], Size: ANY_SIZE [shader none], Flags: FLAGS,
+        Member: MEMBER [opencl many forward], Member: MEMBER [shader many] };
+    TypeMember          "DebugTypeMember"            11 11 Types Globals {
+        Name: STRING, Type: TYPE, Source: SOURCE, Line: NUMBER, Column: NUMBER, Scope: COMPOSITE [opencl],
+        Offset: INTEGER [opencl], Offset: ANY_INTEGER [shader], Size: SIZE [opencl], Size: ANY_SIZE [shader],
+        Flags: FLAGS, Value: CONSTANT [opencl optional], Value: ANY_CONSTANT [shader optional] };
+    TypeInheritance     "DebugTypeInheritance"       12 12 Types Globals {
+        Child: COMPOSITE [opencl], Parent: COMPOSITE, Offset: INTEGER [opencl], Offset: ANY_INTEGER [shader],
+        Size: SIZE [opencl], Size: ANY_SIZE [shader], Flags: FLAGS };
+    TypePtrToMember     "DebugTypePtrToMember"       13 13 Types Globals { MemberType: TYPE, Parent: COMPOSITE };
+
+    TypeTemplate        "DebugTypeTemplate"          14 14 Templates Globals {
+        Target: TARGET, Parameter: TEMPLATE_PARAMETER [some] };
+    TypeTemplateParameter "DebugTypeTemplateParameter" 15 15 Templates Globals {
+        Name: STRING, ActualType: TYPE, Value: INTEGER [opencl none], Value: ANY_INTEGER [shader none],
+        Source: SOURCE, Line: NUMBER, Column: NUMBER };
+    TypeTemplateTemplateParameter "DebugTypeTemplateTemplateParameter" 16 16 Templates Globals {
+        Name: STRING, TemplateName: STRING, Source: SOURCE, Line: NUMBER, Column: NUMBER };
+    TypeTemplateParameterPack "DebugTypeTemplateParameterPack" 17 17 Templates Globals {
+        Name: STRING, Source: SOURCE, Line: NUMBER, Column: NUMBER, Parameter: PACK_PARAMETER [some] };
+
+    GlobalVariable      "DebugGlobalVariable"        18 18 GlobalVariables Globals {
+        Name: STRING, Type: TYPE, Source: SOURCE, Line: NUMBER, Column: NUMBER, Scope: SCOPE, LinkageName: STRING,
+        Variable: GLOBAL [opencl none], Variable: GLOBAL_OR_EXPRESSION [shader none], Flags: FLAGS,
+        StaticMember: DATA_MEMBER [optional] };
+
+    FunctionDeclaration "DebugFunctionDeclaration"   19 19 Functions Globals {
+        Name: STRING, Type: FUNCTION_TYPE, Source: SOURCE, Line: NUMBER, Column: NUMBER, Scope: SCOPE,
+        LinkageName: STRING, Flags: FLAGS };
+    Function            "DebugFunction"              20 20 Functions Globals {
+        Name: STRING, Type: FUNCTION_TYPE, Source: SOURCE, Line: NUMBER, Column: NUMBER, Scope: SCOPE,
+        LinkageName: STRING, Flags: FLAGS, ScopeLine: NUMBER, Function: OP_FUNCTION [opencl none forward],
+        Declaration: DECLARATION [optional] };
+    FunctionDefinition  "DebugFunctionDefinition"    _ 101 Functions Body { Function: FUNCTION, Definition: OP_FUNCTION };
+
+    LexicalBlock        "DebugLexicalBlock"          21 21 Locations Globals {
+        Source: SOURCE, Line: NUMBER, Column: NUMBER, Scope: SCOPE, Name: STRING [optional] };
+    LexicalBlockDiscriminator "DebugLexicalBlockDiscriminator" 22 22 Locations Globals {
+        Source: SOURCE, Discriminator: NUMBER, Scope: SCOPE };
+    Scope               "DebugScope"                 23 23 Locations Body {
+        Scope: SCOPE, Inlined: INLINED_AT [optional] };
+    NoScope             "DebugNoScope"               24 24 Locations Body {};
+    InlinedAt           "DebugInlinedAt"             25 25 Locations Globals {
+        Line: NUMBER, Scope: SCOPE, Inlined: INLINED_AT [optional] };
+    Line                "DebugLine"                  _ 103 Locations Body {
+        Source: SOURCE, LineStart: NUMBER, LineEnd: NUMBER, ColumnStart: NUMBER, ColumnEnd: NUMBER };
+    NoLine              "DebugNoLine"                _ 104 Locations Body {};
+
+    LocalVariable       "DebugLocalVariable"         26 26 LocalVariables Globals {
+        Name: STRING, Type: TYPE, Source: SOURCE, Line: NUMBER, Column: NUMBER, Scope: SCOPE, Flags: FLAGS,
+        ArgNumber: NUMBER [optional] };
+    InlinedVariable     "DebugInlinedVariable"       27 27 LocalVariables Globals {
+        Variable: LOCAL_VARIABLE, Inlined: INLINED_AT };
+    Declare             "DebugDeclare"               28 28 LocalVariables Body {
+        LocalVariable: LOCAL_VARIABLE, Variable: OP_VARIABLE, Expression: EXPRESSION, Index: INDEX [shader many] };
+    Value               "DebugValue"                 29 29 LocalVariables Body {
+        LocalVariable: LOCAL_VARIABLE, Value: RESULT, Expression: EXPRESSION, Index: INDEX [many] };
+    Operation           "DebugOperation"             30 30 LocalVariables Globals {
+        Operation: OPERATION, Operand: ANY_NUMBER [many] };
+    Expression          "DebugExpression"            31 31 LocalVariables Globals { Operation: DEBUG_OPERATION [many] };
+
+    MacroDef            "DebugMacroDef"              32 32 Macros Globals {
+        Source: STRING, Line: NUMBER, Name: STRING, Value: STRING [optional] };
+    MacroUndef          "DebugMacroUndef"            33 33 Macros Globals { Source: STRING, Line: NUMBER, Macro: MACRO };
+
+    ImportedEntity      "DebugImportedEntity"        34 34 ImportedEntities Globals {
+        Name: STRING, Tag: IMPORTED_ENTITY, Source: SOURCE, Entity: ENTITY, Line: NUMBER, Column: NUMBER,
+        Scope: SCOPE };
+} } }
+
+/// A set of debug instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Set {
+    /// `OpenCL.DebugInfo.100`.
+    OpenCl,
+    /// `NonSemantic.Shader.DebugInfo.100`. It has no literals: numbers are ids of constants.
+    Shader,
+}
+
+impl Set {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::OpenCl, Self::Shader];
+
+    /// The name that an `OpExtInstImport` has.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OpenCl => "OpenCL.DebugInfo.100",
+            Self::Shader => "NonSemantic.Shader.DebugInfo.100",
+        }
+    }
+}
+
+/// What the table says of one instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// The instruction.
+    pub name: Name,
+    /// Its name in the specifications.
+    pub text: &'static str,
+    /// Its number in `OpenCL.DebugInfo.100`.
+    pub cl: Option<u32>,
+    /// Its number in `NonSemantic.Shader.DebugInfo.100`.
+    pub shader: Option<u32>,
+    /// The section that says what it is.
+    pub section: Section,
+    /// Where it stands.
+    pub place: Place,
+    /// Its operands in both sets.
+    pub all_operands: &'static [OperandRow],
+}
+
+macro_rules! number {
+    (_) => {
+        None
+    };
+    ($number:literal) => {
+        Some($number)
+    };
+}
+
+macro_rules! make_instructions { ($(
+    $variant:ident $text:literal $cl:tt $shader:tt $section:ident $place:ident
+    { $($field:ident: $kind:ident $([$($more:ident)*])?),* };
+)*) => {
+    /// The name of a debug instruction.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Name { $(
+        #[doc = concat!("`", $text, "`")]
+        $variant,
+    )* }
+
+    impl Name {
+        /// Every instruction, in the order of the table.
+        pub const ALL: &'static [Name] = &[$(Name::$variant),*];
+    }
+
+    static ROWS: [Row; Name::ALL.len()] = [$(Row {
+        name: Name::$variant,
+        text: $text,
+        cl: number!($cl),
+        shader: number!($shader),
+        section: Section::$section,
+        place: Place::$place,
+        all_operands: &[$(OperandRow::new(Field::$field, $kind)$($(.$more())*)?),*],
+    }),*];
+} }
+for_each_instruction!(make_instructions);
+
+impl Name {
+    /// The instruction's row of the table.
+    pub fn row(self) -> &'static Row {
+        &ROWS[self as usize]
+    }
+
+    /// The instruction that has the number in the set.
+    pub fn numbered(set: Set, number: u32) -> Option<Self> {
+        ROWS.iter().find(|row| row.number(set) == Some(number)).map(|row| row.name)
+    }
+}
+
+impl Row {
+    /// Its number in a set that has it.
+    pub const fn number(&self, set: Set) -> Option<u32> {
+        match set {
+            Set::OpenCl => self.cl,
+            Set::Shader => self.shader,
+        }
+    }
+
+    /// Its operands in a set, in order.
+    pub fn operands(&self, set: Set) -> impl Iterator<Item = &'static OperandRow> + use<> {
+        self.all_operands.iter().filter(move |operand| operand.only.is_none_or(|only| only == set))
+    }
+
+    /// What the operand at this index is, the first being 0.
+    pub fn operand(&self, set: Set, index: usize) -> Option<&'static OperandRow> {
+        let fixed = self.operands(set).filter(|operand| !operand.repeat.is_many()).count();
+        if index < fixed {
+            return self.operands(set).nth(index);
+        }
+        let many = self.operands(set).count() - fixed;
+        if many == 0 { None } else { self.operands(set).nth(fixed + (index - fixed) % many) }
+    }
+
+    /// Whether it can have so many operands.
+    pub fn takes(&self, set: Set, count: usize) -> bool {
+        let is = |repeat: Repeat| self.operands(set).filter(|operand| operand.repeat == repeat).count();
+        let (once, optional) = (is(Repeat::Once), is(Repeat::Optional));
+        let (many, some, pairs) = (is(Repeat::Many), is(Repeat::Some), is(Repeat::Pairs));
+        match count.checked_sub(once) {
+            None => false,
+            Some(_) if many > 0 => true,
+            Some(more) if some > 0 => more >= 1,
+            Some(more) if pairs > 0 => more.is_multiple_of(pairs),
+            Some(more) => more <= optional,
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! What an instruction says together with those that it names.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::{Check, Rule, Set};
+use crate::spirv::names::{Enumeration, UNKNOWN_LAYOUT};
+use crate::spirv::opcodes as op;
+use crate::spirv::operand::Field;
+use crate::spirv::read::{Fact, Facts};
+use crate::spirv::table::Name;
+use crate::spirv::text::shown;
+use crate::spirv::words::Id;
+
+/// Who names whom.
+pub(super) struct Related {
+    /// A composite type, and one of its members.
+    members: HashSet<(Id, Id)>,
+    /// Where a debug function is defined: the word of the first definition, and the function that this is in.
+    definitions: HashMap<Id, (usize, Option<Id>)>,
+    /// The first definition of each function: where it is.
+    functions: HashMap<Id, usize>,
+    /// The functions of the entry points.
+    entry_points: HashSet<Id>,
+}
+
+impl Related {
+    pub(super) fn new(facts: &Facts<'_>) -> Self {
+        let layout = facts.layout();
+        let mut related = Self {
+            members: HashSet::new(),
+            definitions: HashMap::new(),
+            functions: HashMap::new(),
+            entry_points: HashSet::new(),
+        };
+        for fact in facts.iter() {
+            match fact.name() {
+                Some(Name::TypeComposite) => {
+                    related.members.extend(fact.ids(Field::Member).map(|member| (fact.result, member)));
+                }
+                Some(Name::FunctionDefinition) => {
+                    let function = layout.function_at(fact.at).map(|function| function.id);
+                    if let Some(debug) = fact.id(Field::Function) {
+                        related.definitions.entry(debug).or_insert((fact.at, function));
+                    }
+                    if let Some(function) = function {
+                        related.functions.entry(function).or_insert(fact.at);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let points = layout.words().instructions().filter(|it| it.opcode() == op::ENTRY_POINT);
+        related.entry_points =
+            points.filter_map(|point| point.operands().get(1).map(|&word| Id(word))).collect();
+        related
+    }
+}
+
+impl<'a> Check<'_, 'a> {
+    pub(super) fn entity(&mut self, fact: &Fact<'a>, related: &Related) {
+        match fact.name() {
+            Some(Name::TypeArray) => self.counts(fact),
+            Some(Name::TypeComposite) => {
+                self.opaque(fact);
+                self.unknown_layout(fact);
+            }
+            Some(Name::TypeMember) => {
+                self.member(fact, related);
+                self.unknown_layout(fact);
+            }
+            Some(Name::TypeInheritance) => {
+                self.no_union(fact, Field::Child);
+                self.no_union(fact, Field::Parent);
+            }
+            Some(Name::TypePtrToMember) => self.no_union(fact, Field::Parent),
+            Some(Name::TypeTemplate) => self.no_union(fact, Field::Target),
+            Some(Name::MacroDef) => self.macro_name(fact),
+            Some(Name::ImportedEntity) => self.imported(fact),
+            Some(Name::BuildIdentifier) => self.build_identifier(fact),
+            Some(Name::EntryPoint) => self.entry_point(fact, related),
+            Some(Name::FunctionDefinition) => self.definition(fact, related),
+            _ => {}
+        }
+    }
+
+    fn is_none(&self, fact: &Fact<'a>, field: Field) -> bool {
+        self.facts.named(fact, field).is_some_and(|named| named.name() == Some(Name::InfoNone))
+    }
+
+    /// A variable that says how many elements there are.
+    fn counts(&mut self, fact: &Fact<'a>) {
+        let is_bound = |id: Id| {
+            let is_none = self.facts.get(id).is_some_and(|it| it.name() == Some(Name::InfoNone));
+            is_none || self.facts.layout().constant(id).is_some_and(|constant| constant.value == Some(0))
+        };
+        let bounds: Vec<bool> = fact.ids(Field::ComponentCount).map(is_bound).collect();
+        let (counts, bounds) = bounds.split_at(bounds.len() / 2);
+        if counts.len() == bounds.len() && !counts.contains(&true) && !bounds.contains(&false) {
+            let what =
+                format!("the last {} are lower bounds, as the LLVM translator writes them", bounds.len());
+            self.find_of(Rule::LowerBounds, fact, Field::ComponentCount, what);
+        }
+        for id in fact.ids(Field::ComponentCount) {
+            let variable = self.facts.get(id).filter(|variable| variable.set == fact.set);
+            let Some(variable) = variable.filter(|it| it.name() != Some(Name::InfoNone)) else { continue };
+            let ty = self.facts.named(&variable, Field::Type).filter(|ty| ty.name() == Some(Name::TypeBasic));
+            let number = |field| ty.and_then(|ty| self.facts.number(&ty, field));
+            let encoding = number(Field::Encoding).and_then(|number| u32::try_from(number).ok());
+            let encoding = encoding.and_then(|number| Enumeration::Encoding.name(number));
+            if !matches!(number(Field::Size), Some(32 | 64)) || encoding != Some("Unsigned") {
+                let what = format!("the type of {id} is not a DebugTypeBasic of 32 or 64 bits, Unsigned");
+                self.find_of(Rule::CountVariable, fact, Field::ComponentCount, what);
+            }
+        }
+    }
+
+    /// A type without a size is opaque.
+    fn opaque(&mut self, fact: &Fact<'a>) {
+        if !self.is_none(fact, Field::Size) {
+            return;
+        }
+        if fact.operand(Field::Member).is_some() {
+            self.find_of(Rule::OpaqueType, fact, Field::Member, "a type without a size has no members");
+        }
+        let name = fact.id(Field::Name).and_then(|name| self.facts.layout().string_start(name, 1));
+        if fact.set == Set::OpenCl && name.is_some_and(|name| !name.starts_with(b"@")) {
+            let what = "the name of a type without a size starts with `@`";
+            self.find_of(Rule::OpaqueType, fact, Field::Name, what);
+        }
+    }
+
+    /// The sizes of what is laid out by someone else are stand-ins, which have to fit together all the same.
+    fn unknown_layout(&mut self, fact: &Fact<'a>) {
+        let facts = self.facts;
+        let number = |fact: &Fact<'a>, field| facts.number(fact, field);
+        let flags = number(fact, Field::Flags).filter(|flags| flags & u64::from(UNKNOWN_LAYOUT) != 0);
+        let (Some(_), Some(size)) = (flags, number(fact, Field::Size)) else { return };
+        if fact.name() == Some(Name::TypeMember) && size == 0 {
+            self.find_of(Rule::UnknownLayout, fact, Field::Size, "it is 0");
+        }
+        let members = fact.ids(Field::Member).filter_map(|member| facts.get(member));
+        let end = |member: Fact<'a>| {
+            let end = number(&member, Field::Offset)?.checked_add(number(&member, Field::Size)?)?;
+            (end > size).then_some((member.result, end))
+        };
+        if let Some((member, end)) = members.filter_map(end).next() {
+            let what = format!("it is {size}, and {member} ends at {end}");
+            self.find_of(Rule::UnknownLayout, fact, Field::Size, what);
+        }
+    }
+
+    fn member(&mut self, fact: &Fact<'a>, related: &Related) {
+        let Some(scope) = self.facts.named(fact, Field::Scope) else { return };
+        let is_composite = scope.name() == Some(Name::TypeComposite);
+        if is_composite && !related.members.contains(&(scope.result, fact.result)) {
+            let what = format!("{} does not have it among its members", scope.result);
+            self.find_of(Rule::MemberScope, fact, Field::Scope, what);
+        }
+    }
+
+    /// The operand names a class or a structure, or a function.
+    fn no_union(&mut self, fact: &Fact<'a>, field: Field) {
+        let named = self.facts.named(fact, field).filter(|it| it.name() == Some(Name::TypeComposite));
+        let tag = named.and_then(|named| self.facts.number(&named, Field::Tag));
+        let tag = tag.and_then(|tag| u32::try_from(tag).ok());
+        if tag.and_then(|tag| Enumeration::CompositeTag.name(tag)) == Some("Union") {
+            self.find_of(Rule::ClassOrStructure, fact, field, "it is a union");
+        }
+    }
+
+    fn macro_name(&mut self, fact: &Fact<'a>) {
+        self.judge(
+            Rule::MacroName,
+            fact,
+            Field::Name,
+            "a name, or one with parameters, without white space",
+            |name| {
+                let parameters = name.split_once('(').map(|(_, parameters)| parameters);
+                !name.contains(char::is_whitespace) && parameters.is_none_or(|text| text.ends_with(')'))
+            },
+        );
+    }
+
+    fn imported(&mut self, fact: &Fact<'a>) {
+        let Some(entity) = self.facts.named(fact, Field::Entity) else { return };
+        let is_namespace = match entity.name() {
+            Some(Name::LexicalBlock) => entity.operand(Field::Name).is_some(),
+            // Of an alias, what it stands for is checked where it is.
+            Some(Name::ImportedEntity | Name::InfoNone) => true,
+            _ => false,
+        };
+        let is_block = entity.name() == Some(Name::LexicalBlock);
+        let tag = self.facts.number(fact, Field::Tag).and_then(|tag| u32::try_from(tag).ok());
+        let tag = tag.and_then(|tag| Enumeration::ImportedEntity.name(tag));
+        if !is_namespace && (is_block || tag == Some("ImportedModule")) {
+            let what = format!("{} is no namespace", self.describe(entity.result));
+            self.find_of(Rule::Namespace, fact, Field::Entity, what);
+        }
+    }
+
+    fn build_identifier(&mut self, fact: &Fact<'a>) {
+        let wanted = "32 lowercase hexadecimal digits, or more";
+        self.judge(Rule::BuildIdentifier, fact, Field::Identifier, wanted, |text| {
+            text.len() >= 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        });
+    }
+
+    /// The text of an operand.
+    fn judge(&mut self, rule: Rule, fact: &Fact<'a>, field: Field, wanted: &str, is_right: fn(&str) -> bool) {
+        let Some(id) = fact.id(field) else { return };
+        let facts = self.facts;
+        let is_right = self.judged.entry((rule, id)).or_insert_with(|| {
+            let text = facts.layout().string(id);
+            text.is_none_or(|text| is_right(&text))
+        });
+        if !*is_right {
+            let what = format!("{} is not {wanted}", shown(facts, id).unwrap_or_default());
+            self.find_of(rule, fact, field, what);
+        }
+    }
+
+    fn entry_point(&mut self, fact: &Fact<'a>, related: &Related) {
+        let Some(debug) = fact.id(Field::EntryPoint) else { return };
+        let function = related.definitions.get(&debug).and_then(|&(_, function)| function);
+        if !function.is_some_and(|function| related.entry_points.contains(&function)) {
+            let what = format!("no function of an OpEntryPoint has the definition of {debug}");
+            self.find_of(Rule::EntryPoint, fact, Field::EntryPoint, what);
+        }
+    }
+
+    fn definition(&mut self, fact: &Fact<'a>, related: &Related) {
+        let layout = self.facts.layout();
+        // If it is in no function, that is said elsewhere.
+        let Some(function) = layout.function_at(fact.at) else { return };
+        let (definition, debug) = (fact.id(Field::Definition), fact.id(Field::Function));
+        if definition != Some(function.id) {
+            let what = format!("it is in the function {}", function.id);
+            self.find_of(Rule::FunctionDefinition, fact, Field::Definition, what);
+        }
+        let first = debug.and_then(|debug| related.definitions.get(&debug));
+        if let Some(&(at, _)) = first.filter(|&&(at, _)| at != fact.at) {
+            let what = format!("word {at} has defined it");
+            self.find_of(Rule::FunctionDefinition, fact, Field::Function, what);
+        }
+        if let Some(&at) = related.functions.get(&function.id).filter(|&&at| at != fact.at) {
+            let what = format!("the function has one already, at word {at}");
+            self.find(Rule::FunctionDefinition, fact, what);
+            return;
+        }
+        let labels = layout.words().between(function.at.start..fact.at);
+        if labels.filter(|it| it.opcode() == op::LABEL).count() > 1 {
+            self.find(Rule::FunctionDefinition, fact, "it is not in the first block of the function");
+        }
+    }
+}

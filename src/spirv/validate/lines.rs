@@ -1,0 +1,184 @@
+//! Lines and columns: those that are there in the text of the source.
+
+use hashbrown::HashMap;
+
+use super::{Check, Rule};
+use crate::spirv::operand::Field;
+use crate::spirv::read::{Fact, Facts};
+use crate::spirv::table::Name;
+use crate::spirv::words::Id;
+
+/// The texts of sources.
+pub(super) struct Lines {
+    /// Sources with a text.
+    sources: HashMap<Id, Text>,
+    /// The strings that texts are of.
+    strings: HashMap<Id, Newlines>,
+    /// Sources whose text is not the one that lines are of, and why.
+    others: Vec<(Id, Rule)>,
+}
+
+/// Where in a string lines end.
+struct Newlines {
+    bytes: usize,
+    /// Whether a line of it is a `#line`.
+    has_directive: bool,
+    /// In bytes from the start of the string.
+    ends: Vec<usize>,
+}
+
+/// A text, which can be in several strings one after the other. One string can be in many texts, so they are not put
+/// together.
+#[derive(Default)]
+struct Text {
+    parts: Vec<Part>,
+    bytes: usize,
+    ends: usize,
+}
+
+/// A string of a text.
+struct Part {
+    string: Id,
+    /// Bytes before it.
+    bytes: usize,
+    /// Ends of lines before it.
+    ends: usize,
+}
+
+/// How the LLVM translator begins a text that is a checksum.
+const CHECKSUM: &[u8] = b"//__CSK_";
+
+impl Lines {
+    pub(super) fn new(facts: &Facts<'_>) -> Self {
+        let mut lines = Self { sources: HashMap::new(), strings: HashMap::new(), others: Vec::new() };
+        let mut last = None;
+        for fact in facts.iter() {
+            match fact.name() {
+                Some(Name::Source) => last = Some(fact.result),
+                Some(Name::SourceContinued) => {}
+                _ => last = None,
+            }
+            if let Some((source, string)) = last.zip(fact.id(Field::Text)) {
+                let other = lines.add(facts, source, string);
+                if let Some(rule) = other {
+                    lines.sources.remove(&source);
+                    lines.others.push((source, rule));
+                    last = None;
+                }
+            }
+        }
+        lines
+    }
+
+    /// Adds a string to the text of a source, or says why that is not the text that lines are of.
+    fn add(&mut self, facts: &Facts<'_>, source: Id, string: Id) -> Option<Rule> {
+        if !self.strings.contains_key(&string) {
+            let bytes = facts.layout().string_start(string, usize::MAX)?;
+            let ends = bytes.iter().enumerate().filter(|&(_, &byte)| byte == b'\n').map(|(at, _)| at);
+            let newlines = Newlines {
+                bytes: bytes.len(),
+                has_directive: bytes.split(|&byte| byte == b'\n').any(|line| line.starts_with(b"#line")),
+                ends: ends.collect(),
+            };
+            self.strings.insert(string, newlines);
+        }
+        let newlines = &self.strings[&string];
+        let start = facts.layout().string_start(string, CHECKSUM.len())?;
+        let text = self.sources.entry(source).or_default();
+        if text.parts.is_empty() && start.starts_with(CHECKSUM) {
+            return Some(Rule::ChecksumText);
+        }
+        if newlines.has_directive {
+            return Some(Rule::LineDirective);
+        }
+        text.parts.push(Part { string, bytes: text.bytes, ends: text.ends });
+        text.bytes += newlines.bytes;
+        text.ends += newlines.ends.len();
+        None
+    }
+
+    /// How many lines the text of the source has, if it has text.
+    fn count(&self, source: Id) -> Option<u64> {
+        let text = self.sources.get(&source)?;
+        (text.bytes > 0).then_some(text.ends as u64 + 1)
+    }
+
+    /// Bytes of a line, which count from 1.
+    fn bytes(&self, source: Id, line: u64) -> Option<u64> {
+        let text = self.sources.get(&source)?;
+        let index = usize::try_from(line.checked_sub(1)?).ok().filter(|&index| index <= text.ends)?;
+        let start =
+            index.checked_sub(1).map_or(Some(0), |before| self.end(text, before).map(|end| end + 1))?;
+        let end = if index == text.ends { Some(text.bytes) } else { self.end(text, index) };
+        Some((end? - start) as u64)
+    }
+
+    /// Where a line of a text ends, in bytes from its start.
+    fn end(&self, text: &Text, line: usize) -> Option<usize> {
+        let part = text.parts[..text.parts.partition_point(|part| part.ends <= line)].last()?;
+        Some(part.bytes + self.strings.get(&part.string)?.ends.get(line - part.ends)?)
+    }
+}
+
+impl<'a> Check<'_, 'a> {
+    pub(super) fn text_of_sources(&mut self, lines: &Lines) {
+        for &(id, rule) in &lines.others {
+            let what = match rule {
+                Rule::ChecksumText => "it is a checksum, and no text of a program",
+                _ => "a #line in it says otherwise what its lines are, so they are not checked",
+            };
+            if let Some(fact) = self.facts.get(id) {
+                self.find_of(rule, &fact, Field::Text, what);
+            }
+        }
+    }
+
+    /// The lines and columns of an instruction.
+    pub(super) fn lines(&mut self, fact: &Fact<'a>, lines: &Lines) {
+        let source = match fact.name() {
+            // Where it was inlined to is a line of the file that the scope is in.
+            Some(Name::InlinedAt) => {
+                let scope = self.facts.named(fact, Field::Scope);
+                scope.and_then(|scope| scope.id(Field::Source))
+            }
+            _ => fact.id(Field::Source),
+        };
+        let text = source.and_then(|source| Some((source, lines.count(source)?)));
+        for (line, column) in [
+            (Field::Line, Some(Field::Column)),
+            (Field::ScopeLine, None),
+            (Field::LineStart, Some(Field::ColumnStart)),
+            (Field::LineEnd, Some(Field::ColumnEnd)),
+        ] {
+            let number = |field| self.facts.number(fact, field);
+            let (Some((source, count)), Some(at)) = (text, number(line)) else { continue };
+            // 0 is for what is in no line.
+            if at == 0 {
+                continue;
+            }
+            if at > count {
+                let what = format!("line {at} is not in the text, which has {count}");
+                self.find_of(Rule::Line, fact, line, what);
+            } else if let Some(column) = column
+                && let (Some(number), Some(bytes)) = (number(column), lines.bytes(source, at))
+                && number > bytes + 1
+            {
+                let what = format!("column {number} is not in line {at}, which has {bytes} bytes");
+                self.find_of(Rule::Column, fact, column, what);
+            }
+        }
+        self.range_of_lines(fact);
+    }
+
+    fn range_of_lines(&mut self, fact: &Fact<'a>) {
+        let number = |field| self.facts.number(fact, field);
+        let (Some(line), Some(line_end)) = (number(Field::LineStart), number(Field::LineEnd)) else { return };
+        let (Some(column), Some(column_end)) = (number(Field::ColumnStart), number(Field::ColumnEnd)) else {
+            return;
+        };
+        if (line_end, column_end) < (line, column) {
+            let what = format!("{line_end}:{column_end} is before {line}:{column}");
+            self.find(Rule::LineRange, fact, what);
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Each operand by itself: what the table says that it can be.
+
+use super::{Check, Rule};
+use crate::spirv::Set;
+use crate::spirv::names::Enumeration;
+use crate::spirv::opcodes as op;
+use crate::spirv::operand::{Core, Field, Kind, Names, OperandRow, Width};
+use crate::spirv::read::Fact;
+use crate::spirv::table::{Name, Row};
+use crate::spirv::words::{Id, Instruction};
+
+/// An operand that is looked at.
+#[derive(Clone, Copy)]
+struct Spot<'s, 'a> {
+    fact: &'s Fact<'a>,
+    row: &'static OperandRow,
+    /// Which operand it is, the first being 0.
+    index: usize,
+}
+
+impl<'a> Check<'_, 'a> {
+    /// Whether each operand is what it can be. If there are not as many as the instruction has, none is looked at.
+    pub(super) fn operands(&mut self, fact: &Fact<'a>, row: &'static Row) -> bool {
+        let count = fact.operands.len();
+        if !row.takes(fact.set, count) {
+            let is_translators = row.name == Name::ImportedEntity && count == 8 && fact.operands[2] == 0;
+            let why = if is_translators { "; the LLVM translator writes a 0 behind the tag" } else { "" };
+            self.find(Rule::OperandCount, fact, format!("it cannot have {count} operands{why}"));
+            return false;
+        }
+        let before = self.report.findings.len();
+        for (index, &word) in fact.operands.iter().enumerate() {
+            if let Some(row) = row.operand(fact.set, index) {
+                self.operand(Spot { fact, row, index }, word);
+            }
+        }
+        self.report.findings.len() == before
+    }
+
+    /// The result, and its type.
+    pub(super) fn results(&mut self, fact: &Fact<'a>) {
+        for (what, id) in [("result", fact.result), ("result type", fact.result_type)] {
+            if self.is_out_of_range(id) {
+                let what = format!("the {what} is {id}, {}", self.range());
+                self.find(Rule::IdRange, fact, what);
+            }
+        }
+        let layout = self.facts.layout();
+        let ty = layout.definition(fact.result_type);
+        if !ty.is_some_and(|ty| ty.opcode() == op::TYPE_VOID && ty.at < fact.at)
+            && !layout.may_be_defined(fact.result_type)
+        {
+            let what = format!("the result type is {}, and not OpTypeVoid", self.describe(fact.result_type));
+            self.find(Rule::ResultType, fact, what);
+        }
+        if fact.with_forward && fact.set == Set::OpenCl {
+            self.find(Rule::ForwardReference, fact, "OpExtInstWithForwardRefsKHR is for non-semantic sets");
+        }
+    }
+
+    fn is_out_of_range(&self, id: Id) -> bool {
+        id.0 == 0 || id.0 >= self.facts.layout().words().bound()
+    }
+
+    fn range(&self) -> String {
+        format!("and ids are more than 0 and less than {}", self.facts.layout().words().bound())
+    }
+
+    fn operand(&mut self, spot: Spot<'_, 'a>, word: u32) {
+        let (kind, set, id) = (spot.row.kind, spot.fact.set, Id(word));
+        let value = if kind.is_literal(set) {
+            Some(word)
+        } else {
+            let Some(defined) = self.defined(spot, id) else { return };
+            if let Some(wanted) = self.unlike(spot, id, defined) {
+                let habit = self.habit(spot, defined).map(|habit| format!("; the LLVM translator {habit}"));
+                let what = format!("{} is not {wanted}{}", self.describe(id), habit.unwrap_or_default());
+                self.find_at_operand(Rule::OperandKind, spot, what);
+                return;
+            }
+            let constant = self.facts.layout().constant(id);
+            constant.and_then(|constant| constant.value).and_then(|value| u32::try_from(value).ok())
+        };
+        if let (Kind::Of(enumeration), Some(value)) = (kind, value)
+            && !enumeration.has(value, set)
+        {
+            self.unknown(spot, enumeration, value);
+        }
+    }
+
+    /// A number that is not in the list.
+    fn unknown(&mut self, spot: Spot<'_, 'a>, enumeration: Enumeration, value: u32) {
+        let (rule, what) = match (enumeration, value) {
+            (Enumeration::StorageClass, u32::MAX) => (
+                Rule::Enumerant,
+                "0xffffffff is no storage class; the LLVM translator writes it where there is no address space"
+                    .into(),
+            ),
+            (Enumeration::Operation, 10..=167) => (
+                Rule::Enumerant,
+                format!("{value} is none of the list; the LLVM translator has more operations of its own"),
+            ),
+            _ if enumeration.is_mask() => {
+                let (text, set) = (enumeration.text(value), spot.fact.set.name());
+                (Rule::Flags, format!("{text} has flags that {set} does not know"))
+            }
+            _ => (Rule::Enumerant, format!("{value} is none of the list")),
+        };
+        self.find_at_operand(rule, spot, what);
+    }
+
+    /// What defines the id, if it can be looked at.
+    fn defined(&mut self, spot: Spot<'_, 'a>, id: Id) -> Option<Instruction<'a>> {
+        let (layout, fact) = (self.facts.layout(), spot.fact);
+        if self.is_out_of_range(id) {
+            let what = format!("{id}, {}", self.range());
+            self.find_at_operand(Rule::IdRange, spot, what);
+            return None;
+        }
+        let Some(defined) = layout.definition(id) else {
+            if !layout.may_be_defined(id) {
+                self.find_at_operand(Rule::Defined, spot, format!("nothing defines {id}"));
+            }
+            return None;
+        };
+        let may_be_later = spot.row.forward || fact.with_forward && fact.set == Set::Shader;
+        if defined.at >= fact.at && !may_be_later {
+            // The members of a composite type come before it there.
+            let named = self.facts.fact(defined).and_then(|named| named.name());
+            let is_member = matches!(
+                fact.name(),
+                Some(Name::TypeMember | Name::TypeInheritance | Name::FunctionDeclaration | Name::Function)
+            );
+            let is_habit = is_member
+                && matches!(spot.row.field, Field::Scope | Field::Child)
+                && matches!(named, Some(Name::TypeComposite | Name::TypeTemplate));
+            let habit = if is_habit { "; the LLVM translator has members before their type" } else { "" };
+            let what = format!("{} comes later, at word {}{habit}", self.describe(id), defined.at);
+            self.find_at_operand(Rule::ForwardReference, spot, what);
+        }
+        let is_local = defined.at >= layout.globals_end() && defined.opcode() != op::FUNCTION;
+        if is_local
+            && let Some(function) = layout.function_at(fact.at)
+            && !function.at.contains(&defined.at)
+        {
+            let what = format!("{} is not of the function {}", self.describe(id), function.id);
+            self.find_at_operand(Rule::OtherFunction, spot, what);
+        }
+        Some(defined)
+    }
+
+    /// What the operand should be, if it is not that.
+    fn unlike(&mut self, spot: Spot<'_, 'a>, id: Id, defined: Instruction<'a>) -> Option<&'static str> {
+        let names = match spot.row.kind {
+            Kind::Id(names) => names,
+            kind => {
+                let (core, wanted) = match kind {
+                    Kind::AnyNumber => (Core::AnyConstant(Width::Bits32), "a constant of 32 bits"),
+                    _ => (Core::Constant(Width::Bits32), "an OpConstant of 32 bits"),
+                };
+                return (!self.is_core(core, id, defined)).then_some(wanted);
+            }
+        };
+        let Names { text, debug, core } = names;
+        if core.iter().any(|&core| self.is_core(core, id, defined)) {
+            return None;
+        }
+        let named = self.facts.fact(defined).filter(|named| named.set == spot.fact.set);
+        match named.and_then(|named| named.name()) {
+            Some(name) if debug.contains(&name) => None,
+            Some(Name::InfoNone) if spot.row.none => None,
+            Some(Name::InfoNone) if !debug.is_empty() => {
+                let what = format!("{} stands for {text}", self.describe(id));
+                self.find_at_operand(Rule::Removed, spot, what);
+                None
+            }
+            _ => Some(text),
+        }
+    }
+
+    /// What the LLVM translator is known to name in place of what it should.
+    fn habit(&self, spot: Spot<'_, 'a>, defined: Instruction<'a>) -> Option<&'static str> {
+        let named = self.facts.fact(defined).and_then(|named| named.name());
+        Some(match (spot.row.field, named) {
+            (Field::Scope | Field::Parent | Field::Child, Some(Name::TypeTemplate)) => {
+                "names the template in place of its target"
+            }
+            (Field::Member, Some(Name::FunctionDeclaration)) => "has declarations as members",
+            (Field::Text | Field::LinkageName, Some(Name::InfoNone)) => {
+                "writes this where there is no string"
+            }
+            (Field::UnderlyingType, None) if defined.opcode() == op::TYPE_VOID => {
+                "writes this where there is no type"
+            }
+            (Field::Value, None) if defined.opcode() == op::CONSTANT_NULL => "writes this for 0",
+            _ => return None,
+        })
+    }
+
+    fn is_core(&self, core: Core, id: Id, defined: Instruction<'a>) -> bool {
+        let (layout, opcode) = (self.facts.layout(), defined.opcode());
+        let has_width = |width| {
+            let bits = layout.constant(id).and_then(|constant| constant.integer_bits);
+            match width {
+                Width::Bits32 => bits == Some(32),
+                Width::Bits32Or64 => matches!(bits, Some(32 | 64)),
+                Width::Integer => bits.is_some(),
+                Width::Any => true,
+            }
+        };
+        match core {
+            Core::String => opcode == op::STRING,
+            Core::Void => opcode == op::TYPE_VOID,
+            Core::Constant(width) => opcode == op::CONSTANT && has_width(width),
+            Core::AnyConstant(width) => op::is_constant(opcode) && has_width(width),
+            Core::Boolean => matches!(opcode, op::CONSTANT_TRUE | op::CONSTANT_FALSE),
+            Core::Function => opcode == op::FUNCTION,
+            Core::Variable => opcode == op::VARIABLE,
+            Core::Integer => {
+                let ty = defined.result_type().and_then(|ty| layout.definition(ty));
+                ty.is_some_and(|ty| ty.opcode() == op::TYPE_INT)
+            }
+            Core::Result => self.facts.fact(defined).is_none(),
+        }
+    }
+
+    fn find_at_operand(&mut self, rule: Rule, spot: Spot<'_, 'a>, what: String) {
+        let Spot { fact, row, index } = spot;
+        let text = match row.repeat.is_many() {
+            true => format!("{} (operand {})", row.field.text(), index + 1),
+            false => row.field.text().into(),
+        };
+        self.find_in(rule, fact, Some(text), what);
+    }
+}

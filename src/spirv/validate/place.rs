@@ -1,0 +1,126 @@
+//! Where instructions stand: section 2 of the specifications, and `SPV_KHR_non_semantic_info`.
+
+use super::{Check, Rule, Set};
+use crate::spirv::opcodes as op;
+use crate::spirv::operand::{Field, Place};
+use crate::spirv::read::Fact;
+use crate::spirv::table::Name;
+use crate::spirv::words::{HEADER, Id, Instruction};
+
+/// What came before in a function.
+#[derive(Default)]
+struct Before<'a> {
+    /// Whether a block is open.
+    in_block: bool,
+    /// Whether there was a block.
+    was_block: bool,
+    /// Whether the instruction before was a merge instruction, which only the end of the block may follow.
+    merges: bool,
+    /// Instructions of a non-semantic set of this block.
+    facts: Vec<Fact<'a>>,
+}
+
+impl<'a> Check<'_, 'a> {
+    /// All instructions in order.
+    pub(super) fn places(&mut self) {
+        let layout = self.facts.layout();
+        let is_before = |opcode| {
+            let is_other = matches!(opcode, op::EXT_INST | op::EXT_INST_FORWARD | op::LINE | op::NO_LINE);
+            // Of what is not known, it is not known where it belongs.
+            !is_other && op::results(opcode).is_some()
+        };
+        let globals = layout.words().between(HEADER..layout.globals_end());
+        let last = globals.filter(|it| is_before(it.opcode())).last().map_or(0, |last| last.at);
+        let (mut functions, mut function) = (layout.functions().iter().peekable(), None);
+        let (mut before, mut continued, mut early) = (Before::default(), None, None);
+        for instruction in layout.words().instructions() {
+            let at = instruction.at;
+            while let Some(next) = functions.next_if(|next| next.at.start <= at) {
+                function = Some(next);
+                before = Before::default();
+            }
+            let is_in = function.is_some_and(|function| at < function.at.end);
+            let fact = self.facts.fact(instruction);
+            self.continues(fact.as_ref(), &mut continued);
+            let place = fact.and_then(|fact| fact.name()).map(|name| name.row().place);
+            match fact.zip(place) {
+                Some((fact, Place::Globals)) => {
+                    if at >= layout.globals_end() {
+                        self.find(Rule::PlaceGlobals, &fact, "it is behind the start of the first function");
+                    } else if at < last {
+                        early = early.or(Some((fact, 0))).map(|(first, count)| (first, count + 1));
+                    }
+                }
+                Some((fact, Place::Body)) if !is_in => {
+                    self.find(Rule::PlaceBody, &fact, "it is in no function");
+                }
+                Some((fact, Place::Body)) => self.body(fact, &mut before),
+                None if is_in => self.step(instruction, &mut before),
+                None => {}
+            }
+        }
+        if let Some((first, count)) = early {
+            let what = format!(
+                "it and {} more are among the types, constants and global variables, which go on to word {last}",
+                count - 1
+            );
+            self.find(Rule::Interleaved, &first, what);
+        }
+    }
+
+    /// An instruction of a function that is no debug instruction.
+    fn step(&mut self, instruction: Instruction<'a>, before: &mut Before<'a>) {
+        let opcode = instruction.opcode();
+        match opcode {
+            op::LABEL => {
+                *before = Before { in_block: true, was_block: true, ..Before::default() };
+            }
+            op::VARIABLE | op::PHI => {
+                for fact in core::mem::take(&mut before.facts) {
+                    let what = format!(
+                        "it is before an OpVariable or OpPhi of its block, at word {}",
+                        instruction.at
+                    );
+                    self.find(Rule::PlaceBlock, &fact, what);
+                }
+            }
+            _ if op::is_terminator(opcode) => before.in_block = false,
+            _ => {}
+        }
+        if !matches!(opcode, op::LINE | op::NO_LINE) {
+            before.merges = op::is_merge(opcode);
+        }
+    }
+
+    /// A debug instruction of a function.
+    fn body(&mut self, fact: Fact<'a>, before: &mut Before<'a>) {
+        if before.merges {
+            self.find(Rule::PlaceBlock, &fact, "it is between a merge instruction and the end of the block");
+        }
+        match fact.set {
+            Set::Shader if !before.in_block => self.find(Rule::PlaceBlock, &fact, "it is in no block"),
+            Set::Shader => before.facts.push(fact),
+            Set::OpenCl if !before.was_block => {
+                self.find(Rule::BeforeLabel, &fact, "readers of the LLVM translator fail on it");
+            }
+            Set::OpenCl => {}
+        }
+    }
+
+    /// Text that is continued stands right behind what it continues.
+    fn continues(&mut self, fact: Option<&Fact<'a>>, last: &mut Option<Id>) {
+        let before = last.take();
+        let Some(fact) = fact else { return };
+        match fact.name() {
+            Some(Name::Source) if fact.operand(Field::Text).is_some() => *last = Some(fact.import),
+            Some(Name::SourceContinued) => {
+                if before != Some(fact.import) {
+                    let what = "the instruction before it is no source with text";
+                    self.find(Rule::SourceContinued, fact, what);
+                }
+                *last = Some(fact.import);
+            }
+            _ => {}
+        }
+    }
+}

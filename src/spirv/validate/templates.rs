@@ -1,0 +1,51 @@
+//! Numbers that a producer is known to take for each other.
+
+use super::{Check, Rule};
+use crate::spirv::Set;
+use crate::spirv::opcodes as op;
+use crate::spirv::read::Fact;
+use crate::spirv::table::{Name, Row};
+use crate::spirv::words::Id;
+
+/// `DebugModuleINTEL`, which is an extension's, and not checked.
+const DEBUG_MODULE: u32 = 36;
+
+impl<'a> Check<'_, 'a> {
+    /// The row that the instruction's operands are of, if it is known.
+    pub(super) fn row(&mut self, fact: &Fact<'a>) -> Option<&'static Row> {
+        let Some(name) = fact.name() else {
+            if (fact.set, fact.number) == (Set::OpenCl, DEBUG_MODULE) && self.has_debug_module {
+                return None;
+            }
+            let what = format!("{} has no instruction {}", fact.set.name(), fact.number);
+            self.find(Rule::Instruction, fact, what);
+            return None;
+        };
+        let meant = match name {
+            // A pack has its source where a template has its name.
+            Name::TypeTemplateTemplateParameter if self.is_source(fact, 1) => Name::TypeTemplateParameterPack,
+            Name::TypeTemplateParameterPack if self.is_string(fact, 1) && self.is_source(fact, 2) => {
+                Name::TypeTemplateTemplateParameter
+            }
+            _ => return Some(name.row()),
+        };
+        let what = format!(
+            "its operands are those of {}, number {}; the LLVM translator has the two the other way round",
+            meant.row().text,
+            meant.row().number(fact.set).unwrap_or_default(),
+        );
+        self.find(Rule::TemplateNumbers, fact, what);
+        Some(meant.row())
+    }
+
+    /// Whether the operand names a source, or what stands for one.
+    fn is_source(&self, fact: &Fact<'a>, index: usize) -> bool {
+        let named = fact.operands.get(index).and_then(|&word| self.facts.get(Id(word)));
+        named.is_some_and(|named| matches!(named.name(), Some(Name::Source | Name::InfoNone)))
+    }
+
+    fn is_string(&self, fact: &Fact<'a>, index: usize) -> bool {
+        let named = fact.operands.get(index).and_then(|&word| self.facts.layout().definition(Id(word)));
+        named.is_some_and(|named| named.opcode() == op::STRING)
+    }
+}

@@ -1,0 +1,194 @@
+//! A module as words: the header, and one instruction after the other. A view; nothing is copied.
+//!
+//! SPIR-V specification, section 2.3 "Physical Layout of a SPIR-V Module and Instruction".
+
+use core::fmt;
+
+use super::opcodes::{Results, results};
+use crate::error::{Error, Result};
+
+/// The id of something in a module. 0 is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Id(pub u32);
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "%{}", self.0)
+    }
+}
+
+/// The first word of every module.
+pub const MAGIC: u32 = 0x0723_0203;
+
+/// Words before the first instruction.
+pub const HEADER: usize = 5;
+
+/// Whether the bytes begin as a module does, in either order of bytes.
+pub fn is_module(bytes: &[u8]) -> bool {
+    bytes.starts_with(&MAGIC.to_le_bytes()) || bytes.starts_with(&MAGIC.to_be_bytes())
+}
+
+/// The words of a file, in the order of bytes that its first word has.
+///
+/// # Errors
+/// If the first word is no module's, or the last one is not whole.
+pub fn from_bytes(bytes: &[u8]) -> Result<Vec<u32>> {
+    if !is_module(bytes) {
+        return Err(Error::malformed("this is no SPIR-V module: its first word is not 0x07230203"));
+    }
+    let (words, rest) = bytes.as_chunks::<4>();
+    if !rest.is_empty() {
+        return Err(Error::malformed("the last word of the module is not whole").at_word(words.len()));
+    }
+    let is_big = bytes.starts_with(&MAGIC.to_be_bytes());
+    let word = |word: &[u8; 4]| if is_big { u32::from_be_bytes(*word) } else { u32::from_le_bytes(*word) };
+    Ok(words.iter().map(word).collect())
+}
+
+/// A module: words that follow each other as instructions do.
+#[derive(Debug, Clone, Copy)]
+pub struct Words<'a>(&'a [u32]);
+
+impl<'a> Words<'a> {
+    /// The module of these words.
+    ///
+    /// # Errors
+    /// With the word: if the header is not one of a module; if the length of an instruction is 0, goes past the end,
+    /// or leaves no room for its result.
+    pub fn new(words: &'a [u32]) -> Result<Self> {
+        match words.first() {
+            Some(&MAGIC) => {}
+            Some(&first) if first == MAGIC.swap_bytes() => {
+                return Err(Error::malformed("the words have their bytes in the other order").at_word(0));
+            }
+            _ => return Err(Error::malformed("this is no SPIR-V module: its first word is not 0x07230203")),
+        }
+        if words.len() < HEADER {
+            return Err(Error::malformed("the words end inside of the header").at_word(words.len()));
+        }
+        let mut at = HEADER;
+        while let Some(&first) = words.get(at) {
+            let (len, opcode) = ((first >> 16) as usize, first as u16);
+            let least = match results(opcode) {
+                Some(Results::TypedId) => 3,
+                Some(Results::Id) => 2,
+                Some(Results::None) | None => 1,
+            };
+            if len < least {
+                let what = format!("the instruction of opcode {opcode} has {len} words, and needs {least}");
+                return Err(Error::malformed(what).at_word(at));
+            }
+            if len > words.len() - at {
+                let what = format!("the words end inside of the instruction of opcode {opcode}");
+                return Err(Error::malformed(what).at_word(at));
+            }
+            at += len;
+        }
+        Ok(Self(words))
+    }
+
+    /// All words, the header among them.
+    pub fn all(self) -> &'a [u32] {
+        self.0
+    }
+
+    /// The version, major and minor: 1 and 6 for SPIR-V 1.6.
+    pub fn version(self) -> (u8, u8) {
+        ((self.0[1] >> 16) as u8, (self.0[1] >> 8) as u8)
+    }
+
+    /// What every id is less than, as the header says it.
+    pub fn bound(self) -> u32 {
+        self.0[3]
+    }
+
+    /// The instructions, in order.
+    pub fn instructions(self) -> Instructions<'a> {
+        Instructions { words: self.0, at: HEADER }
+    }
+
+    /// The instructions of a range of words that begins and ends where instructions do.
+    pub(crate) fn between(self, at: core::ops::Range<usize>) -> Instructions<'a> {
+        Instructions { words: &self.0[..at.end], at: at.start }
+    }
+
+    /// The instruction at a word where one begins.
+    pub(crate) fn at(self, at: usize) -> Instruction<'a> {
+        let len = (self.0[at] >> 16) as usize;
+        Instruction { at, words: &self.0[at..at + len] }
+    }
+}
+
+/// The instructions of a module.
+#[derive(Debug, Clone)]
+pub struct Instructions<'a> {
+    words: &'a [u32],
+    at: usize,
+}
+
+impl<'a> Iterator for Instructions<'a> {
+    type Item = Instruction<'a>;
+
+    fn next(&mut self) -> Option<Instruction<'a>> {
+        let (at, first) = (self.at, *self.words.get(self.at)?);
+        self.at += (first >> 16) as usize;
+        Some(Instruction { at, words: &self.words[at..self.at] })
+    }
+}
+
+/// An instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Instruction<'a> {
+    /// The word where it begins, counted from the start of the module.
+    pub at: usize,
+    /// Its words, the first of which has length and opcode.
+    pub words: &'a [u32],
+}
+
+impl<'a> Instruction<'a> {
+    /// What instruction it is.
+    pub fn opcode(self) -> u16 {
+        self.words[0] as u16
+    }
+
+    /// The id that it defines. `None` if it defines none, or its opcode is not known.
+    pub fn result(self) -> Option<Id> {
+        match results(self.opcode())? {
+            Results::None => None,
+            Results::Id => Some(Id(self.words[1])),
+            Results::TypedId => Some(Id(self.words[2])),
+        }
+    }
+
+    /// The type of the id that it defines.
+    pub fn result_type(self) -> Option<Id> {
+        (results(self.opcode()) == Some(Results::TypedId)).then(|| Id(self.words[1]))
+    }
+
+    /// The words after the result.
+    pub fn operands(self) -> &'a [u32] {
+        match results(self.opcode()) {
+            Some(Results::TypedId) => &self.words[3..],
+            Some(Results::Id) => &self.words[2..],
+            Some(Results::None) | None => &self.words[1..],
+        }
+    }
+}
+
+/// The bytes of a literal string, up to its end, which is a byte of 0, or until there are as many as are wanted.
+/// `None` if it has no end.
+pub(crate) fn string_bytes(words: &[u32], most: usize) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for word in words {
+        if bytes.len() >= most {
+            return Some(bytes);
+        }
+        for byte in word.to_le_bytes() {
+            if byte == 0 {
+                return Some(bytes);
+            }
+            bytes.push(byte);
+        }
+    }
+    None
+}

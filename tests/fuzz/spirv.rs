@@ -1,0 +1,85 @@
+//! What is done with any words, and what must hold then. The target `spirv` in `fuzz/` and the bounded run in
+//! `tests/fuzz` do the same.
+
+use eitri::spirv::{HEADER, MAGIC, Set, TextOptions, from_bytes, is_module, print, read, validate};
+
+/// Any bytes, as a file and as words. What can be read is written again, printed and checked.
+pub fn spirv(data: &[u8]) {
+    if is_module(data) {
+        match from_bytes(data) {
+            Ok(module) => words(&module),
+            Err(error) => assert!(error.at().word.is_some(), "{error}"),
+        }
+    }
+    // Most bytes are no module, so here is a header for them.
+    let mut module = vec![MAGIC, 0x0001_0600, 0, 200, 0];
+    module.extend(data.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)));
+    words(&module);
+    words(&made(data));
+}
+
+/// Bytes as choices: instructions of both sets and of others, in any order, with operands that are often ids of others.
+fn made(data: &[u8]) -> Vec<u32> {
+    let mut module = vec![MAGIC, 0x0001_0600, 0, 60, 0];
+    for (id, set) in (1..).zip(Set::ALL) {
+        let mut name = set.name().as_bytes().to_vec();
+        name.resize(name.len() / 4 * 4 + 4, 0);
+        let name = name.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
+        instruction(&mut module, 11, [id].into_iter().chain(name));
+    }
+    instruction(&mut module, 19, [3]); // OpTypeVoid
+    instruction(&mut module, 21, [4, 32, 0]); // OpTypeInt
+    instruction(&mut module, 7, [5, 0x61]); // OpString
+    let mut bytes = data.iter().map(|&byte| u32::from(byte));
+    for id in 6.. {
+        let (Some(what), Some(count)) = (bytes.next(), bytes.next()) else { break };
+        let operands: Vec<u32> = bytes.by_ref().take(count as usize % 16).collect();
+        match what {
+            // Numbers of debug instructions go up to 35, and on from 101.
+            0..=79 => {
+                let number = if what / 2 < 36 { what / 2 } else { what / 2 + 65 };
+                let set = if number > 100 { 2 } else { 1 + what % 2 };
+                instruction(&mut module, 12, [3, id, set, number].into_iter().chain(operands));
+            }
+            80..=99 => instruction(&mut module, 43, [4, id, what - 80]),
+            100..=109 => instruction(&mut module, 54, [3, id, 0, 3]),
+            110..=119 => instruction(&mut module, 248, [id]),
+            120..=129 => instruction(&mut module, 56, []),
+            130..=139 => instruction(&mut module, 7, [id, 0x400a_6120 + what, 0]),
+            _ => instruction(&mut module, what as u16, [id, 4].into_iter().chain(operands)),
+        }
+    }
+    module
+}
+
+fn instruction(module: &mut Vec<u32>, opcode: u16, words: impl IntoIterator<Item = u32>) {
+    let start = module.len();
+    module.push(0);
+    module.extend(words);
+    module[start] = ((module.len() - start) as u32) << 16 | u32::from(opcode);
+}
+
+/// Any words.
+pub fn words(module: &[u32]) {
+    let facts = match read(module) {
+        Ok(facts) => facts,
+        Err(error) => {
+            assert!(error.at().word.is_some() || module.first() != Some(&MAGIC), "{error}");
+            return;
+        }
+    };
+    assert_eq!(facts.encode(), module, "what was read is written as it was");
+    let report = validate(&facts);
+    assert_eq!(report.instructions, facts.iter().count());
+    for finding in report.findings.iter().chain(&report.notes) {
+        let at = finding.at.word.expect("a finding has a word");
+        assert!((HEADER..module.len()).contains(&at), "{finding}");
+    }
+    // Bounded by the words: a finding for each at most, and two for a result.
+    assert!(report.findings.len() + report.notes.len() <= 2 * module.len(), "{}", module.len());
+    for verbose in [false, true] {
+        let text = print(&facts, TextOptions { verbose });
+        let lines = text.lines().filter(|line| line.contains(" = ")).count();
+        assert!(lines >= report.instructions, "a line for each instruction");
+    }
+}

@@ -1,0 +1,173 @@
+//! The table against the listing typed from the specifications; core instructions against the grammar.
+
+use std::collections::BTreeMap;
+
+use eitri::spirv::{
+    Enumeration, Instruction, Kind, Name, OPERATIONS, OperandRow, Place, Repeat, Row, Set, Words, read,
+};
+use pretty_assertions::assert_eq;
+use rspirv::grammar::{INSTRUCTION_TABLE, OperandKind};
+
+use crate::assemble::assemble;
+use crate::common::check_golden;
+use crate::{OPENCL, SHADER};
+
+const LISTING: &str = include_str!("../../goldens/spirv/instructions.txt");
+
+/// The lines of a part of the listing.
+pub fn part(name: &str) -> impl Iterator<Item = &'static str> {
+    let lines = LISTING.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let header = format!("[{name}]");
+    lines.skip_while(move |line| *line != header).skip(1).take_while(|line| !line.starts_with('['))
+}
+
+fn enumeration(text: &str) -> Option<Enumeration> {
+    Some(match text {
+        "3.2" => Enumeration::Flags,
+        "3.3" => Enumeration::Encoding,
+        "3.4" => Enumeration::CompositeTag,
+        "3.5" => Enumeration::Qualifier,
+        "3.6" => Enumeration::Operation,
+        "3.7" => Enumeration::ImportedEntity,
+        "Source Language" => Enumeration::Language,
+        "Storage Class" => Enumeration::StorageClass,
+        "Build Identifier Flags" => Enumeration::BuildFlags,
+        _ => return None,
+    })
+}
+
+/// How the listing says what an operand can be.
+fn kind(operand: &OperandRow, set: Set) -> String {
+    let kind = match operand.kind {
+        Kind::Of(enumeration) => {
+            let sections = ["3.2", "3.3", "3.4", "3.5", "3.6", "3.7", "Source Language", "Storage Class"];
+            let mut all = sections.into_iter().chain(["Build Identifier Flags"]);
+            all.find(|section| self::enumeration(section) == Some(enumeration)).expect("a section").into()
+        }
+        Kind::Number | Kind::AnyNumber if set == Set::OpenCl => "literal".into(),
+        Kind::Number => "const".into(),
+        Kind::AnyNumber => "constant of 32 bits".into(),
+        Kind::Id(names) => match names.text {
+            "an OpString" => "str".into(),
+            "a lexical scope" => "scope".into(),
+            "an OpConstant of 32 or 64 bits" => "size".into(),
+            "an OpConstant of an integer type" => "int".into(),
+            "a constant of an integer type" => "integer constant".into(),
+            "an OpConstant of 32 bits" => "OpConstant 32".into(),
+            "an OpConstant of 32 or 64 bits, or a variable" => "size or variable".into(),
+            "a constant of 32 or 64 bits, or a variable" => "constant of 32 or 64 bits or variable".into(),
+            "an OpVariable, a constant or a DebugExpression" => {
+                "OpVariable or constant or DebugExpression".into()
+            }
+            "the result of an instruction that is no debug instruction" => "result".into(),
+            "an OpConstantTrue or OpConstantFalse" => "boolean".into(),
+            "a class, a structure or a function" | "a parameter of a template" => listed(names.debug),
+            "a DebugTypeMember, DebugFunction or DebugTypeInheritance" => listed(names.debug),
+            text => text.trim_start_matches("an ").trim_start_matches("a ").replace(" or a ", " or "),
+        },
+    };
+    let kind = if operand.none { format!("{kind} or DebugInfoNone") } else { kind };
+    if operand.forward { format!("{kind}, forward") } else { kind }
+}
+
+fn listed(names: &[Name]) -> String {
+    names.iter().map(|name| name.row().text).collect::<Vec<_>>().join(", ")
+}
+
+/// The line of the listing that says what the row says.
+fn line(row: &Row, set: Set, number: u32) -> String {
+    let words = |count: usize| row.takes(set, count).then_some(5 + count);
+    let least = (0..).find_map(words).expect("some number of operands");
+    let plus = if (least - 4..200).any(|count| row.takes(set, count)) { "+" } else { "" };
+    let operands = row.operands(set).map(|operand| {
+        let mark = match operand.repeat {
+            Repeat::Once => "",
+            Repeat::Optional => "?",
+            Repeat::Many | Repeat::Some | Repeat::Pairs => "...",
+        };
+        format!("{}{mark} {}", operand.field.text(), kind(operand, set))
+    });
+    let operands = operands.collect::<Vec<_>>().join("; ");
+    format!("{number} | {} | {least}{plus} | {operands}", row.text).trim_end().to_owned()
+}
+
+#[test]
+fn the_table_is_the_specifications() {
+    for set in Set::ALL {
+        let rows = Name::ALL.iter().map(|name| name.row());
+        let rows: BTreeMap<u32, _> = rows.filter_map(|row| Some((row.number(set)?, row))).collect();
+        let lines: Vec<String> = rows.iter().map(|(&number, row)| line(row, set, number)).collect();
+        assert_eq!(lines, part(set.name()).collect::<Vec<_>>(), "{}", set.name());
+        for (&number, row) in &rows {
+            assert_eq!(Name::numbered(set, number), Some(row.name));
+        }
+    }
+    let in_functions = part("places").next().expect("a line");
+    for row in Name::ALL.iter().map(|name| name.row()) {
+        let number = row.shader.expect("every instruction of the one is in the other").to_string();
+        let is_in = in_functions.split(' ').any(|it| it == number);
+        assert_eq!(row.place == Place::Body, is_in, "{}", row.text);
+    }
+}
+
+#[test]
+fn enumerations_are_the_specifications() {
+    for line in part("enumerations") {
+        let (section, list) = line.split_once(" | ").expect("two columns");
+        let found = enumeration(section).expect("a section");
+        let mut entries: Vec<_> = found.entries().collect();
+        entries.sort_unstable();
+        let text = entries.iter().map(|&(number, name)| match found {
+            Enumeration::Operation => format!("{number} {name} {}", OPERATIONS[number as usize].operands),
+            _ => format!("{number} {name}"),
+        });
+        assert_eq!(text.collect::<Vec<_>>().join(", "), list, "{section}");
+    }
+}
+
+/// What the grammar that `rspirv` has says of an instruction: whether it has a type, and whether it has a result.
+#[test]
+fn core_instructions_are_the_grammars() {
+    for grammar in INSTRUCTION_TABLE.iter() {
+        let has = |kind| grammar.operands.iter().any(|operand| operand.kind == kind);
+        let words = [MODULE, &[8 << 16 | grammar.opcode as u32, 101, 102, 0, 0, 0, 0, 0]].concat();
+        let found: Vec<Instruction<'_>> = Words::new(&words).expect("a module").instructions().collect();
+        let (ty, result) = (found[0].result_type().map(|id| id.0), found[0].result().map(|id| id.0));
+        let has_type = has(OperandKind::IdResultType);
+        assert_eq!(ty, has_type.then_some(101), "{}", grammar.opname);
+        let expected = has(OperandKind::IdResult).then_some(if has_type { 102 } else { 101 });
+        assert_eq!(result, expected, "{}", grammar.opname);
+        // Every one is known: what is not, may define what it names.
+        let facts = read(&words);
+        let facts = facts.expect("reads");
+        assert!(!facts.layout().may_be_defined(eitri::spirv::Id(101)), "{}", grammar.opname);
+    }
+    let words = [MODULE, &[3 << 16 | 65000, 101, 102]].concat();
+    assert!(read(&words).expect("reads").layout().may_be_defined(eitri::spirv::Id(102)));
+}
+
+/// The header of a module.
+const MODULE: &[u32] = &[0x0723_0203, 0x0001_0600, 0, 200, 0];
+
+#[test]
+fn core_enumerations_are_the_grammars() {
+    for number in 0..10_000 {
+        let name = |text: Option<String>| text.unwrap_or_default();
+        let language = rspirv::spirv::SourceLanguage::from_u32(number).map(|it| format!("{it:?}"));
+        assert_eq!(Enumeration::Language.name(number).unwrap_or_default(), name(language));
+        let class = rspirv::spirv::StorageClass::from_u32(number).map(|it| format!("{it:?}"));
+        assert_eq!(Enumeration::StorageClass.name(number).unwrap_or_default(), name(class));
+    }
+}
+
+#[test]
+fn every_instruction_is_printed() {
+    for (name, text, set) in [("opencl", OPENCL, Set::OpenCl), ("shader", SHADER, Set::Shader)] {
+        let words = assemble(text).words;
+        let facts = read(&words).expect("reads");
+        for row in Name::ALL.iter().map(|name| name.row()).filter(|row| row.number(set).is_some()) {
+            assert!(facts.iter().any(|fact| fact.name() == Some(row.name)), "{name} has no {}", row.text);
+        }
+        check_golden(&format!("spirv/{name}.txt"), &eitri::spirv::print(&facts, Default::default()));
+    }
+}

@@ -1,0 +1,32 @@
+//! SPIR-V debug instructions: the table against the specifications, reading, text, and what the validator finds.
+#![cfg(feature = "spirv")]
+
+mod assemble;
+mod cases;
+#[path = "../common/mod.rs"]
+mod common;
+mod golden;
+mod listing;
+mod printed;
+mod random;
+mod rules;
+#[path = "../common/tools.rs"]
+mod tools;
+mod words;
+
+use tools::Tool;
+
+/// A module with every instruction of `OpenCL.DebugInfo.100`.
+const OPENCL: &str = include_str!("modules/opencl.spvasm");
+
+/// A module with every instruction of `NonSemantic.Shader.DebugInfo.100`.
+const SHADER: &str = include_str!("modules/shader.spvasm");
+
+const SPIRV_AS: Tool = Tool::new("spirv-as", "spirv-tools");
+const SPIRV_DIS: Tool = Tool::new("spirv-dis", "spirv-tools");
+const SPIRV_VAL: Tool = Tool::new("spirv-val", "spirv-tools");
+
+/// The words as bytes.
+fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}

@@ -1,0 +1,244 @@
+//! The text against `spirv-dis`, of every instruction of both sets; and modules that were compiled.
+
+use std::path::Path;
+
+use eitri::spirv::{Finding, Rule, Set, TextOptions, from_bytes, print, read, validate};
+use pretty_assertions::assert_eq;
+
+use crate::assemble::assemble;
+use crate::tools::{Folder, Tool};
+use crate::{OPENCL, SHADER, SPIRV_AS, SPIRV_DIS, bytes};
+
+/// The words that `spirv-as` makes of a text.
+fn outside(text: &str) -> Option<Vec<u32>> {
+    let folder = Folder::new();
+    let (source, out) = (folder.file("a.spvasm", text), folder.path().join("a.spv"));
+    let version = ["--target-env".as_ref(), "spv1.1".as_ref()];
+    SPIRV_AS.run(&[&version[..], &["-o".as_ref(), out.as_os_str(), source.as_os_str()]].concat())?.clean();
+    Some(from_bytes(&std::fs::read(out).expect("it is written")).expect("is a module"))
+}
+
+/// An operand of `spirv-dis`, as it is printed here.
+fn spelled(operand: &str) -> String {
+    // Both bits of the access are a name of their own.
+    operand.replace("FlagIsProtected|FlagIsPrivate", "FlagIsPublic")
+}
+
+/// Results, names and operands of the debug instructions that `spirv-dis` prints with numbers for ids.
+fn disassembled(words: &[u32]) -> Option<Vec<Vec<String>>> {
+    let folder = Folder::new();
+    let file = folder.file("a.spv", bytes(words));
+    let text = SPIRV_DIS.run(&["--raw-id".as_ref(), "--no-color".as_ref(), file.as_os_str()])?.clean();
+    let lines = text.lines().filter_map(|line| {
+        let (result, rest) = line.trim().split_once(" = OpExtInst ")?;
+        let mut words = rest.split(' ').skip(2);
+        let name = words.next().filter(|name| name.starts_with("Debug"))?;
+        Some([result, name].into_iter().map(String::from).chain(words.map(spelled)).collect())
+    });
+    Some(lines.collect())
+}
+
+/// The same of what is printed here.
+fn printed(words: &[u32]) -> Vec<Vec<String>> {
+    let text = print(&read(words).expect("reads"), TextOptions::default());
+    let lines = text.lines().filter_map(|line| {
+        let (result, rest) = line.trim().split_once(" = Debug")?;
+        let (name, operands) = rest.split_once(' ').unwrap_or((rest, ""));
+        let mut all = vec![result.to_owned(), format!("Debug{name}")];
+        for operand in without_strings(operands).split(", ") {
+            let words = operand.split_once(": ").map_or("", |(_, words)| words);
+            all.extend(
+                words.split(' ').filter(|word| !word.is_empty() && !word.starts_with('(')).map(String::from),
+            );
+        }
+        Some(all)
+    });
+    lines.collect()
+}
+
+/// The text without what is in quotation marks.
+fn without_strings(text: &str) -> String {
+    let (mut out, mut is_in, mut chars) = (String::new(), false, text.chars());
+    while let Some(char) = chars.next() {
+        match char {
+            '"' => is_in = !is_in,
+            '\\' if is_in => drop(chars.next()),
+            _ if !is_in => out.push(char),
+            _ => {}
+        }
+    }
+    out.replace('…', "")
+}
+
+#[test]
+fn the_assembler_here_is_right() {
+    for text in [OPENCL, SHADER] {
+        let Some(words) = outside(text) else { return };
+        // The third word says who wrote it.
+        assert_eq!(words[3..], assemble(text).words[3..]);
+    }
+}
+
+#[test]
+fn operands_are_those_of_spirv_dis() {
+    for (text, set) in [(OPENCL, Set::OpenCl), (SHADER, Set::Shader)] {
+        let words = assemble(text).words;
+        let (Some(theirs), ours) = (disassembled(&words), printed(&words)) else { return };
+        assert_eq!(ours, theirs, "{}", set.name());
+        assert!(ours.len() > 60);
+    }
+}
+
+const CLANG: Tool = Tool::new("clang-15", "clang-15");
+const LLVM_SPIRV: Tool = Tool::new("llvm-spirv-15", "llvm-spirv-15");
+
+/// A kernel compiled with debug information, and what was compiled.
+fn compiled(folder: &Folder, kernel: &Path, level: &str) -> Option<Vec<u32>> {
+    let (bitcode, module) = (folder.path().join("a.bc"), folder.path().join("a.spv"));
+    let arguments =
+        ["-target", "spir64", "-cl-std=CL2.0", "-Xclang", "-finclude-default-header", "-g", level];
+    let mut arguments: Vec<_> = arguments.iter().map(AsRef::<std::ffi::OsStr>::as_ref).collect();
+    arguments.extend(["-emit-llvm".as_ref(), "-c".as_ref(), kernel.as_os_str(), "-o".as_ref()]);
+    arguments.push(bitcode.as_os_str());
+    CLANG.run(&arguments)?.clean();
+    LLVM_SPIRV.run(&[bitcode.as_os_str(), "-o".as_ref(), module.as_os_str()])?.clean();
+    Some(from_bytes(&std::fs::read(module).expect("it is written")).expect("is a module"))
+}
+
+#[test]
+fn compiled_modules_are_read_without_loss() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let kernels = ["reduce.cl", "calls.cl", "inline.cl"].map(|name| root.join("benches/data").join(name));
+    let spill = root.join("examples/data/k14_spill.cl");
+    let folder = Folder::new();
+    for kernel in kernels.iter().chain([&spill]) {
+        for level in ["-O0", "-O2"] {
+            let Some(words) = compiled(&folder, kernel, level) else { return };
+            let facts = read(&words).expect("reads");
+            let name = kernel.display();
+            assert_eq!(facts.encode(), words, "{name} {level}");
+            let Some(theirs) = disassembled(&words) else { return };
+            assert_eq!(printed(&words), theirs, "{name} {level}");
+            // Of plain C, but for a value that is named before it is there, nothing is wrong.
+            let report = validate(&facts);
+            let is_value = |finding: &Finding| {
+                finding.rule == Rule::ForwardReference && finding.at.operand.as_deref() == Some("Value")
+            };
+            assert!(report.findings.iter().all(is_value), "{name} {level}: {report}");
+            assert!(report.is_clean() || level == "-O2", "{name} {level}: {report}");
+            let has = |rule| report.notes.iter().any(|note| note.rule.name() == rule);
+            assert!(has("checksum-text") && has("removed"), "{name} {level}: {report}");
+        }
+    }
+}
+
+/// What the LLVM translator writes otherwise than the specification says, of C++ with templates.
+#[test]
+fn the_translators_habits_are_found() {
+    let folder = Folder::new();
+    let source = folder.file("a.clcpp", HABITS);
+    let bitcode = folder.path().join("a.bc");
+    let module = folder.path().join("a.spv");
+    let arguments = ["-target", "spir64", "-cl-std=clc++", "-g", "-O0", "-emit-llvm", "-c"];
+    let mut arguments: Vec<_> = arguments.iter().map(AsRef::<std::ffi::OsStr>::as_ref).collect();
+    arguments.extend([source.as_os_str(), "-o".as_ref(), bitcode.as_os_str()]);
+    let Some(ran) = CLANG.run(&arguments) else { return };
+    ran.clean();
+    let Some(ran) = LLVM_SPIRV.run(&[bitcode.as_os_str(), "-o".as_ref(), module.as_os_str()]) else { return };
+    ran.clean();
+    let words = from_bytes(&std::fs::read(module).expect("it is written")).expect("is a module");
+    let facts = read(&words).expect("reads");
+    assert_eq!(facts.encode(), words);
+    let report = validate(&facts);
+    // Each habit that the validator knows is said once at least, and every finding is one of them or comes before what it
+    // names.
+    let habits = [
+        "DebugTypeTemplate is not a DebugTypeComposite; the LLVM translator names the template in place of its target",
+        "DebugTypeTemplate is not a lexical scope; the LLVM translator names the template in place of its target",
+        "DebugFunctionDeclaration is not a DebugTypeMember, DebugFunction or DebugTypeInheritance; the LLVM translator \
+         has declarations as members",
+        "DebugInfoNone is not an OpString; the LLVM translator writes this where there is no string",
+        "it cannot have 8 operands; the LLVM translator writes a 0 behind the tag",
+        "0xffffffff is no storage class; the LLVM translator writes it where there is no address space",
+        "its operands are those of DebugTypeTemplateParameterPack, number 17; the LLVM translator has the two the other \
+         way round",
+    ];
+    let is_early = |finding: &Finding| {
+        finding.rule == Rule::ForwardReference
+            && finding.what.ends_with("; the LLVM translator has members before their type")
+    };
+    assert!(report.findings.iter().any(is_early), "{report}");
+    for habit in habits {
+        assert!(report.findings.iter().any(|finding| finding.what.ends_with(habit)), "{habit}: {report}");
+    }
+    let is_habit = |finding: &Finding| {
+        finding.rule == Rule::ForwardReference || habits.iter().any(|habit| finding.what.ends_with(habit))
+    };
+    assert!(report.findings.iter().all(is_habit), "{report}");
+    assert!(report.notes.iter().any(|note| note.rule == Rule::LowerBounds), "{report}");
+}
+
+const HABITS: &str = "
+template <typename T, int N, typename... Rest> struct Box { T items[N]; T first() const { return items[0]; } };
+namespace inner { struct Plain { int x; }; }
+using namespace inner;
+kernel void run(global int *out) {
+    Box<int, 4, float, char> box;
+    box.items[0] = 1;
+    Plain plain;
+    plain.x = box.first();
+    out[0] = plain.x;
+}
+";
+
+const GLSLANG: Tool = Tool::new("glslangValidator", "glslang-tools");
+
+/// What glslang writes for Vulkan.
+#[test]
+fn a_compiled_shader_is_read_without_loss() {
+    let folder = Folder::new();
+    let source = folder.file("a.comp", COMPUTE);
+    let module = folder.path().join("a.spv");
+    let arguments = ["-V".as_ref(), "-gVS".as_ref(), source.as_os_str(), "-o".as_ref(), module.as_os_str()];
+    let Some(ran) = GLSLANG.run(&arguments) else { return };
+    assert!(ran.succeeded, "{ran}");
+    let words = from_bytes(&std::fs::read(module).expect("it is written")).expect("is a module");
+    let facts = read(&words).expect("reads");
+    assert_eq!(facts.encode(), words);
+    let Some(theirs) = disassembled(&words) else { return };
+    assert_eq!(printed(&words), theirs);
+    let report = validate(&facts);
+    // A parameter is declared as it is; the text has a variable there.
+    let is_parameter = |finding: &Finding| {
+        finding.rule == Rule::OperandKind
+            && finding.what.ends_with("an OpFunctionParameter is not an OpVariable")
+    };
+    assert!(report.findings.len() == 2 && report.findings.iter().all(is_parameter), "{report}");
+    let notes: Vec<_> = report.notes.iter().map(|note| note.rule).collect();
+    assert_eq!(notes, [Rule::Interleaved, Rule::LineDirective], "{report}");
+}
+
+const COMPUTE: &str = "#version 450
+layout(local_size_x = 64) in;
+struct Particle { vec3 position; float mass; };
+layout(set = 0, binding = 0) buffer Particles { Particle particles[]; };
+layout(push_constant) uniform Push { uint count; mat4 transform; } push;
+shared float totals[64];
+
+float energy(in Particle one, float scale) {
+    float total = 0.0;
+    for (int axis = 0; axis < 3; axis++) {
+        total += one.position[axis] * scale;
+    }
+    return total;
+}
+
+void main() {
+    uint id = gl_GlobalInvocationID.x;
+    if (id >= push.count) { return; }
+    Particle mine = particles[id];
+    totals[gl_LocalInvocationIndex] = energy(mine, 2.0);
+    barrier();
+    particles[id].mass = totals[0];
+}
+";

@@ -1,0 +1,431 @@
+//! Random modules of both sets, made from the table, that break no rule.
+
+use std::collections::HashMap;
+
+use eitri::spirv::{
+    Core, Enumeration, Field, Kind, MAGIC, Name, OPERATIONS, OperandRow, Place, Repeat, Set, Width,
+};
+
+/// Numbers that look random (xorshift64*).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11) as usize % end.max(1)
+    }
+
+    pub fn one_of<T: Copy>(&mut self, all: &[T]) -> Option<T> {
+        (!all.is_empty()).then(|| all[self.below(all.len())])
+    }
+}
+
+/// What an id is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Thing {
+    Void,
+    Type,
+    String,
+    /// An `OpConstant`, of so many bits.
+    Constant(u32, u32),
+    Null,
+    True,
+    Variable,
+    Function,
+    Label,
+    /// Something of a 32-bit integer type.
+    Integer,
+    /// A truth value.
+    Truth,
+    Debug(Name),
+}
+
+/// A debug instruction that was made: its first word, its name and how many operands it has.
+#[derive(Debug, Clone, Copy)]
+pub struct Placed {
+    pub at: usize,
+    pub name: Name,
+    pub operands: usize,
+}
+
+/// A module that is made.
+pub struct Maker {
+    pub set: Set,
+    pub words: Vec<u32>,
+    /// What each id is. Ids of what comes later are not there yet.
+    pub things: HashMap<u32, Thing>,
+    pub placed: Vec<Placed>,
+    next: u32,
+    /// Types that a number of elements can have, and variables of them.
+    countable_types: Vec<u32>,
+    countable: Vec<u32>,
+    namespaces: Vec<u32>,
+    /// Blocks without a name.
+    blocks: Vec<u32>,
+    operations: Vec<(u32, usize)>,
+}
+
+const TEXT: &str = "line 1    !\nline 2    !\nline 3    !\nline 4    !\nline 5    !\nline 6    !\nline 7    !\nline 8    !\nline 9    !";
+
+// Ids of the start of each module.
+const IMPORT: u32 = 1;
+const VOID: u32 = 2;
+const MAIN: u32 = 3;
+const TEXT_ID: u32 = 4;
+const OPAQUE: u32 = 5;
+const BUILD: u32 = 6;
+const NAMES: [u32; 3] = [7, 8, 9];
+
+impl Maker {
+    /// A module of about so many debug instructions.
+    pub fn module(set: Set, count: usize, random: &mut Random) -> Self {
+        let mut maker = Self {
+            set,
+            words: vec![MAGIC, 0x0001_0600, 0, 0, 0],
+            things: HashMap::new(),
+            placed: Vec::new(),
+            next: 10,
+            countable_types: Vec::new(),
+            countable: Vec::new(),
+            namespaces: Vec::new(),
+            blocks: Vec::new(),
+            operations: Vec::new(),
+        };
+        maker.start();
+        let rows: Vec<Name> =
+            Name::ALL.iter().copied().filter(|name| name.row().number(set).is_some()).collect();
+        let in_place = |place| rows.iter().copied().filter(move |name| name.row().place == place);
+        let (globals, body): (Vec<_>, Vec<_>) =
+            (in_place(Place::Globals).collect(), in_place(Place::Body).collect());
+        maker.emit(Name::InfoNone, random);
+        while maker.placed.len() < count {
+            let name = random.one_of(&globals).expect("a row");
+            maker.emit(name, random);
+        }
+        maker.core(54, &[VOID, MAIN, 0, 13], None);
+        maker.things.insert(MAIN, Thing::Function);
+        let parameter = maker.defined(Thing::Integer);
+        maker.core(55, &[10, parameter], None);
+        let label = maker.defined(Thing::Label);
+        maker.core(248, &[label], None);
+        let variable = maker.defined(Thing::Variable);
+        maker.core(59, &[14, variable, 7], None);
+        let truth = maker.defined(Thing::Truth);
+        maker.core(170, &[12, truth, parameter, parameter], None);
+        maker.definition();
+        for _ in 0..count / 3 {
+            let name = random.one_of(&body).expect("a row");
+            if name != Name::FunctionDefinition {
+                maker.emit(name, random);
+            }
+        }
+        maker.core(253, &[], None);
+        maker.core(56, &[], None);
+        maker.words[3] = maker.next;
+        maker
+    }
+
+    /// Everything that debug instructions name and are not.
+    fn start(&mut self) {
+        self.core(11, &[IMPORT], Some(self.set.name()));
+        self.core(15, &[5, MAIN], Some("main"));
+        for (id, text) in [(TEXT_ID, TEXT), (OPAQUE, "@opaque"), (BUILD, "0123456789abcdef0123456789abcdef")]
+        {
+            self.core(7, &[id], Some(text));
+        }
+        for (id, text) in NAMES.into_iter().zip(["", "name", "MAX(a,b)"]) {
+            self.core(7, &[id], Some(text));
+        }
+        self.things.extend([TEXT_ID, OPAQUE, BUILD].into_iter().chain(NAMES).map(|id| (id, Thing::String)));
+        self.core(19, &[VOID], None);
+        self.things.insert(VOID, Thing::Void);
+        // %10 a 32-bit, %11 a 64-bit integer, %12 a truth value, %13 a function, %14 and %15 pointers.
+        let types: [(u16, &[u32]); 6] =
+            [(21, &[32, 0]), (21, &[64, 0]), (20, &[]), (33, &[VOID, 10]), (32, &[7, 10]), (32, &[6, 10])];
+        for (opcode, operands) in types {
+            let id = self.defined(Thing::Type);
+            self.core(opcode, &[&[id], operands].concat(), None);
+        }
+        for value in (0..14).chain([32, 64]) {
+            let id = self.defined(Thing::Constant(32, value));
+            self.core(43, &[10, id, value], None);
+        }
+        let wide = self.defined(Thing::Constant(64, 64));
+        self.core(43, &[11, wide, 64, 0], None);
+        let null = self.defined(Thing::Null);
+        self.core(46, &[10, null], None);
+        let yes = self.defined(Thing::True);
+        self.core(41, &[12, yes], None);
+        let global = self.defined(Thing::Variable);
+        self.core(59, &[15, global, 6], None);
+    }
+
+    fn core(&mut self, opcode: u16, operands: &[u32], text: Option<&str>) {
+        let start = self.words.len();
+        self.words.push(0);
+        self.words.extend(operands);
+        if let Some(text) = text {
+            let mut bytes = text.as_bytes().to_vec();
+            bytes.resize(bytes.len() / 4 * 4 + 4, 0);
+            self.words.extend(bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())));
+        }
+        self.words[start] = ((self.words.len() - start) as u32) << 16 | u32::from(opcode);
+    }
+
+    fn fresh(&mut self) -> u32 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    fn defined(&mut self, thing: Thing) -> u32 {
+        let id = self.fresh();
+        self.things.insert(id, thing);
+        id
+    }
+
+    /// Ids of debug instructions of these names, in order.
+    fn debug(&self, names: &[Name]) -> Vec<u32> {
+        let is = |thing: &Thing| matches!(thing, Thing::Debug(name) if names.contains(name));
+        let mut all: Vec<u32> =
+            self.things.iter().filter(|(_, thing)| is(thing)).map(|(&id, _)| id).collect();
+        all.sort_unstable();
+        all
+    }
+
+    fn is_core(core: Core, thing: Thing) -> bool {
+        let has = |width, bits| match width {
+            Width::Bits32 => bits == 32,
+            Width::Bits32Or64 | Width::Integer | Width::Any => true,
+        };
+        match (core, thing) {
+            (Core::String, Thing::String) | (Core::Void, Thing::Void) => true,
+            (Core::Constant(width), Thing::Constant(bits, _)) => has(width, bits),
+            (Core::AnyConstant(width), Thing::Constant(bits, _)) => has(width, bits),
+            (Core::AnyConstant(_), Thing::Null) | (Core::AnyConstant(Width::Any), Thing::True) => true,
+            (Core::Boolean, Thing::True) | (Core::Variable, Thing::Variable) => true,
+            (Core::Integer, Thing::Integer | Thing::Constant(..) | Thing::Null) => true,
+            (Core::Result, thing) => !matches!(thing, Thing::Debug(_)),
+            _ => false,
+        }
+    }
+
+    /// An instruction of this name, if there is what it needs. With it come those that it cannot be without.
+    fn emit(&mut self, name: Name, random: &mut Random) {
+        let set = self.set;
+        match name {
+            // They come with the instruction that has them.
+            Name::SourceContinued => return,
+            Name::TypeMember | Name::TypeInheritance if set == Set::OpenCl => return,
+            Name::EntryPoint if self.debug(&[Name::Function]).is_empty() => return,
+            _ => {}
+        }
+        let id = self.fresh();
+        let later: Vec<u32> = match name {
+            Name::TypeComposite if set == Set::OpenCl => (0..random.below(4)).map(|_| self.fresh()).collect(),
+            _ => Vec::new(),
+        };
+        let Some(mut operands) = self.operands(name, random) else { return };
+        if name == Name::TypeComposite {
+            if set == Set::OpenCl {
+                operands.truncate(9);
+                operands.extend(&later);
+            }
+            let size = if later.is_empty() && operands.len() == 9 { operands[7] } else { self.number(32) };
+            operands[7] = size;
+            if self.things.get(&size) == Some(&Thing::Debug(Name::InfoNone)) {
+                operands[0] = OPAQUE;
+            }
+        }
+        self.push(name, id, &operands);
+        for member in later {
+            let bases = self.debug(&[Name::TypeComposite]);
+            let base = random.one_of(&bases).filter(|_| random.below(3) == 0);
+            let (name, field, value) = match base {
+                Some(_) => (Name::TypeInheritance, Field::Child, id),
+                None => (Name::TypeMember, Field::Scope, id),
+            };
+            let Some(mut operands) =
+                self.operands(name, random).or_else(|| self.operands(Name::TypeMember, random))
+            else {
+                // There is no type yet, so there is a base class: the composite type itself.
+                let (offset, flags) = (self.number(0), 3);
+                let size = self.number(32);
+                self.push(Name::TypeInheritance, member, &[id, id, offset, size, flags]);
+                continue;
+            };
+            let place = name.row().operands(set).position(|row| row.field == field).expect("the field");
+            operands[place] = value;
+            self.push(name, member, &operands);
+        }
+        if name == Name::Source && set == Set::Shader && operands.len() == 2 && random.below(2) == 0 {
+            let id = self.fresh();
+            self.push(Name::SourceContinued, id, &[TEXT_ID]);
+        }
+    }
+
+    /// A number as the set has it.
+    fn number(&self, value: u32) -> u32 {
+        self.constant(|it| it == value, &mut Random(1)).expect("there is such a constant")
+    }
+
+    /// An `OpConstant` of 32 bits.
+    fn constant(&self, is: impl Fn(u32) -> bool, random: &mut Random) -> Option<u32> {
+        let is = |thing: &Thing| matches!(*thing, Thing::Constant(32, value) if is(value));
+        let mut all: Vec<u32> =
+            self.things.iter().filter(|(_, thing)| is(thing)).map(|(&id, _)| id).collect();
+        all.sort_unstable();
+        random.one_of(&all)
+    }
+
+    /// A literal or a constant.
+    fn value(&self, is: impl Fn(u32) -> bool, random: &mut Random) -> Option<u32> {
+        let constant = self.constant(is, random)?;
+        let Some(&Thing::Constant(_, value)) = self.things.get(&constant) else { return None };
+        Some(if self.set == Set::OpenCl { value } else { constant })
+    }
+
+    fn operands(&mut self, name: Name, random: &mut Random) -> Option<Vec<u32>> {
+        match name {
+            Name::Operation => {
+                let number = random.below(OPERATIONS.len());
+                let mut all = vec![self.value(|it| it == number as u32, random)?];
+                for _ in 0..OPERATIONS[number].operands {
+                    all.push(self.value(|_| true, random)?);
+                }
+                return Some(all);
+            }
+            Name::Expression => {
+                let (mut depth, mut all) = (1, Vec::new());
+                for _ in 0..random.below(6) {
+                    let fits = |&&(_, number): &&(u32, usize)| OPERATIONS[number].takes <= depth;
+                    let fitting: Vec<_> = self.operations.iter().filter(fits).copied().collect();
+                    let Some((id, number)) = random.one_of(&fitting) else { break };
+                    depth = depth - OPERATIONS[number].takes + OPERATIONS[number].leaves;
+                    all.push(id);
+                }
+                return Some(all);
+            }
+            Name::Line => {
+                let source = random.one_of(&self.debug(&[Name::Source]))?;
+                let (line, column) = (random.below(5) as u32, random.below(5) as u32);
+                let places = [line, line + random.below(3) as u32, column, column + random.below(3) as u32];
+                return Some([source].into_iter().chain(places.map(|place| self.number(place))).collect());
+            }
+            Name::ImportedEntity => {
+                let is_module = random.below(2) == 0;
+                let mut all: Vec<u32> = Vec::new();
+                for row in name.row().operands(self.set) {
+                    all.push(match row.field {
+                        Field::Tag => self.value(|it| it == u32::from(!is_module), random)?,
+                        Field::Entity if is_module => random.one_of(&self.namespaces)?,
+                        _ => self.operand(row, random)?,
+                    });
+                }
+                return Some(all);
+            }
+            _ => {}
+        }
+        let mut all = Vec::new();
+        let is_macro = name == Name::MacroDef;
+        let rows: Vec<&OperandRow> = name.row().operands(self.set).collect();
+        for row in rows.iter().filter(|row| row.repeat != Repeat::Pairs) {
+            let count = match row.repeat {
+                Repeat::Once => 1,
+                Repeat::Optional => random.below(2),
+                Repeat::Many => random.below(4),
+                Repeat::Some => 1 + random.below(3),
+                Repeat::Pairs => 0,
+            };
+            for _ in 0..count {
+                match self.operand(row, random) {
+                    // The text has white space.
+                    Some(TEXT_ID) if is_macro && row.field == Field::Name => all.push(OPAQUE),
+                    Some(word) => all.push(word),
+                    None if row.repeat == Repeat::Once || row.repeat == Repeat::Some => return None,
+                    None => break,
+                }
+            }
+        }
+        for _ in 0..random.below(3) {
+            for row in rows.iter().filter(|row| row.repeat == Repeat::Pairs) {
+                all.push(self.operand(row, random)?);
+            }
+        }
+        Some(all)
+    }
+
+    fn operand(&mut self, row: &OperandRow, random: &mut Random) -> Option<u32> {
+        match (row.kind, row.field) {
+            (Kind::Number | Kind::AnyNumber, _) => self.value(|it| it < 10, random),
+            // A class or a structure can be a base class, and a union cannot.
+            (Kind::Of(Enumeration::CompositeTag), _) => self.value(|it| it < 2, random),
+            (Kind::Of(Enumeration::Flags), _) if self.set == Set::OpenCl => {
+                Some(random.below(1 << 17) as u32)
+            }
+            (Kind::Of(enumeration), _) => self.value(|it| enumeration.has(it, self.set), random),
+            (Kind::Id(_), Field::Text) => Some(TEXT_ID),
+            (Kind::Id(_), Field::Identifier) => Some(BUILD),
+            (Kind::Id(names), field) => {
+                let is_core = |thing| names.core.iter().any(|&core| Self::is_core(core, thing));
+                let core = self.things.iter().filter(|&(_, &thing)| is_core(thing)).map(|(&id, _)| id);
+                let mut all: Vec<u32> = core.chain(self.debug(names.debug)).collect();
+                if names.core.contains(&Core::Function) {
+                    all.push(MAIN);
+                }
+                if row.none {
+                    all.extend(self.debug(&[Name::InfoNone]).first());
+                }
+                match field {
+                    Field::ComponentCount => {
+                        all.retain(|id| {
+                            !matches!(self.things[id], Thing::Debug(_)) || self.countable.contains(id)
+                        });
+                    }
+                    Field::Entity => all.retain(|id| !self.blocks.contains(id)),
+                    _ => {}
+                }
+                all.sort_unstable();
+                // The one that is defined is the first.
+                if field == Field::EntryPoint { all.first().copied() } else { random.one_of(&all) }
+            }
+        }
+    }
+
+    /// Of the first debug function, in the function.
+    fn definition(&mut self) {
+        if let (Set::Shader, Some(&function)) = (self.set, self.debug(&[Name::Function]).first()) {
+            let id = self.fresh();
+            self.push(Name::FunctionDefinition, id, &[function, MAIN]);
+        }
+    }
+
+    fn push(&mut self, name: Name, id: u32, operands: &[u32]) {
+        let number = name.row().number(self.set).expect("it is in the set");
+        self.placed.push(Placed { at: self.words.len(), name, operands: operands.len() });
+        self.core(12, &[&[VOID, id, IMPORT, number], operands].concat(), None);
+        self.things.insert(id, Thing::Debug(name));
+        let field = |field| name.row().operands(self.set).position(|row| row.field == field);
+        let value = |place: usize| match self.things.get(&operands[place]) {
+            Some(&Thing::Constant(_, value)) if self.set == Set::Shader => value,
+            _ => operands[place],
+        };
+        match name {
+            Name::TypeBasic => {
+                let size = self.things[&operands[1]];
+                if matches!(size, Thing::Constant(_, 32 | 64)) && value(2) == 6 {
+                    self.countable_types.push(id);
+                }
+            }
+            Name::GlobalVariable | Name::LocalVariable if self.countable_types.contains(&operands[1]) => {
+                self.countable.push(id);
+            }
+            Name::LexicalBlock if Some(operands.len() - 1) == field(Field::Name) => self.namespaces.push(id),
+            Name::LexicalBlock => self.blocks.push(id),
+            Name::ImportedEntity => self.namespaces.push(id),
+            Name::Operation => self.operations.push((id, value(0) as usize)),
+            _ => {}
+        }
+    }
+}
