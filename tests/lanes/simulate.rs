@@ -226,7 +226,7 @@ fn run(seeds: std::ops::Range<u64>, size: Size, consumer: &Consumer) -> Counts {
     let mut text = Text::text(vec![0; codes.iter().map(|code| code.bytes() as usize).sum()]);
     let mut offset = 0;
     for (program, code) in programs.iter().zip(&codes) {
-        text = text.with_function(&name(program), offset, code.bytes());
+        text = text.with_function(name(program), offset, code.bytes());
         offset += code.bytes();
     }
     let object = new_object(&target, &text, &written.sections).expect("an object");
