@@ -1,8 +1,8 @@
 //! The evaluator's quick way gives the answers of the long one: a traced evaluation takes the long one.
 
 use eitri::eval::{
-    Caller, Context, Evaluator, Kind, Layout, Limits, Location, Machine, OwnedBody, Snapshot, SpaceLayout,
-    Where,
+    Caller, Context, Element, Evaluator, Kind, Layout, Limits, Location, Machine, OwnedBody, Snapshot,
+    SpaceLayout, Where,
 };
 use eitri::op::{Dialect, Encoding, Reg};
 use eitri::target::{Per, SpaceId};
@@ -96,6 +96,8 @@ proptest! {
 
     #[test]
     fn the_quick_way_gives_the_same_answers(
+        // Most begin with an empty stack, some with one that is nearly full.
+        below in prop_oneof![5 => Just(0usize), 1 => 56usize..68],
         expr in expression(24),
         frame_base in prop_oneof![3 => Just(vec![0x53]), 1 => expression(4)],
         called in expression(3),
@@ -115,6 +117,7 @@ proptest! {
             prop_oneof![4 => Just(65_536u32), 1 => 0..4u32],
         ),
     ) {
+        let expr = [(0..below).map(|number| 0x30 + number as u8 % 32).collect(), expr].concat();
         let mut machine = machine(address_bytes.max(2), big_endian);
         machine.frame_base = Some((OwnedBody::Expression(frame_base), 0));
         machine.entries.insert(0x40, (OwnedBody::Expression(called), 0));
@@ -130,7 +133,41 @@ proptest! {
         let long = evaluator.traced(&expr, &machine, &context, &mut |_| ());
         prop_assert_eq!(&quick, &long, "{:02x?}", expr);
         // What an evaluation leaves behind has no part in the next.
-        prop_assert_eq!(quick, evaluator.evaluate(&expr, &machine, &context));
+        prop_assert_eq!(&quick, &evaluator.evaluate(&expr, &machine, &context));
+        if kind == Kind::Location {
+            // What is kept is the same, whatever was kept before, and whoever has that still.
+            let mut held = Vec::new();
+            for before in [&expr[..], &[0x50, 0x93, 4, 0x93, 2, 0x35, 0x9f, 0x93, 1], &[0x31], &expr] {
+                let _ = evaluator.locate(before, &machine, &context);
+                let kept = evaluator.locate(&expr, &machine, &context).cloned().map(Element::Location);
+                prop_assert_eq!(&quick, &kept);
+                held.push(kept);
+            }
+            prop_assert!(held.iter().all(|held| *held == quick));
+        }
+    }
+}
+
+/// Operations at the height where the quick way's own stack is full give what they give elsewhere.
+#[test]
+fn what_fills_the_stack() {
+    let target = layout(64, Per::Process);
+    let context = Context::new(Encoding::new(8, Dialect::Dwarf5), &target);
+    let machine = machine(8, false);
+    let mut evaluator = Evaluator::new();
+    for height in 55..75 {
+        // Literals, a duplicate, the one below the top, the third, exchanges, a register, an address.
+        for pushes in
+            [&[0x33][..], &[0x12], &[0x14], &[0x15, 2], &[0x16, 0x14], &[0x17, 0x12], &[0x52], &[0x71, 3]]
+        {
+            let mut expr: Vec<u8> = (0..height).map(|number| 0x30 + number as u8 % 32).collect();
+            for after in 0..4 {
+                expr.extend(pushes);
+                let quick = evaluator.location(&expr, &machine, &context).map(Element::Location);
+                let long = evaluator.traced(&expr, &machine, &context, &mut |_| ());
+                assert_eq!(quick, long, "{height} elements, {after} times {pushes:02x?}");
+            }
+        }
     }
 }
 
