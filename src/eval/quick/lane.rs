@@ -107,7 +107,9 @@ impl Code<'_> {
 impl State<'_> {
     #[inline(always)]
     pub fn push(&mut self, slot: Slot) -> Option<()> {
-        *self.below.get_mut(self.len)? = core::mem::replace(&mut self.top, slot);
+        // Asked for first: where there is no room, the top stays as it is.
+        let place = self.below.get_mut(self.len)?;
+        *place = core::mem::replace(&mut self.top, slot);
         self.len += 1;
         Some(())
     }
