@@ -12,7 +12,7 @@ use common::Slice;
 use consumers::{combinations, consumers, named, varied};
 use eitri::error::ErrorKind;
 use eitri::lower::{Consumer, Lowered, Policy, lower};
-use eitri::model::{Module, Row, TypeKind};
+use eitri::model::{Module, Region, Row, ScopeKind, TypeKind};
 use eitri::op::{Decoder, Encoding};
 use eitri::target::Target;
 use gimli::{AttributeValue, DebuggingInformationEntry, Dwarf, Unit};
@@ -35,6 +35,8 @@ struct Found {
     live: BTreeMap<String, Vec<(u64, u64)>>,
     /// How many entries have one location.
     expressions: usize,
+    /// How many entries of lists say where lanes stand, or where a mask of them is.
+    of_lanes: usize,
 }
 
 /// Walks through everything there is.
@@ -88,8 +90,15 @@ fn walk_entry<'a>(
             AttributeValue::UnitRef(offset) => drop(unit.entry(offset)?),
             AttributeValue::LocationListsRef(_) | AttributeValue::DebugLocListsIndex(_) => {
                 let mut locations = dwarf.attr_locations(unit, attribute.value())?.expect("a list");
+                let is_variable =
+                    matches!(entry.tag(), gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter);
                 while let Some(location) = locations.next()? {
                     decodes(location.data.0.slice(), encoding);
+                    // The others say where the lanes of a function stand.
+                    if !is_variable {
+                        found.of_lanes += 1;
+                        continue;
+                    }
                     let name = name(dwarf, unit, entry)?.expect("a variable with places by pc has a name");
                     let (begin, end) = (location.range.begin % APART, location.range.end % APART);
                     found.live.entry(name).or_default().push((begin, end));
@@ -187,6 +196,7 @@ fn the_modules_have_everything() {
     let (mut nodes, mut kinds) = (BTreeSet::new(), BTreeSet::new());
     let mut of_types = 0;
     let (mut lists, mut expressions, mut left_out) = (0, 0, 0);
+    let (mut of_lanes, mut whole_waves, mut of_inlined) = (0, 0, 0);
     for seed in 0..400 {
         let target = &targets()[seed as usize % 6];
         let module = module(&fixed_choices(seed, 600), target);
@@ -215,6 +225,11 @@ fn the_modules_have_everything() {
         let found = walk(&module, &lowered, &Consumer::llvm()).expect("gimli reads it");
         lists += found.live.values().filter(|pcs| pcs.len() > 1).count();
         expressions += found.expressions;
+        of_lanes += found.of_lanes;
+        whole_waves += module.functions().map(|(id, _)| module.whole_waves(id).len()).sum::<usize>();
+        let is_inlined =
+            |region: &Region| matches!(module.scope(region.scope).kind, ScopeKind::Inlined { .. });
+        of_inlined += module.regions().filter(|(_, region)| is_inlined(region)).count();
         left_out += lowered.left_out.len();
         of_types += lowered.left_out.iter().filter(|one| one.variable().is_none()).count();
     }
@@ -224,6 +239,7 @@ fn the_modules_have_everything() {
     assert_eq!(nodes.into_iter().collect::<Vec<_>>().join(" "), all);
     assert_eq!(kinds.into_iter().collect::<Vec<_>>().join(" "), KINDS);
     assert!(of_types > 5, "{of_types}");
+    assert!(of_lanes > 100 && whole_waves > 20 && of_inlined > 5, "{of_lanes} {whole_waves} {of_inlined}");
     assert!(lists > 200 && expressions > 400 && left_out > 20, "{lists} {expressions} {left_out}");
 }
 

@@ -2,6 +2,8 @@
 
 use core::ops::Range;
 
+use hashbrown::HashSet;
+
 use super::scopes::InScope;
 use super::{Builder, known, loc};
 use crate::error::{At, Error, ErrorKind, Result};
@@ -270,14 +272,9 @@ impl LanesBuilder<'_> {
     fn mask(&mut self, pcs: &Range<u64>, place: &Loc) -> Result<Mask> {
         let module = &mut self.builder.module;
         let (unit, lanes) = (module.scopes[self.scope].unit, module.target.lanes());
-        let is_lanes = |space| module.target.space(space).is_some_and(|space| space.per == Per::Lane);
         let what = if place.nodes().all(|node| node == Node::Undefined) {
             Some("the mask is nowhere")
-        } else if place.nodes().any(|node| match node {
-            Node::PerLane(_) | Node::LaneIndex => true,
-            Node::Memory(space) => is_lanes(space),
-            _ => false,
-        }) {
+        } else if depends_on_lane(module, place) {
             Some("the mask depends on the lane that asks, and there is one for the wave")
         } else {
             None
@@ -288,6 +285,30 @@ impl LanesBuilder<'_> {
         loc::check(module, unit, place, Some(lanes.into()), "the mask")?;
         let loc = module.locs.push(place)?;
         Ok(Mask { start: pcs.start as u32, end: pcs.end as u32, loc })
+    }
+}
+
+/// Whether a place, or a procedure that it calls, is another for each lane that asks.
+fn depends_on_lane(module: &Module, place: &Loc) -> bool {
+    let is_lanes = |space| module.target.space(space).is_some_and(|space| space.per == Per::Lane);
+    let (mut seen, mut calls) = (HashSet::new(), Vec::new());
+    let mut nodes = place.nodes();
+    loop {
+        for node in nodes {
+            match node {
+                Node::PerLane(_) | Node::LaneIndex => return true,
+                Node::Memory(space) if is_lanes(space) => return true,
+                // One that is not there is refused where its name is looked up.
+                Node::Call(procedure) if seen.insert(procedure) => {
+                    calls.extend(module.procedures.get(procedure));
+                }
+                _ => {}
+            }
+        }
+        match calls.pop() {
+            Some(procedure) => nodes = module.nodes(procedure.loc),
+            None => return false,
+        }
     }
 }
 

@@ -148,7 +148,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                 (Err(NoMeaning::Raw | NoMeaning::Outside(_) | NoMeaning::Part(_)), _) => continue,
                 (Ok(_), Err(_)) if is_left_out => continue,
                 // Where a list says nothing, nothing is known.
-                (Ok(_), Ok(found)) if is_left_out && found.iter().all(Option::is_none) => continue,
+                (_, Ok(found)) if is_left_out && found.iter().all(Option::is_none) => continue,
                 (expected, found) => (expected.map_err(|why| why.to_string()), found),
             };
             self.report.locations += 1;

@@ -9,10 +9,11 @@ use eitri::build::{Builder, DataMember, Extent, InScope, Template};
 use eitri::lower::Consumer;
 use eitri::model::{
     Accessibility, BaseEncoding, CompositeKind, Entity, FileId, FunctionId, Half, Loc, MemorySpace, Module,
-    ProcedureId, Qualifier, Row, ScopeId, SourceLine, Symbol, TypeId, UnitId, Val, VariableId, VariantValues,
+    Node, ProcedureId, Qualifier, RegionId, RegionKind, Row, ScopeId, SourceLine, Symbol, TypeId, UnitId,
+    Val, VariableId, VariantValues,
 };
 use eitri::op::{Expr, Op, Reg, Slot};
-use eitri::target::{Gfx, Scaling, SpaceId, Target, Wave};
+use eitri::target::{Gfx, Per, Scaling, SpaceId, Target, Wave};
 use proptest::prelude::*;
 
 /// Targets that differ in wave size, in how the stack pointer counts, in having lanes at all, and in the order
@@ -96,6 +97,8 @@ struct Making<'c> {
     variables: Vec<VariableId>,
     /// Those of the unit.
     unit_variables: Vec<VariableId>,
+    /// The last inlined call that has ranges, and the first of them.
+    inlined: Option<(ScopeId, Range<u64>)>,
     symbol: Symbol,
     names: u32,
 }
@@ -115,6 +118,7 @@ pub fn module(choices: &[u16], target: &Target) -> Module {
         procedures: Vec::new(),
         variables: Vec::new(),
         unit_variables: Vec::new(),
+        inlined: None,
         symbol,
         names: 0,
     };
@@ -307,6 +311,7 @@ impl Making<'_> {
         for _ in 0..self.c.below(3) {
             self.declare(id, code.clone(), true);
         }
+        self.inlined = None;
         self.scope(id, code.clone(), others, 2);
         if has_code {
             for _ in 0..self.c.below(8) {
@@ -319,8 +324,78 @@ impl Making<'_> {
                 row.is_epilogue_begin = self.c.maybe();
                 self.m.row(id, row).expect("a row");
             }
+            if self.is_gpu() && self.c.below(3) == 1 {
+                self.lanes(id, 0..bytes);
+            }
         }
         id
+    }
+
+    /// Where the lanes of a function stand: in regions of it, or of a call that was inlined, and whole-wave code.
+    fn lanes(&mut self, function: FunctionId, code: Range<u64>) {
+        self.m.lanes(function).expect("a function with code");
+        match self.inlined.take() {
+            Some((inlined, pcs)) => {
+                let around = self.region(function, code.clone(), &code, None);
+                self.regions(inlined, pcs, &code, Some(around), 1);
+            }
+            None => self.regions(function, code.clone(), &code, None, 2),
+        }
+        for pcs in self.ranges(code) {
+            let mask = self.mask();
+            let mut lanes = self.m.lanes(function).expect("a function with code");
+            lanes.whole_wave(pcs, &mask).expect("whole-wave code");
+        }
+    }
+
+    /// Regions in some code, and regions in these.
+    fn regions(
+        &mut self,
+        scope: impl InScope + Copy,
+        pcs: Range<u64>,
+        code: &Range<u64>,
+        around: Option<RegionId>,
+        depth: usize,
+    ) {
+        for pcs in self.ranges(pcs) {
+            let region = self.region(scope, pcs.clone(), code, around);
+            if depth > 0 {
+                self.regions(scope, pcs, code, Some(region), depth - 1);
+            }
+        }
+    }
+
+    fn region(
+        &mut self,
+        scope: impl InScope + Copy,
+        pcs: Range<u64>,
+        code: &Range<u64>,
+        around: Option<RegionId>,
+    ) -> RegionId {
+        let kind = self.c.one(&RegionKind::NAMES).0;
+        let waits_at = self.c.below(code.end as usize) as u64;
+        let moves_at = pcs.start + self.c.below((pcs.end - pcs.start) as usize) as u64;
+        let masks = [(code.start..moves_at, self.mask()), (moves_at..code.end, self.mask())];
+        let mut lanes = self.m.lanes(scope).expect("code");
+        if let Some(around) = around {
+            lanes.inside(around).expect("the region around");
+        }
+        lanes.region(kind, pcs, waits_at, &masks).expect("a region")
+    }
+
+    /// Where a mask is: somewhere, and in the same place whichever lane asks.
+    fn mask(&mut self) -> Loc {
+        loop {
+            let loc = self.loc(self.target.lanes().into(), 1);
+            let is_of_lane = |node| match node {
+                Node::PerLane(_) | Node::LaneIndex | Node::Call(_) => true,
+                Node::Memory(space) => self.target.space(space).is_some_and(|space| space.per == Per::Lane),
+                _ => false,
+            };
+            if loc.nodes().any(|node| node != Node::Undefined) && !loc.nodes().any(is_of_lane) {
+                return loc;
+            }
+        }
     }
 
     fn scope(
@@ -344,7 +419,9 @@ impl Making<'_> {
             let inner: ScopeId = if self.c.maybe() && !others.is_empty() {
                 let callee = self.c.one(others);
                 let call = SourceLine { file: self.c.one(&self.files), line: 9, column: 3 };
-                self.m.inlined(scope, callee, &ranges, call).expect("an inlined call")
+                let inlined = self.m.inlined(scope, callee, &ranges, call).expect("an inlined call");
+                self.inlined = ranges.first().map(|pcs| (inlined, pcs.clone())).or(self.inlined.take());
+                inlined
             } else {
                 self.m.block(scope, &ranges).expect("a block")
             };

@@ -2,8 +2,11 @@
 
 mod compile;
 mod describe;
+mod everywhere;
 mod graph;
 mod program;
+#[path = "../common/random.rs"]
+mod random;
 mod refused;
 mod simulate;
 mod wave;

@@ -67,6 +67,18 @@ fn a_mask_is_one_of_the_wave_and_has_a_bit_for_each_lane() {
     ] {
         assert_eq!(a_loop(8..32, 32, &[(0..64, mask)]), depends);
     }
+    // In a procedure that another calls.
+    let mut m = Builder::new(gpu());
+    let unit = m.unit("a.cl");
+    let kernel = m.function(unit, "k").expect("a function").code("k", 0x40).kernel().id();
+    let call = |m: &mut Builder, loc: Loc| Loc::call(m.procedure(unit, &loc).expect("a procedure"));
+    let (lane, wave) = (call(&mut m, Loc::per_lane(v3)), call(&mut m, s(4)));
+    let lane = call(&mut m, lane.offset(0));
+    let mut lanes = m.lanes(kernel).expect("a function");
+    let error = lanes.loop_(8..32, 32, &[(0..64, lane.clone())]).expect_err("it is wrong");
+    assert_eq!(error.to_string(), depends);
+    lanes.whole_wave(8..32, &lane).expect_err("it is wrong");
+    lanes.loop_(8..32, 32, &[(0..64, wave)]).expect("one for the wave");
     let half = Loc::parts([(s(4), 16)]);
     assert_eq!(
         a_loop(8..32, 32, &[(0..64, half)]),

@@ -205,18 +205,34 @@ impl<'a, 'o> Function<'a, 'o> {
     }
 }
 
+/// Prints the seed where a test fails, whatever has failed.
+struct Running(u64);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the program of seed {}", self.0);
+        }
+    }
+}
+
 /// Runs programs of some seeds, in one module.
 fn run(seeds: std::ops::Range<u64>, size: Size, consumer: &Consumer) -> Counts {
     let gfx = if size == Size::W32 { Gfx::GFX1030 } else { Gfx::GFX90A };
     let target = Target::amdgpu(gfx, size).expect("the processor runs such waves");
     let lanes = target.lanes();
     let programs: Vec<Program> = seeds.map(Program::random).collect();
-    let codes: Vec<Code> = programs.iter().map(|program| compile(program, lanes)).collect();
+    let compiled = |program: &Program| {
+        let _running = Running(program.seed);
+        compile(program, lanes)
+    };
+    let codes: Vec<Code> = programs.iter().map(compiled).collect();
     let mut m = Builder::new(target.clone());
     let unit = m.unit("random.cl");
     let callee = m.function(unit, "callee").expect("a function").id();
     let name = |program: &Program| format!("f{}", program.seed);
     for (program, code) in programs.iter().zip(&codes) {
+        let _running = Running(program.seed);
         structured(&mut m, unit, callee, &name(program), code);
     }
     let module = m.finish().unwrap_or_else(|error| panic!("{error}"));
@@ -238,6 +254,7 @@ fn run(seeds: std::ops::Range<u64>, size: Size, consumer: &Consumer) -> Counts {
     let registers = registers(&target);
     let mut counts = Counts::default();
     for (program, code) in programs.iter().zip(&codes) {
+        let _running = Running(program.seed);
         let function = Function::new(&object, &dwarf, &name(program), code, consumer);
         let mut random = Random(program.seed ^ 0x5eed);
         // Mostly some lanes do not enter.

@@ -1,0 +1,71 @@
+//! Regions and whole-wave code wherever they can be, with masks wherever they can be: what is written is what was
+//! described.
+
+use eitri::build::Builder;
+use eitri::emit::elf::{Code, new_object};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{Loc, Module, Val};
+
+use super::random::{fixed_choices, module, targets};
+
+const MODULES: u64 = 240;
+
+/// The code of all functions, one behind the other.
+fn code(module: &Module) -> Code {
+    let functions: Vec<_> =
+        module.functions().map(|(_, function)| function).filter(|one| one.address.is_some()).collect();
+    let mut code = Code::text(vec![0; 4 + functions.iter().map(|one| one.bytes as usize).sum::<usize>()]);
+    // What addresses in the modules are of.
+    code = code.with_function("table", 0, 4);
+    let mut offset = 4;
+    for function in functions {
+        code = code.with_function(module.string(function.name), offset, function.bytes);
+        offset += function.bytes;
+    }
+    code
+}
+
+#[test]
+fn random_regions_are_written_as_they_were_described() {
+    let (mut regions, mut compared) = (0, 0);
+    for seed in 0..MODULES {
+        let module = module(&fixed_choices(seed, 600), &targets()[seed as usize % 4]);
+        if module.regions().next().is_none() {
+            continue;
+        }
+        regions += module.regions().count();
+        for consumer in [Consumer::llvm(), Consumer::rocgdb(), Consumer::rocgdb_legacy()] {
+            let written =
+                lower(&module, &consumer, Policy::Partial).expect("what cannot be told is left out");
+            let object = new_object(module.target(), &code(&module), &written.sections).expect("an object");
+            let report =
+                eitri::check(&module, &consumer, &written.left_out, &object).expect("it can be read");
+            assert!(report.is_clean(), "seed {seed}, {}: {report}", consumer.name);
+            compared += report.locations;
+        }
+    }
+    assert!(regions > 200 && compared > 10_000, "{regions} regions, {compared} locations");
+}
+
+/// Nobody is told of the mask, and it means nothing where it was left out: both sides say nothing.
+#[test]
+fn a_mask_that_is_left_out_and_means_nothing_is_no_finding() {
+    let target = &targets()[3];
+    let value = Loc::value(Val::constant(0x5a));
+    let mask = value.overlay(Loc::undefined(), Val::constant(8), Val::constant(49));
+    let mut m = Builder::new(target.clone());
+    let unit = m.unit("a.cl");
+    let kernel = m.function(unit, "k").expect("a function").code("k", 64).kernel().id();
+    let mut lanes = m.lanes(kernel).expect("a function");
+    lanes.loop_(8..32, 32, &[(0..64, mask)]).expect("a region");
+    let module = m.finish().expect("it is right");
+    let consumer = Consumer::rocgdb();
+    let written = lower(&module, &consumer, Policy::Partial).expect("what cannot be told is left out");
+    assert_eq!(written.left_out.len(), 1);
+    let object = new_object(target, &code(&module), &written.sections).expect("an object");
+    let report = eitri::check(&module, &consumer, &written.left_out, &object).expect("it can be read");
+    assert!(report.is_clean(), "{report}");
+    // Who leaves out nothing has to say something.
+    let report = eitri::check(&module, &consumer, &[], &object).expect("it can be read");
+    assert!(!report.is_clean());
+}
