@@ -208,6 +208,6 @@ pub(super) fn narrowed(location: Location, bits: u128) -> Location {
 
 impl From<Composite> for Location {
     fn from(composite: Composite) -> Self {
-        Storage::Composite(Arc::new(composite)).into()
+        Storage::Composite(triomphe::Arc::new(composite)).into()
     }
 }

@@ -27,7 +27,7 @@
 //! Equality of two locations over a number of bits is that of their [`spans`](super::spans::spans): bit for bit the
 //! same places.
 
-use std::sync::Arc;
+use triomphe::Arc;
 
 use super::composite::Composite;
 use super::fault::{Fault, error};
@@ -57,7 +57,7 @@ pub struct ImplicitBits {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Bytes {
     Inline([u8; 16]),
-    Shared(Arc<[u8]>),
+    Shared(std::sync::Arc<[u8]>),
 }
 
 impl ImplicitBits {
@@ -130,7 +130,7 @@ pub enum Storage {
     Implicit(ImplicitBits),
     /// The bits of a pointer that cannot be known.
     ImplicitPointer(ImplicitPointer),
-    /// Parts of other storages, one after the other.
+    /// Parts of other storages, one after the other. Shared, for they can be many.
     Composite(Arc<Composite>),
 }
 

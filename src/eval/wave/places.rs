@@ -135,7 +135,7 @@ impl SingleLocation {
             return self.clone();
         }
         let composite = composite.with_parts(|_, part| part.location.in_lane(lane));
-        Self { storage: Storage::Composite(Arc::new(composite)), offset: self.offset }
+        Self { storage: Storage::Composite(triomphe::Arc::new(composite)), offset: self.offset }
     }
 }
 
@@ -236,7 +236,7 @@ fn composites_together(places: &[(u32, &SingleLocation)]) -> Option<Location> {
     let composites = places.iter().map(|(lane, place)| Some((*lane, of(place)?)));
     let composites: Vec<_> = composites.collect::<Option<_>>()?;
     let shape = of(first)?;
-    let is_alike = |(_, other): &(u32, Arc<Composite>)| {
+    let is_alike = |(_, other): &(u32, triomphe::Arc<Composite>)| {
         let sizes =
             |composite: &Composite| composite.parts().iter().map(|part| part.bits).collect::<Vec<_>>();
         other.is_complete() == shape.is_complete() && sizes(other) == sizes(&shape)
@@ -250,6 +250,6 @@ fn composites_together(places: &[(u32, &SingleLocation)]) -> Option<Location> {
     });
     let parts: Vec<_> = parts.collect::<Option<_>>()?;
     let all = shape.with_parts(|index, _| parts[index].clone());
-    let storage = Storage::Composite(Arc::new(all));
+    let storage = Storage::Composite(triomphe::Arc::new(all));
     Some(SingleLocation { storage, offset: first.offset }.into())
 }
