@@ -39,6 +39,12 @@ impl<'d> Dump<'_, 'd> {
     fn cie(&mut self, frames: &Frames<'d>, cie: &Cie<'d>) -> fmt::Result {
         write!(self.out, "common: version {}, augmentation ", cie.version)?;
         self.quoted(cie.augmentation)?;
+        if !cie.is_known {
+            self.out.push_str(", which is not known: nothing behind it is read");
+            self.at(cie.offset)?;
+            self.out.push('\n');
+            return Ok(());
+        }
         let (code, data) = (cie.code_alignment, cie.data_alignment);
         write!(self.out, ", code alignment {code}, data alignment {data}, return address ")?;
         self.register(cie.return_register)?;

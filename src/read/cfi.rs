@@ -1,7 +1,7 @@
 //! Call frame instructions. DWARF 5 sections 6.4.2 and 7.24, GNU's, AArch64's and LLVM's.
 
 use super::cursor::{Cursor, max_address};
-use super::frame::{Cie, FrameProgram, FrameSection, value};
+use super::frame::{Cie, FrameProgram, FrameSection, unknown_augmentation, value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::{Encoding, Reg};
 
@@ -72,7 +72,8 @@ pub struct FrameInstruction<'o> {
 ///
 /// # Errors
 /// [`Truncated`](ErrorKind::Truncated) where one ends after the entry, and
-/// [`Unsupported`](ErrorKind::Unsupported) for opcodes that are not known, with the offset. The iterator ends
+/// [`Unsupported`](ErrorKind::Unsupported) for opcodes that are not known, with the offset, and where the augmentation of
+/// the CIE is not. The iterator ends
 /// after an error.
 #[derive(Debug, Clone)]
 pub struct Instructions<'o> {
@@ -85,6 +86,8 @@ pub struct Instructions<'o> {
     section: FrameSection,
     /// The address of the section.
     address: u64,
+    /// The augmentation of the CIE, and where that is, if it is not known: what looks like instructions may be none.
+    unknown: Option<(&'o [u8], u64)>,
 }
 
 const WHAT: &str = "a call frame instruction";
@@ -100,6 +103,7 @@ impl<'o> Instructions<'o> {
             pointer_encoding: cie.pointer_encoding,
             section,
             address,
+            unknown: (!cie.is_known).then_some((cie.augmentation, cie.offset)),
         }
     }
 
@@ -115,6 +119,10 @@ impl<'o> Instructions<'o> {
     /// Reads the next in its place: to copy what was just written in parts takes longer than to read it.
     #[inline(always)]
     pub(super) fn read(&mut self, into: &mut FrameInstruction<'o>) -> Result<bool> {
+        if let Some((augmentation, offset)) = self.unknown.take() {
+            self.from.finish();
+            return Err(unknown_augmentation(augmentation, offset).in_section(self.section.name()));
+        }
         if self.from.is_at_end() {
             return Ok(false);
         }

@@ -51,6 +51,9 @@ pub struct Cie<'o> {
     pub version: u8,
     /// What it has over the standard, as a string.
     pub augmentation: &'o [u8],
+    /// Whether that is known. If it is not, nothing behind it could be read: what follows here is not what stands
+    /// there, and instructions and rows are errors (section 6.4.1).
+    pub is_known: bool,
     /// Bytes of addresses and offsets, and how expressions in the instructions are encoded.
     pub encoding: Encoding,
     /// Bytes of a segment selector; 0 where there are no segments, which is everywhere.
@@ -125,8 +128,9 @@ impl<'o> Frames<'o> {
     ///
     /// # Errors
     /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed), with the offset;
-    /// [`Unsupported`](ErrorKind::Unsupported) for versions, augmentations and pointer encodings that are not
-    /// known, and pointers that count from what is not in the section.
+    /// [`Unsupported`](ErrorKind::Unsupported) for versions and pointer encodings that are not known, pointers that
+    /// count from what is not in the section, and, in `.eh_frame` where they say how addresses are encoded,
+    /// augmentations that are not known.
     pub fn read(sections: &Sections<'o>, section: FrameSection, encoding: Encoding) -> Result<Self> {
         let (bytes, address) = match section {
             FrameSection::Debug => (sections.debug_frame, 0),
@@ -207,6 +211,27 @@ impl<'o> Frames<'o> {
     }
 }
 
+/// Whether what an augmentation adds can be read.
+fn is_known(augmentation: &[u8]) -> bool {
+    match augmentation {
+        b"" | b"eh" | b"armcc+" | [b'[', ..] => true,
+        [b'z', letters @ ..] => {
+            let vendor =
+                letters.iter().position(|&letter| letter == b'[').filter(|_| letters.contains(&b']'));
+            let letters = &letters[..vendor.unwrap_or(letters.len())];
+            letters.iter().all(|letter| b"RLPSBG".contains(letter))
+        }
+        _ => false,
+    }
+}
+
+/// What is wrong with instructions of a CIE, and of its FDEs, whose augmentation is not known.
+#[cold]
+pub(super) fn unknown_augmentation(augmentation: &[u8], offset: u64) -> Error {
+    let text = format!("{CIE}: augmentation {:?}", String::from_utf8_lossy(augmentation));
+    Error::new(ErrorKind::Unsupported(text)).at_offset(offset)
+}
+
 struct Reader {
     section: FrameSection,
     address: u64,
@@ -223,6 +248,9 @@ impl Reader {
         }
         let mut encoding = Encoding { offset_bytes, ..self.encoding };
         let augmentation = from.string(CIE)?;
+        if !is_known(augmentation) {
+            return Ok(Cie { augmentation, encoding, ..self.unknown(offset, version) });
+        }
         if augmentation == b"eh" {
             from.uint(encoding.address_bytes, CIE)?;
         }
@@ -240,6 +268,7 @@ impl Reader {
             offset,
             version,
             augmentation,
+            is_known: true,
             encoding,
             segment_bytes,
             code_alignment: from.uleb(CIE)?,
@@ -256,20 +285,33 @@ impl Reader {
         Ok(cie)
     }
 
+    /// A CIE of which nothing behind the augmentation is known.
+    fn unknown<'o>(&self, offset: u64, version: u8) -> Cie<'o> {
+        Cie {
+            offset,
+            version,
+            augmentation: &[],
+            is_known: false,
+            encoding: self.encoding,
+            segment_bytes: 0,
+            code_alignment: 1,
+            data_alignment: 1,
+            return_register: Reg(0),
+            pointer_encoding: 0,
+            lsda_encoding: None,
+            personality: None,
+            is_signal: false,
+            instructions: FrameProgram { bytes: &[], offset },
+        }
+    }
+
     /// The data of the augmentation. Strings of other vendors, in brackets, have none.
     fn augmentation(&self, cie: &mut Cie<'_>, from: &mut Cursor<'_>) -> Result<()> {
-        let unknown = |from: &Cursor<'_>| {
-            let text = format!("{CIE}: augmentation {:?}", String::from_utf8_lossy(cie.augmentation));
-            from.error(ErrorKind::Unsupported(text), cie.offset)
-        };
-        let Some((b'z', letters)) = cie.augmentation.split_first() else {
-            let is_known = matches!(cie.augmentation, b"" | b"eh" | b"armcc+" | [b'[', ..]);
-            return if is_known { Ok(()) } else { Err(unknown(from)) };
-        };
+        let Some((b'z', letters)) = cie.augmentation.split_first() else { return Ok(()) };
         let len = from.uleb(CIE)?;
         let mut data = from.limit(len, CIE)?;
         from.take(len, CIE)?;
-        for (index, letter) in letters.iter().enumerate() {
+        for letter in letters {
             match letter {
                 b'R' => cie.pointer_encoding = data.u8(CIE)?,
                 b'L' => cie.lsda_encoding = Some(data.u8(CIE)?).filter(|&encoding| encoding != OMITTED),
@@ -280,8 +322,8 @@ impl Reader {
                 b'S' => cie.is_signal = true,
                 // AArch64: return addresses are signed with the second key; frames have memory tags.
                 b'B' | b'G' => {}
-                b'[' if letters[index..].contains(&b']') => break,
-                _ => return Err(unknown(from)),
+                // Of a vendor, in brackets.
+                _ => break,
             }
         }
         Ok(())
@@ -296,17 +338,27 @@ impl Reader {
             FrameSection::Debug => (from.uint(bytes, FDE)?, from.uint(bytes, FDE)?),
             FrameSection::Eh => {
                 let at = from.offset();
-                let start = self.pointer(&mut from, cie.pointer_encoding, bytes, None)?;
-                let Some(Pointer { address, is_indirect: false }) = start else {
-                    let text = format!("{FDE}: the address of its code is null, or not stated directly");
-                    return Err(from.error(ErrorKind::Malformed(text), at));
+                if !cie.is_known {
+                    // How the address is encoded is not known.
+                    return Err(
+                        unknown_augmentation(cie.augmentation, cie.offset).in_section(self.section.name())
+                    );
+                }
+                let start = match self.pointer(&mut from, cie.pointer_encoding, bytes, None)? {
+                    // Code at 0, of an object that is not linked or that a linker has dropped.
+                    None => 0,
+                    Some(Pointer { address, is_indirect: false }) => address,
+                    Some(_) => {
+                        let text = format!("{FDE}: the address of its code is not stated directly");
+                        return Err(from.error(ErrorKind::Malformed(text), at));
+                    }
                 };
                 // The length has the format of the address, and counts from nothing.
-                (address, value(&mut from, cie.pointer_encoding & 0x0f, bytes)?)
+                (start, value(&mut from, cie.pointer_encoding & 0x0f, bytes)?)
             }
         };
         let mut lsda = None;
-        if cie.augmentation.starts_with(b"z") {
+        if cie.is_known && cie.augmentation.starts_with(b"z") {
             let len = from.uleb(FDE)?;
             let mut data = from.limit(len, FDE)?;
             from.take(len, FDE)?;

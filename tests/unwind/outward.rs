@@ -321,3 +321,24 @@ fn sections_of_several_files() {
     );
     assert!(caller.step_out().expect("the end").is_none());
 }
+
+/// Of a common entry whose augmentation is not known, nothing behind it can be read, and of its functions only where
+/// they are (A.6.4.1). Others of the section are read all the same.
+#[test]
+fn an_augmentation_that_is_not_known_spoils_its_own_functions_only() {
+    let mut section = Section::default();
+    let weird = section.cie("weird", -8, 16, &Program::new().def_cfa(7, 16));
+    section.fde(weird, 0x1000, 0x100, &Program::new());
+    let plain = section.cie("", -8, 16, &Program::new().def_cfa(7, 16).offset(16, 1));
+    section.fde(plain, 0x2000, 0x100, &Program::new());
+    let frames = section.read();
+    assert_eq!(frames.cies.iter().map(|cie| cie.is_known).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(
+        frames.fdes.iter().map(|fde| (fde.start, fde.length)).collect::<Vec<_>>(),
+        [(0x1000, 0x100), (0x2000, 0x100)]
+    );
+    assert!(frames.row_at(0x2000).is_ok_and(|row| row.is_some()));
+    let error = frames.row_at(0x1000).unwrap_err().to_string();
+    assert!(error.contains("augmentation \"weird\""), "{error}");
+    assert!(frames.instructions(&frames.fdes[0]).next().is_some_and(|one| one.is_err()));
+}
