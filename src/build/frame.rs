@@ -10,7 +10,7 @@ use super::{Builder, loc};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{Column, FrameRule, Function, FunctionId, Loc, LocId, Module, UnitId, Val};
 use crate::op::Reg;
-use crate::target::{SpaceId, Target};
+use crate::target::SpaceId;
 
 /// Describes a frame. Made by [`Builder::frame`].
 #[derive(Debug)]
@@ -257,21 +257,10 @@ impl FrameBuilder<'_> {
 
 /// The place of a rule, for an error.
 fn at(module: &Module, function: FunctionId, column: Column, pcs: Range<u64>) -> At {
-    let column = Some(name(&module.target, column));
+    let column = Some(column.name(&module.target));
     At { column, pcs: Some(pcs), ..at_function(module, function) }
 }
 
 fn at_function(module: &Module, function: FunctionId) -> At {
     module.at_scope(module.functions[function].scope)
-}
-
-/// What to call a column in an error.
-fn name(target: &Target, column: Column) -> String {
-    match column {
-        Column::Cfa => "the CFA".into(),
-        Column::Register(reg) => match target.register(reg) {
-            Some(register) => register.name().to_string(),
-            None => format!("register {}", reg.0),
-        },
-    }
 }

@@ -143,13 +143,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                     Err(difference) => difference,
                 };
                 let module = self.module;
-                let name = match column {
-                    Column::Cfa => "the CFA".into(),
-                    Column::Register(reg) => match module.target.register(reg) {
-                        Some(register) => register.name().to_string(),
-                        None => format!("register {}", reg.0),
-                    },
-                };
+                let name = column.name(&module.target);
                 let at = At {
                     column: Some(name),
                     pcs: Some(pc..pc + 1),

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::ids::{FunctionId, LocId};
 use crate::op::Reg;
-use crate::target::Scaling;
+use crate::target::{Scaling, Target};
 
 /// Where a function's stack frame in private memory is.
 ///
@@ -69,4 +69,17 @@ pub enum Column {
     Cfa,
     /// A register of the caller.
     Register(Reg),
+}
+
+impl Column {
+    /// What to call it in an error or a finding.
+    pub(crate) fn name(self, target: &Target) -> String {
+        match self {
+            Self::Cfa => "the CFA".into(),
+            Self::Register(reg) => match target.register(reg) {
+                Some(register) => register.name().to_string(),
+                None => format!("register {}", reg.0),
+            },
+        }
+    }
 }

@@ -161,7 +161,7 @@ impl<'m> Frames<'m> {
                 Ok(lowered) => lowered,
                 Err(error) => {
                     let error = error.or_at(At {
-                        column: Some(column_name(module, rule.column)),
+                        column: Some(rule.column.name(&module.target)),
                         pcs: Some(rule.pcs()),
                         ..module.at_scope(function.scope)
                     });
@@ -322,17 +322,6 @@ impl<'m> Frames<'m> {
 
 fn is_in_a_space(rule: &Lowered) -> bool {
     matches!(rule.rule, Rule::CfaRegister { space: 1.., .. })
-}
-
-/// What to call a column in an error.
-fn column_name(module: &Module, column: Column) -> String {
-    match column {
-        Column::Cfa => "the CFA".into(),
-        Column::Register(reg) => match module.target.register(reg) {
-            Some(register) => register.name().to_string(),
-            None => format!("register {}", reg.0),
-        },
-    }
 }
 
 /// What constant offsets are counted from, and their sum in bytes, if it is whole bytes.
