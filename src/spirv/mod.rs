@@ -32,7 +32,12 @@
 //! # Ok::<(), eitri::Error>(())
 //! ```
 
+mod binding;
+mod held;
+mod ids;
 mod layout;
+mod lower;
+mod mode;
 mod names;
 mod opcodes;
 mod operand;
@@ -42,7 +47,12 @@ mod text;
 mod validate;
 mod words;
 
+pub use binding::{Binding, Position, Statement};
+pub use held::{DebugOperation, Held, Index};
+pub use ids::Ids;
 pub use layout::{Constant, Function, Layout};
+pub use lower::{LeftOut, Written};
+pub use mode::{Dimensions, Discriminators, Mode, Of, Vectors};
 pub use names::{Enumeration, OPERATIONS, Operation};
 pub use operand::{Core, Field, Kind, Names, OperandRow, Place, Repeat, Section, Width};
 pub use read::{Fact, Facts, Operand, read};

@@ -1,0 +1,168 @@
+//! What a SPIR-V module has of what a model describes: ids of functions and variables, and the positions from which on
+//! scopes, lines and values hold.
+
+use cranelift_entity::SecondaryMap;
+
+use super::held::Held;
+use super::words::Id;
+use crate::model::{FunctionId, ScopeId, SourceLine, VariableId};
+
+/// A place among the instructions of a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Position {
+    /// At the start of a block: behind its label, and behind its `OpPhi` and `OpVariable` instructions.
+    Start {
+        /// The result of the `OpFunction`.
+        function: Id,
+        /// The result of the `OpLabel`.
+        block: Id,
+    },
+    /// Before an instruction of a block.
+    Before {
+        /// The result of the `OpFunction`.
+        function: Id,
+        /// The result of the `OpLabel`.
+        block: Id,
+        /// Which instruction, the one right behind the label being 0. Each counts that the module has, `OpLine` too.
+        instruction: u32,
+    },
+    /// Behind the instruction that defines the id; behind all of them, if it is one of the `OpPhi` and `OpVariable`
+    /// instructions that a block begins with; at the start of the function, if it is one of its parameters.
+    After(Id),
+}
+
+impl Position {
+    /// At the start of a block.
+    pub fn start(function: Id, block: Id) -> Self {
+        Self::Start { function, block }
+    }
+
+    /// Before an instruction of a block, the one right behind the label being 0.
+    pub fn before(function: Id, block: Id, instruction: u32) -> Self {
+        Self::Before { function, block, instruction }
+    }
+
+    /// Behind the instruction that defines the id.
+    pub fn after(id: Id) -> Self {
+        Self::After(id)
+    }
+}
+
+/// Something that is said of a position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Statement {
+    /// From here on, instructions are of this scope; of none.
+    Scope(Option<ScopeId>),
+    /// From here on, instructions are of this line; of none.
+    Line(Option<SourceLine>),
+    /// The variable is where an `OpVariable` is, as long as the function runs.
+    Declare {
+        /// The variable.
+        variable: VariableId,
+        /// The place of what holds it in [`Binding::held`].
+        held: u32,
+    },
+    /// From here on, this holds the variable.
+    Value {
+        /// The variable.
+        variable: VariableId,
+        /// The place of the first of what holds it in [`Binding::held`].
+        held: u32,
+        /// How many there are: of several, each holds some of its bits.
+        count: u32,
+    },
+}
+
+/// What a SPIR-V module has of a [model](crate::model::Module).
+///
+/// Nothing is checked here: [`attach`](super::attach()) has the module, and refuses what is not there.
+///
+/// A scope and a line hold from their position to that of the next of the function, in the order of its blocks: in
+/// every block in between they are said again, as the instruction set asks for. From its start on a function is of its
+/// own scope.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Binding {
+    pub(crate) functions: SecondaryMap<FunctionId, Option<Id>>,
+    pub(crate) globals: SecondaryMap<VariableId, Option<Id>>,
+    pub(crate) statements: Vec<(Position, Statement)>,
+    pub(crate) held: Vec<Held>,
+}
+
+impl Binding {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The code of the function is that of this `OpFunction`.
+    pub fn function(&mut self, function: FunctionId, id: Id) -> &mut Self {
+        self.functions[function] = Some(id);
+        self
+    }
+
+    /// The variable, which is no function's, is this `OpVariable` of the module, or this constant.
+    pub fn global(&mut self, variable: VariableId, id: Id) -> &mut Self {
+        self.globals[variable] = Some(id);
+        self
+    }
+
+    /// Instructions from here on are of this scope: a function, block or inlined call.
+    pub fn scope(&mut self, position: Position, scope: ScopeId) -> &mut Self {
+        self.say(position, Statement::Scope(Some(scope)))
+    }
+
+    /// Instructions from here on are of no scope.
+    pub fn no_scope(&mut self, position: Position) -> &mut Self {
+        self.say(position, Statement::Scope(None))
+    }
+
+    /// Instructions from here on are of this line.
+    pub fn line(&mut self, position: Position, line: SourceLine) -> &mut Self {
+        self.say(position, Statement::Line(Some(line)))
+    }
+
+    /// Instructions from here on are of no line.
+    pub fn no_line(&mut self, position: Position) -> &mut Self {
+        self.say(position, Statement::Line(None))
+    }
+
+    /// The variable is where an `OpVariable` or a parameter that is a pointer says, as long as the function runs. The
+    /// position is that of the declaration.
+    pub fn declare(&mut self, position: Position, variable: VariableId, held: Held) -> &mut Self {
+        let place = self.held.len() as u32;
+        self.held.push(held);
+        self.say(position, Statement::Declare { variable, held: place })
+    }
+
+    /// From here on, these hold the variable: one, or several that each hold some of its [bits](Held::bits).
+    pub fn value(&mut self, position: Position, variable: VariableId, held: &[Held]) -> &mut Self {
+        let place = self.held.len() as u32;
+        self.held.extend_from_slice(held);
+        self.say(position, Statement::Value { variable, held: place, count: held.len() as u32 })
+    }
+
+    /// The function's `OpFunction`.
+    pub fn function_id(&self, function: FunctionId) -> Option<Id> {
+        self.functions[function]
+    }
+
+    /// The variable's `OpVariable` or constant, if it is no function's.
+    pub fn global_id(&self, variable: VariableId) -> Option<Id> {
+        self.globals[variable]
+    }
+
+    /// What is said of positions, in the order in which it was said.
+    pub fn statements(&self) -> &[(Position, Statement)] {
+        &self.statements
+    }
+
+    /// What holds variables.
+    pub fn held(&self) -> &[Held] {
+        &self.held
+    }
+
+    fn say(&mut self, position: Position, statement: Statement) -> &mut Self {
+        self.statements.push((position, statement));
+        self
+    }
+}

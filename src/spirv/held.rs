@@ -1,0 +1,234 @@
+//! What holds a variable: the result of an instruction, and what is to be done to get from there to the variable.
+
+use core::ops::Range;
+
+use smallvec::SmallVec;
+
+use super::words::Id;
+
+/// An operation of an expression: section 3.6. The stack has one entry at first, the value or the address that the
+/// expression is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DebugOperation {
+    /// The value at the address on top.
+    Deref,
+    /// The sum of the two on top.
+    Plus,
+    /// The second less the top.
+    Minus,
+    /// The top and a number more.
+    PlusUconst(u32),
+    /// So many bits of what was said last, from a bit of it on.
+    BitPiece {
+        /// The first of the bits, counted from the first of that.
+        offset: u32,
+        /// How many.
+        size: u32,
+    },
+    /// The two on top change places.
+    Swap,
+    /// The value at the address on top, in the address space below it.
+    Xderef,
+    /// The top is the value, which is in no memory.
+    StackValue,
+    /// A number.
+    Constu(u32),
+    /// These bits of the variable.
+    Fragment {
+        /// The first of the bits, counted from the first of the variable.
+        offset: u32,
+        /// How many.
+        size: u32,
+    },
+}
+
+impl DebugOperation {
+    /// Its number, which is its place in [`OPERATIONS`](super::OPERATIONS).
+    pub const fn number(self) -> u32 {
+        match self {
+            Self::Deref => 0,
+            Self::Plus => 1,
+            Self::Minus => 2,
+            Self::PlusUconst(_) => 3,
+            Self::BitPiece { .. } => 4,
+            Self::Swap => 5,
+            Self::Xderef => 6,
+            Self::StackValue => 7,
+            Self::Constu(_) => 8,
+            Self::Fragment { .. } => 9,
+        }
+    }
+
+    /// Its operands.
+    pub fn operands(self) -> SmallVec<[u32; 2]> {
+        match self {
+            Self::PlusUconst(number) | Self::Constu(number) => [number].into_iter().collect(),
+            Self::BitPiece { offset, size } | Self::Fragment { offset, size } => [offset, size].into(),
+            _ => SmallVec::new(),
+        }
+    }
+
+    /// The operation of a number that has these operands.
+    pub fn new(number: u32, operands: &[u32]) -> Option<Self> {
+        Some(match (number, operands) {
+            (0, []) => Self::Deref,
+            (1, []) => Self::Plus,
+            (2, []) => Self::Minus,
+            (3, &[number]) => Self::PlusUconst(number),
+            (4, &[offset, size]) => Self::BitPiece { offset, size },
+            (5, []) => Self::Swap,
+            (6, []) => Self::Xderef,
+            (7, []) => Self::StackValue,
+            (8, &[number]) => Self::Constu(number),
+            (9, &[offset, size]) => Self::Fragment { offset, size },
+            _ => return None,
+        })
+    }
+}
+
+/// What holds a variable, or some of its bits.
+///
+/// ```
+/// use eitri::spirv::{Held, Id};
+///
+/// // The result of an instruction is the variable's value.
+/// let x = Held::value(Id(12));
+/// // A structure of two floats is split over two ids.
+/// let parts = [Held::value(Id(30)).bits(0..32), Held::value(Id(31)).bits(32..64)];
+/// // The second member of the result: it is 4 more than the variable.
+/// let n = Held::value(Id(12)).index(1).plus(-4);
+/// // It is in memory, 16 bytes behind where the id points to.
+/// let y = Held::pointer(Id(14)).plus(16);
+/// # let _ = (x, parts, n, y);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[must_use]
+pub struct Held {
+    pub(crate) id: Id,
+    pub(crate) indexes: SmallVec<[Index; 2]>,
+    steps: SmallVec<[DebugOperation; 2]>,
+    how: How,
+    taken: Option<(u32, u32)>,
+    pub(crate) bits: Option<Range<u32>>,
+}
+
+/// Which part of a composite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Index {
+    /// This one, the first being 0.
+    Number(u32),
+    /// The one that the id is the number of.
+    Id(Id),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum How {
+    /// What is computed is the value, or in a declaration the address.
+    Value,
+    /// It is at the address that is computed.
+    Pointer(Option<u32>),
+    /// The steps are all there is to it.
+    Expression,
+}
+
+impl Held {
+    fn new(id: Id, how: How) -> Self {
+        Self { id, indexes: SmallVec::new(), steps: SmallVec::new(), how, taken: None, bits: None }
+    }
+
+    /// The value of the id is the variable's. In a declaration: the variable is what the `OpVariable` is.
+    pub fn value(id: Id) -> Self {
+        Self::new(id, How::Value)
+    }
+
+    /// The value of the id is the address at which the variable is. In a declaration: the address is what the
+    /// `OpVariable` contains.
+    pub fn pointer(id: Id) -> Self {
+        Self::new(id, How::Pointer(None))
+    }
+
+    /// These operations, and no others, get from the value of the id to the variable's; in a declaration, from the
+    /// address of the `OpVariable`.
+    pub fn expression(id: Id, operations: &[DebugOperation]) -> Self {
+        Self { steps: operations.into(), ..Self::new(id, How::Expression) }
+    }
+
+    /// A member or element of the value, the first being 0. Several calls go deeper, as the indexes of `OpAccessChain`.
+    pub fn index(mut self, index: u32) -> Self {
+        self.indexes.push(Index::Number(index));
+        self
+    }
+
+    /// The element of the value that another id is the number of. Not every [mode](super::Mode) has it.
+    pub fn index_by(mut self, index: Id) -> Self {
+        self.indexes.push(Index::Id(index));
+        self
+    }
+
+    /// The value, or the address, and so much more; less, if it is negative.
+    pub fn plus(mut self, more: i32) -> Self {
+        match u32::try_from(more) {
+            Ok(more) => self.steps.push(DebugOperation::PlusUconst(more)),
+            Err(_) => {
+                self.steps.extend([DebugOperation::Constu(more.unsigned_abs()), DebugOperation::Minus]);
+            }
+        }
+        self
+    }
+
+    /// The [address](Self::pointer) is one of this address space, by the number that the consumer knows it by. Of a
+    /// value that is no address it says nothing.
+    pub fn in_space(mut self, space: u32) -> Self {
+        if let How::Pointer(_) = self.how {
+            self.how = How::Pointer(Some(space));
+        }
+        self
+    }
+
+    /// These bits of what the id holds, and no others: counted from its first.
+    pub fn taken(mut self, bits: Range<u32>) -> Self {
+        self.taken = Some((bits.start, bits.end.saturating_sub(bits.start)));
+        self
+    }
+
+    /// It holds these bits of the variable, counted from its first, and no others.
+    pub fn bits(mut self, bits: Range<u32>) -> Self {
+        self.bits = Some(bits);
+        self
+    }
+
+    /// The id.
+    pub fn id(&self) -> Id {
+        self.id
+    }
+
+    /// Which part of the value of the id it is.
+    pub fn indexes(&self) -> &[Index] {
+        &self.indexes
+    }
+
+    /// Whether the variable, or the bits of it, are the value of the id and nothing is to be done.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.how == How::Value && self.steps.is_empty() && self.taken.is_none()
+    }
+
+    /// The operations that say it, of a `DebugValue` or of a `DebugDeclare`.
+    pub fn operations(&self, is_declaration: bool) -> SmallVec<[DebugOperation; 4]> {
+        let mut all = SmallVec::from_slice(&self.steps);
+        match self.how {
+            How::Pointer(None) => all.push(DebugOperation::Deref),
+            How::Pointer(Some(space)) => {
+                all.extend([DebugOperation::Constu(space), DebugOperation::Swap, DebugOperation::Xderef]);
+            }
+            // What was computed is no value that is anywhere.
+            How::Value if !is_declaration && !all.is_empty() => all.push(DebugOperation::StackValue),
+            How::Value | How::Expression => {}
+        }
+        all.extend(self.taken.map(|(offset, size)| DebugOperation::BitPiece { offset, size }));
+        all.extend(self.bits.clone().map(|bits| DebugOperation::Fragment {
+            offset: bits.start,
+            size: bits.end.saturating_sub(bits.start),
+        }));
+        all
+    }
+}

@@ -1,0 +1,38 @@
+//! A model, and what a SPIR-V module has of it, to debug instructions.
+
+mod writer;
+
+use crate::error::At;
+
+/// What the set cannot say, the [mode](super::Mode) leaves out, or is said otherwise than it was described.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Of what: unit, function, variable.
+    pub at: At,
+    /// What, and what is said instead.
+    pub what: String,
+}
+
+/// Debug instructions, by the section of the module that they belong to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Written {
+    /// `OpExtension`.
+    pub extensions: Vec<u32>,
+    /// `OpExtInstImport`.
+    pub imports: Vec<u32>,
+    /// `OpString`.
+    pub strings: Vec<u32>,
+    /// Types and constants.
+    pub constants: Vec<u32>,
+    /// Debug instructions before the functions.
+    pub debug: Vec<u32>,
+    /// Instructions in functions: the word of the module before which they belong, and how many words of
+    /// [`body`](Self::body) they are; sorted.
+    pub places: Vec<(usize, usize)>,
+    /// The words of all instructions in functions.
+    pub body: Vec<u32>,
+    /// What every id is less than.
+    pub bound: u32,
+    /// What is not said.
+    pub left_out: Vec<LeftOut>,
+}

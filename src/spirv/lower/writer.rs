@@ -1,0 +1,321 @@
+//! Words of debug instructions, with the strings, types and constants that they name.
+//!
+//! One encoder for both sets: an instruction is given all operands that it has in either, and the
+//! [table](mod@super::super::table) says which of them the set has, and which are literals.
+
+use core::hash::BuildHasher;
+
+use hashbrown::hash_table::Entry;
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+
+use super::{LeftOut, Written};
+use crate::error::{At, Error, ErrorKind, Result};
+use crate::spirv::ids::Ids;
+use crate::spirv::layout::Layout;
+use crate::spirv::mode::Mode;
+use crate::spirv::opcodes as op;
+use crate::spirv::operand::Field;
+use crate::spirv::table::{Name, Set};
+use crate::spirv::words::{HEADER, Id};
+
+/// Words that an instruction can have.
+pub(super) const MOST_WORDS: usize = 0xffff;
+
+/// An operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Word {
+    /// An id.
+    Id(Id),
+    /// A number: a literal, or the id of a constant, as the set has it.
+    Number(u32),
+}
+
+impl From<Id> for Word {
+    fn from(id: Id) -> Self {
+        Self::Id(id)
+    }
+}
+
+impl From<u32> for Word {
+    fn from(number: u32) -> Self {
+        Self::Number(number)
+    }
+}
+
+/// Where the words of a string are.
+#[derive(Debug, Clone, Copy)]
+enum Text {
+    /// In the module, at this word.
+    There(usize),
+    /// Among the new ones, at this word.
+    New(usize),
+}
+
+/// Writes.
+#[derive(Debug)]
+pub(super) struct Writer<'a> {
+    pub layout: &'a Layout<'a>,
+    pub mode: &'a Mode,
+    pub out: Written,
+    ids: Ids,
+    import: Id,
+    void: Id,
+    none: Option<Id>,
+    hasher: DefaultHashBuilder,
+    texts: HashTable<(Id, Text)>,
+    /// The words of a string that is looked for.
+    text: Vec<u32>,
+    integers: [Option<Id>; 2],
+    constants: HashMap<(bool, u64), Id>,
+}
+
+impl<'a> Writer<'a> {
+    /// Looks for what the module has already.
+    pub fn new(layout: &'a Layout<'a>, mode: &'a Mode) -> Result<Self> {
+        let mut writer = Self {
+            layout,
+            mode,
+            out: Written::default(),
+            ids: Ids::after(layout.words().bound()),
+            import: Id(0),
+            void: Id(0),
+            none: None,
+            hasher: DefaultHashBuilder::default(),
+            texts: HashTable::new(),
+            text: Vec::new(),
+            integers: [None; 2],
+            constants: HashMap::new(),
+        };
+        writer.look();
+        writer.void = match writer.there(|opcode, _| opcode == op::TYPE_VOID) {
+            Some(void) => void,
+            None => writer.declare(op::TYPE_VOID, &[])?,
+        };
+        let set = mode.set;
+        writer.import = match layout.sets().find(|&(_, it)| it == set) {
+            Some((import, _)) => import,
+            None => {
+                let import = writer.ids.fresh()?;
+                let mut words = Vec::new();
+                string_words(set.name(), &mut words);
+                writer.out.imports.push((words.len() as u32 + 2) << 16 | u32::from(op::EXT_INST_IMPORT));
+                writer.out.imports.push(import.0);
+                writer.out.imports.extend(words);
+                import
+            }
+        };
+        Ok(writer)
+    }
+
+    /// Strings, integer types and constants of the module.
+    fn look(&mut self) {
+        let words = self.layout.words();
+        for instruction in words.between(HEADER..self.layout.globals_end()) {
+            let (at, operands) = (instruction.at, instruction.operands());
+            let Some(id) = instruction.result() else { continue };
+            match (instruction.opcode(), operands) {
+                (op::STRING, text) => {
+                    let hash = self.hasher.hash_one(text);
+                    let all = words.all();
+                    let same = |&(_, other): &(Id, Text)| of(other, all, &[]) == text;
+                    let entry = self.texts.entry(hash, same, |&(_, it)| self.hasher.hash_one(of(it, all, &[])));
+                    if let Entry::Vacant(entry) = entry {
+                        entry.insert((id, Text::There(at)));
+                    }
+                }
+                (op::TYPE_INT, &[bits @ (32 | 64), 0]) => {
+                    let integer = &mut self.integers[usize::from(bits == 64)];
+                    *integer = integer.or(Some(id));
+                }
+                (op::CONSTANT, operands) => {
+                    let Some(ty) = instruction.result_type() else { continue };
+                    let value = match *operands {
+                        [word] if Some(ty) == self.integers[0] => (false, u64::from(word)),
+                        [low, high] if Some(ty) == self.integers[1] => {
+                            (true, u64::from(high) << 32 | u64::from(low))
+                        }
+                        _ => continue,
+                    };
+                    self.constants.entry(value).or_insert(id);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The first instruction of the module, before its functions, that is so.
+    fn there(&self, is: impl Fn(u16, &[u32]) -> bool) -> Option<Id> {
+        let all = self.layout.words().between(HEADER..self.layout.globals_end());
+        all.filter(|it| is(it.opcode(), it.operands())).find_map(|it| it.result())
+    }
+
+    /// A new id.
+    pub fn fresh(&mut self) -> Result<Id> {
+        self.ids.fresh()
+    }
+
+    /// A new type, which has no result type.
+    fn declare(&mut self, opcode: u16, operands: &[u32]) -> Result<Id> {
+        let id = self.ids.fresh()?;
+        self.out.constants.push((operands.len() as u32 + 2) << 16 | u32::from(opcode));
+        self.out.constants.push(id.0);
+        self.out.constants.extend_from_slice(operands);
+        Ok(id)
+    }
+
+    /// The `OpString` of a text, which has no zero byte.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] where it is longer than an instruction can be.
+    pub fn string(&mut self, text: &str) -> Result<Id> {
+        self.text.clear();
+        string_words(text, &mut self.text);
+        if self.text.len() + 2 > MOST_WORDS {
+            let what = format!("a string of {} bytes: an instruction has at most 65535 words", text.len());
+            return Err(Error::new(ErrorKind::TooLarge(what)));
+        }
+        let (there, new, text) = (self.layout.words().all(), &self.out.strings, &self.text);
+        let hash = self.hasher.hash_one(&text[..]);
+        let same = |&(_, other): &(Id, Text)| of(other, there, new) == text;
+        let entry = self.texts.entry(hash, same, |&(_, it)| self.hasher.hash_one(of(it, there, new)));
+        let id = match entry {
+            Entry::Occupied(entry) => return Ok(entry.get().0),
+            Entry::Vacant(entry) => {
+                let id = self.ids.fresh()?;
+                entry.insert((id, Text::New(new.len())));
+                id
+            }
+        };
+        self.out.strings.push((self.text.len() as u32 + 2) << 16 | u32::from(op::STRING));
+        self.out.strings.push(id.0);
+        self.out.strings.extend_from_slice(&self.text);
+        Ok(id)
+    }
+
+    /// Bytes of text that one string can have.
+    pub const fn most_text() -> usize {
+        (MOST_WORDS - 2) * 4 - 1
+    }
+
+    /// An unsigned constant of 32 bits, or of 64 where it does not fit.
+    pub fn constant(&mut self, value: u64) -> Result<Id> {
+        let is_long = value > u64::from(u32::MAX);
+        if let Some(&id) = self.constants.get(&(is_long, value)) {
+            return Ok(id);
+        }
+        let index = usize::from(is_long);
+        let ty = match self.integers[index] {
+            Some(ty) => ty,
+            None => self.declare(op::TYPE_INT, &[if is_long { 64 } else { 32 }, 0])?,
+        };
+        self.integers[index] = Some(ty);
+        let id = self.ids.fresh()?;
+        let words = [value as u32, (value >> 32) as u32];
+        let words = &words[..=index];
+        self.out.constants.push((words.len() as u32 + 3) << 16 | u32::from(op::CONSTANT));
+        self.out.constants.extend([ty.0, id.0]);
+        self.out.constants.extend_from_slice(words);
+        self.constants.insert((is_long, value), id);
+        Ok(id)
+    }
+
+    /// `OpTypeVoid`.
+    pub fn void(&self) -> Id {
+        self.void
+    }
+
+    /// The `DebugInfoNone`.
+    pub fn none(&mut self) -> Result<Id> {
+        match self.none {
+            Some(none) => Ok(none),
+            None => {
+                let none = self.instruction(Name::InfoNone, &[])?;
+                self.none = Some(none);
+                Ok(none)
+            }
+        }
+    }
+
+    /// A debug instruction before the functions. Its operands are in the order of the table; the set has not all of
+    /// them.
+    pub fn instruction(&mut self, name: Name, operands: &[(Field, Word)]) -> Result<Id> {
+        let id = self.fresh()?;
+        self.define(id, name, operands)?;
+        Ok(id)
+    }
+
+    /// The same, with an id that was given out before.
+    pub fn define(&mut self, id: Id, name: Name, operands: &[(Field, Word)]) -> Result<()> {
+        let mut words = core::mem::take(&mut self.out.debug);
+        let result = self.encode(&mut words, id, name, operands);
+        self.out.debug = words;
+        result
+    }
+
+    /// A debug instruction among those of a function: appended to the words.
+    pub fn in_body(&mut self, words: &mut Vec<u32>, name: Name, operands: &[(Field, Word)]) -> Result<Id> {
+        let id = self.fresh()?;
+        self.encode(words, id, name, operands)?;
+        Ok(id)
+    }
+
+    fn encode(&mut self, to: &mut Vec<u32>, id: Id, name: Name, operands: &[(Field, Word)]) -> Result<()> {
+        let (set, row, start) = (self.mode.set, name.row(), to.len());
+        let number = row.number(set).ok_or_else(|| {
+            Error::new(ErrorKind::Unsupported(format!("{} has no {}", set.name(), row.text)))
+        })?;
+        to.extend([0, self.void.0, id.0, self.import.0, number]);
+        for &(field, word) in operands {
+            let Some(of) = row.operands(set).find(|of| of.field == field) else { continue };
+            to.push(match word {
+                Word::Id(id) => id.0,
+                Word::Number(number) if of.kind.is_literal(set) => number,
+                Word::Number(number) => self.constant(number.into())?.0,
+            });
+        }
+        let len = to.len() - start;
+        if len > MOST_WORDS {
+            to.truncate(start);
+            let what = format!("{} of {len} words: an instruction has at most 65535", row.text);
+            return Err(Error::new(ErrorKind::TooLarge(what)));
+        }
+        to[start] = (len as u32) << 16 | u32::from(op::EXT_INST);
+        debug_assert!(row.takes(set, len - 5), "{} with {} operands", row.text, len - 5);
+        Ok(())
+    }
+
+    /// Something is not said, or otherwise than it was described.
+    pub fn leave_out(&mut self, at: At, what: impl Into<String>) {
+        self.out.left_out.push(LeftOut { at, what: what.into() });
+    }
+
+    /// Whether the set has no literals.
+    pub fn is_shader(&self) -> bool {
+        self.mode.set == Set::Shader
+    }
+
+    /// All that was written.
+    pub fn finish(mut self) -> Written {
+        self.out.bound = self.ids.bound();
+        self.out
+    }
+}
+
+/// The words of a literal string: its bytes, and at least one byte of 0.
+pub(super) fn string_words(text: &str, words: &mut Vec<u32>) {
+    let (chunks, rest) = text.as_bytes().as_chunks::<4>();
+    words.extend(chunks.iter().map(|chunk| u32::from_le_bytes(*chunk)));
+    let mut last = [0; 4];
+    last[..rest.len()].copy_from_slice(rest);
+    words.push(u32::from_le_bytes(last));
+}
+
+/// The words of the text of an `OpString` that is here.
+fn of<'w>(text: Text, there: &'w [u32], new: &'w [u32]) -> &'w [u32] {
+    let (words, at) = match text {
+        Text::There(at) => (there, at),
+        Text::New(at) => (new, at),
+    };
+    let len = (words[at] >> 16) as usize;
+    &words[at + 2..at + len]
+}
