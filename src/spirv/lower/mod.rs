@@ -2,16 +2,7 @@
 
 mod writer;
 
-use crate::error::At;
-
-/// What the set cannot say, the [mode](super::Mode) leaves out, or is said otherwise than it was described.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Of what: unit, function, variable.
-    pub at: At,
-    /// What, and what is said instead.
-    pub what: String,
-}
+use super::LeftOut;
 
 /// Debug instructions, by the section of the module that they belong to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
