@@ -73,6 +73,7 @@ opcodes! {
     PHI 245 "OpPhi";
     LABEL 248 "OpLabel";
     NO_LINE 317 "OpNoLine";
+    MODULE_PROCESSED 330 "OpModuleProcessed";
     EXT_INST_FORWARD 4433 "OpExtInstWithForwardRefsKHR";
 }
 

@@ -8,6 +8,7 @@ mod common;
 mod golden;
 mod listing;
 mod printed;
+mod raise;
 mod random;
 mod rules;
 #[path = "../common/tools.rs"]
