@@ -33,6 +33,7 @@
 //! ```
 
 mod binding;
+mod evaluate;
 mod held;
 mod ids;
 mod layout;
@@ -50,6 +51,7 @@ mod validate;
 mod words;
 
 pub use binding::{Binding, Position, Statement};
+pub use evaluate::{Evaluated, Initial, evaluate};
 pub use held::{DebugOperation, Held, Index};
 pub use ids::Ids;
 pub use layout::{Constant, Function, Layout};

@@ -1,48 +1,13 @@
 //! Expressions, and what holds a variable.
 
-use smallvec::SmallVec;
-
-use super::{Made, Raiser};
+use super::{Made, Raiser, refused};
 use crate::spirv::held::{DebugOperation, Held, Index};
 use crate::spirv::operand::Field;
-use crate::spirv::read::{Fact, Facts};
+use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-impl Facts<'_> {
-    /// The operations of a `DebugExpression`.
-    ///
-    /// # Errors
-    /// In words, if it is none, or one of them is none of the ten with its operands.
-    pub(in crate::spirv) fn operations(
-        &self,
-        expression: &Fact<'_>,
-    ) -> Result<SmallVec<[DebugOperation; 4]>, String> {
-        if expression.name() != Some(Name::Expression) {
-            return Err(format!("{} is no DebugExpression", expression.result));
-        }
-        let operation = |id: Id| {
-            let fact = self.get(id).filter(|fact| fact.name() == Some(Name::Operation));
-            let fact = fact.ok_or_else(|| format!("{id} is no DebugOperation"))?;
-            let word = |number: Option<u64>| number.and_then(|number| u32::try_from(number).ok());
-            let number = word(self.number(&fact, Field::Operation));
-            let operands = fact.operands().skip(1).map(|operand| match operand.row?.kind.is_literal(fact.set) {
-                true => Some(operand.word),
-                false => word(self.layout().constant(Id(operand.word))?.value),
-            });
-            let operands: Option<SmallVec<[u32; 2]>> = operands.collect();
-            let operation = number.zip(operands).and_then(|(number, of)| DebugOperation::new(number, &of));
-            operation.ok_or_else(|| format!("the operation {id} is not known"))
-        };
-        expression.ids(Field::Operation).map(operation).collect()
-    }
-}
-
 impl<'a> Raiser<'_, 'a> {
-    pub(super) fn operations(&self, expression: &Fact<'_>) -> Made<SmallVec<[DebugOperation; 4]>> {
-        self.facts.operations(expression)
-    }
-
     /// What a `DebugDeclare` or a `DebugValue` says of a variable.
     pub(super) fn held(&self, fact: &Fact<'a>) -> Made<Held> {
         let is_declaration = fact.name() == Some(Name::Declare);
@@ -55,8 +20,8 @@ impl<'a> Raiser<'_, 'a> {
         if self.facts.get(id).is_some() {
             return Err(format!("{id} is a debug instruction"));
         }
-        let expression = self.facts.named(fact, Field::Expression).ok_or("it has no expression")?;
-        let operations = self.operations(&expression)?;
+        let expression = fact.id(Field::Expression).ok_or("it has no expression")?;
+        let operations = self.facts.operations(expression).map_err(refused)?;
         let mut held = form(id, &operations, is_declaration);
         for index in fact.ids(Field::Index) {
             let number = layout.constant(index).and_then(|constant| constant.value);

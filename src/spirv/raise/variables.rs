@@ -145,7 +145,7 @@ impl<'a> Raiser<'_, 'a> {
     /// The number that an expression pushes, if it does no more.
     fn constant_of(&self, expression: &Fact<'_>) -> Option<u32> {
         use crate::spirv::DebugOperation::{Constu, StackValue};
-        match self.operations(expression).ok()?[..] {
+        match self.facts.operations(expression.result).ok()?[..] {
             [Constu(value)] | [Constu(value), StackValue] => Some(value),
             _ => None,
         }
