@@ -14,7 +14,7 @@ use eitri::build::{Builder, DataMember, Extent, Template};
 use eitri::error::{Error, ErrorKind};
 use eitri::lower::{Consumer, Policy, lower, lower_loc};
 use eitri::model::{
-    Address, BaseEncoding, CompositeKind, Entity, ExprId, FileId, FunctionId, Imported, Loc, Module,
+    Address, BaseEncoding, CompositeKind, Entity, ExprId, FileId, FunctionId, Imported, Loc, Module, Passed,
     PointerKind, ProcedureId, Qualifier, Row, ScopeId, SourceLine, Stack, Symbol, TypeId, UnitId, Val,
     VariableId, VariantValues,
 };
@@ -36,6 +36,13 @@ struct Start {
     other: UnitId,
     other_int: TypeId,
     other_function: FunctionId,
+}
+
+impl Start {
+    /// The first line of the unit.
+    fn line(&self) -> Result<SourceLine> {
+        Ok(SourceLine { file: self.m.primary_file(self.unit)?, line: 1, column: 0 })
+    }
 }
 
 fn start() -> Start {
@@ -255,11 +262,11 @@ const CASES: &[Case] = &[
     })),
     ("a block in a unit", || of(|a, _| a.m.block(a.unit, &[0..4]).map(drop))),
     ("an inlined function of another unit", || of(|a, _| {
-        let call = SourceLine { file: a.m.primary_file(a.unit)?, line: 1, column: 0 };
+        let call = a.line()?;
         a.m.inlined(a.saxpy, a.other_function, &[0..4], call).map(drop)
     })),
     ("a foreign inlined function", || of(|a, f| {
-        let call = SourceLine { file: a.m.primary_file(a.unit)?, line: 1, column: 0 };
+        let call = a.line()?;
         a.m.inlined(a.saxpy, f.function, &[0..4], call).map(drop)
     })),
     ("a call in a foreign file", || of(|a, f| {
@@ -270,7 +277,7 @@ const CASES: &[Case] = &[
     ("an instance of a variable that is not inlined", || of(|a, _| {
         let n = a.m.variable(a.saxpy, "n", a.int)?.id();
         let inner = a.m.function(a.unit, "inner")?.id();
-        let call = SourceLine { file: a.m.primary_file(a.unit)?, line: 1, column: 0 };
+        let call = a.line()?;
         let scope = a.m.inlined(a.saxpy, inner, &[0..4], call)?;
         a.m.inlined_variable(scope, n).map(drop)
     })),
@@ -592,7 +599,7 @@ const CASES: &[Case] = &[
     ("a type in a call that was inlined", || of(|a, _| {
         let class = a.m.class(a.unit, Some("tile"), 8)?;
         let inner = a.m.function(a.unit, "inner")?.id();
-        let call = SourceLine { file: a.m.primary_file(a.unit)?, line: 1, column: 0 };
+        let call = a.line()?;
         let scope = a.m.inlined(a.saxpy, inner, &[0..4], call)?;
         a.m.describe_type(class)?.within(scope).map(drop)
     })),
@@ -640,7 +647,7 @@ const CASES: &[Case] = &[
     ("the definition of a function that is defined", || of(|a, _| a.m.function_definition(a.unit, a.saxpy).map(drop))),
     ("a function that is inlined and only declared", || of(|a, _| {
         let inner = a.m.function_declaration(a.unit, "inner")?.id();
-        let call = SourceLine { file: a.m.primary_file(a.unit)?, line: 1, column: 0 };
+        let call = a.line()?;
         a.m.inlined(a.saxpy, inner, &[0..4], call).map(drop)
     })),
     ("code of a declaration", || of_end(|a, _| {
@@ -668,9 +675,45 @@ const CASES: &[Case] = &[
     })),
     ("a unit that is entered", || of(|a, _| a.m.entry_pc(a.unit, 8))),
     ("a function that is entered behind its end", || of(|a, _| a.m.entry_pc(a.saxpy, 0x180))),
-    ("a discriminator of a block", || of(|a, _| {
+    ("a discriminator of a namespace", || of(|a, _| {
+        let namespace = a.m.namespace(a.unit, "n")?;
+        a.m.discriminator(namespace, 1)
+    })),
+    ("an inlined call that begins", || of(|a, _| {
+        let inner = a.m.function(a.unit, "inner")?.id();
+        let line = a.line()?;
+        let inlined = a.m.inlined(a.saxpy, inner, &[0..4], line)?;
+        a.m.begins(inlined, line)
+    })),
+    ("a block that begins in another unit's file", || of(|a, _| {
         let block = a.m.block(a.saxpy, &[0..8])?;
-        a.m.discriminator(block, 1)
+        let file = a.m.primary_file(a.other)?;
+        a.m.begins(block, SourceLine { file, line: 1, column: 0 })
+    })),
+    ("an instance of a block of another function", || of(|a, _| {
+        let inner = a.m.function(a.unit, "inner")?.id();
+        let line = a.line()?;
+        let inlined = a.m.inlined(a.saxpy, inner, &[0..4], line)?;
+        let block = a.m.block(a.saxpy, &[0..8])?;
+        a.m.inlined_block(inlined, block, &[0..4]).map(drop)
+    })),
+    ("an instance of an inlined call", || of(|a, _| {
+        let inner = a.m.function(a.unit, "inner")?.id();
+        let line = a.line()?;
+        let inlined = a.m.inlined(a.saxpy, inner, &[0..4], line)?;
+        a.m.inlined_block(inlined, inlined, &[0..4]).map(drop)
+    })),
+    ("an instance of a block, not inlined", || of(|a, _| {
+        let block = a.m.block(a.saxpy, &[0..8])?;
+        a.m.inlined_block(a.saxpy, block, &[0..4]).map(drop)
+    })),
+    ("a body in no file", || of_end(|a, _| {
+        a.m.function(a.unit, "f")?.body_line(1);
+        Ok(())
+    })),
+    ("how a pointer is passed", || of(|a, _| {
+        let pointer = a.m.pointer(a.unit, None)?;
+        a.m.describe_type(pointer)?.passed(Passed::ByValue).map(drop)
     })),
     ("an object that is no parameter", || of(|a, _| {
         let n = a.m.variable(a.saxpy, "n", a.int)?.id();

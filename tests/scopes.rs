@@ -30,8 +30,8 @@ const ROWS: &[Row] = &[
         "unit `a.c`, function `f`, pc 0x40..0x41: the range is not inside of the function, which has 0x40 bytes"),
     (|m| { let f = function(m)?; let b = m.block(f, &[0..8])?; m.entry_pc(b, 8) },
         "unit `a.c`, function `f`, pc 0x8..0x9: the pc at which it is entered is not in its code"),
-    (|m| { let f = function(m)?; { let b = m_block(m, f)?; m.discriminator(b, 1) } },
-        "unit `a.c`, function `f`: a discriminator tells inlined calls apart"),
+    (|m| { let f = function(m)?; { let n = m.namespace(f, "n")?; m.discriminator(n, 1) } },
+        "unit `a.c`, function `f`: an inlined call or a block has a discriminator"),
     (|m| {
         let u = m.unit("u");
         let d = m.function_declaration(u, "d")?.id();

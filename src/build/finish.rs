@@ -15,7 +15,8 @@ impl Builder {
     /// [`ErrorKind::OverlappingRanges`] where a variable has two; [`ErrorKind::CyclicType`];
     /// [`ErrorKind::UnknownId`] where something is declared in a file of another unit, or a function's symbol
     /// is not there; [`ErrorKind::BadArgument`] where a parameter is in no function, a variable is both always
-    /// at one place and at others by pc, one by pc is in no function, a declaration has code or a place, a
+    /// at one place and at others by pc, one by pc is in no function, a declaration has code or a place, the
+    /// body of a function begins at a line of no file, a
     /// static member has a place in its class, a call has no pc, only some files of a unit have an MD5 sum, a
     /// function with rows does not end where an instruction could, a file among the macros does not end,
     /// regions of lanes overlap and do not nest, a symbol has no name, or what a call without an error was told
@@ -106,6 +107,12 @@ fn check_functions(module: &Module) -> Result<()> {
             return Err(Error::bad_argument("the code goes past the last address").or_at(at()));
         }
         check_line(module, function.line, function.scope).map_err(|error| error.or_at(at()))?;
+        let declared = function.specification.map(|declaration| &module.functions[declaration]);
+        let has_file = function.line.is_some() || declared.is_some_and(|declared| declared.line.is_some());
+        if function.body_line != 0 && !has_file {
+            let what = "the body begins in the file of the declaration, and that is not said";
+            return Err(Error::bad_argument(what).or_at(at()));
+        }
         if function.is_declaration && function.address.is_some() {
             return Err(Error::bad_argument("a declaration has no code").or_at(at()));
         }

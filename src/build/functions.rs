@@ -74,6 +74,7 @@ impl Builder {
             scope,
             returns: None,
             line: None,
+            body_line: 0,
             address: None,
             bytes: 0,
             is_external: false,
@@ -201,6 +202,13 @@ impl FunctionBuilder<'_> {
     /// The same, with a column.
     pub fn declared_at(&mut self, line: SourceLine) -> &mut Self {
         self.data().line = Some(line);
+        self
+    }
+
+    /// The line at which its body begins, of the file in which it is [declared](Self::declared), counted from
+    /// 1. In DWARF the rows of its code say it.
+    pub fn body_line(&mut self, line: u32) -> &mut Self {
+        self.data().body_line = line;
         self
     }
 

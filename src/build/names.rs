@@ -102,8 +102,16 @@ impl ImportBuilder<'_> {
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the file is not there, or another unit's.
     pub fn declared(&mut self, file: FileId, line: u32) -> Result<&mut Self> {
+        self.declared_at(SourceLine { file, line, column: 0 })
+    }
+
+    /// The same, with a column.
+    ///
+    /// # Errors
+    /// As [`declared`](Self::declared).
+    pub fn declared_at(&mut self, line: SourceLine) -> Result<&mut Self> {
         let scope = self.builder.module.imports[self.id].scope;
-        let line = declared(&self.builder.module, scope, file, line)?;
+        declared(&self.builder.module, scope, line)?;
         self.builder.module.imports[self.id].line = Some(line);
         Ok(self)
     }
@@ -132,15 +140,13 @@ impl LabelBuilder<'_> {
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the file is not there, or another unit's.
     pub fn declared(&mut self, file: FileId, line: u32) -> Result<&mut Self> {
         let scope = self.builder.module.labels[self.id].scope;
-        let line = declared(&self.builder.module, scope, file, line)?;
+        let line = SourceLine { file, line, column: 0 };
+        declared(&self.builder.module, scope, line)?;
         self.builder.module.labels[self.id].line = Some(line);
         Ok(self)
     }
 }
 
-fn declared(module: &Module, scope: ScopeId, file: FileId, line: u32) -> Result<SourceLine> {
-    let line = SourceLine { file, line, column: 0 };
-    super::finish::check_line(module, Some(line), scope)
-        .map_err(|error| error.or_at(module.at_scope(scope)))?;
-    Ok(line)
+fn declared(module: &Module, scope: ScopeId, line: SourceLine) -> Result<()> {
+    super::finish::check_line(module, Some(line), scope).map_err(|error| error.or_at(module.at_scope(scope)))
 }

@@ -83,6 +83,21 @@ impl UnitBuilder<'_> {
         self
     }
 
+    /// What the compiler was called with, as one text. In DWARF it is at the end of the
+    /// [producer](Self::producer), behind a space.
+    pub fn command_line(&mut self, command_line: &str) -> &mut Self {
+        let scope = self.builder.module.units[self.id].scope;
+        let command_line = self.builder.string(command_line, |module| module.at_scope(scope));
+        self.builder.module.units[self.id].command_line = Some(command_line);
+        self
+    }
+
+    /// Its code was optimized. DWARF has no place for it.
+    pub fn optimized(&mut self) -> &mut Self {
+        self.builder.module.units[self.id].is_optimized = true;
+        self
+    }
+
     /// The source language, as [`Language::HIP`], or a number `DW_LANG_*`. DWARF 5 section 3.1.1, item 5.
     pub fn language(&mut self, language: impl Into<Language>) -> &mut Self {
         self.builder.module.units[self.id].language = Some(language.into());
@@ -129,15 +144,15 @@ impl Builder {
     pub fn unit(&mut self, name: &str) -> UnitId {
         let name = self.string(name, |_| At::default());
         let id = self.module.units.next_key();
-        let kind = ScopeKind::Unit;
-        let scope =
-            self.module.scopes.push(Scope { unit: id, parent: None, kind, entry_pc: None, ranges: 0..0 });
+        let scope = self.module.scopes.push(Scope::new(id, None, ScopeKind::Unit));
         let file = self.module.files.push(File { unit: id, name, directory: None, md5: None, source: None });
         self.files.insert((id, None, name), file);
         self.module.units.push(Unit {
             name,
             directory: None,
             producer: None,
+            command_line: None,
+            is_optimized: false,
             language: None,
             language_version: None,
             split_name: None,
@@ -256,6 +271,45 @@ impl Builder {
         self.code_scope(parent, ScopeKind::Block, pcs)
     }
 
+    /// A block of a function that was inlined, where it was inlined: `origin` is the block of that function.
+    /// DWARF 5 section 3.3.8.2.
+    ///
+    /// # Errors
+    /// As [`block`](Self::block); [`ErrorKind::UnknownId`] where the origin is not there;
+    /// [`ErrorKind::BadArgument`] where it is not a block of the function of which the innermost inlined call
+    /// around is.
+    pub fn inlined_block(
+        &mut self,
+        parent: impl InScope,
+        origin: ScopeId,
+        pcs: &[Range<u64>],
+    ) -> Result<ScopeId> {
+        let parent = parent.scope(&self.module)?;
+        let at = || self.module.at_scope(parent);
+        origin.scope(&self.module).map_err(|error| error.or_at(at()))?;
+        let is_block = self.module.scopes[origin].kind == ScopeKind::Block;
+        let bodies = (self.body(parent), self.body(origin));
+        if !is_block || !matches!(bodies, (Some((inlined, true)), Some((of, false))) if inlined == of) {
+            let what = format!("{origin} is no block of the function that is inlined here");
+            return Err(crate::Error::bad_argument(what).or_at(at()));
+        }
+        let scope = self.block(parent, pcs)?;
+        self.module.scopes[scope].origin = Some(origin);
+        Ok(scope)
+    }
+
+    /// The function whose body the scope is in, and whether that is where it was inlined.
+    fn body(&self, mut scope: ScopeId) -> Option<(FunctionId, bool)> {
+        loop {
+            let Scope { kind, parent, .. } = &self.module.scopes[scope];
+            match kind {
+                ScopeKind::Function(function) => return Some((*function, false)),
+                ScopeKind::Inlined { function, .. } => return Some((*function, true)),
+                _ => scope = (*parent)?,
+            }
+        }
+    }
+
     /// A function that was inlined: where, its half-open pc ranges in bytes from the start of the function
     /// that it was inlined into, and the place of the call in the source.
     ///
@@ -281,7 +335,7 @@ impl Builder {
             let what = format!("`{name}` is declared and has no body to inline");
             return Err(crate::Error::bad_argument(what).or_at(at()));
         }
-        let scope = self.code_scope(parent, ScopeKind::Inlined { function, call, discriminator: 0 }, pcs)?;
+        let scope = self.code_scope(parent, ScopeKind::Inlined { function, call }, pcs)?;
         self.module.functions[function].is_inlined = true;
         Ok(scope)
     }
@@ -306,21 +360,44 @@ impl Builder {
         Ok(())
     }
 
-    /// Which of several calls of one line an inlined call is, as the rows of the line table tell them apart.
+    /// Where in the source a block or a namespace begins. DWARF has a place for that of a namespace: section
+    /// 2.14.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the scope is not there; [`ErrorKind::BadArgument`] where it is no
-    /// inlined call.
-    pub fn discriminator(&mut self, inlined: ScopeId, number: u32) -> Result<()> {
-        let scope = inlined.scope(&self.module)?;
-        let at = self.module.at_scope(scope);
-        match &mut self.module.scopes[scope].kind {
-            ScopeKind::Inlined { discriminator, .. } => *discriminator = number,
+    /// [`ErrorKind::UnknownId`] where the scope is not there, or the file is not there or another unit's;
+    /// [`ErrorKind::BadArgument`] where the scope is neither a block nor a namespace.
+    pub fn begins(&mut self, scope: ScopeId, line: SourceLine) -> Result<()> {
+        let scope = scope.scope(&self.module)?;
+        let result = match self.module.scopes[scope].kind {
+            ScopeKind::Block | ScopeKind::Namespace { .. } => {
+                super::finish::check_line(&self.module, Some(line), scope)
+            }
+            _ => Err(Error::bad_argument("where it begins is said of a block or a namespace")),
+        };
+        result.map_err(|error| error.or_at(self.module.at_scope(scope)))?;
+        self.module.scopes[scope].line = Some(line);
+        Ok(())
+    }
+
+    /// Which of several calls of one line an inlined call is, as the rows of the line table tell them apart;
+    /// of a block, which discriminator its instructions have. DWARF has a place for that of a call:
+    /// `DW_AT_GNU_discriminator`; of instructions the rows say it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where the scope is not there; [`ErrorKind::BadArgument`] where it is neither
+    /// an inlined call nor a block.
+    pub fn discriminator(&mut self, scope: ScopeId, number: u32) -> Result<()> {
+        let scope = scope.scope(&self.module)?;
+        match self.module.scopes[scope].kind {
+            ScopeKind::Inlined { .. } | ScopeKind::Block => {
+                self.module.scopes[scope].discriminator = number;
+                Ok(())
+            }
             _ => {
-                return Err(crate::Error::bad_argument("a discriminator tells inlined calls apart").or_at(at));
+                let error = Error::bad_argument("an inlined call or a block has a discriminator");
+                Err(error.or_at(self.module.at_scope(scope)))
             }
         }
-        Ok(())
     }
 
     /// An error unless the pc is in the code of the scope's function, or right behind it, if that may be.
@@ -393,6 +470,6 @@ impl Builder {
 
     pub(super) fn scope(&mut self, parent: ScopeId, kind: ScopeKind) -> ScopeId {
         let unit = self.module.scopes[parent].unit;
-        self.module.scopes.push(Scope { unit, parent: Some(parent), kind, entry_pc: None, ranges: 0..0 })
+        self.module.scopes.push(Scope::new(unit, Some(parent), kind))
     }
 }

@@ -183,11 +183,11 @@ impl<'a, 'o> Compare<'a, 'o> {
             self.code(found, &expected, &at);
         }
         self.entry_pc(id, found, function, &at);
-        if let ScopeKind::Inlined { function: callee, call, discriminator } = module.scope(id).kind {
+        if let ScopeKind::Inlined { function: callee, call } = module.scope(id).kind {
             self.instance_of(found, Origin::Function(callee), &at);
             self.source_line(found, &at, Some(call), CALL_LINE);
             let number = found.number(dw::DW_AT_GNU_discriminator).unwrap_or(0);
-            self.same(&at, "the discriminator", &discriminator.into(), &number);
+            self.same(&at, "the discriminator", &module.scope(id).discriminator.into(), &number);
             if function.is_some() {
                 self.lanes.push((id, found));
             }

@@ -185,11 +185,9 @@ impl<'m> Known<'m> {
     /// The id that the scope is to be given.
     pub fn scope_id(&self, id: ScopeId) -> Option<Text<'m>> {
         let (is_named, scope) = (scope_name(self.module, id).is_some(), self.module.scope(id));
-        let is_told_apart = matches!(scope.kind, ScopeKind::Inlined { discriminator: 1.., .. });
+        let is_described = scope.entry_pc.is_some() || scope.discriminator != 0;
         match self.scope_name(id) {
-            None if is_named || scope.entry_pc.is_some() || is_told_apart || self.blocks.contains(&id) => {
-                Some(self.scope_ref(id))
-            }
+            None if is_named || is_described || self.blocks.contains(&id) => Some(self.scope_ref(id)),
             _ => None,
         }
     }

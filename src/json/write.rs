@@ -222,7 +222,7 @@ impl<'m, W: Write> Writer<'m, W> {
                 said.id = known.scope_id(id);
                 Statement::Block(said)
             }
-            ScopeKind::Inlined { function, call, .. } => {
+            ScopeKind::Inlined { function, call } => {
                 let call = known.line(call);
                 let mut said = say::Inlined::new(within, known.function_ref(function), pcs(), call);
                 said.id = known.scope_id(id);
@@ -232,9 +232,7 @@ impl<'m, W: Write> Writer<'m, W> {
         self.say(&said)?;
         let mut described = say::DescribeScope::new(known.scope_ref(id));
         described.entry_pc = scope.entry_pc.map(Number);
-        if let ScopeKind::Inlined { discriminator: number @ 1.., .. } = scope.kind {
-            described.discriminator = Some(number);
-        }
+        described.discriminator = Some(scope.discriminator).filter(|&number| number != 0);
         match (described.entry_pc, described.discriminator) {
             (None, None) => Ok(()),
             _ => self.say(&Statement::DescribeScope(described)),

@@ -151,15 +151,16 @@ impl Dies<'_> {
                 self.entry_pc(id, instance);
                 self.info.end_entry();
             }
-            ScopeKind::Inlined { function, call, discriminator } => {
+            ScopeKind::Inlined { function, call } => {
                 let lanes = instance.map(|instance| self.lane_attributes(id, instance)).transpose()?;
                 self.info.begin_entry(gimli::DW_TAG_inlined_subroutine, has_children, None);
                 self.info.reference(gimli::DW_AT_abstract_origin, self.entries.function(*function));
                 self.scope_range(module.ranges(id), instance);
                 self.entry_pc(id, instance);
                 self.call_line(*call);
-                if *discriminator != 0 {
-                    self.info.unsigned(gimli::DW_AT_GNU_discriminator, (*discriminator).into());
+                let discriminator = module.scopes[id].discriminator;
+                if discriminator != 0 {
+                    self.info.unsigned(gimli::DW_AT_GNU_discriminator, discriminator.into());
                 }
                 self.said_of_lanes(lanes.unwrap_or_default());
                 self.info.end_entry();

@@ -227,8 +227,16 @@ impl<'m> Signatures<'m> {
                 self.tasks.push(Task::Elements(*count));
             }
             TypeKind::Composite(composite) => {
-                let Composite { kind: _, name: _, scope: _, templates, bases, members, variant_parts } =
-                    composite;
+                let Composite {
+                    kind: _,
+                    name: _,
+                    scope: _,
+                    passed: _,
+                    templates,
+                    bases,
+                    members,
+                    variant_parts,
+                } = composite;
                 self.alignment(ty);
                 self.byte_size(ty);
                 self.tasks.extend(templates.iter().map(Task::Template));

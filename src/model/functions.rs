@@ -21,6 +21,8 @@ pub struct Function {
     pub returns: Option<TypeId>,
     /// Where it is declared.
     pub line: Option<SourceLine>,
+    /// The line at which its body begins, of the file in which it is declared; 0 where that is not said.
+    pub body_line: u32,
     /// Where its code is; `None` if it was only inlined, or is declared and no more.
     pub address: Option<Address>,
     /// Bytes of its code.

@@ -46,7 +46,7 @@ pub(crate) use strings::Strings;
 pub(crate) use tree::Tree;
 pub use types::{
     Accessibility, Base, BaseEncoding, BaseOffset, Composite, CompositeKind, Count, Dimension, Discriminant,
-    Member, MemorySpace, PointerKind, Qualifier, TemplateArgument, TemplateParameter, Type, TypeKind,
+    Member, MemorySpace, Passed, PointerKind, Qualifier, TemplateArgument, TemplateParameter, Type, TypeKind,
     Variant, VariantPart, VariantValues,
 };
 

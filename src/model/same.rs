@@ -177,7 +177,7 @@ macro_rules! fields { ($($type:ident { $($field:ident),* })*) => { $(
     }
 )* } }
 fields! {
-    Unit { name, directory, producer, split_name }
+    Unit { name, directory, producer, command_line, split_name }
     File { name, directory, source }
     Type { kind }
     Composite { name, templates, bases, members }

@@ -16,6 +16,10 @@ pub struct Unit {
     pub directory: Option<StringId>,
     /// The compiler.
     pub producer: Option<StringId>,
+    /// What the compiler was called with.
+    pub command_line: Option<StringId>,
+    /// Whether its code was optimized.
+    pub is_optimized: bool,
     /// The source language.
     pub language: Option<Language>,
     /// The version of the language, as DWARF 6 numbers it, where the language does not say it already.
@@ -65,11 +69,25 @@ pub struct Scope {
     pub parent: Option<ScopeId>,
     /// What it is.
     pub kind: ScopeKind,
+    /// Where in the source a block or a namespace begins.
+    pub line: Option<SourceLine>,
+    /// Of an inlined call, which of several calls of that line it is, as the rows of the line table tell them
+    /// apart; of a block, the discriminator of its instructions. 0 for none.
+    pub discriminator: u32,
+    /// The block of the inlined function that this block is an instance of.
+    pub origin: Option<ScopeId>,
     /// The pc, in bytes from the start of the function, at which it is entered, where that is not its lowest.
     pub entry_pc: Option<u64>,
     /// Its code: half-open pc ranges, as indices into the module's list. The whole function where there
     /// are none.
     pub(crate) ranges: Range<u32>,
+}
+
+impl Scope {
+    /// A scope of which nothing else is said.
+    pub(crate) fn new(unit: UnitId, parent: Option<ScopeId>, kind: ScopeKind) -> Self {
+        Self { unit, parent, kind, line: None, discriminator: 0, origin: None, entry_pc: None, ranges: 0..0 }
+    }
 }
 
 /// What a scope is.
@@ -96,8 +114,6 @@ pub enum ScopeKind {
         function: FunctionId,
         /// Where it was called.
         call: SourceLine,
-        /// Which of several calls of that line, as the rows of the line table tell them apart; 0 for none.
-        discriminator: u32,
     },
 }
 

@@ -185,7 +185,7 @@ pub const STATEMENTS: &[(&str, &str)] = &[
     ("a block that is entered elsewhere", r#"{"block": {"in": "saxpy", "pcs": [[0, 8]], "id": "b"}}, {"describe_scope": {"scope": "b", "entry_pc": 8}}"#),
     ("a unit that is entered", r#"{"describe_scope": {"scope": "saxpy.cl", "entry_pc": 8}}"#),
     ("a function that is entered behind its end", r#"{"describe_scope": {"scope": "saxpy", "entry_pc": 384}}"#),
-    ("a discriminator of a block", r#"{"block": {"in": "saxpy", "pcs": [[0, 8]], "id": "b"}}, {"describe_scope": {"scope": "b", "discriminator": 1}}"#),
+    ("a discriminator of a namespace", r#"{"namespace": {"in": "saxpy.cl", "name": "n", "id": "n"}}, {"describe_scope": {"scope": "n", "discriminator": 1}}"#),
     ("an object that is no parameter", r#"{"variable": {"in": "saxpy", "name": "n", "type": "int", "id": "n"}}, {"describe_function": {"function": "saxpy", "object_pointer": "n"}}"#),
     ("the base of a frame in a wrong lane", r#"{"describe_function": {"function": "saxpy", "frame_base": {"lane": ["v4", 32]}}}"#),
     ("another unit's function imported", r#"{"import": {"in": "saxpy.cl", "function": "g"}}"#),

@@ -283,17 +283,12 @@ impl Builder {
         let name = name.map(|name| self.name_in(unit, name)).transpose()?;
         let id = self.module.types.next_key();
         let parent = Some(self.module.units[unit].scope);
-        let scope = self.module.scopes.push(Scope {
-            unit,
-            parent,
-            kind: ScopeKind::Type(id),
-            entry_pc: None,
-            ranges: 0..0,
-        });
+        let scope = self.module.scopes.push(Scope::new(unit, parent, ScopeKind::Type(id)));
         let composite = Composite {
             kind,
             name,
             scope,
+            passed: None,
             templates: Vec::new(),
             bases: Vec::new(),
             members: Vec::new(),

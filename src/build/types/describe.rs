@@ -2,7 +2,9 @@
 
 use crate::build::{Builder, InScope};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Accessibility, FileId, Scope, ScopeId, ScopeKind, SourceLine, Type, TypeId, TypeKind};
+use crate::model::{
+    Accessibility, FileId, Passed, Scope, ScopeId, ScopeKind, SourceLine, Type, TypeId, TypeKind,
+};
 
 /// A member of a structure, class, union or variant, for [`Builder::data_member`]. DWARF 5 section 5.7.6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +61,13 @@ impl<'a> DataMember<'a> {
     /// Where it is declared. Lines count from 1.
     #[must_use]
     pub fn declared(self, file: FileId, line: u32) -> Self {
-        Self { line: Some(SourceLine { file, line, column: 0 }), ..self }
+        self.declared_at(SourceLine { file, line, column: 0 })
+    }
+
+    /// The same, with a column.
+    #[must_use]
+    pub fn declared_at(self, line: SourceLine) -> Self {
+        Self { line: Some(line), ..self }
     }
 }
 
@@ -92,8 +100,23 @@ impl TypeBuilder<'_> {
 
     /// Where it is declared. Lines count from 1.
     pub fn declared(&mut self, file: FileId, line: u32) -> &mut Self {
-        self.data().line = Some(SourceLine { file, line, column: 0 });
+        self.declared_at(SourceLine { file, line, column: 0 })
+    }
+
+    /// The same, with a column.
+    pub fn declared_at(&mut self, line: SourceLine) -> &mut Self {
+        self.data().line = Some(line);
         self
+    }
+
+    /// How objects of a structure, class or union are given to functions. DWARF 5 section 5.7.1.1.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] where it is no structure, class or union.
+    pub fn passed(&mut self, passed: Passed) -> Result<&mut Self> {
+        self.builder.known_composite(self.id)?;
+        self.builder.composite_mut(self.id).passed = Some(passed);
+        Ok(self)
     }
 
     /// Bytes of which the address of everything of this type is a multiple, where that is said in the source

@@ -10,7 +10,7 @@ use crate::op::{uleb_len, write_byte_uleb, write_sleb, write_uleb};
 impl Dies<'_> {
     pub(super) fn composite(&mut self, id: TypeId, composite: &Composite, is_one: bool) -> Result<()> {
         let ty = &self.module.types[id];
-        let Composite { kind, name, scope, templates, bases, members, variant_parts } = composite;
+        let Composite { kind, name, scope, passed: _, templates, bases, members, variant_parts } = composite;
         let has_children = !(templates.is_empty()
             && bases.is_empty()
             && members.is_empty()

@@ -15,6 +15,8 @@ pub struct Composite {
     pub name: Option<StringId>,
     /// Its own scope, in which its static members, member functions and nested types are declared.
     pub scope: ScopeId,
+    /// How objects of it are given to functions; `None` where that is not said.
+    pub passed: Option<Passed>,
     /// What it stands for as the instance of a template, in order.
     pub templates: Vec<TemplateParameter>,
     /// What it is derived from, in order.
@@ -34,6 +36,15 @@ pub enum CompositeKind {
     Class,
     /// A union: its members share their bits.
     Union,
+}
+
+/// How objects of a structure, class or union are given to a function and returned by it. DWARF 5 section 5.7.1.1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Passed {
+    /// They themselves.
+    ByValue,
+    /// Their addresses.
+    ByReference,
 }
 
 /// What a class is derived from: DWARF 5 section 5.7.3.

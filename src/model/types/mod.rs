@@ -8,7 +8,8 @@ mod template;
 pub use array::{Count, Dimension};
 pub use base::{Accessibility, BaseEncoding, MemorySpace, PointerKind, Qualifier};
 pub use composite::{
-    Base, BaseOffset, Composite, CompositeKind, Discriminant, Member, Variant, VariantPart, VariantValues,
+    Base, BaseOffset, Composite, CompositeKind, Discriminant, Member, Passed, Variant, VariantPart,
+    VariantValues,
 };
 pub use template::{TemplateArgument, TemplateParameter};
 

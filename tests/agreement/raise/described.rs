@@ -178,11 +178,11 @@ impl<'m> Described<'m> {
                 plain
             }
             ScopeKind::Block => Plain::new("block", None),
-            ScopeKind::Inlined { function, call, discriminator } => {
+            ScopeKind::Inlined { function, call } => {
                 let mut plain = Plain::new("inlined", None);
                 plain.to("origin", Some(function_id(*function)));
                 plain.may("line", self.line(Some(*call)));
-                plain.may("discriminator", Some(*discriminator).filter(|&number| number != 0));
+                plain.may("discriminator", Some(scope.discriminator).filter(|&number| number != 0));
                 plain
             }
         };
