@@ -1,5 +1,6 @@
 //! A model, and what a SPIR-V module has of it, to debug instructions.
 
+mod expressions;
 mod writer;
 
 use crate::error::At;

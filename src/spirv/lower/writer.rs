@@ -8,6 +8,7 @@ use core::hash::BuildHasher;
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
+use super::expressions::Expressions;
 use super::{LeftOut, Written};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::spirv::ids::Ids;
@@ -67,6 +68,7 @@ pub(super) struct Writer<'a> {
     text: Vec<u32>,
     integers: [Option<Id>; 2],
     constants: HashMap<(bool, u64), Id>,
+    pub(super) expressions: Expressions,
 }
 
 impl<'a> Writer<'a> {
@@ -85,6 +87,7 @@ impl<'a> Writer<'a> {
             text: Vec::new(),
             integers: [None; 2],
             constants: HashMap::new(),
+            expressions: Expressions::default(),
         };
         writer.look();
         writer.void = match writer.there(|opcode, _| opcode == op::TYPE_VOID) {
