@@ -9,9 +9,7 @@ use super::others::Other;
 use crate::emit::addr::AddressKey;
 use crate::emit::line::file_number;
 use crate::error::Result;
-use crate::model::{
-    Address, FileId, Function, Language, ScopeId, ScopeKind, SourceLine, Stack, TypeId, Unit, UnitId,
-};
+use crate::model::{Address, FileId, Function, ScopeId, ScopeKind, SourceLine, Stack, TypeId, Unit, UnitId};
 
 /// `DW_AT_language_name` of DWARF 6.
 const DW_AT_LANGUAGE_NAME: gimli::DwAt = gimli::DwAt(0x90);
@@ -203,7 +201,7 @@ impl Dies<'_> {
     }
 
     pub(super) fn has_prototypes(&self, unit: UnitId) -> bool {
-        has_prototypes(&self.module.units[unit])
+        self.module.units[unit].has_prototypes()
     }
 
     /// The pc at which a scope is entered, where that is not its lowest.
@@ -251,19 +249,4 @@ impl Dies<'_> {
             self.info.unsigned(gimli::DW_AT_decl_column, column.into());
         }
     }
-}
-
-/// Whether the unit's language is one in which a function can be declared without a prototype, so that it has to
-/// be said where it has one: C, and OpenCL C. DWARF 5 section 3.3.1.
-pub(super) fn has_prototypes(unit: &Unit) -> bool {
-    let languages = [
-        Language::C89,
-        Language::C,
-        Language::C99,
-        Language::C11,
-        Language::C17,
-        Language::C23,
-        Language::OPENCL_C,
-    ];
-    unit.language.is_some_and(|language| languages.contains(&language))
 }

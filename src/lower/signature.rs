@@ -8,7 +8,6 @@ use gimli::{DwAt, DwForm, DwTag};
 use md5::{Digest, Md5};
 
 use super::Consumer;
-use super::scopes::has_prototypes;
 use super::types::{base, discriminant_list};
 use crate::model::{
     Base, BaseOffset, Composite, Count, Dimension, Discriminant, Member, Module, ScopeId, ScopeKind,
@@ -257,7 +256,7 @@ impl<'m> Signatures<'m> {
             }
             TypeKind::Subroutine { returns, parameters } => {
                 self.alignment(ty);
-                self.flag(gimli::DW_AT_prototyped, has_prototypes(&module.units[ty.unit]));
+                self.flag(gimli::DW_AT_prototyped, module.units[ty.unit].has_prototypes());
                 self.refer_later(*returns);
                 self.tasks.extend(parameters.iter().map(|&ty| Task::Parameter(ty)));
             }

@@ -34,6 +34,23 @@ pub struct Unit {
     pub(crate) macros: Range<u32>,
 }
 
+impl Unit {
+    /// Whether its language is one in which a function can be declared without a prototype, so that it has to be said
+    /// where it has one: C, and OpenCL C. DWARF 5 section 3.3.1.
+    pub(crate) fn has_prototypes(&self) -> bool {
+        let languages = [
+            Language::C89,
+            Language::C,
+            Language::C99,
+            Language::C11,
+            Language::C17,
+            Language::C23,
+            Language::OPENCL_C,
+        ];
+        self.language.is_some_and(|language| languages.contains(&language))
+    }
+}
+
 /// A source file of a unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {

@@ -132,6 +132,19 @@ impl<'a> Layout<'a> {
         self.sets.get(&id).copied()
     }
 
+    /// Whether the module declares a capability, by its number.
+    pub fn has_capability(&self, number: u32) -> bool {
+        let mut all = self.words.between(HEADER..self.globals_end);
+        all.any(|it| it.opcode() == op::CAPABILITY && it.operands() == [number])
+    }
+
+    /// Whether the module declares an extension.
+    pub fn has_extension(&self, name: &str) -> bool {
+        let is =
+            |it: Instruction<'_>| string_bytes(it.operands(), usize::MAX).as_deref() == Some(name.as_bytes());
+        self.words.between(HEADER..self.globals_end).any(|it| it.opcode() == op::EXTENSION && is(it))
+    }
+
     /// The functions, in order.
     pub fn functions(&self) -> &[Function] {
         &self.functions

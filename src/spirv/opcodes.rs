@@ -59,6 +59,7 @@ opcodes! {
     EXT_INST_IMPORT 11 "OpExtInstImport";
     EXT_INST 12 "OpExtInst";
     ENTRY_POINT 15 "OpEntryPoint";
+    CAPABILITY 17 "OpCapability";
     TYPE_VOID 19 "OpTypeVoid";
     TYPE_BOOL 20 "OpTypeBool";
     TYPE_INT 21 "OpTypeInt";

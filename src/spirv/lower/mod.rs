@@ -1,6 +1,21 @@
 //! A model, and what a SPIR-V module has of it, to debug instructions.
 
+mod arrays;
+mod composites;
+mod entities;
 mod expressions;
+mod functions;
+mod macros;
+mod names;
+mod order;
+mod related;
+mod scopes;
+mod sources;
+mod stand_ins;
+mod templates;
+mod types;
+mod unsaid;
+mod variables;
 mod writer;
 
 use crate::error::At;
