@@ -32,6 +32,7 @@
 //! # Ok::<(), eitri::Error>(())
 //! ```
 
+mod attach;
 mod binding;
 mod held;
 mod ids;
@@ -47,6 +48,7 @@ mod text;
 mod validate;
 mod words;
 
+pub use attach::{Attached, attach};
 pub use binding::{Binding, Position, Statement};
 pub use held::{DebugOperation, Held, Index};
 pub use ids::Ids;

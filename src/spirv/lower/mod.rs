@@ -1,8 +1,33 @@
 //! A model, and what a SPIR-V module has of it, to debug instructions.
 
+mod blocks;
+mod body;
+mod entities;
+mod expressions;
+mod positions;
+mod values;
+mod widths;
 mod writer;
 
-use crate::error::At;
+use writer::Writer;
+
+use super::binding::Binding;
+use super::layout::Layout;
+use super::mode::Mode;
+use crate::error::{At, Result};
+use crate::model::Module;
+
+/// The debug instructions of a module, all of them.
+///
+/// # Errors
+/// As [`attach`](super::attach()).
+pub(super) fn lower(layout: &Layout<'_>, module: &Module, binding: &Binding, mode: &Mode) -> Result<Written> {
+    let places = positions::place(layout, module, binding)?;
+    let mut writer = Writer::new(layout, mode)?;
+    let entities = entities::globals(&mut writer, module, binding)?;
+    body::body(&mut writer, module, binding, &places, &entities)?;
+    Ok(writer.finish())
+}
 
 /// What the set cannot say, the [mode](super::Mode) leaves out, or is said otherwise than it was described.
 #[derive(Debug, Clone, PartialEq, Eq)]

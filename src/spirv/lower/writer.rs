@@ -8,6 +8,7 @@ use core::hash::BuildHasher;
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
+use super::expressions::Expressions;
 use super::{LeftOut, Written};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::spirv::ids::Ids;
@@ -67,6 +68,8 @@ pub(super) struct Writer<'a> {
     text: Vec<u32>,
     integers: [Option<Id>; 2],
     constants: HashMap<(bool, u64), Id>,
+    undefined: Option<Id>,
+    pub(super) expressions: Expressions,
 }
 
 impl<'a> Writer<'a> {
@@ -85,6 +88,8 @@ impl<'a> Writer<'a> {
             text: Vec::new(),
             integers: [None; 2],
             constants: HashMap::new(),
+            undefined: None,
+            expressions: Expressions::default(),
         };
         writer.look();
         writer.void = match writer.there(|opcode, _| opcode == op::TYPE_VOID) {
@@ -104,7 +109,22 @@ impl<'a> Writer<'a> {
                 import
             }
         };
+        if set == Set::Shader && layout.words().version() < (1, 6) {
+            writer.extension("SPV_KHR_non_semantic_info");
+        }
         Ok(writer)
+    }
+
+    /// An extension, if the module does not declare it already.
+    pub fn extension(&mut self, name: &str) {
+        let mut text = Vec::new();
+        string_words(name, &mut text);
+        let words = self.layout.words();
+        let mut all = words.between(HEADER..self.layout.globals_end());
+        if !all.any(|it| it.opcode() == op::EXTENSION && it.operands() == text) {
+            self.out.extensions.push((text.len() as u32 + 1) << 16 | u32::from(op::EXTENSION));
+            self.out.extensions.extend(text);
+        }
     }
 
     /// Strings, integer types and constants of the module.
@@ -118,7 +138,8 @@ impl<'a> Writer<'a> {
                     let hash = self.hasher.hash_one(text);
                     let all = words.all();
                     let same = |&(_, other): &(Id, Text)| of(other, all, &[]) == text;
-                    let entry = self.texts.entry(hash, same, |&(_, it)| self.hasher.hash_one(of(it, all, &[])));
+                    let entry =
+                        self.texts.entry(hash, same, |&(_, it)| self.hasher.hash_one(of(it, all, &[])));
                     if let Entry::Vacant(entry) = entry {
                         entry.insert((id, Text::There(at)));
                     }
@@ -204,11 +225,7 @@ impl<'a> Writer<'a> {
             return Ok(id);
         }
         let index = usize::from(is_long);
-        let ty = match self.integers[index] {
-            Some(ty) => ty,
-            None => self.declare(op::TYPE_INT, &[if is_long { 64 } else { 32 }, 0])?,
-        };
-        self.integers[index] = Some(ty);
+        let ty = self.unsigned(index)?;
         let id = self.ids.fresh()?;
         let words = [value as u32, (value >> 32) as u32];
         let words = &words[..=index];
@@ -216,6 +233,28 @@ impl<'a> Writer<'a> {
         self.out.constants.extend([ty.0, id.0]);
         self.out.constants.extend_from_slice(words);
         self.constants.insert((is_long, value), id);
+        Ok(id)
+    }
+
+    /// The unsigned type of 32 bits, or of 64.
+    fn unsigned(&mut self, index: usize) -> Result<Id> {
+        let ty = match self.integers[index] {
+            Some(ty) => ty,
+            None => self.declare(op::TYPE_INT, &[[32, 64][index], 0])?,
+        };
+        self.integers[index] = Some(ty);
+        Ok(ty)
+    }
+
+    /// An `OpUndef`: the value of a variable that nothing holds.
+    pub fn undefined(&mut self) -> Result<Id> {
+        if let Some(id) = self.undefined {
+            return Ok(id);
+        }
+        let ty = self.unsigned(0)?;
+        let id = self.ids.fresh()?;
+        self.out.constants.extend([3 << 16 | u32::from(op::UNDEF), ty.0, id.0]);
+        self.undefined = Some(id);
         Ok(id)
     }
 
