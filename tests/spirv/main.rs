@@ -6,6 +6,7 @@ mod cases;
 #[path = "../common/mod.rs"]
 mod common;
 mod golden;
+mod kernels;
 mod listing;
 mod printed;
 mod random;
