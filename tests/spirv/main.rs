@@ -7,6 +7,7 @@ mod cases;
 mod common;
 mod golden;
 mod kernels;
+mod listed;
 mod listing;
 mod printed;
 mod random;
