@@ -1,7 +1,7 @@
 //! Kernels compiled without debug information, to attach to. `kernels/README.md` says how they were made.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use eitri::spirv::{Id, Instruction, Words, from_bytes, read};
 use pretty_assertions::assert_eq;
@@ -65,16 +65,22 @@ const LLVM_SPIRV: Tool = Tool::new("llvm-spirv-15", "llvm-spirv-15");
 /// The words that clang and the translator make of a file.
 pub fn compiled(source: &Path, flags: &[&str]) -> Option<Vec<u32>> {
     let folder = Folder::new();
-    let (bitcode, module) = (folder.path().join("a.bc"), folder.path().join("a.spv"));
-    let standard = if source.extension().is_some_and(|it| it == "clcpp") { "clc++" } else { "CL2.0" };
-    let standard = format!("-cl-std={standard}");
+    let (bitcode, module) = (bitcode(&folder, source, flags)?, folder.path().join("a.spv"));
+    LLVM_SPIRV.run(&[bitcode.as_os_str(), "-o".as_ref(), module.as_os_str()])?.clean();
+    Some(from_bytes(&std::fs::read(module).expect("it is written")).expect("is a module"))
+}
+
+/// The bitcode that clang makes of a file.
+pub fn bitcode(folder: &Folder, source: &Path, flags: &[&str]) -> Option<PathBuf> {
+    let bitcode = folder.path().join("a.bc");
+    let is_cpp = source.extension().is_some_and(|it| it == "clcpp");
+    let standard = if is_cpp { "-cl-std=clc++" } else { "-cl-std=CL2.0" };
     let always =
-        ["-target", "spir64", &standard, "-Xclang", "-finclude-default-header", "-emit-llvm", "-c", "-o"];
+        ["-target", "spir64", standard, "-Xclang", "-finclude-default-header", "-emit-llvm", "-c", "-o"];
     let mut arguments: Vec<&OsStr> = flags.iter().chain(&always).map(AsRef::as_ref).collect();
     arguments.extend([bitcode.as_os_str(), source.as_os_str()]);
     CLANG.run(&arguments)?.clean();
-    LLVM_SPIRV.run(&[bitcode.as_os_str(), "-o".as_ref(), module.as_os_str()])?.clean();
-    Some(from_bytes(&std::fs::read(module).expect("it is written")).expect("is a module"))
+    Some(bitcode)
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod golden;
 mod kernels;
 mod listed;
 mod listing;
+mod metadata;
 mod printed;
 mod random;
 mod rules;
