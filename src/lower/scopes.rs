@@ -134,9 +134,10 @@ impl Dies<'_> {
         match &module.scopes[id].kind {
             ScopeKind::Unit | ScopeKind::Type(_) => return Ok(()),
             ScopeKind::Namespace { name, is_inline } => {
-                let is = Some(self.entries.namespace(id));
+                let is = Some(self.entries.scope(id));
                 self.info.begin_entry(gimli::DW_TAG_namespace, has_children, is);
                 self.name(*name);
+                self.declared(module.scopes[id].line);
                 if *is_inline {
                     self.info.flag(gimli::DW_AT_export_symbols);
                 }
@@ -144,7 +145,12 @@ impl Dies<'_> {
             }
             ScopeKind::Function(function) => return self.function(*function, is_one),
             ScopeKind::Block => {
-                self.info.begin_entry(gimli::DW_TAG_lexical_block, has_children, None);
+                // That of the abstract instance is the one of which there are instances.
+                let is = instance.is_none().then(|| self.entries.scope(id));
+                self.info.begin_entry(gimli::DW_TAG_lexical_block, has_children, is);
+                if let Some(origin) = module.scopes[id].origin {
+                    self.info.reference(gimli::DW_AT_abstract_origin, self.entries.scope(origin));
+                }
                 self.scope_range(module.ranges(id), instance);
                 self.entry_pc(id, instance);
                 self.info.end_entry();

@@ -230,12 +230,16 @@ impl<'m> Signatures<'m> {
                     kind: _,
                     name: _,
                     scope: _,
-                    passed: _,
+                    passed,
                     templates,
                     bases,
                     members,
                     variant_parts,
                 } = composite;
+                // It is none of the attributes of the section.
+                if let Purpose::Contents(_) = purpose {
+                    self.uleb(passed.map_or(0, |passed| base::passed(passed).0.into()));
+                }
                 self.alignment(ty);
                 self.byte_size(ty);
                 self.tasks.extend(templates.iter().map(Task::Template));

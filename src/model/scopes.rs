@@ -105,6 +105,12 @@ impl Scope {
     pub(crate) fn new(unit: UnitId, parent: Option<ScopeId>, kind: ScopeKind) -> Self {
         Self { unit, parent, kind, line: None, discriminator: 0, origin: None, entry_pc: None, ranges: 0..0 }
     }
+
+    /// Whether more was said of it than when it was made.
+    #[cfg(feature = "json")]
+    pub(crate) fn is_described(&self) -> bool {
+        self.line.is_some() || self.discriminator != 0 || self.entry_pc.is_some()
+    }
 }
 
 /// What a scope is.

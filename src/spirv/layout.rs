@@ -138,13 +138,6 @@ impl<'a> Layout<'a> {
         all.any(|it| it.opcode() == op::CAPABILITY && it.operands() == [number])
     }
 
-    /// Whether the module declares an extension.
-    pub fn has_extension(&self, name: &str) -> bool {
-        let is =
-            |it: Instruction<'_>| string_bytes(it.operands(), usize::MAX).as_deref() == Some(name.as_bytes());
-        self.words.between(HEADER..self.globals_end).any(|it| it.opcode() == op::EXTENSION && is(it))
-    }
-
     /// The functions, in order.
     pub fn functions(&self) -> &[Function] {
         &self.functions

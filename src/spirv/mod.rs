@@ -32,10 +32,12 @@
 //! # Ok::<(), eitri::Error>(())
 //! ```
 
+mod attach;
 mod binding;
 mod held;
 mod ids;
 mod layout;
+mod left_out;
 mod lower;
 mod mode;
 mod names;
@@ -47,11 +49,13 @@ mod text;
 mod validate;
 mod words;
 
+pub use attach::{Attached, attach};
 pub use binding::{Binding, Position, Statement};
 pub use held::{DebugOperation, Held, Index};
 pub use ids::Ids;
 pub use layout::{Constant, Function, Layout};
-pub use lower::{LeftOut, Written};
+pub use left_out::LeftOut;
+pub use lower::Written;
 pub use mode::{Dimensions, Discriminators, Mode, Of, Vectors};
 pub use names::{Enumeration, OPERATIONS, Operation};
 pub use operand::{Core, Field, Kind, Names, OperandRow, Place, Repeat, Section, Width};

@@ -75,8 +75,10 @@ pub(super) struct Writer<'a> {
     integers: [Option<Id>; 2],
     /// Whether there may be integers of 64 bits.
     is_wide: bool,
+    /// Whether something that comes later was named.
     has_relaxed_extension: bool,
     constants: HashMap<(bool, u64), Id>,
+    undefined: Option<Id>,
     pub(super) expressions: Expressions,
 }
 
@@ -98,15 +100,11 @@ impl<'a> Writer<'a> {
             is_wide: false,
             has_relaxed_extension: false,
             constants: HashMap::new(),
+            undefined: None,
             expressions: Expressions::default(),
         };
         writer.look();
         writer.is_wide = writer.integers[1].is_some() || layout.has_capability(INT64);
-        writer.has_relaxed_extension = layout.has_extension(RELAXED);
-        if mode.set == Set::Shader && layout.words().version() < (1, 6) && !layout.has_extension(NON_SEMANTIC)
-        {
-            writer.extension(NON_SEMANTIC);
-        }
         writer.void = match writer.there(|opcode, _| opcode == op::TYPE_VOID) {
             Some(void) => void,
             None => writer.declare(op::TYPE_VOID, &[])?,
@@ -124,7 +122,22 @@ impl<'a> Writer<'a> {
                 import
             }
         };
+        if set == Set::Shader && layout.words().version() < (1, 6) {
+            writer.extension(NON_SEMANTIC);
+        }
         Ok(writer)
+    }
+
+    /// An extension, if the module does not declare it already.
+    pub fn extension(&mut self, name: &str) {
+        let mut text = Vec::new();
+        string_words(name, &mut text);
+        let words = self.layout.words();
+        let mut all = words.between(HEADER..self.layout.globals_end());
+        if !all.any(|it| it.opcode() == op::EXTENSION && it.operands() == text) {
+            self.out.extensions.push((text.len() as u32 + 1) << 16 | u32::from(op::EXTENSION));
+            self.out.extensions.extend(text);
+        }
     }
 
     /// Strings, integer types and constants of the module.
@@ -173,13 +186,6 @@ impl<'a> Writer<'a> {
     /// A new id.
     pub fn fresh(&mut self) -> Result<Id> {
         self.ids.fresh()
-    }
-
-    fn extension(&mut self, name: &str) {
-        let mut words = Vec::new();
-        string_words(name, &mut words);
-        self.out.extensions.push((words.len() as u32 + 1) << 16 | u32::from(op::EXTENSION));
-        self.out.extensions.extend(words);
     }
 
     /// Whether a constant can have the value: not every module has integers of 64 bits.
@@ -237,11 +243,7 @@ impl<'a> Writer<'a> {
             return Ok(id);
         }
         let index = usize::from(is_long);
-        let ty = match self.integers[index] {
-            Some(ty) => ty,
-            None => self.declare(op::TYPE_INT, &[if is_long { 64 } else { 32 }, 0])?,
-        };
-        self.integers[index] = Some(ty);
+        let ty = self.unsigned(index)?;
         let id = self.ids.fresh()?;
         let words = [value as u32, (value >> 32) as u32];
         let words = &words[..=index];
@@ -249,6 +251,28 @@ impl<'a> Writer<'a> {
         self.out.constants.extend([ty.0, id.0]);
         self.out.constants.extend_from_slice(words);
         self.constants.insert((is_long, value), id);
+        Ok(id)
+    }
+
+    /// The unsigned type of 32 bits, or of 64.
+    fn unsigned(&mut self, index: usize) -> Result<Id> {
+        let ty = match self.integers[index] {
+            Some(ty) => ty,
+            None => self.declare(op::TYPE_INT, &[[32, 64][index], 0])?,
+        };
+        self.integers[index] = Some(ty);
+        Ok(ty)
+    }
+
+    /// An `OpUndef`: the value of a variable that nothing holds.
+    pub fn undefined(&mut self) -> Result<Id> {
+        if let Some(id) = self.undefined {
+            return Ok(id);
+        }
+        let ty = self.unsigned(0)?;
+        let id = self.ids.fresh()?;
+        self.out.constants.extend([3 << 16 | u32::from(op::UNDEF), ty.0, id.0]);
+        self.undefined = Some(id);
         Ok(id)
     }
 
@@ -307,8 +331,7 @@ impl<'a> Writer<'a> {
             });
         }
         let is_forward = operands.iter().any(|&(_, word)| matches!(word, Word::Later(_)));
-        if is_forward && !self.has_relaxed_extension {
-            self.has_relaxed_extension = true;
+        if is_forward && !core::mem::replace(&mut self.has_relaxed_extension, true) {
             self.extension(RELAXED);
         }
         let opcode = if is_forward { op::EXT_INST_FORWARD } else { op::EXT_INST };
