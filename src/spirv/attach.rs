@@ -162,3 +162,46 @@ impl Out<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::Builder;
+    use crate::model::BaseEncoding;
+    use crate::spirv::words::STEPS;
+    use crate::spirv::{Held, Position, Set};
+    use crate::target::{Gfx, Target, Wave};
+
+    /// Instructions that are looked at when so many statements are made of so many instructions of one block, the last
+    /// first.
+    fn steps(count: u32) -> usize {
+        let mut words = vec![super::super::MAGIC, 0x0001_0000, 0, 10 + count, 0];
+        words.extend([2 << 16 | 19, 1, 4 << 16 | 21, 2, 32, 0, 3 << 16 | 33, 3, 1, 3 << 16 | 1, 2, 4]);
+        words.extend([5 << 16 | 54, 1, 5, 0, 3, 2 << 16 | 248, 6]);
+        words.extend((0..count).flat_map(|id| [5 << 16 | 128, 2, 10 + id, 4, 4]));
+        words.extend([1 << 16 | 253, 1 << 16 | 56]);
+        let mut m = Builder::new(Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("is known"));
+        let unit = m.unit("a.cl");
+        let uint = m.base_type(unit, "uint", BaseEncoding::Unsigned, 32).expect("a type");
+        let f = m.function(unit, "f").expect("a function").code("f", 4).id();
+        let v = m.variable(f, "v", uint).expect("a variable").id();
+        let module = m.finish().expect("is whole");
+        let mut binding = Binding::new();
+        binding.function(f, Id(5));
+        for index in (0..count).rev() {
+            binding.value(Position::before(Id(5), Id(6), index), v, &[Held::value(Id(4))]);
+            binding.value(Position::after(Id(10 + index)), v, &[Held::value(Id(10 + index))]);
+        }
+        STEPS.set(0);
+        let attached = attach(&words, &module, &binding, &Mode::exact(Set::OpenCl)).expect("is attached");
+        let steps = STEPS.get();
+        assert_eq!(attached.detach(), words);
+        steps
+    }
+
+    #[test]
+    fn the_words_are_gone_through_a_few_times() {
+        let (few, many) = (steps(1000), steps(2000));
+        assert!(many < 2 * few && few < 10 * 1000, "{few}, {many}");
+    }
+}

@@ -119,6 +119,12 @@ impl<'a> Words<'a> {
     }
 }
 
+#[cfg(test)]
+std::thread_local! {
+    /// How many instructions were looked at.
+    pub(crate) static STEPS: core::cell::Cell<usize> = const { core::cell::Cell::new(0) };
+}
+
 /// The instructions of a module.
 #[derive(Debug, Clone)]
 pub struct Instructions<'a> {
@@ -132,6 +138,8 @@ impl<'a> Iterator for Instructions<'a> {
     fn next(&mut self) -> Option<Instruction<'a>> {
         let (at, first) = (self.at, *self.words.get(self.at)?);
         self.at += (first >> 16) as usize;
+        #[cfg(test)]
+        STEPS.set(STEPS.get() + 1);
         Some(Instruction { at, words: &self.words[at..self.at] })
     }
 }

@@ -49,7 +49,7 @@ impl<'w> Saying<'_, 'w> {
             .is_some_and(|ty| matches!(ty.opcode(), op::TYPE_POINTER | op::TYPE_UNTYPED_POINTER));
         let is_parameter = matches!(defined.opcode(), op::FUNCTION_PARAMETER | op::UNTYPED_VARIABLE);
         if !is_variable && !(is_parameter && is_pointer) {
-            return Err(wrong(defined, "OpVariable, and no parameter that is a pointer"));
+            return Err(wrong(defined, "OpVariable or parameter that is a pointer"));
         }
         let mut operations = held.operations(true);
         self.fits(held, &operations, layout.pointee(ty))?;
