@@ -34,6 +34,7 @@
 
 mod attach;
 mod binding;
+mod build;
 mod held;
 mod ids;
 mod layout;
@@ -51,6 +52,7 @@ mod words;
 
 pub use attach::{Attached, attach};
 pub use binding::{Binding, Position, Statement};
+pub use build::{ModuleBuilder, Part};
 pub use held::{DebugOperation, Held, Index};
 pub use ids::Ids;
 pub use layout::{Constant, Function, Layout};

@@ -3,6 +3,7 @@
 
 #[path = "../spirv/assemble.rs"]
 mod assemble;
+mod built;
 #[path = "../common/mod.rs"]
 mod common;
 mod detached;
