@@ -96,12 +96,18 @@ fn describe(gpu: &Target) -> eitri::Result<(Module, Names)> {
     let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     let const_float = m.qualified(unit, eitri::model::Qualifier::Const, Some(float))?;
-    let space = gpu.space_named("global")?;
+    let space = gpu.space_named("global")?.id;
     let global = Some(MemorySpace::Global);
     let x_type = m.pointer_of(unit, PointerKind::Pointer, Some(const_float), space, global)?;
     let y_type = m.pointer_of(unit, PointerKind::Pointer, Some(float), space, global)?;
 
-    let saxpy = m.function(unit, "saxpy")?.code("saxpy", CODE_BYTES).kernel().declared_at(line(1, 15)).body_line(1).id();
+    let saxpy = m
+        .function(unit, "saxpy")?
+        .code("saxpy", CODE_BYTES)
+        .kernel()
+        .declared_at(line(1, 15))
+        .body_line(1)
+        .id();
     let then = m.block(saxpy, &[0x34..0x84])?;
     m.begins(then, line(3, 14))?;
 
@@ -136,7 +142,8 @@ fn describe(gpu: &Target) -> eitri::Result<(Module, Names)> {
         .live(0x30..0x3c, argument(20)?)?
         .id();
     let i = m.variable(saxpy, "i", int)?.declared_at(line(2, 7)).live(0x28..0x48, Loc::per_lane(v0?))?.id();
-    let xi = m.variable(then, "xi", float)?.declared_at(line(4, 11)).live(0x78..0x84, Loc::per_lane(v2?))?.id();
+    let xi =
+        m.variable(then, "xi", float)?.declared_at(line(4, 11)).live(0x78..0x84, Loc::per_lane(v2?))?.id();
     let yi = m
         .variable(then, "yi", float)?
         .declared_at(line(5, 11))

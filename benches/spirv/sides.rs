@@ -61,7 +61,12 @@ pub fn describe(shape: Shape) -> Module {
     let mut name = String::new();
     for function in 0..shape.functions {
         let first = line_of(function);
-        let id = m.function(unit, called(&mut name, "f", function)).expect("a unit").external().declared(file, first).id();
+        let id = m
+            .function(unit, called(&mut name, "f", function))
+            .expect("a unit")
+            .external()
+            .declared(file, first)
+            .id();
         m.parameter(id, "n", int).expect("a function").declared(file, first);
         let block = m.block(id, &[]).expect("a function");
         let begin = SourceLine { file, line: first + shape.variables / 2 + 1, column: 3 };
@@ -222,22 +227,31 @@ fn build(shape: Shape, has_debug: bool) -> dr::Module {
     let mut name = String::new();
     let mut first = None;
     for function in 0..shape.functions {
-        let made = b.begin_function(void, None, FunctionControl::NONE, signature).expect("no function is open");
+        let made =
+            b.begin_function(void, None, FunctionControl::NONE, signature).expect("no function is open");
         first = first.or(Some(made));
         let parameter = b.function_parameter(int).expect("in a function");
         let labels = [b.id(), b.id()];
         let line = line_of(function);
         let scopes = debug.as_ref().map(|it| {
             let called = b.string(called(&mut name, "f", function));
-            let operands = [id(called), id(it.ty), id(it.source), literal(line), literal(0), id(it.unit), id(it.empty)];
+            let operands =
+                [id(called), id(it.ty), id(it.source), literal(line), literal(0), id(it.unit), id(it.empty)];
             // Definition; the body begins on no line that is said.
             let operands = operands.into_iter().chain([literal(1 << 3), literal(0), id(made)]);
             let scope = it.global(&mut b, FUNCTION, operands);
             let begin = literal(line + shape.variables / 2 + 1);
             (scope, it.global(&mut b, LEXICAL_BLOCK, [id(it.source), begin, literal(3), id(scope)]))
         });
-        let local = |b: &mut dr::Builder, it: &Debug, name: u32, line: u32, column: u32, scope: u32, argument| {
-            let operands = [id(name), id(it.int), id(it.source), literal(line), literal(column), id(scope), literal(0)];
+        let local = |b: &mut dr::Builder,
+                     it: &Debug,
+                     name: u32,
+                     line: u32,
+                     column: u32,
+                     scope: u32,
+                     argument| {
+            let operands =
+                [id(name), id(it.int), id(it.source), literal(line), literal(column), id(scope), literal(0)];
             it.global(b, LOCAL_VARIABLE, operands.into_iter().chain(argument))
         };
         b.begin_block(Some(labels[0])).expect("in a function");

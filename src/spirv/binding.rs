@@ -17,7 +17,8 @@ pub enum Position {
         /// The result of the `OpLabel`.
         block: Id,
     },
-    /// Before an instruction of a block.
+    /// Before an instruction of a block; behind all of them, if it is one of the `OpPhi` and `OpVariable` instructions
+    /// that the block begins with.
     Before {
         /// The result of the `OpFunction`.
         function: Id,
@@ -79,7 +80,11 @@ pub enum Statement {
 ///
 /// A scope and a line hold from their position to that of the next of the function, in the order of its blocks: in
 /// every block in between they are said again, as the instruction set asks for. From its start on a function is of its
-/// own scope.
+/// own scope. At one position scope and line come first, then declarations and values in the order in which they were
+/// said.
+///
+/// Of several inlined calls of one function the scope says which one's variable it is: where another scope is in force,
+/// a variable is said in its own. An `OpLine` that the module has holds from where it is, and is not changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Binding {
     pub(crate) functions: SecondaryMap<FunctionId, Option<Id>>,
@@ -127,14 +132,16 @@ impl Binding {
     }
 
     /// The variable is where an `OpVariable` or a parameter that is a pointer says, as long as the function runs. The
-    /// position is that of the declaration.
+    /// position is that of the declaration. Of a pointer that is no `OpVariable`, which a `DebugDeclare` cannot name, a
+    /// `DebugValue` says that the variable is what it points to.
     pub fn declare(&mut self, position: Position, variable: VariableId, held: Held) -> &mut Self {
         let place = self.held.len() as u32;
         self.held.push(held);
         self.say(position, Statement::Declare { variable, held: place })
     }
 
-    /// From here on, these hold the variable: one, or several that each hold some of its [bits](Held::bits).
+    /// From here on, these hold the variable: one, or several that each hold some of its [bits](Held::bits), of which
+    /// others stay where they were. If there are none, nothing holds it from here on.
     pub fn value(&mut self, position: Position, variable: VariableId, held: &[Held]) -> &mut Self {
         let place = self.held.len() as u32;
         self.held.extend_from_slice(held);

@@ -207,9 +207,14 @@ impl Held {
         &self.indexes
     }
 
-    /// Whether the variable, or the bits of it, are the value of the id and nothing is to be done.
-    pub(crate) fn is_plain(&self) -> bool {
-        self.how == How::Value && self.steps.is_empty() && self.taken.is_none()
+    /// Whether there is more to do than to take the value of the id, or bits of it.
+    pub(crate) fn is_computed(&self) -> bool {
+        self.how != How::Value || !self.steps.is_empty()
+    }
+
+    /// The bits that are taken of what the id holds: the first, and how many.
+    pub(crate) fn taken_bits(&self) -> Option<(u32, u32)> {
+        self.taken
     }
 
     /// The operations that say it, of a `DebugValue` or of a `DebugDeclare`.

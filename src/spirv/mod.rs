@@ -32,7 +32,9 @@
 //! # Ok::<(), eitri::Error>(())
 //! ```
 
+mod attach;
 mod binding;
+mod build;
 mod evaluate;
 mod held;
 mod ids;
@@ -50,8 +52,10 @@ mod text;
 mod validate;
 mod words;
 
+pub use attach::{Attached, attach};
 pub use binding::{Binding, Position, Statement};
 pub use evaluate::{Evaluated, Initial, evaluate};
+pub use build::{ModuleBuilder, Part};
 pub use held::{DebugOperation, Held, Index};
 pub use ids::Ids;
 pub use layout::{Constant, Function, Layout};

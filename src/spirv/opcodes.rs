@@ -35,6 +35,17 @@ pub(crate) fn is_merge(opcode: u16) -> bool {
     matches!(opcode, 246 | 247)
 }
 
+/// Whether the instruction belongs before names, decorations and types: to the sections from capabilities to strings and
+/// sources, 1 to 7a of section 2.4.
+pub(crate) fn is_before_names(opcode: u16) -> bool {
+    matches!(opcode, 2..=4 | STRING | 10 | 11 | 14..=17 | 331)
+}
+
+/// Whether the instruction is an `OpPhi` or `OpVariable`, which a block begins with.
+pub(crate) fn begins_block(opcode: u16) -> bool {
+    matches!(opcode, PHI | VARIABLE | UNTYPED_VARIABLE)
+}
+
 /// Whether the result is a constant, a specialization constant among them.
 pub(crate) fn is_constant(opcode: u16) -> bool {
     matches!(opcode, 41..=46 | 48..=52)
@@ -53,15 +64,25 @@ macro_rules! opcodes { ($($const:ident $opcode:literal $name:literal;)*) => {
 } }
 
 opcodes! {
+    UNDEF 1 "OpUndef";
+    NAME 5 "OpName";
     STRING 7 "OpString";
     LINE 8 "OpLine";
     EXTENSION 10 "OpExtension";
     EXT_INST_IMPORT 11 "OpExtInstImport";
     EXT_INST 12 "OpExtInst";
+    MEMORY_MODEL 14 "OpMemoryModel";
     ENTRY_POINT 15 "OpEntryPoint";
+    CAPABILITY 17 "OpCapability";
     TYPE_VOID 19 "OpTypeVoid";
     TYPE_BOOL 20 "OpTypeBool";
     TYPE_INT 21 "OpTypeInt";
+    TYPE_FLOAT 22 "OpTypeFloat";
+    TYPE_VECTOR 23 "OpTypeVector";
+    TYPE_MATRIX 24 "OpTypeMatrix";
+    TYPE_ARRAY 28 "OpTypeArray";
+    TYPE_STRUCT 30 "OpTypeStruct";
+    TYPE_POINTER 32 "OpTypePointer";
     CONSTANT_TRUE 41 "OpConstantTrue";
     CONSTANT_FALSE 42 "OpConstantFalse";
     CONSTANT 43 "OpConstant";
@@ -74,6 +95,8 @@ opcodes! {
     LABEL 248 "OpLabel";
     NO_LINE 317 "OpNoLine";
     MODULE_PROCESSED 330 "OpModuleProcessed";
+    TYPE_UNTYPED_POINTER 4417 "OpTypeUntypedPointerKHR";
+    UNTYPED_VARIABLE 4418 "OpUntypedVariableKHR";
     EXT_INST_FORWARD 4433 "OpExtInstWithForwardRefsKHR";
 }
 

@@ -119,6 +119,12 @@ impl<'a> Words<'a> {
     }
 }
 
+#[cfg(test)]
+std::thread_local! {
+    /// How many instructions were looked at.
+    pub(crate) static STEPS: core::cell::Cell<usize> = const { core::cell::Cell::new(0) };
+}
+
 /// The instructions of a module.
 #[derive(Debug, Clone)]
 pub struct Instructions<'a> {
@@ -132,6 +138,8 @@ impl<'a> Iterator for Instructions<'a> {
     fn next(&mut self) -> Option<Instruction<'a>> {
         let (at, first) = (self.at, *self.words.get(self.at)?);
         self.at += (first >> 16) as usize;
+        #[cfg(test)]
+        STEPS.set(STEPS.get() + 1);
         Some(Instruction { at, words: &self.words[at..self.at] })
     }
 }
@@ -191,4 +199,13 @@ pub(crate) fn string_bytes(words: &[u32], most: usize) -> Option<Vec<u8>> {
         }
     }
     None
+}
+
+/// Appends the words of a literal string: its bytes, and at least one byte of 0.
+pub(crate) fn string_words(text: &str, words: &mut Vec<u32>) {
+    let (chunks, rest) = text.as_bytes().as_chunks::<4>();
+    words.extend(chunks.iter().map(|chunk| u32::from_le_bytes(*chunk)));
+    let mut last = [0; 4];
+    last[..rest.len()].copy_from_slice(rest);
+    words.push(u32::from_le_bytes(last));
 }

@@ -7,6 +7,8 @@ use eitri::spirv::{Kind, MAGIC, Name, Set};
 
 /// Names of core instructions, their opcodes, and whether they have a type and a result.
 const INSTRUCTIONS: &[(&str, u16, bool, bool)] = &[
+    ("OpUndef", 1, true, true),
+    ("OpName", 5, false, false),
     ("OpExtension", 10, false, false),
     ("OpExtInstImport", 11, false, true),
     ("OpExtInst", 12, true, true),
@@ -17,6 +19,9 @@ const INSTRUCTIONS: &[(&str, u16, bool, bool)] = &[
     ("OpTypeVoid", 19, false, true),
     ("OpTypeBool", 20, false, true),
     ("OpTypeInt", 21, false, true),
+    ("OpTypeFloat", 22, false, true),
+    ("OpTypeVector", 23, false, true),
+    ("OpTypeStruct", 30, false, true),
     ("OpTypePointer", 32, false, true),
     ("OpTypeFunction", 33, false, true),
     ("OpConstantTrue", 41, true, true),
@@ -31,13 +36,19 @@ const INSTRUCTIONS: &[(&str, u16, bool, bool)] = &[
     ("OpStore", 62, false, false),
     ("OpString", 7, false, true),
     ("OpLine", 8, false, false),
+    ("OpNoLine", 317, false, false),
+    ("OpDecorate", 71, false, false),
+    ("OpCompositeConstruct", 80, true, true),
+    ("OpIAdd", 128, true, true),
     ("OpIEqual", 170, true, true),
     ("OpPhi", 245, true, true),
+    ("OpLoopMerge", 246, false, false),
     ("OpSelectionMerge", 247, false, false),
     ("OpLabel", 248, false, true),
     ("OpBranch", 249, false, false),
     ("OpBranchConditional", 250, false, false),
     ("OpReturn", 253, false, false),
+    ("OpReturnValue", 254, false, false),
     ("OpExtInstWithForwardRefsKHR", 4433, true, true),
     // Of no opcode that is known.
     ("OpUnknown", 65000, false, false),

@@ -1,8 +1,48 @@
 //! A model, and what a SPIR-V module has of it, to debug instructions.
 
+mod arrays;
+mod blocks;
+mod body;
+mod composites;
+mod entities;
+mod expressions;
+mod functions;
+mod macros;
+mod names;
+mod order;
+mod positions;
+mod related;
+mod scopes;
+mod sources;
+mod stand_ins;
+mod templates;
+mod types;
+mod unsaid;
+mod values;
+mod variables;
+mod widths;
 mod writer;
 
+use writer::Writer;
+
 use super::LeftOut;
+use super::binding::Binding;
+use super::layout::Layout;
+use super::mode::Mode;
+use crate::error::Result;
+use crate::model::Module;
+
+/// The debug instructions of a module, all of them.
+///
+/// # Errors
+/// As [`attach`](super::attach()).
+pub(super) fn lower(layout: &Layout<'_>, module: &Module, binding: &Binding, mode: &Mode) -> Result<Written> {
+    let places = positions::place(layout, module, binding)?;
+    let mut writer = Writer::new(layout, mode)?;
+    let entities = entities::globals(&mut writer, module, binding)?;
+    body::body(&mut writer, module, binding, &places, &entities)?;
+    Ok(writer.finish())
+}
 
 /// Debug instructions, by the section of the module that they belong to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

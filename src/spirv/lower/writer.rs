@@ -8,6 +8,7 @@ use core::hash::BuildHasher;
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
+use super::expressions::Expressions;
 use super::{LeftOut, Written};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::spirv::ids::Ids;
@@ -16,16 +17,22 @@ use crate::spirv::mode::Mode;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::table::{Name, Set};
-use crate::spirv::words::{HEADER, Id};
+use crate::spirv::words::{HEADER, Id, string_words};
 
 /// Words that an instruction can have.
 pub(super) const MOST_WORDS: usize = 0xffff;
 
+const INT64: u32 = 11;
+const NON_SEMANTIC: &str = "SPV_KHR_non_semantic_info";
+const RELAXED: &str = "SPV_KHR_relaxed_extended_instruction";
+
 /// An operand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Word {
     /// An id.
     Id(Id),
+    /// The id of what comes later, where only `OpExtInstWithForwardRefsKHR` may name it.
+    Later(Id),
     /// A number: a literal, or the id of a constant, as the set has it.
     Number(u32),
 }
@@ -66,7 +73,13 @@ pub(super) struct Writer<'a> {
     /// The words of a string that is looked for.
     text: Vec<u32>,
     integers: [Option<Id>; 2],
+    /// Whether there may be integers of 64 bits.
+    is_wide: bool,
+    /// Whether something that comes later was named.
+    has_relaxed_extension: bool,
     constants: HashMap<(bool, u64), Id>,
+    undefined: Option<Id>,
+    pub(super) expressions: Expressions,
 }
 
 impl<'a> Writer<'a> {
@@ -84,9 +97,14 @@ impl<'a> Writer<'a> {
             texts: HashTable::new(),
             text: Vec::new(),
             integers: [None; 2],
+            is_wide: false,
+            has_relaxed_extension: false,
             constants: HashMap::new(),
+            undefined: None,
+            expressions: Expressions::default(),
         };
         writer.look();
+        writer.is_wide = writer.integers[1].is_some() || layout.has_capability(INT64);
         writer.void = match writer.there(|opcode, _| opcode == op::TYPE_VOID) {
             Some(void) => void,
             None => writer.declare(op::TYPE_VOID, &[])?,
@@ -104,7 +122,22 @@ impl<'a> Writer<'a> {
                 import
             }
         };
+        if set == Set::Shader && layout.words().version() < (1, 6) {
+            writer.extension(NON_SEMANTIC);
+        }
         Ok(writer)
+    }
+
+    /// An extension, if the module does not declare it already.
+    pub fn extension(&mut self, name: &str) {
+        let mut text = Vec::new();
+        string_words(name, &mut text);
+        let words = self.layout.words();
+        let mut all = words.between(HEADER..self.layout.globals_end());
+        if !all.any(|it| it.opcode() == op::EXTENSION && it.operands() == text) {
+            self.out.extensions.push((text.len() as u32 + 1) << 16 | u32::from(op::EXTENSION));
+            self.out.extensions.extend(text);
+        }
     }
 
     /// Strings, integer types and constants of the module.
@@ -118,7 +151,8 @@ impl<'a> Writer<'a> {
                     let hash = self.hasher.hash_one(text);
                     let all = words.all();
                     let same = |&(_, other): &(Id, Text)| of(other, all, &[]) == text;
-                    let entry = self.texts.entry(hash, same, |&(_, it)| self.hasher.hash_one(of(it, all, &[])));
+                    let entry =
+                        self.texts.entry(hash, same, |&(_, it)| self.hasher.hash_one(of(it, all, &[])));
                     if let Entry::Vacant(entry) = entry {
                         entry.insert((id, Text::There(at)));
                     }
@@ -152,6 +186,11 @@ impl<'a> Writer<'a> {
     /// A new id.
     pub fn fresh(&mut self) -> Result<Id> {
         self.ids.fresh()
+    }
+
+    /// Whether a constant can have the value: not every module has integers of 64 bits.
+    pub fn has_room(&self, value: u64) -> bool {
+        self.is_wide || value <= u64::from(u32::MAX)
     }
 
     /// A new type, which has no result type.
@@ -204,11 +243,7 @@ impl<'a> Writer<'a> {
             return Ok(id);
         }
         let index = usize::from(is_long);
-        let ty = match self.integers[index] {
-            Some(ty) => ty,
-            None => self.declare(op::TYPE_INT, &[if is_long { 64 } else { 32 }, 0])?,
-        };
-        self.integers[index] = Some(ty);
+        let ty = self.unsigned(index)?;
         let id = self.ids.fresh()?;
         let words = [value as u32, (value >> 32) as u32];
         let words = &words[..=index];
@@ -216,6 +251,28 @@ impl<'a> Writer<'a> {
         self.out.constants.extend([ty.0, id.0]);
         self.out.constants.extend_from_slice(words);
         self.constants.insert((is_long, value), id);
+        Ok(id)
+    }
+
+    /// The unsigned type of 32 bits, or of 64.
+    fn unsigned(&mut self, index: usize) -> Result<Id> {
+        let ty = match self.integers[index] {
+            Some(ty) => ty,
+            None => self.declare(op::TYPE_INT, &[[32, 64][index], 0])?,
+        };
+        self.integers[index] = Some(ty);
+        Ok(ty)
+    }
+
+    /// An `OpUndef`: the value of a variable that nothing holds.
+    pub fn undefined(&mut self) -> Result<Id> {
+        if let Some(id) = self.undefined {
+            return Ok(id);
+        }
+        let ty = self.unsigned(0)?;
+        let id = self.ids.fresh()?;
+        self.out.constants.extend([3 << 16 | u32::from(op::UNDEF), ty.0, id.0]);
+        self.undefined = Some(id);
         Ok(id)
     }
 
@@ -268,18 +325,23 @@ impl<'a> Writer<'a> {
         for &(field, word) in operands {
             let Some(of) = row.operands(set).find(|of| of.field == field) else { continue };
             to.push(match word {
-                Word::Id(id) => id.0,
+                Word::Id(id) | Word::Later(id) => id.0,
                 Word::Number(number) if of.kind.is_literal(set) => number,
                 Word::Number(number) => self.constant(number.into())?.0,
             });
         }
+        let is_forward = operands.iter().any(|&(_, word)| matches!(word, Word::Later(_)));
+        if is_forward && !core::mem::replace(&mut self.has_relaxed_extension, true) {
+            self.extension(RELAXED);
+        }
+        let opcode = if is_forward { op::EXT_INST_FORWARD } else { op::EXT_INST };
         let len = to.len() - start;
         if len > MOST_WORDS {
             to.truncate(start);
             let what = format!("{} of {len} words: an instruction has at most 65535", row.text);
             return Err(Error::new(ErrorKind::TooLarge(what)));
         }
-        to[start] = (len as u32) << 16 | u32::from(op::EXT_INST);
+        to[start] = (len as u32) << 16 | u32::from(opcode);
         debug_assert!(row.takes(set, len - 5), "{} with {} operands", row.text, len - 5);
         Ok(())
     }
@@ -299,15 +361,6 @@ impl<'a> Writer<'a> {
         self.out.bound = self.ids.bound();
         self.out
     }
-}
-
-/// The words of a literal string: its bytes, and at least one byte of 0.
-pub(super) fn string_words(text: &str, words: &mut Vec<u32>) {
-    let (chunks, rest) = text.as_bytes().as_chunks::<4>();
-    words.extend(chunks.iter().map(|chunk| u32::from_le_bytes(*chunk)));
-    let mut last = [0; 4];
-    last[..rest.len()].copy_from_slice(rest);
-    words.push(u32::from_le_bytes(last));
 }
 
 /// The words of the text of an `OpString` that is here.

@@ -1,0 +1,207 @@
+//! Debug instructions into a module that has none.
+
+use core::ops::Range;
+
+use super::LeftOut;
+use super::binding::Binding;
+use super::layout::Layout;
+use super::lower::{Written, lower};
+use super::mode::Mode;
+use super::opcodes as op;
+use super::words::{HEADER, Id, Words};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::Module;
+
+/// The word of the header that every id is less than.
+const BOUND: usize = 3;
+
+/// A module with debug instructions, and which of its words are new.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attached {
+    /// The module.
+    pub words: Vec<u32>,
+    /// The words that are new: sorted, and none of them next to another.
+    pub added: Vec<Range<usize>>,
+    /// What every id of the module was less than before.
+    pub bound: u32,
+    /// What the set cannot say, or is said otherwise than it was described.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl Attached {
+    /// The module without what was added: the words that were there before.
+    pub fn detach(&self) -> Vec<u32> {
+        let added = self.added.iter().map(Range::len).sum::<usize>();
+        let mut words = Vec::with_capacity(self.words.len().saturating_sub(added));
+        let mut at = 0;
+        for new in &self.added {
+            words.extend_from_slice(&self.words[at..new.start]);
+            at = new.end;
+        }
+        words.extend_from_slice(&self.words[at..]);
+        words[BOUND] = self.bound;
+        words
+    }
+}
+
+/// Adds the debug instructions that describe a module, with the strings, types and constants that they name and the
+/// module has not. Nothing else is changed, but the bound of ids in the header.
+///
+/// The instructions are placed as the [logical layout](https://registry.khronos.org/SPIR-V/) of a module asks: what is
+/// no function's behind all types, constants and global variables; what is about code among the instructions of the
+/// functions, where the binding says. A module that has instructions of the other set keeps them.
+///
+/// # Errors
+/// With the word, if the words are no module. If the module has instructions of this set already. Naming the variable or
+/// function, and the id, if the binding names what is not there, or what cannot hold the variable. Nothing is returned
+/// then.
+pub fn attach(words: &[u32], module: &Module, binding: &Binding, mode: &Mode) -> Result<Attached> {
+    let layout = Layout::new(Words::new(words)?)?;
+    let sections = Sections::new(&layout, mode)?;
+    let written = lower(&layout, module, binding, mode)?;
+    Ok(splice(words, &sections, written))
+}
+
+/// The words before which new instructions of each section go.
+#[derive(Debug, Clone, Copy)]
+struct Sections {
+    extensions: usize,
+    imports: usize,
+    strings: usize,
+    /// Types, constants and global variables.
+    globals: usize,
+}
+
+impl Sections {
+    /// Goes through the sections before the functions, and looks whether the module can be added to.
+    fn new(layout: &Layout<'_>, mode: &Mode) -> Result<Self> {
+        let (words, bound) = (layout.words(), layout.words().bound());
+        let mut at = Self { extensions: HEADER, imports: HEADER, strings: HEADER, globals: HEADER };
+        for instruction in words.instructions() {
+            let end = instruction.at + instruction.words.len();
+            let opcode = instruction.opcode();
+            if let Some(id) = instruction.result().filter(|id| id.0 >= bound) {
+                let what = format!("the bound of the header is {bound}, and the module has {id}");
+                return Err(Error::malformed(what).at_word(instruction.at));
+            }
+            if matches!(opcode, op::EXT_INST | op::EXT_INST_FORWARD)
+                && let Some(&set) = instruction.operands().first()
+                && layout.set(Id(set)) == Some(mode.set)
+            {
+                let what = format!("the module has instructions of {} already", mode.set.name());
+                return Err(Error::new(ErrorKind::BadArgument(what)).at_word(instruction.at));
+            }
+            if instruction.at >= layout.globals_end() {
+                continue;
+            }
+            // An OpLine before a function is of the function.
+            if !matches!(opcode, op::LINE | op::NO_LINE) {
+                at.globals = end;
+            }
+            match opcode {
+                op::CAPABILITY | op::EXTENSION => at.extensions = end,
+                op::EXT_INST_IMPORT => at.imports = end,
+                _ if op::is_before_names(opcode) => at.strings = end,
+                _ => {}
+            }
+        }
+        at.imports = at.imports.max(at.extensions);
+        at.strings = at.strings.max(at.imports);
+        at.globals = at.globals.max(at.strings);
+        Ok(at)
+    }
+}
+
+/// One module of both: each word is copied once.
+fn splice(words: &[u32], sections: &Sections, written: Written) -> Attached {
+    let Written { extensions, imports, strings, constants, debug, places, body, bound, left_out } = written;
+    let before = [
+        (sections.extensions, &extensions),
+        (sections.imports, &imports),
+        (sections.strings, &strings),
+        (sections.globals, &constants),
+        (sections.globals, &debug),
+    ];
+    let new = before.iter().map(|(_, new)| new.len()).sum::<usize>() + body.len();
+    let mut out = Out { from: words, words: Vec::with_capacity(words.len() + new), at: 0, added: Vec::new() };
+    for (at, new) in before {
+        out.add(at, new);
+    }
+    let mut body = &body[..];
+    for (at, len) in places {
+        let (new, rest) = body.split_at(len);
+        out.add(at, new);
+        body = rest;
+    }
+    out.words.extend_from_slice(&words[out.at..]);
+    let before = core::mem::replace(&mut out.words[BOUND], bound);
+    Attached { words: out.words, added: out.added, bound: before, left_out }
+}
+
+struct Out<'a> {
+    from: &'a [u32],
+    words: Vec<u32>,
+    /// Up to where the module was copied.
+    at: usize,
+    added: Vec<Range<usize>>,
+}
+
+impl Out<'_> {
+    /// Adds words before one of the module.
+    fn add(&mut self, at: usize, new: &[u32]) {
+        if new.is_empty() {
+            return;
+        }
+        self.words.extend_from_slice(&self.from[self.at..at]);
+        self.at = at;
+        let start = self.words.len();
+        self.words.extend_from_slice(new);
+        match self.added.last_mut() {
+            Some(last) if last.end == start => last.end = self.words.len(),
+            _ => self.added.push(start..self.words.len()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::Builder;
+    use crate::model::BaseEncoding;
+    use crate::spirv::words::STEPS;
+    use crate::spirv::{Held, Position, Set};
+    use crate::target::{Gfx, Target, Wave};
+
+    /// Instructions that are looked at when so many statements are made of so many instructions of one block, the last
+    /// first.
+    fn steps(count: u32) -> usize {
+        let mut words = vec![super::super::MAGIC, 0x0001_0000, 0, 10 + count, 0];
+        words.extend([2 << 16 | 19, 1, 4 << 16 | 21, 2, 32, 0, 3 << 16 | 33, 3, 1, 3 << 16 | 1, 2, 4]);
+        words.extend([5 << 16 | 54, 1, 5, 0, 3, 2 << 16 | 248, 6]);
+        words.extend((0..count).flat_map(|id| [5 << 16 | 128, 2, 10 + id, 4, 4]));
+        words.extend([1 << 16 | 253, 1 << 16 | 56]);
+        let mut m = Builder::new(Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("is known"));
+        let unit = m.unit("a.cl");
+        let uint = m.base_type(unit, "uint", BaseEncoding::Unsigned, 32).expect("a type");
+        let f = m.function(unit, "f").expect("a function").code("f", 4).id();
+        let v = m.variable(f, "v", uint).expect("a variable").id();
+        let module = m.finish().expect("is whole");
+        let mut binding = Binding::new();
+        binding.function(f, Id(5));
+        for index in (0..count).rev() {
+            binding.value(Position::before(Id(5), Id(6), index), v, &[Held::value(Id(4))]);
+            binding.value(Position::after(Id(10 + index)), v, &[Held::value(Id(10 + index))]);
+        }
+        STEPS.set(0);
+        let attached = attach(&words, &module, &binding, &Mode::exact(Set::OpenCl)).expect("is attached");
+        let steps = STEPS.get();
+        assert_eq!(attached.detach(), words);
+        steps
+    }
+
+    #[test]
+    fn the_words_are_gone_through_a_few_times() {
+        let (few, many) = (steps(1000), steps(2000));
+        assert!(many < 2 * few && few < 10 * 1000, "{few}, {many}");
+    }
+}

@@ -1,0 +1,238 @@
+//! What is said among the instructions of functions: scopes, lines, and what holds variables. Sections 4.7 and 4.8.
+
+use super::entities::{Entities, Scoped};
+use super::positions::{Placed, Places};
+use super::values::{Saying, Spot};
+use super::writer::{Word, Writer};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{FunctionId, Module, ScopeId, SourceLine, VariableId};
+use crate::spirv::binding::{Binding, Statement};
+use crate::spirv::layout::Function;
+use crate::spirv::opcodes as op;
+use crate::spirv::operand::Field;
+use crate::spirv::table::Name;
+use crate::spirv::words::Id;
+
+/// Writes what is said of all functions.
+///
+/// # Errors
+/// Naming the variable, and the id, if this cannot hold the variable there.
+pub(super) fn body(
+    writer: &mut Writer<'_>,
+    module: &Module,
+    binding: &Binding,
+    places: &Places,
+    entities: &Entities,
+) -> Result<()> {
+    let words = core::mem::take(&mut writer.out.body);
+    let mut body = Body { writer, module, binding, places, entities, words, there: There::default() };
+    let mut placed = &places.placed[..];
+    for (index, function) in body.writer.layout.functions().iter().enumerate() {
+        let end = placed.partition_point(|it| (it.at as usize) < function.at.end);
+        let (of_function, rest) = placed.split_at(end);
+        placed = rest;
+        body.function(index, function, of_function)?;
+    }
+    writer.out.body = body.words;
+    Ok(())
+}
+
+/// What the binding has said of a function so far.
+#[derive(Debug, Clone, Copy)]
+struct Said {
+    scope: Option<ScopeId>,
+    /// `None` if nothing was said.
+    line: Option<Option<SourceLine>>,
+}
+
+/// What the words of a block say already.
+#[derive(Debug, Clone, Copy)]
+struct There {
+    scope: Option<Scoped>,
+    /// `None` if it is another one's line.
+    line: Option<Option<SourceLine>>,
+}
+
+impl Default for There {
+    /// At the start of a block: nothing.
+    fn default() -> Self {
+        Self { scope: None, line: Some(None) }
+    }
+}
+
+struct Body<'b, 'w> {
+    writer: &'b mut Writer<'w>,
+    module: &'b Module,
+    binding: &'b Binding,
+    places: &'b Places,
+    entities: &'b Entities,
+    words: Vec<u32>,
+    there: There,
+}
+
+impl Body<'_, '_> {
+    fn function(&mut self, index: usize, function: &Function, mut placed: &[Placed]) -> Result<()> {
+        let bound = self.places.functions[index];
+        let mut said = Said { scope: bound.map(|id| self.module.function(id).scope), line: None };
+        let blocks = self.places.blocks.of(index);
+        for number in blocks.clone() {
+            let block = self.places.blocks.get(number);
+            self.there = There::default();
+            let (mut at, mut read) = (block.start as usize, block.label as usize);
+            loop {
+                self.lines(read..at);
+                read = at;
+                let start = self.words.len();
+                if number == blocks.start && at == block.start as usize {
+                    self.definition(bound, function.id)?;
+                }
+                let (here, rest) = placed.split_at(placed.partition_point(|it| it.at as usize <= at));
+                placed = rest;
+                self.group(
+                    here,
+                    &mut said,
+                    at == block.start as usize,
+                    Spot { function: function.at.clone(), at },
+                )?;
+                if self.words.len() > start {
+                    self.writer.out.places.push((at, self.words.len() - start));
+                }
+                match placed.first() {
+                    Some(next) if next.at <= block.end => at = next.at as usize,
+                    _ => break,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there are lines of others among these words of a block.
+    fn lines(&mut self, at: core::ops::Range<usize>) {
+        if !self.writer.mode.has_debug_lines
+            && self.writer.layout.words().between(at).any(|it| matches!(it.opcode(), op::LINE | op::NO_LINE))
+        {
+            self.there.line = None;
+        }
+    }
+
+    /// Which function it is, in the set that says it here.
+    fn definition(&mut self, function: Option<FunctionId>, id: Id) -> Result<()> {
+        let Some(debug) = function.and_then(|function| self.entities.functions[function]) else {
+            return Ok(());
+        };
+        if self.writer.is_shader() {
+            let operands = [(Field::Function, debug.into()), (Field::Definition, id.into())];
+            self.write(Name::FunctionDefinition, &operands)?;
+        }
+        Ok(())
+    }
+
+    /// What is said at one place: scope, line, then variables in order.
+    fn group(&mut self, placed: &[Placed], said: &mut Said, is_start: bool, spot: Spot) -> Result<()> {
+        let statements = placed.iter().map(|it| self.binding.statements[it.statement as usize].1);
+        let mut has_line = is_start;
+        for statement in statements.clone() {
+            match statement {
+                Statement::Scope(scope) => said.scope = scope,
+                Statement::Line(line) => (said.line, has_line) = (Some(line), true),
+                Statement::Declare { .. } | Statement::Value { .. } => {}
+            }
+        }
+        self.scope(said.scope)?;
+        if let Some(line) = said.line.filter(|_| has_line) {
+            self.line(line)?;
+        }
+        for statement in statements {
+            match statement {
+                Statement::Scope(_) | Statement::Line(_) => {}
+                Statement::Declare { variable, held } => {
+                    let held = held as usize;
+                    self.variable(variable, said.scope, &spot, |saying, all| saying.declare(&all[held]))?;
+                }
+                Statement::Value { variable, held, count } => {
+                    let held = held as usize..held as usize + count as usize;
+                    self.variable(variable, said.scope, &spot, |saying, all| saying.value(&all[held]))?;
+                }
+            }
+        }
+        self.scope(said.scope)
+    }
+
+    /// Something about a variable. Of which inlined call it is, the scope says: where another holds, its own is said for
+    /// the moment.
+    fn variable(
+        &mut self,
+        variable: VariableId,
+        scope: Option<ScopeId>,
+        spot: &Spot,
+        say: impl FnOnce(&mut Saying<'_, '_>, &[crate::spirv::held::Held]) -> Result<()>,
+    ) -> Result<()> {
+        let Some(debug) = self.entities.variables[variable] else { return Ok(()) };
+        let own = self.module.variable(variable).scope;
+        let owners = &self.places.owners;
+        self.scope(Some(scope.filter(|&scope| owners[scope] == owners[own]).unwrap_or(own)))?;
+        let Self { writer, module, words, binding, .. } = self;
+        let spot = spot.clone();
+        let mut saying = Saying { writer, module, variable, debug, spot, words };
+        say(&mut saying, &binding.held).map_err(|error| error.or_at(module.at_variable(variable, None)))
+    }
+
+    /// Instructions from here on are of this scope; of the innermost around it, if it is not said.
+    fn scope(&mut self, mut scope: Option<ScopeId>) -> Result<()> {
+        let wanted = loop {
+            match scope {
+                None => break None,
+                Some(id) => match self.entities.scopes[id] {
+                    Some(scoped) => break Some(scoped),
+                    None => scope = self.module.scope(id).parent,
+                },
+            }
+        };
+        if self.there.scope == wanted {
+            return Ok(());
+        }
+        self.there.scope = wanted;
+        let Some(Scoped { scope, inlined }) = wanted else { return self.write(Name::NoScope, &[]) };
+        match inlined {
+            Some(inlined) => {
+                self.write(Name::Scope, &[(Field::Scope, scope.into()), (Field::Inlined, inlined.into())])
+            }
+            None => self.write(Name::Scope, &[(Field::Scope, scope.into())]),
+        }
+    }
+
+    /// Instructions from here on are of this line.
+    fn line(&mut self, line: Option<SourceLine>) -> Result<()> {
+        if self.there.line == Some(line) {
+            return Ok(());
+        }
+        self.there.line = Some(line);
+        let has_debug_lines = self.writer.mode.has_debug_lines;
+        let Some(SourceLine { file, line, column }) = line else {
+            if has_debug_lines {
+                return self.write(Name::NoLine, &[]);
+            }
+            self.words.push(1 << 16 | u32::from(op::NO_LINE));
+            return Ok(());
+        };
+        let all = if has_debug_lines { &self.entities.sources } else { &self.entities.paths };
+        let missing = || Error::new(ErrorKind::UnknownId(file.to_string()));
+        let source = all[file].ok_or_else(missing)?;
+        if !has_debug_lines {
+            self.words.extend([4 << 16 | u32::from(op::LINE), source.0, line, column]);
+            return Ok(());
+        }
+        let operands = [
+            (Field::Source, source.into()),
+            (Field::LineStart, line.into()),
+            (Field::LineEnd, line.into()),
+            (Field::ColumnStart, column.into()),
+            (Field::ColumnEnd, column.into()),
+        ];
+        self.write(Name::Line, &operands)
+    }
+
+    fn write(&mut self, name: Name, operands: &[(Field, Word)]) -> Result<()> {
+        self.writer.in_body(&mut self.words, name, operands).map(|_| ())
+    }
+}

@@ -1,0 +1,46 @@
+//! `DebugOperation` and `DebugExpression`: each once, however often it is said. Section 4.8.
+
+use hashbrown::HashMap;
+use smallvec::SmallVec;
+
+use super::writer::{Word, Writer};
+use crate::error::Result;
+use crate::spirv::held::DebugOperation;
+use crate::spirv::operand::Field;
+use crate::spirv::table::Name;
+use crate::spirv::words::Id;
+
+/// What was written.
+#[derive(Debug, Default)]
+pub(super) struct Expressions {
+    operations: HashMap<DebugOperation, Id>,
+    expressions: HashMap<SmallVec<[DebugOperation; 4]>, Id>,
+}
+
+impl Writer<'_> {
+    /// The `DebugExpression` of these operations.
+    pub fn expression(&mut self, operations: &[DebugOperation]) -> Result<Id> {
+        if let Some(&id) = self.expressions.expressions.get(operations) {
+            return Ok(id);
+        }
+        let mut operands = Vec::with_capacity(operations.len());
+        for &operation in operations {
+            operands.push((Field::Operation, self.operation(operation)?.into()));
+        }
+        let id = self.instruction(Name::Expression, &operands)?;
+        self.expressions.expressions.insert(operations.into(), id);
+        Ok(id)
+    }
+
+    fn operation(&mut self, operation: DebugOperation) -> Result<Id> {
+        if let Some(&id) = self.expressions.operations.get(&operation) {
+            return Ok(id);
+        }
+        let mut operands: SmallVec<[(Field, Word); 3]> = SmallVec::new();
+        operands.push((Field::Operation, operation.number().into()));
+        operands.extend(operation.operands().into_iter().map(|operand| (Field::Operand, operand.into())));
+        let id = self.instruction(Name::Operation, &operands)?;
+        self.expressions.operations.insert(operation, id);
+        Ok(id)
+    }
+}

@@ -1,0 +1,121 @@
+//! What was added is taken out again, and all else is as it was, whatever is said.
+
+use eitri::spirv::{Attached, Binding, Held, Id, Mode, Position, Set, attach, read, validate};
+use proptest::prelude::*;
+
+use crate::support::Case;
+
+/// Something at some place, by numbers that may mean nothing.
+#[derive(Debug, Clone, Copy)]
+struct Random {
+    position: (u8, u8, u8),
+    said: (u8, u8, u8),
+}
+
+fn random() -> impl Strategy<Value = Random> {
+    any::<((u8, u8, u8), (u8, u8, u8))>().prop_map(|(position, said)| Random { position, said })
+}
+
+impl Random {
+    fn say(self, case: &Case, binding: &mut Binding) {
+        let (how, which, index) = self.position;
+        let (function, block) =
+            *[("scale", "entry"), ("scale", "then"), ("scale", "last"), ("other", "single")]
+                .get(usize::from(which % 4))
+                .expect("there are four");
+        let (function, block) = (case.id(function), case.id(block));
+        let any_id = |number: u8| Id(u32::from(number) % case.words[3].max(1));
+        let position = match how % 4 {
+            0 => Position::start(function, block),
+            1 | 2 => Position::before(function, block, u32::from(index % 7)),
+            _ => Position::after(any_id(which)),
+        };
+        let (what, id, more) = self.said;
+        let variables = [case.n, case.sum, case.inner, case.pair, case.v];
+        let variable = variables[usize::from(more) % variables.len()];
+        let held = Held::value(any_id(id));
+        match what % 12 {
+            0 => binding.no_scope(position),
+            1 => binding.scope(position, case.block),
+            2 => binding.scope(position, case.inlined),
+            3 => binding.scope(position, case.deep),
+            4 => binding.line(position, case.line(u32::from(more % 3))),
+            5 => binding.no_line(position),
+            6 => binding.declare(position, variable, held),
+            7 => binding.declare(position, variable, held.plus(4)),
+            8 => binding.value(position, variable, &[held]),
+            9 => binding.value(position, variable, &[held.index(u32::from(more % 3))]),
+            10 => binding.value(position, variable, &[held.bits(0..32)]),
+            _ => binding.value(position, variable, &[]),
+        };
+    }
+}
+
+/// Gives what was attached back if all is as it should be.
+fn checked(case: &Case, binding: &Binding, mode: &Mode) -> Option<Attached> {
+    let attached = attach(&case.words, &case.module, binding, mode).ok()?;
+    assert_eq!(attached.detach(), case.words);
+    let mut end = 0;
+    for range in &attached.added {
+        assert!(end < range.start && range.start < range.end, "{:?}", attached.added);
+        end = range.end;
+    }
+    let facts = read(&attached.words).expect("reads");
+    let report = validate(&facts);
+    assert!(report.is_clean(), "{report}");
+    assert_eq!(attach(&case.words, &case.module, binding, mode).as_ref(), Ok(&attached));
+    Some(attached)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// What can be said by itself can be said with all else.
+    #[test]
+    fn whatever_is_said(all in prop::collection::vec(random(), 0..60), is_shader in any::<bool>()) {
+        let case = Case::new();
+        let mode = Mode::exact(if is_shader { Set::Shader } else { Set::OpenCl });
+        let alone = |random: &Random| {
+            let mut binding = case.bound();
+            random.say(&case, &mut binding);
+            checked(&case, &binding, &mode).is_some()
+        };
+        let mut binding = case.bound();
+        for random in all.iter().filter(|random| alone(random)) {
+            random.say(&case, &mut binding);
+        }
+        prop_assert!(checked(&case, &binding, &mode).is_some());
+    }
+
+    /// Words that are no module, or a broken one: no panic, and if it is taken, then as it was.
+    #[test]
+    fn whatever_the_words(at in any::<prop::sample::Index>(), word in any::<u32>(), all in prop::collection::vec(random(), 0..8)) {
+        let mut case = Case::new();
+        let at = at.index(case.words.len());
+        case.words[at] = [word, word % 64, case.words[at] ^ (1 << (word % 32))][word as usize % 3];
+        for set in Set::ALL {
+            let mut binding = case.bound();
+            for random in &all {
+                random.say(&case, &mut binding);
+            }
+            if let Ok(attached) = attach(&case.words, &case.module, &binding, &Mode::exact(set)) {
+                prop_assert_eq!(&attached.detach(), &case.words);
+            }
+        }
+    }
+}
+
+/// Statements that are refused are not most of them: the test above is not empty.
+#[test]
+fn most_that_is_said_is_said() {
+    let case = Case::new();
+    let mut count = 0;
+    for number in 0..=255_u8 {
+        let random =
+            Random { position: (number, number / 4, number / 16), said: (number / 3, number, number / 5) };
+        let mut binding = case.bound();
+        random.say(&case, &mut binding);
+        count += u32::from(checked(&case, &binding, &Mode::exact(Set::OpenCl)).is_some());
+    }
+    assert!(count > 60, "{count}");
+}

@@ -1,0 +1,15 @@
+//! Debug instructions are put into modules: where, what is refused, and that all else stays as it was.
+#![cfg(feature = "spirv")]
+
+#[path = "../spirv/assemble.rs"]
+mod assemble;
+mod built;
+#[path = "../common/mod.rs"]
+mod common;
+mod detached;
+mod outside;
+mod placed;
+mod refused;
+mod support;
+#[path = "../common/tools.rs"]
+mod tools;

@@ -1,0 +1,361 @@
+//! What is said in functions, and where.
+
+use eitri::spirv::{DebugOperation, Held, Mode, Set, attach, read};
+use pretty_assertions::assert_eq;
+
+use crate::support::{Case, lines};
+
+/// A function's own scope holds from its first block on, and is said in each.
+#[test]
+fn a_bound_function_has_its_scope_in_every_block() {
+    let case = Case::new();
+    let expected = lines(
+        "
+        entry:
+          var
+        scope scale
+          op 62
+          is
+          op 247
+          op 250
+        then:
+        scope scale
+          more
+          two
+          three
+          op 249
+        last:
+          sum
+        scope scale
+          op 254
+        ",
+    );
+    let binding = case.bound();
+    assert_eq!(case.shown(&binding, &Mode::exact(Set::OpenCl)), expected);
+    let mut expected = expected;
+    expected.insert(2, "defines scale scale".into());
+    assert_eq!(case.shown(&binding, &Mode::exact(Set::Shader)), expected);
+}
+
+/// Scope and line hold until others are said, in the order of the words; each block says them again. At one position
+/// they come before what is said of variables, and nothing is said twice.
+#[test]
+fn scopes_and_lines_hold_until_the_next() {
+    let case = Case::new();
+    let mut binding = case.bound();
+    binding
+        .value(case.start("then"), case.n, &[Held::value(case.id("n"))])
+        .line(case.start("then"), case.line(4))
+        .scope(case.start("then"), case.block)
+        .scope(case.after("more"), case.block)
+        .line(case.after("more"), case.line(4))
+        .line(case.before("entry", 2), case.line(2))
+        .declare(case.after("var"), case.n, Held::value(case.id("var")))
+        .line(case.start("last"), case.line(4))
+        .no_scope(case.before("last", 1))
+        .no_line(case.before("last", 1));
+    let mut binding_again = binding.clone();
+    // What is there already is not said again.
+    binding_again.scope(case.after("two"), case.block).line(case.before("then", 2), case.line(4));
+    let expected = lines(
+        "
+        entry:
+          var
+        scope scale
+        declare n var
+          op 62
+        line scale.cl:2:5
+          is
+          op 247
+          op 250
+        then:
+        scope block
+        line scale.cl:4:5
+        value n n
+          more
+          two
+          three
+          op 249
+        last:
+          sum
+          op 254
+        ",
+    );
+    for binding in [&binding, &binding_again] {
+        assert_eq!(case.shown(binding, &Mode::exact(Set::OpenCl)), expected);
+    }
+    let mut shader = expected;
+    shader.iter_mut().for_each(|line| *line = line.replace("scale.cl:", ""));
+    shader.insert(2, "defines scale scale".into());
+    assert_eq!(case.shown(&binding, &Mode::exact(Set::Shader)), shader);
+}
+
+/// Of no scope and of no line is said where one was in force in the block, and only there.
+#[test]
+fn an_end_is_said_where_something_held() {
+    let case = Case::new();
+    let mut binding = case.bound();
+    binding
+        .line(case.start("entry"), case.line(2))
+        .no_scope(case.after("is"))
+        .no_line(case.after("is"))
+        .scope(case.after("two"), case.deep);
+    let expected = lines(
+        "
+        entry:
+          var
+        scope scale
+        line scale.cl:2:5
+          op 62
+          is
+        no scope
+        no line
+          op 247
+          op 250
+        then:
+          more
+          two
+        scope other at 10 at 7
+          three
+          op 249
+        last:
+          sum
+        scope other at 10 at 7
+          op 254
+        ",
+    );
+    assert_eq!(case.shown(&binding, &Mode::exact(Set::OpenCl)), expected);
+}
+
+/// Lines that the module has stay, and what was said before is said again behind them if it is asked for.
+#[test]
+fn lines_of_the_module_stay() {
+    let text = crate::support::KERNEL.replace("%is = OpIEqual", "OpLine %names 77 1\n %is = OpIEqual");
+    let case = Case::of(&text);
+    let mut binding = case.bound();
+    binding
+        .line(case.start("entry"), case.line(2))
+        .scope(case.after("is"), case.block)
+        .line(case.before("entry", 4), case.line(2));
+    let shown = case.shown(&binding, &Mode::exact(Set::OpenCl));
+    let expected = lines(
+        "
+        entry:
+          var
+        scope scale
+        line scale.cl:2:5
+          op 62
+        line names.cl:77:1
+          is
+        scope block
+        line scale.cl:2:5
+          op 247
+        ",
+    );
+    assert_eq!(shown[..expected.len()], expected);
+    // Where nothing is said of lines, nothing is changed.
+    let shown = case.shown(&case.bound(), &Mode::exact(Set::OpenCl));
+    assert_eq!(shown.iter().filter(|line| line.contains("line")).collect::<Vec<_>>(), ["line names.cl:77:1"]);
+}
+
+/// An `OpLine` in front of an `OpFunction` is the function's.
+#[test]
+fn a_line_before_the_first_function_stays_with_it() {
+    let text =
+        crate::support::KERNEL.replacen("%scale = OpFunction", "OpLine %names 1 1\n %scale = OpFunction", 1);
+    let case = Case::of(&text);
+    for set in Set::ALL {
+        let attached = case.attach(&case.bound(), &Mode::exact(set));
+        assert_eq!(attached.detach(), case.words);
+        let facts = read(&attached.words).expect("reads");
+        let words = facts.layout().words();
+        let lines: Vec<_> = words.instructions().filter(|it| it.opcode() == 8).map(|it| it.at + 4).collect();
+        assert_eq!(lines, [facts.layout().functions()[0].at.start]);
+    }
+}
+
+/// Of which inlined call a value is, only the scope says.
+#[test]
+fn variables_are_said_in_a_scope_of_their_own_call() {
+    let case = Case::new();
+    let mut binding = case.bound();
+    binding
+        .value(case.after("more"), case.inner, &[Held::value(case.id("more"))])
+        .value(case.after("more"), case.sum, &[Held::value(case.id("more"))])
+        .no_scope(case.start("last"))
+        .value(case.start("last"), case.sum, &[Held::value(case.id("sum"))]);
+    let expected = lines(
+        "
+        then:
+        scope scale
+          more
+        scope other at 7
+        value v more
+        scope scale
+        value sum more
+          two
+          three
+          op 249
+        last:
+          sum
+        scope block
+        value sum sum
+        no scope
+          op 254
+        ",
+    );
+    let shown = case.shown(&binding, &Mode::exact(Set::OpenCl));
+    assert_eq!(shown[shown.len() - expected.len()..], expected);
+}
+
+/// Values of one variable in several ids, parts of values, addresses, and computed values.
+#[test]
+fn what_holds_a_variable() {
+    let case = Case::new();
+    let id = |name| case.id(name);
+    let all: &[(&[Held], &[&str])] = &[
+        (&[Held::value(id("more"))], &["value sum more"]),
+        (&[Held::value(id("two")).index(1)], &["value sum two [1]"]),
+        (&[Held::value(id("three")).index(1).index(0)], &["value sum three [1] [0]"]),
+        (&[Held::value(id("three")).index(1).index_by(id("u1"))], &["value sum three [1] [1]"]),
+        (&[Held::value(id("two")).index_by(id("n"))], &["value sum two [n]"]),
+        (&[Held::pointer(id("out"))], &["value sum out Deref"]),
+        (
+            &[Held::pointer(id("out")).plus(8).in_space(1)],
+            &["value sum out PlusUconst 8 Constu 1 Swap Xderef"],
+        ),
+        (&[Held::value(id("n")).plus(-1)], &["value sum n Constu 1 Minus StackValue"]),
+        (&[Held::value(id("two")).taken(32..64)], &["value sum two BitPiece 32 32"]),
+        (
+            &[Held::value(id("more")).bits(16..32).taken(0..16), Held::pointer(id("var")).bits(0..16)],
+            &["value sum more BitPiece 0 16 Fragment 16 16", "value sum var Deref Fragment 0 16"],
+        ),
+        (&[Held::value(id("table")).plus(4)], &["value sum table PlusUconst 4 StackValue"]),
+        (
+            &[Held::expression(id("n"), &[DebugOperation::Constu(3), DebugOperation::Plus])],
+            &["value sum n Constu 3 Plus"],
+        ),
+        (&[], &["value sum new"]),
+    ];
+    for set in Set::ALL {
+        for (held, expected) in all {
+            let mut binding = case.bound();
+            binding.value(case.after("three"), case.sum, held);
+            let shown = case.shown(&binding, &Mode::exact(set));
+            let values: Vec<&String> = shown.iter().filter(|line| line.starts_with("value")).collect();
+            assert_eq!(values, *expected);
+        }
+    }
+}
+
+/// The pieces of a structure that is split.
+#[test]
+fn a_structure_in_several_ids() {
+    let case = Case::new();
+    let mut binding = case.bound();
+    let [n, two] = ["n", "two"].map(|name| Held::value(case.id(name)));
+    binding.value(case.after("two"), case.pair, &[n.bits(0..32), two.bits(32..96)]);
+    let shown = case.shown(&binding, &Mode::exact(Set::OpenCl));
+    let values: Vec<&String> = shown.iter().filter(|line| line.starts_with("value")).collect();
+    assert_eq!(values, ["value pair n Fragment 0 32", "value pair two Fragment 32 64"]);
+}
+
+/// A parameter that is a pointer is no `OpVariable`: what it points to is a value.
+#[test]
+fn declarations_of_parameters() {
+    let case = Case::new();
+    let mut binding = case.bound();
+    binding
+        .declare(case.after("out"), case.n, Held::value(case.id("out")))
+        .declare(case.start("entry"), case.sum, Held::value(case.id("out")).plus(4).bits(0..16))
+        .declare(case.start("entry"), case.pair, Held::pointer(case.id("var")));
+    let shown = case.shown(&binding, &Mode::exact(Set::OpenCl));
+    let values: Vec<&String> =
+        shown.iter().filter(|line| line.contains("out") || line.contains("var ")).collect();
+    assert_eq!(
+        values,
+        ["value n out Deref", "value sum out PlusUconst 4 Deref Fragment 0 16", "declare pair var Deref"]
+    );
+}
+
+/// What a mode has not is left out, and what was said of it before does not hold any longer.
+#[test]
+fn indexes_that_a_mode_has_not() {
+    let case = Case::new();
+    let mut binding = case.bound();
+    binding.value(
+        case.after("two"),
+        case.sum,
+        &[Held::value(case.id("two")).index_by(case.id("n")).bits(0..32)],
+    );
+    let mode = Mode::validating(Set::OpenCl);
+    let shown = case.shown(&binding, &mode);
+    assert!(shown.contains(&"value sum new Fragment 0 32".into()), "{shown:#?}");
+    let attached = case.attach(&binding, &mode);
+    let left: Vec<_> = attached.left_out.iter().map(|it| format!("{}: {}", it.at, it.what)).collect();
+    assert_eq!(
+        left,
+        [format!(
+            "unit `scale.cl`, function `scale`, variable `sum`: it is a part of {} which {} is the number of: the \
+         validating mode has no index that is known at run time",
+            case.id("two"),
+            case.id("n")
+        )]
+    );
+    // A declaration has indexes in one of the sets only.
+    let text = crate::support::KERNEL
+        .replace("%local = OpType", "%pairs = OpTypePointer Function %pair\n %local = OpType")
+        .replace("%var = OpVar", "%both = OpVariable %pairs Function\n %var = OpVar");
+    let case = Case::of(&text);
+    let mut binding = case.bound();
+    binding.declare(case.after("var"), case.n, Held::value(case.id("both")).index(0));
+    let attached = case.attach(&binding, &Mode::exact(Set::OpenCl));
+    assert_eq!(attached.left_out.len(), 1);
+    assert!(attached.left_out[0].what.contains("has no indexes"), "{}", attached.left_out[0].what);
+    let shown = case.shown(&binding, &Mode::exact(Set::Shader));
+    assert!(shown.contains(&"declare n both [0]".into()), "{shown:#?}");
+}
+
+/// Strings, types and constants that the module has are used again.
+#[test]
+fn what_is_there_is_used() {
+    let case = Case::new();
+    let attached = case.attach(&case.bound(), &Mode::exact(Set::Shader));
+    let facts = read(&attached.words).expect("reads");
+    let words = facts.layout().words();
+    for (opcode, operands) in [(19, &[][..]), (21, &[32, 0])] {
+        assert_eq!(
+            words.instructions().filter(|it| it.opcode() == opcode && it.operands() == operands).count(),
+            1
+        );
+    }
+    let ones = words.instructions().filter(|it| it.opcode() == 43 && it.operands() == [1]);
+    assert_eq!(ones.count(), 1);
+    let mut strings: Vec<_> =
+        words.instructions().filter(|it| it.opcode() == 7).map(|it| it.operands()).collect();
+    let all = strings.len();
+    strings.sort();
+    strings.dedup();
+    assert_eq!(strings.len(), all);
+}
+
+/// A module can have both sets, one after the other.
+#[test]
+fn both_sets() {
+    let case = Case::new();
+    let binding = case.bound();
+    let first = case.attach(&binding, &Mode::exact(Set::OpenCl));
+    let second =
+        attach(&first.words, &case.module, &binding, &Mode::exact(Set::Shader)).expect("is attached");
+    assert_eq!(second.detach(), first.words);
+    let facts = read(&second.words).expect("reads");
+    for set in Set::ALL {
+        assert!(facts.iter().any(|fact| fact.set == set));
+    }
+    let error =
+        attach(&first.words, &case.module, &binding, &Mode::exact(Set::OpenCl)).expect_err("is there");
+    assert!(
+        error.to_string().ends_with("the module has instructions of OpenCL.DebugInfo.100 already"),
+        "{error}"
+    );
+}

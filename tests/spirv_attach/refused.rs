@@ -1,0 +1,249 @@
+//! What cannot be attached: one error that names the variable or function, and the id. Nothing is returned.
+
+use cranelift_entity::EntityRef;
+use eitri::model::{FileId, FunctionId, ScopeId, SourceLine, VariableId};
+use eitri::spirv::{Binding, DebugOperation, Held, Id, Mode, Position, Set, attach};
+use pretty_assertions::assert_eq;
+
+use crate::support::Case;
+
+const SCALE: &str = "unit `scale.cl`, function `scale`";
+
+/// The binding is refused with this text, in which `%name` is the id of the name.
+fn refuses(case: &Case, say: impl FnOnce(&mut Binding), expected: &str) {
+    let mut binding = case.bound();
+    say(&mut binding);
+    let mut words: Vec<String> = Vec::new();
+    for word in expected.split(' ') {
+        words.push(match word.strip_prefix('%') {
+            Some(name) => {
+                let end = name.find(|char: char| !char.is_alphanumeric()).unwrap_or(name.len());
+                match name[..end].parse::<u32>() {
+                    Ok(_) => word.to_owned(),
+                    Err(_) => format!("{}{}", case.id(&name[..end]), &name[end..]),
+                }
+            }
+            None => word.to_owned(),
+        });
+    }
+    assert_eq!(case.refused(&binding), words.join(" "));
+}
+
+#[test]
+fn functions_and_globals() {
+    let case = Case::new();
+    let f = |say: &dyn Fn(&mut Binding), expected: &str| refuses(&case, |binding| say(binding), expected);
+    f(&|it| drop(it.function(case.scale, Id(900))), &format!("{SCALE}: no such entity in this module: %900"));
+    f(
+        &|it| drop(it.function(case.scale, case.id("entry"))),
+        &format!("{SCALE}: %entry is an OpLabel, and no OpFunction"),
+    );
+    f(
+        &|it| drop(it.function(case.scale, case.id("other"))),
+        &format!("{SCALE}: %other is the code of function `other` already"),
+    );
+    f(
+        &|it| drop(it.function(FunctionId::new(9), case.id("scale"))),
+        "no such entity in this module: function9",
+    );
+    let table = "unit `scale.cl`, variable `table`";
+    f(&|it| drop(it.global(case.table, Id(0))), &format!("{table}: no such entity in this module: %0"));
+    f(
+        &|it| drop(it.global(case.table, case.id("kind"))),
+        &format!("{table}: %kind is an instruction of opcode 33, and no OpVariable or constant"),
+    );
+    f(&|it| drop(it.global(case.table, case.id("var"))), &format!("{table}: %var is defined in a function"));
+    f(
+        &|it| drop(it.global(VariableId::new(99), case.id("table"))),
+        "no such entity in this module: variable99",
+    );
+}
+
+#[test]
+fn positions() {
+    let case = Case::new();
+    let id = |name| case.id(name);
+    let (scale, n) = (id("scale"), format!("{SCALE}, variable `n`"));
+    let cases = [
+        (Position::start(Id(900), id("entry")), "no such entity in this module: %900".to_owned()),
+        (Position::start(id("entry"), id("entry")), "%entry is an OpLabel, and no OpFunction".into()),
+        (Position::start(scale, Id(901)), "no such entity in this module: %901".into()),
+        (Position::start(scale, id("sum")), "%sum is an OpPhi, and no OpLabel".into()),
+        (Position::start(scale, id("single")), "%single is no block of function %scale".into()),
+        (
+            Position::start(id("other"), id("single")),
+            "its code is in %scale, and the position in %other".into(),
+        ),
+        (
+            Position::before(id("other"), id("single"), 0),
+            "its code is in %scale, and the position in %other".into(),
+        ),
+        (Position::after(id("v")), "its code is in %scale, and the position in %other".into()),
+        (
+            Position::before(scale, id("entry"), 5),
+            "block %entry: the block has 5 instructions, and none of index 5".into(),
+        ),
+        (
+            Position::before(scale, id("last"), u32::MAX),
+            format!("block %last: the block has 2 instructions, and none of index {}", u32::MAX),
+        ),
+        (
+            Position::before(scale, id("entry"), 4),
+            "block %entry: between a merge instruction and the branch there can be nothing".into(),
+        ),
+        (Position::after(Id(902)), "no such entity in this module: %902".into()),
+        (Position::after(id("u1")), "%u1 is defined outside of the blocks of a function".into()),
+        (Position::after(scale), "%scale is defined outside of the blocks of a function".into()),
+    ];
+    for (position, expected) in cases {
+        let say = |it: &mut Binding| drop(it.value(position, case.n, &[Held::value(id("u1"))]));
+        refuses(&case, say, &format!("{n}: {expected}"));
+    }
+    // Whose line it is, the position says.
+    let say = |it: &mut Binding| drop(it.no_line(Position::before(scale, id("last"), 2)));
+    refuses(&case, say, &format!("{SCALE}: block %last: the block has 2 instructions, and none of index 2"));
+}
+
+/// A merge instruction with the line of the branch behind it.
+#[test]
+fn lines_between_a_merge_and_its_branch() {
+    let text =
+        crate::support::KERNEL.replace("OpBranchConditional", "OpLine %names 3 1\n OpBranchConditional");
+    let case = Case::of(&text);
+    for index in [4, 5] {
+        let say = |it: &mut Binding| drop(it.no_scope(case.before("entry", index)));
+        let expected = "block %entry: between a merge instruction and the branch there can be nothing";
+        refuses(&case, say, &format!("{SCALE}: {expected}"));
+    }
+}
+
+/// What the model has not, or has elsewhere.
+#[test]
+fn entities_of_the_model() {
+    let case = Case::new();
+    let start = case.start("entry");
+    let unit = case.module.scope(case.block).parent.and_then(|parent| case.module.scope(parent).parent);
+    let unit = unit.expect("a function is in a unit");
+    let f = |say: &dyn Fn(&mut Binding), expected: &str| refuses(&case, |binding| say(binding), expected);
+    let held = Held::value(case.id("n"));
+    f(
+        &|it| drop(it.value(start, VariableId::new(77), &[held.clone()])),
+        &format!("{SCALE}: no such entity in this module: variable77"),
+    );
+    f(
+        &|it| drop(it.scope(start, ScopeId::new(77))),
+        &format!("{SCALE}: no such entity in this module: scope77"),
+    );
+    let line = SourceLine { file: FileId::new(7), line: 1, column: 0 };
+    f(&|it| drop(it.line(start, line)), &format!("{SCALE}: no such entity in this module: file7"));
+    f(
+        &|it| drop(it.scope(start, unit)),
+        "unit `scale.cl`: instructions are of a function, block or inlined call",
+    );
+    f(
+        &|it| drop(it.declare(start, case.table, held.clone())),
+        "unit `scale.cl`, variable `table`: the variable is not one of a function",
+    );
+    f(
+        &|it| drop(it.global(case.n, case.id("table")).value(start, case.n, &[held.clone()])),
+        &format!("{SCALE}, variable `n`: the variable is %table wherever its function is"),
+    );
+    f(
+        &|it| drop(it.value(start, case.v, &[held.clone()])),
+        "unit `scale.cl`, function `other`, variable `v`: its code is in %other, and the position in %scale",
+    );
+    let mut unbound = Binding::new();
+    unbound.scope(start, case.block);
+    assert_eq!(case.refused(&unbound), format!("{SCALE}: the function is not bound to an OpFunction"));
+}
+
+/// What cannot hold a variable.
+#[test]
+fn what_holds_a_variable() {
+    let case = Case::new();
+    let id = |name| case.id(name);
+    let at = |variable: &str| format!("{SCALE}, variable `{variable}`");
+    let value = |held: &[Held], expected: &str| {
+        let say = |it: &mut Binding| drop(it.value(case.after("two"), case.sum, held));
+        refuses(&case, say, &format!("{}: {expected}", at("sum")));
+    };
+    let pair = |held: &[Held], expected: &str| {
+        let say = |it: &mut Binding| drop(it.value(case.after("two"), case.pair, held));
+        refuses(&case, say, &format!("{}: {expected}", at("pair")));
+    };
+    let of = |name| Held::value(id(name));
+    value(&[Held::value(Id(904))], "no such entity in this module: %904");
+    value(&[of("then")], "%then is an OpLabel, and no value");
+    value(&[of("uint")], "%uint is an OpTypeInt, and no value");
+    value(&[of("scale")], "%scale is an OpFunction, and no value");
+    value(&[of("v")], "%v is defined in another function");
+    let behind = "is defined behind the position at which it is said to hold the variable";
+    value(&[of("three").index(0)], &format!("%three {behind}"));
+    value(&[of("sum")], &format!("%sum {behind}"));
+    value(&[of("two").index_by(id("sum"))], &format!("%sum {behind}"));
+    value(&[of("two").index_by(Id(905))], "no such entity in this module: %905");
+    value(&[of("two").index_by(id("is"))], "index %is is no integer");
+
+    value(&[of("two")], "what %two holds needs 32 bits, but there are 64");
+    value(
+        &[of("two").index(2)],
+        "%two: a value of type %vec, an OpTypeVector, has 2 parts, and none of index 2",
+    );
+    value(&[of("n").index(0)], "%n: a value of type %uint, an OpTypeInt, has no parts");
+    value(&[of("more").bits(0..16)], "what %more holds needs 16 bits, but there are 32");
+    value(&[of("more").taken(0..16)], "what %more holds needs 32 bits, but there are 16");
+    value(&[of("more").taken(16..48)], "what is taken of %more needs 48 bits, but there are 32");
+    value(&[of("more").bits(0..0)], "%more holds no bits");
+    #[allow(clippy::reversed_empty_ranges)]
+    value(&[of("more").bits(9..3)], "%more holds no bits");
+    pair(&[of("more")], "what %more holds needs 96 bits, but there are 32");
+    pair(&[of("more").bits(80..112)], "the piece that %more holds needs 112 bits, but there are 96");
+    pair(
+        &[of("two").bits(32..96), of("more").bits(64..96)],
+        "%more holds bits 64..96 of the variable, and %two bits 32..96",
+    );
+    pair(&[of("more").bits(0..32), of("two")], "%two holds all of the variable, and others some of its bits");
+    value(
+        &[Held::expression(id("n"), &[DebugOperation::Plus])],
+        "operation 0, Plus, takes 2 entries, and there is 1",
+    );
+    let part = DebugOperation::Fragment { offset: 16, size: 32 };
+    value(&[Held::expression(id("n"), &[part])], "the piece that %n holds needs 48 bits, but there are 32");
+    value(
+        &[Held::expression(id("n"), &[part, DebugOperation::Deref])],
+        "operation 0, Fragment, is not the last one",
+    );
+
+    let declare = |held: Held, expected: &str| {
+        let say = |it: &mut Binding| drop(it.declare(case.after("two"), case.sum, held));
+        refuses(&case, say, &format!("{}: {expected}", at("sum")));
+    };
+    declare(of("n"), "%n is an OpFunctionParameter, and no OpVariable or parameter that is a pointer");
+    declare(
+        of("two"),
+        "%two is an instruction of opcode 80, and no OpVariable or parameter that is a pointer",
+    );
+    declare(of("var").bits(0..16), "what %var holds needs 16 bits, but there are 32");
+    let say = |it: &mut Binding| drop(it.declare(case.after("two"), case.pair, of("var")));
+    refuses(&case, say, &format!("{}: what %var holds needs 96 bits, but there are 32", at("pair")));
+}
+
+/// Modules that nothing can be put into.
+#[test]
+fn modules() {
+    let case = Case::new();
+    let of = |words: &[u32]| {
+        let mode = Mode::exact(Set::OpenCl);
+        attach(words, &case.module, &case.bound(), &mode).expect_err("is refused").to_string()
+    };
+    assert_eq!(of(&[]), "this is no SPIR-V module: its first word is not 0x07230203");
+    let mut words = case.words.clone();
+    words.truncate(words.len() - 3);
+    assert!(of(&words).contains("the words end inside of the instruction"));
+    let mut words = case.words.clone();
+    words[3] = 20;
+    assert!(of(&words).ends_with("the bound of the header is 20, and the module has %21"), "{}", of(&words));
+    let mut words = case.words.clone();
+    words[3] = u32::MAX;
+    assert!(of(&words).ends_with("a module has less than 2^32 ids"), "{}", of(&words));
+}
