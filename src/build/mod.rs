@@ -141,7 +141,7 @@ impl Builder {
     }
 
     /// What was described so far. Line rows and live ranges are in no order, and nobody's, before the end.
-    #[cfg(feature = "json")]
+    #[cfg(any(feature = "json", feature = "spirv"))]
     pub(crate) fn described(&self) -> &Module {
         &self.module
     }

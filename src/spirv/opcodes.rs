@@ -94,6 +94,7 @@ opcodes! {
     PHI 245 "OpPhi";
     LABEL 248 "OpLabel";
     NO_LINE 317 "OpNoLine";
+    MODULE_PROCESSED 330 "OpModuleProcessed";
     TYPE_UNTYPED_POINTER 4417 "OpTypeUntypedPointerKHR";
     UNTYPED_VARIABLE 4418 "OpUntypedVariableKHR";
     EXT_INST_FORWARD 4433 "OpExtInstWithForwardRefsKHR";

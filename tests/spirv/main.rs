@@ -6,12 +6,14 @@ mod cases;
 #[path = "../common/mod.rs"]
 mod common;
 mod consumers;
+mod evaluate;
 mod golden;
 mod kernels;
 mod listed;
 mod listing;
 mod metadata;
 mod printed;
+mod raise;
 mod random;
 mod rules;
 #[path = "../common/tools.rs"]
