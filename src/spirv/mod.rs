@@ -44,6 +44,8 @@ mod names;
 mod opcodes;
 mod operand;
 mod read;
+#[cfg(feature = "rspirv")]
+pub mod rspirv;
 pub mod table;
 mod text;
 mod validate;
