@@ -96,7 +96,7 @@ fn describe(gpu: &Target) -> eitri::Result<(Module, Names)> {
     let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     let const_float = m.qualified(unit, eitri::model::Qualifier::Const, Some(float))?;
-    let space = gpu.space_named("global")?;
+    let space = gpu.space_named("global")?.id;
     let global = Some(MemorySpace::Global);
     let x_type = m.pointer_of(unit, PointerKind::Pointer, Some(const_float), space, global)?;
     let y_type = m.pointer_of(unit, PointerKind::Pointer, Some(float), space, global)?;

@@ -62,10 +62,6 @@ fn scope(m: &mut Builder) -> Result<eitri::model::ScopeId> {
     m.namespace(eitri::model::UnitId::from_u32(0), "ns")
 }
 
-fn m_block(m: &mut Builder, f: eitri::model::FunctionId) -> Result<eitri::model::ScopeId> {
-    m.block(f, &[])
-}
-
 fn function(m: &mut Builder) -> Result<eitri::model::FunctionId> {
     let unit = m.unit("a.c");
     Ok(m.function(unit, "f")?.code("f", 0x40).id())

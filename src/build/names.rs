@@ -139,8 +139,15 @@ impl LabelBuilder<'_> {
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the file is not there, or another unit's.
     pub fn declared(&mut self, file: FileId, line: u32) -> Result<&mut Self> {
+        self.declared_at(SourceLine { file, line, column: 0 })
+    }
+
+    /// The same, with a column.
+    ///
+    /// # Errors
+    /// As [`declared`](Self::declared).
+    pub fn declared_at(&mut self, line: SourceLine) -> Result<&mut Self> {
         let scope = self.builder.module.labels[self.id].scope;
-        let line = SourceLine { file, line, column: 0 };
         declared(&self.builder.module, scope, line)?;
         self.builder.module.labels[self.id].line = Some(line);
         Ok(self)

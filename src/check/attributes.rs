@@ -110,7 +110,7 @@ fn allowed(tag: DwTag, is_abstract: bool, consumer: &Consumer, name: DwAt) -> bo
     let defined = [linkage_name(consumer.version), dw::DW_AT_specification];
     let is_in = |lists: &[&[DwAt]]| lists.iter().any(|list| list.contains(&name));
     match tag {
-        dw::DW_TAG_namespace => is_in(&[&[dw::DW_AT_name, dw::DW_AT_export_symbols]]),
+        dw::DW_TAG_namespace => is_in(&[LINE, &[dw::DW_AT_name, dw::DW_AT_export_symbols]]),
         dw::DW_TAG_imported_declaration | dw::DW_TAG_imported_module => {
             is_in(&[LINE, &[dw::DW_AT_name, dw::DW_AT_import]])
         }
@@ -122,7 +122,7 @@ fn allowed(tag: DwTag, is_abstract: bool, consumer: &Consumer, name: DwAt) -> bo
         dw::DW_TAG_subprogram => {
             is_in(&[DECLARED, &defined, FUNCTION, CODE, BODY]) || lanes || consumer.lanes == Some(name)
         }
-        dw::DW_TAG_lexical_block => !is_abstract && is_in(&[CODE]),
+        dw::DW_TAG_lexical_block => name == dw::DW_AT_abstract_origin || !is_abstract && is_in(&[CODE]),
         dw::DW_TAG_inlined_subroutine => is_in(&[CALL]) || !is_abstract && (is_in(&[CODE]) || lanes),
         _ => {
             let more = [dw::DW_AT_artificial, dw::DW_AT_abstract_origin, dw::DW_AT_declaration];

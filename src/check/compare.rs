@@ -42,8 +42,8 @@ pub(super) struct Compare<'a, 'o> {
     /// The entries that instances of functions and variables refer to.
     pub(super) function_origins: SecondaryMap<FunctionId, Option<u64>>,
     pub(super) variable_origins: SecondaryMap<VariableId, Option<u64>>,
-    /// The entries of namespaces.
-    pub(super) namespaces: SecondaryMap<ScopeId, Option<u64>>,
+    /// The entries of namespaces, and of blocks in abstract instances.
+    pub(super) scope_origins: SecondaryMap<ScopeId, Option<u64>>,
     /// Instances, to compare when all origins are known.
     pub(super) instances: Vec<Instance>,
     /// Locations to compare, when all entries are known.
@@ -120,7 +120,8 @@ pub(super) enum Origin {
     Variable(VariableId),
     /// The entry that says where a variable is, or that declares it.
     Place(VariableId),
-    Namespace(ScopeId),
+    /// A namespace, or a block in an abstract instance.
+    Scope(ScopeId),
 }
 
 impl<'a, 'o> Compare<'a, 'o> {
@@ -156,7 +157,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             variables: SecondaryMap::new(),
             function_origins: SecondaryMap::new(),
             variable_origins: SecondaryMap::new(),
-            namespaces: SecondaryMap::new(),
+            scope_origins: SecondaryMap::new(),
             instances: Vec::new(),
             places: Vec::new(),
             frames: Vec::new(),
@@ -219,7 +220,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.variables.clear();
         self.function_origins.clear();
         self.variable_origins.clear();
-        self.namespaces.clear();
+        self.scope_origins.clear();
         self.type_entries.clear();
         self.of_split.clear();
         self.read_lists();
@@ -308,7 +309,13 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.same(at, "a unit's kind", &kind, &found.kind);
         self.same(at, "entries that do not end", &0, &found.unclosed);
         self.same(at, "DW_AT_comp_dir", &text(unit.directory), &own(&found.comp_dir));
-        self.same(at, "DW_AT_producer", &text(unit.producer), &own(&found.producer));
+        let producer = match (text(unit.producer), text(unit.command_line)) {
+            (producer, None) => producer,
+            (producer, Some(command_line)) => {
+                Some(format!("{} {command_line}", producer.unwrap_or_default()))
+            }
+        };
+        self.same(at, "DW_AT_producer", &producer, &own(&found.producer));
         self.language(unit, root, at);
         let address_bytes = module.target.address_bytes();
         self.same(at, "bytes of an address", &address_bytes, &found.encoding.address_bytes);
@@ -366,7 +373,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                 Origin::Function(id) => self.function_origins[id],
                 Origin::Variable(id) => self.variable_origins[id],
                 Origin::Place(id) => self.variables[id],
-                Origin::Namespace(id) => self.namespaces[id],
+                Origin::Scope(id) => self.scope_origins[id],
             };
             if expected != found {
                 let text = |offset: Option<u64>| self.dwarf.entry_at(offset?).map(|entry| entry.words());

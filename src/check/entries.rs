@@ -106,8 +106,9 @@ impl<'a, 'o> Compare<'a, 'o> {
                     match children.take(dw::DW_TAG_namespace, name, false) {
                         Some(found) => {
                             let at = module.at_scope(scope);
-                            self.namespaces[id] = Some(found.offset());
+                            self.scope_origins[id] = Some(found.offset());
                             self.attributes(found, is_abstract, &at);
+                            self.declared(found, &at, module.scope(id).line);
                             self.same(
                                 &at,
                                 "DW_AT_export_symbols",
@@ -183,6 +184,12 @@ impl<'a, 'o> Compare<'a, 'o> {
             self.code(found, &expected, &at);
         }
         self.entry_pc(id, found, function, &at);
+        if module.scope(id).kind == ScopeKind::Block {
+            if function.is_none() {
+                self.scope_origins[id] = Some(found.offset());
+            }
+            self.instance_of(found, module.scope(id).origin.map_or(Origin::Nothing, Origin::Scope), &at);
+        }
         if let ScopeKind::Inlined { function: callee, call } = module.scope(id).kind {
             self.instance_of(found, Origin::Function(callee), &at);
             self.source_line(found, &at, Some(call), CALL_LINE);

@@ -29,7 +29,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             Imported::Function(id) => self.refers(found, dw::DW_AT_import, Origin::Function(id), &at),
             Imported::Variable(id) => self.refers(found, dw::DW_AT_import, Origin::Place(id), &at),
             Imported::Namespace(id) | Imported::AllOf(id) => {
-                self.refers(found, dw::DW_AT_import, Origin::Namespace(id), &at);
+                self.refers(found, dw::DW_AT_import, Origin::Scope(id), &at);
             }
             Imported::Type(id) => self.ty(Some(id), found.reference(dw::DW_AT_import), &at),
         }

@@ -86,6 +86,11 @@ impl<'a> Reader<'a> {
                 let scope = self.builder.block(parent, &ranges(&said.pcs))?;
                 self.names.scopes.add(scope, said.id.as_ref(), None)
             }
+            Statement::InlinedBlock(said) => {
+                let (parent, origin) = (self.scope(&said.r#in)?, self.scope(&said.origin)?);
+                let scope = self.builder.inlined_block(parent, origin, &ranges(&said.pcs))?;
+                self.names.scopes.add(scope, said.id.as_ref(), None)
+            }
             Statement::Inlined(said) => {
                 let parent = self.scope(&said.r#in)?;
                 let unit = self.unit_of(parent);
@@ -96,6 +101,10 @@ impl<'a> Reader<'a> {
             }
             Statement::DescribeScope(said) => {
                 let scope = self.scope(&said.scope)?;
+                if let Some(line) = said.begins {
+                    let line = self.line(self.unit_of(scope), &line)?;
+                    self.builder.begins(scope, line)?;
+                }
                 if let Some(Number(pc)) = said.entry_pc {
                     self.builder.entry_pc(scope, pc)?;
                 }
@@ -201,6 +210,12 @@ impl<'a> Reader<'a> {
         if let Some(producer) = facts.producer {
             unit.producer(&producer);
         }
+        if let Some(command_line) = facts.command_line {
+            unit.command_line(&command_line);
+        }
+        if facts.optimized == Some(true) {
+            unit.optimized();
+        }
         if let Some(language) = facts.language {
             unit.language(self::language(&language)?);
         }
@@ -234,6 +249,9 @@ impl<'a> Reader<'a> {
         }
         if let Some(line) = declared {
             function.declared_at(line);
+        }
+        if let Some(line) = facts.body_line {
+            function.body_line(line);
         }
         if facts.external == Some(true) {
             function.external();
@@ -391,14 +409,6 @@ impl<'a> Reader<'a> {
 
     pub fn line(&self, unit: UnitId, said: &Line<'a>) -> Result<SourceLine> {
         Ok(SourceLine { file: self.file(unit, &said.file)?, line: said.line, column: said.column })
-    }
-
-    /// The same, where there is no place for a column.
-    pub fn declared(&self, unit: UnitId, said: &Line<'a>) -> Result<(FileId, u32)> {
-        match self.line(unit, said)? {
-            SourceLine { file, line, column: 0 } => Ok((file, line)),
-            _ => Err(Error::bad_argument("what is declared here has a line and no column")),
-        }
     }
 
     /// A function goes by its id, or by its name: in its unit, and as a scope. Gives its unit.

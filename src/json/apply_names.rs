@@ -22,22 +22,22 @@ impl<'a> Reader<'a> {
                 return Err(Error::bad_argument(what));
             }
         };
-        let declared = said.declared.map(|line| self.declared(unit, &line)).transpose()?;
+        let declared = said.declared.map(|line| self.line(unit, &line)).transpose()?;
         let mut import = self.builder.import(scope, what)?;
         if let Some(name) = said.name {
             import.name(&name)?;
         }
-        declared.map_or(Ok(()), |(file, line)| import.declared(file, line).map(drop))
+        declared.map_or(Ok(()), |line| import.declared_at(line).map(drop))
     }
 
     pub fn label(&mut self, said: Label<'a>) -> Result<()> {
         let scope = self.scope(&said.r#in)?;
-        let declared = said.declared.map(|line| self.declared(self.unit_of(scope), &line)).transpose()?;
+        let declared = said.declared.map(|line| self.line(self.unit_of(scope), &line)).transpose()?;
         let mut label = self.builder.label(scope, &said.name)?;
         if let Some(Number(pc)) = said.at {
             label.at(pc)?;
         }
-        declared.map_or(Ok(()), |(file, line)| label.declared(file, line).map(drop))
+        declared.map_or(Ok(()), |line| label.declared_at(line).map(drop))
     }
 
     pub fn call_facts(&mut self, id: CallId, facts: CallFacts<'a>) -> Result<()> {

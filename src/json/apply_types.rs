@@ -11,9 +11,7 @@ use super::statement::{
 use super::words::{Integer, Number, Text, Word};
 use crate::build::{self, DataMember, Extent};
 use crate::error::{Error, Result};
-use crate::model::{
-    Accessibility, CompositeKind, FileId, Loc, PointerKind, TypeId, UnitId, Val, VariantValues,
-};
+use crate::model::{Accessibility, CompositeKind, Loc, PointerKind, TypeId, UnitId, Val, VariantValues};
 use crate::target::SpaceId;
 
 impl<'a> Reader<'a> {
@@ -132,13 +130,16 @@ impl<'a> Reader<'a> {
         let unit = self.unit(&said.unit)?;
         let ty = self.ty(unit, &said.r#type)?;
         let scope = said.r#in.as_ref().map(|scope| self.scope(scope)).transpose()?;
-        let declared = said.declared.as_ref().map(|line| self.declared(unit, line)).transpose()?;
+        let declared = said.declared.as_ref().map(|line| self.line(unit, line)).transpose()?;
         let mut ty = self.builder.describe_type(ty)?;
-        if let Some((file, line)) = declared {
-            ty.declared(file, line);
+        if let Some(line) = declared {
+            ty.declared_at(line);
         }
         if let Some(Number(bytes)) = said.alignment {
             ty.alignment(bytes)?;
+        }
+        if let Some(Word(passed)) = said.passed {
+            ty.passed(passed)?;
         }
         scope.map_or(Ok(()), |scope| ty.within(scope).map(drop))
     }
@@ -194,8 +195,7 @@ impl<'a> Reader<'a> {
             member = member.artificial();
         }
         if let Some(line) = &said.declared {
-            let (file, line): (FileId, u32) = self.declared(unit, line)?;
-            member = member.declared(file, line);
+            member = member.declared_at(self.line(unit, line)?);
         }
         Ok(member)
     }

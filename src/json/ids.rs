@@ -107,7 +107,7 @@ impl<'m> Known<'m> {
             Imported::Namespace(scope) | Imported::AllOf(scope) => Some(scope),
             _ => None,
         });
-        let parents = module.scopes.values().filter_map(|scope| scope.parent);
+        let scopes = module.scopes.values().flat_map(|scope| [scope.parent, scope.origin]);
         Self {
             module,
             types: module.types.values().filter_map(|ty| Some((ty.unit(), ty.name()?))).collect(),
@@ -121,7 +121,8 @@ impl<'m> Known<'m> {
                 .chain(parameters)
                 .chain(imported)
                 .collect(),
-            blocks: parents
+            blocks: scopes
+                .flatten()
                 .chain(variables.map(|variable| variable.scope))
                 .chain(module.types.values().map(|ty| ty.scope()))
                 .chain(module.calls.values().map(|call| call.scope))
@@ -185,9 +186,8 @@ impl<'m> Known<'m> {
     /// The id that the scope is to be given.
     pub fn scope_id(&self, id: ScopeId) -> Option<Text<'m>> {
         let (is_named, scope) = (scope_name(self.module, id).is_some(), self.module.scope(id));
-        let is_described = scope.entry_pc.is_some() || scope.discriminator != 0;
         match self.scope_name(id) {
-            None if is_named || is_described || self.blocks.contains(&id) => Some(self.scope_ref(id)),
+            None if is_named || scope.is_described() || self.blocks.contains(&id) => Some(self.scope_ref(id)),
             _ => None,
         }
     }

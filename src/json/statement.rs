@@ -10,7 +10,7 @@ use super::shape::shaped;
 use super::words::{Bytes, Integer, Line, Named, Number, Signed, Text, Word};
 use super::write;
 use crate::model::{
-    Accessibility, BaseEncoding, CompositeKind, Defaulted, DescribedCalls, MemorySpace, PointerKind,
+    Accessibility, BaseEncoding, CompositeKind, Defaulted, DescribedCalls, MemorySpace, Passed, PointerKind,
     Qualifier, RegionKind, Virtuality,
 };
 use crate::op::Dialect;
@@ -90,14 +90,17 @@ pub(super) type Pcs = (Number, Number);
 
 facts! {
     /// What can be said of a unit.
-    UnitFacts { directory: Text<'a>, producer: Text<'a>, language: Named<'a>, language_version: u32, split_name: Text<'a> }
+    UnitFacts {
+        directory: Text<'a>, producer: Text<'a>, command_line: Text<'a>, optimized: bool, language: Named<'a>,
+        language_version: u32, split_name: Text<'a>,
+    }
     in Unit { name: Text<'a> } { id: Text<'a> }
     DescribeUnit { unit: Ref<'a> } {};
 
     /// What can be said of a function.
     FunctionFacts {
-        code: Code<'a>, linkage_name: Text<'a>, returns: Ref<'a>, declared: Line<'a>, external: bool,
-        kernel: bool, stack: Stack<'a>, variadic: bool, noreturn: bool, main: bool, convention: u8,
+        code: Code<'a>, linkage_name: Text<'a>, returns: Ref<'a>, declared: Line<'a>, body_line: u32,
+        external: bool, kernel: bool, stack: Stack<'a>, variadic: bool, noreturn: bool, main: bool, convention: u8,
         declared_inline: bool, accessibility: Word<Accessibility>, virtuality: Word<Virtuality>,
         explicit: bool, deleted: bool, defaulted: Word<Defaulted>, object_pointer: Ref<'a>,
         frame_base: Later<'a>, static_link: Later<'a>, describes_calls: Word<DescribedCalls>,
@@ -134,7 +137,7 @@ objects! {
 
     File { unit: Ref<'a>, name: Text<'a> } { id: Text<'a>, directory: Text<'a>, md5: Bytes, source: Text<'a> }
     Namespace { r#in: Ref<'a> } { name: Text<'a>, inline: bool, id: Text<'a> }
-    DescribeScope { scope: Ref<'a> } { entry_pc: Number, discriminator: u32 }
+    DescribeScope { scope: Ref<'a> } { begins: Line<'a>, entry_pc: Number, discriminator: u32 }
     Import { r#in: Ref<'a> } {
         function: Ref<'a>, variable: Ref<'a>, r#type: Ref<'a>, namespace: Ref<'a>, all_of: Ref<'a>,
         name: Text<'a>, declared: Line<'a>,
@@ -144,6 +147,7 @@ objects! {
         parameter: Ref<'a>, value: Later<'a>, points_to: (Later<'a>, Later<'a>),
     }
     Block { r#in: Ref<'a>, pcs: Vec<Pcs> } { id: Text<'a> }
+    InlinedBlock { r#in: Ref<'a>, origin: Ref<'a>, pcs: Vec<Pcs> } { id: Text<'a> }
     Inlined { r#in: Ref<'a>, function: Ref<'a>, pcs: Vec<Pcs>, call: Line<'a> } { id: Text<'a> }
     Constant { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a>, value: Bytes } {
         id: Text<'a>, declared: Line<'a>, artificial: bool, external: bool, linkage_name: Text<'a>,
@@ -183,7 +187,7 @@ objects! {
         name: Text<'a>, class: bool, id: Text<'a>,
     }
     DescribeType { unit: Ref<'a>, r#type: Ref<'a> } {
-        r#in: Ref<'a>, declared: Line<'a>, alignment: Number,
+        r#in: Ref<'a>, declared: Line<'a>, alignment: Number, passed: Word<Passed>,
     }
     Member { unit: Ref<'a>, r#type: Ref<'a> } {
         of: Ref<'a>, variant: Ref<'a>, name: Text<'a>, offset: Number, offset_bits: Number, bits: Number,
@@ -257,6 +261,7 @@ statements! {
     FunctionDefinition "function_definition" FunctionDefinition
     DescribeFunction "describe_function" DescribeFunction
     Block "block" Block
+    InlinedBlock "inlined_block" InlinedBlock
     Inlined "inlined" Inlined
     Variable "variable" Variable
     Parameter "parameter" Variable

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::error::Error;
 use crate::model::{
-    Accessibility, BaseEncoding, CompositeKind, Defaulted, DescribedCalls, Half, MemorySpace, PointerKind,
-    Qualifier, RegionKind, Virtuality,
+    Accessibility, BaseEncoding, CompositeKind, Defaulted, DescribedCalls, Half, MemorySpace, Passed,
+    PointerKind, Qualifier, RegionKind, Virtuality,
 };
 use crate::op::Dialect;
 use crate::target::Scaling;
@@ -362,6 +362,7 @@ words! {
     PointerKind { Pointer "pointer", Reference "reference", RvalueReference "rvalue_reference" }
     MemorySpace { Global "global", Constant "constant", Group "group", Private "private" }
     Accessibility { Public "public", Protected "protected", Private "private" }
+    Passed { ByValue "by_value", ByReference "by_reference" }
     CompositeKind { Struct "structure", Class "class", Union "union" }
     Virtuality { Virtual "virtual", Pure "pure" }
     Defaulted { InClass "in_class", OutOfClass "out_of_class" }

@@ -53,6 +53,7 @@ pub(super) struct Said {
 
 /// What is left for the end.
 pub(super) enum Describe {
+    Scope(ScopeId),
     Function(FunctionId),
     Variable(VariableId),
     Type(TypeId),
@@ -99,6 +100,7 @@ impl<'m, W: Write> Writer<'m, W> {
         for describe in core::mem::take(&mut self.later) {
             let known = self.known;
             self.say(&match describe {
+                Describe::Scope(id) => self.described_scope(id),
                 Describe::Type(id) => self.described_type(id),
                 Describe::Function(id) => Statement::DescribeFunction(
                     say::DescribeFunction::new(known.function_ref(id)).with(self.later_function_facts(id)),
@@ -157,6 +159,8 @@ impl<'m, W: Write> Writer<'m, W> {
         let facts = UnitFacts {
             directory: text(&unit.directory),
             producer: text(&unit.producer),
+            command_line: text(&unit.command_line),
+            optimized: unit.is_optimized.then_some(true),
             language: unit.language.map(known_language),
             language_version: unit.language_version,
             split_name: text(&unit.split_name),
@@ -217,11 +221,18 @@ impl<'m, W: Write> Writer<'m, W> {
                 Statement::Namespace(said)
             }
             ScopeKind::Function(function) => self.function(function, parent),
-            ScopeKind::Block => {
-                let mut said = say::Block::new(within, pcs());
-                said.id = known.scope_id(id);
-                Statement::Block(said)
-            }
+            ScopeKind::Block => match scope.origin {
+                None => {
+                    let mut said = say::Block::new(within, pcs());
+                    said.id = known.scope_id(id);
+                    Statement::Block(said)
+                }
+                Some(origin) => {
+                    let mut said = say::InlinedBlock::new(within, known.scope_ref(origin), pcs());
+                    said.id = known.scope_id(id);
+                    Statement::InlinedBlock(said)
+                }
+            },
             ScopeKind::Inlined { function, call } => {
                 let call = known.line(call);
                 let mut said = say::Inlined::new(within, known.function_ref(function), pcs(), call);
@@ -230,13 +241,23 @@ impl<'m, W: Write> Writer<'m, W> {
             }
         };
         self.say(&said)?;
-        let mut described = say::DescribeScope::new(known.scope_ref(id));
-        described.entry_pc = scope.entry_pc.map(Number);
-        described.discriminator = Some(scope.discriminator).filter(|&number| number != 0);
-        match (described.entry_pc, described.discriminator) {
-            (None, None) => Ok(()),
-            _ => self.say(&Statement::DescribeScope(described)),
+        if !scope.is_described() {
+            return Ok(());
         }
+        if !self.is_line_said(scope.line) {
+            self.later.push(Describe::Scope(id));
+            return Ok(());
+        }
+        self.say(&self.described_scope(id))
+    }
+
+    fn described_scope(&self, id: ScopeId) -> Statement<'m> {
+        let (known, scope) = (self.known, self.module.scope(id));
+        let mut said = say::DescribeScope::new(known.scope_ref(id));
+        said.begins = scope.line.map(|line| known.line(line));
+        said.entry_pc = scope.entry_pc.map(Number);
+        said.discriminator = Some(scope.discriminator).filter(|&number| number != 0);
+        Statement::DescribeScope(said)
     }
 
     fn function(&mut self, id: FunctionId, parent: ScopeId) -> Statement<'m> {
@@ -260,6 +281,7 @@ impl<'m, W: Write> Writer<'m, W> {
         let mut facts = FunctionFacts {
             code,
             linkage_name: function.linkage_name.map(|name| known.text(name)),
+            body_line: Some(function.body_line).filter(|&line| line != 0),
             external: flag(function.is_external && !function.is_kernel),
             kernel: flag(function.is_kernel),
             stack: Some(stack).filter(|stack| stack.base.is_some() || stack.scaling.is_some()),

@@ -136,6 +136,7 @@ impl<'m, W: Write> Writer<'m, W> {
         let ty = self.module.ty(id);
         let has_facts = ty.line().is_some()
             || ty.alignment().is_some()
+            || ty.passed().is_some()
             || ty.scope() != self.module.unit(ty.unit()).scope;
         if !has_facts && !self.known.comes_again(id) {
             return Ok(());
@@ -154,6 +155,7 @@ impl<'m, W: Write> Writer<'m, W> {
         let mut said = say::DescribeType::new(known.unit_ref(ty.unit()), known.type_ref(id));
         said.declared = ty.line().map(|line| known.line(line));
         said.alignment = ty.alignment().map(Number);
+        said.passed = ty.passed().map(Word);
         let is_in_unit = ty.scope() == self.module.unit(ty.unit()).scope;
         said.r#in = Some(known.scope_ref(ty.scope())).filter(|_| !is_in_unit);
         Statement::DescribeType(said)

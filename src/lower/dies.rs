@@ -18,7 +18,7 @@ use crate::emit::strings::str_offsets_base;
 use crate::error::Result;
 use crate::model::{
     Address, FileId, Function, FunctionId, Macro, Module, Node, ProcedureId, ScopeId, ScopeKind, Stack,
-    StringId, TypeId, UnitId, VariableId,
+    StringId, TypeId, Unit, UnitId, VariableId,
 };
 use crate::op::Reg;
 
@@ -237,7 +237,11 @@ impl<'u> Dies<'u> {
                 || variables().any(|variable| variable.line.is_some())
                 || super::others::has_lines(module, id)
                 || types().any(|ty| ty.lines(module).next().is_some())
-                || scopes().any(|scope| matches!(scope.kind, ScopeKind::Inlined { .. })),
+                || scopes().any(|scope| match scope.kind {
+                    ScopeKind::Inlined { .. } => true,
+                    ScopeKind::Namespace { .. } => scope.line.is_some(),
+                    _ => false,
+                }),
             ranges: code.len() > 1 && !self.consumer.is_split
                 || scopes().any(|scope| !scope.ranges.is_empty()),
             // Whether a location has an address in it is known only when it is written.
@@ -262,9 +266,7 @@ impl<'u> Dies<'u> {
             let base = str_offsets_base(format);
             self.info.offset(gimli::DW_AT_str_offsets_base, ".debug_str_offsets", base);
         }
-        if let Some(producer) = unit.producer {
-            self.text(gimli::DW_AT_producer, producer);
-        }
+        self.producer(unit);
         self.language(unit);
         self.name(Some(unit.name));
         if !is_split {
@@ -293,6 +295,18 @@ impl<'u> Dies<'u> {
         }
         self.info.end_entry();
         Ok(())
+    }
+
+    /// The compiler, and what it was called with.
+    fn producer(&mut self, unit: &Unit) {
+        match (unit.producer, producer(self.module, unit)) {
+            (_, Some(text)) => {
+                let number = super::join::producer(self.units, &text);
+                self.info.string(gimli::DW_AT_producer, number, text.len(), || &text);
+            }
+            (Some(producer), None) => self.text(gimli::DW_AT_producer, producer),
+            (None, None) => {}
+        }
     }
 
     /// Writes where the sources of the unit are.
@@ -515,6 +529,12 @@ impl<'u> Dies<'u> {
     pub(super) fn code_range(&mut self, function: &Function, code: Code) {
         self.pcs(code, function.bytes);
     }
+}
+
+/// The compiler and what it was called with, behind a space as gcc and LLVM have it, where that is said.
+pub(super) fn producer(module: &Module, unit: &Unit) -> Option<String> {
+    let compiler = unit.producer.map_or("", |producer| module.string(producer));
+    unit.command_line.map(|command_line| format!("{compiler} {}", module.string(command_line)))
 }
 
 /// What a unit has.

@@ -151,7 +151,8 @@ impl<'u> Numbers<'u> {
         EntryRef(before + units.variant_parts.place(unit, id.as_u32()))
     }
 
-    pub(super) fn namespace(&self, id: ScopeId) -> EntryRef {
+    /// A namespace, or a block of an abstract instance.
+    pub(super) fn scope(&self, id: ScopeId) -> EntryRef {
         let (unit, units) = (self.unit, self.units);
         let before = self.procedures(unit) + units.procedures.count(unit) + units.variant_parts.count(unit);
         EntryRef(before + units.scopes.place(unit, id.as_u32()))

@@ -372,6 +372,12 @@ pub(super) fn split_name(units: &Units<'_>, unit: UnitId) -> u32 {
     units.module.strings.len() as u32 + UNSIGNED + unit.as_u32()
 }
 
+/// The number of the text of a compiler with what it was called with.
+pub(super) fn producer(units: &Units<'_>, text: &str) -> u32 {
+    let index = units.producers.get_index_of(text).unwrap_or_default();
+    split_name(units, units.module.units.next_key()) + index as u32
+}
+
 /// The code of a function.
 fn address_range(module: &Module, id: FunctionId) -> AddressRange {
     let function = &module.functions[id];
@@ -439,13 +445,19 @@ fn raise(
 }
 
 /// The text of a string, by its number. Behind the module's own are the names of unsigned types that
-/// expressions use and the program does not have, by their size, and those of the units' split files.
+/// expressions use and the program does not have, by their size, those of the units' split files, and compilers with
+/// what they were called with.
 pub(super) fn text<'u>(units: &'u Units<'_>, number: u32) -> Cow<'u, str> {
     match number.checked_sub(units.module.strings.len() as u32) {
         None => units.module.string(StringId::from_u32(number)).into(),
         Some(ANONYMOUS) => "(anonymous namespace)".into(),
         Some(bits) if bits < UNSIGNED => format!("unsigned_{bits}").into(),
-        Some(other) => units.split_names[(other - UNSIGNED) as usize].as_str().into(),
+        Some(other) => {
+            let other = (other - UNSIGNED) as usize;
+            let file = units.split_names.get(other).filter(|_| other < units.module.units.len());
+            let producer = || units.producers.get_index(other.wrapping_sub(units.module.units.len()));
+            file.or_else(producer).map_or("", String::as_str).into()
+        }
     }
 }
 

@@ -67,7 +67,7 @@ impl Dies<'_> {
             Imported::Variable(id) => self.info.reference(at, self.entries.variable(id)),
             Imported::Type(id) => self.refer_to_type(at, id),
             Imported::Namespace(id) | Imported::AllOf(id) => {
-                self.info.reference(at, self.entries.namespace(id));
+                self.info.reference(at, self.entries.scope(id));
             }
         }
         self.info.end_entry();

@@ -9,9 +9,7 @@ use super::others::Other;
 use crate::emit::addr::AddressKey;
 use crate::emit::line::file_number;
 use crate::error::Result;
-use crate::model::{
-    Address, FileId, Function, Language, ScopeId, ScopeKind, SourceLine, Stack, TypeId, Unit, UnitId,
-};
+use crate::model::{Address, FileId, Function, ScopeId, ScopeKind, SourceLine, Stack, TypeId, Unit, UnitId};
 
 /// `DW_AT_language_name` of DWARF 6.
 const DW_AT_LANGUAGE_NAME: gimli::DwAt = gimli::DwAt(0x90);
@@ -136,9 +134,10 @@ impl Dies<'_> {
         match &module.scopes[id].kind {
             ScopeKind::Unit | ScopeKind::Type(_) => return Ok(()),
             ScopeKind::Namespace { name, is_inline } => {
-                let is = Some(self.entries.namespace(id));
+                let is = Some(self.entries.scope(id));
                 self.info.begin_entry(gimli::DW_TAG_namespace, has_children, is);
                 self.name(*name);
+                self.declared(module.scopes[id].line);
                 if *is_inline {
                     self.info.flag(gimli::DW_AT_export_symbols);
                 }
@@ -146,7 +145,12 @@ impl Dies<'_> {
             }
             ScopeKind::Function(function) => return self.function(*function, is_one),
             ScopeKind::Block => {
-                self.info.begin_entry(gimli::DW_TAG_lexical_block, has_children, None);
+                // That of the abstract instance is the one of which there are instances.
+                let is = instance.is_none().then(|| self.entries.scope(id));
+                self.info.begin_entry(gimli::DW_TAG_lexical_block, has_children, is);
+                if let Some(origin) = module.scopes[id].origin {
+                    self.info.reference(gimli::DW_AT_abstract_origin, self.entries.scope(origin));
+                }
                 self.scope_range(module.ranges(id), instance);
                 self.entry_pc(id, instance);
                 self.info.end_entry();
@@ -203,7 +207,7 @@ impl Dies<'_> {
     }
 
     pub(super) fn has_prototypes(&self, unit: UnitId) -> bool {
-        has_prototypes(&self.module.units[unit])
+        self.module.units[unit].has_prototypes()
     }
 
     /// The pc at which a scope is entered, where that is not its lowest.
@@ -251,19 +255,4 @@ impl Dies<'_> {
             self.info.unsigned(gimli::DW_AT_decl_column, column.into());
         }
     }
-}
-
-/// Whether the unit's language is one in which a function can be declared without a prototype, so that it has to
-/// be said where it has one: C, and OpenCL C. DWARF 5 section 3.3.1.
-pub(super) fn has_prototypes(unit: &Unit) -> bool {
-    let languages = [
-        Language::C89,
-        Language::C,
-        Language::C99,
-        Language::C11,
-        Language::C17,
-        Language::C23,
-        Language::OPENCL_C,
-    ];
-    unit.language.is_some_and(|language| languages.contains(&language))
 }

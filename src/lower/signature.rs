@@ -8,7 +8,6 @@ use gimli::{DwAt, DwForm, DwTag};
 use md5::{Digest, Md5};
 
 use super::Consumer;
-use super::scopes::has_prototypes;
 use super::types::{base, discriminant_list};
 use crate::model::{
     Base, BaseOffset, Composite, Count, Dimension, Discriminant, Member, Module, ScopeId, ScopeKind,
@@ -231,12 +230,16 @@ impl<'m> Signatures<'m> {
                     kind: _,
                     name: _,
                     scope: _,
-                    passed: _,
+                    passed,
                     templates,
                     bases,
                     members,
                     variant_parts,
                 } = composite;
+                // It is none of the attributes of the section.
+                if let (Purpose::Contents(_), Some(passed)) = (purpose, consumer.passed(*passed)) {
+                    self.uleb(passed.0.into());
+                }
                 self.alignment(ty);
                 self.byte_size(ty);
                 self.tasks.extend(templates.iter().map(Task::Template));
@@ -257,7 +260,7 @@ impl<'m> Signatures<'m> {
             }
             TypeKind::Subroutine { returns, parameters } => {
                 self.alignment(ty);
-                self.flag(gimli::DW_AT_prototyped, has_prototypes(&module.units[ty.unit]));
+                self.flag(gimli::DW_AT_prototyped, module.units[ty.unit].has_prototypes());
                 self.refer_later(*returns);
                 self.tasks.extend(parameters.iter().map(|&ty| Task::Parameter(ty)));
             }

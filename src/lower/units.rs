@@ -1,6 +1,9 @@
 //! Units one by one, each by itself, and joined.
 
-use super::dies::Dies;
+use hashbrown::DefaultHashBuilder;
+use indexmap::IndexSet;
+
+use super::dies::{self, Dies};
 use super::entries::{ByUnit, Children};
 use super::frame::UnitFrames;
 use super::join::Join;
@@ -52,6 +55,8 @@ pub struct Units<'m> {
     pub(super) files: ByUnit,
     /// The files of split units, if there are some.
     pub(super) split_names: Vec<String>,
+    /// The compilers of units, with what they were called with.
+    pub(super) producers: IndexSet<String, DefaultHashBuilder>,
     pub(super) type_units: TypeUnits,
 }
 
@@ -163,6 +168,7 @@ impl<'m> Units<'m> {
             scopes: ByUnit::new(count, module.scopes.values().map(|one| one.unit)),
             files: ByUnit::new(count, module.files.values().map(|one| one.unit)),
             split_names: Self::split_names(module, consumer)?,
+            producers: module.units.values().filter_map(|unit| dies::producer(module, unit)).collect(),
         })
     }
 

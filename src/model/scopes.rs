@@ -34,6 +34,23 @@ pub struct Unit {
     pub(crate) macros: Range<u32>,
 }
 
+impl Unit {
+    /// Whether its language is one in which a function can be declared without a prototype, so that it has to be said
+    /// where it has one: C, and OpenCL C. DWARF 5 section 3.3.1.
+    pub(crate) fn has_prototypes(&self) -> bool {
+        let languages = [
+            Language::C89,
+            Language::C,
+            Language::C99,
+            Language::C11,
+            Language::C17,
+            Language::C23,
+            Language::OPENCL_C,
+        ];
+        self.language.is_some_and(|language| languages.contains(&language))
+    }
+}
+
 /// A source file of a unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
@@ -87,6 +104,12 @@ impl Scope {
     /// A scope of which nothing else is said.
     pub(crate) fn new(unit: UnitId, parent: Option<ScopeId>, kind: ScopeKind) -> Self {
         Self { unit, parent, kind, line: None, discriminator: 0, origin: None, entry_pc: None, ranges: 0..0 }
+    }
+
+    /// Whether more was said of it than when it was made.
+    #[cfg(feature = "json")]
+    pub(crate) fn is_described(&self) -> bool {
+        self.line.is_some() || self.discriminator != 0 || self.entry_pc.is_some()
     }
 }
 

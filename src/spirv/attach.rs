@@ -2,9 +2,10 @@
 
 use core::ops::Range;
 
+use super::LeftOut;
 use super::binding::Binding;
 use super::layout::Layout;
-use super::lower::{LeftOut, Written, lower};
+use super::lower::{Written, lower};
 use super::mode::Mode;
 use super::opcodes as op;
 use super::words::{HEADER, Id, Words};

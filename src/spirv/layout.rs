@@ -132,6 +132,12 @@ impl<'a> Layout<'a> {
         self.sets.get(&id).copied()
     }
 
+    /// Whether the module declares a capability, by its number.
+    pub fn has_capability(&self, number: u32) -> bool {
+        let mut all = self.words.between(HEADER..self.globals_end);
+        all.any(|it| it.opcode() == op::CAPABILITY && it.operands() == [number])
+    }
+
     /// The functions, in order.
     pub fn functions(&self) -> &[Function] {
         &self.functions

@@ -12,6 +12,8 @@ use super::table::Set;
 /// | [`vector`](Self::vector) | of any type and length | of 1 to 4 of a basic type | of any type and length |
 /// | [`dimensions`](Self::dimensions) | in one array | in one array | an array each |
 /// | [`has_variable_counts`](Self::has_variable_counts) | yes | yes | no |
+/// | [`has_empty_arrays`](Self::has_empty_arrays) | yes | no | no |
+/// | [`has_capabilities`](Self::has_capabilities) | no | yes | yes |
 /// | [`has_packs`](Self::has_packs) | yes | no | no |
 /// | [`has_template_templates`](Self::has_template_templates) | yes | yes | no |
 /// | [`has_run_time_indexes`](Self::has_run_time_indexes) | yes | no | no |
@@ -37,6 +39,10 @@ pub struct Mode {
     pub dimensions: Dimensions,
     /// Whether a variable may be the number of elements of an array. Else it is not known.
     pub has_variable_counts: bool,
+    /// Whether an array may have 0 elements. Else their number is said not to be known.
+    pub has_empty_arrays: bool,
+    /// Whether a storage class is said only where the module has the capability for it. Else it is `CrossWorkgroup`.
+    pub has_capabilities: bool,
     /// Whether there are template parameter packs. Else their parameters are written one by one.
     pub has_packs: bool,
     /// Whether there are templates that are parameters of templates. Else they are left out.
@@ -113,6 +119,8 @@ impl Mode {
             vector: Vectors::Any,
             dimensions: Dimensions::Together,
             has_variable_counts: true,
+            has_empty_arrays: true,
+            has_capabilities: false,
             has_packs: true,
             has_template_templates: true,
             has_run_time_indexes: true,
@@ -136,6 +144,8 @@ impl Mode {
             pointee: Of::Basic,
             typedef: Of::Basic,
             vector: Vectors::Short,
+            has_empty_arrays: false,
+            has_capabilities: true,
             has_packs: false,
             has_run_time_indexes: false,
             last_language: 7,
@@ -149,6 +159,8 @@ impl Mode {
             name: "translator",
             dimensions: Dimensions::Nested,
             has_variable_counts: false,
+            has_empty_arrays: false,
+            has_capabilities: true,
             has_packs: false,
             has_template_templates: false,
             has_run_time_indexes: false,

@@ -127,31 +127,42 @@ const STORAGE_CLASSES: &[(u32, &str)] = &[
     (5937, "HostOnlyALTERA"),
 ];
 
-/// Access is a field of two bits, `FlagIsPublic` both of them; it comes first.
-const FLAGS: &[(u32, &str)] = &[
-    (3, "FlagIsPublic"),
-    (1, "FlagIsProtected"),
-    (2, "FlagIsPrivate"),
-    (1 << 2, "FlagIsLocal"),
-    (1 << 3, "FlagIsDefinition"),
-    (1 << 4, "FlagFwdDecl"),
-    (1 << 5, "FlagArtificial"),
-    (1 << 6, "FlagExplicit"),
-    (1 << 7, "FlagPrototyped"),
-    (1 << 8, "FlagObjectPointer"),
-    (1 << 9, "FlagStaticMember"),
-    (1 << 10, "FlagIndirectVariable"),
-    (1 << 11, "FlagLValueReference"),
-    (1 << 12, "FlagRValueReference"),
-    (1 << 13, "FlagIsOptimized"),
-    (1 << 14, "FlagIsEnumClass"),
-    (1 << 15, "FlagTypePassByValue"),
-    (1 << 16, "FlagTypePassByReference"),
-    (UNKNOWN_LAYOUT, "FlagUnknownPhysicalLayout"),
-];
+/// Bits of flags, as constants and as a list.
+macro_rules! flags { ($($constant:ident $bits:expr, $name:literal;)*) => {
+    /// Debug info flags, section 3.2.
+    #[allow(dead_code, reason = "the list is whole")]
+    pub(crate) mod flags {
+        $(pub(crate) const $constant: u32 = $bits;)*
+    }
+
+    const FLAGS: &[(u32, &str)] = &[$((flags::$constant, $name)),*];
+} }
+
+// Access is a field of two bits, `FlagIsPublic` both of them; it comes first.
+flags! {
+    PUBLIC 3, "FlagIsPublic";
+    PROTECTED 1, "FlagIsProtected";
+    PRIVATE 2, "FlagIsPrivate";
+    LOCAL 1 << 2, "FlagIsLocal";
+    DEFINITION 1 << 3, "FlagIsDefinition";
+    FWD_DECL 1 << 4, "FlagFwdDecl";
+    ARTIFICIAL 1 << 5, "FlagArtificial";
+    EXPLICIT 1 << 6, "FlagExplicit";
+    PROTOTYPED 1 << 7, "FlagPrototyped";
+    OBJECT_POINTER 1 << 8, "FlagObjectPointer";
+    STATIC_MEMBER 1 << 9, "FlagStaticMember";
+    INDIRECT_VARIABLE 1 << 10, "FlagIndirectVariable";
+    LVALUE_REFERENCE 1 << 11, "FlagLValueReference";
+    RVALUE_REFERENCE 1 << 12, "FlagRValueReference";
+    OPTIMIZED 1 << 13, "FlagIsOptimized";
+    ENUM_CLASS 1 << 14, "FlagIsEnumClass";
+    PASS_BY_VALUE 1 << 15, "FlagTypePassByValue";
+    PASS_BY_REFERENCE 1 << 16, "FlagTypePassByReference";
+    UNKNOWN_LAYOUT 1 << 17, "FlagUnknownPhysicalLayout";
+}
 
 /// The flag that only `NonSemantic.Shader.DebugInfo.100` has.
-pub(crate) const UNKNOWN_LAYOUT: u32 = 1 << 17;
+pub(crate) const UNKNOWN_LAYOUT: u32 = flags::UNKNOWN_LAYOUT;
 
 const BUILD_FLAGS: &[(u32, &str)] = &[(1, "IdentifierPossibleDuplicates")];
 

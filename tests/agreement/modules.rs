@@ -7,7 +7,7 @@ use eitri::emit::elf::{Binding, Code, Place, Symbol, SymbolKind, Visibility};
 use eitri::lower::Consumer;
 use eitri::model::{
     Accessibility, Address, BaseEncoding, CompositeKind, FileId, FunctionId, Language, Loc, MemorySpace,
-    PointerKind, Qualifier, Row, ScopeId, SourceLine, TypeId, UnitId, Val, VariableId, VariantValues,
+    Passed, PointerKind, Qualifier, Row, ScopeId, SourceLine, TypeId, UnitId, Val, VariableId, VariantValues,
 };
 use eitri::op::Expr;
 use eitri::target::{Scaling, SpaceId, Target};
@@ -23,6 +23,14 @@ enum Is {
     /// Also of one that was inlined: it can be a parameter.
     OfFunction,
     OfBlock,
+}
+
+/// Where in a function something is.
+#[derive(Clone, Copy)]
+struct In {
+    /// Whose body it is in, and whether that was inlined.
+    body: (FunctionId, bool),
+    is: Is,
 }
 
 /// What is being made.
@@ -43,6 +51,8 @@ pub struct Maker<'c, 'n> {
     unit_variables: Vec<VariableId>,
     /// Functions with the variables of their bodies.
     pub functions: Vec<(FunctionId, Vec<VariableId>)>,
+    /// Blocks of functions.
+    blocks: Vec<(FunctionId, ScopeId)>,
     /// Functions that are declared, and parameters of functions.
     pub functions_to_call: Vec<FunctionId>,
     pub parameters_of: Vec<(FunctionId, Vec<VariableId>)>,
@@ -71,6 +81,7 @@ pub fn module(c: &mut Choices<'_>, target: Target) -> Made {
         files: Vec::new(),
         types: Vec::new(),
         functions: Vec::new(),
+        blocks: Vec::new(),
         functions_to_call: Vec::new(),
         parameters_of: Vec::new(),
         namespaces: Vec::new(),
@@ -116,6 +127,9 @@ impl Maker<'_, '_> {
             if self.c.is(4) {
                 described.language_version(202_600);
             }
+            if self.c.is(3) {
+                described.command_line(self.c.of(&["-O2", "-O0 -g"])).optimized();
+            }
         }
         self.files = vec![self.m.primary_file(unit).unwrap()];
         for _ in 0..self.c.below(3) {
@@ -133,6 +147,7 @@ impl Maker<'_, '_> {
         }
         self.types.clear();
         self.functions.clear();
+        self.blocks.clear();
         self.functions_to_call.clear();
         self.parameters_of.clear();
         self.namespaces.clear();
@@ -215,6 +230,10 @@ impl Maker<'_, '_> {
             _ => self.m.anonymous_namespace(scope),
         }
         .unwrap();
+        if self.c.is(2) {
+            let line = self.line();
+            self.m.begins(namespace, line).unwrap();
+        }
         let global = self.variable(namespace, 0, None, Is::Global);
         self.globals.extend(global);
         self.namespaces.push(namespace);
@@ -380,7 +399,8 @@ impl Maker<'_, '_> {
                     self.m.virtual_base(class, of, offset, access).unwrap();
                 }
                 2 => {
-                    let member = DataMember::new("m", of, 0).mutable().declared(self.files[0], 12);
+                    let line = self.line();
+                    let member = DataMember::new("m", of, 0).mutable().declared_at(line);
                     let _ = self.m.data_member(class, member).map(drop);
                 }
                 3 => {
@@ -415,9 +435,13 @@ impl Maker<'_, '_> {
             }
         }
         if self.c.is(2) {
-            let scope = self.namespace;
+            let (scope, line) = (self.namespace, self.line());
             let mut class = self.m.describe_type(class).unwrap();
-            class.alignment(8).unwrap().declared(self.files[0], 5).within(scope).unwrap();
+            class.alignment(8).unwrap().declared_at(line).within(scope).unwrap();
+            let passed = self.c.of(&[Passed::ByValue, Passed::ByReference]);
+            if self.c.is(2) {
+                class.passed(passed).unwrap();
+            }
         }
     }
 
@@ -490,7 +514,7 @@ impl Maker<'_, '_> {
             f.returns(returns).unwrap();
         }
         if self.c.is(2) {
-            f.declared(file, line);
+            f.declared(file, line).body_line(line + 1);
         }
         if self.c.is(2) {
             f.external();
@@ -513,7 +537,7 @@ impl Maker<'_, '_> {
         let bytes = if is_placed { bytes } else { 0 };
         self.describe(id);
         self.calls(id, &[], bytes);
-        self.body(id, bytes, &[], 2, Is::OfFunction, &mut variables);
+        self.body(id, bytes, &[], 2, In { body: (id, false), is: Is::OfFunction }, &mut variables);
         if is_placed {
             self.rows(id, bytes);
         }
@@ -526,11 +550,11 @@ impl Maker<'_, '_> {
         bytes: u64,
         within: &[Range<u64>],
         depth: u32,
-        is: Is,
+        inside: In,
         all: &mut Vec<VariableId>,
     ) {
         for _ in 0..self.c.below(4) {
-            all.extend(self.variable(scope, bytes, None, is));
+            all.extend(self.variable(scope, bytes, None, inside.is));
         }
         for _ in 0..if depth > 0 { self.c.below(3) } else { 0 } {
             // Of the scope around it that has ranges of its own, it has some.
@@ -538,15 +562,15 @@ impl Maker<'_, '_> {
                 [] => self.ranges(bytes),
                 _ => within[..self.c.below(within.len() + 1)].to_vec(),
             };
-            let inside = if pcs.is_empty() { within } else { &pcs };
+            let code = if pcs.is_empty() { within } else { &pcs };
             if self.functions.is_empty() || self.c.is(2) {
-                let block = self.m.block(scope, &pcs).unwrap();
+                let block = self.block(scope, &pcs, inside.body);
                 self.calls(block, &pcs, bytes);
                 if self.c.is(5) {
                     // One in another, which has code of its own.
                     self.function(block);
                 }
-                self.body(block, bytes, inside, depth - 1, Is::OfBlock, all);
+                self.body(block, bytes, code, depth - 1, In { is: Is::OfBlock, ..inside }, all);
                 continue;
             }
             let (callee, variables) = self.functions[self.c.below(self.functions.len())].clone();
@@ -562,8 +586,29 @@ impl Maker<'_, '_> {
                     all.extend(self.variable(inlined, bytes, Some(variable), Is::OfFunction));
                 }
             }
-            self.body(inlined, bytes, inside, depth - 1, Is::OfFunction, all);
+            let inside = In { body: (callee, true), is: Is::OfFunction };
+            self.body(inlined, bytes, code, depth - 1, inside, all);
         }
+    }
+
+    /// A block in the body of a function; where that was inlined, perhaps an instance of one of its blocks.
+    fn block(&mut self, scope: impl InScope, pcs: &[Range<u64>], body: (FunctionId, bool)) -> ScopeId {
+        let origins = self.blocks.iter().filter(|(of, _)| body == (*of, true));
+        let origins: Vec<ScopeId> = origins.map(|&(_, block)| block).collect();
+        let block = match origins.is_empty() || self.c.is(3) {
+            true => self.m.block(scope, pcs),
+            false => self.m.inlined_block(scope, self.c.of(&origins), pcs),
+        }
+        .unwrap();
+        if !body.1 {
+            self.blocks.push((body.0, block));
+        }
+        if self.c.is(4) {
+            let line = self.line();
+            self.m.begins(block, line).unwrap();
+            self.m.discriminator(block, 2).unwrap();
+        }
+        block
     }
 
     /// Ranges in order that do not touch.

@@ -178,7 +178,7 @@ impl Maker<'_, '_> {
         let line = self.line();
         let mut import = self.m.import(scope, what).unwrap();
         if self.c.is(2) {
-            import.declared(line.file, line.line).unwrap();
+            import.declared_at(line).unwrap();
         }
         if self.c.is(2) {
             // All names of a namespace have none.
@@ -203,7 +203,7 @@ impl Maker<'_, '_> {
             let name = self.c.of(&["out", "again"]);
             let mut label = self.m.label(scope, name).unwrap();
             if self.c.is(2) {
-                label.declared(line.file, line.line).unwrap();
+                label.declared_at(line).unwrap();
             }
             if !self.c.is(3) {
                 label.at(pc).unwrap();

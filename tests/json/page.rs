@@ -20,6 +20,7 @@ fn around(example: Value, is_last: bool) -> String {
         json!({"variable": {"in": "structure with an id", "name": "m", "type": "int", "id": "static member"}}),
         json!({"function": {"in": "saxpy.cl", "name": "helper"}}),
         json!({"variable": {"in": "helper", "name": "x", "type": "int", "id": "x of helper"}}),
+        json!({"block": {"in": "helper", "pcs": [], "id": "block of helper"}}),
         json!({"parameter": {"in": "helper", "name": "self", "type": "int", "id": "self of helper"}}),
         json!({"function": {"in": "saxpy.cl", "name": "declared", "declaration": true}}),
         json!({"namespace": {"in": "saxpy.cl", "name": "space"}}),

@@ -42,7 +42,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             unit(r#"{"unit": {"nam": "b"}}"#),
-            "line 3, column 11, `describe[1].unit.nam`: unknown field `nam`, expected one of `name`, `id`, `directory`, `producer`, `language`",
+            "line 3, column 11, `describe[1].unit.nam`: unknown field `nam`, expected one of `name`, `id`, `directory`, `producer`, `command_line`, `optimized`, `language`",
         ),
         (
             unit(r#"{"unit": {"name": 5}}"#),

@@ -8,9 +8,10 @@ use super::common::Tool;
 
 const NM: Tool = Tool::new("llvm-nm-19", "llvm-19");
 
-/// An entry: how deep, its tag and attributes without `DW_TAG_` and `DW_AT_`.
+/// An entry: where, how deep, its tag and attributes without `DW_TAG_` and `DW_AT_`.
 #[derive(Debug, Clone)]
 pub struct Entry {
+    pub offset: u64,
     pub depth: usize,
     pub tag: String,
     pub attributes: Vec<(String, String)>,
@@ -79,10 +80,10 @@ pub fn entries_with(arguments: &[&str], path: &Path) -> Option<Vec<Entry>> {
     for line in said.lines() {
         let entry = line.split_once(": ").and_then(|(offset, rest)| {
             let tag = rest.trim_start().strip_prefix("DW_TAG_")?;
-            offset.starts_with("0x").then(|| ((rest.len() - rest.trim_start().len()) / 2, tag))
+            offset.starts_with("0x").then(|| (hex(offset), (rest.len() - rest.trim_start().len()) / 2, tag))
         });
-        if let Some((depth, tag)) = entry {
-            entries.push(Entry { depth, tag: tag.into(), attributes: Vec::new() });
+        if let Some((offset, depth, tag)) = entry {
+            entries.push(Entry { offset, depth, tag: tag.into(), attributes: Vec::new() });
         } else if let Some(entry) = entries.last_mut() {
             if let Some((name, value)) =
                 line.trim_start().strip_prefix("DW_AT_").and_then(|text| text.split_once("\t("))

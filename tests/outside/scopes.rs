@@ -11,6 +11,7 @@ use eitri::target::Target;
 
 use super::common::Folder;
 use super::debugger::ask::Debugger;
+use super::dump::{Entry, entries, hex};
 use super::{CC, DWARFDUMP, EU_READELF, READELF};
 
 /// The program, with pcs. `callee` forgets its first argument, and `middle` jumps to it.
@@ -70,13 +71,18 @@ fn module(middle_bytes: u64) -> eitri::Result<Module> {
     let mut m = Builder::new(cpu);
     let data = m.symbol("counter");
     let unit = m.unit("calls.cc");
-    m.describe_unit(unit)?.directory("/src").producer("eitri").language(Language::CPP14);
+    m.describe_unit(unit)?
+        .directory("/src")
+        .producer("eitri")
+        .command_line("-O1 -g")
+        .language(Language::CPP14);
     let file = m.primary_file(unit)?;
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     let at = |line| SourceLine { file, line, column: 2 };
 
     // namespace ns { extern int counter; inline namespace v1 { const int nine = 9; } }
     let ns = m.namespace(unit, "ns")?;
+    m.begins(ns, at(1))?;
     let inner = m.inline_namespace(ns, "v1")?;
     m.variable(inner, "nine", int)?.declared_at(at(1)).const_value(&9u32.to_le_bytes())?;
     let counter = m.extern_variable(ns, "counter", int)?.linkage_name("counter").declared_at(at(2)).id();
@@ -127,6 +133,13 @@ fn module(middle_bytes: u64) -> eitri::Result<Module> {
     call.argument(&Loc::register(rdi))?.value(Val::constant(1))?;
     call.argument(&Loc::register(rsi))?.value(Val::constant(6))?;
     m.variable(block, "result", int)?.live(0x12..0x17, Loc::register(rax))?;
+    // { int kept; } of a function of which nothing else is left.
+    let last = m.function(unit, "last")?.returns(int)?.declared_at(at(40)).id();
+    let body = m.block(last, &[])?;
+    let kept = m.variable(body, "kept", int)?.declared_at(at(41)).id();
+    let inlined = m.inlined(main, last, &[0x1c..0x1f], at(35))?;
+    let instance = m.inlined_block(inlined, body, &[0x1d..0x1f])?;
+    m.inlined_variable(instance, kept)?.live(0x1d..0x1f, Loc::register(rax))?;
     for (function, rows) in [
         (callee, &[(0u64, 10), (5, 11), (8, 12)][..]),
         (middle, &[(0, 20), (1, 21)]),
@@ -156,6 +169,7 @@ const ANSWERS: &[(&str, &str)] = &[
     ("ptype box", "int get(int, ...);"),
     ("ptype callee", "type = int (int, int)"),
     ("info scope *0x12+(long)&main", "Symbol result"),
+    ("info scope *0x1d+(long)&main", "Symbol kept"),
     // In the second, which is of middle: that jumped, and does not say what it gave.
     ("continue", "callee ("),
     ("print x", "<optimized out>"),
@@ -276,5 +290,29 @@ fn others_read_calls_and_imports() {
             let said = ran.clean();
             assert!(!said.contains("???") && said.contains("imported_declaration"), "{said}");
         }
+    }
+}
+
+/// A block where it was inlined is one of the function's, a namespace begins at a line, and what the compiler was
+/// called with is behind its name.
+#[test]
+fn llvm_reads_instances_of_blocks_and_where_namespaces_begin() {
+    for consumer in versions() {
+        let folder = Folder::new();
+        let Some(object) = object(&folder, &consumer) else { return };
+        let path = folder.file("calls.o", object);
+        let Some(entries) = entries(&path) else { return };
+        let of_tag = |tag| entries.iter().filter(move |entry| entry.tag == tag);
+        let blocks: Vec<&Entry> = of_tag("lexical_block").collect();
+        let origins: Vec<&str> =
+            blocks.iter().filter_map(|block| block.attribute("abstract_origin")).collect();
+        let [origin] = origins[..] else { panic!("one instance: {origins:?}") };
+        let of = blocks.iter().find(|block| block.offset == hex(origin)).expect("a block");
+        assert!(of.ranges("ranges").is_empty() && of.attribute("low_pc").is_none());
+        let space = of_tag("namespace").find(|entry| entry.name() == Some("ns")).expect("a namespace");
+        let line = ["decl_line", "decl_column"].map(|name| space.attribute(name));
+        assert_eq!(line, [Some("1"), Some("2")]);
+        let producer = entries[0].attribute("producer");
+        assert_eq!(producer, Some("\"eitri -O1 -g\""));
     }
 }

@@ -4,7 +4,8 @@ use eitri::build::{Builder, DataMember, Extent, Template};
 use eitri::emit::elf::{Code, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{
-    Accessibility, BaseEncoding, CompositeKind, Loc, MemorySpace, Module, PointerKind, Val, VariantValues,
+    Accessibility, BaseEncoding, CompositeKind, Loc, MemorySpace, Module, Passed, PointerKind, SourceLine,
+    Val, VariantValues,
 };
 use eitri::op::Expr;
 use eitri::target::{SpaceId, Target};
@@ -31,7 +32,8 @@ fn cpp() -> eitri::Result<Module> {
 
     let space = m.namespace(unit, "geometry")?;
     let point = m.structure(unit, Some("point"), 8)?;
-    m.describe_type(point)?.within(space)?.declared(file, 3).alignment(8)?;
+    let line = SourceLine { file, line: 3, column: 8 };
+    m.describe_type(point)?.within(space)?.declared_at(line).alignment(8)?.passed(Passed::ByValue)?;
     m.member(point, "x", int, 0)?.member(point, "y", int, 4)?;
     let count = m.typedef(unit, "count_t", Some(uint))?;
     m.describe_type(count)?.within(space)?;
@@ -39,7 +41,7 @@ fn cpp() -> eitri::Result<Module> {
     let to_hidden = m.pointer(unit, Some(hidden))?;
 
     let shape = m.class(unit, Some("shape"), 48)?;
-    m.describe_type(shape)?.declared(file, 7);
+    m.describe_type(shape)?.declared(file, 7).passed(Passed::ByReference)?;
     m.base(shape, point, 0, Some(Accessibility::Public))?;
     // Where the table of virtual functions says: the object's first word, and 24 bytes before what that is.
     let mut offset = Expr::build(Consumer::dwarf5().encoding(8));
@@ -323,5 +325,28 @@ fn static_members_are_what_the_version_has() {
         let Some(ran) = DWARFDUMP.run(&["--name=total", path.to_str().expect("a path")]) else { return };
         let said = ran.clean();
         assert!(said.contains(tag), "{said}");
+    }
+}
+
+/// How objects are passed came with DWARF 5; where types are declared has a column in all versions.
+#[test]
+fn llvm_reads_how_objects_are_passed() {
+    let module = cpp().expect("a module");
+    for version in [5, 4] {
+        let mut consumer = Consumer::dwarf5();
+        consumer.version = version;
+        let folder = Folder::new();
+        let path = folder.file("types.o", object(&module, &consumer));
+        let Some(entries) = super::dump::entries(&path) else { return };
+        let said = |name: &str, attribute| {
+            let entry = entries.iter().find(|entry| entry.name() == Some(name)).expect("a type");
+            entry.attribute(attribute)
+        };
+        let expected = |number| Some(number).filter(|_| version == 5);
+        assert_eq!(said("point", "calling_convention"), expected("DW_CC_pass_by_value"));
+        assert_eq!(said("shape", "calling_convention"), expected("DW_CC_pass_by_reference"));
+        assert_eq!(said("other", "calling_convention"), None);
+        assert_eq!(said("point", "decl_column"), Some("8"));
+        assert_eq!(said("shape", "decl_column"), None);
     }
 }

@@ -272,7 +272,7 @@ fn says_nothing(section: &str, bytes: &[u8], byte: usize, bit: u32) -> bool {
         // Small numbers are the same in all forms of constants; and the last ones however long they are,
         // though one more byte is one less at the end of the table.
         ".debug_abbrev" => {
-            is_constant(bytes[byte]) && is_constant(changed) || byte + 4 >= bytes.len() && changed & 0x80 != 0
+            is_constant(bytes[byte]) && is_constant(changed) || byte + 5 >= bytes.len() && changed & 0x80 != 0
         }
         // The size of a segment selector; whether rows are statements, where any number but 0 says yes; the
         // number of the directory that the only file is in, where it is that of the unit.

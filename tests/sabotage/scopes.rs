@@ -17,11 +17,16 @@ use crate::{Expected, all_found, missed, sections};
 struct Said {
     language: Language,
     language_version: Option<u32>,
+    producer: Option<&'static str>,
+    command_line: Option<&'static str>,
     is_inline_namespace: bool,
     is_anonymous: bool,
     import: u8,
     alias: Option<&'static str>,
+    namespace_line: Option<u32>,
+    namespace_column: u32,
     import_line: u32,
+    import_column: u32,
     has_import: bool,
     access: Option<Accessibility>,
     virtuality: Option<Virtuality>,
@@ -49,6 +54,9 @@ struct Said {
     label: &'static str,
     label_pc: Option<u64>,
     label_line: u32,
+    label_column: u32,
+    /// Which block of the function the one where it was inlined is an instance of.
+    origin: Option<usize>,
     return_pc: u64,
     call_pc: Option<u64>,
     callee: usize,
@@ -83,11 +91,16 @@ impl Said {
         Self {
             language: Language::CPP17,
             language_version: None,
+            producer: Some("a compiler 1.0"),
+            command_line: Some("-O2 -g"),
             is_inline_namespace: false,
             is_anonymous: false,
             import: 0,
             alias: Some("alias"),
+            namespace_line: Some(1),
+            namespace_column: 11,
             import_line: 3,
+            import_column: 5,
             has_import: true,
             access: Some(Accessibility::Protected),
             virtuality: Some(Virtuality::Virtual),
@@ -115,6 +128,8 @@ impl Said {
             label: "out",
             label_pc: Some(8),
             label_line: 30,
+            label_column: 2,
+            origin: Some(1),
             return_pc: 0x10,
             call_pc: Some(0x0c),
             callee: 0,
@@ -144,6 +159,12 @@ impl Said {
         if let Some(version) = self.language_version {
             described.language_version(version);
         }
+        if let Some(producer) = self.producer {
+            described.producer(producer);
+        }
+        if let Some(command_line) = self.command_line {
+            described.command_line(command_line);
+        }
         let file = m.primary_file(unit).unwrap();
         let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
         let class = m.structure(unit, Some("c"), 4).unwrap();
@@ -156,6 +177,9 @@ impl Said {
             _ => m.namespace(unit, "ns"),
         }
         .unwrap();
+        if let Some(line) = self.namespace_line {
+            m.begins(namespace, SourceLine { file, line, column: self.namespace_column }).unwrap();
+        }
         let mut shared = m.extern_variable(namespace, "shared", int).unwrap();
         shared.linkage_name(self.extern_linkage).declared_at(SourceLine {
             file,
@@ -249,15 +273,22 @@ impl Said {
         let link = Loc::memory(SpaceId::DEFAULT, register("r10").plus(self.static_link));
         nested.unwrap().code("data", 16).static_link(&link).unwrap();
         let inlined = m.function(unit, "in").unwrap().id();
+        let blocks = [(); 2].map(|()| m.block(inlined, &[]).unwrap());
         let call = SourceLine { file, line: 5, column: 0 };
         let inlined = m.inlined(k, inlined, &[0x20..0x24, 0x10..0x18], call).unwrap();
         m.discriminator(inlined, self.discriminator).unwrap();
+        match self.origin {
+            Some(origin) => m.inlined_block(inlined, blocks[origin], &[0x10..0x14]),
+            None => m.block(inlined, &[0x10..0x14]),
+        }
+        .unwrap();
         if let Some(pc) = self.entry_pc {
             m.entry_pc(inlined, pc).unwrap();
         }
 
         let mut label = m.label(k, self.label).unwrap();
-        label.declared(file, self.label_line).unwrap();
+        let line = SourceLine { file, line: self.label_line, column: self.label_column };
+        label.declared_at(line).unwrap();
         if let Some(pc) = self.label_pc {
             label.at(pc).unwrap();
         }
@@ -270,7 +301,8 @@ impl Said {
                 Imported::AllOf(namespace),
             ];
             let mut import = m.import(block, what[usize::from(self.import)]).unwrap();
-            import.declared(file, self.import_line).unwrap();
+            let line = SourceLine { file, line: self.import_line, column: self.import_column };
+            import.declared_at(line).unwrap();
             if let Some(alias) = self.alias.filter(|_| self.import < 4) {
                 import.name(alias).unwrap();
             }
@@ -317,12 +349,20 @@ const FAULTS: &[(&str, Change, Kind, Option<&str>)] = &[
     // Units and namespaces.
     ("another name of the language", |s| s.language = Language::C17, Attribute, None),
     ("another version of the language", |s| s.language_version = Some(202_002), Attribute, None),
+    ("another compiler", |s| s.producer = Some("a compiler 1.1"), Attribute, None),
+    ("no compiler", |s| s.producer = None, Attribute, None),
+    ("another command line", |s| s.command_line = Some("-O2"), Attribute, None),
+    ("no command line", |s| s.command_line = None, Attribute, None),
+    ("another line of a namespace", |s| s.namespace_line = Some(2), Attribute, None),
+    ("another column of a namespace", |s| s.namespace_column = 12, Attribute, None),
+    ("no line of a namespace", |s| s.namespace_line = None, Attribute, None),
     ("an inline namespace", |s| s.is_inline_namespace = true, Attribute, None),
     ("a namespace without a name", |s| s.is_anonymous = true, MissingEntry, None),
     ("no import", |s| s.has_import = false, MissingEntry, None),
     ("another name of an import", |s| s.alias = Some("other"), MissingEntry, None),
     ("no name of an import", |s| s.alias = None, MissingEntry, None),
     ("another line of an import", |s| s.import_line = 4, Attribute, None),
+    ("another column of an import", |s| s.import_column = 6, Attribute, None),
     ("a function for a namespace", |s| s.import = 1, Attribute, None),
     ("a variable for a namespace", |s| s.import = 2, Attribute, None),
     ("a type for a namespace", |s| s.import = 3, Attribute, None),
@@ -364,10 +404,13 @@ const FAULTS: &[(&str, Change, Kind, Option<&str>)] = &[
     ("entered at another pc", |s| s.entry_pc = Some(0x10), Code, None),
     ("entered at the lowest pc", |s| s.entry_pc = None, Code, None),
     ("another discriminator", |s| s.discriminator = 4, Attribute, None),
+    ("an instance of another block", |s| s.origin = Some(0), Attribute, None),
+    ("an instance of no block", |s| s.origin = None, Attribute, None),
     ("another name of a label", |s| s.label = "back", MissingEntry, None),
     ("a label elsewhere", |s| s.label_pc = Some(4), Code, None),
     ("a label nowhere", |s| s.label_pc = None, Code, None),
     ("another line of a label", |s| s.label_line = 31, Attribute, None),
+    ("no column of a label", |s| s.label_column = 0, Attribute, None),
 
     // Calls.
     ("no call", |s| s.has_call = false, MissingEntry, None),

@@ -4,8 +4,8 @@ use eitri::build::{Builder, DataMember, Extent, Template};
 use eitri::check::Kind::{self, Attribute, MissingEntry, Type, UnexpectedEntry};
 use eitri::lower::Consumer;
 use eitri::model::{
-    Accessibility, BaseEncoding, CompositeKind, Loc, MemorySpace, Module, PointerKind, TypeId, Val,
-    VariantValues,
+    Accessibility, BaseEncoding, CompositeKind, Loc, MemorySpace, Module, Passed, PointerKind, SourceLine,
+    TypeId, Val, VariantValues,
 };
 use eitri::op::Expr;
 use eitri::target::{SpaceId, Target};
@@ -17,7 +17,9 @@ use crate::{Expected, all_found, missed, sections};
 struct Types {
     class: CompositeKind,
     alignment: u64,
+    passed: Option<Passed>,
     line: u32,
+    column: u32,
     file: usize,
     is_complete: bool,
     /// `None` for the unit.
@@ -31,6 +33,7 @@ struct Types {
     is_mutable: bool,
     is_artificial: bool,
     member_line: u32,
+    member_column: u32,
     templates: Vec<Template<'static>>,
     value: Loc,
     reference: PointerKind,
@@ -71,7 +74,9 @@ impl Types {
         Self {
             class: CompositeKind::Class,
             alignment: 16,
+            passed: Some(Passed::ByReference),
             line: 7,
+            column: 5,
             file: 0,
             is_complete: false,
             scope: Some("ns"),
@@ -84,6 +89,7 @@ impl Types {
             is_mutable: true,
             is_artificial: false,
             member_line: 8,
+            member_column: 9,
             templates: vec![
                 Template::value("N", ty(0), &16u32.to_le_bytes()),
                 Template::ty("T", None).default(),
@@ -147,9 +153,12 @@ impl Types {
         let class = class.unwrap();
         m.describe_type(class)
             .unwrap()
-            .declared(files[self.file], self.line)
+            .declared_at(SourceLine { file: files[self.file], line: self.line, column: self.column })
             .alignment(self.alignment)
             .unwrap();
+        if let Some(passed) = self.passed {
+            m.describe_type(class).unwrap().passed(passed).unwrap();
+        }
         if let Some((_, scope)) = spaces.iter().find(|(name, _)| Some(*name) == self.scope) {
             m.describe_type(class).unwrap().within(*scope).unwrap();
         }
@@ -164,7 +173,8 @@ impl Types {
         } else {
             m.base(class, bases[1], 0, None).unwrap();
         }
-        let mut member = DataMember::new("id", int, 8).declared(files[0], self.member_line);
+        let line = SourceLine { file: files[0], line: self.member_line, column: self.member_column };
+        let mut member = DataMember::new("id", int, 8).declared_at(line);
         if let Some(access) = self.access {
             member = member.accessibility(access);
         }
@@ -287,6 +297,10 @@ const FAULTS: &[Fault] = &[
     ("a union for a class", |t| t.class = CompositeKind::Union, Type, Some("cl")),
     ("another alignment", |t| t.alignment = 8, Type, Some("cl")),
     ("another line of a type", |t| t.line = 8, Type, Some("cl")),
+    ("another column of a type", |t| t.column = 6, Type, Some("cl")),
+    ("no column of a type", |t| t.column = 0, Type, Some("cl")),
+    ("passed in another way", |t| t.passed = Some(Passed::ByValue), Type, Some("cl")),
+    ("nothing said of how it is passed", |t| t.passed = None, Type, Some("cl")),
     ("another file of a type", |t| t.file = 1, Type, Some("cl")),
     ("a type in another namespace", |t| t.scope = Some("other"), Type, Some("cl")),
     ("a type outside of its namespace", |t| t.scope = None, Type, Some("cl")),
@@ -303,6 +317,7 @@ const FAULTS: &[Fault] = &[
     ("a member that is not mutable", |t| t.is_mutable = false, Type, Some("cl")),
     ("a member of the compiler's", |t| t.is_artificial = true, Type, Some("cl")),
     ("another line of a member", |t| t.member_line = 9, Type, Some("cl")),
+    ("another column of a member", |t| t.member_column = 8, Type, Some("cl")),
     ("another value of a template parameter", |t| t.templates[0] = Template::value("N", ty(0), &[17, 0, 0, 0]), Type, Some("cl")),
     ("another type of a template parameter", |t| t.templates[1] = Template::ty("T", Some(ty(0))).default(), Type, Some("cl")),
     ("a template parameter that is no default", |t| t.templates[1] = Template::ty("T", None), Type, Some("cl")),

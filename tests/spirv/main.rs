@@ -6,7 +6,10 @@ mod cases;
 #[path = "../common/mod.rs"]
 mod common;
 mod golden;
+mod kernels;
+mod listed;
 mod listing;
+mod metadata;
 mod printed;
 mod random;
 mod rules;

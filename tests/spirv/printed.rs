@@ -1,11 +1,10 @@
 //! The text against `spirv-dis`, of every instruction of both sets; and modules that were compiled.
 
-use std::path::Path;
-
 use eitri::spirv::{Finding, Rule, Set, TextOptions, from_bytes, print, read, validate};
 use pretty_assertions::assert_eq;
 
 use crate::assemble::assemble;
+use crate::kernels::{Kernel, LEVELS, compiled};
 use crate::tools::{Folder, Tool};
 use crate::{OPENCL, SHADER, SPIRV_AS, SPIRV_DIS, bytes};
 
@@ -89,33 +88,12 @@ fn operands_are_those_of_spirv_dis() {
     }
 }
 
-const CLANG: Tool = Tool::new("clang-15", "clang-15");
-const LLVM_SPIRV: Tool = Tool::new("llvm-spirv-15", "llvm-spirv-15");
-
-/// A kernel compiled with debug information, and what was compiled.
-fn compiled(folder: &Folder, kernel: &Path, level: &str) -> Option<Vec<u32>> {
-    let (bitcode, module) = (folder.path().join("a.bc"), folder.path().join("a.spv"));
-    let arguments =
-        ["-target", "spir64", "-cl-std=CL2.0", "-Xclang", "-finclude-default-header", "-g", level];
-    let mut arguments: Vec<_> = arguments.iter().map(AsRef::<std::ffi::OsStr>::as_ref).collect();
-    arguments.extend(["-emit-llvm".as_ref(), "-c".as_ref(), kernel.as_os_str(), "-o".as_ref()]);
-    arguments.push(bitcode.as_os_str());
-    CLANG.run(&arguments)?.clean();
-    LLVM_SPIRV.run(&[bitcode.as_os_str(), "-o".as_ref(), module.as_os_str()])?.clean();
-    Some(from_bytes(&std::fs::read(module).expect("it is written")).expect("is a module"))
-}
-
 #[test]
 fn compiled_modules_are_read_without_loss() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let kernels = ["reduce.cl", "calls.cl", "inline.cl"].map(|name| root.join("benches/data").join(name));
-    let spill = root.join("examples/data/k14_spill.cl");
-    let folder = Folder::new();
-    for kernel in kernels.iter().chain([&spill]) {
-        for level in ["-O0", "-O2"] {
-            let Some(words) = compiled(&folder, kernel, level) else { return };
+    for name in ["reduce", "calls", "inline", "spill"] {
+        for level in LEVELS {
+            let Some(words) = Kernel::named(name).compiled(&["-g", level]) else { return };
             let facts = read(&words).expect("reads");
-            let name = kernel.display();
             assert_eq!(facts.encode(), words, "{name} {level}");
             let Some(theirs) = disassembled(&words) else { return };
             assert_eq!(printed(&words), theirs, "{name} {level}");
@@ -137,16 +115,7 @@ fn compiled_modules_are_read_without_loss() {
 fn the_translators_habits_are_found() {
     let folder = Folder::new();
     let source = folder.file("a.clcpp", HABITS);
-    let bitcode = folder.path().join("a.bc");
-    let module = folder.path().join("a.spv");
-    let arguments = ["-target", "spir64", "-cl-std=clc++", "-g", "-O0", "-emit-llvm", "-c"];
-    let mut arguments: Vec<_> = arguments.iter().map(AsRef::<std::ffi::OsStr>::as_ref).collect();
-    arguments.extend([source.as_os_str(), "-o".as_ref(), bitcode.as_os_str()]);
-    let Some(ran) = CLANG.run(&arguments) else { return };
-    ran.clean();
-    let Some(ran) = LLVM_SPIRV.run(&[bitcode.as_os_str(), "-o".as_ref(), module.as_os_str()]) else { return };
-    ran.clean();
-    let words = from_bytes(&std::fs::read(module).expect("it is written")).expect("is a module");
+    let Some(words) = compiled(&source, &["-g", "-O0"]) else { return };
     let facts = read(&words).expect("reads");
     assert_eq!(facts.encode(), words);
     let report = validate(&facts);

@@ -2,7 +2,7 @@
 
 use gimli::{DwAt, DwTag, constants as dw};
 
-use super::tags::accessibility;
+use super::tags::{accessibility, passed};
 use super::{Compared, Found, Parts, constant, equal, is_set, of_tag};
 use crate::check::attributes::only;
 use crate::check::compare::Compare;
@@ -62,6 +62,10 @@ impl<'a, 'o> Compare<'a, 'o> {
         entry: Entry<'a, 'o>,
         parts: &mut Parts<'a, 'o>,
     ) -> Compared {
+        // It came with DWARF 5.
+        let expected = composite.passed.filter(|_| self.consumer.version >= 5).map(passed);
+        let found = entry.number(dw::DW_AT_calling_convention);
+        equal("objects that are passed as", &expected, &found)?;
         let mut children = entry.children().filter(|&child| is_part(child));
         let children: Found<'_, 'a, 'o> = &mut children;
         self.templates(&composite.templates, children, parts)?;

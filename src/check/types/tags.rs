@@ -4,7 +4,7 @@ use gimli::{DwAt, DwTag, constants as dw};
 
 use crate::lower::Consumer;
 use crate::model::{
-    Accessibility, BaseEncoding, CompositeKind, MemorySpace, PointerKind, Qualifier, TypeKind,
+    Accessibility, BaseEncoding, CompositeKind, MemorySpace, Passed, PointerKind, Qualifier, TypeKind,
 };
 
 /// The attributes that every type may have.
@@ -30,7 +30,7 @@ pub(super) fn allowed(tag: DwTag, consumer: &Consumer, name: DwAt) -> bool {
             dw::DW_AT_bit_stride,
         ],
         dw::DW_TAG_structure_type | dw::DW_TAG_class_type | dw::DW_TAG_union_type => {
-            &[dw::DW_AT_name, dw::DW_AT_byte_size, dw::DW_AT_declaration]
+            &[dw::DW_AT_name, dw::DW_AT_byte_size, dw::DW_AT_declaration, dw::DW_AT_calling_convention]
         }
         dw::DW_TAG_enumeration_type => {
             &[dw::DW_AT_name, dw::DW_AT_type, dw::DW_AT_byte_size, dw::DW_AT_enum_class]
@@ -120,6 +120,14 @@ pub(in crate::check) fn accessibility(accessibility: Accessibility) -> u64 {
         Accessibility::Public => 1,
         Accessibility::Protected => 2,
         Accessibility::Private => 3,
+    }
+}
+
+/// DWARF 5 section 7.15.
+pub(super) fn passed(passed: Passed) -> u64 {
+    match passed {
+        Passed::ByReference => 4,
+        Passed::ByValue => 5,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The numbers of what types are made of: DWARF 5 section 7.8 and following.
 
 use crate::model::{
-    Accessibility, BaseEncoding, CompositeKind, MemorySpace, PointerKind, Qualifier, TypeKind,
+    Accessibility, BaseEncoding, CompositeKind, MemorySpace, Passed, PointerKind, Qualifier, TypeKind,
 };
 
 /// The number of an encoding.
@@ -69,6 +69,14 @@ pub(in crate::lower) fn composite(kind: CompositeKind) -> gimli::DwTag {
         CompositeKind::Struct => gimli::DW_TAG_structure_type,
         CompositeKind::Class => gimli::DW_TAG_class_type,
         CompositeKind::Union => gimli::DW_TAG_union_type,
+    }
+}
+
+/// How objects of a structure, class or union are given to functions: DWARF 5 section 7.15.
+pub(in crate::lower) fn passed(passed: Passed) -> gimli::DwCc {
+    match passed {
+        Passed::ByValue => gimli::DW_CC_pass_by_value,
+        Passed::ByReference => gimli::DW_CC_pass_by_reference,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::op::{uleb_len, write_byte_uleb, write_sleb, write_uleb};
 impl Dies<'_> {
     pub(super) fn composite(&mut self, id: TypeId, composite: &Composite, is_one: bool) -> Result<()> {
         let ty = &self.module.types[id];
-        let Composite { kind, name, scope, passed: _, templates, bases, members, variant_parts } = composite;
+        let Composite { kind, name, scope, passed, templates, bases, members, variant_parts } = composite;
         let has_children = !(templates.is_empty()
             && bases.is_empty()
             && members.is_empty()
@@ -19,6 +19,9 @@ impl Dies<'_> {
         self.info.begin_entry(base::composite(*kind), has_children, Some(self.entries.ty(id)));
         self.name(*name);
         self.byte_size(ty);
+        if let Some(passed) = self.consumer.passed(*passed) {
+            self.info.constant(gimli::DW_AT_calling_convention, passed.0.into());
+        }
         self.described(ty);
         self.info.end_entry();
         if !has_children {

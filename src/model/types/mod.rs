@@ -164,6 +164,11 @@ impl Type {
         self.alignment
     }
 
+    /// How objects of a structure, class or union are given to functions, where that is said.
+    pub fn passed(&self) -> Option<Passed> {
+        self.composite().and_then(|composite| composite.passed)
+    }
+
     /// Whether it is incomplete: declared here and defined elsewhere.
     pub fn is_declaration(&self) -> bool {
         self.is_declaration

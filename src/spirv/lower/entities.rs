@@ -1,142 +1,224 @@
-//! What is said before the functions.
+//! Everything before the functions.
+
+use std::collections::VecDeque;
 
 use cranelift_entity::SecondaryMap;
+use hashbrown::HashMap;
+use smallvec::SmallVec;
 
-use super::writer::Writer;
-use crate::error::Result;
-use crate::model::{FileId, FunctionId, Module, ScopeId, ScopeKind, VariableId};
+use super::order::{Item, Slot, State, Step};
+use super::related::Related;
+use super::stand_ins::StandIns;
+use super::writer::{Word, Writer};
+use crate::error::{At, Error, ErrorKind, Result};
+use crate::model::{FileId, FunctionId, Module, ScopeId, SourceLine, StringId, TypeId, UnitId, VariableId};
 use crate::spirv::binding::Binding;
 use crate::spirv::operand::Field;
-use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-/// Ids of what was written.
+/// The ids that what is in functions names.
 #[derive(Debug, Default)]
 pub(super) struct Entities {
+    /// `DebugFunction`. None of a declaration.
     pub functions: SecondaryMap<FunctionId, Option<Id>>,
+    /// Functions, blocks and inlined calls.
     pub scopes: SecondaryMap<ScopeId, Option<Scoped>>,
+    /// `DebugLocalVariable`; of a variable that is in no function `DebugGlobalVariable`, of a static member
+    /// `DebugTypeMember`. An inlined instance has its origin's.
     pub variables: SecondaryMap<VariableId, Option<Id>>,
+    /// `DebugSource`.
     pub sources: SecondaryMap<FileId, Option<Id>>,
+    /// `OpString` of the path, for `OpLine`.
     pub paths: SecondaryMap<FileId, Option<Id>>,
 }
 
 /// What a `DebugScope` names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Scoped {
+    /// The function or block; where the [mode](super::super::Discriminators) has it so, its discriminator.
     pub scope: Id,
+    /// `DebugInlinedAt`.
     pub inlined: Option<Id>,
 }
 
+/// Operands, in the order of the table.
+pub(super) type Operands = SmallVec<[(Field, Word); 16]>;
+
+/// Writes everything before the functions.
+///
+/// # Errors
+/// With the function or variable: [`ErrorKind::UnknownId`] where the binding names what is not there, or is something
+/// else; [`ErrorKind::TooLarge`] where a name has more room than an instruction.
 pub(super) fn globals(writer: &mut Writer<'_>, module: &Module, binding: &Binding) -> Result<Entities> {
-    let mut all = Entities::default();
-    for (id, file) in module.files() {
-        let path = writer.string(module.string(file.name))?;
-        all.paths[id] = Some(path);
-        all.sources[id] = Some(writer.instruction(Name::Source, &[(Field::File, path.into())])?);
-    }
-    let mut unit = Id(0);
-    for (_, it) in module.units() {
-        let source = all.sources[it.file].unwrap_or(Id(0));
-        unit = writer.instruction(
-            Name::CompilationUnit,
-            &[
-                (Field::Version, 1.into()),
-                (Field::DwarfVersion, 5.into()),
-                (Field::Source, source.into()),
-                (Field::Language, 3.into()),
-            ],
-        )?;
-        all.scopes[it.scope] = Some(Scoped { scope: unit, inlined: None });
-    }
-    let source = all.sources[FileId::from_u32(0)].unwrap_or(Id(0));
-    let name = writer.string("t")?;
-    let empty = writer.string("")?;
-    let size = writer.constant(32)?;
-    let ty = writer.instruction(
-        Name::TypeBasic,
-        &[
-            (Field::Name, name.into()),
-            (Field::Size, size.into()),
-            (Field::Encoding, 4.into()),
-            (Field::Flags, 0.into()),
-        ],
-    )?;
-    let fnty = writer.instruction(
-        Name::TypeFunction,
-        &[(Field::Flags, 0.into()), (Field::ReturnType, writer.void().into())],
-    )?;
-    for (id, f) in module.functions() {
-        let n = writer.string(module.string(f.name))?;
-        let op = match binding.functions[id] {
-            Some(id) => id,
-            None => writer.none()?,
-        };
-        let it = writer.instruction(
-            Name::Function,
-            &[
-                (Field::Name, n.into()),
-                (Field::Type, fnty.into()),
-                (Field::Source, source.into()),
-                (Field::Line, 1.into()),
-                (Field::Column, 1.into()),
-                (Field::Scope, unit.into()),
-                (Field::LinkageName, empty.into()),
-                (Field::Flags, 8.into()),
-                (Field::ScopeLine, 1.into()),
-                (Field::Function, op.into()),
-            ],
-        )?;
-        all.functions[id] = Some(it);
-        all.scopes[f.scope] = Some(Scoped { scope: it, inlined: None });
-    }
-    for (id, s) in module.scopes() {
-        let parent = s.parent.and_then(|p| all.scopes[p]);
-        all.scopes[id] = match &s.kind {
-            ScopeKind::Block => {
-                let p = parent.unwrap_or(Scoped { scope: unit, inlined: None });
-                let scope = writer.instruction(
-                    Name::LexicalBlock,
-                    &[
-                        (Field::Source, source.into()),
-                        (Field::Line, 1.into()),
-                        (Field::Column, 1.into()),
-                        (Field::Scope, p.scope.into()),
-                    ],
-                )?;
-                Some(Scoped { scope, inlined: p.inlined })
-            }
-            ScopeKind::Inlined { function, call, .. } => {
-                let p = parent.unwrap_or(Scoped { scope: unit, inlined: None });
-                let mut ops = vec![(Field::Line, call.line.into()), (Field::Scope, p.scope.into())];
-                if let Some(i) = p.inlined {
-                    ops.push((Field::Inlined, i.into()));
-                }
-                let at = writer.instruction(Name::InlinedAt, &ops)?;
-                Some(Scoped { scope: all.functions[*function].unwrap_or(Id(0)), inlined: Some(at) })
-            }
-            _ => all.scopes[id],
-        };
-    }
-    for (id, v) in module.variables() {
-        let Some(s) = all.scopes[v.scope] else { continue };
-        let origin = module.first_origin(id);
-        if origin != id {
-            all.variables[id] = all.variables[origin];
-            continue;
+    let mut globals = Globals::new(writer, module, binding);
+    globals.check_binding()?;
+    globals.sources()?;
+    globals.units()?;
+    for ty in module.types.keys() {
+        if let Some(item) = globals.type_item(ty) {
+            globals.root(item)?;
         }
-        let n = writer.string(module.name_of(id).unwrap_or(""))?;
-        all.variables[id] = Some(writer.instruction(
-            Name::LocalVariable,
-            &[
-                (Field::Name, n.into()),
-                (Field::Type, ty.into()),
-                (Field::Source, source.into()),
-                (Field::Line, 1.into()),
-                (Field::Column, 1.into()),
-                (Field::Scope, s.scope.into()),
-                (Field::Flags, 0.into()),
-            ],
-        )?);
     }
-    Ok(all)
+    for function in module.functions.keys() {
+        globals.root(Item::Function(function))?;
+    }
+    for scope in module.scopes.keys() {
+        if let Some(item) = globals.scope_item(scope) {
+            globals.root(item)?;
+        }
+    }
+    for variable in module.variables.keys() {
+        if globals.is_said(variable) {
+            globals.root(Item::Variable(variable))?;
+        }
+    }
+    globals.templates()?;
+    globals.imports()?;
+    globals.macros()?;
+    globals.entry_points()?;
+    let scopes = globals.scoped()?;
+    globals.inlined_variables(&scopes)?;
+    globals.unsaid();
+    Ok(globals.finish(scopes))
+}
+
+/// What was written of a model, and what is left.
+#[derive(Debug)]
+pub(super) struct Globals<'g, 'w, 'm> {
+    pub writer: &'g mut Writer<'w>,
+    pub module: &'m Module,
+    pub binding: &'g Binding,
+    pub related: Related,
+    pub stand_ins: StandIns,
+    pub units: SecondaryMap<UnitId, Option<Id>>,
+    pub sources: SecondaryMap<FileId, Option<Id>>,
+    pub paths: SecondaryMap<FileId, Option<Id>>,
+    pub types: SecondaryMap<TypeId, Slot>,
+    pub function_types: SecondaryMap<FunctionId, Slot>,
+    pub functions: SecondaryMap<FunctionId, Slot>,
+    pub scopes: SecondaryMap<ScopeId, Slot>,
+    pub variables: SecondaryMap<VariableId, Slot>,
+    /// Types of functions that were written, by their operands.
+    pub signatures: HashMap<Operands, Id>,
+    /// Composite types whose members come later, with the ids that these will have.
+    pub composites: VecDeque<(TypeId, Vec<Id>)>,
+    pub steps: Vec<Step>,
+}
+
+impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
+    fn new(writer: &'g mut Writer<'w>, module: &'m Module, binding: &'g Binding) -> Self {
+        let related = Related::new(writer, module);
+        let stand_ins = StandIns::new(writer, module);
+        Self {
+            writer,
+            module,
+            binding,
+            related,
+            stand_ins,
+            units: SecondaryMap::new(),
+            sources: SecondaryMap::new(),
+            paths: SecondaryMap::new(),
+            types: SecondaryMap::new(),
+            function_types: SecondaryMap::new(),
+            functions: SecondaryMap::new(),
+            scopes: SecondaryMap::new(),
+            variables: SecondaryMap::new(),
+            signatures: HashMap::new(),
+            composites: VecDeque::new(),
+            steps: Vec::new(),
+        }
+    }
+
+    fn finish(self, scopes: SecondaryMap<ScopeId, Option<Scoped>>) -> Entities {
+        let mut entities = Entities { scopes, ..Entities::default() };
+        for function in self.module.functions.keys() {
+            if self.related.has_body(function) {
+                entities.functions[function] = self.functions[function].id;
+            }
+        }
+        for variable in self.module.variables.keys() {
+            let slot = &self.variables[self.origin(variable)];
+            entities.variables[variable] = slot.id.filter(|_| slot.state == State::Done);
+        }
+        Entities { sources: self.sources, paths: self.paths, ..entities }
+    }
+
+    /// The string of a name; an empty one for none.
+    pub fn name(&mut self, name: Option<StringId>) -> Result<Word> {
+        let module = self.module;
+        self.text(name.map_or("", |name| module.string(name)))
+    }
+
+    pub fn text(&mut self, text: &str) -> Result<Word> {
+        self.writer.string(text).map(Word::Id)
+    }
+
+    pub fn none(&mut self) -> Result<Word> {
+        self.writer.none().map(Word::Id)
+    }
+
+    /// Source, line and column; of what is in no line the primary file of its unit, and 0.
+    pub fn place(&self, line: Option<SourceLine>, unit: UnitId) -> [(Field, Word); 3] {
+        let SourceLine { file, line, column } =
+            line.unwrap_or(SourceLine { file: self.module.units[unit].file, line: 0, column: 0 });
+        // Every file of the module has one.
+        let source = self.sources[file].unwrap_or(Id(0));
+        [(Field::Source, source.into()), (Field::Line, line.into()), (Field::Column, column.into())]
+    }
+
+    /// A number, as a constant; where the module has no constant of so many bits, the largest that it has.
+    pub fn number(&mut self, number: u64, who: impl FnOnce(&Module) -> (At, String)) -> Result<Word> {
+        let said = if self.writer.has_room(number) { number } else { u32::MAX.into() };
+        if said != number {
+            let (at, what) = who(self.module);
+            let what = format!("{what}: {number}; the module has no Int64, and {said} is said");
+            self.writer.leave_out(at, what);
+        }
+        self.writer.constant(said).map(Word::Id)
+    }
+
+    /// As many of a list as an instruction with so many other words has room for.
+    pub fn room<T>(
+        &mut self,
+        all: &mut Vec<T>,
+        words: usize,
+        each: usize,
+        who: impl FnOnce(&Module) -> (At, String),
+    ) {
+        let most = (super::writer::MOST_WORDS - words) / each;
+        if all.len() > most {
+            let (at, what) = who(self.module);
+            self.writer.leave_out(at, format!("{what}: the first {most} of {} are said", all.len()));
+            all.truncate(most);
+        }
+    }
+
+    /// Whether the binding names functions, and global variables or constants.
+    fn check_binding(&self) -> Result<()> {
+        use crate::spirv::opcodes as op;
+        let layout = self.writer.layout;
+        let check =
+            |id: Id, wanted: &str, is: fn(u16) -> bool, at: &dyn Fn() -> At| {
+                let there = layout.definition(id).map(|it| it.opcode());
+                match there {
+                    Some(opcode) if is(opcode) => Ok(()),
+                    _ => Err(Error::new(ErrorKind::UnknownId(format!("{id}, which should be {wanted}")))
+                        .or_at(at())),
+                }
+            };
+        for (function, data) in &self.module.functions {
+            if let Some(id) = self.binding.function_id(function) {
+                let at = || self.module.at_scope(data.scope);
+                check(id, "an OpFunction", |opcode| opcode == op::FUNCTION, &at)?;
+            }
+        }
+        for variable in self.module.variables.keys() {
+            if let Some(id) = self.binding.global_id(variable) {
+                let is = |opcode| opcode == op::VARIABLE || op::is_constant(opcode);
+                let at = || self.module.at_variable(variable, None);
+                check(id, "an OpVariable or a constant", is, &at)?;
+            }
+        }
+        Ok(())
+    }
 }

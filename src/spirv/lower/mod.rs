@@ -1,20 +1,35 @@
 //! A model, and what a SPIR-V module has of it, to debug instructions.
 
+mod arrays;
 mod blocks;
 mod body;
+mod composites;
 mod entities;
 mod expressions;
+mod functions;
+mod macros;
+mod names;
+mod order;
 mod positions;
+mod related;
+mod scopes;
+mod sources;
+mod stand_ins;
+mod templates;
+mod types;
+mod unsaid;
 mod values;
+mod variables;
 mod widths;
 mod writer;
 
 use writer::Writer;
 
+use super::LeftOut;
 use super::binding::Binding;
 use super::layout::Layout;
 use super::mode::Mode;
-use crate::error::{At, Result};
+use crate::error::Result;
 use crate::model::Module;
 
 /// The debug instructions of a module, all of them.
@@ -27,15 +42,6 @@ pub(super) fn lower(layout: &Layout<'_>, module: &Module, binding: &Binding, mod
     let entities = entities::globals(&mut writer, module, binding)?;
     body::body(&mut writer, module, binding, &places, &entities)?;
     Ok(writer.finish())
-}
-
-/// What the set cannot say, the [mode](super::Mode) leaves out, or is said otherwise than it was described.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Of what: unit, function, variable.
-    pub at: At,
-    /// What, and what is said instead.
-    pub what: String,
 }
 
 /// Debug instructions, by the section of the module that they belong to.

@@ -22,11 +22,17 @@ use crate::spirv::words::{HEADER, Id, string_words};
 /// Words that an instruction can have.
 pub(super) const MOST_WORDS: usize = 0xffff;
 
+const INT64: u32 = 11;
+const NON_SEMANTIC: &str = "SPV_KHR_non_semantic_info";
+const RELAXED: &str = "SPV_KHR_relaxed_extended_instruction";
+
 /// An operand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Word {
     /// An id.
     Id(Id),
+    /// The id of what comes later, where only `OpExtInstWithForwardRefsKHR` may name it.
+    Later(Id),
     /// A number: a literal, or the id of a constant, as the set has it.
     Number(u32),
 }
@@ -67,6 +73,10 @@ pub(super) struct Writer<'a> {
     /// The words of a string that is looked for.
     text: Vec<u32>,
     integers: [Option<Id>; 2],
+    /// Whether there may be integers of 64 bits.
+    is_wide: bool,
+    /// Whether something that comes later was named.
+    has_relaxed_extension: bool,
     constants: HashMap<(bool, u64), Id>,
     undefined: Option<Id>,
     pub(super) expressions: Expressions,
@@ -87,11 +97,14 @@ impl<'a> Writer<'a> {
             texts: HashTable::new(),
             text: Vec::new(),
             integers: [None; 2],
+            is_wide: false,
+            has_relaxed_extension: false,
             constants: HashMap::new(),
             undefined: None,
             expressions: Expressions::default(),
         };
         writer.look();
+        writer.is_wide = writer.integers[1].is_some() || layout.has_capability(INT64);
         writer.void = match writer.there(|opcode, _| opcode == op::TYPE_VOID) {
             Some(void) => void,
             None => writer.declare(op::TYPE_VOID, &[])?,
@@ -110,7 +123,7 @@ impl<'a> Writer<'a> {
             }
         };
         if set == Set::Shader && layout.words().version() < (1, 6) {
-            writer.extension("SPV_KHR_non_semantic_info");
+            writer.extension(NON_SEMANTIC);
         }
         Ok(writer)
     }
@@ -173,6 +186,11 @@ impl<'a> Writer<'a> {
     /// A new id.
     pub fn fresh(&mut self) -> Result<Id> {
         self.ids.fresh()
+    }
+
+    /// Whether a constant can have the value: not every module has integers of 64 bits.
+    pub fn has_room(&self, value: u64) -> bool {
+        self.is_wide || value <= u64::from(u32::MAX)
     }
 
     /// A new type, which has no result type.
@@ -307,18 +325,23 @@ impl<'a> Writer<'a> {
         for &(field, word) in operands {
             let Some(of) = row.operands(set).find(|of| of.field == field) else { continue };
             to.push(match word {
-                Word::Id(id) => id.0,
+                Word::Id(id) | Word::Later(id) => id.0,
                 Word::Number(number) if of.kind.is_literal(set) => number,
                 Word::Number(number) => self.constant(number.into())?.0,
             });
         }
+        let is_forward = operands.iter().any(|&(_, word)| matches!(word, Word::Later(_)));
+        if is_forward && !core::mem::replace(&mut self.has_relaxed_extension, true) {
+            self.extension(RELAXED);
+        }
+        let opcode = if is_forward { op::EXT_INST_FORWARD } else { op::EXT_INST };
         let len = to.len() - start;
         if len > MOST_WORDS {
             to.truncate(start);
             let what = format!("{} of {len} words: an instruction has at most 65535", row.text);
             return Err(Error::new(ErrorKind::TooLarge(what)));
         }
-        to[start] = (len as u32) << 16 | u32::from(op::EXT_INST);
+        to[start] = (len as u32) << 16 | u32::from(opcode);
         debug_assert!(row.takes(set, len - 5), "{} with {} operands", row.text, len - 5);
         Ok(())
     }

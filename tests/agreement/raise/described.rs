@@ -55,7 +55,14 @@ impl<'m> Described<'m> {
         let text = |id| module.string(id).to_owned();
         plain.says("name", text(unit.name));
         plain.may("directory", unit.directory.map(text));
-        plain.may("producer", unit.producer.map(text));
+        let producer = unit.producer.map(text);
+        plain.may(
+            "producer",
+            match unit.command_line.map(text) {
+                Some(command_line) => Some(format!("{} {command_line}", producer.unwrap_or_default())),
+                None => producer,
+            },
+        );
         plain.may("language", unit.language.map(|language| u64::from(language.0)));
         let in_unit = |scope: ScopeId| module.scope(scope).unit == id;
         let mut code: Vec<_> = module
@@ -175,9 +182,14 @@ impl<'m> Described<'m> {
                 let mut plain = Plain::new("namespace", Some(scope_id(id)));
                 plain.may("name", name.map(|name| module.string(name)));
                 plain.is("inline", *is_inline);
+                plain.may("line", self.line(scope.line));
                 plain
             }
-            ScopeKind::Block => Plain::new("block", None),
+            ScopeKind::Block => {
+                let mut plain = Plain::new("block", Some(scope_id(id)));
+                plain.to("origin", scope.origin.map(scope_id));
+                plain
+            }
             ScopeKind::Inlined { function, call } => {
                 let mut plain = Plain::new("inlined", None);
                 plain.to("origin", Some(function_id(*function)));

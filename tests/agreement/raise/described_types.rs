@@ -1,8 +1,9 @@
 //! What a module says of types.
 
 use eitri::model::{
-    BaseEncoding, BaseOffset, Composite, CompositeKind, Count, Discriminant, Member, Node, PointerKind,
-    Qualifier, TemplateArgument, TemplateParameter, Type, TypeId, TypeKind, UnitId, VariantPartId,
+    BaseEncoding, BaseOffset, Composite, CompositeKind, Count, Discriminant, Member, Node, Passed,
+    PointerKind, Qualifier, TemplateArgument, TemplateParameter, Type, TypeId, TypeKind, UnitId,
+    VariantPartId,
 };
 
 use super::Plain;
@@ -121,6 +122,8 @@ impl Described<'_> {
             }
             TypeKind::Composite(composite) => {
                 plain.may("bytes", bytes);
+                let passed = composite.passed.filter(|_| self.told.consumer.version >= 5);
+                plain.may("passed", passed.map(|passed| if passed == Passed::ByValue { 5u64 } else { 4 }));
                 self.composite(composite, &mut plain);
             }
             TypeKind::Enum { of, enumerators, is_class, .. } => {

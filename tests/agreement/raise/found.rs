@@ -212,9 +212,11 @@ impl<'f, 'a> Found<'f, 'a> {
             _ => return Ok(None),
         };
         let mut plain = Plain::new(kind, Some(die.id));
+        let origin = own(die, dw::DW_AT_abstract_origin).and_then(|of| self.reference(of));
         match die.tag {
+            dw::DW_TAG_lexical_block => plain.to("origin", origin),
             dw::DW_TAG_inlined_subroutine => {
-                plain.to("origin", own(die, dw::DW_AT_abstract_origin).and_then(|of| self.reference(of)));
+                plain.to("origin", origin);
                 let names = [dw::DW_AT_call_file, dw::DW_AT_call_line, dw::DW_AT_call_column];
                 plain.may("line", self.line(die, names)?);
                 plain.may("discriminator", self.number(die, dw::DW_AT_GNU_discriminator));

@@ -87,6 +87,7 @@ impl<'a> Found<'_, 'a> {
             }
             dw::DW_TAG_structure_type | dw::DW_TAG_class_type | dw::DW_TAG_union_type => {
                 plain.may("bytes", bytes);
+                plain.may("passed", self.number(die, dw::DW_AT_calling_convention));
             }
             dw::DW_TAG_enumeration_type => {
                 plain.may("bytes", bytes);

@@ -12,6 +12,8 @@
 //! | frames, targets and arguments of calls | nothing where one of any was left out | not told which |
 //! | data locations of arguments, pcs beside return pcs | from DWARF 5 | GNU's calls have no attribute |
 //! | MD5 sums, embedded texts | from DWARF 5 | older line tables have no place |
+//! | how objects are passed | from DWARF 5 | older versions have no number |
+//! | where blocks and bodies begin, whether code was optimized | nothing | DWARF has no place |
 //! | address and memory spaces, lanes, kernels | by the consumer's attributes | some have none |
 //! | instances, definitions | have the name, type, line and flags of what they are one of | by reference |
 //! | bit fields before DWARF 4 | bits from the start of the object | counted in storage units |

@@ -1,0 +1,204 @@
+//! Structures, classes and unions: `DebugTypeComposite`, its members and base classes. Section 4.3.
+
+use super::entities::{Globals, Operands};
+use super::order::{Item, State};
+use super::related::{member_count, said_bases};
+use super::types::{STRUCTURE, class_of};
+use super::writer::Word;
+use crate::error::{At, Result};
+use crate::model::{
+    Accessibility, Base, BaseOffset, Composite, CompositeKind, Member, Module, Passed, TypeId, TypeKind,
+    VariableId,
+};
+use crate::spirv::names::flags;
+use crate::spirv::operand::Field;
+use crate::spirv::table::Name;
+use crate::spirv::words::Id;
+
+impl<'m> Globals<'_, '_, 'm> {
+    pub(super) fn composite(&mut self, id: TypeId, composite: &'m Composite) -> Result<()> {
+        let module = self.module;
+        let ty = &module.types[id];
+        let tag = match composite.kind {
+            CompositeKind::Class => 0,
+            CompositeKind::Struct => STRUCTURE,
+            CompositeKind::Union => 2,
+        };
+        let passed = match composite.passed {
+            None => 0,
+            Some(Passed::ByValue) => flags::PASS_BY_VALUE,
+            Some(Passed::ByReference) => flags::PASS_BY_REFERENCE,
+        };
+        if ty.is_declaration {
+            let name = composite.name.map_or("", |name| module.string(name));
+            let name = self.text(&format!("@{name}"))?;
+            return self.opaque(id, name, tag, flags::FWD_DECL | passed);
+        }
+        if !composite.variant_parts.is_empty() {
+            self.leave_of_type(id, "its variant parts");
+        }
+        // Ids of what comes before, or will come later.
+        let members = match self.writer.is_shader() {
+            true => self.write_members(id, composite, None)?,
+            false => {
+                let count = said_bases(module, composite).count() + member_count(module, composite);
+                (0..count).map(|_| self.writer.fresh()).collect::<Result<Vec<_>>>()?
+            }
+        };
+        let who = |module: &Module| (module.at_type(id), module.called(id));
+        let mut operands = Operands::new();
+        operands.push((Field::Name, self.name(composite.name)?));
+        operands.push((Field::Tag, tag.into()));
+        operands.extend(self.place(ty.line, ty.unit));
+        operands.push((Field::Scope, self.scope(ty.scope, who)?));
+        operands.push((Field::LinkageName, self.text("")?));
+        let bits = ty.bits.unwrap_or(0);
+        operands.push((Field::Size, self.number(bits, who)?));
+        operands.push((Field::Flags, passed.into()));
+        operands.extend(members.iter().map(|&member| (Field::Member, member.into())));
+        for index in 0..self.related.statics(id).len() {
+            let member = self.related.statics(id)[index];
+            if self.writer.is_shader() && self.variables[member].state != State::Done {
+                self.leave_of_type(id, "a static member whose type is made of it");
+                continue;
+            }
+            operands.push((Field::Member, self.id(Item::Variable(member))?.into()));
+        }
+        for index in 0..self.related.methods(id).len() {
+            let method = self.related.methods(id)[index];
+            operands.push((Field::Member, self.id(Item::Function(method))?.into()));
+        }
+        self.define(id, Name::TypeComposite, &operands)?;
+        if !self.writer.is_shader() && !members.is_empty() {
+            self.composites.push_back((id, members));
+        }
+        self.leave_of_composite(id, composite);
+        Ok(())
+    }
+
+    /// Members and base classes of a type that is written, whose ids it has named.
+    pub(super) fn members(&mut self, (id, ids): (TypeId, Vec<Id>)) -> Result<()> {
+        let module = self.module;
+        let TypeKind::Composite(composite) = &module.types[id].kind else { return Ok(()) };
+        self.write_members(id, composite, Some(&ids)).map(|_| ())
+    }
+
+    /// Writes base classes and members, with the ids that were given out for them.
+    fn write_members(&mut self, id: TypeId, composite: &'m Composite, ids: Option<&[Id]>) -> Result<Vec<Id>> {
+        let mut all = Vec::new();
+        let mut next = |this: &mut Self| {
+            let id = match ids {
+                Some(ids) => ids.get(all.len()).copied().unwrap_or(Id(0)),
+                None => this.writer.fresh()?,
+            };
+            all.push(id);
+            Ok::<_, crate::Error>(id)
+        };
+        let module = self.module;
+        for base in said_bases(module, composite) {
+            if ids.is_some()
+                && let Some(class) = class_of(module, base.ty)
+            {
+                self.visit(Item::Type(class))?;
+            }
+            let result = next(self)?;
+            self.inheritance(result, id, base)?;
+        }
+        for member in &composite.members[..member_count(module, composite)] {
+            if ids.is_some()
+                && let Some(item) = self.type_item(member.ty)
+            {
+                self.visit(item)?;
+            }
+            let result = next(self)?;
+            self.member(result, id, member)?;
+        }
+        Ok(all)
+    }
+
+    fn leave_of_composite(&mut self, id: TypeId, composite: &Composite) {
+        let left = composite.bases.len() - said_bases(self.module, composite).count();
+        if left > 0 {
+            let what =
+                format!("{left} of its base classes, which are virtual, at no fixed place or no classes");
+            self.leave_of_type(id, &what);
+        }
+        if let Some(lost) = self.related.crowded.get(&id) {
+            self.leave_of_type(id, &format!("{lost} of its members, which an instruction has no room for"));
+        }
+    }
+
+    fn inheritance(&mut self, result: Id, id: TypeId, base: &Base) -> Result<()> {
+        let module = self.module;
+        let who = |module: &Module| (module.at_type(id), format!("a base class of {}", module.called(id)));
+        let class = class_of(module, base.ty).unwrap_or(base.ty);
+        let BaseOffset::Bytes(offset) = base.offset else { return Ok(()) };
+        let mut operands = Operands::new();
+        operands.push((Field::Child, self.id(Item::Type(id))?.into()));
+        operands.push((Field::Parent, self.type_word(Some(class), who)?));
+        operands.push((Field::Offset, self.number(offset.saturating_mul(8), who)?));
+        let bits = module.types[class].bits.unwrap_or(0);
+        operands.push((Field::Size, self.number(bits, who)?));
+        operands.push((Field::Flags, access(base.accessibility).into()));
+        self.writer.define(result, Name::TypeInheritance, &operands)
+    }
+
+    fn member(&mut self, result: Id, id: TypeId, member: &Member) -> Result<()> {
+        let module = self.module;
+        let ty = &module.types[id];
+        let who = |module: &Module| member_text(module, id, member);
+        if member.is_mutable {
+            let (at, what) = who(module);
+            self.writer.leave_out(at, format!("{what}: that it is mutable"));
+        }
+        let mut operands = Operands::new();
+        operands.push((Field::Name, self.name(member.name)?));
+        operands.push((Field::Type, self.type_word(Some(member.ty), who)?));
+        operands.extend(self.place(member.line, ty.unit));
+        operands.push((Field::Scope, self.id(Item::Type(id))?.into()));
+        operands.push((Field::Offset, self.number(member.offset_bits, who)?));
+        let bits = member.bits.or(module.types[member.ty].bits).unwrap_or(0);
+        operands.push((Field::Size, self.number(bits, who)?));
+        let artificial = if member.is_artificial { flags::ARTIFICIAL } else { 0 };
+        operands.push((Field::Flags, (access(member.accessibility) | artificial).into()));
+        self.writer.define(result, Name::TypeMember, &operands)
+    }
+
+    /// Writes a static member.
+    pub(super) fn static_member(&mut self, id: VariableId, of: TypeId) -> Result<()> {
+        let module = self.module;
+        let variable = &module.variables[id];
+        let who = |module: &Module| (module.at_variable(id, None), "a static member".to_owned());
+        let mut operands = Operands::new();
+        operands.push((Field::Name, self.name(variable.name)?));
+        operands.push((Field::Type, self.type_word(Some(variable.ty), who)?));
+        operands.extend(self.place(variable.line, module.types[of].unit));
+        operands.push((Field::Scope, self.id(Item::Type(of))?.into()));
+        operands.push((Field::Offset, Word::Id(self.writer.constant(0)?)));
+        let bits = module.types[variable.ty].bits.unwrap_or(0);
+        operands.push((Field::Size, self.number(bits, who)?));
+        let artificial = if variable.is_artificial { flags::ARTIFICIAL } else { 0 };
+        let all = flags::STATIC_MEMBER | access(variable.accessibility) | artificial;
+        operands.push((Field::Flags, all.into()));
+        if let Some(value) = self.constant_of(id)? {
+            operands.push((Field::Value, value.into()));
+        }
+        let result = self.id(Item::Variable(id))?;
+        self.writer.define(result, Name::TypeMember, &operands)
+    }
+}
+
+fn member_text(module: &Module, id: TypeId, member: &Member) -> (At, String) {
+    let name = member.name.map_or("", |name| module.string(name));
+    (module.at_type(id), format!("member `{name}` of {}", module.called(id)))
+}
+
+/// The flag of who may name a member.
+pub(super) fn access(accessibility: Option<Accessibility>) -> u32 {
+    match accessibility {
+        None => 0,
+        Some(Accessibility::Public) => flags::PUBLIC,
+        Some(Accessibility::Protected) => flags::PROTECTED,
+        Some(Accessibility::Private) => flags::PRIVATE,
+    }
+}

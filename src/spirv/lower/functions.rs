@@ -1,0 +1,116 @@
+//! Functions and declarations of functions: section 4.6.
+
+use super::composites::access;
+use super::entities::{Globals, Operands};
+use super::order::Item;
+use super::writer::Word;
+use crate::error::{At, Result};
+use crate::model::{FunctionId, Module, SourceLine, VariableId};
+use crate::spirv::names::flags;
+use crate::spirv::operand::Field;
+use crate::spirv::table::Name;
+
+impl Globals<'_, '_, '_> {
+    /// Writes the type of a function.
+    pub(super) fn function_type(&mut self, id: FunctionId) -> Result<()> {
+        let module = self.module;
+        let who = |module: &Module| {
+            (module.at_scope(module.functions[id].scope), "the type of the function".to_owned())
+        };
+        let parameters = self.parameters(id).iter().map(|&id| Some(module.variables[id].ty));
+        let parameters: Vec<_> = parameters.collect();
+        let result = self.signature(None, module.functions[id].returns, &parameters, who)?;
+        self.function_types[id].id = Some(result);
+        Ok(())
+    }
+
+    /// Its parameters; of a definition that says none those of the declaration.
+    pub(super) fn parameters(&self, id: FunctionId) -> &[VariableId] {
+        let own = self.related.parameters(id);
+        match self.module.functions[id].specification {
+            Some(declaration) if own.is_empty() => self.related.parameters(declaration),
+            _ => own,
+        }
+    }
+
+    /// Where a function is declared; a definition that does not say it is where its declaration is.
+    pub(super) fn line_of(&self, id: FunctionId) -> Option<SourceLine> {
+        let function = &self.module.functions[id];
+        function.line.or_else(|| self.module.functions[function.specification?].line)
+    }
+
+    /// Writes a function, or the declaration of one.
+    pub(super) fn function(&mut self, id: FunctionId) -> Result<()> {
+        let module = self.module;
+        let function = &module.functions[id];
+        let unit = &module.units[module.scopes[function.scope].unit];
+        let who = |module: &Module| (module.at_scope(module.functions[id].scope), "the function".to_owned());
+        let has_body = self.related.has_body(id);
+        let mut operands = Operands::new();
+        operands.push((Field::Name, self.name(Some(function.name))?));
+        let ty = self.id(Item::FunctionType(id))?;
+        operands.push((Field::Type, ty.into()));
+        operands.extend(self.place(self.line_of(id), module.scopes[function.scope].unit));
+        operands.push((Field::Scope, self.scope(self.parent(function.scope), who)?));
+        let declared = function.specification.map(|declared| &module.functions[declared]);
+        let linkage_name = function.linkage_name.or_else(|| declared?.linkage_name);
+        operands.push((Field::LinkageName, self.name(linkage_name)?));
+        let is = |is: bool, flag: u32| if is { flag } else { 0 };
+        let accessibility = function.member.accessibility.or_else(|| declared?.member.accessibility);
+        let is_external = function.is_external || declared.is_some_and(|declared| declared.is_external);
+        let flags = access(accessibility)
+            | is(!is_external, flags::LOCAL)
+            | is(!function.is_declaration, flags::DEFINITION)
+            | is(function.member.is_explicit, flags::EXPLICIT)
+            | is(unit.has_prototypes(), flags::PROTOTYPED)
+            | is(unit.is_optimized && !function.is_declaration, flags::OPTIMIZED);
+        operands.push((Field::Flags, flags.into()));
+        let result = self.id(Item::Function(id))?;
+        if !has_body {
+            return self.writer.define(result, Name::FunctionDeclaration, &operands);
+        }
+        operands.push((Field::ScopeLine, function.body_line.into()));
+        let code = match self.binding.function_id(id) {
+            Some(code) => code.into(),
+            // The other set has no such operand.
+            None if self.writer.is_shader() => Word::Number(0),
+            None => self.none()?,
+        };
+        operands.push((Field::Function, code));
+        if let Some(declaration) = function.specification
+            && !self.related.has_body(declaration)
+        {
+            operands.push((Field::Declaration, self.id(Item::Function(declaration))?.into()));
+        }
+        self.writer.define(result, Name::Function, &operands)
+    }
+
+    /// What is not said of a function.
+    pub(super) fn unsaid_of_function(&mut self, id: FunctionId) {
+        let module = self.module;
+        let function = &module.functions[id];
+        let member = &function.member;
+        let all = [
+            (function.is_variadic, "that it takes more arguments"),
+            (function.is_noreturn, "that it does not return"),
+            (function.is_main, "that the program begins in it"),
+            (function.is_declared_inline, "that it is declared inline"),
+            (function.convention.is_some(), "how it is called"),
+            (member.virtuality.is_some(), "that it is virtual"),
+            (member.is_deleted, "that it is deleted"),
+            (member.defaulted.is_some(), "that it is defaulted"),
+            (function.frame_base.is_some() || !module.frame(id).is_empty(), "its frame"),
+            (function.static_link.is_some(), "its static link"),
+            (function.calls.is_some(), "which of its calls are described"),
+            (function.lanes.is_described || !function.lanes.regions.is_empty(), "its lanes"),
+        ];
+        let left: Vec<_> = all.iter().filter(|(is, _)| *is).map(|(_, what)| *what).collect();
+        if !left.is_empty() {
+            self.writer.leave_out(self.at_function(id), format!("the function: {}", left.join(", ")));
+        }
+    }
+
+    pub(super) fn at_function(&self, id: FunctionId) -> At {
+        self.module.at_scope(self.module.functions[id].scope)
+    }
+}

@@ -1,0 +1,80 @@
+//! Macros: section 4.9.
+
+use hashbrown::HashMap;
+
+use super::entities::{Globals, Operands};
+use crate::error::Result;
+use crate::model::{Macro, UnitId};
+use crate::spirv::operand::Field;
+use crate::spirv::table::Name;
+use crate::spirv::words::Id;
+
+impl<'m> Globals<'_, '_, 'm> {
+    /// Writes the macros of all units.
+    pub(super) fn macros(&mut self) -> Result<()> {
+        for (id, _) in self.module.units() {
+            if self.module.macros(id).is_empty() {
+                continue;
+            }
+            if self.writer.mode.has_macros {
+                self.macros_of(id)?;
+            } else {
+                self.writer
+                    .leave_out(self.module.at_unit(id), "the unit: its macros, which the mode does not have");
+            }
+        }
+        Ok(())
+    }
+
+    fn macros_of(&mut self, id: UnitId) -> Result<()> {
+        let module = self.module;
+        let mut defined: HashMap<&'m str, Id> = HashMap::new();
+        let mut files = Vec::new();
+        for what in module.macros(id) {
+            let file = files.last().copied().unwrap_or(module.units[id].file);
+            // Every file has a path.
+            let path = (Field::Source, self.paths[file].unwrap_or(Id(0)).into());
+            match *what {
+                Macro::Define { line, text } => {
+                    let text = module.string(text);
+                    let (head, value) = text.split_once(' ').unwrap_or((text, ""));
+                    let mut operands = Operands::new();
+                    operands.push(path);
+                    operands.push((Field::Line, line.into()));
+                    operands.push((Field::Name, self.text(head)?));
+                    if !value.is_empty() {
+                        operands.push((Field::Value, self.text(value)?));
+                    }
+                    let define = self.writer.instruction(Name::MacroDef, &operands)?;
+                    defined.insert(head.split_once('(').map_or(head, |(name, _)| name), define);
+                }
+                Macro::Undefine { line, name } => {
+                    let name = module.string(name);
+                    match defined.remove(name) {
+                        Some(define) => {
+                            let operands = [path, (Field::Line, line.into()), (Field::Macro, define.into())];
+                            self.writer.instruction(Name::MacroUndef, &operands)?;
+                        }
+                        None => {
+                            let what = format!("that the macro `{name}` is forgotten: it was not defined");
+                            self.writer.leave_out(module.at_unit(id), what);
+                        }
+                    }
+                }
+                Macro::File { line, file } => {
+                    if line != 0 {
+                        let name = module.string(module.files[file].name);
+                        let what =
+                            format!("that line {line} includes `{name}`, of which only the macros are said");
+                        self.writer.leave_out(module.at_unit(id), what);
+                    }
+                    files.push(file);
+                }
+                Macro::EndFile => {
+                    files.pop();
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,219 @@
+//! Blocks, namespaces, discriminators and inlined calls: section 4.7.
+
+use cranelift_entity::SecondaryMap;
+
+use super::entities::{Globals, Operands, Scoped};
+use super::order::{Item, State};
+use super::writer::Word;
+use crate::error::{At, Result};
+use crate::model::{Module, ScopeId, ScopeKind};
+use crate::spirv::mode::Discriminators;
+use crate::spirv::operand::Field;
+use crate::spirv::table::Name;
+use crate::spirv::words::Id;
+
+impl Globals<'_, '_, '_> {
+    /// The scope around; of a unit's own that itself.
+    pub(super) fn parent(&self, scope: ScopeId) -> ScopeId {
+        self.module.scopes[scope].parent.unwrap_or(scope)
+    }
+
+    /// The scope, or the one around it that is a lexical scope of the set: an inlined body is the function, and a block
+    /// of one is the block of the function that it is an instance of.
+    pub(super) fn lexical(&self, mut scope: ScopeId) -> ScopeId {
+        loop {
+            let data = &self.module.scopes[scope];
+            scope = match data.kind {
+                ScopeKind::Function(function) if !self.related.has_body(function) => self.parent(scope),
+                ScopeKind::Inlined { function, .. } => self.module.functions[function].scope,
+                ScopeKind::Block if self.related.inlined[scope].is_some() => {
+                    data.origin.unwrap_or_else(|| self.parent(scope))
+                }
+                _ => return scope,
+            };
+        }
+    }
+
+    /// What is written for the lexical scope, if it is no unit.
+    pub(super) fn scope_item(&self, scope: ScopeId) -> Option<Item> {
+        let scope = self.lexical(scope);
+        match self.module.scopes[scope].kind {
+            ScopeKind::Unit => None,
+            ScopeKind::Function(function) => Some(Item::Function(function)),
+            ScopeKind::Type(ty) => Some(Item::Type(ty)),
+            _ => Some(Item::Scope(scope)),
+        }
+    }
+
+    /// The lexical scope that something is in. Where that is not written yet, a wider one, which is said.
+    pub(super) fn scope(
+        &mut self,
+        scope: ScopeId,
+        who: impl FnOnce(&Module) -> (At, String),
+    ) -> Result<Word> {
+        let first = self.lexical(scope);
+        let mut wider = first;
+        loop {
+            let Some(item) = self.scope_item(wider) else {
+                let unit = self.module.scopes[wider].unit;
+                if wider != first {
+                    self.leave_scope(wider, who);
+                }
+                // Every unit has one.
+                return Ok(self.units[unit].unwrap_or(Id(0)).into());
+            };
+            if self.slot(item).state == State::Done {
+                if wider != first {
+                    self.leave_scope(wider, who);
+                }
+                return self.id(item).map(Word::Id);
+            }
+            if self.has_later() {
+                return self.id(item).map(Word::Later);
+            }
+            wider = self.lexical(self.parent(wider));
+        }
+    }
+
+    fn leave_scope(&mut self, wider: ScopeId, who: impl FnOnce(&Module) -> (At, String)) {
+        let (at, what) = who(self.module);
+        let wider = match &self.module.scopes[wider].kind {
+            ScopeKind::Unit => "the unit".into(),
+            ScopeKind::Function(function) => {
+                format!("function `{}`", self.module.string(self.module.functions[*function].name))
+            }
+            ScopeKind::Type(ty) => self.module.called(*ty),
+            ScopeKind::Namespace { name: Some(name), .. } => {
+                format!("namespace `{}`", self.module.string(*name))
+            }
+            _ => wider.to_string(),
+        };
+        self.writer.leave_out(at, format!("{what}: what it is in names it, so it is said to be in {wider}"));
+    }
+
+    /// Whether what comes later can be named where there is a cycle.
+    pub(super) fn has_later(&self) -> bool {
+        self.writer.is_shader() && self.writer.mode.has_relaxed_references
+    }
+
+    /// Writes a block or namespace.
+    pub(super) fn block(&mut self, id: ScopeId) -> Result<()> {
+        let module = self.module;
+        let data = &module.scopes[id];
+        let mut operands = Operands::from_iter(self.place(data.line, data.unit));
+        let name = match data.kind {
+            ScopeKind::Namespace { name, is_inline } => {
+                if is_inline && let Some(name) = name {
+                    let what = format!("namespace `{}`: that it is inline", module.string(name));
+                    self.writer.leave_out(module.at_scope(id), what);
+                }
+                Some(name)
+            }
+            _ => None,
+        };
+        let who = |module: &Module| (module.at_scope(id), "a block".into());
+        operands.push((Field::Scope, self.scope(self.parent(id), who)?));
+        if let Some(name) = name {
+            operands.push((Field::Name, self.name(name)?));
+        }
+        let result = self.id(Item::Scope(id))?;
+        self.writer.define(result, Name::LexicalBlock, &operands)
+    }
+
+    /// What a `DebugScope` names, of functions, blocks and inlined calls.
+    pub(super) fn scoped(&mut self) -> Result<SecondaryMap<ScopeId, Option<Scoped>>> {
+        let module = self.module;
+        let mut scoped = SecondaryMap::new();
+        let mut calls: SecondaryMap<ScopeId, Option<Id>> = SecondaryMap::new();
+        for (id, data) in &module.scopes {
+            let is_code = match data.kind {
+                ScopeKind::Function(function) => self.related.has_body(function),
+                ScopeKind::Block | ScopeKind::Inlined { .. } => true,
+                _ => false,
+            };
+            if !is_code {
+                continue;
+            }
+            if matches!(data.kind, ScopeKind::Inlined { .. }) {
+                calls[id] = Some(self.inlined_at(id, &calls)?);
+            }
+            let Word::Id(mut scope) = self.scope(id, |module| (module.at_scope(id), String::new()))? else {
+                continue;
+            };
+            let is_block = data.kind == ScopeKind::Block;
+            if is_block && data.discriminator != 0 {
+                let discriminator = self.discriminator(id, scope)?;
+                if self.writer.mode.discriminators == Discriminators::AsScopes {
+                    scope = discriminator;
+                }
+            }
+            if is_block && self.related.inlined[id].is_some() && data.origin.is_none() {
+                let what =
+                    "an inlined block that is the instance of none: it is said to be of the scope around it";
+                self.writer.leave_out(module.at_scope(id), what);
+            }
+            let inlined = self.related.inlined[id].and_then(|call| calls[call]);
+            scoped[id] = Some(Scoped { scope, inlined });
+        }
+        Ok(scoped)
+    }
+
+    fn discriminator(&mut self, id: ScopeId, scope: Id) -> Result<Id> {
+        let data = &self.module.scopes[id];
+        let [source, ..] = self.place(data.line, data.unit);
+        let number = (Field::Discriminator, data.discriminator.into());
+        self.writer
+            .instruction(Name::LexicalBlockDiscriminator, &[source, number, (Field::Scope, scope.into())])
+    }
+
+    /// Where an inlined body was called. The scopes around it come before it.
+    fn inlined_at(&mut self, id: ScopeId, calls: &SecondaryMap<ScopeId, Option<Id>>) -> Result<Id> {
+        let module = self.module;
+        let data = &module.scopes[id];
+        let ScopeKind::Inlined { function, call } = data.kind else { return Ok(Id(0)) };
+        let around = self.parent(id);
+        let Word::Id(mut scope) = self.scope(around, |module| (module.at_scope(id), String::new()))? else {
+            return Ok(Id(0));
+        };
+        let callee = module.string(module.functions[function].name);
+        let mut left = Vec::new();
+        if data.discriminator != 0 {
+            match self.writer.mode.discriminators {
+                Discriminators::AsScopes => {
+                    let [source, ..] = self.place(Some(call), data.unit);
+                    let number = (Field::Discriminator, data.discriminator.into());
+                    let operands = [source, number, (Field::Scope, scope.into())];
+                    scope = self.writer.instruction(Name::LexicalBlockDiscriminator, &operands)?;
+                }
+                Discriminators::Beside => left.push("its discriminator"),
+            }
+        }
+        if call.column != 0 {
+            left.push("its column");
+        }
+        if self.file_of(around) != Some(call.file) {
+            left.push("its file, which is not that of the scope around it");
+        }
+        if !left.is_empty() {
+            let what = format!("the inlined call of `{callee}` in line {}: {}", call.line, left.join(", "));
+            self.writer.leave_out(module.at_scope(id), what);
+        }
+        let mut operands = Operands::new();
+        operands.push((Field::Line, call.line.into()));
+        operands.push((Field::Scope, scope.into()));
+        let next = self.related.inlined[around].and_then(|call| calls[call]);
+        operands.extend(next.map(|next| (Field::Inlined, next.into())));
+        self.writer.instruction(Name::InlinedAt, &operands)
+    }
+
+    /// The file that the lexical scope is said to be of.
+    fn file_of(&self, scope: ScopeId) -> Option<crate::model::FileId> {
+        let scope = self.lexical(scope);
+        let data = &self.module.scopes[scope];
+        let line = match data.kind {
+            ScopeKind::Function(function) => self.line_of(function),
+            _ => data.line,
+        };
+        Some(line.map_or(self.module.units[data.unit].file, |line| line.file))
+    }
+}

@@ -1,0 +1,175 @@
+//! Sources, units and entry points: section 4.2.
+
+use super::entities::Globals;
+use super::order::Item;
+use super::writer::Writer;
+use crate::error::Result;
+use crate::model::{FileId, Language, Module, UnitId};
+use crate::spirv::opcodes as op;
+use crate::spirv::operand::Field;
+use crate::spirv::table::Name;
+
+/// Languages with a number of the core specification.
+const LANGUAGES: [(Language, u32); 9] = [
+    (Language::GLSL_ES, 1),
+    (Language::GLSL, 2),
+    (Language::OPENCL_C, 3),
+    (Language::OPENCL_CPP, 4),
+    (Language::HLSL, 5),
+    (Language::CPP_FOR_OPENCL, 6),
+    (Language::SYCL, 7),
+    (Language::ZIG, 12),
+    (Language::RUST, 13),
+];
+
+impl Globals<'_, '_, '_> {
+    /// Writes a `DebugSource` of every file.
+    pub(super) fn sources(&mut self) -> Result<()> {
+        let module = self.module;
+        for (id, file) in &module.files {
+            let path = self.text(&path(module, id))?;
+            let super::writer::Word::Id(string) = path else { continue };
+            self.paths[id] = Some(string);
+            let at = module.at_unit(file.unit);
+            if file.md5.is_some() {
+                let what = format!("file `{}`: its MD5 sum", module.string(file.name));
+                self.writer.leave_out(at.clone(), what);
+            }
+            let mut text = file.source.map(|text| module.string(text));
+            let is_long = text.is_some_and(|text| text.len() > Writer::most_text());
+            if is_long && !self.writer.is_shader() {
+                let what =
+                    format!("file `{}`: its text, which is longer than a string", module.string(file.name));
+                self.writer.leave_out(at, what);
+                text = None;
+            }
+            if text.is_none() && self.writer.mode.has_text {
+                text = Some("");
+            }
+            let mut operands = vec![(Field::File, path)];
+            let mut rest = "";
+            if let Some(text) = text {
+                let (first, more) = text.split_at(text.floor_char_boundary(Writer::most_text()));
+                operands.push((Field::Text, self.text(first)?));
+                rest = more;
+            }
+            self.sources[id] = Some(self.writer.instruction(Name::Source, &operands)?);
+            while !rest.is_empty() {
+                let (next, more) = rest.split_at(rest.floor_char_boundary(Writer::most_text()));
+                let text = self.text(next)?;
+                self.writer.instruction(Name::SourceContinued, &[(Field::Text, text)])?;
+                rest = more;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the units.
+    pub(super) fn units(&mut self) -> Result<()> {
+        for (id, unit) in &self.module.units {
+            let [source, ..] = self.place(None, id);
+            let language = self.language(id);
+            let mode = self.writer.mode;
+            let operands = [
+                (Field::Version, mode.version.into()),
+                (Field::DwarfVersion, mode.dwarf_version.into()),
+                source,
+                (Field::Language, language.into()),
+            ];
+            self.units[id] = Some(self.writer.instruction(Name::CompilationUnit, &operands)?);
+            let at = self.module.at_unit(id);
+            if !self.writer.is_shader() && (unit.producer.is_some() || unit.command_line.is_some()) {
+                self.writer.leave_out(at.clone(), "the unit: its producer and what this was called with");
+            }
+            if unit.language_version.is_some() {
+                self.writer.leave_out(at.clone(), "the unit: the version of its language");
+            }
+            if unit.split_name.is_some() {
+                self.writer.leave_out(at, "the unit: the file of its split unit");
+            }
+        }
+        Ok(())
+    }
+
+    fn language(&mut self, id: UnitId) -> u32 {
+        let Some(language) = self.module.units[id].language else { return 0 };
+        let number = LANGUAGES.iter().find(|(of, _)| *of == language).map(|&(_, number)| number);
+        match number {
+            Some(number) if number <= self.writer.mode.last_language => number,
+            Some(number) => {
+                let what = format!("the unit: its source language {number}, which the mode does not have");
+                self.writer.leave_out(self.module.at_unit(id), what);
+                0
+            }
+            None => {
+                let what = format!(
+                    "the unit: its language DW_LANG {:#x}, which SPIR-V has no number for",
+                    language.0
+                );
+                self.writer.leave_out(self.module.at_unit(id), what);
+                0
+            }
+        }
+    }
+
+    /// Writes a `DebugEntryPoint` of every kernel that is an entry point of the module: the other set has none.
+    pub(super) fn entry_points(&mut self) -> Result<()> {
+        if !self.writer.is_shader() {
+            return Ok(());
+        }
+        let module = self.module;
+        let layout = self.writer.layout;
+        let points = layout.words().instructions().take_while(|it| it.at < layout.globals_end());
+        let points = points.filter(|it| it.opcode() == op::ENTRY_POINT);
+        let points: hashbrown::HashSet<u32> = points.filter_map(|it| it.operands().get(1).copied()).collect();
+        let mut said = hashbrown::HashSet::new();
+        for (id, function) in &module.functions {
+            let unit = module.scopes[function.scope].unit;
+            let is_point = self.binding.function_id(id).is_some_and(|code| points.contains(&code.0));
+            let (Some(of), true) = (self.units[unit], is_point && self.related.has_body(id)) else {
+                continue;
+            };
+            let data = &module.units[unit];
+            let operands = [
+                (Field::EntryPoint, self.id(Item::Function(id))?.into()),
+                (Field::CompilationUnit, of.into()),
+                (Field::CompilerSignature, self.name(data.producer)?),
+                (Field::CommandLine, self.name(data.command_line)?),
+            ];
+            self.writer.instruction(Name::EntryPoint, &operands)?;
+            said.insert(unit);
+        }
+        for (id, unit) in &module.units {
+            if !said.contains(&id) && (unit.producer.is_some() || unit.command_line.is_some()) {
+                let what = "the unit: its producer and what this was called with: it has no entry point";
+                self.writer.leave_out(module.at_unit(id), what);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The name of a file with its full path, as far as it is known.
+pub(super) fn path(module: &Module, id: FileId) -> String {
+    let file = &module.files[id];
+    let around = module.units[file.unit].directory;
+    let mut path = String::new();
+    for part in [around, file.directory, Some(file.name)].into_iter().flatten() {
+        let part = module.string(part);
+        if is_absolute(part) {
+            path.clear();
+        }
+        if !path.is_empty() && !path.ends_with(['/', '\\']) {
+            path.push('/');
+        }
+        path.push_str(part);
+    }
+    path
+}
+
+/// Of either kind of system: a kernel's path is that of the machine where it was compiled.
+fn is_absolute(path: &str) -> bool {
+    let has_drive =
+        matches!(path.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
+    path.starts_with(['/', '\\']) || has_drive
+}

@@ -1,0 +1,135 @@
+//! Types that the mode does not have, and what stands for them.
+
+use cranelift_entity::SecondaryMap;
+
+use super::writer::Writer;
+use crate::model::{Module, PointerKind, Qualifier, TypeId, TypeKind};
+use crate::spirv::mode::Of;
+
+/// For each type which one is written in its place.
+#[derive(Debug, Default)]
+pub(super) struct StandIns {
+    /// Itself, if it is not here; `None` for nothing.
+    others: SecondaryMap<TypeId, Option<Option<TypeId>>>,
+    /// The basic type that it is, or that it qualifies or names.
+    basic: SecondaryMap<TypeId, Option<TypeId>>,
+}
+
+impl StandIns {
+    /// Types are newer than those that they are made of, so that this goes through them once.
+    pub fn new(writer: &mut Writer<'_>, module: &Module) -> Self {
+        let mut all = Self::default();
+        let (pointee, typedef) = (writer.mode.pointee == Of::Basic, writer.mode.typedef == Of::Basic);
+        for (id, ty) in &module.types {
+            let mut leave = |what: &str| {
+                writer.leave_out(module.at_type(id), format!("{}: {what}", module.called(id)));
+            };
+            let of_basic = |of: Option<TypeId>| of.and_then(|of| all.basic[of]);
+            match ty.kind {
+                TypeKind::Base { .. } => all.basic[id] = Some(id),
+                TypeKind::Pointer { to, .. } if pointee => match (to, of_basic(to)) {
+                    (Some(to), Some(basic)) if to != basic => {
+                        leave(
+                            "what it points to is qualified, or has another name, and it is said to point to that",
+                        );
+                    }
+                    (_, Some(_)) => {}
+                    (_, None) => {
+                        leave(
+                            "the mode has no pointer to what is no basic type, and it is said to be an address",
+                        );
+                        all.basic[id] = Some(id);
+                    }
+                },
+                TypeKind::Qualified { of, .. } => {
+                    all.basic[id] = of_basic(of);
+                    if pointee && all.basic[id].is_none() {
+                        leave("the mode has no qualifier of what is no basic type");
+                        all.others[id] = Some(of.and_then(|of| all.get(of)));
+                    }
+                }
+                TypeKind::Typedef { of, .. } => {
+                    all.basic[id] = of_basic(of);
+                    if typedef && all.basic[id].is_none() {
+                        leave("the mode has no other name of what is no basic type");
+                        all.others[id] = Some(of.and_then(|of| all.get(of)));
+                    } else if typedef && of != all.basic[id] {
+                        leave(
+                            "what it names is qualified, or has another name, and it is said to be a name of that",
+                        );
+                    }
+                }
+                _ => {}
+            }
+        }
+        all
+    }
+
+    /// What is written for a type, if anything is.
+    pub fn get(&self, ty: TypeId) -> Option<TypeId> {
+        self.others[ty].unwrap_or(Some(ty))
+    }
+
+    /// The basic type that a type is, or qualifies or names.
+    pub fn basic(&self, ty: TypeId) -> Option<TypeId> {
+        self.basic[ty]
+    }
+}
+
+/// How many pointers and qualifiers a name of a type has; beyond, there is none.
+const MOST_DERIVED: usize = 16;
+
+/// The name of a pointer as C has it.
+pub(super) fn spelled(module: &Module, mut ty: TypeId) -> String {
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for _ in 0..MOST_DERIVED {
+        let next = match &module.types[ty].kind {
+            TypeKind::Pointer { kind, to, .. } => {
+                after.push(match kind {
+                    PointerKind::Pointer => "*",
+                    PointerKind::Reference => "&",
+                    PointerKind::RvalueReference => "&&",
+                });
+                *to
+            }
+            TypeKind::Qualified { qualifier, of } => {
+                let word = match qualifier {
+                    Qualifier::Const => "const",
+                    Qualifier::Volatile => "volatile",
+                    Qualifier::Restrict => "restrict",
+                    Qualifier::Atomic => "_Atomic",
+                };
+                let is_pointer =
+                    of.is_some_and(|of| matches!(module.types[of].kind, TypeKind::Pointer { .. }));
+                if is_pointer {
+                    after.push(word)
+                } else {
+                    before.push(word)
+                }
+                *of
+            }
+            _ => {
+                before.push(module.types[ty].name().map_or("(anonymous)", |name| module.string(name)));
+                return joined(&before, &after);
+            }
+        };
+        match next {
+            Some(next) => ty = next,
+            None => {
+                before.push("void");
+                return joined(&before, &after);
+            }
+        }
+    }
+    String::new()
+}
+
+/// `const`, `float` and `*` to `const float *`.
+fn joined(before: &[&str], after: &[&str]) -> String {
+    let mut text = before.join(" ");
+    if !after.is_empty() {
+        text.push(' ');
+    }
+    text.extend(after.iter().rev().copied());
+    text
+}

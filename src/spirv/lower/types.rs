@@ -1,0 +1,445 @@
+//! Types: section 4.3.
+
+use super::entities::{Globals, Operands};
+use super::order::{Item, State};
+use super::stand_ins::spelled;
+use super::writer::Word;
+use crate::error::{At, Result};
+use crate::model::{
+    BaseEncoding, Count, MemorySpace, Module, PointerKind, Qualifier, ScopeKind, StringId, Type, TypeId,
+    TypeKind,
+};
+use crate::spirv::mode::{Of, Vectors};
+use crate::spirv::names::flags;
+use crate::spirv::operand::Field;
+use crate::spirv::table::{Name, Set};
+use crate::spirv::words::Id;
+use crate::target::SpaceId;
+
+const ADDRESS: u32 = 1;
+
+const GENERIC_POINTER: u32 = 38;
+const GENERIC: u32 = 8;
+const CROSS_WORKGROUP: u32 = 5;
+
+impl Globals<'_, '_, '_> {
+    /// What is written for a type, if anything is.
+    pub(super) fn type_item(&self, ty: TypeId) -> Option<Item> {
+        self.stand_ins.get(ty).map(Item::Type)
+    }
+
+    /// What comes before a type is open: the scope that it is in; the function whose variable is the number of its
+    /// elements; and where members come before their type, what it points to.
+    pub(super) fn before_type(&self, id: TypeId, mut each: impl FnMut(Item)) {
+        let ty = &self.module.types[id];
+        match &ty.kind {
+            TypeKind::Composite(_)
+            | TypeKind::Enum { .. }
+            | TypeKind::Typedef { .. }
+            | TypeKind::Unspecified { .. } => {
+                self.scope_item(ty.scope).into_iter().for_each(each);
+            }
+            TypeKind::Pointer { .. } | TypeKind::MemberPointer { .. } if self.writer.is_shader() => {
+                self.made_of(id, each);
+            }
+            TypeKind::Array { dimensions, .. } => {
+                for dimension in dimensions {
+                    if let Count::Variable(variable) = dimension.count
+                        && self.counts(variable)
+                    {
+                        let function =
+                            self.module.function_of(self.module.variables[self.origin(variable)].scope);
+                        function.map(Item::Function).into_iter().for_each(&mut each);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What a type names besides.
+    pub(super) fn named_by_type(&self, id: TypeId, each: impl FnMut(Item)) {
+        match &self.module.types[id].kind {
+            TypeKind::Pointer { .. } | TypeKind::MemberPointer { .. } if self.writer.is_shader() => {}
+            TypeKind::Composite(_) if !self.writer.is_shader() => {}
+            _ => self.made_of(id, each),
+        }
+    }
+
+    fn made_of(&self, id: TypeId, mut each: impl FnMut(Item)) {
+        let mut of = |ty: TypeId| self.type_item(ty).into_iter().for_each(&mut each);
+        match &self.module.types[id].kind {
+            TypeKind::Pointer { to, .. } => to.and_then(|to| self.pointee(id, to)).into_iter().for_each(of),
+            TypeKind::Qualified { of: ty, .. } | TypeKind::Typedef { of: ty, .. } => {
+                self.base_of(id, *ty).into_iter().for_each(of);
+            }
+            TypeKind::Array { of: ty, dimensions, .. } => {
+                of(*ty);
+                for dimension in dimensions {
+                    if let Count::Variable(variable) = dimension.count
+                        && self.counts(variable)
+                        && self.can_count(variable)
+                    {
+                        each(Item::Variable(self.origin(variable)));
+                    }
+                }
+            }
+            TypeKind::Vector { of: ty, .. } | TypeKind::Enum { of: ty, .. } => of(*ty),
+            TypeKind::MemberPointer { class, to } => [*class, *to].into_iter().for_each(of),
+            TypeKind::Subroutine { returns, parameters } => {
+                returns.iter().chain(parameters).copied().for_each(of)
+            }
+            TypeKind::Composite(composite) => {
+                let members = composite.members.iter().map(|member| member.ty);
+                composite.bases.iter().map(|base| base.ty).chain(members).for_each(of);
+                self.related.statics(id).iter().for_each(|&id| each(Item::Variable(id)));
+            }
+            TypeKind::Base { .. } | TypeKind::Unspecified { .. } => {}
+        }
+    }
+
+    /// What a pointer points to, where it can be said.
+    fn pointee(&self, id: TypeId, to: TypeId) -> Option<TypeId> {
+        match self.writer.mode.pointee {
+            Of::Any => Some(to),
+            Of::Basic if self.stand_ins.basic(id) == Some(id) => None,
+            Of::Basic => self.stand_ins.basic(to),
+        }
+    }
+
+    /// What a qualifier qualifies or a name names, where it can be said.
+    fn base_of(&self, id: TypeId, of: Option<TypeId>) -> Option<TypeId> {
+        let mode = self.writer.mode;
+        let is_typedef = matches!(self.module.types[id].kind, TypeKind::Typedef { .. });
+        match if is_typedef { mode.typedef } else { mode.pointee } {
+            Of::Any => of,
+            Of::Basic => self.stand_ins.basic(id),
+        }
+    }
+
+    /// A type as an operand. Where it is not written yet, that is said.
+    pub(super) fn type_word(
+        &mut self,
+        ty: Option<TypeId>,
+        who: impl FnOnce(&Module) -> (At, String),
+    ) -> Result<Word> {
+        let Some(ty) = ty.and_then(|ty| self.stand_ins.get(ty)) else { return self.none() };
+        let item = Item::Type(ty);
+        if self.types[ty].state == State::Done {
+            return self.id(item).map(Word::Id);
+        }
+        if self.has_later() {
+            return self.id(item).map(Word::Later);
+        }
+        let (at, what) = who(self.module);
+        let what = format!("{what}: {} is made of it, and is not said here", self.module.called(ty));
+        self.writer.leave_out(at, what);
+        self.none()
+    }
+
+    /// Writes a type.
+    pub(super) fn ty(&mut self, id: TypeId) -> Result<()> {
+        let module = self.module;
+        let ty = &module.types[id];
+        let who = |module: &Module| (module.at_type(id), module.called(id));
+        match &ty.kind {
+            TypeKind::Base { name, encoding } => {
+                let encoding = self.encoding(id, *encoding);
+                let bits = ty.bits.unwrap_or(0);
+                let (name, size) = (self.name(Some(*name))?, self.number(bits, who)?);
+                self.basic(id, name, size, encoding)
+            }
+            TypeKind::Unspecified { name } => {
+                let name = self.text(&format!("@{}", module.string(*name)))?;
+                self.opaque(id, name, STRUCTURE, 0)
+            }
+            &TypeKind::Pointer { kind, to, space, memory } => {
+                if self.stand_ins.basic(id) == Some(id) {
+                    let name = self.text(&spelled(module, id))?;
+                    let address = u64::from(module.target.address_bytes()) * 8;
+                    let size = self.number(ty.bits.unwrap_or(address), who)?;
+                    return self.basic(id, name, size, ADDRESS);
+                }
+                let to = to.and_then(|to| self.pointee(id, to));
+                let base = self.type_word(to, who)?;
+                let class = self.storage_class(id, space, memory);
+                let flags = match kind {
+                    PointerKind::Pointer => 0,
+                    PointerKind::Reference => flags::LVALUE_REFERENCE,
+                    PointerKind::RvalueReference => flags::RVALUE_REFERENCE,
+                };
+                let operands = [
+                    (Field::BaseType, base),
+                    (Field::StorageClass, class.into()),
+                    (Field::Flags, flags.into()),
+                ];
+                self.define(id, Name::TypePointer, &operands)
+            }
+            &TypeKind::Qualified { qualifier, of } => {
+                let base = self.type_word(self.base_of(id, of), who)?;
+                let qualifier: u32 = match qualifier {
+                    Qualifier::Const => 0,
+                    Qualifier::Volatile => 1,
+                    Qualifier::Restrict => 2,
+                    Qualifier::Atomic => 3,
+                };
+                let operands = [(Field::BaseType, base), (Field::Qualifier, qualifier.into())];
+                self.define(id, Name::TypeQualifier, &operands)
+            }
+            &TypeKind::Typedef { name, of } => {
+                let mut operands = Operands::new();
+                operands.push((Field::Name, self.name(Some(name))?));
+                let base = self.base_of(id, of);
+                operands.push((Field::BaseType, self.type_word(base, who)?));
+                operands.extend(self.place(ty.line, ty.unit));
+                operands.push((Field::Scope, self.scope(ty.scope, who)?));
+                self.define(id, Name::Typedef, &operands)
+            }
+            &TypeKind::MemberPointer { class, to } => {
+                let member = self.type_word(Some(to), who)?;
+                let class = self.class(class, who)?;
+                self.define(id, Name::TypePtrToMember, &[(Field::MemberType, member), (Field::Parent, class)])
+            }
+            TypeKind::Array { of, dimensions, stride_bits } => self.array(id, *of, dimensions, *stride_bits),
+            &TypeKind::Vector { of, count } => self.vector(id, of, count),
+            TypeKind::Composite(composite) => self.composite(id, composite),
+            TypeKind::Enum { name, of, enumerators, is_class } => {
+                self.enumeration(id, *name, *of, enumerators, *is_class)
+            }
+            TypeKind::Subroutine { returns, parameters } => {
+                let parameters: Vec<_> = parameters.iter().map(|&ty| Some(ty)).collect();
+                let known = self.types[id].id;
+                let result = self.signature(known, *returns, &parameters, who)?;
+                self.types[id].id = Some(result);
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn define(&mut self, id: TypeId, name: Name, operands: &[(Field, Word)]) -> Result<()> {
+        let result = self.id(Item::Type(id))?;
+        self.writer.define(result, name, operands)
+    }
+
+    fn basic(&mut self, id: TypeId, name: Word, size: Word, encoding: u32) -> Result<()> {
+        let operands = [
+            (Field::Name, name),
+            (Field::Size, size),
+            (Field::Encoding, encoding.into()),
+            (Field::Flags, 0.into()),
+        ];
+        self.define(id, Name::TypeBasic, &operands)
+    }
+
+    /// A `DebugTypeFunction`, which may be one that was written before. What is named later makes it another.
+    pub(super) fn signature(
+        &mut self,
+        known: Option<Id>,
+        returns: Option<TypeId>,
+        parameters: &[Option<TypeId>],
+        who: impl Fn(&Module) -> (At, String) + Copy,
+    ) -> Result<Id> {
+        let mut operands = Operands::new();
+        operands.push((Field::Flags, 0.into()));
+        let returns = match returns.filter(|&ty| self.stand_ins.get(ty).is_some()) {
+            None => self.writer.void().into(),
+            returns => self.type_word(returns, who)?,
+        };
+        operands.push((Field::ReturnType, returns));
+        let mut parameters = parameters.to_vec();
+        self.room(&mut parameters, 7, 1, who);
+        for ty in parameters {
+            let ty = self.type_word(ty, who)?;
+            operands.push((Field::ParameterType, ty));
+        }
+        if known.is_none()
+            && let Some(&id) = self.signatures.get(&operands)
+        {
+            return Ok(id);
+        }
+        let id = known.map_or_else(|| self.writer.fresh(), Ok)?;
+        self.writer.define(id, Name::TypeFunction, &operands)?;
+        self.signatures.entry(operands).or_insert(id);
+        Ok(id)
+    }
+
+    /// A class or structure, or a name of one or a qualified one, as an operand.
+    pub(super) fn class(&mut self, ty: TypeId, who: impl FnOnce(&Module) -> (At, String)) -> Result<Word> {
+        let class = class_of(self.module, ty);
+        if class.is_none() {
+            let (at, what) = who(self.module);
+            let what = format!("{what}: {} is no class or structure, and not said", self.module.called(ty));
+            self.writer.leave_out(at, what);
+            return self.none();
+        }
+        self.type_word(class, who)
+    }
+
+    fn encoding(&mut self, id: TypeId, encoding: BaseEncoding) -> u32 {
+        match encoding {
+            BaseEncoding::Address => ADDRESS,
+            BaseEncoding::Boolean => 2,
+            BaseEncoding::Float => 3,
+            BaseEncoding::Signed => 4,
+            BaseEncoding::SignedChar => 5,
+            BaseEncoding::Unsigned => 6,
+            BaseEncoding::UnsignedChar => 7,
+            _ => {
+                let what = format!(
+                    "{}: that it is of {encoding:?}; its encoding is Unspecified",
+                    self.module.called(id)
+                );
+                self.writer.leave_out(self.module.at_type(id), what);
+                0
+            }
+        }
+    }
+
+    /// The storage class of what is pointed to.
+    fn storage_class(&mut self, id: TypeId, space: SpaceId, memory: Option<MemorySpace>) -> u32 {
+        let name = self.module.target.space(space).map_or("", |space| space.name);
+        let class = match memory {
+            Some(MemorySpace::Global) => Some(CROSS_WORKGROUP),
+            Some(MemorySpace::Constant) => Some(0),
+            Some(MemorySpace::Group) => Some(4),
+            Some(MemorySpace::Private) => Some(7),
+            None => match name {
+                "global" | "default" => Some(CROSS_WORKGROUP),
+                "generic" => Some(GENERIC),
+                "local" => Some(4),
+                "private_lane" | "private_wave" => Some(7),
+                _ => None,
+            },
+        };
+        let leave = |this: &mut Self, what: &str| {
+            let module = this.module;
+            let what = format!("{}: {what}; CrossWorkgroup is said", module.called(id));
+            this.writer.leave_out(module.at_type(id), what);
+            CROSS_WORKGROUP
+        };
+        let mode = self.writer.mode;
+        match class {
+            None => leave(self, &format!("that it points into the address space `{name}`")),
+            // The enumerant needs the capability, also where it is only said.
+            Some(GENERIC)
+                if mode.has_capabilities
+                    && mode.set == Set::OpenCl
+                    && !self.writer.layout.has_capability(GENERIC_POINTER) =>
+            {
+                leave(self, "that its storage class is Generic: the module has no GenericPointer")
+            }
+            Some(class) => class,
+        }
+    }
+
+    fn vector(&mut self, id: TypeId, of: TypeId, count: u64) -> Result<()> {
+        let module = self.module;
+        let who = |module: &Module| (module.at_type(id), module.called(id));
+        let basic = self.stand_ins.basic(of);
+        let is_short = (1..=4).contains(&count) && basic.is_some();
+        let (of, literal) = match (self.writer.mode.vector, u32::try_from(count)) {
+            (Vectors::Any, Ok(count)) => (of, Some(count)),
+            (Vectors::Short, Ok(count)) if is_short => (basic.unwrap_or(of), Some(count)),
+            _ => (of, None),
+        };
+        match literal {
+            Some(count) => {
+                let base = self.type_word(Some(of), who)?;
+                let operands = [(Field::BaseType, base), (Field::ComponentCount, count.into())];
+                self.define(id, Name::TypeVector, &operands)
+            }
+            None => {
+                let what = format!(
+                    "{}: that it is a vector of {count} elements; it is said as an array",
+                    module.called(id)
+                );
+                self.writer.leave_out(module.at_type(id), what);
+                let base = self.type_word(Some(of), who)?;
+                let count = self.fixed_count(id, count)?;
+                let operands = [(Field::BaseType, base), (Field::ComponentCount, count)];
+                self.define(id, Name::TypeArray, &operands)
+            }
+        }
+    }
+
+    fn enumeration(
+        &mut self,
+        id: TypeId,
+        name: Option<StringId>,
+        of: TypeId,
+        enumerators: &[(StringId, i128)],
+        is_class: bool,
+    ) -> Result<()> {
+        let module = self.module;
+        let ty = &module.types[id];
+        let who = |module: &Module| (module.at_type(id), module.called(id));
+        let mut operands = Operands::new();
+        operands.push((Field::Name, self.name(name)?));
+        operands.push((Field::UnderlyingType, self.type_word(Some(of), who)?));
+        operands.extend(self.place(ty.line, ty.unit));
+        operands.push((Field::Scope, self.scope(ty.scope, who)?));
+        let bits = ty.bits.filter(|&bits| bits != 0).unwrap_or_else(|| {
+            let what = format!("{}: that its size is not known; 32 bits are said", module.called(id));
+            self.writer.leave_out(module.at_type(id), what);
+            32
+        });
+        operands.push((Field::Size, self.number(bits, who)?));
+        operands.push((Field::Flags, if is_class { flags::ENUM_CLASS } else { 0 }.into()));
+        let mut said = Vec::new();
+        for &(name, value) in enumerators {
+            // Of a negative one the bits of its two's complement.
+            match i32::try_from(value).map(|value| value as u32).or_else(|_| u32::try_from(value)) {
+                Ok(value) => said.push((name, value)),
+                Err(_) => {
+                    let (name, ty) = (module.string(name), module.called(id));
+                    let what = format!("{ty}: its enumerator `{name}`: {value} does not fit 32 bits");
+                    self.writer.leave_out(module.at_type(id), what);
+                }
+            }
+        }
+        self.room(&mut said, 13, 2, |module| {
+            (module.at_type(id), format!("{}: its enumerators", module.called(id)))
+        });
+        for (name, value) in said {
+            operands.push((Field::Value, self.writer.constant(value.into())?.into()));
+            operands.push((Field::EnumeratorName, self.name(Some(name))?));
+        }
+        self.define(id, Name::TypeEnum, &operands)
+    }
+
+    /// A type of which nothing is known but its name, section 2: without members or size.
+    pub(super) fn opaque(&mut self, id: TypeId, name: Word, tag: u32, flags: u32) -> Result<()> {
+        let ty: &Type = &self.module.types[id];
+        let who = |module: &Module| (module.at_type(id), module.called(id));
+        let mut operands = Operands::new();
+        operands.push((Field::Name, name));
+        operands.push((Field::Tag, tag.into()));
+        operands.extend(self.place(ty.line, ty.unit));
+        operands.push((Field::Scope, self.scope(ty.scope, who)?));
+        operands.push((Field::LinkageName, self.text("")?));
+        operands.push((Field::Size, self.none()?));
+        operands.push((Field::Flags, flags.into()));
+        self.define(id, Name::TypeComposite, &operands)
+    }
+}
+
+/// The tag of a structure.
+pub(super) const STRUCTURE: u32 = 1;
+
+/// The class or structure that a type is, or qualifies or names.
+pub(super) fn class_of(module: &Module, mut ty: TypeId) -> Option<TypeId> {
+    use crate::model::CompositeKind;
+    loop {
+        match &module.types[ty].kind {
+            // They are newer than what they are made of.
+            TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => ty = (*of)?,
+            TypeKind::Composite(composite) => return (composite.kind != CompositeKind::Union).then_some(ty),
+            _ => return None,
+        }
+    }
+}
+
+/// Whether a scope is one of a type.
+pub(super) fn is_type(kind: &ScopeKind) -> bool {
+    matches!(kind, ScopeKind::Type(_))
+}

@@ -1,0 +1,200 @@
+//! The lists against the debug information that clang and the LLVM translator write of the same code.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use eitri::spirv::{Fact, Facts, Field, Id, Name, read};
+use rspirv::spirv::Op;
+
+use super::{Entry, Listed, in_functions, is_listed, operation};
+
+/// Of a variable of a scope, at the start of which instruction of a function it is said to be held by what.
+#[derive(Debug, PartialEq)]
+struct Said {
+    function: usize,
+    /// How many instructions of the function are before.
+    instruction: usize,
+    variable: String,
+    scope: String,
+    by: String,
+    bits: Option<Range<u64>>,
+}
+
+/// The scope, line and column of each instruction by its place in its function.
+type Places = HashMap<(usize, usize), (String, Option<(u32, u32)>)>;
+
+/// What a list says.
+fn said_here(list: &Listed, words: &[u32]) -> (Places, Vec<Said>) {
+    let facts = read(words).expect("reads");
+    let (mut places, mut all) = (Places::new(), Vec::new());
+    for (function, it) in list.functions.iter().enumerate() {
+        let mut instruction = 0;
+        for block in &it.blocks {
+            instruction += 1;
+            for entry in &block.entries {
+                match entry {
+                    Entry::Instruction { at, .. } => {
+                        let at = at.as_ref().map(|at| (list.described(&at.scope), at.line));
+                        places.extend(at.map(|at| ((function, instruction), at)));
+                        instruction += 1;
+                    }
+                    Entry::Held { variable, scope, pieces, .. } => {
+                        let (variable, scope) = (variable.clone(), list.described(scope));
+                        for piece in pieces.iter().filter(|piece| piece.indexes.is_empty()) {
+                            let (variable, scope) = (variable.clone(), scope.clone());
+                            let (by, bits) = (shown(&facts, piece.id), piece.bits.clone());
+                            // clang has what is left in memory there from the start.
+                            let instruction = if bits.is_some() { usize::MAX } else { instruction };
+                            all.push(Said { function, instruction, variable, scope, by, bits });
+                        }
+                    }
+                }
+            }
+        }
+    }
+    (places, all)
+}
+
+/// A constant without the ids that are in it, another id as it is.
+fn shown(facts: &Facts<'_>, id: Id) -> String {
+    let definition = facts.layout().definition(id).unwrap_or_else(|| panic!("{id} is not there"));
+    match operation(definition) {
+        operation @ (Op::Constant | Op::ConstantNull) => {
+            format!("{operation:?} {:?}", definition.operands())
+        }
+        Op::Undef => "undefined".into(),
+        _ => id.to_string(),
+    }
+}
+
+/// What clang and the translator say of a module whose code is the same. Ids are those of the list's module.
+fn said_by_clang(words: &[u32], plain: &[u32]) -> (Places, Vec<Said>) {
+    let facts = read(words).expect("reads");
+    let (mut places, mut all, mut ids) = (Places::new(), Vec::new(), HashMap::new());
+    let without = read(plain).expect("reads");
+    let parameters = |words| in_functions(words).filter(|(_, it)| operation(*it) == Op::FunctionParameter);
+    for ((_, here), (_, there)) in parameters(words).zip(parameters(plain)) {
+        ids.insert(here.result().expect("an id"), there.result().expect("an id"));
+    }
+    let mut code = in_functions(plain).filter(|&(_, it)| is_listed(&without, it));
+    let (mut current, mut instruction, mut scope, mut line) = (0, 0, None, None);
+    for (function, here) in in_functions(words) {
+        if function != current {
+            (current, instruction) = (function, 0);
+        }
+        if let Some(fact) = facts.fact(here) {
+            match fact.name() {
+                Some(Name::Scope) => {
+                    let of = facts.named(&fact, Field::Scope).expect("a scope");
+                    scope = Some(described(&facts, of, facts.named(&fact, Field::Inlined)));
+                }
+                Some(Name::NoScope) => (scope, line) = (None, None),
+                Some(Name::Declare | Name::Value) => {
+                    let variable = facts.named(&fact, Field::LocalVariable).expect("a variable");
+                    let held = fact.id(Field::Variable).or_else(|| fact.id(Field::Value)).expect("an id");
+                    // The call is that of the scope in force.
+                    let of = described(&facts, facts.named(&variable, Field::Scope).expect("a scope"), None);
+                    let call = scope.as_deref().and_then(|it: &str| it.split_once(" at ")).map(|it| it.1);
+                    let bits =
+                        fragment(&facts, facts.named(&fact, Field::Expression).expect("an expression"));
+                    all.push(Said {
+                        function,
+                        instruction: if bits.is_some() { usize::MAX } else { instruction },
+                        variable: facts.text(&variable, Field::Name).expect("a name"),
+                        scope: call.map_or(of.clone(), |call| format!("{of} at {call}")),
+                        by: ids.get(&held).map_or_else(|| shown(&facts, held), |id: &Id| id.to_string()),
+                        bits,
+                    });
+                }
+                _ => {}
+            }
+            continue;
+        }
+        match operation(here) {
+            Op::Line => line = Some((here.operands()[1], here.operands()[2])).filter(|&(line, _)| line != 0),
+            Op::NoLine => line = None,
+            _ if is_listed(&facts, here) => {
+                let (there_function, there) = code.next().expect("the code is the same");
+                assert_eq!((there_function, there.opcode()), (function, here.opcode()));
+                ids.extend(here.result().zip(there.result()));
+                if operation(here) == Op::Label {
+                    // With the block before ended its scope and its line.
+                    (scope, line) = (None, None);
+                }
+                places.extend(scope.clone().map(|scope| ((function, instruction), (scope, line))));
+                instruction += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(code.next().is_none(), "the code is the same");
+    (places, all)
+}
+
+/// The bits of the variable that an expression is of.
+fn fragment(facts: &Facts<'_>, expression: Fact<'_>) -> Option<Range<u64>> {
+    let operations = expression.ids(Field::Operation).filter_map(|id| facts.get(id));
+    operations.filter(|it| it.operands[0] == 9).map(|it| bits(it.operands[1], it.operands[2])).next()
+}
+
+fn bits(offset: u32, size: u32) -> Range<u64> {
+    u64::from(offset)..u64::from(offset + size)
+}
+
+/// A scope with those around it.
+fn described(facts: &Facts<'_>, scope: Fact<'_>, inlined: Option<Fact<'_>>) -> String {
+    match (scope.name(), inlined) {
+        (Some(Name::Function), None) => facts.text(&scope, Field::Name).expect("a name"),
+        (Some(Name::Function), Some(at)) => {
+            let name = facts.text(&scope, Field::Name).expect("a name");
+            let line = facts.number(&at, Field::Line).expect("a line");
+            let caller = facts.named(&at, Field::Scope).expect("a scope");
+            format!("{name} at {line} in {}", described(facts, caller, facts.named(&at, Field::Inlined)))
+        }
+        _ => {
+            let number = |field| facts.number(&scope, field).expect("a number");
+            let parent = described(facts, facts.named(&scope, Field::Scope).expect("a scope"), inlined);
+            format!("block {}:{} in {parent}", number(Field::Line), number(Field::Column))
+        }
+    }
+}
+
+/// What clang knows is what is listed. Of what it has lost the list says more.
+#[test]
+fn the_lists_agree_with_clang() {
+    for list in Listed::all() {
+        let at = format!("{} {}", list.kernel.name, list.level);
+        let Some(words) = list.kernel.compiled(&["-g", list.level]) else { return };
+        let plain = list.kernel.words(list.level);
+        let ((places, said), (clang_places, clang_said)) =
+            (said_here(&list, &plain), said_by_clang(&words, &plain));
+        for (place, expected) in &clang_places {
+            let found = places.get(place);
+            let is_same = found.is_some_and(|found| {
+                found.0 == expected.0 && (expected.1.is_none() || found.1 == expected.1)
+            });
+            assert!(is_same, "{at} {place:?}: {found:?}, not {expected:?}");
+        }
+        assert!(clang_places.len() > 50 && clang_said.len() > 10, "{at}");
+        for (variable, scope) in variables(&words) {
+            let is_listed = list.held().any(|(held, of)| {
+                held == variable && list.described(of).split(" at ").next() == Some(&scope)
+            });
+            assert!(is_listed, "{at}: {variable} of {scope}");
+        }
+        for expected in clang_said.iter().filter(|said| said.by != "undefined") {
+            assert!(said.contains(expected), "{at}: {expected:?}");
+        }
+    }
+}
+
+/// Every variable of functions with its scope, as if nothing were inlined.
+fn variables(words: &[u32]) -> Vec<(String, String)> {
+    let facts = read(words).expect("reads");
+    let variables = facts.iter().filter(|fact| fact.name() == Some(Name::LocalVariable));
+    let named = variables.map(|fact| {
+        let scope = facts.named(&fact, Field::Scope).expect("a scope");
+        (facts.text(&fact, Field::Name).expect("a name"), described(&facts, scope, None))
+    });
+    named.collect()
+}
