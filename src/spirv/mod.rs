@@ -48,6 +48,8 @@ mod opcodes;
 mod operand;
 mod raise;
 mod read;
+#[cfg(feature = "rspirv")]
+pub mod rspirv;
 pub mod table;
 mod text;
 mod validate;

@@ -132,6 +132,14 @@ pub struct Instructions<'a> {
     at: usize,
 }
 
+#[cfg(feature = "rspirv")]
+impl<'a> Instructions<'a> {
+    /// Instructions that were written, without a header before them.
+    pub(crate) fn new(words: &'a [u32]) -> Self {
+        Self { words, at: 0 }
+    }
+}
+
 impl<'a> Iterator for Instructions<'a> {
     type Item = Instruction<'a>;
 

@@ -5,6 +5,7 @@ mod assemble;
 mod cases;
 #[path = "../common/mod.rs"]
 mod common;
+mod consumers;
 mod evaluate;
 mod golden;
 mod kernels;

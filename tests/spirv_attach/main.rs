@@ -10,6 +10,8 @@ mod detached;
 mod outside;
 mod placed;
 mod refused;
+#[cfg(feature = "rspirv")]
+mod rspirv;
 mod support;
 #[path = "../common/tools.rs"]
 mod tools;

@@ -138,7 +138,10 @@ fn body(
             Position::Start { block, .. } => starts.get(&block).copied().map(behind),
             Position::Before { block, instruction, .. } => starts.get(&block).and_then(|&start| {
                 let is_it = |real: &&Real| real.block == block && real.counted >= instruction;
-                let index = reals[start..].iter().take_while(|real| real.block == block).position(|real| is_it(&real));
+                let index = reals[start..]
+                    .iter()
+                    .take_while(|real| real.block == block)
+                    .position(|real| is_it(&real));
                 index.map(|index| behind(start + index))
             }),
             Position::After(id) => {

@@ -86,7 +86,11 @@ impl Teller<'_, '_> {
             Ok(found) => {
                 parts.push(found.location.to_string().into());
                 if let Some(bits) = found.bits {
-                    parts.extend(["for bits".into(), u64::from(bits.start).into(), u64::from(bits.end).into()]);
+                    parts.extend([
+                        "for bits".into(),
+                        u64::from(bits.start).into(),
+                        u64::from(bits.end).into(),
+                    ]);
                 }
             }
             // What has no meaning is compared as it stands.

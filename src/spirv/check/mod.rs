@@ -167,19 +167,24 @@ impl Compare<'_> {
                                 Some((_, other)) if other == value => {}
                                 Some((_, other)) => {
                                     let (value, other) = (text(*value), text(*other));
-                                    let what = format!("{}: {name} is {value}, and {other} is said", text(key));
+                                    let what =
+                                        format!("{}: {name} is {value}, and {other} is said", text(key));
                                     new.push((our, name.clone(), what));
                                 }
                                 None => {
-                                    let what = format!("{}: {name}, {}, is not said", text(key), text(*value));
+                                    let what =
+                                        format!("{}: {name}, {}, is not said", text(key), text(*value));
                                     new.push((our, name.clone(), what));
                                 }
                             }
                         }
                         for (name, value) in &their.properties {
                             if !our.properties.iter().any(|(other, _)| other == name) {
-                                let what =
-                                    format!("{}: {name} is not described, and is said: {}", text(key), text(*value));
+                                let what = format!(
+                                    "{}: {name} is not described, and is said: {}",
+                                    text(key),
+                                    text(*value)
+                                );
                                 new.push((our, name.clone(), what));
                             }
                         }

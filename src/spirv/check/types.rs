@@ -174,7 +174,9 @@ impl Teller<'_, '_> {
 
     fn count(&mut self, count: Count) -> Part {
         match count {
-            Count::Fixed(0) if !self.mode.has_empty_arrays || self.mode.set == Set::Shader => "unknown".into(),
+            Count::Fixed(0) if !self.mode.has_empty_arrays || self.mode.set == Set::Shader => {
+                "unknown".into()
+            }
             Count::Fixed(count) => count.into(),
             Count::Variable(variable) if self.mode.has_variable_counts && self.counts(variable) => {
                 self.variable_key(variable).into()
@@ -261,10 +263,8 @@ impl Teller<'_, '_> {
             TypeKind::Composite(composite) => self.composite(id, composite, &mut all),
             _ => return,
         }
-        let is_declared = matches!(
-            ty.kind(),
-            TypeKind::Typedef { .. } | TypeKind::Enum { .. } | TypeKind::Composite(_)
-        );
+        let is_declared =
+            matches!(ty.kind(), TypeKind::Typedef { .. } | TypeKind::Enum { .. } | TypeKind::Composite(_));
         if is_declared {
             all.push(("scope".into(), self.scope(ty.scope())));
             all.push(("line".into(), self.line(ty.line())));
@@ -293,7 +293,8 @@ impl Teller<'_, '_> {
         let bases: Vec<_> = bases.map(|base| (self.class(base.ty), *base)).collect();
         let mut index = 0;
         for (class, base) in bases {
-            let is_class = matches!(module.ty(class).kind(), TypeKind::Composite(of) if of.kind != CompositeKind::Union);
+            let is_class =
+                matches!(module.ty(class).kind(), TypeKind::Composite(of) if of.kind != CompositeKind::Union);
             if let (BaseOffset::Bytes(offset), true) = (base.offset, is_class) {
                 let access = self.access(base.accessibility);
                 let base = shape!(self.shapes; self.ty(class), "at", offset, access);
@@ -334,7 +335,9 @@ impl Teller<'_, '_> {
         for parameter in parameters {
             match &parameter.argument {
                 TemplateArgument::Pack(inner) => {
-                    let inner = inner.iter().filter(|one| !matches!(one.argument, TemplateArgument::Template(_)) || !self.mode.has_packs);
+                    let inner = inner.iter().filter(|one| {
+                        !matches!(one.argument, TemplateArgument::Template(_)) || !self.mode.has_packs
+                    });
                     let inner: Vec<_> = inner.filter_map(|one| self.template(one)).collect();
                     match self.mode.has_packs {
                         true if inner.is_empty() => {}
@@ -350,7 +353,9 @@ impl Teller<'_, '_> {
                 _ => said.extend(self.template(parameter)),
             }
         }
-        all.extend(said.into_iter().enumerate().map(|(index, shape)| (format!("template parameter {index}"), shape)));
+        all.extend(
+            said.into_iter().enumerate().map(|(index, shape)| (format!("template parameter {index}"), shape)),
+        );
     }
 
     fn parameter_name(&self, parameter: &TemplateParameter) -> String {
@@ -397,7 +402,9 @@ impl Teller<'_, '_> {
                     | BaseEncoding::DecimalFloat
             ),
             TypeKind::Pointer { .. } => true,
-            &TypeKind::Enum { of, .. } => matches!(self.module.ty(self.class(of)).kind(), TypeKind::Base { .. }),
+            &TypeKind::Enum { of, .. } => {
+                matches!(self.module.ty(self.class(of)).kind(), TypeKind::Base { .. })
+            }
             _ => false,
         }
     }
@@ -433,7 +440,8 @@ impl Teller<'_, '_> {
                     *of
                 }
                 _ => {
-                    let name = self.module.ty(id).name().map_or("(anonymous)", |name| self.module.string(name));
+                    let name =
+                        self.module.ty(id).name().map_or("(anonymous)", |name| self.module.string(name));
                     return format!("{front}{name} {back}");
                 }
             };
