@@ -171,7 +171,9 @@ fn op(operation: DebugOperation) -> Op<'static> {
         DebugOperation::Minus => Op::Minus {},
         DebugOperation::PlusUconst(value) => Op::PlusUconst { value: value.into() },
         // DWARF has the size first.
-        DebugOperation::BitPiece { offset, size } => Op::BitPiece { bits: size.into(), offset: offset.into() },
+        DebugOperation::BitPiece { offset, size } => {
+            Op::BitPiece { bits: size.into(), offset: offset.into() }
+        }
         DebugOperation::Swap => Op::Swap {},
         DebugOperation::Xderef => Op::Xderef {},
         DebugOperation::StackValue => Op::StackValue {},
@@ -193,12 +195,11 @@ impl Facts<'_> {
             let fact = self.get(id).filter(|fact| fact.name() == Some(Name::Operation));
             let operation = fact.and_then(|fact| {
                 let number = word(self.number(&fact, Field::Operation))?;
-                let operands = fact.operands().skip(1).map(|operand| {
-                    match operand.row?.kind.is_literal(fact.set) {
+                let operands =
+                    fact.operands().skip(1).map(|operand| match operand.row?.kind.is_literal(fact.set) {
                         true => Some(operand.word),
                         false => word(self.layout().constant(Id(operand.word))?.value),
-                    }
-                });
+                    });
                 let operands: SmallVec<[u32; 2]> = operands.collect::<Option<_>>()?;
                 DebugOperation::new(number, &operands)
             });

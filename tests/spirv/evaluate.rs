@@ -154,7 +154,10 @@ fn a_fragment_is_of_the_variable() {
     // These bits of the value are those of the variable.
     let both = [BitPiece { offset: 8, size: 8 }, Fragment { offset: 40, size: 8 }];
     let found = valued(0x1234, &both).unwrap();
-    assert_eq!((found.location.to_string(), found.bits), ("[implicit:3412000000000000+8/8]".into(), Some(40..48)));
+    assert_eq!(
+        (found.location.to_string(), found.bits),
+        ("[implicit:3412000000000000+8/8]".into(), Some(40..48))
+    );
 }
 
 #[test]

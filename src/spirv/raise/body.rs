@@ -125,9 +125,8 @@ impl<'a> Raiser<'_, 'a> {
         };
         // A scope of another function says nothing of these instructions.
         let module = self.m.described();
-        let scope = scope.filter(|&scope| {
-            body.described.is_some() && module.function_of(scope) == body.described
-        });
+        let scope =
+            scope.filter(|&scope| body.described.is_some() && module.function_of(scope) == body.described);
         body.scopes.insert(said, scope);
         Ok(scope)
     }

@@ -54,9 +54,7 @@ fn form(id: Id, operations: &[DebugOperation], is_declaration: bool) -> Held {
     loop {
         let (more, next) = match steps {
             [PlusUconst(more), next @ ..] => (i32::try_from(*more).ok(), next),
-            [Constu(less), Minus, next @ ..] if *less > 0 => {
-                (i32::try_from(-i64::from(*less)).ok(), next)
-            }
+            [Constu(less), Minus, next @ ..] if *less > 0 => (i32::try_from(-i64::from(*less)).ok(), next),
             _ => break,
         };
         let Some(more) = more else { break };

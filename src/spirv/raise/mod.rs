@@ -174,7 +174,9 @@ impl<'f, 'a> Raiser<'f, 'a> {
                     | Name::LexicalBlockDiscriminator,
                 ) => self.want(Node::Scope(id))?,
                 Some(Name::GlobalVariable) => self.want(Node::Variable(id))?,
-                Some(Name::LocalVariable) if !self.slots.contains_key(&id) => self.want(Node::Variable(id))?,
+                Some(Name::LocalVariable) if !self.slots.contains_key(&id) => {
+                    self.want(Node::Variable(id))?
+                }
                 Some(Name::TypeComposite | Name::TypeEnum | Name::Typedef) => {
                     let unit = self.own_unit(id);
                     self.want(Node::Type(id, unit))?;
@@ -219,7 +221,9 @@ impl<'f, 'a> Raiser<'f, 'a> {
             let (mut of, mut unit, mut seen) = (fact, None, HashSet::new());
             while unit.is_none() && seen.insert(of.result) {
                 let fields = [Field::BaseType, Field::Parent, Field::VectorType];
-                let Some(next) = fields.into_iter().find_map(|field| self.facts.named(&of, field)) else { break };
+                let Some(next) = fields.into_iter().find_map(|field| self.facts.named(&of, field)) else {
+                    break;
+                };
                 of = next;
                 unit = self.unit_of(of.result);
             }

@@ -68,7 +68,8 @@ impl<'a> Raiser<'_, 'a> {
         }
         let entity = self.not_template(entity);
         let unit = self.m.described().scope(scope).unit;
-        let is_namespace = |scope| matches!(self.m.described().scope(scope).kind, ScopeKind::Namespace { .. });
+        let is_namespace =
+            |scope| matches!(self.m.described().scope(scope).kind, ScopeKind::Namespace { .. });
         let what = if let Some(&function) = self.functions.get(&entity) {
             Imported::Function(function)
         } else if let Some(&variable) = self.variables.get(&entity) {

@@ -53,7 +53,8 @@ impl Raiser<'_, '_> {
         let id = match node {
             Node::Type(id, _) | Node::Scope(id) | Node::Variable(id) => id,
             Node::Parameter(function, index) => {
-                let Some(slot) = self.parameters.get(&function).and_then(|all| all.get(index as usize)) else {
+                let Some(slot) = self.parameters.get(&function).and_then(|all| all.get(index as usize))
+                else {
                     return;
                 };
                 let ty = slot.ty;
@@ -80,7 +81,9 @@ impl Raiser<'_, '_> {
                     needs.extend(fact.ids(field).map(|ty| Node::Type(ty, unit)));
                 }
                 if name == Some(Name::TypeArray) {
-                    needs.extend(fact.ids(Field::ComponentCount).filter_map(|count| self.variable_node(count)));
+                    needs.extend(
+                        fact.ids(Field::ComponentCount).filter_map(|count| self.variable_node(count)),
+                    );
                 }
             }
             (Node::Scope(_), Some(Name::Function | Name::FunctionDeclaration)) => {

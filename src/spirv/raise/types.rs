@@ -211,7 +211,10 @@ impl<'a> Raiser<'_, 'a> {
         };
         let bits = self.m.described().ty(of).bits().unwrap_or(64).min(64);
         if bits != size {
-            self.list(fact, format!("its size is described as {bits} bits, as that of its values, and not {size}"));
+            self.list(
+                fact,
+                format!("its size is described as {bits} bits, as that of its values, and not {size}"),
+            );
         }
         let is_signed = self.m.described().is_signed(of).unwrap_or_default();
         let mut enumerators = Vec::new();
@@ -230,8 +233,7 @@ impl<'a> Raiser<'_, 'a> {
         let all: Vec<(&str, i128)> = enumerators.iter().map(|(name, value)| (&**name, *value)).collect();
         let name = Some(self.text(fact, Field::Name)).filter(|name| !name.is_empty());
         let mut flags = Flags(self.word(fact, Field::Flags));
-        let make =
-            if flags.take(flags::ENUM_CLASS) { Builder::enum_class } else { Builder::enumeration };
+        let make = if flags.take(flags::ENUM_CLASS) { Builder::enum_class } else { Builder::enumeration };
         let ty = make(&mut self.m, unit, name.as_deref(), of, &all).map_err(refused)?;
         self.rest(fact, flags);
         self.declared(fact, unit, ty);
