@@ -3,6 +3,7 @@
 mod bind;
 mod describe;
 mod outside;
+mod translated;
 
 use eitri::spirv::{Attached, Mode, Set, TextOptions, attach, print, read, validate};
 use pretty_assertions::assert_eq;

@@ -107,7 +107,7 @@ impl Describer {
             }
             ["global", name, line, ty] => {
                 let (ty, at) = (self.ty(ty), self.declared(name, line));
-                let variable = self.m.variable(self.unit, name, ty).expect("a variable").declared_at(at).id();
+                let variable = self.m.variable(self.unit, name, ty).expect("a variable").declared_at(at).external().id();
                 self.variables.push(((name.into(), String::new()), variable));
             }
             [kind @ ("parameter" | "variable"), name, line, ref ty @ .., "in", scope] => {
