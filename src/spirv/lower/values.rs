@@ -122,6 +122,15 @@ impl<'w> Saying<'_, 'w> {
     /// The ids of indexes; `None` if the mode has them not.
     fn indexes(&mut self, held: &Held) -> Result<Option<SmallVec<[Id; 2]>>> {
         let (mut ids, layout) = (SmallVec::new(), self.writer.layout);
+        if !held.indexes().is_empty() && !self.writer.mode.has_indexes {
+            let what = format!(
+                "it is a part of {}: the {} mode has no indexes, and nothing is said to hold it",
+                held.id(),
+                self.writer.mode.name
+            );
+            self.writer.leave_out(self.module.at_variable(self.variable, None), what);
+            return Ok(None);
+        }
         for index in held.indexes() {
             ids.push(match *index {
                 Index::Number(number) => self.writer.constant(number.into())?,
