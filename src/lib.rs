@@ -26,3 +26,5 @@ pub use error::{Error, Result};
 
 // The crates whose types appear in signatures, in the versions that match.
 pub use gimli;
+#[cfg(feature = "rspirv")]
+pub use rspirv;

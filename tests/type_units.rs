@@ -15,7 +15,7 @@ use eitri::emit::elf::{Code, new_object};
 use eitri::error::ErrorKind;
 use eitri::lower::{Consumer, Lowered, Policy, Units, lower};
 use eitri::model::{
-    BaseEncoding, CompositeKind, Language, Loc, Module, Qualifier, TypeId, UnitId, Val, VariantValues,
+    BaseEncoding, CompositeKind, Language, Loc, Module, Passed, Qualifier, TypeId, UnitId, Val, VariantValues,
 };
 use eitri::read::{Dwarf, Object};
 use eitri::target::{Gfx, SpaceId, Target, Wave};
@@ -254,6 +254,26 @@ fn two_units_share_what_is_the_same() {
     // What a pointer points to is no part of a signature, and what is there once says one thing.
     assert_eq!(moved(&two_units([4, 8], [3, 3]), &code), ["list", "list"]);
     assert_eq!(moved(&two_units([4, 4], [3, 5]), &code), ["list"]);
+}
+
+/// How objects are passed is no part of a signature either, and is said in DWARF 5.
+#[test]
+fn objects_that_are_passed_otherwise_are_of_other_types() {
+    let mut m = Builder::new(Target::x86_64());
+    for (name, passed) in [("a.cc", Passed::ByValue), ("b.cc", Passed::ByReference)] {
+        let unit = m.unit(name);
+        let list = m.structure(unit, Some("list"), 4).unwrap();
+        m.describe_type(list).unwrap().passed(passed).unwrap();
+    }
+    let module = m.finish().unwrap();
+    let [four, five] = consumers().map(|consumer| {
+        let written = written(&module, &consumer);
+        let object = new_object(module.target(), &Code::default(), &written.sections).unwrap();
+        let report = eitri::check(&module, &consumer, &written.left_out, &object).unwrap();
+        assert!(report.is_clean(), "DWARF {}: {report}", consumer.version);
+        signatures(&written.sections).len()
+    });
+    assert_eq!((four, five), (1, 0));
 }
 
 #[test]

@@ -51,6 +51,7 @@ mod macros;
 mod names;
 mod scopes;
 mod types;
+mod units;
 mod variables;
 
 pub use calls::{ArgumentBuilder, CallBuilder};
@@ -63,8 +64,9 @@ pub(crate) use loc::scalar;
 pub(crate) use loc::{MAX_LEVELS, too_deep};
 pub use macros::MacroBuilder;
 pub use names::{ImportBuilder, LabelBuilder};
-pub use scopes::{InScope, UnitBuilder};
+pub use scopes::InScope;
 pub use types::{DataMember, Extent, HasMembers, Template, TypeBuilder, VariantId};
+pub use units::UnitBuilder;
 pub use variables::VariableBuilder;
 
 use cranelift_entity::SecondaryMap;
@@ -139,7 +141,7 @@ impl Builder {
     }
 
     /// What was described so far. Line rows and live ranges are in no order, and nobody's, before the end.
-    #[cfg(feature = "json")]
+    #[cfg(any(feature = "json", feature = "spirv"))]
     pub(crate) fn described(&self) -> &Module {
         &self.module
     }

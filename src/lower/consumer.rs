@@ -1,10 +1,11 @@
 //! Who reads the output, and what they can be told.
 
-use gimli::{DwAt, DwForm, Format};
+use gimli::{DwAt, DwCc, DwForm, Format};
 
 use super::frame::{AspaceCfa, FrameForm};
 use crate::emit;
 use crate::error::{Error, Result};
+use crate::model::Passed;
 use crate::op::{Dialect, DraftCodes, Encoding};
 use crate::target::Target;
 
@@ -242,6 +243,11 @@ impl Consumer {
     /// everyone took over.
     pub(super) fn linkage_name(&self) -> DwAt {
         if self.version < 4 { gimli::DW_AT_MIPS_linkage_name } else { gimli::DW_AT_linkage_name }
+    }
+
+    /// How objects are passed, by its number. It came with DWARF 5.
+    pub(super) fn passed(&self, passed: Option<Passed>) -> Option<DwCc> {
+        passed.filter(|_| self.version >= 5).map(super::types::base::passed)
     }
 
     /// Whether locations are stack elements, as the AMD extension has it.

@@ -237,8 +237,8 @@ impl<'m> Signatures<'m> {
                     variant_parts,
                 } = composite;
                 // It is none of the attributes of the section.
-                if let Purpose::Contents(_) = purpose {
-                    self.uleb(passed.map_or(0, |passed| base::passed(passed).0.into()));
+                if let (Purpose::Contents(_), Some(passed)) = (purpose, consumer.passed(*passed)) {
+                    self.uleb(passed.0.into());
                 }
                 self.alignment(ty);
                 self.byte_size(ty);

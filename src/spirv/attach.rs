@@ -57,14 +57,23 @@ impl Attached {
 /// then.
 pub fn attach(words: &[u32], module: &Module, binding: &Binding, mode: &Mode) -> Result<Attached> {
     let layout = Layout::new(Words::new(words)?)?;
-    let sections = Sections::new(&layout, mode)?;
-    let written = lower(&layout, module, binding, mode)?;
+    let (sections, written) = write(&layout, module, binding, mode)?;
     Ok(splice(words, &sections, written))
+}
+
+/// What is to be added to a module, and where.
+pub(super) fn write(
+    layout: &Layout<'_>,
+    module: &Module,
+    binding: &Binding,
+    mode: &Mode,
+) -> Result<(Sections, Written)> {
+    Ok((Sections::new(layout, mode)?, lower(layout, module, binding, mode)?))
 }
 
 /// The words before which new instructions of each section go.
 #[derive(Debug, Clone, Copy)]
-struct Sections {
+pub(super) struct Sections {
     extensions: usize,
     imports: usize,
     strings: usize,

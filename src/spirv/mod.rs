@@ -34,6 +34,9 @@
 
 mod attach;
 mod binding;
+mod build;
+mod check;
+mod evaluate;
 mod held;
 mod ids;
 mod layout;
@@ -43,7 +46,10 @@ mod mode;
 mod names;
 mod opcodes;
 mod operand;
+mod raise;
 mod read;
+#[cfg(feature = "rspirv")]
+pub mod rspirv;
 pub mod table;
 mod text;
 mod validate;
@@ -51,6 +57,9 @@ mod words;
 
 pub use attach::{Attached, attach};
 pub use binding::{Binding, Position, Statement};
+pub use build::{ModuleBuilder, Part};
+pub use check::{Checked, Difference, check};
+pub use evaluate::{Evaluated, Initial, evaluate};
 pub use held::{DebugOperation, Held, Index};
 pub use ids::Ids;
 pub use layout::{Constant, Function, Layout};
@@ -59,6 +68,7 @@ pub use lower::Written;
 pub use mode::{Dimensions, Discriminators, Mode, Of, Vectors};
 pub use names::{Enumeration, OPERATIONS, Operation};
 pub use operand::{Core, Field, Kind, Names, OperandRow, Place, Repeat, Section, Width};
+pub use raise::{Raised, raise};
 pub use read::{Fact, Facts, Operand, read};
 pub use table::{Name, Row, Set};
 pub use text::{TextOptions, print};

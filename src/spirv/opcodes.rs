@@ -65,11 +65,13 @@ macro_rules! opcodes { ($($const:ident $opcode:literal $name:literal;)*) => {
 
 opcodes! {
     UNDEF 1 "OpUndef";
+    NAME 5 "OpName";
     STRING 7 "OpString";
     LINE 8 "OpLine";
     EXTENSION 10 "OpExtension";
     EXT_INST_IMPORT 11 "OpExtInstImport";
     EXT_INST 12 "OpExtInst";
+    MEMORY_MODEL 14 "OpMemoryModel";
     ENTRY_POINT 15 "OpEntryPoint";
     CAPABILITY 17 "OpCapability";
     TYPE_VOID 19 "OpTypeVoid";
@@ -92,6 +94,7 @@ opcodes! {
     PHI 245 "OpPhi";
     LABEL 248 "OpLabel";
     NO_LINE 317 "OpNoLine";
+    MODULE_PROCESSED 330 "OpModuleProcessed";
     TYPE_UNTYPED_POINTER 4417 "OpTypeUntypedPointerKHR";
     UNTYPED_VARIABLE 4418 "OpUntypedVariableKHR";
     EXT_INST_FORWARD 4433 "OpExtInstWithForwardRefsKHR";

@@ -132,6 +132,14 @@ pub struct Instructions<'a> {
     at: usize,
 }
 
+#[cfg(feature = "rspirv")]
+impl<'a> Instructions<'a> {
+    /// Instructions that were written, without a header before them.
+    pub(crate) fn new(words: &'a [u32]) -> Self {
+        Self { words, at: 0 }
+    }
+}
+
 impl<'a> Iterator for Instructions<'a> {
     type Item = Instruction<'a>;
 
@@ -199,4 +207,13 @@ pub(crate) fn string_bytes(words: &[u32], most: usize) -> Option<Vec<u8>> {
         }
     }
     None
+}
+
+/// Appends the words of a literal string: its bytes, and at least one byte of 0.
+pub(crate) fn string_words(text: &str, words: &mut Vec<u32>) {
+    let (chunks, rest) = text.as_bytes().as_chunks::<4>();
+    words.extend(chunks.iter().map(|chunk| u32::from_le_bytes(*chunk)));
+    let mut last = [0; 4];
+    last[..rest.len()].copy_from_slice(rest);
+    words.push(u32::from_le_bytes(last));
 }

@@ -9,8 +9,8 @@ use eitri::build::{Builder, DataMember, Extent, InScope, Template};
 use eitri::lower::Consumer;
 use eitri::model::{
     Accessibility, BaseEncoding, CompositeKind, Entity, FileId, FunctionId, Half, Loc, MemorySpace, Module,
-    Node, ProcedureId, Qualifier, RegionId, RegionKind, Row, ScopeId, SourceLine, Symbol, TypeId, UnitId,
-    Val, VariableId, VariantValues,
+    Node, Passed, ProcedureId, Qualifier, RegionId, RegionKind, Row, ScopeId, SourceLine, Symbol, TypeId,
+    UnitId, Val, VariableId, VariantValues,
 };
 use eitri::op::{Expr, Op, Reg, Slot};
 use eitri::target::{Gfx, Per, Scaling, SpaceId, Target, Wave};
@@ -99,6 +99,8 @@ struct Making<'c> {
     unit_variables: Vec<VariableId>,
     /// The last inlined call that has ranges, and the first of them.
     inlined: Option<(ScopeId, Range<u64>)>,
+    /// Blocks of functions.
+    blocks: Vec<(FunctionId, ScopeId)>,
     symbol: Symbol,
     names: u32,
 }
@@ -119,6 +121,7 @@ pub fn module(choices: &[u16], target: &Target) -> Module {
         variables: Vec::new(),
         unit_variables: Vec::new(),
         inlined: None,
+        blocks: Vec::new(),
         symbol,
         names: 0,
     };
@@ -144,7 +147,8 @@ impl Making<'_> {
         self.unit_variables.clear();
         self.procedures.clear();
         if self.c.maybe() {
-            self.m.describe_unit(unit).expect("the unit").directory("/src").producer("cc").language(0x15);
+            let mut described = self.m.describe_unit(unit).expect("the unit");
+            described.directory("/src").producer("cc").language(0x15).command_line("-O1").optimized();
             self.files.push(self.m.file(unit, "a.h", Some("include")).expect("a file"));
         }
         self.some_types();
@@ -164,6 +168,8 @@ impl Making<'_> {
         if self.c.maybe() {
             let name = self.name("n");
             let namespace = self.m.namespace(unit, &name).expect("a namespace");
+            let line = SourceLine { file: self.c.one(&self.files), line: 2, column: 4 };
+            self.m.begins(namespace, line).expect("a line");
             self.variable(namespace, None);
         }
         for _ in 0..self.c.below(2) {
@@ -251,8 +257,9 @@ impl Making<'_> {
             _ => Template::value_at("P", of, self.loc(bits, 2)),
         };
         let pack = Template::pack("R", [value.clone(), Template::named("C", "box")]);
-        let member = DataMember::new("id", of, 16).mutable().declared(file, 3);
-        for choice in 0..6 {
+        let member =
+            DataMember::new("id", of, 16).mutable().declared_at(SourceLine { file, line: 3, column: 9 });
+        for choice in 0..7 {
             if !self.c.maybe() {
                 continue;
             }
@@ -262,6 +269,10 @@ impl Making<'_> {
                 1 => drop(m.template(class, value.clone()).expect("a parameter")),
                 2 => drop(m.template(class, pack.clone()).expect("a pack")),
                 3 => drop(m.data_member(class, member).expect("a member")),
+                5 => {
+                    let mut class = m.describe_type(class).expect("the class");
+                    class.passed(Passed::ByReference).expect("a class");
+                }
                 4 => {
                     let mut member = m.static_member(class, &format!("{name}_s"), of).expect("a member");
                     let member = member.declared(file, 4).memory_space(MemorySpace::Global).id();
@@ -294,7 +305,7 @@ impl Making<'_> {
         let (has_code, has_base, is_kernel) = (self.c.below(4) > 0, self.c.maybe(), self.c.maybe());
         let scaling = self.c.one(&[Scaling::Lane, Scaling::Wave]);
         let mut function = self.m.function(self.unit, &name).expect("a function");
-        function.declared(self.files[0], 7);
+        function.declared(self.files[0], 7).body_line(8);
         if has_code {
             function.code(&name, bytes);
         }
@@ -312,7 +323,7 @@ impl Making<'_> {
             self.declare(id, code.clone(), true);
         }
         self.inlined = None;
-        self.scope(id, code.clone(), others, 2);
+        self.scope(id, code.clone(), others, (id, false), 2);
         if has_code {
             for _ in 0..self.c.below(8) {
                 let pc = 4 * self.c.below(bytes as usize / 4) as u64;
@@ -403,6 +414,7 @@ impl Making<'_> {
         scope: impl InScope + Copy,
         code: Option<Range<u64>>,
         others: &[FunctionId],
+        body: (FunctionId, bool),
         depth: usize,
     ) {
         for _ in 0..self.c.below(4) {
@@ -416,19 +428,42 @@ impl Making<'_> {
                 Some(code) => self.ranges(code.clone()).collect(),
                 None => Vec::new(),
             };
-            let inner: ScopeId = if self.c.maybe() && !others.is_empty() {
+            let (inner, body) = if self.c.maybe() && !others.is_empty() {
                 let callee = self.c.one(others);
                 let call = SourceLine { file: self.c.one(&self.files), line: 9, column: 3 };
                 let inlined = self.m.inlined(scope, callee, &ranges, call).expect("an inlined call");
                 self.inlined = ranges.first().map(|pcs| (inlined, pcs.clone())).or(self.inlined.take());
-                inlined
+                (inlined, (callee, true))
             } else {
-                self.m.block(scope, &ranges).expect("a block")
+                (self.block(scope, &ranges, body), body)
             };
             // What is in it is in its code.
             let inside = ranges.first().cloned().or(code.clone());
-            self.scope(inner, inside, others, depth - 1);
+            self.scope(inner, inside, others, body, depth - 1);
         }
+    }
+
+    /// A block of the body of a function, or an instance of one where it was inlined.
+    fn block(
+        &mut self,
+        scope: impl InScope,
+        pcs: &[Range<u64>],
+        (of, is_inlined): (FunctionId, bool),
+    ) -> ScopeId {
+        let origin = self.blocks.iter().find(|(function, _)| is_inlined && *function == of);
+        if let Some(&(_, origin)) = origin {
+            return self.m.inlined_block(scope, origin, pcs).expect("an instance of a block");
+        }
+        let block = self.m.block(scope, pcs).expect("a block");
+        if !is_inlined {
+            self.blocks.push((of, block));
+        }
+        if self.c.maybe() {
+            let line = SourceLine { file: self.c.one(&self.files), line: 6, column: 1 };
+            self.m.begins(block, line).expect("a line");
+            self.m.discriminator(block, 3).expect("a block");
+        }
+        block
     }
 
     /// Ranges that do not overlap.

@@ -37,6 +37,8 @@ impl Tool {
         let mut command = Command::new(self.name);
         // Messages are compared, so they are to be in one language.
         command.args(&arguments).env("LC_ALL", "C").stdin(Stdio::null());
+        // What LLVM says when it crashes is not to take longer than all the rest.
+        command.env("LLVM_DISABLE_SYMBOLIZATION", "1");
         match command.output() {
             Ok(output) => Some(Ran {
                 what: format!("{} {arguments:?}", self.name),

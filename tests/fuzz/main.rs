@@ -5,6 +5,8 @@
 #[cfg(feature = "spirv")]
 #[path = "../spirv/assemble.rs"]
 mod assemble;
+#[cfg(feature = "spirv")]
+mod attach;
 mod harness;
 #[cfg(feature = "spirv")]
 mod spirv;
@@ -163,4 +165,12 @@ fn random_words_are_read() {
     for _ in 0..20_000 {
         spirv::spirv(&random.bytes(256));
     }
+}
+
+#[cfg(feature = "spirv")]
+#[test]
+fn anything_is_attached_to_modules() {
+    let mut random = Random(0x3c6e_f372_fe94_f82b);
+    let written = (0..6_000).filter(|_| attach::attach_any(&random.bytes(300))).count();
+    assert!(written > 300, "{written} bindings were right");
 }

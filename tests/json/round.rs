@@ -1,7 +1,7 @@
 //! Module to JSON to module is the identity.
 
 use eitri::build::Builder;
-use eitri::model::{BaseEncoding, Loc, Module, Row, Val};
+use eitri::model::{BaseEncoding, Loc, Module, Row, SourceLine, Val};
 use eitri::target::SpaceId;
 use proptest::prelude::*;
 
@@ -57,6 +57,7 @@ fn modules_come_back_whatever_came_first() -> eitri::Result<()> {
     let file = m.file(one, "late.h", Some("include"))?;
     let same_name = m.file(one, "late.h", None)?;
     m.describe_type(s)?.declared(same_name, 3).within(f)?;
+    m.begins(block, SourceLine { file, line: 5, column: 6 })?;
     let p = m.pointer(one, Some(s))?;
     m.member(s, "next", p, 0)?;
     m.describe_function(f)?.returns(p)?.declared(file, 4);

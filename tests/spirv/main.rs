@@ -2,15 +2,19 @@
 #![cfg(feature = "spirv")]
 
 mod assemble;
+mod attached;
 mod cases;
 #[path = "../common/mod.rs"]
 mod common;
+mod consumers;
+mod evaluate;
 mod golden;
 mod kernels;
 mod listed;
 mod listing;
 mod metadata;
 mod printed;
+mod raise;
 mod random;
 mod rules;
 #[path = "../common/tools.rs"]

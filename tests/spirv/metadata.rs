@@ -18,25 +18,26 @@ use crate::tools::{Folder, Ran, Tool};
 const LLVM_SPIRV: Tool = Tool::new("llvm-spirv-15", "llvm-spirv-15");
 const LLVM_DIS: Tool = Tool::new("llvm-dis-15", "llvm-15");
 
-/// What `llvm-spirv-15 -r` says to a module, and the text of what it makes.
-pub fn translated(words: &[u32]) -> Option<(Ran, String)> {
+/// The text of what the translator makes of a module; else what it, or the disassembler, says.
+pub fn translated(words: &[u32]) -> Option<Result<String, Ran>> {
     let folder = Folder::new();
     let (module, bitcode) = (folder.file("a.spv", bytes(words)), folder.path().join("a.bc"));
     let arguments: [&OsStr; 4] = ["-r".as_ref(), module.as_os_str(), "-o".as_ref(), bitcode.as_os_str()];
     let ran = LLVM_SPIRV.run(&arguments)?;
-    let text = if ran.succeeded { disassembled(&bitcode)? } else { String::new() };
-    Some((ran, text))
+    if !ran.succeeded || !ran.errors.is_empty() {
+        return Some(Err(ran));
+    }
+    let ran = disassembled(&bitcode)?;
+    Some(if ran.succeeded && ran.errors.is_empty() { Ok(ran.out) } else { Err(ran) })
 }
 
 /// What the translator reads from a module; it is to have nothing to complain of.
 pub fn read_back(words: &[u32]) -> Option<Program> {
-    let (ran, text) = translated(words)?;
-    ran.clean();
-    Some(Program::read(&text))
+    Some(Program::read(&translated(words)?.unwrap_or_else(|ran| panic!("{ran}"))))
 }
 
-fn disassembled(bitcode: &Path) -> Option<String> {
-    Some(LLVM_DIS.run(&[bitcode.as_os_str(), "-o".as_ref(), "-".as_ref()])?.clean())
+pub fn disassembled(bitcode: &Path) -> Option<Ran> {
+    LLVM_DIS.run(&[bitcode.as_os_str(), "-o".as_ref(), "-".as_ref()])
 }
 
 /// A value of a field.

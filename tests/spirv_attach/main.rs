@@ -3,12 +3,17 @@
 
 #[path = "../spirv/assemble.rs"]
 mod assemble;
+mod built;
 #[path = "../common/mod.rs"]
 mod common;
 mod detached;
+mod kernels;
 mod outside;
 mod placed;
 mod refused;
+#[cfg(feature = "rspirv")]
+mod rspirv;
 mod support;
 #[path = "../common/tools.rs"]
+#[allow(dead_code, reason = "the parts are those of other tests")]
 mod tools;

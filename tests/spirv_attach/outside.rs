@@ -5,7 +5,7 @@ use eitri::spirv::{Held, Mode, Set};
 use crate::support::{Case, bytes};
 use crate::tools::{Folder, Tool};
 
-const SPIRV_VAL: Tool = Tool::new("spirv-val", "spirv-tools");
+pub const SPIRV_VAL: Tool = Tool::new("spirv-val", "spirv-tools");
 
 #[test]
 fn the_validator_takes_it() {

@@ -109,7 +109,8 @@ impl TypeBuilder<'_> {
         self
     }
 
-    /// How objects of a structure, class or union are given to functions. DWARF 5 section 5.7.1.1.
+    /// How objects of a structure, class or union are given to functions. DWARF 5 section 5.7.1.1; before that
+    /// version there is no place for it.
     ///
     /// # Errors
     /// [`ErrorKind::BadArgument`] where it is no structure, class or union.

@@ -19,8 +19,8 @@ impl Dies<'_> {
         self.info.begin_entry(base::composite(*kind), has_children, Some(self.entries.ty(id)));
         self.name(*name);
         self.byte_size(ty);
-        if let Some(passed) = passed.filter(|_| self.consumer.version >= 5) {
-            self.info.constant(gimli::DW_AT_calling_convention, base::passed(passed).0.into());
+        if let Some(passed) = self.consumer.passed(*passed) {
+            self.info.constant(gimli::DW_AT_calling_convention, passed.0.into());
         }
         self.described(ty);
         self.info.end_entry();

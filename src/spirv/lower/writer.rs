@@ -17,7 +17,7 @@ use crate::spirv::mode::Mode;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::table::{Name, Set};
-use crate::spirv::words::{HEADER, Id};
+use crate::spirv::words::{HEADER, Id, string_words};
 
 /// Words that an instruction can have.
 pub(super) const MOST_WORDS: usize = 0xffff;
@@ -361,15 +361,6 @@ impl<'a> Writer<'a> {
         self.out.bound = self.ids.bound();
         self.out
     }
-}
-
-/// The words of a literal string: its bytes, and at least one byte of 0.
-pub(super) fn string_words(text: &str, words: &mut Vec<u32>) {
-    let (chunks, rest) = text.as_bytes().as_chunks::<4>();
-    words.extend(chunks.iter().map(|chunk| u32::from_le_bytes(*chunk)));
-    let mut last = [0; 4];
-    last[..rest.len()].copy_from_slice(rest);
-    words.push(u32::from_le_bytes(last));
 }
 
 /// The words of the text of an `OpString` that is here.

@@ -76,8 +76,8 @@ fn what_clang_says_of_a_source_is_read() {
     let folder = Folder::new();
     let source = folder.file("a.clcpp", SOURCE);
     let Some(bitcode) = bitcode(&folder, &source, &["-g", "-O0"]) else { return };
-    let Some(text) = disassembled(&bitcode) else { return };
-    let program = Program::read(&text);
+    let Some(ran) = disassembled(&bitcode) else { return };
+    let program = Program::read(&ran.clean());
     let file = source.to_str().expect("a path");
     assert_eq!(program.units, [format!("DW_LANG_C_plus_plus_14 {file}")]);
     let imports = ["declaration g = geo line 14", "declaration geo::Box line 15", "module geo line 16"];
@@ -99,7 +99,7 @@ fn what_clang_says_of_a_source_is_read() {
 
     let helper = program.function("helper");
     let reference = format!("reference:64 of space 4 to const {int}");
-    let float4 = "float4 = vector[4] of float:32 float";
+    let float4 = "float4 = vector[4]:128 of float:32 float";
     assert_eq!(helper.ty, format!("({reference}, {float4}) -> {int}"));
     assert_eq!(helper.linkage, "_Z6helperRU3AS4KiDv4_f");
     let variables = |name: &str| -> Vec<String> {
@@ -134,14 +134,14 @@ fn what_clang_says_of_a_source_is_read() {
     let base = format!("structure geo::Base:32 {{ tag:32 at 0 line 2: {int} }}");
     let this = "pointer:64 of space 4 to const class geo::Box";
     let node = "structure Node:256 { next:64 at 0 line 18: pointer:64 of space 4 to structure Node; \
-                grid:192 at 64 line 18: array[2][3] of int:32 signed }";
+                grid:192 at 64 line 18: array[2][3]:192 of int:32 signed }";
     let expected = [
         format!("1 out 24 of run: pointer:64 of space 1 to {int}"),
         format!("2 color 24 of run: {color}"),
         format!("3 pun 24 of run: pointer:64 of space 3 to {pun}"),
         format!(
             "0 vec 25 of run: structure geo::Vec<float, 4, char, int><T = float:32 float, N: {int} = i32 4, \
-             Rest... = {{ = char:8 signed_char,  = {int}}}>:128 {{ items:128 at 0 line 11: array[4] of \
+             Rest... = {{ = char:8 signed_char,  = {int}}}>:128 {{ items:128 at 0 line 11: array[4]:128 of \
              float:32 float }}"
         ),
         format!("0 node 26 of run: {node}"),
@@ -161,8 +161,8 @@ fn what_is_optimized_is_read() {
     let folder = Folder::new();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/data/inline.cl");
     let Some(bitcode) = bitcode(&folder, &source, &["-g", "-O2"]) else { return };
-    let Some(text) = disassembled(&bitcode) else { return };
-    let program = Program::read(&text);
+    let Some(ran) = disassembled(&bitcode) else { return };
+    let program = Program::read(&ran.clean());
     let names: Vec<_> = program.functions.iter().map(|it| &it.name[..]).collect();
     assert_eq!(names, ["clampf", "cmul", "mandel", "fractal"]);
     assert!(program.function("cmul").places.is_empty(), "it is only inlined");
@@ -190,8 +190,8 @@ fn what_is_read_back_is_what_clang_said() {
         let folder = Folder::new();
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(kernel.source);
         let Some(bitcode) = bitcode(&folder, &source, &["-g", "-O0"]) else { return };
-        let Some(text) = disassembled(&bitcode) else { return };
-        let mut said = Program::read(&text);
+        let Some(ran) = disassembled(&bitcode) else { return };
+        let mut said = Program::read(&ran.clean());
         let Some(words) = compiled(&source, &["-g", "-O0"]) else { return };
         let Some(read) = read_back(&words) else { return };
         // Of a variable of the program no expression is written.

@@ -39,9 +39,10 @@ impl<'n> Types<'n> {
                 format!("pointer to member of {class}: {}", base(self))
             }
             (_, "DW_TAG_array_type") => {
-                let counts: Vec<_> = self.nodes.list(node, "elements").into_iter().map(count).collect();
+                let counts: Vec<_> =
+                    self.nodes.list(node, "elements").into_iter().map(|it| self.count(it)).collect();
                 let what = if node.has("flags", "DIFlagVector") { "vector" } else { "array" };
-                format!("{what}{} of {}", counts.concat(), base(self))
+                format!("{what}{}:{size} of {}", counts.concat(), base(self))
             }
             (_, "DW_TAG_enumeration_type") => {
                 let class = if node.has("flags", "DIFlagEnumClass") { " class" } else { "" };
@@ -60,6 +61,16 @@ impl<'n> Types<'n> {
             }
             _ => panic!("{node:?} is no type"),
         }
+    }
+
+    /// `[4]`, `[n]` of a variable, or `[]` of an array that has no known length.
+    fn count(&self, range: Option<&'n Node>) -> String {
+        let of = |range| match self.nodes.named(range, "count") {
+            Some(variable) => variable.text("name"),
+            None => range.text("count"),
+        };
+        let count = range.map_or("", of);
+        if count == "-1" { "[]".into() } else { format!("[{count}]") }
     }
 
     fn composite(&mut self, node: &'n Node) -> String {
@@ -105,12 +116,6 @@ impl<'n> Types<'n> {
             _ => self.text(Some(node)),
         }
     }
-}
-
-/// `[4]`, or `[]` of an array that has no known length.
-fn count(range: Option<&Node>) -> String {
-    let count = range.map_or("", |range| range.text("count"));
-    if count == "-1" { "[]".into() } else { format!("[{count}]") }
 }
 
 fn access(node: &Node) -> &'static str {

@@ -1,0 +1,170 @@
+//! Units and their files: DWARF 5 sections 3.1 and 6.2.4.
+
+use super::{Builder, known};
+use crate::error::{At, Error, ErrorKind, Result};
+use crate::model::{File, FileId, Language, Scope, ScopeKind, StringId, Unit, UnitId};
+
+/// Describes a unit. Made by [`Builder::describe_unit`].
+#[derive(Debug)]
+pub struct UnitBuilder<'b> {
+    builder: &'b mut Builder,
+    id: UnitId,
+}
+
+impl UnitBuilder<'_> {
+    /// The directory of the compilation.
+    pub fn directory(&mut self, directory: &str) -> &mut Self {
+        let scope = self.builder.module.units[self.id].scope;
+        let directory = self.builder.string(directory, |module| module.at_scope(scope));
+        self.builder.module.units[self.id].directory = Some(directory);
+        self
+    }
+
+    /// The compiler's name and version.
+    pub fn producer(&mut self, producer: &str) -> &mut Self {
+        let scope = self.builder.module.units[self.id].scope;
+        let producer = self.builder.string(producer, |module| module.at_scope(scope));
+        self.builder.module.units[self.id].producer = Some(producer);
+        self
+    }
+
+    /// What the compiler was called with, as one text. In DWARF it is at the end of the
+    /// [producer](Self::producer), behind a space.
+    pub fn command_line(&mut self, command_line: &str) -> &mut Self {
+        let scope = self.builder.module.units[self.id].scope;
+        let command_line = self.builder.string(command_line, |module| module.at_scope(scope));
+        self.builder.module.units[self.id].command_line = Some(command_line);
+        self
+    }
+
+    /// Its code was optimized. DWARF has no place for it.
+    pub fn optimized(&mut self) -> &mut Self {
+        self.builder.module.units[self.id].is_optimized = true;
+        self
+    }
+
+    /// The source language, as [`Language::HIP`], or a number `DW_LANG_*`. DWARF 5 section 3.1.1, item 5.
+    pub fn language(&mut self, language: impl Into<Language>) -> &mut Self {
+        self.builder.module.units[self.id].language = Some(language.into());
+        self
+    }
+
+    /// The version of the language, as DWARF 6 numbers it, where the language itself does not say it: `VVMM`
+    /// for C++ for OpenCL, `YYYYRR` for SYCL. For consumers that are told of
+    /// [language names](crate::lower::Consumer::language_names).
+    pub fn language_version(&mut self, version: u32) -> &mut Self {
+        self.builder.module.units[self.id].language_version = Some(version);
+        self
+    }
+
+    /// The file of the unit's split unit, relative to the directory of the compilation, for consumers that
+    /// [have units split](crate::lower::Consumer::is_split). DWARF 5 section 3.1.2, `DW_AT_dwo_name`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] where the name is empty, or another unit's.
+    pub fn split_name(&mut self, name: &str) -> Result<&mut Self> {
+        let module = &mut self.builder.module;
+        let known = module.strings.number(name).map(StringId::from_u32);
+        let is_taken = module.units.iter().any(|(id, unit)| id != self.id && known == unit.split_name);
+        if name.is_empty() || known.is_some() && is_taken {
+            let error =
+                Error::bad_argument(format!("a split unit has a file of its own, and `{name}` is none"));
+            return Err(error.or_at(module.at_scope(module.units[self.id].scope)));
+        }
+        let scope = self.builder.module.units[self.id].scope;
+        let name = self.builder.name(name);
+        let name = name.map_err(|error| error.or_at(self.builder.module.at_scope(scope)))?;
+        self.builder.module.units[self.id].split_name = Some(name);
+        Ok(self)
+    }
+
+    /// The unit's id.
+    pub fn id(&self) -> UnitId {
+        self.id
+    }
+}
+
+impl Builder {
+    /// A compilation unit, by the name of its primary source file.
+    pub fn unit(&mut self, name: &str) -> UnitId {
+        let name = self.string(name, |_| At::default());
+        let id = self.module.units.next_key();
+        let scope = self.module.scopes.push(Scope::new(id, None, ScopeKind::Unit));
+        let file = self.module.files.push(File { unit: id, name, directory: None, md5: None, source: None });
+        self.files.insert((id, None, name), file);
+        self.module.units.push(Unit {
+            name,
+            directory: None,
+            producer: None,
+            command_line: None,
+            is_optimized: false,
+            language: None,
+            language_version: None,
+            split_name: None,
+            scope,
+            file,
+            macros: 0..0,
+        })
+    }
+
+    /// Says more of a unit.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn describe_unit(&mut self, unit: UnitId) -> Result<UnitBuilder<'_>> {
+        known(self.module.units.is_valid(unit), || unit.to_string())?;
+        Ok(UnitBuilder { builder: self, id: unit })
+    }
+
+    /// The file that the unit is named after.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn primary_file(&self, unit: UnitId) -> Result<FileId> {
+        let missing = || ErrorKind::UnknownId(unit.to_string()).into();
+        self.module.units.get(unit).map(|unit| unit.file).ok_or_else(missing)
+    }
+
+    /// Another source file of a unit: its name, and its directory where that is not the compilation's.
+    /// The same file has the same id.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn file(&mut self, unit: UnitId, name: &str, directory: Option<&str>) -> Result<FileId> {
+        known(self.module.units.is_valid(unit), || unit.to_string())?;
+        let name = self.name_in(unit, name)?;
+        let directory = directory.map(|directory| self.name_in(unit, directory)).transpose()?;
+        let files = &mut self.module.files;
+        let new = || files.push(File { unit, name, directory, md5: None, source: None });
+        Ok(*self.files.entry((unit, directory, name)).or_insert_with(new))
+    }
+
+    /// The MD5 sum of a file's text. A unit's files all have one or none has.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn file_md5(&mut self, file: FileId, md5: [u8; 16]) -> Result<()> {
+        known(self.module.files.is_valid(file), || file.to_string())?;
+        self.module.files[file].md5 = Some(md5);
+        Ok(())
+    }
+
+    /// The text of a file, to be embedded: for one that a debugger cannot find, as it was made when the
+    /// program was compiled. Of a unit's files some can have one and others none.
+    ///
+    /// Only DWARF 5 has a place for it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] where the text contains a zero byte.
+    pub fn file_source(&mut self, file: FileId, text: &str) -> Result<()> {
+        known(self.module.files.is_valid(file), || file.to_string())?;
+        if text.contains('\0') {
+            let unit = self.module.units[self.module.files[file].unit].scope;
+            let name = self.module.string(self.module.files[file].name);
+            let what = format!("the text of file `{name}` contains a zero byte");
+            return Err(Error::bad_argument(what).or_at(self.module.at_scope(unit)));
+        }
+        self.module.files[file].source = Some(self.name(text)?);
+        Ok(())
+    }
+}

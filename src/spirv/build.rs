@@ -1,0 +1,414 @@
+//! A module from nothing: sections in order, functions, and the positions that a [`Binding`] names.
+
+use hashbrown::HashMap;
+
+use super::attach::{Attached, attach};
+use super::binding::{Binding, Position};
+use super::ids::Ids;
+use super::mode::Mode;
+use super::opcodes as op;
+use super::words::{Id, MAGIC, string_words};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::Module;
+
+/// A section of a module before its functions, in the order in which they come: section 2.4 "Logical Layout of a Module"
+/// of the SPIR-V specification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// 1: `OpCapability`.
+    Capabilities,
+    /// 2: `OpExtension`.
+    Extensions,
+    /// 3: `OpExtInstImport`.
+    Imports,
+    /// 4: `OpMemoryModel`.
+    MemoryModel,
+    /// 5: `OpEntryPoint`.
+    EntryPoints,
+    /// 6: `OpExecutionMode`.
+    ExecutionModes,
+    /// 7a: `OpString`, `OpSource`.
+    Strings,
+    /// 7b: `OpName`, `OpMemberName`.
+    Names,
+    /// 7c: `OpModuleProcessed`.
+    Processed,
+    /// 8: decorations.
+    Decorations,
+    /// 9: types, constants and global variables.
+    Globals,
+}
+
+const PARTS: usize = Part::Globals as usize + 1;
+
+/// Writes a module. Instructions are given by opcode and operands, ids among them as numbers.
+///
+/// What is in no function can be said at any time: it is put in its section. Strings, types and constants that are said
+/// twice are written once.
+///
+/// ```
+/// use eitri::build::Builder;
+/// use eitri::model::{BaseEncoding, SourceLine};
+/// use eitri::spirv::{Binding, Held, Mode, ModuleBuilder, Set, read, validate};
+/// use eitri::target::{Gfx, Target, Wave};
+///
+/// // uint twice(uint x) { return x + x; }
+/// let mut s = ModuleBuilder::new(1, 0);
+/// s.capability(6).capability(5).capability(4).memory_model(2, 2); // Kernel, Linkage, Addresses; Physical64, OpenCL
+/// let uint = s.global(21, None, &[32, 0])?; // OpTypeInt 32 0
+/// let kind = s.global(33, None, &[uint.0, uint.0])?; // OpTypeFunction %uint %uint
+/// let function = s.function(uint, 0, kind)?;
+/// let parameter = s.parameter(uint)?;
+/// s.block()?;
+/// let start = s.position()?;
+/// let sum = s.result(128, uint, &[parameter.0, parameter.0])?; // OpIAdd
+/// s.effect(254, &[sum.0])?; // OpReturnValue
+/// s.end_function()?;
+///
+/// let mut m = Builder::new(Target::amdgpu(Gfx::GFX1030, Wave::W32)?);
+/// let unit = m.unit("twice.cl");
+/// let file = m.primary_file(unit)?;
+/// let ty = m.base_type(unit, "uint", BaseEncoding::Unsigned, 32)?;
+/// let twice = m.function(unit, "twice")?.code("twice", 8).returns(ty)?.declared(file, 1).id();
+/// let x = m.parameter(twice, "x", ty)?.id();
+/// let module = m.finish()?;
+///
+/// let mut binding = Binding::new();
+/// binding
+///     .function(twice, function)
+///     .line(start, SourceLine { file, line: 1, column: 0 })
+///     .value(start, x, &[Held::value(parameter)]);
+/// let attached = s.attach(&module, &binding, &Mode::exact(Set::OpenCl))?;
+/// assert!(validate(&read(&attached.words)?).is_clean());
+/// # Ok::<(), eitri::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ModuleBuilder {
+    version: u32,
+    ids: Ids,
+    parts: [Vec<u32>; PARTS],
+    /// Strings, types and constants: opcode, type and operands, without the id.
+    same: HashMap<Vec<u32>, Id>,
+    functions: Vec<u32>,
+    open: Option<Open>,
+}
+
+/// The function that is being written.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    function: Id,
+    /// Its block, and how many instructions that has.
+    block: Option<(Id, u32)>,
+    has_blocks: bool,
+}
+
+impl ModuleBuilder {
+    /// An empty module of a version of SPIR-V.
+    pub fn new(major: u8, minor: u8) -> Self {
+        Self {
+            version: u32::from(major) << 16 | u32::from(minor) << 8,
+            ids: Ids::NEW,
+            parts: Default::default(),
+            same: HashMap::new(),
+            functions: Vec::new(),
+            open: None,
+        }
+    }
+
+    /// A new id, for what is named before it is there.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] if there is none.
+    pub fn id(&mut self) -> Result<Id> {
+        self.ids.fresh()
+    }
+
+    /// `OpCapability`.
+    pub fn capability(&mut self, capability: u32) -> &mut Self {
+        self.parts[Part::Capabilities as usize].extend([2 << 16 | u32::from(op::CAPABILITY), capability]);
+        self
+    }
+
+    /// `OpMemoryModel`.
+    pub fn memory_model(&mut self, addressing: u32, memory: u32) -> &mut Self {
+        self.parts[Part::MemoryModel as usize] =
+            vec![3 << 16 | u32::from(op::MEMORY_MODEL), addressing, memory];
+        self
+    }
+
+    /// `OpExtension`.
+    ///
+    /// # Errors
+    /// As [`string`](Self::string).
+    pub fn extension(&mut self, name: &str) -> Result<&mut Self> {
+        self.say(Part::Extensions, op::EXTENSION, &text(name)?)
+    }
+
+    /// `OpExtInstImport`.
+    ///
+    /// # Errors
+    /// As [`string`](Self::string).
+    pub fn import(&mut self, name: &str) -> Result<Id> {
+        self.once(Part::Imports, op::EXT_INST_IMPORT, None, &text(name)?)
+    }
+
+    /// `OpEntryPoint`.
+    ///
+    /// # Errors
+    /// As [`string`](Self::string).
+    pub fn entry_point(
+        &mut self,
+        model: u32,
+        function: Id,
+        name: &str,
+        interface: &[Id],
+    ) -> Result<&mut Self> {
+        let mut operands = vec![model, function.0];
+        operands.extend(text(name)?);
+        operands.extend(interface.iter().map(|id| id.0));
+        self.say(Part::EntryPoints, op::ENTRY_POINT, &operands)
+    }
+
+    /// `OpString`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] if it has a zero byte; [`ErrorKind::TooLarge`] if an instruction cannot have it, or
+    /// there is no id left.
+    pub fn string(&mut self, string: &str) -> Result<Id> {
+        self.once(Part::Strings, op::STRING, None, &text(string)?)
+    }
+
+    /// `OpName`.
+    ///
+    /// # Errors
+    /// As [`string`](Self::string).
+    pub fn name(&mut self, id: Id, name: &str) -> Result<&mut Self> {
+        let mut operands = vec![id.0];
+        operands.extend(text(name)?);
+        self.say(Part::Names, op::NAME, &operands)
+    }
+
+    /// A type or constant: one that is there, if it is the same. A constant has a type, and a type has none.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] if an instruction cannot have so many operands, or there is no id left.
+    pub fn global(&mut self, opcode: u16, ty: Option<Id>, operands: &[u32]) -> Result<Id> {
+        self.once(Part::Globals, opcode, ty, operands)
+    }
+
+    /// A global variable, or a type or constant that is not to be another's: with an id that was
+    /// [given out](Self::id).
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] if an instruction cannot have so many operands.
+    pub fn global_as(&mut self, id: Id, opcode: u16, ty: Option<Id>, operands: &[u32]) -> Result<&mut Self> {
+        push(&mut self.parts[Part::Globals as usize], opcode, ty, Some(id), operands)?;
+        Ok(self)
+    }
+
+    /// An instruction without a result of a section: a decoration, an execution mode.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] if an instruction cannot have so many operands.
+    pub fn say(&mut self, part: Part, opcode: u16, operands: &[u32]) -> Result<&mut Self> {
+        push(&mut self.parts[part as usize], opcode, None, None, operands)?;
+        Ok(self)
+    }
+
+    fn once(&mut self, part: Part, opcode: u16, ty: Option<Id>, operands: &[u32]) -> Result<Id> {
+        let mut key = vec![u32::from(opcode), ty.map_or(0, |ty| ty.0)];
+        key.extend_from_slice(operands);
+        if let Some(&id) = self.same.get(&key) {
+            return Ok(id);
+        }
+        let id = self.id()?;
+        push(&mut self.parts[part as usize], opcode, ty, Some(id), operands)?;
+        self.same.insert(key, id);
+        Ok(id)
+    }
+
+    /// Begins a function: the type of its result, its function control, its type.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] if the one before has no end; [`ErrorKind::TooLarge`] if there is no id left.
+    pub fn function(&mut self, returns: Id, control: u32, ty: Id) -> Result<Id> {
+        let id = self.id()?;
+        self.function_as(id, returns, control, ty)?;
+        Ok(id)
+    }
+
+    /// The same, with an id that was [given out](Self::id).
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] if the one before has no end.
+    pub fn function_as(&mut self, id: Id, returns: Id, control: u32, ty: Id) -> Result<&mut Self> {
+        if let Some(open) = self.open {
+            return Err(Error::bad_argument(format!("function {} has no end", open.function)));
+        }
+        push(&mut self.functions, op::FUNCTION, Some(returns), Some(id), &[control, ty.0])?;
+        self.open = Some(Open { function: id, block: None, has_blocks: false });
+        Ok(self)
+    }
+
+    /// The next parameter of the function.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] outside of a function, or if this one has blocks already; [`ErrorKind::TooLarge`] if
+    /// there is no id left.
+    pub fn parameter(&mut self, ty: Id) -> Result<Id> {
+        let id = self.id()?;
+        self.parameter_as(id, ty)?;
+        Ok(id)
+    }
+
+    /// The same, with an id that was [given out](Self::id).
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] outside of a function, or if this one has blocks already.
+    pub fn parameter_as(&mut self, id: Id, ty: Id) -> Result<&mut Self> {
+        if self.open.is_none_or(|open| open.has_blocks) {
+            return Err(Error::bad_argument("a parameter is of a function, and before its blocks"));
+        }
+        push(&mut self.functions, op::FUNCTION_PARAMETER, Some(ty), Some(id), &[])?;
+        Ok(self)
+    }
+
+    /// Begins a block.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] outside of a function, or if the block before has no end; [`ErrorKind::TooLarge`] if
+    /// there is no id left.
+    pub fn block(&mut self) -> Result<Id> {
+        let id = self.id()?;
+        self.block_as(id)?;
+        Ok(id)
+    }
+
+    /// The same, with an id that was [given out](Self::id).
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] outside of a function, or if the block before has no end.
+    pub fn block_as(&mut self, id: Id) -> Result<&mut Self> {
+        let open = self.open.as_mut().ok_or_else(|| Error::bad_argument("a block is of a function"))?;
+        if let Some((block, _)) = open.block {
+            return Err(Error::bad_argument(format!("block {block} has no end")));
+        }
+        (open.block, open.has_blocks) = (Some((id, 0)), true);
+        push(&mut self.functions, op::LABEL, None, Some(id), &[])?;
+        Ok(self)
+    }
+
+    /// An instruction of the block that has a result.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] outside of a block; [`ErrorKind::TooLarge`] if an instruction cannot have so many
+    /// operands, or there is no id left.
+    pub fn result(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Result<Id> {
+        let id = self.id()?;
+        self.instruction(opcode, Some((ty, id)), operands)?;
+        Ok(id)
+    }
+
+    /// The same, with an id that was [given out](Self::id).
+    ///
+    /// # Errors
+    /// As [`result`](Self::result).
+    pub fn result_as(&mut self, id: Id, opcode: u16, ty: Id, operands: &[u32]) -> Result<&mut Self> {
+        self.instruction(opcode, Some((ty, id)), operands)
+    }
+
+    /// An instruction of the block that has no result. One that ends the block ends it.
+    ///
+    /// # Errors
+    /// As [`result`](Self::result).
+    pub fn effect(&mut self, opcode: u16, operands: &[u32]) -> Result<&mut Self> {
+        self.instruction(opcode, None, operands)
+    }
+
+    fn instruction(&mut self, opcode: u16, result: Option<(Id, Id)>, operands: &[u32]) -> Result<&mut Self> {
+        let open = self.open.as_mut();
+        let Some(Open { block: block @ Some(_), .. }) = open else {
+            return Err(Error::bad_argument(format!(
+                "an instruction of opcode {opcode} is outside of a block"
+            )));
+        };
+        push(&mut self.functions, opcode, result.map(|(ty, _)| ty), result.map(|(_, id)| id), operands)?;
+        *block = block.filter(|_| !op::is_terminator(opcode)).map(|(id, count)| (id, count + 1));
+        Ok(self)
+    }
+
+    /// The position before the next instruction of the block.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] outside of a block.
+    pub fn position(&self) -> Result<Position> {
+        match self.open {
+            Some(Open { function, block: Some((block, count)), .. }) => {
+                Ok(Position::before(function, block, count))
+            }
+            _ => Err(Error::bad_argument("a position is in a block")),
+        }
+    }
+
+    /// Ends the function.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] outside of a function, or if the block has no end.
+    pub fn end_function(&mut self) -> Result<&mut Self> {
+        match self.open {
+            None => return Err(Error::bad_argument("there is no function to end")),
+            Some(Open { block: Some((block, _)), .. }) => {
+                return Err(Error::bad_argument(format!("block {block} has no end")));
+            }
+            Some(_) => self.open = None,
+        }
+        push(&mut self.functions, op::FUNCTION_END, None, None, &[])?;
+        Ok(self)
+    }
+
+    /// The module.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] if a function has no end.
+    pub fn finish(self) -> Result<Vec<u32>> {
+        if let Some(open) = self.open {
+            return Err(Error::bad_argument(format!("function {} has no end", open.function)));
+        }
+        let mut words = vec![MAGIC, self.version, 0, self.ids.bound(), 0];
+        words.extend(self.parts.iter().flatten());
+        words.extend(self.functions);
+        Ok(words)
+    }
+
+    /// The module with debug instructions.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish) and [`attach`](super::attach()).
+    pub fn attach(self, module: &Module, binding: &Binding, mode: &Mode) -> Result<Attached> {
+        attach(&self.finish()?, module, binding, mode)
+    }
+}
+
+/// Appends an instruction.
+fn push(to: &mut Vec<u32>, opcode: u16, ty: Option<Id>, id: Option<Id>, operands: &[u32]) -> Result<()> {
+    let results = [ty, id].into_iter().flatten();
+    let len = 1 + results.clone().count() + operands.len();
+    let len = u16::try_from(len).map_err(|_| {
+        let what = format!("an instruction of {len} words: it can have 65535");
+        Error::new(ErrorKind::TooLarge(what))
+    })?;
+    to.push(u32::from(len) << 16 | u32::from(opcode));
+    to.extend(results.map(|id| id.0));
+    to.extend_from_slice(operands);
+    Ok(())
+}
+
+/// The words of a string.
+fn text(text: &str) -> Result<Vec<u32>> {
+    if text.contains('\0') {
+        return Err(Error::bad_argument(format!("the text {text:?} has a zero byte")));
+    }
+    let mut words = Vec::new();
+    string_words(text, &mut words);
+    Ok(words)
+}

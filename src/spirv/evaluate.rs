@@ -1,0 +1,211 @@
+//! A `DebugExpression` through the [reference evaluator](crate::eval): section 3.6.
+
+use core::ops::Range;
+
+use smallvec::SmallVec;
+
+use super::held::DebugOperation;
+use super::operand::Field;
+use super::read::Facts;
+use super::table::Name;
+use super::words::Id;
+use crate::error::{At, Error, Result};
+use crate::eval::{Architecture, Context, Element, Evaluator, Kind, Location, Machine};
+use crate::op::{Dialect, Encoder, Encoding, Op};
+use crate::target::SpaceId;
+
+/// What is on the stack at first, which has this one entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Initial {
+    /// The address of the `OpVariable` of a `DebugDeclare`: a number in the default address space, or a location. What
+    /// the expression leaves is the address of the variable.
+    Address(Element),
+    /// The value of the id of a `DebugValue`, a number or its bits. What the expression leaves is the value of the
+    /// variable.
+    Value(Element),
+}
+
+/// What an expression says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evaluated {
+    /// Where the variable is, or those of its bits; of a value that is in no memory its bits themselves.
+    pub location: Location,
+    /// Which bits of the variable are there; `None` for the variable.
+    pub bits: Option<Range<u32>>,
+}
+
+/// Evaluates the operations of an expression.
+///
+/// * Of a `DebugValue`, a `Deref` or `Xderef` that nothing but a piece follows does not read: the variable is at that
+///   address, with as many bits as it has. Every other one reads an address.
+/// * A `BitPiece` is DWARF's `DW_OP_bit_piece`. Several make one variable, in order.
+/// * A `Fragment` is the last operation: it says for which bits of the variable the rest is; behind a `BitPiece`, for
+///   which bits that is.
+///
+/// ```
+/// use eitri::eval::{Element, Snapshot, Value};
+/// use eitri::spirv::{DebugOperation, Initial, evaluate};
+/// use eitri::target::Target;
+///
+/// // The value of the id is 40, and the variable's is 4 less.
+/// let held = Initial::Value(Element::Value(Value::generic(40, 8)));
+/// let operations = [DebugOperation::Constu(4), DebugOperation::Minus, DebugOperation::StackValue];
+/// let found = evaluate(&operations, &held, &Snapshot::default(), &Target::x86_64())?;
+/// assert_eq!(found.location.to_string(), "implicit:2400000000000000");
+/// # Ok::<(), eitri::Error>(())
+/// ```
+///
+/// # Errors
+/// With the operation: what the evaluator finds wrong with it, as that there is nothing on the stack for it; a
+/// `Fragment` that is not the last, or has another number of bits than the piece before it.
+pub fn evaluate(
+    operations: &[DebugOperation],
+    initial: &Initial,
+    machine: &dyn Machine,
+    target: &dyn Architecture,
+) -> Result<Evaluated> {
+    let address_bits = target.space(SpaceId::DEFAULT).map_or(64, |space| space.address_bits);
+    let encoding = Encoding {
+        big_endian: machine.is_big_endian(),
+        ..Encoding::new((address_bits / 8).clamp(1, 8) as u8, Dialect::Llvm)
+    };
+    let (operations, bits) = fragment(operations)?;
+    let mut words = Written { bytes: Vec::new(), starts: Vec::new() };
+    let mut last = None;
+    for (index, &operation) in operations.iter().enumerate() {
+        let next = operations.get(index + 1);
+        let is_end = next.is_none_or(|next| matches!(next, DebugOperation::BitPiece { .. }));
+        words.starts.push(words.bytes.len());
+        if matches!(operation, DebugOperation::BitPiece { .. }) {
+            if index == 0 {
+                words.finish(None, initial, encoding)?;
+            }
+        } else {
+            last = Some(operation);
+        }
+        match (operation, initial, is_end) {
+            // The variable is there.
+            (DebugOperation::Deref, Initial::Value(_), true) => {}
+            (DebugOperation::Xderef, Initial::Value(_), true) => {
+                words.write(&[Op::Swap {}, Op::FormAspaceAddress {}], encoding)?;
+            }
+            _ => words.write(&[op(operation)], encoding)?,
+        }
+        if is_end && !matches!(operation, DebugOperation::BitPiece { .. }) {
+            words.finish(last, initial, encoding)?;
+        }
+    }
+    if operations.is_empty() {
+        words.finish(None, initial, encoding)?;
+    }
+    let element = match initial {
+        Initial::Address(element) | Initial::Value(element) => core::slice::from_ref(element),
+    };
+    let context = Context { initial: element, kind: Kind::Location, ..Context::new(encoding, target) };
+    let location = Evaluator::new().location(&words.bytes, machine, &context).map_err(|fault| {
+        let index = fault.offset.and_then(|at| words.starts.iter().rposition(|&start| start <= at));
+        let what = format!("{}: {}", fault.class, fault.rule);
+        match index.and_then(|index| Some((index, operations.get(index)?))) {
+            Some((index, operation)) => wrong(index, *operation, &what),
+            None => Error::malformed(what),
+        }
+    })?;
+    Ok(Evaluated { location, bits })
+}
+
+/// The operations before a fragment, and its bits.
+fn fragment(operations: &[DebugOperation]) -> Result<(&[DebugOperation], Option<Range<u32>>)> {
+    let is_fragment = |operation: &DebugOperation| matches!(operation, DebugOperation::Fragment { .. });
+    let Some(index) = operations.iter().position(is_fragment) else { return Ok((operations, None)) };
+    let (before, rest) = operations.split_at(index);
+    let &[fragment @ DebugOperation::Fragment { offset, size }] = rest else {
+        return Err(wrong(index, rest[0], "it is not the last operation"));
+    };
+    if let Some(&DebugOperation::BitPiece { size: piece, .. }) = before.last()
+        && piece != size
+    {
+        return Err(wrong(index, fragment, &format!("{size} bits, and the piece has {piece}")));
+    }
+    let Some(end) = offset.checked_add(size) else {
+        return Err(wrong(index, fragment, "its last bit is past 2^32"));
+    };
+    Ok((before, Some(offset..end)))
+}
+
+fn wrong(index: usize, operation: DebugOperation, what: &str) -> Error {
+    let name = super::OPERATIONS[operation.number() as usize].name;
+    Error::malformed(format!("{name}: {what}")).or_at(At { operation: Some(index), ..At::default() })
+}
+
+struct Written {
+    bytes: Vec<u8>,
+    /// Where each operation of the expression begins.
+    starts: Vec<usize>,
+}
+
+impl Written {
+    fn write(&mut self, all: &[Op<'_>], encoding: Encoding) -> Result<()> {
+        let mut encoder = Encoder::new(&mut self.bytes, encoding);
+        for &op in all {
+            encoder.op(op);
+        }
+        encoder.finish()
+    }
+
+    /// Makes a location of a value, which would be taken for an address.
+    fn finish(&mut self, last: Option<DebugOperation>, initial: &Initial, encoding: Encoding) -> Result<()> {
+        use DebugOperation::{Deref, StackValue, Xderef};
+        match (last, initial) {
+            (_, Initial::Address(_)) | (None, Initial::Value(Element::Location(_))) => Ok(()),
+            (Some(Deref | Xderef | StackValue), _) => Ok(()),
+            (_, Initial::Value(_)) => self.write(&[Op::StackValue {}], encoding),
+        }
+    }
+}
+
+/// The operation of DWARF's that it is.
+fn op(operation: DebugOperation) -> Op<'static> {
+    match operation {
+        DebugOperation::Deref => Op::Deref {},
+        DebugOperation::Plus => Op::Plus {},
+        DebugOperation::Minus => Op::Minus {},
+        DebugOperation::PlusUconst(value) => Op::PlusUconst { value: value.into() },
+        // DWARF has the size first.
+        DebugOperation::BitPiece { offset, size } => {
+            Op::BitPiece { bits: size.into(), offset: offset.into() }
+        }
+        DebugOperation::Swap => Op::Swap {},
+        DebugOperation::Xderef => Op::Xderef {},
+        DebugOperation::StackValue => Op::StackValue {},
+        DebugOperation::Constu(value) => Op::ConstU { value: value.into() },
+        DebugOperation::Fragment { .. } => Op::Nop {},
+    }
+}
+
+impl Facts<'_> {
+    /// The operations of a `DebugExpression`.
+    ///
+    /// # Errors
+    /// With the instruction: if it is none, or one of its operations is none of the ten with its operands.
+    pub fn operations(&self, expression: Id) -> Result<SmallVec<[DebugOperation; 4]>> {
+        let fact = self.get(expression).filter(|fact| fact.name() == Some(Name::Expression));
+        let fact = fact.ok_or_else(|| Error::malformed(format!("{expression} is no DebugExpression")))?;
+        let word = |number: Option<u64>| number.and_then(|number| u32::try_from(number).ok());
+        let operation = |id: Id| {
+            let fact = self.get(id).filter(|fact| fact.name() == Some(Name::Operation));
+            let operation = fact.and_then(|fact| {
+                let number = word(self.number(&fact, Field::Operation))?;
+                let operands =
+                    fact.operands().skip(1).map(|operand| match operand.row?.kind.is_literal(fact.set) {
+                        true => Some(operand.word),
+                        false => word(self.layout().constant(Id(operand.word))?.value),
+                    });
+                let operands: SmallVec<[u32; 2]> = operands.collect::<Option<_>>()?;
+                DebugOperation::new(number, &operands)
+            });
+            operation.ok_or_else(|| Error::malformed(format!("{id} is none of the ten operations")))
+        };
+        let all: Result<_> = fact.ids(Field::Operation).map(operation).collect();
+        all.map_err(|error| error.or_at(fact.place()))
+    }
+}

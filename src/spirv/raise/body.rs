@@ -1,0 +1,254 @@
+//! What is said among the instructions of functions: positions.
+
+use hashbrown::HashMap;
+
+use super::Raiser;
+use crate::error::Result;
+use crate::model::{FunctionId, ScopeId, SourceLine, UnitId, VariableId};
+use crate::spirv::binding::{Position, Statement};
+use crate::spirv::opcodes as op;
+use crate::spirv::operand::Field;
+use crate::spirv::read::Fact;
+use crate::spirv::table::Name;
+use crate::spirv::words::{Id, Instruction};
+
+/// A scope as it is said: with the call that it was inlined at.
+type Said = (Id, Option<Id>);
+
+/// Where in a function one is, and what holds there.
+struct Body {
+    function: Id,
+    described: Option<FunctionId>,
+    unit: UnitId,
+    block: Option<Id>,
+    /// How many instructions of the block have passed.
+    index: u32,
+    /// Whether all of them are `OpPhi` and `OpVariable`.
+    is_start: bool,
+    /// What is said here.
+    said: Option<Said>,
+    line: Option<SourceLine>,
+    /// What the statements so far say.
+    scope: Option<ScopeId>,
+    told: Option<SourceLine>,
+    /// The variable of the value that was said right before.
+    last: Option<VariableId>,
+    scopes: HashMap<Said, Option<ScopeId>>,
+}
+
+impl<'a> Raiser<'_, 'a> {
+    pub(super) fn bodies(&mut self) -> Result<()> {
+        for function in self.facts.layout().functions().to_vec() {
+            let described = self.code.get(&function.id).copied();
+            let own = described.map(|described| self.m.described().function(described).scope);
+            let unit = own.map(|own| self.m.described().scope(own).unit);
+            let mut body = Body {
+                function: function.id,
+                described,
+                unit: unit.unwrap_or_else(|| self.first_unit()),
+                block: None,
+                index: 0,
+                is_start: true,
+                said: None,
+                line: None,
+                scope: own,
+                told: None,
+                last: None,
+                scopes: HashMap::new(),
+            };
+            for instruction in self.facts.layout().words().between(function.at) {
+                match self.facts.fact(instruction) {
+                    Some(fact) if fact.set != self.set => {}
+                    Some(fact) => self.said(&mut body, &fact)?,
+                    None => self.instruction(&mut body, instruction)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn instruction(&mut self, body: &mut Body, instruction: Instruction<'_>) -> Result<()> {
+        let opcode = instruction.opcode();
+        match (opcode, instruction.operands()) {
+            (op::LABEL, _) => {
+                body.block = instruction.result();
+                (body.index, body.is_start) = (0, true);
+                (body.said, body.line, body.last) = (None, None, None);
+            }
+            (op::LINE, &[file, line, column]) => {
+                let path = self.facts.layout().string(Id(file));
+                let file = path.and_then(|path| self.m.file(body.unit, &path, None).ok());
+                body.line = file.filter(|_| line != 0).map(|file| SourceLine { file, line, column });
+            }
+            (op::LINE | op::NO_LINE, _) => body.line = None,
+            _ if body.block.is_some() => {
+                body.last = None;
+                body.is_start &= matches!(opcode, op::PHI | op::VARIABLE);
+                if !body.is_start {
+                    self.state(body)?;
+                }
+                body.index += 1;
+                if op::is_terminator(opcode) {
+                    body.block = None;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What holds of the next instruction, where that is something else than what the statements say.
+    fn state(&mut self, body: &mut Body) -> Result<()> {
+        let Some(position) = body.position() else { return Ok(()) };
+        let scope = match body.said {
+            Some(said) => self.scope_said(body, said)?,
+            None => None,
+        };
+        if scope != body.scope {
+            body.scope = scope;
+            self.binding.statements.push((position, Statement::Scope(scope)));
+        }
+        if body.line != body.told {
+            body.told = body.line;
+            self.binding.statements.push((position, Statement::Line(body.line)));
+        }
+        Ok(())
+    }
+
+    fn scope_said(&mut self, body: &mut Body, said: Said) -> Result<Option<ScopeId>> {
+        if let Some(&known) = body.scopes.get(&said) {
+            return Ok(known);
+        }
+        let of = self.scopes.get(&self.not_template(said.0)).copied();
+        let scope = match (of, said.1) {
+            (Some(of), Some(inlined)) => self.instance(of, inlined)?,
+            (of, _) => of,
+        };
+        // A scope of another function says nothing of these instructions.
+        let module = self.m.described();
+        let scope =
+            scope.filter(|&scope| body.described.is_some() && module.function_of(scope) == body.described);
+        body.scopes.insert(said, scope);
+        Ok(scope)
+    }
+
+    fn said(&mut self, body: &mut Body, fact: &Fact<'a>) -> Result<()> {
+        match fact.name() {
+            Some(Name::Scope) => {
+                body.said = fact.id(Field::Scope).map(|scope| (scope, fact.id(Field::Inlined)));
+                if let Some(said) = body.said
+                    && self.scope_said(body, said)?.is_none()
+                {
+                    self.list(fact, "the scope is none of the function, and its instructions are of none");
+                }
+            }
+            Some(Name::NoScope) => body.said = None,
+            Some(Name::Line) => {
+                let unit = body.unit;
+                let (line, column) = (self.word(fact, Field::LineStart), self.word(fact, Field::ColumnStart));
+                let file = fact.id(Field::Source).and_then(|source| self.file(source, unit));
+                body.line = file.filter(|_| line != 0).map(|file| SourceLine { file, line, column });
+                if self.word(fact, Field::LineEnd) != line {
+                    self.list(fact, "a range of lines is described as its first");
+                }
+            }
+            Some(Name::NoLine) => body.line = None,
+            Some(Name::Declare | Name::Value) => self.value(body, fact)?,
+            // Of functions.
+            Some(Name::FunctionDefinition) => {}
+            _ => self.list(fact, "it stands in a function"),
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, body: &mut Body, fact: &Fact<'a>) -> Result<()> {
+        let before = body.last.take();
+        let variable = match fact.id(Field::LocalVariable) {
+            Some(variable) => self.variable_said(body, variable)?,
+            None => None,
+        };
+        let Some(variable) = variable else {
+            self.list(fact, "the variable is none of the function, or of what was inlined into it here");
+            return Ok(());
+        };
+        let Some(position) = body.position() else {
+            self.list(fact, "it is in no block");
+            return Ok(());
+        };
+        let made = self.held(fact);
+        let Some(held) = self.made(fact, made) else { return Ok(()) };
+        let defined = self.facts.layout().definition(held.id());
+        if defined.is_some_and(|it| it.opcode() == op::UNDEF) && held.operations(false).is_empty() {
+            self.binding.value(position, variable, &[]);
+            return Ok(());
+        }
+        if fact.name() == Some(Name::Declare) {
+            self.binding.declare(position, variable, held);
+            return Ok(());
+        }
+        body.last = Some(variable);
+        let all = &mut self.binding;
+        // Of several that follow each other, each can hold some of the bits.
+        if before == Some(variable)
+            && let Some((_, Statement::Value { held: first, count, .. })) = all.statements.last_mut()
+            && let Some(bits) = &held.bits
+        {
+            let others = &all.held[*first as usize..(*first + *count) as usize];
+            let is_apart = |other: &crate::spirv::Held| {
+                other.bits.as_ref().is_some_and(|other| bits.end <= other.start || other.end <= bits.start)
+            };
+            if others.iter().all(is_apart) {
+                *count += 1;
+                all.held.push(held);
+                return Ok(());
+            }
+        }
+        all.value(position, variable, &[held]);
+        Ok(())
+    }
+
+    /// The variable of the function, or the instance of that of an inlined one.
+    fn variable_said(&mut self, body: &Body, id: Id) -> Result<Option<VariableId>> {
+        if let Some(inlined) = self.get(id).filter(|fact| fact.name() == Some(Name::InlinedVariable)) {
+            let both = inlined.id(Field::Variable).zip(inlined.id(Field::Inlined));
+            return match both {
+                Some((variable, inlined)) => self.instance_in(body, variable, inlined),
+                None => Ok(None),
+            };
+        }
+        let Some(&variable) = self.variables.get(&id) else { return Ok(None) };
+        let module = self.m.described();
+        let of = module.function_of(module.variable(variable).scope);
+        // From the innermost call outwards, the first one of the variable's function.
+        let (mut said, mut steps) = (body.said, 0);
+        while let Some((scope, Some(inlined))) = said {
+            let scope = self.scopes.get(&self.not_template(scope));
+            if of.is_some() && scope.and_then(|&scope| self.m.described().function_of(scope)) == of {
+                return self.instance_in(body, id, inlined);
+            }
+            let at = self.get(inlined).filter(|at| at.name() == Some(Name::InlinedAt));
+            said = at.and_then(|at| Some((at.id(Field::Scope)?, at.id(Field::Inlined))));
+            steps += 1;
+            if steps > MOST_CALLS {
+                return Ok(None);
+            }
+        }
+        Ok((of.is_some() && of == body.described).then_some(variable))
+    }
+
+    fn instance_in(&mut self, body: &Body, variable: Id, inlined: Id) -> Result<Option<VariableId>> {
+        let instance = self.inlined_variable(variable, inlined)?;
+        let module = self.m.described();
+        let is_here = |id: &VariableId| module.function_of(module.variable(*id).scope) == body.described;
+        Ok(instance.filter(is_here))
+    }
+}
+
+/// How many calls around a variable are looked at.
+const MOST_CALLS: usize = 1 << 12;
+
+impl Body {
+    fn position(&self) -> Option<Position> {
+        Some(Position::before(self.function, self.block?, self.index))
+    }
+}

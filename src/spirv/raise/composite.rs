@@ -1,0 +1,240 @@
+//! What composite types are made of: members, base classes, parameters of templates.
+
+use super::flags::{self, Flags};
+use super::order::Node;
+use super::{Made, Raiser, refused};
+use crate::build::{DataMember, Template};
+use crate::error::Result;
+use crate::model::{TypeId, UnitId};
+use crate::spirv::opcodes as op;
+use crate::spirv::operand::Field;
+use crate::spirv::read::Fact;
+use crate::spirv::table::Name;
+use crate::spirv::words::Id;
+
+/// A parameter of a template, and what it stands for.
+enum Parameter {
+    Type(String, Option<TypeId>),
+    Value(String, TypeId, Vec<u8>),
+    Template(String, String),
+    Pack(String, Vec<Parameter>),
+}
+
+impl Parameter {
+    fn as_template(&self) -> Template<'_> {
+        match self {
+            Self::Type(name, ty) => Template::ty(name, *ty),
+            Self::Value(name, ty, value) => Template::value(name, *ty, value),
+            Self::Template(name, template) => Template::named(name, template),
+            Self::Pack(name, all) => {
+                Template::pack(name, all.iter().map(Self::as_template).collect::<Vec<_>>())
+            }
+        }
+    }
+}
+
+impl<'a> Raiser<'_, 'a> {
+    /// Members of composite types, in order. They can be of any type.
+    pub(super) fn members(&mut self) -> Result<()> {
+        while let Some((id, unit, ty)) = self.composites.pop() {
+            let Some(fact) = self.get(id) else { continue };
+            let is_own = self.own_unit(id) == unit;
+            for member in fact.ids(Field::Member) {
+                let Some(member) = self.get(member).filter(|member| member.set == fact.set) else {
+                    self.list(&fact, format!("its member {member} is no debug instruction"));
+                    continue;
+                };
+                let made = match member.name() {
+                    Some(Name::TypeMember) if self.is_static_member(&member) => Ok(()),
+                    Some(Name::TypeMember) => self.member(&member, unit, ty)?,
+                    Some(Name::TypeInheritance) => self.base(&member, unit, ty)?,
+                    Some(Name::Function | Name::FunctionDeclaration) => {
+                        let scope = member.id(Field::Scope).map(|scope| self.not_template(scope));
+                        match scope == Some(id) || !is_own {
+                            true => Ok(()),
+                            false => Err("its scope is not the type that it is a member of".into()),
+                        }
+                    }
+                    _ => Err(format!("it is no member of {id}")),
+                };
+                self.made(&member, made);
+            }
+            if let Some(template) = self.templates.get(&id).and_then(|&template| self.get(template)) {
+                for parameter in self.template_parameters(&template, unit)? {
+                    let made = self.m.template(ty, parameter.as_template()).map(drop).map_err(refused);
+                    self.made(&template, made);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn member(&mut self, fact: &Fact<'a>, unit: UnitId, of: TypeId) -> Result<Made<()>> {
+        if let Some(ty) = fact.id(Field::Type) {
+            self.want(Node::Type(ty, unit))?;
+        }
+        Ok(self.data_member(fact, unit, of))
+    }
+
+    fn data_member(&mut self, fact: &Fact<'a>, unit: UnitId, of: TypeId) -> Made<()> {
+        let ty = self.ty(fact, Field::Type, unit)?;
+        let name = self.text(fact, Field::Name);
+        let offset = self.number(fact, Field::Offset).ok_or("its offset is not known")?;
+        let bits = self.number(fact, Field::Size);
+        let data = self.m.described().ty(ty);
+        let (whole, of_values) = (data.bits(), data.value_bits());
+        let is_whole = bits.is_none() || whole.is_none() || bits == whole || bits == of_values;
+        let mut member = match is_whole && offset.is_multiple_of(8) {
+            true => DataMember::new(&name, ty, offset / 8),
+            false => DataMember::bit_field(&name, ty, offset, bits.or(whole).unwrap_or_default()),
+        };
+        let mut flags = Flags(self.word(fact, Field::Flags));
+        if let Some(access) = flags.access() {
+            member = member.accessibility(access);
+        }
+        if flags.take(flags::ARTIFICIAL) {
+            member = member.artificial();
+        }
+        self.rest(fact, flags);
+        if let Some(line) = self.line(fact, unit) {
+            member = member.declared_at(line);
+        }
+        if fact.operand(Field::Value).is_some() {
+            self.list(fact, "the value of a member that is not static is not described");
+        }
+        self.m.data_member(of, member).map(drop).map_err(refused)
+    }
+
+    fn base(&mut self, fact: &Fact<'a>, unit: UnitId, of: TypeId) -> Result<Made<()>> {
+        if let Some(parent) = fact.id(Field::Parent) {
+            self.want(Node::Type(parent, unit))?;
+        }
+        Ok(self.base_class(fact, unit, of))
+    }
+
+    fn base_class(&mut self, fact: &Fact<'a>, unit: UnitId, of: TypeId) -> Made<()> {
+        let parent = self.ty(fact, Field::Parent, unit)?;
+        let offset = self.number(fact, Field::Offset).ok_or("its offset is not known")?;
+        if !offset.is_multiple_of(8) {
+            return Err(format!("it begins at bit {offset}"));
+        }
+        let mut flags = Flags(self.word(fact, Field::Flags));
+        let access = flags.access();
+        self.rest(fact, flags);
+        let size = self.number(fact, Field::Size);
+        if size != self.m.described().ty(parent).bits() {
+            self.list(fact, "its size is described as that of the base class");
+        }
+        self.m.base(of, parent, offset / 8, access).map(drop).map_err(refused)
+    }
+
+    pub(super) fn is_static_member(&self, fact: &Fact<'_>) -> bool {
+        self.word(fact, Field::Flags) & flags::STATIC_MEMBER != 0
+    }
+
+    /// Adds the parameters of the template that a function is of.
+    pub(super) fn function_template(&mut self, id: Id) -> Result<()> {
+        let template = self.templates.get(&id).and_then(|&template| self.get(template));
+        let (Some(template), Some(unit)) = (template, self.unit_of(id)) else { return Ok(()) };
+        let Some(&function) = self.functions.get(&id) else { return Ok(()) };
+        for parameter in self.template_parameters(&template, unit)? {
+            let function = self.m.describe_function(function);
+            let made = function.and_then(|mut of| of.template(parameter.as_template()).map(drop));
+            self.made(&template, made.map_err(refused));
+        }
+        Ok(())
+    }
+
+    fn template_parameters(&mut self, template: &Fact<'a>, unit: UnitId) -> Result<Vec<Parameter>> {
+        let mut all = Vec::new();
+        for id in template.ids(Field::Parameter) {
+            let Some(fact) = self.get(id) else {
+                self.list(template, format!("its parameter {id} is no debug instruction"));
+                continue;
+            };
+            let made = self.template_parameter(&fact, unit, true)?;
+            all.extend(self.made(&fact, made));
+        }
+        Ok(all)
+    }
+
+    fn template_parameter(
+        &mut self,
+        fact: &Fact<'a>,
+        unit: UnitId,
+        is_outer: bool,
+    ) -> Result<Made<Parameter>> {
+        let name = self.text(fact, Field::Name);
+        // The LLVM translator has 16 and 17 the other way round: a template has its name where a pack has its source.
+        let operand = |index: usize| fact.operands.get(index).copied().map(Id);
+        let is_string = |id: Id| self.facts.layout().string(id).is_some();
+        match fact.name() {
+            Some(Name::TypeTemplateParameter) => {
+                if let Some(ty) = fact.id(Field::ActualType) {
+                    self.want(Node::Type(ty, unit))?;
+                }
+                self.unlined(fact);
+                let ty = match self.pointee(fact, Field::ActualType, unit) {
+                    Ok(ty) => ty,
+                    Err(what) => return Ok(Err(what)),
+                };
+                let value = fact.id(Field::Value).filter(|&value| !self.is_nothing(value));
+                let Some(value) = value else { return Ok(Ok(Parameter::Type(name, ty))) };
+                let Some(ty) = ty else { return Ok(Err("a value without a type".into())) };
+                Ok(self.constant(value, ty).map(|value| Parameter::Value(name, ty, value)))
+            }
+            Some(Name::TypeTemplateTemplateParameter | Name::TypeTemplateParameterPack) => {
+                self.unlined(fact);
+                if let Some(template) = operand(1).filter(|&id| is_string(id)) {
+                    let template = self.facts.layout().string(template).unwrap_or_default();
+                    return Ok(Ok(Parameter::Template(name, template)));
+                }
+                if !is_outer {
+                    return Ok(Err("a pack is in a pack".into()));
+                }
+                let mut all = Vec::new();
+                for &id in fact.operands.get(4..).unwrap_or_default() {
+                    let Some(inner) = self.get(Id(id)) else {
+                        self.list(fact, format!("its parameter {} is no debug instruction", Id(id)));
+                        continue;
+                    };
+                    // Recursion ends here: a pack is in no pack.
+                    let made = self.template_parameter(&inner, unit, false)?;
+                    all.extend(self.made(&inner, made));
+                }
+                Ok(Ok(Parameter::Pack(name, all)))
+            }
+            _ => Ok(Err("it is no parameter of a template".into())),
+        }
+    }
+
+    /// Where the parameter of a template is declared has no place.
+    fn unlined(&mut self, fact: &Fact<'_>) {
+        if self.word(fact, Field::Line) != 0 {
+            self.list(fact, "where it is declared is not described");
+        }
+    }
+
+    /// The bytes of a constant that has a type, as they would be in memory.
+    pub(super) fn constant(&self, id: Id, ty: TypeId) -> Made<Vec<u8>> {
+        let bits = self.m.described().ty(ty).bits();
+        let Some(bytes) = bits.and_then(|bits| usize::try_from(bits.div_ceil(8)).ok()).filter(|&it| it <= 64)
+        else {
+            return Err(format!("the constant {id} is of a type without a size, or of a large one"));
+        };
+        let layout = self.facts.layout();
+        let constant = layout.definition(id).filter(|_| layout.constant(id).is_some());
+        let mut value: Vec<u8> = match constant.map(|it| (it.opcode(), it.operands())) {
+            Some((op::CONSTANT, words)) => words.iter().flat_map(|word| word.to_le_bytes()).collect(),
+            Some((op::CONSTANT_TRUE, _)) => vec![1],
+            Some((op::CONSTANT_FALSE | op::CONSTANT_NULL, _)) => Vec::new(),
+            _ => return Err(format!("the value of {id} is not known")),
+        };
+        let is_negative = layout.constant(id).and_then(|it| it.value).is_some_and(|it| it >> 63 != 0);
+        value.resize(bytes, if is_negative { 0xff } else { 0 });
+        if self.m.target().is_big_endian() {
+            value.reverse();
+        }
+        Ok(value)
+    }
+}

@@ -1,0 +1,299 @@
+//! Functions, their declarations and parameters.
+
+use super::flags::{self, Flags};
+use super::order::Node;
+use super::{Made, Raiser, refused};
+use crate::error::Result;
+use crate::model::{FunctionId, ScopeKind, UnitId};
+use crate::spirv::operand::Field;
+use crate::spirv::read::Fact;
+use crate::spirv::table::{Name, Set};
+use crate::spirv::words::Id;
+
+/// A parameter: its variable, if there is one, and its type.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slot {
+    pub variable: Option<Id>,
+    pub ty: Option<Id>,
+}
+
+impl<'a> Raiser<'_, 'a> {
+    /// What has to be known of others before anything is made.
+    pub(super) fn look(&mut self) {
+        let mut variables: hashbrown::HashMap<Id, Vec<(u32, Id)>> = Default::default();
+        for fact in self.iter() {
+            let id = fact.result;
+            match fact.name() {
+                Some(Name::TypeComposite) => {
+                    for member in fact.ids(Field::Member) {
+                        self.owners.entry(member).or_insert(id);
+                    }
+                }
+                Some(Name::TypeTemplate) => {
+                    let of = fact.id(Field::Target).map(|target| *self.templates.entry(target).or_insert(id));
+                    if of.is_some_and(|first| first != id) {
+                        self.list(&fact, "what it is the template of has another");
+                    }
+                }
+                Some(Name::LexicalBlockDiscriminator) => {
+                    if let Some(scope) = fact.id(Field::Scope) {
+                        self.discriminators.entry(scope).or_default().push(id);
+                    }
+                }
+                Some(Name::LocalVariable) => {
+                    let scope = fact.id(Field::Scope).map(|scope| self.not_template(scope));
+                    let of = scope.and_then(|scope| self.get(scope)).and_then(|scope| scope.name());
+                    let is_function = matches!(of, Some(Name::Function | Name::FunctionDeclaration));
+                    if let (Some(scope), Some(_)) = (scope, fact.operand(Field::ArgNumber)) {
+                        match is_function {
+                            true => {
+                                let number = self.word(&fact, Field::ArgNumber);
+                                variables.entry(scope).or_default().push((number, id));
+                            }
+                            false => self.list(&fact, "a parameter that is in no function is a variable"),
+                        }
+                    }
+                }
+                _ => {}
+            }
+            let is_scope = matches!(
+                fact.name(),
+                Some(Name::LexicalBlock | Name::LexicalBlockDiscriminator | Name::InlinedAt | Name::Scope)
+            );
+            if is_scope {
+                self.with_body.extend(fact.id(Field::Scope));
+            }
+        }
+        for fact in self.iter() {
+            match fact.name() {
+                Some(Name::TypeMember | Name::TypeInheritance) if !self.owners.contains_key(&fact.result) => {
+                    self.list(&fact, "no type has it among its members");
+                }
+                Some(Name::Function | Name::FunctionDeclaration) => {
+                    let of = variables.remove(&fact.result).unwrap_or_default();
+                    self.slots_of(&fact, of);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The parameters of a function: those of its type, each with its variable, and variables that are more.
+    fn slots_of(&mut self, fact: &Fact<'a>, mut variables: Vec<(u32, Id)>) {
+        let ty = self.named(fact, Field::Type, Name::TypeFunction);
+        let mut types: Vec<Id> = ty.iter().flat_map(|ty| ty.ids(Field::ParameterType)).collect();
+        // The LLVM translator has one without a type at the end if there can be more.
+        if types.last().is_some_and(|&last| self.is_nothing(last)) {
+            types.pop();
+        }
+        variables.sort_by_key(|&(number, _)| number);
+        let mut variables = variables.into_iter().peekable();
+        let mut slots = Vec::new();
+        let variable = |(_, id): (u32, Id)| Slot {
+            variable: Some(id),
+            ty: self.get(id).and_then(|fact| fact.id(Field::Type)),
+        };
+        for (index, ty) in (1..).zip(types) {
+            match variables.peek().is_some_and(|&(number, _)| number <= index) {
+                true => {
+                    while let Some(of) = variables.next_if(|&(number, _)| number <= index) {
+                        slots.push(variable(of));
+                    }
+                }
+                false => slots.push(Slot { variable: None, ty: Some(ty) }),
+            }
+        }
+        slots.extend(variables.map(variable));
+        for (index, slot) in (0..).zip(&slots) {
+            self.slots.extend(slot.variable.map(|variable| (variable, (fact.result, index))));
+        }
+        self.parameters.insert(fact.result, slots);
+    }
+
+    /// Return types, parameters, and parameters of templates. They can be of any type.
+    pub(super) fn signatures(&mut self) -> Result<()> {
+        for (id, function) in self.functions.clone() {
+            let (Some(fact), Some(unit)) = (self.get(id), self.unit_of(id)) else { continue };
+            self.returns(&fact, function, unit)?;
+            let count = self.parameters.get(&id).map_or(0, Vec::len) as u32;
+            if let Some(last) = count.checked_sub(1) {
+                self.want(Node::Parameter(id, last))?;
+            }
+            self.function_template(id)?;
+        }
+        Ok(())
+    }
+
+    fn returns(&mut self, fact: &Fact<'a>, function: FunctionId, unit: UnitId) -> Result<()> {
+        let Some(ty) = self.named(fact, Field::Type, Name::TypeFunction) else {
+            self.list(fact, "its type is that of no function, and not described");
+            return Ok(());
+        };
+        let mut flags = Flags(self.word(&ty, Field::Flags));
+        flags.take(flags::PROTOTYPED);
+        self.rest(&ty, flags);
+        if let Some(returns) = ty.id(Field::ReturnType) {
+            self.want(Node::Type(returns, unit))?;
+        }
+        let is_variadic = ty.ids(Field::ParameterType).last().is_some_and(|last| self.is_nothing(last));
+        let made = self.pointee(&ty, Field::ReturnType, unit);
+        let Some(returns) = self.made(&ty, made) else { return Ok(()) };
+        let declared = self.m.described().function(function).specification;
+        let Ok(mut of) = self.m.describe_function(function) else { return Ok(()) };
+        if declared.is_none() {
+            if is_variadic {
+                of.variadic();
+            }
+            if let Some(Err(error)) = returns.map(|returns| of.returns(returns).map(drop)) {
+                self.list(fact, refused(error));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn make_parameter(&mut self, id: Id, index: u32) {
+        let Some(&Slot { variable, ty }) = self.parameters.get(&id).and_then(|all| all.get(index as usize))
+        else {
+            return;
+        };
+        let Some(&function) = self.functions.get(&id) else { return };
+        let Some(fact) = self.get(variable.unwrap_or(id)) else { return };
+        let unit = self.own_unit(id);
+        let ty = ty.and_then(|ty| self.types.get(&(self.not_template(ty), unit)).copied());
+        let Some(ty) = ty else {
+            self.list(&fact, format!("parameter {} is of no type, and is not described", index + 1));
+            return;
+        };
+        let name = variable.map(|_| self.text(&fact, Field::Name)).unwrap_or_default();
+        match self.m.parameter(function, &name, ty).map(|parameter| parameter.id()) {
+            Ok(parameter) => {
+                if let Some(variable) = variable {
+                    self.variables.insert(variable, parameter);
+                    self.describe_local(&fact, parameter, unit);
+                }
+            }
+            Err(error) => self.list(&fact, refused(error)),
+        }
+    }
+
+    /// A function, or the declaration of one.
+    pub(super) fn function(&mut self, fact: &Fact<'a>) -> Made<()> {
+        let id = fact.result;
+        let parent = self.parent(fact)?;
+        let unit = self.unit_of(id).ok_or("it is in no unit")?;
+        let (name, linkage) = (self.text(fact, Field::Name), self.text(fact, Field::LinkageName));
+        let mut flags = Flags(self.word(fact, Field::Flags));
+        let is_definition = flags.take(flags::DEFINITION);
+        let code = fact.id(Field::Function).filter(|&code| !self.is_nothing(code));
+        let is_declaration = fact.name() == Some(Name::FunctionDeclaration)
+            || !is_definition && code.is_none() && !self.with_body.contains(&id);
+        let declaration = fact.id(Field::Declaration).filter(|&id| !self.is_nothing(id));
+        let declaration = declaration.and_then(|id| match self.functions.get(&id) {
+            Some(&declaration) => Some(declaration),
+            None => {
+                self.list(fact, format!("its declaration {id} is not described"));
+                None
+            }
+        });
+        let line = self.line(fact, unit);
+        let is_member = matches!(self.m.described().scope(parent).kind, ScopeKind::Type(_));
+        let access = if is_member || declaration.is_some() { flags.access() } else { None };
+        let made = match declaration {
+            Some(declaration) => self.m.function_definition(parent, declaration),
+            None if is_declaration => self.m.function_declaration(parent, &name),
+            None => self.m.function(parent, &name),
+        };
+        let mut function = made.map_err(refused)?;
+        let (function_id, mut otherwise) = (function.id(), None);
+        if !flags.take(flags::LOCAL) {
+            function.external();
+        }
+        match declaration {
+            None => {
+                if !linkage.is_empty() && linkage != name {
+                    function.linkage_name(&linkage);
+                }
+                access.map(|access| function.accessibility(access).id());
+                if flags.take(flags::EXPLICIT) {
+                    function.explicit();
+                }
+            }
+            Some(declaration) => {
+                let _ = flags.take(flags::EXPLICIT);
+                otherwise = Some(declaration);
+            }
+        }
+        if let Some(line) = line {
+            function.declared_at(line);
+            function.body_line(self.facts.number(fact, Field::ScopeLine).unwrap_or_default() as u32);
+        }
+        self.functions.insert(id, function_id);
+        let module = self.m.described();
+        let scope = module.function(function_id).scope;
+        self.scopes.insert(id, scope);
+        if let Some(of) = otherwise.map(|of| module.function(of)) {
+            let said = of.linkage_name.map_or(module.string(of.name), |name| module.string(name));
+            let is_same = module.string(of.name) == name && (linkage.is_empty() || linkage == said);
+            if !is_same {
+                self.list(fact, "its name is not that of its declaration, and is not described");
+            }
+        }
+        flags.take(flags::PROTOTYPED);
+        self.optimized(&mut flags, unit);
+        self.rest(fact, flags);
+        if let Some(code) = code {
+            self.bind(fact, code, function_id);
+        }
+        Ok(())
+    }
+
+    /// What is optimized is of a unit that is.
+    pub(super) fn optimized(&mut self, flags: &mut Flags, unit: UnitId) {
+        if flags.take(flags::OPTIMIZED)
+            && let Ok(mut unit) = self.m.describe_unit(unit)
+        {
+            unit.optimized();
+        }
+    }
+
+    /// The code of a function is that of an `OpFunction`.
+    fn bind(&mut self, fact: &Fact<'_>, code: Id, function: FunctionId) {
+        let is_there = self.facts.layout().functions().iter().any(|one| one.id == code);
+        if !is_there {
+            self.list(fact, format!("{code} is no OpFunction"));
+        } else if self.code.contains_key(&code) {
+            self.list(fact, format!("another describes {code} already"));
+        } else if self.binding.function_id(function).is_some() {
+            self.list(fact, "it has code already");
+        } else {
+            self.code.insert(code, function);
+            self.binding.function(function, code);
+        }
+    }
+
+    /// Of the set that has an instruction for it, which code is whose; and which functions are entered from the host.
+    pub(super) fn definitions(&mut self) {
+        for fact in self.iter() {
+            if (fact.set, fact.name()) == (Set::Shader, Some(Name::FunctionDefinition)) {
+                let function = fact.id(Field::Function).and_then(|id| self.functions.get(&id).copied());
+                match (function, fact.id(Field::Definition)) {
+                    (Some(function), Some(code)) => self.bind(&fact, code, function),
+                    _ => self.list(&fact, "the function is not described"),
+                }
+            }
+        }
+        for instruction in self.facts.layout().words().instructions() {
+            if instruction.opcode() != crate::spirv::opcodes::ENTRY_POINT {
+                continue;
+            }
+            let function = instruction.operands().get(1).and_then(|&code| self.code.get(&Id(code)));
+            // One that is seen in its unit only cannot be.
+            let Some(&function) = function else { continue };
+            if self.m.described().function(function).is_external
+                && let Ok(mut function) = self.m.describe_function(function)
+            {
+                function.kernel();
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Inlined calls: section 4.7. `DebugInlinedAt` says where; the scope that it is named with says what was called.
+
+use hashbrown::HashSet;
+
+use super::{Raiser, refused};
+use crate::error::Result;
+use crate::model::{ScopeId, ScopeKind, SourceLine, VariableId};
+use crate::spirv::operand::Field;
+use crate::spirv::read::Fact;
+use crate::spirv::table::Name;
+use crate::spirv::words::Id;
+
+impl<'a> Raiser<'_, 'a> {
+    /// The scope that is an instance of a function's, or of one in it, where that was inlined.
+    pub(super) fn instance(&mut self, scope: ScopeId, inlined: Id) -> Result<Option<ScopeId>> {
+        // The calls around it come first.
+        let (mut calls, mut seen) = (vec![(scope, inlined)], HashSet::new());
+        while let Some(&call) = calls.last()
+            && !self.instances.contains_key(&call)
+        {
+            let Some(at) = self.inlined_at(call.1) else {
+                self.instances.insert(call, None);
+                break;
+            };
+            if !seen.insert(call.1) {
+                self.list(&at, "the call is inlined into itself");
+                self.instances.insert(call, None);
+                break;
+            }
+            let Some(outer) = self.scope_of(&at) else { break };
+            match at.id(Field::Inlined) {
+                Some(next) => calls.push((outer, next)),
+                None => break,
+            }
+        }
+        while let Some(call) = calls.pop() {
+            if !self.instances.contains_key(&call) {
+                let made = self.call(call.0, call.1)?;
+                self.instances.insert(call, made);
+            }
+        }
+        Ok(self.instances.get(&(scope, inlined)).copied().flatten())
+    }
+
+    fn inlined_at(&self, id: Id) -> Option<Fact<'a>> {
+        self.get(id).filter(|fact| fact.name() == Some(Name::InlinedAt))
+    }
+
+    /// The scope that an instruction names.
+    pub(super) fn scope_of(&self, fact: &Fact<'_>) -> Option<ScopeId> {
+        let id = fact.id(Field::Scope)?;
+        self.scopes.get(&self.not_template(id)).copied()
+    }
+
+    /// The same, where the call around is there already.
+    fn call(&mut self, scope: ScopeId, inlined: Id) -> Result<Option<ScopeId>> {
+        let Some(at) = self.inlined_at(inlined) else { return Ok(None) };
+        let outer = self.scope_of(&at);
+        let parent = match at.id(Field::Inlined) {
+            Some(next) => outer.and_then(|outer| self.instances.get(&(outer, next)).copied().flatten()),
+            None => outer,
+        };
+        let Some(parent) = parent else {
+            self.list(&at, "the scope into which it was inlined is not described");
+            return Ok(None);
+        };
+        let (mut blocks, mut of) = (Vec::new(), scope);
+        let mut instance = loop {
+            if let Some(known) = self.instances.get(&(of, inlined)) {
+                match *known {
+                    Some(known) => break known,
+                    None => return Ok(None),
+                }
+            }
+            let module = self.m.described();
+            let data = module.scope(of);
+            match (&data.kind, data.parent) {
+                (ScopeKind::Block, Some(parent)) => {
+                    blocks.push(of);
+                    of = parent;
+                }
+                (&ScopeKind::Function(function), _) => {
+                    let call = self.call_line(&at, parent);
+                    self.take_room()?;
+                    match self.m.inlined(parent, function, &[], call).map_err(refused) {
+                        Ok(instance) => break self.kept(of, inlined, instance),
+                        Err(what) => {
+                            self.list(&at, what);
+                            return Ok(None);
+                        }
+                    }
+                }
+                _ => {
+                    self.list(&at, "what was inlined is no function, and no block of one");
+                    return Ok(None);
+                }
+            }
+        };
+        for block in blocks.into_iter().rev() {
+            self.take_room()?;
+            instance = match self.m.inlined_block(instance, block, &[]).map_err(refused) {
+                Ok(instance) => self.kept(block, inlined, instance),
+                Err(what) => {
+                    self.list(&at, what);
+                    return Ok(None);
+                }
+            };
+        }
+        Ok(Some(instance))
+    }
+
+    fn kept(&mut self, of: ScopeId, inlined: Id, instance: ScopeId) -> ScopeId {
+        self.instances.insert((of, inlined), Some(instance));
+        instance
+    }
+
+    /// The call's line, of the file of the scope that it is in: no other is said.
+    fn call_line(&mut self, at: &Fact<'a>, parent: ScopeId) -> SourceLine {
+        let unit = self.m.described().scope(parent).unit;
+        let scope = at.id(Field::Scope).and_then(|scope| self.get(self.not_template(scope)));
+        let source = scope.and_then(|scope| scope.id(Field::Source));
+        let file = source.and_then(|source| self.file(source, unit));
+        let file = file.unwrap_or_else(|| self.m.described().unit(unit).file);
+        SourceLine { file, line: self.word(at, Field::Line), column: 0 }
+    }
+
+    /// The variable that is an instance of a function's, where that was inlined.
+    pub(super) fn inlined_variable(&mut self, variable: Id, inlined: Id) -> Result<Option<VariableId>> {
+        if let Some(&known) = self.inlined_variables.get(&(variable, inlined)) {
+            return Ok(Some(known));
+        }
+        let Some(&origin) = self.variables.get(&variable) else { return Ok(None) };
+        let scope = self.m.described().variable(origin).scope;
+        let Some(scope) = self.instance(scope, inlined)? else { return Ok(None) };
+        self.take_room()?;
+        let instance = self.m.inlined_variable(scope, origin).map(|variable| variable.id());
+        match instance {
+            Ok(instance) => {
+                self.inlined_variables.insert((variable, inlined), instance);
+                Ok(Some(instance))
+            }
+            Err(error) => {
+                if let Some(fact) = self.get(variable) {
+                    self.list(&fact, refused(error));
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// Variables that are said to be inlined.
+    pub(super) fn inlined_variables(&mut self) -> Result<()> {
+        for fact in self.iter().filter(|fact| fact.name() == Some(Name::InlinedVariable)) {
+            let made = match (fact.id(Field::Variable), fact.id(Field::Inlined)) {
+                (Some(variable), Some(inlined)) => self.inlined_variable(variable, inlined)?,
+                _ => None,
+            };
+            if made.is_none() {
+                self.list(&fact, "it is not described: its variable or its call is not");
+            }
+        }
+        Ok(())
+    }
+
+    /// Inlined calls of which nothing is left: what was called is not known.
+    pub(super) fn lost_calls(&mut self) {
+        let known: HashSet<Id> = self.instances.keys().map(|&(_, inlined)| inlined).collect();
+        for fact in self.iter().filter(|fact| fact.name() == Some(Name::InlinedAt)) {
+            if !known.contains(&fact.result) {
+                self.list(&fact, "nothing is said to be inlined there, and it is not described");
+            }
+        }
+    }
+}

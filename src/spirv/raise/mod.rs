@@ -1,0 +1,320 @@
+//! Debug instructions back to a model, and to what their module has of it: of either set and any producer.
+//!
+//! It shares the table with what writes, and nothing else: what is said here of an instruction is what the
+//! specification says of it.
+//!
+//! ```text
+//!  Facts ──► order (what an instruction needs comes before it) ──► Builder ──► Module
+//!    └─────► body (scope, line, declares and values of each instruction) ────► Binding
+//! ```
+//!
+//! What is said and cannot be described is listed; what is not said is not guessed.
+
+mod body;
+mod composite;
+mod flags;
+mod functions;
+mod held;
+mod inlined;
+mod names;
+mod order;
+mod scopes;
+mod sources;
+mod types;
+mod variables;
+
+use hashbrown::{HashMap, HashSet};
+use indexmap::IndexMap;
+
+use super::LeftOut;
+use super::binding::Binding;
+use super::operand::Field;
+use super::read::{Fact, Facts};
+use super::table::{Name, Set};
+use super::words::Id;
+use crate::build::Builder;
+use crate::error::{At, Error, ErrorKind, Result};
+use crate::model::{FileId, FunctionId, Module, ScopeId, TypeId, UnitId, VariableId};
+use crate::target::Target;
+use order::Node;
+
+/// A model that was made of debug instructions.
+#[derive(Debug)]
+pub struct Raised {
+    /// What they describe.
+    pub module: Module,
+    /// What their module has of it. Positions count as in the same module without debug instructions, `OpLine` and
+    /// `OpNoLine`.
+    pub binding: Binding,
+    /// What they say and cannot be described, or is described otherwise.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// The model that debug instructions describe, for a target: its address spaces are those of pointers.
+///
+/// | the set says | the model has |
+/// |---|---|
+/// | a type used in several units | one for each of them |
+/// | a basic type that is `Unspecified`, or has no size | a type of which only the name is known |
+/// | a matrix | an array of vectors |
+/// | an enumeration without an underlying type | one of unsigned numbers of its size |
+/// | a parameter of a function's type that no variable is for | a parameter without a name |
+/// | several discriminators of a block | a block in it for each |
+/// | `DebugInlinedAt` | an inlined call for each function of which instructions, or variables, are there |
+///
+/// # Errors
+/// As [`Builder::finish`]: [`ErrorKind::CyclicType`] if a type contains itself. [`ErrorKind::TooLarge`] if so much is
+/// shared between units, or inlined, that describing each by itself takes far more room than the words.
+pub fn raise(facts: &Facts<'_>, target: &Target) -> Result<Raised> {
+    // A module can have both; nearly none has.
+    let set = facts.iter().next().map_or(Set::OpenCl, |fact| fact.set);
+    let mut raised = raise_set(facts, target, set)?;
+    if let Some(other) = facts.iter().find(|fact| fact.set != set) {
+        let what = format!("what {} says is not described", other.set.name());
+        raised.left_out.push(LeftOut { at: other.place(), what });
+    }
+    Ok(raised)
+}
+
+/// The same, of one of the sets that a module has.
+pub(super) fn raise_set(facts: &Facts<'_>, target: &Target, set: Set) -> Result<Raised> {
+    let mut raiser = Raiser::new(facts, target, set);
+    raiser.units();
+    if raiser.units.is_empty() {
+        if let Some(fact) = raiser.iter().next() {
+            raiser.list(&fact, "the module has no DebugCompilationUnit, and nothing of it is described");
+        }
+    } else {
+        raiser.entities()?;
+    }
+    let Raiser { m, binding, mut left_out, .. } = raiser;
+    left_out.sort_by_key(|left| left.at.word);
+    Ok(Raised { module: m.finish()?, binding, left_out })
+}
+
+/// Why something is not described, in words.
+type Made<T> = core::result::Result<T, String>;
+
+/// How often one instruction may be described again, on average: for another unit, or another call.
+const MOST_COPIES: usize = 64;
+
+struct Raiser<'f, 'a> {
+    facts: &'f Facts<'a>,
+    set: Set,
+    m: Builder,
+    binding: Binding,
+    left_out: Vec<LeftOut>,
+    /// What was listed of which word.
+    listed: HashSet<(usize, String)>,
+    /// How many entities there may be.
+    room: usize,
+    units: IndexMap<Id, UnitId>,
+    /// Of an entity, the unit that it is declared in.
+    declared_in: HashMap<Id, Option<UnitId>>,
+    /// The composite type that a member is of.
+    owners: HashMap<Id, Id>,
+    /// The sources, with their texts.
+    sources: IndexMap<Id, sources::Source>,
+    files: HashMap<(Id, UnitId), FileId>,
+    /// What was made, or could not be, or is being made.
+    seen: HashSet<Node>,
+    types: HashMap<(Id, UnitId), TypeId>,
+    scopes: HashMap<Id, ScopeId>,
+    functions: IndexMap<Id, FunctionId>,
+    variables: HashMap<Id, VariableId>,
+    /// Composite types whose members are not described yet.
+    composites: Vec<(Id, UnitId, TypeId)>,
+    /// Types that are declared in something else than a unit.
+    within: Vec<(Id, TypeId)>,
+    /// The parameters of each function, in order.
+    parameters: HashMap<Id, Vec<functions::Slot>>,
+    /// Where among them a variable is.
+    slots: HashMap<Id, (Id, u32)>,
+    /// Functions by the `OpFunction` of their code.
+    code: IndexMap<Id, FunctionId>,
+    /// Scopes of inlined calls: of a scope of the function, and the `DebugInlinedAt`.
+    instances: HashMap<(ScopeId, Id), Option<ScopeId>>,
+    inlined_variables: HashMap<(Id, Id), VariableId>,
+    /// Functions that have blocks, variables or instructions.
+    with_body: HashSet<Id>,
+    /// The template that a type or function is of.
+    templates: HashMap<Id, Id>,
+    /// Blocks, and their discriminators.
+    discriminators: HashMap<Id, Vec<Id>>,
+}
+
+impl<'f, 'a> Raiser<'f, 'a> {
+    fn new(facts: &'f Facts<'a>, target: &Target, set: Set) -> Self {
+        Self {
+            facts,
+            set,
+            m: Builder::new(target.clone()),
+            binding: Binding::new(),
+            left_out: Vec::new(),
+            listed: HashSet::new(),
+            room: facts.iter().count().saturating_mul(MOST_COPIES),
+            units: IndexMap::new(),
+            declared_in: HashMap::new(),
+            owners: HashMap::new(),
+            sources: IndexMap::new(),
+            files: HashMap::new(),
+            seen: HashSet::new(),
+            types: HashMap::new(),
+            scopes: HashMap::new(),
+            functions: IndexMap::new(),
+            variables: HashMap::new(),
+            composites: Vec::new(),
+            within: Vec::new(),
+            parameters: HashMap::new(),
+            slots: HashMap::new(),
+            code: IndexMap::new(),
+            instances: HashMap::new(),
+            inlined_variables: HashMap::new(),
+            with_body: HashSet::new(),
+            templates: HashMap::new(),
+            discriminators: HashMap::new(),
+        }
+    }
+
+    fn entities(&mut self) -> Result<()> {
+        self.look();
+        for fact in self.iter() {
+            let id = fact.result;
+            match fact.name() {
+                Some(
+                    Name::Function
+                    | Name::FunctionDeclaration
+                    | Name::LexicalBlock
+                    | Name::LexicalBlockDiscriminator,
+                ) => self.want(Node::Scope(id))?,
+                Some(Name::GlobalVariable) => self.want(Node::Variable(id))?,
+                Some(Name::LocalVariable) if !self.slots.contains_key(&id) => {
+                    self.want(Node::Variable(id))?
+                }
+                Some(Name::TypeComposite | Name::TypeEnum | Name::Typedef) => {
+                    let unit = self.own_unit(id);
+                    self.want(Node::Type(id, unit))?;
+                }
+                Some(Name::TypeMember) if self.is_static_member(&fact) => self.want(Node::Variable(id))?,
+                _ => {}
+            }
+        }
+        self.signatures()?;
+        self.members()?;
+        self.unused()?;
+        self.members()?;
+        self.place_types();
+        self.files();
+        self.definitions();
+        self.names();
+        self.inlined_variables()?;
+        self.bodies()?;
+        self.lost_calls();
+        Ok(())
+    }
+
+    /// Types that nothing named so far: they are of the unit that what they are made of is declared in.
+    fn unused(&mut self) -> Result<()> {
+        let used: HashSet<Id> = self.types.keys().map(|&(id, _)| id).collect();
+        for fact in self.iter() {
+            let is_type = matches!(
+                fact.name(),
+                Some(
+                    Name::TypeBasic
+                        | Name::TypePointer
+                        | Name::TypeQualifier
+                        | Name::TypeArray
+                        | Name::TypeVector
+                        | Name::TypeMatrix
+                        | Name::TypePtrToMember
+                )
+            );
+            if !is_type || used.contains(&fact.result) {
+                continue;
+            }
+            let (mut of, mut unit, mut seen) = (fact, None, HashSet::new());
+            while unit.is_none() && seen.insert(of.result) {
+                let fields = [Field::BaseType, Field::Parent, Field::VectorType];
+                let Some(next) = fields.into_iter().find_map(|field| self.facts.named(&of, field)) else {
+                    break;
+                };
+                of = next;
+                unit = self.unit_of(of.result);
+            }
+            let unit = unit.unwrap_or_else(|| self.first_unit());
+            self.want(Node::Type(fact.result, unit))?;
+        }
+        Ok(())
+    }
+
+    /// The instructions of the set, in order.
+    fn iter(&self) -> impl Iterator<Item = Fact<'a>> + use<'f, 'a> {
+        let (facts, set) = (self.facts, self.set);
+        facts.iter().filter(move |fact| fact.set == set)
+    }
+
+    /// The instruction of the set that defines the id.
+    fn get(&self, id: Id) -> Option<Fact<'a>> {
+        self.facts.get(id).filter(|fact| fact.set == self.set)
+    }
+
+    fn first_unit(&self) -> UnitId {
+        self.units[0]
+    }
+
+    /// One more entity than there are words for it.
+    fn take_room(&mut self) -> Result<()> {
+        self.room = self.room.checked_sub(1).ok_or_else(|| {
+            let what = "what is shared between units, or inlined, takes far more room than the words";
+            Error::new(ErrorKind::TooLarge(what.into()))
+        })?;
+        Ok(())
+    }
+
+    /// Something that an instruction says is not described, or otherwise.
+    fn list(&mut self, fact: &Fact<'_>, what: impl Into<String>) {
+        self.list_at(fact.place(), what.into());
+    }
+
+    fn list_at(&mut self, at: At, what: String) {
+        if self.listed.insert((at.word.unwrap_or_default(), what.clone())) {
+            self.left_out.push(LeftOut { at, what });
+        }
+    }
+
+    /// What was made of an instruction; if nothing could be, why is listed.
+    fn made<T>(&mut self, fact: &Fact<'_>, made: Made<T>) -> Option<T> {
+        made.map_err(|what| self.list(fact, format!("it is not described: {what}"))).ok()
+    }
+
+    fn number(&self, fact: &Fact<'_>, field: Field) -> Option<u64> {
+        self.facts.number(fact, field)
+    }
+
+    /// A number of a word; 0 where it is not known.
+    fn word(&self, fact: &Fact<'_>, field: Field) -> u32 {
+        self.number(fact, field).and_then(|number| u32::try_from(number).ok()).unwrap_or_default()
+    }
+
+    /// The text of an operand; an empty one where there is none.
+    fn text(&self, fact: &Fact<'_>, field: Field) -> String {
+        self.facts.text(fact, field).unwrap_or_default()
+    }
+
+    /// Whether the id is a `DebugInfoNone`, or `OpTypeVoid`.
+    fn is_nothing(&self, id: Id) -> bool {
+        let layout = self.facts.layout();
+        let is_none = self.get(id).is_some_and(|fact| fact.name() == Some(Name::InfoNone));
+        is_none || layout.definition(id).is_some_and(|it| it.opcode() == super::opcodes::TYPE_VOID)
+    }
+
+    /// The instruction of this name that an operand names.
+    fn named(&self, fact: &Fact<'_>, field: Field, name: Name) -> Option<Fact<'a>> {
+        self.facts.named(fact, field).filter(|named| named.name() == Some(name))
+    }
+}
+
+/// Why the builder does not take something.
+fn refused(error: Error) -> String {
+    error.kind().to_string()
+}

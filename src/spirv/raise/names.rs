@@ -1,0 +1,191 @@
+//! Imports, macros, and what is said of the module as a whole.
+
+use super::{Made, Raiser, refused};
+use crate::model::{Imported, ScopeKind, UnitId};
+use crate::spirv::opcodes as op;
+use crate::spirv::operand::Field;
+use crate::spirv::read::Fact;
+use crate::spirv::table::{Name, Set};
+use crate::spirv::words::{Id, string_bytes};
+
+/// How the LLVM translator says which compiler it was.
+const PRODUCER: &str = "Debug info producer: ";
+
+/// How far an alias of an alias is followed.
+const MOST_ALIASES: usize = 64;
+
+impl<'a> Raiser<'_, 'a> {
+    pub(super) fn names(&mut self) {
+        for fact in self.iter() {
+            match fact.name() {
+                Some(Name::ImportedEntity) => {
+                    let made = self.import(&fact);
+                    self.made(&fact, made);
+                }
+                Some(Name::EntryPoint) => self.entry_point(&fact),
+                Some(Name::BuildIdentifier | Name::StoragePath) => self.list(&fact, "it is not described"),
+                None => self.list(&fact, format!("{} has no instruction {}", fact.set.name(), fact.number)),
+                _ => {}
+            }
+        }
+        for instruction in self.facts.layout().words().instructions() {
+            if instruction.opcode() == op::MODULE_PROCESSED
+                && let Some(bytes) = string_bytes(instruction.operands(), usize::MAX)
+                && let Some(producer) = String::from_utf8_lossy(&bytes).strip_prefix(PRODUCER)
+            {
+                for unit in self.units.values() {
+                    if let Ok(mut unit) = self.m.describe_unit(*unit) {
+                        unit.producer(producer);
+                    }
+                }
+            }
+        }
+        self.macros();
+    }
+
+    fn import(&mut self, fact: &Fact<'a>) -> Made<()> {
+        // The LLVM translator has a word more behind the tag.
+        let is_longer = fact.set == Set::OpenCl && fact.operands.len() == 8 && fact.operands[2] == 0;
+        let short: Vec<u32>;
+        let mut said = *fact;
+        if is_longer {
+            short = [&fact.operands[..2], &fact.operands[3..]].concat();
+            return self.imported(&Fact { operands: &short, ..said });
+        }
+        said.operands = fact.operands;
+        self.imported(&said)
+    }
+
+    fn imported(&mut self, fact: &Fact<'_>) -> Made<()> {
+        let scope = self.parent(fact)?;
+        let name = self.text(fact, Field::Name);
+        let is_module = self.number(fact, Field::Tag) == Some(0);
+        let mut entity = fact.id(Field::Entity).ok_or("it imports nothing")?;
+        for _ in 0..MOST_ALIASES {
+            let alias = self.get(entity).filter(|fact| fact.name() == Some(Name::ImportedEntity));
+            let Some(next) = alias.and_then(|alias| alias.id(Field::Entity)) else { break };
+            entity = next;
+        }
+        let entity = self.not_template(entity);
+        let unit = self.m.described().scope(scope).unit;
+        let is_namespace =
+            |scope| matches!(self.m.described().scope(scope).kind, ScopeKind::Namespace { .. });
+        let what = if let Some(&function) = self.functions.get(&entity) {
+            Imported::Function(function)
+        } else if let Some(&variable) = self.variables.get(&entity) {
+            Imported::Variable(variable)
+        } else if let Some(&ty) = self.types.get(&(entity, unit)) {
+            Imported::Type(ty)
+        } else {
+            match self.scopes.get(&entity).copied() {
+                Some(namespace) if is_namespace(namespace) => match is_module && name.is_empty() {
+                    true => Imported::AllOf(namespace),
+                    false => Imported::Namespace(namespace),
+                },
+                _ => return Err(format!("{entity} is nothing that can be imported")),
+            }
+        };
+        let line = self.import_line(fact, unit);
+        let mut import = self.m.import(scope, what).map_err(refused)?;
+        if !name.is_empty() {
+            import.name(&name).map_err(refused)?;
+        }
+        if let Some(line) = line {
+            import.declared_at(line).map_err(refused)?;
+        }
+        Ok(())
+    }
+
+    fn import_line(&mut self, fact: &Fact<'_>, unit: UnitId) -> Option<crate::model::SourceLine> {
+        let (line, column) = (self.word(fact, Field::Line), self.word(fact, Field::Column));
+        let file = fact.id(Field::Source).and_then(|source| self.file(source, unit))?;
+        (line != 0).then_some(crate::model::SourceLine { file, line, column })
+    }
+
+    fn entry_point(&mut self, fact: &Fact<'a>) {
+        let unit = fact.id(Field::CompilationUnit).and_then(|unit| self.units.get(&unit).copied());
+        let Some(unit) = unit else { return self.list(fact, "its unit is not described") };
+        let producer = self.text(fact, Field::CompilerSignature);
+        let command_line = self.text(fact, Field::CommandLine);
+        let module = self.m.described();
+        let had = module.unit(unit);
+        let text = |had: Option<_>| had.map(|had| module.string(had).to_owned());
+        let is_other = |had: Option<String>, now: &str| had.is_some_and(|had| had != now);
+        if is_other(text(had.producer), &producer) || is_other(text(had.command_line), &command_line) {
+            return self.list(fact, "another entry point of the unit has another compiler or command line");
+        }
+        if let Ok(mut unit) = self.m.describe_unit(unit) {
+            if !producer.is_empty() {
+                unit.producer(&producer);
+            }
+            if !command_line.is_empty() {
+                unit.command_line(&command_line);
+            }
+        }
+    }
+
+    /// Macros, in order: of each unit those of its files. Which file includes which is not said.
+    fn macros(&mut self) {
+        let mut all: Vec<(UnitId, u32, Id, Fact<'a>)> = Vec::new();
+        for fact in self.iter() {
+            if !matches!(fact.name(), Some(Name::MacroDef | Name::MacroUndef)) {
+                continue;
+            }
+            let Some(source) = fact.id(Field::Source) else { continue };
+            let path = self.facts.layout().string(source).unwrap_or_default();
+            let mut files = self.m.described().files();
+            let unit = files.find(|(_, file)| self.m.described().string(file.name) == path);
+            let unit = unit.map_or_else(|| self.first_unit(), |(_, file)| file.unit);
+            all.push((unit, self.word(&fact, Field::Line), source, fact));
+        }
+        // Those of the command line come before the first file.
+        all.sort_by_key(|&(unit, line, ..)| (unit, line != 0));
+        let mut open: Option<(UnitId, Id)> = None;
+        for (unit, line, source, fact) in all {
+            let of = (line != 0).then_some((unit, source));
+            if open != of {
+                self.end_file(open.take());
+                if of.is_some() {
+                    let path = self.facts.layout().string(source).unwrap_or_default();
+                    let file = self.m.file(unit, &path, None);
+                    let begun = file.and_then(|file| self.m.macros(unit)?.file(0, file).map(drop));
+                    if let Err(error) = begun {
+                        self.list(&fact, refused(error));
+                        continue;
+                    }
+                    open = of;
+                }
+            }
+            let made = self.macro_said(&fact, unit, line);
+            self.made(&fact, made);
+        }
+        self.end_file(open);
+    }
+
+    fn end_file(&mut self, open: Option<(UnitId, Id)>) {
+        if let Some((unit, _)) = open {
+            let _ = self.m.macros(unit).and_then(|mut macros| macros.end_file().map(drop));
+        }
+    }
+
+    fn macro_said(&mut self, fact: &Fact<'a>, unit: UnitId, line: u32) -> Made<()> {
+        let mut macros_of = |text: Result<&str, &str>| {
+            let mut macros = self.m.macros(unit).map_err(refused)?;
+            match text {
+                Ok(text) => macros.define(line, text).map(drop),
+                Err(name) => macros.undefine(line, name).map(drop),
+            }
+            .map_err(refused)
+        };
+        if fact.name() == Some(Name::MacroDef) {
+            let facts = self.facts;
+            let (name, value) = (facts.text(fact, Field::Name), facts.text(fact, Field::Value));
+            return macros_of(Ok(&format!("{} {}", name.unwrap_or_default(), value.unwrap_or_default())));
+        }
+        let defined = self.facts.named(fact, Field::Macro).filter(|it| it.name() == Some(Name::MacroDef));
+        let defined = defined.ok_or("what it is the end of is no DebugMacroDef")?;
+        let name = self.facts.text(&defined, Field::Name).unwrap_or_default();
+        // Without its parameters.
+        macros_of(Err(name.split('(').next().unwrap_or_default().trim_end()))
+    }
+}

@@ -1,0 +1,172 @@
+//! What comes before what: everything is made when all that it needs is there.
+
+use super::Raiser;
+use crate::error::Result;
+use crate::model::UnitId;
+use crate::spirv::operand::Field;
+use crate::spirv::table::Name;
+use crate::spirv::words::Id;
+
+/// Something to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Node {
+    /// A type, for a unit.
+    Type(Id, UnitId),
+    /// A function or its declaration, a block, a namespace.
+    Scope(Id),
+    /// A variable, or a static member.
+    Variable(Id),
+    /// A parameter of a function: which one, the first being 0.
+    Parameter(Id, u32),
+}
+
+enum Step {
+    Into(Node),
+    Out(Node),
+}
+
+impl Raiser<'_, '_> {
+    /// Makes something, and before it what it needs. If that needs it in turn, it is not there.
+    pub(super) fn want(&mut self, node: Node) -> Result<()> {
+        let mut steps = vec![Step::Into(node)];
+        let mut needs = Vec::new();
+        while let Some(step) = steps.pop() {
+            match step {
+                Step::Into(node) => {
+                    if self.seen.insert(node) {
+                        self.take_room()?;
+                        steps.push(Step::Out(node));
+                        self.needs(node, &mut needs);
+                        steps.extend(needs.drain(..).rev().map(Step::Into));
+                    }
+                }
+                Step::Out(Node::Type(id, unit)) => self.make_type(id, unit),
+                Step::Out(Node::Scope(id)) => self.make_scope(id),
+                Step::Out(Node::Variable(id)) => self.make_variable(id),
+                Step::Out(Node::Parameter(function, index)) => self.make_parameter(function, index),
+            }
+        }
+        Ok(())
+    }
+
+    fn needs(&mut self, node: Node, needs: &mut Vec<Node>) {
+        let id = match node {
+            Node::Type(id, _) | Node::Scope(id) | Node::Variable(id) => id,
+            Node::Parameter(function, index) => {
+                let Some(slot) = self.parameters.get(&function).and_then(|all| all.get(index as usize))
+                else {
+                    return;
+                };
+                let ty = slot.ty;
+                needs.push(Node::Scope(function));
+                needs.extend(index.checked_sub(1).map(|before| Node::Parameter(function, before)));
+                needs.extend(self.unit_of(function).zip(ty).map(|(unit, ty)| Node::Type(ty, unit)));
+                return;
+            }
+        };
+        let Some(fact) = self.get(id) else { return };
+        match (node, fact.name()) {
+            (Node::Type(_, unit), name) => {
+                let fields: &[Field] = match name {
+                    Some(Name::TypePointer | Name::TypeQualifier | Name::Typedef) => &[Field::BaseType],
+                    Some(Name::TypeArray | Name::TypeVector) => &[Field::BaseType],
+                    Some(Name::TypeMatrix) => &[Field::VectorType],
+                    Some(Name::TypeFunction) => &[Field::ReturnType, Field::ParameterType],
+                    Some(Name::TypeEnum) => &[Field::UnderlyingType],
+                    Some(Name::TypePtrToMember) => &[Field::MemberType, Field::Parent],
+                    Some(Name::TypeTemplate) => &[Field::Target],
+                    _ => &[],
+                };
+                for &field in fields {
+                    needs.extend(fact.ids(field).map(|ty| Node::Type(ty, unit)));
+                }
+                if name == Some(Name::TypeArray) {
+                    needs.extend(
+                        fact.ids(Field::ComponentCount).filter_map(|count| self.variable_node(count)),
+                    );
+                }
+            }
+            (Node::Scope(_), Some(Name::Function | Name::FunctionDeclaration)) => {
+                needs.extend(fact.id(Field::Scope).map(|scope| self.scope_node(scope)));
+                needs.extend(fact.id(Field::Declaration).map(Node::Scope));
+            }
+            (Node::Scope(_), Some(Name::LexicalBlock | Name::LexicalBlockDiscriminator)) => {
+                needs.extend(fact.id(Field::Scope).map(|scope| self.scope_node(scope)));
+            }
+            (Node::Scope(_), Some(Name::TypeComposite)) => {
+                needs.push(Node::Type(id, self.own_unit(id)));
+            }
+            (Node::Variable(_), Some(Name::TypeMember)) => {
+                let owner = self.owners.get(&id).copied();
+                needs.extend(owner.map(Node::Scope));
+                let unit = owner.and_then(|owner| self.unit_of(owner));
+                needs.extend(unit.zip(fact.id(Field::Type)).map(|(unit, ty)| Node::Type(ty, unit)));
+            }
+            (Node::Variable(_), Some(Name::GlobalVariable | Name::LocalVariable)) => {
+                needs.extend(fact.id(Field::Scope).map(|scope| self.scope_node(scope)));
+                let unit = self.unit_of(id);
+                needs.extend(unit.zip(fact.id(Field::Type)).map(|(unit, ty)| Node::Type(ty, unit)));
+                needs.extend(fact.id(Field::StaticMember).map(Node::Variable));
+            }
+            _ => {}
+        }
+    }
+
+    /// The scope that the id names: of a template, that of what it is one of.
+    fn scope_node(&self, id: Id) -> Node {
+        Node::Scope(self.not_template(id))
+    }
+
+    /// The variable that the id names, if it is one.
+    fn variable_node(&self, id: Id) -> Option<Node> {
+        match self.get(id)?.name()? {
+            Name::LocalVariable => Some(match self.slots.get(&id) {
+                Some(&(function, index)) => Node::Parameter(function, index),
+                None => Node::Variable(id),
+            }),
+            Name::GlobalVariable => Some(Node::Variable(id)),
+            _ => None,
+        }
+    }
+
+    /// What a template is of; anything else as it is.
+    pub(super) fn not_template(&self, id: Id) -> Id {
+        let template = self.get(id).filter(|fact| fact.name() == Some(Name::TypeTemplate));
+        template.and_then(|template| template.id(Field::Target)).unwrap_or(id)
+    }
+
+    /// The same; the first unit where that is not said.
+    pub(super) fn own_unit(&mut self, id: Id) -> UnitId {
+        self.unit_of(id).unwrap_or_else(|| self.first_unit())
+    }
+
+    /// The unit that something is declared in.
+    pub(super) fn unit_of(&mut self, id: Id) -> Option<UnitId> {
+        let (mut at, mut way) = (id, Vec::new());
+        let unit = loop {
+            if let Some(&unit) = self.declared_in.get(&at) {
+                break unit;
+            }
+            if let Some(&unit) = self.units.get(&at) {
+                break Some(unit);
+            }
+            // What is in itself is in no unit.
+            self.declared_in.insert(at, None);
+            way.push(at);
+            let Some(fact) = self.get(at) else { break None };
+            let next = match fact.name() {
+                Some(Name::TypeMember) => self.owners.get(&at).copied(),
+                Some(Name::TypeTemplate) => fact.id(Field::Target),
+                _ => fact.id(Field::Scope),
+            };
+            match next {
+                Some(next) => at = next,
+                None => break None,
+            }
+        };
+        for one in way {
+            self.declared_in.insert(one, unit);
+        }
+        unit
+    }
+}

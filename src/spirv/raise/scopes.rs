@@ -1,0 +1,68 @@
+//! Blocks and namespaces.
+
+use super::{Made, Raiser, refused};
+use crate::model::{ScopeId, ScopeKind};
+use crate::spirv::operand::Field;
+use crate::spirv::read::Fact;
+use crate::spirv::table::Name;
+use crate::spirv::words::Id;
+
+impl<'a> Raiser<'_, 'a> {
+    pub(super) fn make_scope(&mut self, id: Id) {
+        let Some(fact) = self.get(id) else { return };
+        let made = match fact.name() {
+            Some(Name::Function | Name::FunctionDeclaration) => self.function(&fact),
+            Some(Name::LexicalBlock) => self.block(&fact),
+            Some(Name::LexicalBlockDiscriminator) => self.discriminator(&fact),
+            // Units and types are there, or said to be not, elsewhere.
+            _ => return,
+        };
+        self.made(&fact, made);
+    }
+
+    /// The scope around something.
+    pub(super) fn parent(&self, fact: &Fact<'_>) -> Made<ScopeId> {
+        let id = fact.id(Field::Scope).ok_or("it has no scope")?;
+        let scope = self.scopes.get(&self.not_template(id)).copied();
+        scope.ok_or_else(|| format!("its {} {id} is not", Field::Scope.text()))
+    }
+
+    fn block(&mut self, fact: &Fact<'a>) -> Made<()> {
+        let parent = self.parent(fact)?;
+        let unit = self.m.described().scope(parent).unit;
+        let line = self.line(fact, unit);
+        let name = fact.operand(Field::Name).map(|_| self.text(fact, Field::Name));
+        let kind = &self.m.described().scope(parent).kind;
+        let scope = match name.as_deref() {
+            Some("") => self.m.anonymous_namespace(parent),
+            Some(name) => self.m.namespace(parent, name),
+            None if matches!(kind, ScopeKind::Unit | ScopeKind::Namespace { .. }) => {
+                self.list(fact, "a block that is in no function is described as the scope around it");
+                self.scopes.insert(fact.result, parent);
+                return Ok(());
+            }
+            None => self.m.block(parent, &[]),
+        };
+        let scope = scope.map_err(refused)?;
+        self.scopes.insert(fact.result, scope);
+        line.map_or(Ok(()), |line| self.m.begins(scope, line)).map_err(refused)
+    }
+
+    /// A discriminator that is the only one of a block is the block's. Else it has a block of its own in it.
+    fn discriminator(&mut self, fact: &Fact<'a>) -> Made<()> {
+        let parent = self.parent(fact)?;
+        let number = self.word(fact, Field::Discriminator);
+        let of = fact.id(Field::Scope).and_then(|id| self.discriminators.get(&id));
+        let is_only = of.is_some_and(|all| all.len() == 1);
+        let scope = match self.m.described().scope(parent).kind {
+            ScopeKind::Block if is_only => parent,
+            _ => {
+                let block = self.m.block(parent, &[]).map_err(refused)?;
+                self.list(fact, "its instructions are described as those of a block of their own");
+                block
+            }
+        };
+        self.scopes.insert(fact.result, scope);
+        self.m.discriminator(scope, number).map_err(refused)
+    }
+}

@@ -1,0 +1,162 @@
+//! Units, source files and lines.
+
+use super::Raiser;
+use crate::model::{Language, SourceLine, UnitId};
+use crate::spirv::operand::Field;
+use crate::spirv::read::Fact;
+use crate::spirv::table::Name;
+use crate::spirv::words::Id;
+
+/// A source of the module.
+#[derive(Debug, Clone)]
+pub(super) struct Source {
+    pub path: String,
+    /// Its text, if there is some.
+    pub text: Option<String>,
+    pub md5: Option<[u8; 16]>,
+}
+
+/// What a text begins with that is no text but its checksum, as the LLVM translator writes it.
+const MD5: &str = "//__CSK_MD5:";
+
+/// The source languages of the core specification, as DWARF has them. `None`: it has none.
+const LANGUAGES: [Option<Language>; 14] = [
+    None,
+    Some(Language::GLSL_ES),
+    Some(Language::GLSL),
+    Some(Language::OPENCL_C),
+    Some(Language::OPENCL_CPP),
+    Some(Language::HLSL),
+    Some(Language::CPP_FOR_OPENCL),
+    Some(Language::SYCL),
+    None,
+    None,
+    None,
+    None,
+    Some(Language::ZIG),
+    Some(Language::RUST),
+];
+
+impl<'a> Raiser<'_, 'a> {
+    /// The sources, and the units.
+    pub(super) fn units(&mut self) {
+        let mut last = None;
+        for fact in self.iter() {
+            match fact.name() {
+                Some(Name::Source) => {
+                    let (path, text) = (self.text(&fact, Field::File), self.facts.text(&fact, Field::Text));
+                    self.sources.insert(fact.result, Source { path, text, md5: None });
+                    last = Some(fact.result);
+                }
+                Some(Name::SourceContinued) => {
+                    let text = self.text(&fact, Field::Text);
+                    let source = last.and_then(|last| self.sources.get_mut(&last));
+                    if let Some(Source { text: Some(all), .. }) = source {
+                        all.push_str(&text);
+                    }
+                }
+                _ => {}
+            }
+        }
+        for source in self.sources.values_mut() {
+            source.md5 = source.text.as_deref().and_then(|text| text.strip_prefix(MD5)).and_then(md5);
+            if source.md5.is_some() || source.text.as_deref() == Some("") {
+                source.text = None;
+            }
+        }
+        for fact in self.iter().filter(|fact| fact.name() == Some(Name::CompilationUnit)) {
+            let source = self.named(&fact, Field::Source, Name::Source);
+            let path = source.map(|source| self.text(&source, Field::File)).unwrap_or_default();
+            let unit = self.m.unit(&path);
+            self.units.insert(fact.result, unit);
+            let scope = self.m.described().unit(unit).scope;
+            self.scopes.insert(fact.result, scope);
+            let language = self.word(&fact, Field::Language);
+            match LANGUAGES.get(language as usize) {
+                Some(Some(language)) => {
+                    if let Ok(mut of) = self.m.describe_unit(unit) {
+                        of.language(*language);
+                    }
+                }
+                _ if language == 0 => {}
+                _ => self.list(&fact, format!("source language {language} is none of DWARF's")),
+            }
+        }
+    }
+
+    /// The file of a source in a unit.
+    pub(super) fn file(&mut self, source: Id, unit: UnitId) -> Option<crate::model::FileId> {
+        if let Some(&file) = self.files.get(&(source, unit)) {
+            return Some(file);
+        }
+        let Source { path, text, .. } = self.sources.get(&source)?.clone();
+        let file = self.m.file(unit, &path, None).ok()?;
+        self.files.insert((source, unit), file);
+        if let Some(text) = text {
+            let had = self.m.described().file(file).source;
+            match had.map(|had| self.m.described().string(had).to_owned()) {
+                Some(had) if had != text => {
+                    if let Some(fact) = self.get(source) {
+                        self.list(&fact, "another source has the same name, and its text is another");
+                    }
+                }
+                _ => drop(self.m.file_source(file, &text)),
+            }
+        }
+        Some(file)
+    }
+
+    /// Files of all sources, and checksums where all files of a unit have one.
+    pub(super) fn files(&mut self) {
+        let first = self.first_unit();
+        let sources: Vec<Id> = self.sources.keys().copied().collect();
+        let units: Vec<(Id, UnitId)> = self.units.iter().map(|(&id, &unit)| (id, unit)).collect();
+        for (id, unit) in units {
+            let source = self.get(id).and_then(|fact| fact.id(Field::Source));
+            source.and_then(|source| self.file(source, unit));
+        }
+        for &source in &sources {
+            if !self.files.keys().any(|&(id, _)| id == source) {
+                self.file(source, first);
+            }
+        }
+        let mut sums: Vec<_> = Vec::new();
+        for (&(source, unit), &file) in &self.files {
+            sums.push((unit, file, source, self.sources[&source].md5));
+        }
+        sums.sort_unstable_by_key(|&(unit, file, ..)| (unit, file));
+        for of_unit in sums.chunk_by(|one, other| one.0 == other.0) {
+            let files = self.m.described().files().filter(|(_, file)| file.unit == of_unit[0].0).count();
+            let mut known: Vec<_> = of_unit.iter().filter_map(|of| of.3.map(|sum| (of.1, sum))).collect();
+            known.dedup_by_key(|(file, _)| *file);
+            if known.len() == files {
+                known.into_iter().for_each(|(file, sum)| drop(self.m.file_md5(file, sum)));
+                continue;
+            }
+            for of in of_unit.iter().filter(|of| of.3.is_some()) {
+                if let Some(fact) = self.get(of.2) {
+                    self.list(&fact, "the unit has files without a checksum, and so this one has none");
+                }
+            }
+        }
+    }
+
+    /// Where the source says it of an instruction: of a file of the unit. Line 0 is none.
+    pub(super) fn line(&mut self, fact: &Fact<'a>, unit: UnitId) -> Option<SourceLine> {
+        let (line, column) = (self.word(fact, Field::Line), self.word(fact, Field::Column));
+        if line == 0 {
+            return None;
+        }
+        let file = fact.id(Field::Source).and_then(|source| self.file(source, unit));
+        if file.is_none() {
+            self.list(fact, format!("line {line} is of no source"));
+        }
+        Some(SourceLine { file: file?, line, column })
+    }
+}
+
+fn md5(text: &str) -> Option<[u8; 16]> {
+    let digits = text.get(..32)?;
+    let number = u128::from_str_radix(digits, 16).ok()?;
+    Some(number.to_be_bytes())
+}

@@ -1,0 +1,353 @@
+//! Types, but for what composite types are made of.
+
+use super::flags::{self, Flags};
+use super::{Made, Raiser, refused};
+use crate::build::{Builder, Extent};
+use crate::model::{
+    BaseEncoding, CompositeKind, MemorySpace, Passed, PointerKind, Qualifier, TypeId, UnitId,
+};
+use crate::spirv::operand::Field;
+use crate::spirv::read::Fact;
+use crate::spirv::table::{Name, Set};
+use crate::spirv::words::Id;
+use crate::target::SpaceId;
+
+/// Encodings by their numbers: section 3.3. `Unspecified` is no encoding.
+const ENCODINGS: [Option<BaseEncoding>; 8] = [
+    None,
+    Some(BaseEncoding::Address),
+    Some(BaseEncoding::Boolean),
+    Some(BaseEncoding::Float),
+    Some(BaseEncoding::Signed),
+    Some(BaseEncoding::SignedChar),
+    Some(BaseEncoding::Unsigned),
+    Some(BaseEncoding::UnsignedChar),
+];
+
+/// Storage classes of which the memory is known, and the name that a target's space for it has.
+const CLASSES: [(u32, Option<MemorySpace>, &str); 6] = [
+    (0, Some(MemorySpace::Constant), ""),
+    (4, Some(MemorySpace::Group), "local"),
+    (5, Some(MemorySpace::Global), "global"),
+    (6, Some(MemorySpace::Private), "private_lane"),
+    (7, Some(MemorySpace::Private), "private_lane"),
+    (8, None, "generic"),
+];
+
+/// The storage class that the LLVM translator writes where nothing is known.
+const NO_CLASS: u32 = u32::MAX;
+
+/// The most bits of a base type.
+const MOST_BITS: u64 = 1 << 32;
+
+impl<'a> Raiser<'_, 'a> {
+    pub(super) fn make_type(&mut self, id: Id, unit: UnitId) {
+        let Some(fact) = self.get(id).filter(|_| !self.is_nothing(id)) else { return };
+        let made = self.new_type(&fact, unit);
+        if let Some(ty) = self.made(&fact, made) {
+            self.types.insert((id, unit), ty);
+        }
+    }
+
+    fn new_type(&mut self, fact: &Fact<'a>, unit: UnitId) -> Made<TypeId> {
+        let (Some(name), id) = (fact.name(), fact.result) else { return Err("it is no type".into()) };
+        match name {
+            Name::TypeBasic => self.basic(fact, unit),
+            Name::TypePointer => self.pointer(fact, unit),
+            Name::TypeQualifier => {
+                let of = self.pointee(fact, Field::BaseType, unit)?;
+                let qualifier = match self.number(fact, Field::Qualifier) {
+                    Some(0) => Qualifier::Const,
+                    Some(1) => Qualifier::Volatile,
+                    Some(2) => Qualifier::Restrict,
+                    Some(3) => Qualifier::Atomic,
+                    _ => return Err("the qualifier is none of the list".into()),
+                };
+                self.m.qualified(unit, qualifier, of).map_err(refused)
+            }
+            Name::TypeArray => self.array(fact, unit),
+            Name::TypeVector => {
+                let of = self.ty(fact, Field::BaseType, unit)?;
+                let count = self.number(fact, Field::ComponentCount).ok_or("its length is not known")?;
+                self.m.vector(unit, of, count).map_err(refused)
+            }
+            Name::TypeMatrix => {
+                let of = self.ty(fact, Field::VectorType, unit)?;
+                let count = self.number(fact, Field::VectorCount);
+                self.list(fact, "a matrix is described as an array of vectors");
+                self.m.array(unit, of, &[count]).map_err(refused)
+            }
+            Name::Typedef => {
+                let of = self.pointee(fact, Field::BaseType, unit)?;
+                let name = self.text(fact, Field::Name);
+                let ty = self.m.typedef(unit, &name, of).map_err(refused)?;
+                self.declared(fact, unit, ty);
+                Ok(ty)
+            }
+            Name::TypeFunction => {
+                let returns = self.pointee(fact, Field::ReturnType, unit)?;
+                let mut parameters = Vec::new();
+                for id in fact.ids(Field::ParameterType) {
+                    match self.types.get(&(self.not_template(id), unit)) {
+                        Some(&ty) => parameters.push(ty),
+                        None if self.is_nothing(id) => self.list(fact, "a parameter without a type"),
+                        None => return Err(format!("the type {id} is not")),
+                    }
+                }
+                self.m.subroutine(unit, returns, &parameters).map_err(refused)
+            }
+            Name::TypeEnum => self.enumeration(fact, unit),
+            Name::TypeComposite => self.composite(fact, unit),
+            Name::TypePtrToMember => {
+                let class = self.ty(fact, Field::Parent, unit)?;
+                let to = self.ty(fact, Field::MemberType, unit)?;
+                self.m.member_pointer(unit, class, to).map_err(refused)
+            }
+            Name::TypeTemplate => {
+                let target = self.not_template(id);
+                self.types.get(&(target, unit)).copied().ok_or_else(|| format!("{target} is no type"))
+            }
+            _ => Err(format!("{} is no type", name.row().text)),
+        }
+    }
+
+    /// The type that an operand names.
+    pub(super) fn ty(&self, fact: &Fact<'_>, field: Field, unit: UnitId) -> Made<TypeId> {
+        let id = fact.id(field).ok_or_else(|| format!("it has no {}", field.text()))?;
+        let ty = self.types.get(&(self.not_template(id), unit)).copied();
+        ty.ok_or_else(|| format!("its {} {id} is not", field.text()))
+    }
+
+    /// The same; `None` for `void`.
+    pub(super) fn pointee(&self, fact: &Fact<'_>, field: Field, unit: UnitId) -> Made<Option<TypeId>> {
+        match fact.id(field) {
+            Some(id) if self.is_nothing(id) => Ok(None),
+            _ => self.ty(fact, field, unit).map(Some),
+        }
+    }
+
+    fn basic(&mut self, fact: &Fact<'a>, unit: UnitId) -> Made<TypeId> {
+        let name = self.text(fact, Field::Name);
+        let (bits, number) = (self.number(fact, Field::Size), self.number(fact, Field::Encoding));
+        let encoding = number.and_then(|number| *ENCODINGS.get(usize::try_from(number).ok()?)?);
+        match (encoding, bits) {
+            (Some(encoding), Some(bits @ 1..=MOST_BITS)) => self.m.base_type(unit, &name, encoding, bits),
+            _ => {
+                let bits = bits.unwrap_or_default();
+                self.list(fact, format!("only its name is described, and not that it has {bits} bits"));
+                self.m.unspecified_type(unit, &name)
+            }
+        }
+        .map_err(refused)
+    }
+
+    fn pointer(&mut self, fact: &Fact<'a>, unit: UnitId) -> Made<TypeId> {
+        let to = self.pointee(fact, Field::BaseType, unit)?;
+        let mut flags = Flags(self.word(fact, Field::Flags));
+        let kind = match (flags.take(flags::LVALUE_REFERENCE), flags.take(flags::RVALUE_REFERENCE)) {
+            (true, _) => PointerKind::Reference,
+            (_, true) => PointerKind::RvalueReference,
+            _ => PointerKind::Pointer,
+        };
+        // Of parameters that point to the object of a member function: it is said of the variable.
+        flags.take(flags::ARTIFICIAL | flags::OBJECT_POINTER);
+        self.rest(fact, flags);
+        let class = self.number(fact, Field::StorageClass).and_then(|class| u32::try_from(class).ok());
+        let known = CLASSES.iter().find(|(number, ..)| Some(*number) == class);
+        let (memory, space) = match known {
+            Some(&(_, memory, name)) => {
+                let space = self.m.target().spaces().iter().find(|space| space.name == name);
+                (memory, space.map_or(SpaceId::DEFAULT, |space| space.id))
+            }
+            None => (None, SpaceId::DEFAULT),
+        };
+        if known.is_none() && class != Some(NO_CLASS) {
+            self.list(fact, "its storage class is not described");
+        }
+        self.m.pointer_of(unit, kind, to, space, memory).map_err(refused)
+    }
+
+    fn array(&mut self, fact: &Fact<'a>, unit: UnitId) -> Made<TypeId> {
+        let of = self.ty(fact, Field::BaseType, unit)?;
+        let mut counts: Vec<Id> = fact.ids(Field::ComponentCount).collect();
+        let layout = self.facts.layout();
+        let constant = |id: Id| layout.constant(id).and_then(|constant| constant.value);
+        let is_bound = |id: &Id| self.is_nothing(*id) || constant(*id) == Some(0);
+        let half = counts.len() / 2;
+        let (first, second) = counts.split_at(half);
+        // As the LLVM translator writes lower bounds.
+        if first.len() == second.len() && second.iter().all(is_bound) && !first.iter().any(is_bound) {
+            counts.truncate(half);
+        }
+        let mut extents = Vec::new();
+        for count in counts {
+            let all_ones = layout.constant(count).and_then(|of| of.integer_bits).map(|bits| match bits {
+                ..64 => u64::from(u32::MAX),
+                _ => u64::MAX,
+            });
+            extents.push(match (constant(count), self.variables.get(&count)) {
+                (Some(number), _) if Some(number) == all_ones => Extent::unknown(),
+                // Who writes that set has it for what is not known.
+                (Some(0), _) if fact.set == Set::Shader => Extent::unknown(),
+                (Some(number), _) => Extent::fixed(number),
+                (None, Some(&variable)) => Extent::variable(variable),
+                _ => {
+                    if !self.is_nothing(count) {
+                        self.list(fact, format!("a number of elements, {count}, is not known"));
+                    }
+                    Extent::unknown()
+                }
+            });
+        }
+        self.m.array_of(unit, of, &extents, None).map_err(refused)
+    }
+
+    fn enumeration(&mut self, fact: &Fact<'a>, unit: UnitId) -> Made<TypeId> {
+        let size = self.number(fact, Field::Size).unwrap_or_default();
+        let of = match self.pointee(fact, Field::UnderlyingType, unit)? {
+            Some(of) => of,
+            None => {
+                self.list(fact, format!("its values are described as unsigned numbers of {size} bits"));
+                self.m.base_type(unit, "", BaseEncoding::Unsigned, size).map_err(refused)?
+            }
+        };
+        let bits = self.m.described().ty(of).bits().unwrap_or(64).min(64);
+        if bits != size {
+            self.list(
+                fact,
+                format!("its size is described as {bits} bits, as that of its values, and not {size}"),
+            );
+        }
+        let is_signed = self.m.described().is_signed(of).unwrap_or_default();
+        let mut enumerators = Vec::new();
+        let names: Vec<Id> = fact.ids(Field::EnumeratorName).collect();
+        let values: Vec<Id> = fact.ids(Field::Value).collect();
+        if names.len() != values.len() {
+            self.list(fact, "its last enumerator has no name");
+        }
+        for (value, name) in values.into_iter().zip(names) {
+            let name = self.facts.layout().string(name).unwrap_or_default();
+            match self.facts.layout().constant(value).and_then(|constant| constant.value) {
+                Some(value) => enumerators.push((name, narrowed(value, bits as u32, is_signed))),
+                None => self.list(fact, format!("the value of `{name}` is not known")),
+            }
+        }
+        let all: Vec<(&str, i128)> = enumerators.iter().map(|(name, value)| (&**name, *value)).collect();
+        let name = Some(self.text(fact, Field::Name)).filter(|name| !name.is_empty());
+        let mut flags = Flags(self.word(fact, Field::Flags));
+        let make = if flags.take(flags::ENUM_CLASS) { Builder::enum_class } else { Builder::enumeration };
+        let ty = make(&mut self.m, unit, name.as_deref(), of, &all).map_err(refused)?;
+        self.rest(fact, flags);
+        self.declared(fact, unit, ty);
+        Ok(ty)
+    }
+
+    fn composite(&mut self, fact: &Fact<'a>, unit: UnitId) -> Made<TypeId> {
+        let kind = match self.number(fact, Field::Tag) {
+            Some(0) => CompositeKind::Class,
+            Some(1) => CompositeKind::Struct,
+            Some(2) => CompositeKind::Union,
+            _ => return Err("it is no class, structure or union".into()),
+        };
+        let mut flags = Flags(self.word(fact, Field::Flags));
+        let is_forward = flags.take(flags::FORWARD);
+        let is_sized = !fact.id(Field::Size).is_some_and(|size| self.is_nothing(size));
+        let has_members = fact.ids(Field::Member).next().is_some();
+        let text = self.text(fact, Field::Name);
+        let opaque = text.strip_prefix('@').filter(|_| !is_sized);
+        let ty = match opaque {
+            Some(name) if !is_forward && !has_members => {
+                let ty = self.m.unspecified_type(unit, name).map_err(refused)?;
+                self.declared(fact, unit, ty);
+                return Ok(ty);
+            }
+            _ if !is_sized || is_forward && !has_members => {
+                self.m.incomplete(unit, kind, opaque.unwrap_or(&text)).map_err(refused)?
+            }
+            _ => {
+                let bits = self.number(fact, Field::Size).ok_or("its size is not known")?;
+                if !bits.is_multiple_of(8) {
+                    self.list(fact, format!("its {bits} bits are described as whole bytes"));
+                }
+                let name = Some(&*text).filter(|name| !name.is_empty());
+                let make = match kind {
+                    CompositeKind::Class => Builder::class,
+                    CompositeKind::Struct => Builder::structure,
+                    CompositeKind::Union => Builder::union,
+                };
+                make(&mut self.m, unit, name, bits.div_ceil(8)).map_err(refused)?
+            }
+        };
+        let passed = match (flags.take(flags::BY_VALUE), flags.take(flags::BY_REFERENCE)) {
+            (true, _) => Some(Passed::ByValue),
+            (_, true) => Some(Passed::ByReference),
+            _ => None,
+        };
+        if let (Some(passed), Ok(mut of)) = (passed, self.m.describe_type(ty)) {
+            drop(of.passed(passed));
+        }
+        self.rest(fact, flags);
+        if !self.text(fact, Field::LinkageName).is_empty() {
+            self.list(fact, "its linkage name is not described");
+        }
+        self.declared(fact, unit, ty);
+        self.composites.push((fact.result, unit, ty));
+        if self.own_unit(fact.result) == unit {
+            self.scopes.extend(self.m.described().ty(ty).own_scope().map(|scope| (fact.result, scope)));
+        } else {
+            self.list(fact, "it is described again, in the unit that uses it");
+        }
+        Ok(ty)
+    }
+
+    /// Where a type is declared. One that is declared nowhere in particular is the same as any that looks so.
+    fn declared(&mut self, fact: &Fact<'a>, unit: UnitId, ty: TypeId) {
+        let line = self.line(fact, unit);
+        let is_within = self.unit_of(fact.result) == Some(unit)
+            && fact.id(Field::Scope).is_some_and(|scope| !self.units.contains_key(&scope));
+        if (line.is_some() || is_within)
+            && let Ok(mut of) = self.m.describe_type(ty)
+            && let Some(line) = line
+        {
+            of.declared_at(line);
+        }
+        if is_within {
+            self.within.push((fact.result, ty));
+        }
+    }
+
+    /// Types that are declared in namespaces, functions, blocks and other types.
+    pub(super) fn place_types(&mut self) {
+        for (id, ty) in core::mem::take(&mut self.within) {
+            let Some(fact) = self.get(id) else { continue };
+            let Some(scope) = fact.id(Field::Scope).map(|scope| self.not_template(scope)) else { continue };
+            let placed = match self.scopes.get(&scope) {
+                Some(&scope) => {
+                    self.m.describe_type(ty).and_then(|mut of| of.within(scope).map(|_| ())).map_err(refused)
+                }
+                None => Err(format!("its {} {scope} is not", Field::Scope.text())),
+            };
+            if let Err(what) = placed {
+                self.list(&fact, format!("it is described in its unit: {what}"));
+            }
+        }
+    }
+
+    /// Lists flags that are not described.
+    pub(super) fn rest(&mut self, fact: &Fact<'_>, flags: Flags) {
+        if let Some(what) = flags.left() {
+            self.list(fact, what);
+        }
+    }
+}
+
+/// A number of so many bits, with or without a sign, where it has no more; else as it is.
+fn narrowed(value: u64, bits: u32, is_signed: bool) -> i128 {
+    let unused = 64 - bits.clamp(1, 64);
+    let (signed, unsigned) = ((value << unused) as i64 >> unused, value << unused >> unused);
+    match unsigned == value || signed as u64 == value {
+        true if is_signed => signed.into(),
+        true => unsigned.into(),
+        false => value.into(),
+    }
+}

@@ -1,0 +1,189 @@
+//! Variables and static members.
+
+use super::flags::{self, Flags};
+use super::{Made, Raiser, refused};
+use crate::model::{ScopeKind, UnitId, VariableId};
+use crate::spirv::operand::Field;
+use crate::spirv::read::Fact;
+use crate::spirv::table::Name;
+use crate::spirv::words::Id;
+
+impl<'a> Raiser<'_, 'a> {
+    pub(super) fn make_variable(&mut self, id: Id) {
+        let Some(fact) = self.get(id) else { return };
+        let made = match fact.name() {
+            Some(Name::LocalVariable) => self.local(&fact),
+            Some(Name::GlobalVariable) => self.global(&fact),
+            Some(Name::TypeMember) => self.static_member(&fact),
+            _ => return,
+        };
+        if let Some(variable) = self.made(&fact, made) {
+            self.variables.insert(id, variable);
+        }
+    }
+
+    fn local(&mut self, fact: &Fact<'a>) -> Made<VariableId> {
+        let scope = self.parent(fact)?;
+        let unit = self.m.described().scope(scope).unit;
+        let ty = self.ty(fact, Field::Type, unit)?;
+        let name = self.text(fact, Field::Name);
+        let variable = self.m.variable(scope, &name, ty).map_err(refused)?.id();
+        self.describe_local(fact, variable, unit);
+        Ok(variable)
+    }
+
+    /// What is said of a variable of a function besides its type.
+    pub(super) fn describe_local(&mut self, fact: &Fact<'a>, variable: VariableId, unit: UnitId) {
+        let line = self.line(fact, unit);
+        let mut flags = Flags(self.word(fact, Field::Flags));
+        // Every variable of a function is local, and defined.
+        flags.take(flags::LOCAL | flags::DEFINITION);
+        let is_artificial = flags.take(flags::ARTIFICIAL);
+        let is_object = flags.take(flags::OBJECT_POINTER);
+        self.rest(fact, flags);
+        if let Ok(mut variable) = self.m.describe_variable(variable) {
+            if let Some(line) = line {
+                variable.declared_at(line);
+            }
+            if is_artificial {
+                variable.artificial();
+            }
+        }
+        if is_object {
+            let function = self.m.described().function_of(self.m.described().variable(variable).scope);
+            let function = function.and_then(|function| self.m.describe_function(function).ok());
+            let made = function.map(|mut function| function.object_pointer(variable).map(drop));
+            if let Some(Err(error)) = made {
+                self.list(fact, refused(error));
+            }
+        }
+    }
+
+    fn global(&mut self, fact: &Fact<'a>) -> Made<VariableId> {
+        let scope = self.parent(fact)?;
+        let unit = self.m.described().scope(scope).unit;
+        let ty = self.ty(fact, Field::Type, unit)?;
+        let (name, linkage) = (self.text(fact, Field::Name), self.text(fact, Field::LinkageName));
+        let mut flags = Flags(self.word(fact, Field::Flags));
+        let held = fact.id(Field::Variable).filter(|&id| !self.is_nothing(id));
+        let member = fact.id(Field::StaticMember).filter(|&id| !self.is_nothing(id));
+        let (is_definition, is_local) = (flags.take(flags::DEFINITION), flags.take(flags::LOCAL));
+        let line = self.line(fact, unit);
+        let of_unit = self.m.described().unit(unit).scope;
+        let is_outside =
+            matches!(self.m.described().scope(scope).kind, ScopeKind::Unit | ScopeKind::Namespace { .. });
+        let mut variable = match member.map(|id| self.variables.get(&id).copied().ok_or(id)) {
+            Some(Ok(member)) => {
+                if !is_outside {
+                    self.list(fact, "it is described as defined in the unit");
+                }
+                let scope = if is_outside { scope } else { of_unit };
+                self.m.definition(scope, member)
+            }
+            missing => {
+                if let Some(Err(id)) = missing {
+                    self.list(fact, format!("the static member {id} is not described"));
+                }
+                match is_definition || held.is_some() || is_local {
+                    true => self.m.variable(scope, &name, ty),
+                    false => self.m.extern_variable(scope, &name, ty),
+                }
+            }
+        }
+        .map_err(refused)?;
+        if !is_local {
+            variable.external();
+        }
+        if !linkage.is_empty() && linkage != name {
+            variable.linkage_name(&linkage);
+        }
+        if let Some(line) = line {
+            variable.declared_at(line);
+        }
+        if flags.take(flags::ARTIFICIAL) {
+            variable.artificial();
+        }
+        let id = variable.id();
+        self.optimized(&mut flags, unit);
+        self.rest(fact, flags);
+        if let Some(held) = held {
+            self.hold(fact, id, held);
+        }
+        Ok(id)
+    }
+
+    /// What a variable of the module is: an `OpVariable`, or a constant.
+    fn hold(&mut self, fact: &Fact<'a>, variable: VariableId, held: Id) {
+        let layout = self.facts.layout();
+        let ty = self.m.described().variable(variable).ty;
+        if let Some(expression) = self.get(held) {
+            return match self.constant_of(&expression) {
+                Some(value) => {
+                    let bytes = self.m.described().ty(ty).bits().unwrap_or_default().div_ceil(8);
+                    let mut value = value.to_le_bytes().to_vec();
+                    value.resize(usize::try_from(bytes.min(64)).unwrap_or_default(), 0);
+                    if self.m.target().is_big_endian() {
+                        value.reverse();
+                    }
+                    self.give(fact, variable, &value);
+                }
+                None => self.list(fact, format!("where it is, {held}, is not described")),
+            };
+        }
+        if layout.definition(held).is_none() {
+            return self.list(fact, format!("{held} is not defined"));
+        }
+        self.binding.global(variable, held);
+        if layout.constant(held).is_some() {
+            match self.constant(held, ty) {
+                Ok(value) => self.give(fact, variable, &value),
+                Err(what) => self.list(fact, what),
+            }
+        }
+    }
+
+    /// The number that an expression pushes, if it does no more.
+    fn constant_of(&self, expression: &Fact<'_>) -> Option<u32> {
+        use crate::spirv::DebugOperation::{Constu, StackValue};
+        match self.facts.operations(expression.result).ok()?[..] {
+            [Constu(value)] | [Constu(value), StackValue] => Some(value),
+            _ => None,
+        }
+    }
+
+    fn give(&mut self, fact: &Fact<'_>, variable: VariableId, value: &[u8]) {
+        let variable = self.m.describe_variable(variable);
+        let made = variable.and_then(|mut variable| variable.const_value(value).map(drop));
+        if let Err(error) = made {
+            self.list(fact, refused(error));
+        }
+    }
+
+    fn static_member(&mut self, fact: &Fact<'a>) -> Made<VariableId> {
+        let owner = self.owners.get(&fact.result).copied().ok_or("it is of no type")?;
+        let unit = self.own_unit(owner);
+        let of = self.types.get(&(owner, unit)).copied().ok_or_else(|| format!("{owner} is not"))?;
+        let ty = self.ty(fact, Field::Type, unit)?;
+        let name = self.text(fact, Field::Name);
+        let mut flags = Flags(self.word(fact, Field::Flags));
+        flags.take(flags::STATIC_MEMBER);
+        let line = self.line(fact, unit);
+        let mut member = self.m.static_member(of, &name, ty).map_err(refused)?;
+        flags.access().map(|access| member.accessibility(access).id());
+        if flags.take(flags::ARTIFICIAL) {
+            member.artificial();
+        }
+        if let Some(line) = line {
+            member.declared_at(line);
+        }
+        let id = member.id();
+        self.rest(fact, flags);
+        if let Some(value) = fact.id(Field::Value) {
+            match self.constant(value, ty) {
+                Ok(value) => self.give(fact, id, &value),
+                Err(what) => self.list(fact, what),
+            }
+        }
+        Ok(id)
+    }
+}

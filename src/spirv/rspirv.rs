@@ -1,0 +1,124 @@
+//! Debug instructions into a module of the crate `rspirv`.
+
+use ::rspirv::binary::Assemble;
+use ::rspirv::dr::{self, Operand};
+use ::rspirv::spirv::Op;
+
+use super::attach::write;
+use super::binding::Binding;
+use super::layout::Layout;
+use super::left_out::LeftOut;
+use super::mode::Mode;
+use super::opcodes as op;
+use super::table::{Name, Set};
+use super::words::{Instruction, Instructions, Words, string_bytes};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::Module;
+
+/// Adds the debug instructions that describe a module, and gives back what is left out. Assembled, it has the words that
+/// [`spirv::attach`](super::attach()) makes of what it was assembled before.
+///
+/// Instructions that positions count are those of a [`dr::Block`], the first being 0. What belongs to no function is
+/// added to [`types_global_values`](dr::Module::types_global_values). `rspirv` writes it, but as yet reads no module that
+/// has extended instructions there.
+///
+/// # Errors
+/// As [`spirv::attach`](super::attach()); [`ErrorKind::BadArgument`] if the module has no header, and so no bound of ids.
+/// The module is then as it was.
+pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mode) -> Result<Vec<LeftOut>> {
+    if to.header.is_none() {
+        return Err(Error::bad_argument("the module has no header, and so no bound of ids"));
+    }
+    let words = to.assemble();
+    let layout = Layout::new(Words::new(&words)?)?;
+    if layout.words().instructions().count() != to.all_inst_iter().count() {
+        return Err(Error::malformed("an instruction of the module has more than 65535 words"));
+    }
+    let (_, written) = write(&layout, module, binding, mode)?;
+    let all =
+        |words| Instructions::new(words).map(|it| instruction(it, mode.set)).collect::<Result<Vec<_>>>();
+    let (extensions, imports) = (all(&written.extensions)?, all(&written.imports)?);
+    let (strings, mut globals) = (all(&written.strings)?, all(&written.constants)?);
+    globals.extend(all(&written.debug)?);
+    let (mut body, mut places) = (&written.body[..], Vec::with_capacity(written.places.len()));
+    for (at, len) in written.places {
+        let (new, rest) = body.split_at(len);
+        places.push((at, all(new)?));
+        body = rest;
+    }
+
+    let mut there = layout.words().instructions().skip(to.global_inst_iter().count()).peekable();
+    to.header.iter_mut().for_each(|header| header.bound = written.bound);
+    to.extensions.extend(extensions);
+    to.ext_inst_imports.extend(imports);
+    to.debug_string_source.extend(strings);
+    // An OpLine before a function is of the function.
+    let is_line = |it: &dr::Instruction| matches!(it.class.opcode, Op::Line | Op::NoLine);
+    let end = to.types_global_values.iter().rposition(|it| !is_line(it)).map_or(0, |last| last + 1);
+    to.types_global_values.splice(end..end, globals);
+    let mut places = places.into_iter().peekable();
+    for function in &mut to.functions {
+        for _ in function.def.iter().chain(&function.parameters) {
+            there.next();
+        }
+        for block in &mut function.blocks {
+            if block.label.is_some() {
+                there.next();
+            }
+            let old = core::mem::take(&mut block.instructions);
+            for one in old.into_iter().map(Some).chain([None]) {
+                let at = there.peek().map_or(words.len(), |it| it.at);
+                while let Some((_, new)) = places.next_if(|(place, _)| *place <= at) {
+                    block.instructions.extend(new);
+                }
+                if one.is_some() {
+                    there.next();
+                }
+                block.instructions.extend(one);
+            }
+        }
+        if function.end.is_some() {
+            there.next();
+        }
+    }
+    Ok(written.left_out)
+}
+
+/// An instruction that was written.
+fn instruction(it: Instruction<'_>, set: Set) -> Result<dr::Instruction> {
+    let operands = match (it.opcode(), it.operands()) {
+        (op::EXTENSION | op::EXT_INST_IMPORT | op::STRING, text) => {
+            let bytes = string_bytes(text, usize::MAX).unwrap_or_default();
+            vec![Operand::LiteralString(String::from_utf8_lossy(&bytes).into())]
+        }
+        (op::CONSTANT, &[low, high]) => {
+            vec![Operand::LiteralBit64(u64::from(high) << 32 | u64::from(low))]
+        }
+        (op::EXT_INST | op::EXT_INST_FORWARD, &[import, number, ref operands @ ..]) => {
+            let row = Name::numbered(set, number).map(Name::row);
+            let is_literal =
+                |index| row.and_then(|row| row.operand(set, index)).is_some_and(|of| of.kind.is_literal(set));
+            let operand = |(index, &word)| match is_literal(index) {
+                true => Operand::LiteralBit32(word),
+                false => Operand::IdRef(word),
+            };
+            let start = [Operand::IdRef(import), Operand::LiteralExtInstInteger(number)];
+            start.into_iter().chain(operands.iter().enumerate().map(operand)).collect()
+        }
+        (op::LINE, &[file, line, column]) => {
+            vec![Operand::IdRef(file), Operand::LiteralBit32(line), Operand::LiteralBit32(column)]
+        }
+        (op::CONSTANT | op::TYPE_INT | op::TYPE_FLOAT, literals) => {
+            literals.iter().map(|&word| Operand::LiteralBit32(word)).collect()
+        }
+        (_, []) => Vec::new(),
+        (opcode, _) => {
+            let what = format!("an instruction of opcode {opcode} for rspirv");
+            return Err(ErrorKind::Unsupported(what).into());
+        }
+    };
+    let opcode = Op::from_u32(it.opcode().into())
+        .ok_or_else(|| Error::new(ErrorKind::Unsupported(format!("opcode {} for rspirv", it.opcode()))))?;
+    let (ty, id) = (it.result_type().map(|ty| ty.0), it.result().map(|id| id.0));
+    Ok(dr::Instruction::new(opcode, ty, id, operands))
+}
