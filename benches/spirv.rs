@@ -61,8 +61,8 @@ fn main() {
     println!("| describing, binding and `attach` | {:.2} |", ms(all));
     println!("| the same built and assembled with `rspirv` | {:.2} |", ms(theirs));
 
-    let (_, peak) = memory::peak(|| attach(&plain, &module, &binding, &mode));
-    let per_word = peak as f64 / (4 * attached.words.len()) as f64;
+    let written = || attach(&plain, &module, &binding, &mode).map_or(0, |attached| 4 * attached.words.len());
+    let per_word = memory::peak_of(written).ratio();
     println!("peak memory of `attach`: {per_word:.2} times the words");
 
     // Ten times the functions: ten times the time, if it is linear.
