@@ -21,6 +21,7 @@ use super::table::Set;
 /// | [`has_inlined_variables`](Self::has_inlined_variables) | yes | yes | no |
 /// | [`has_macros`](Self::has_macros), [`has_imports`](Self::has_imports) | yes | yes | no |
 /// | [`discriminators`](Self::discriminators) | beside | beside | as scopes |
+/// | [`has_no_line`](Self::has_no_line) | yes | yes | no |
 /// | [`has_text`](Self::has_text) | where it is known | where it is known | always |
 /// | [`last_language`](Self::last_language) | any | 7, SYCL | 7, SYCL |
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +66,8 @@ pub struct Mode {
     pub has_text: bool,
     /// The highest number of a source language. What is above is `Unknown`: older tools read no module with it.
     pub last_language: u32,
+    /// Whether `OpNoLine`, and the end of a block, ends a line. Else instructions of no line are of line 0.
+    pub has_no_line: bool,
     /// Whether lines are told by `DebugLine`, which only `NonSemantic.Shader.DebugInfo.100` has, and not by `OpLine`.
     pub has_debug_lines: bool,
     /// Whether what has to name what comes later does it with `OpExtInstWithForwardRefsKHR`, of which
@@ -134,6 +137,7 @@ impl Mode {
             has_imports: true,
             discriminators: Discriminators::Beside,
             has_text: false,
+            has_no_line: true,
             last_language: u32::MAX,
             has_debug_lines: set == Set::Shader,
             has_relaxed_references: false,
@@ -175,6 +179,7 @@ impl Mode {
             has_imports: false,
             discriminators: Discriminators::AsScopes,
             has_text: true,
+            has_no_line: false,
             last_language: 7,
             version: 65536,
             ..Self::exact(Set::OpenCl)
