@@ -30,7 +30,7 @@ use super::LeftOut;
 use super::binding::Binding;
 use super::operand::Field;
 use super::read::{Fact, Facts};
-use super::table::Name;
+use super::table::{Name, Set};
 use super::words::Id;
 use crate::build::Builder;
 use crate::error::{At, Error, ErrorKind, Result};
@@ -66,10 +66,22 @@ pub struct Raised {
 /// As [`Builder::finish`]: [`ErrorKind::CyclicType`] if a type contains itself. [`ErrorKind::TooLarge`] if so much is
 /// shared between units, or inlined, that describing each by itself takes far more room than the words.
 pub fn raise(facts: &Facts<'_>, target: &Target) -> Result<Raised> {
-    let mut raiser = Raiser::new(facts, target);
+    // A module can have both; nearly none has.
+    let set = facts.iter().next().map_or(Set::OpenCl, |fact| fact.set);
+    let mut raised = raise_set(facts, target, set)?;
+    if let Some(other) = facts.iter().find(|fact| fact.set != set) {
+        let what = format!("what {} says is not described", other.set.name());
+        raised.left_out.push(LeftOut { at: other.place(), what });
+    }
+    Ok(raised)
+}
+
+/// The same, of one of the sets that a module has.
+pub(super) fn raise_set(facts: &Facts<'_>, target: &Target, set: Set) -> Result<Raised> {
+    let mut raiser = Raiser::new(facts, target, set);
     raiser.units();
     if raiser.units.is_empty() {
-        if let Some(fact) = facts.iter().next() {
+        if let Some(fact) = raiser.iter().next() {
             raiser.list(&fact, "the module has no DebugCompilationUnit, and nothing of it is described");
         }
     } else {
@@ -88,6 +100,7 @@ const MOST_COPIES: usize = 64;
 
 struct Raiser<'f, 'a> {
     facts: &'f Facts<'a>,
+    set: Set,
     m: Builder,
     binding: Binding,
     left_out: Vec<LeftOut>,
@@ -131,9 +144,10 @@ struct Raiser<'f, 'a> {
 }
 
 impl<'f, 'a> Raiser<'f, 'a> {
-    fn new(facts: &'f Facts<'a>, target: &Target) -> Self {
+    fn new(facts: &'f Facts<'a>, target: &Target, set: Set) -> Self {
         Self {
             facts,
+            set,
             m: Builder::new(target.clone()),
             binding: Binding::new(),
             left_out: Vec::new(),
@@ -164,7 +178,7 @@ impl<'f, 'a> Raiser<'f, 'a> {
 
     fn entities(&mut self) -> Result<()> {
         self.look();
-        for fact in self.facts.iter() {
+        for fact in self.iter() {
             let id = fact.result;
             match fact.name() {
                 Some(
@@ -202,7 +216,7 @@ impl<'f, 'a> Raiser<'f, 'a> {
     /// Types that nothing named so far: they are of the unit that what they are made of is declared in.
     fn unused(&mut self) -> Result<()> {
         let used: HashSet<Id> = self.types.keys().map(|&(id, _)| id).collect();
-        for fact in self.facts.iter() {
+        for fact in self.iter() {
             let is_type = matches!(
                 fact.name(),
                 Some(
@@ -231,6 +245,17 @@ impl<'f, 'a> Raiser<'f, 'a> {
             self.want(Node::Type(fact.result, unit))?;
         }
         Ok(())
+    }
+
+    /// The instructions of the set, in order.
+    fn iter(&self) -> impl Iterator<Item = Fact<'a>> + use<'f, 'a> {
+        let (facts, set) = (self.facts, self.set);
+        facts.iter().filter(move |fact| fact.set == set)
+    }
+
+    /// The instruction of the set that defines the id.
+    fn get(&self, id: Id) -> Option<Fact<'a>> {
+        self.facts.get(id).filter(|fact| fact.set == self.set)
     }
 
     fn first_unit(&self) -> UnitId {
@@ -279,7 +304,7 @@ impl<'f, 'a> Raiser<'f, 'a> {
     /// Whether the id is a `DebugInfoNone`, or `OpTypeVoid`.
     fn is_nothing(&self, id: Id) -> bool {
         let layout = self.facts.layout();
-        let is_none = self.facts.get(id).is_some_and(|fact| fact.name() == Some(Name::InfoNone));
+        let is_none = self.get(id).is_some_and(|fact| fact.name() == Some(Name::InfoNone));
         is_none || layout.definition(id).is_some_and(|it| it.opcode() == super::opcodes::TYPE_VOID)
     }
 

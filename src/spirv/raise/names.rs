@@ -16,7 +16,7 @@ const MOST_ALIASES: usize = 64;
 
 impl<'a> Raiser<'_, 'a> {
     pub(super) fn names(&mut self) {
-        for fact in self.facts.iter() {
+        for fact in self.iter() {
             match fact.name() {
                 Some(Name::ImportedEntity) => {
                     let made = self.import(&fact);
@@ -62,7 +62,7 @@ impl<'a> Raiser<'_, 'a> {
         let is_module = self.number(fact, Field::Tag) == Some(0);
         let mut entity = fact.id(Field::Entity).ok_or("it imports nothing")?;
         for _ in 0..MOST_ALIASES {
-            let alias = self.facts.get(entity).filter(|fact| fact.name() == Some(Name::ImportedEntity));
+            let alias = self.get(entity).filter(|fact| fact.name() == Some(Name::ImportedEntity));
             let Some(next) = alias.and_then(|alias| alias.id(Field::Entity)) else { break };
             entity = next;
         }
@@ -127,7 +127,7 @@ impl<'a> Raiser<'_, 'a> {
     /// Macros, in order: of each unit those of its files. Which file includes which is not said.
     fn macros(&mut self) {
         let mut all: Vec<(UnitId, u32, Id, Fact<'a>)> = Vec::new();
-        for fact in self.facts.iter() {
+        for fact in self.iter() {
             if !matches!(fact.name(), Some(Name::MacroDef | Name::MacroUndef)) {
                 continue;
             }
