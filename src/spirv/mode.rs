@@ -14,6 +14,7 @@ use super::table::Set;
 /// | [`has_variable_counts`](Self::has_variable_counts) | yes | yes | no |
 /// | [`has_empty_arrays`](Self::has_empty_arrays) | yes | no | no |
 /// | [`has_capabilities`](Self::has_capabilities) | no | yes | yes |
+/// | [`has_inheritance`](Self::has_inheritance) | yes | of `OpenCL.DebugInfo.100` | yes |
 /// | [`has_packs`](Self::has_packs) | yes | no | no |
 /// | [`has_template_templates`](Self::has_template_templates) | yes | yes | no |
 /// | [`has_indexes`](Self::has_indexes) | yes | yes | no |
@@ -45,6 +46,9 @@ pub struct Mode {
     pub has_empty_arrays: bool,
     /// Whether a storage class is said only where the module has the capability for it. Else it is `CrossWorkgroup`.
     pub has_capabilities: bool,
+    /// Whether base classes are written. `spirv-val` wants a `DebugTypeInheritance` of
+    /// `NonSemantic.Shader.DebugInfo.100` to have an operand that the set has not.
+    pub has_inheritance: bool,
     /// Whether there are template parameter packs. Else their parameters are written one by one.
     pub has_packs: bool,
     /// Whether there are templates that are parameters of templates. Else they are left out.
@@ -128,6 +132,7 @@ impl Mode {
             has_variable_counts: true,
             has_empty_arrays: true,
             has_capabilities: false,
+            has_inheritance: true,
             has_packs: true,
             has_template_templates: true,
             has_indexes: true,
@@ -155,6 +160,7 @@ impl Mode {
             vector: Vectors::Short,
             has_empty_arrays: false,
             has_capabilities: true,
+            has_inheritance: set == Set::OpenCl,
             has_packs: false,
             has_run_time_indexes: false,
             last_language: 7,
