@@ -224,7 +224,7 @@ fn value(
         values.push((index, key, at.clone(), nothing));
     }
     for held in all {
-        let shape = match teller.has_run_time_index(held) && !teller.mode.has_run_time_indexes {
+        let shape = match teller.is_left_out(held) {
             true => teller.nothing_holds(),
             false => teller.holding(held, is_declaration),
         };
