@@ -2,6 +2,7 @@
 
 mod bind;
 mod describe;
+mod everything;
 mod outside;
 mod translated;
 
