@@ -18,6 +18,7 @@ use super::table::Set;
 /// | [`has_packs`](Self::has_packs) | yes | no | no |
 /// | [`has_template_templates`](Self::has_template_templates) | yes | yes | no |
 /// | [`has_indexes`](Self::has_indexes) | yes | yes | no |
+/// | [`has_bit_pieces`](Self::has_bit_pieces) | yes | yes | no |
 /// | [`has_run_time_indexes`](Self::has_run_time_indexes) | yes | no | no |
 /// | [`has_inlined_variables`](Self::has_inlined_variables) | yes | yes | no |
 /// | [`has_macros`](Self::has_macros), [`has_imports`](Self::has_imports) | yes | yes | no |
@@ -56,6 +57,8 @@ pub struct Mode {
     /// Whether what holds a variable may be a part of a value. Else such a value is left out: a reader that passes over
     /// indexes takes the whole value for the variable's.
     pub has_indexes: bool,
+    /// Whether some bits of a value may be what holds a variable. Else such a value is left out.
+    pub has_bit_pieces: bool,
     /// Whether the index of a part of a value may be known only at run time. Else such a value is left out.
     pub has_run_time_indexes: bool,
     /// Whether `DebugInlinedVariable` is written. Nothing can refer to it, and no reader needs it.
@@ -136,6 +139,7 @@ impl Mode {
             has_packs: true,
             has_template_templates: true,
             has_indexes: true,
+            has_bit_pieces: true,
             has_run_time_indexes: true,
             has_inlined_variables: true,
             has_macros: true,
@@ -179,6 +183,7 @@ impl Mode {
             has_packs: false,
             has_template_templates: false,
             has_indexes: false,
+            has_bit_pieces: false,
             has_run_time_indexes: false,
             has_inlined_variables: false,
             has_macros: false,

@@ -1,6 +1,7 @@
 //! Blocks, namespaces, discriminators and inlined calls: section 4.7.
 
 use cranelift_entity::SecondaryMap;
+use hashbrown::HashMap;
 
 use super::entities::{Globals, Operands, Scoped};
 use super::order::{Item, State};
@@ -140,6 +141,8 @@ impl Globals<'_, '_, '_> {
         let module = self.module;
         let mut scoped = SecondaryMap::new();
         let mut calls: SecondaryMap<ScopeId, Option<Id>> = SecondaryMap::new();
+        // By their blocks and numbers: instances of a block have those of the block.
+        let mut discriminators = HashMap::new();
         for (id, data) in &module.scopes {
             let is_code = match data.kind {
                 ScopeKind::Function(function) => self.related.has_body(function),
@@ -157,9 +160,21 @@ impl Globals<'_, '_, '_> {
             };
             let is_block = data.kind == ScopeKind::Block;
             if is_block && data.discriminator != 0 {
-                let discriminator = self.discriminator(id, scope)?;
-                if self.writer.mode.discriminators == Discriminators::AsScopes {
-                    scope = discriminator;
+                let is_scope = self.writer.mode.discriminators == Discriminators::AsScopes;
+                let of_origin = data.origin.map(|origin| module.scopes[origin].discriminator);
+                if is_scope || of_origin.is_none() {
+                    let said = (scope, data.discriminator);
+                    let discriminator = match discriminators.get(&said) {
+                        Some(&discriminator) => discriminator,
+                        None => self.discriminator(data.origin.unwrap_or(id), said)?,
+                    };
+                    discriminators.insert(said, discriminator);
+                    if is_scope {
+                        scope = discriminator;
+                    }
+                } else if of_origin != Some(data.discriminator) {
+                    let what = format!("an inlined block: its discriminator {}", data.discriminator);
+                    self.writer.leave_out(module.at_scope(id), what);
                 }
             }
             if is_block && self.related.inlined[id].is_some() && data.origin.is_none() {
@@ -173,10 +188,10 @@ impl Globals<'_, '_, '_> {
         Ok(scoped)
     }
 
-    fn discriminator(&mut self, id: ScopeId, scope: Id) -> Result<Id> {
+    fn discriminator(&mut self, id: ScopeId, (scope, number): (Id, u32)) -> Result<Id> {
         let data = &self.module.scopes[id];
         let [source, ..] = self.place(data.line, data.unit);
-        let number = (Field::Discriminator, data.discriminator.into());
+        let number = (Field::Discriminator, number.into());
         self.writer
             .instruction(Name::LexicalBlockDiscriminator, &[source, number, (Field::Scope, scope.into())])
     }

@@ -90,7 +90,12 @@ impl<'a> Raiser<'_, 'a> {
         let is_whole = is_larger || bits.is_none() || whole.is_none() || bits == whole || bits == of_values;
         let mut member = match is_whole && offset.is_multiple_of(8) {
             true => DataMember::new(&name, ty, offset / 8),
-            false => DataMember::bit_field(&name, ty, offset, bits.filter(|_| !is_whole).or(whole).unwrap_or_default()),
+            false => DataMember::bit_field(
+                &name,
+                ty,
+                offset,
+                bits.filter(|_| !is_whole).or(whole).unwrap_or_default(),
+            ),
         };
         let mut flags = Flags(self.word(fact, Field::Flags));
         if let Some(access) = flags.access() {
