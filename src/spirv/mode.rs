@@ -11,9 +11,11 @@ use super::table::Set;
 /// | [`typedef`](Self::typedef) | of any type | of basic types | of any type |
 /// | [`vector`](Self::vector) | of any type and length | of 1 to 4 of a basic type | of any type and length |
 /// | [`dimensions`](Self::dimensions) | in one array | in one array | an array each |
+/// | [`has_none_types`](Self::has_none_types) | yes | no | yes |
 /// | [`has_variable_counts`](Self::has_variable_counts) | yes | yes | no |
 /// | [`has_empty_arrays`](Self::has_empty_arrays) | yes | no | no |
 /// | [`has_capabilities`](Self::has_capabilities) | no | yes | yes |
+/// | [`has_inheritance`](Self::has_inheritance) | yes | of OpenCL | yes |
 /// | [`has_packs`](Self::has_packs) | yes | no | no |
 /// | [`has_template_templates`](Self::has_template_templates) | yes | yes | no |
 /// | [`has_indexes`](Self::has_indexes) | yes | yes | no |
@@ -29,21 +31,27 @@ pub struct Mode {
     pub name: &'static str,
     /// The set of instructions.
     pub set: Set,
-    /// What a pointer may point to, and a qualifier qualify. A pointer to anything else is a basic type, an address,
-    /// that has the name which the pointer has in the source; a qualifier of anything else is left out.
+    /// What a pointer may point to, and a qualifier qualify. Other names and qualifiers of a basic type are passed over.
+    /// A pointer to anything else is a basic type, an address, that has the name which the pointer has in the source; a
+    /// qualifier of anything else is left out.
     pub pointee: Of,
-    /// What a typedef may name. Of anything else the type itself is named.
+    /// What a typedef may name. Other names and qualifiers of a basic type are passed over. Of anything else the type
+    /// itself is named.
     pub typedef: Of,
     /// Which vectors there may be. Another is an array.
     pub vector: Vectors,
     /// How an array with several dimensions is written.
     pub dimensions: Dimensions,
+    /// Whether a type that cannot be said is a `DebugInfoNone`. Else it is a basic type of its name and of no size.
+    pub has_none_types: bool,
     /// Whether a variable may be the number of elements of an array. Else it is not known.
     pub has_variable_counts: bool,
     /// Whether an array may have 0 elements. Else their number is said not to be known.
     pub has_empty_arrays: bool,
     /// Whether a storage class is said only where the module has the capability for it. Else it is `CrossWorkgroup`.
     pub has_capabilities: bool,
+    /// Whether base classes are written. `spirv-val` looks for a `Child` also where the set has none.
+    pub has_inheritance: bool,
     /// Whether there are template parameter packs. Else their parameters are written one by one.
     pub has_packs: bool,
     /// Whether there are templates that are parameters of templates. Else they are left out.
@@ -122,9 +130,11 @@ impl Mode {
             typedef: Of::Any,
             vector: Vectors::Any,
             dimensions: Dimensions::Together,
+            has_none_types: true,
             has_variable_counts: true,
             has_empty_arrays: true,
             has_capabilities: false,
+            has_inheritance: true,
             has_packs: true,
             has_template_templates: true,
             has_indexes: true,
@@ -149,8 +159,10 @@ impl Mode {
             pointee: Of::Basic,
             typedef: Of::Basic,
             vector: Vectors::Short,
+            has_none_types: false,
             has_empty_arrays: false,
             has_capabilities: true,
+            has_inheritance: set == Set::OpenCl,
             has_packs: false,
             has_run_time_indexes: false,
             last_language: 7,

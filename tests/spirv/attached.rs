@@ -14,7 +14,13 @@ use bind::{Bound, all};
 /// Every mode there is.
 pub fn modes() -> [Mode; 5] {
     let [exact, validating] = [Mode::exact, Mode::validating];
-    [exact(Set::OpenCl), validating(Set::OpenCl), Mode::translator(), exact(Set::Shader), validating(Set::Shader)]
+    [
+        exact(Set::OpenCl),
+        validating(Set::OpenCl),
+        Mode::translator(),
+        exact(Set::Shader),
+        validating(Set::Shader),
+    ]
 }
 
 impl Bound {

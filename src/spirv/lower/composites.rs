@@ -2,7 +2,6 @@
 
 use super::entities::{Globals, Operands};
 use super::order::{Item, State};
-use super::related::{member_count, said_bases};
 use super::types::{STRUCTURE, class_of};
 use super::writer::Word;
 use crate::error::{At, Result};
@@ -41,7 +40,8 @@ impl<'m> Globals<'_, '_, 'm> {
         let members = match self.writer.is_shader() {
             true => self.write_members(id, composite, None)?,
             false => {
-                let count = said_bases(module, composite).count() + member_count(module, composite);
+                let count = self.related.bases(module, composite).count()
+                    + self.related.member_count(module, composite);
                 (0..count).map(|_| self.writer.fresh()).collect::<Result<Vec<_>>>()?
             }
         };
@@ -95,7 +95,7 @@ impl<'m> Globals<'_, '_, 'm> {
             Ok::<_, crate::Error>(id)
         };
         let module = self.module;
-        for base in said_bases(module, composite) {
+        for base in self.related.bases(module, composite) {
             if ids.is_some()
                 && let Some(class) = class_of(module, base.ty)
             {
@@ -104,7 +104,7 @@ impl<'m> Globals<'_, '_, 'm> {
             let result = next(self)?;
             self.inheritance(result, id, base)?;
         }
-        for member in &composite.members[..member_count(module, composite)] {
+        for member in &composite.members[..self.related.member_count(module, composite)] {
             if ids.is_some()
                 && let Some(item) = self.type_item(member.ty)
             {
@@ -117,10 +117,15 @@ impl<'m> Globals<'_, '_, 'm> {
     }
 
     fn leave_of_composite(&mut self, id: TypeId, composite: &Composite) {
-        let left = composite.bases.len() - said_bases(self.module, composite).count();
+        let left = composite.bases.len() - self.related.bases(self.module, composite).count();
         if left > 0 {
-            let what =
-                format!("{left} of its base classes, which are virtual, at no fixed place or no classes");
+            let mode = self.writer.mode;
+            let what = match mode.has_inheritance {
+                true => {
+                    format!("{left} of its base classes, which are virtual, at no fixed place or no classes")
+                }
+                false => format!("its base classes: the {} mode has none", mode.name),
+            };
             self.leave_of_type(id, &what);
         }
         if let Some(lost) = self.related.crowded.get(&id) {

@@ -5,7 +5,7 @@ use eitri::spirv::{Binding, Held, Id, Position};
 use rspirv::spirv::Op;
 
 use super::describe::{Described, describe};
-use crate::kernels::{KERNELS, LEVELS, Kernel, functions};
+use crate::kernels::{KERNELS, Kernel, LEVELS, functions};
 use crate::listed::{At, Entry, Listed, Piece, in_functions, operation};
 
 /// A module, what is described of it, and what it has of that.
@@ -58,7 +58,8 @@ fn listed(list: &Listed, described: &Described) -> Binding {
                 let here = Position::before(function.id, block.id, instruction);
                 match entry {
                     Entry::Instruction { at, .. } => {
-                        let now = (at.as_ref().map(|at| at.scope.clone()), at.as_ref().and_then(|at| at.line));
+                        let now =
+                            (at.as_ref().map(|at| at.scope.clone()), at.as_ref().and_then(|at| at.line));
                         if said.as_ref() != Some(&now) {
                             say(&mut binding, here, at.as_ref(), described);
                             said = Some(now);

@@ -107,7 +107,8 @@ impl Describer {
             }
             ["global", name, line, ty] => {
                 let (ty, at) = (self.ty(ty), self.declared(name, line));
-                let variable = self.m.variable(self.unit, name, ty).expect("a variable").declared_at(at).external().id();
+                let variable =
+                    self.m.variable(self.unit, name, ty).expect("a variable").declared_at(at).external().id();
                 self.variables.push(((name.into(), String::new()), variable));
             }
             [kind @ ("parameter" | "variable"), name, line, ref ty @ .., "in", scope] => {
@@ -206,9 +207,7 @@ impl Describer {
         };
         let space = self.m.target().space_named(space).expect("is known").id;
         let to = match to.strip_prefix("const ") {
-            Some(to) => {
-                self.m.qualified(self.unit, Qualifier::Const, Some(self.types[to])).expect("a type")
-            }
+            Some(to) => self.m.qualified(self.unit, Qualifier::Const, Some(self.types[to])).expect("a type"),
             None => self.types[to],
         };
         let pointer = self.m.pointer_of(self.unit, PointerKind::Pointer, Some(to), space, Some(memory));
@@ -256,7 +255,8 @@ impl Describer {
         self.composite(clip, 2, &[("lo", "int", 0), ("hi", "int", 4)]);
         self.m.describe_type(clip).expect("is there").within(params).expect("is a scope");
         self.types.insert("Params::clip", clip);
-        let members = [("dt", "float", 0), ("g", "float4", 16), ("n", "int", 32), ("clip", "Params::clip", 36)];
+        let members =
+            [("dt", "float", 0), ("g", "float4", 16), ("n", "int", 32), ("clip", "Params::clip", 36)];
         self.composite(params, 2, &members);
         self.typedef("Params", params, self.file, 2);
 

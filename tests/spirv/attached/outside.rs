@@ -94,7 +94,8 @@ pub fn round(words: &[u32]) -> Option<Vec<u32>> {
     let folder = Folder::new();
     let (module, out) = (folder.file("a.spv", bytes(words)), folder.path().join("out.spv"));
     let text = SPIRV_DIS.run(&["--raw-id".as_ref(), module.as_os_str()])?.clean();
-    let (text, (major, minor)) = (folder.file("a.spvasm", text), Words::new(words).expect("a module").version());
+    let (text, (major, minor)) =
+        (folder.file("a.spvasm", text), Words::new(words).expect("a module").version());
     let environment = format!("spv{major}.{minor}");
     let flags = ["--preserve-numeric-ids", "--target-env", &environment, "-o"].map(AsRef::as_ref);
     SPIRV_AS.run(&[&flags[..], &[out.as_os_str(), text.as_os_str()]].concat())?.clean();

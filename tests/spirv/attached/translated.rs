@@ -146,7 +146,8 @@ impl Code {
                             None => continue,
                         },
                     };
-                    let place = place.as_ref().map(|it| (it.scope.clone(), (it.line as u32, it.column as u32)));
+                    let place =
+                        place.as_ref().map(|it| (it.scope.clone(), (it.line as u32, it.column as u32)));
                     lines.push(located(&is, place));
                 }
             }
@@ -162,7 +163,8 @@ impl Code {
             for entry in &block.entries {
                 match entry {
                     Entry::Instruction { is, at } => {
-                        let place = at.as_ref().map(|at| (list.described(&at.scope), at.line.unwrap_or((0, 0))));
+                        let place =
+                            at.as_ref().map(|at| (list.described(&at.scope), at.line.unwrap_or((0, 0))));
                         let (is, has_lost) = match is {
                             Named::Operation(name) => (name.clone(), false),
                             Named::Result(id) => match self.results.get(id) {
