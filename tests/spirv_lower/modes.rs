@@ -135,5 +135,5 @@ fn base_classes_that_are_left_out() {
         .said(&Mode::validating(Set::Shader))
         .has(r#"TypeComposite "D" Structure </src/a.cl> 0 0 unit "" 64 None x"#)
         .has_no(Name::TypeInheritance)
-        .lacks(&["unit `a.cl`: type `D`: its base classes: the validating mode has none"]);
+        .lacks(&["unit `a.cl`: type `D`: 1 of its base classes, which the validating mode has not"]);
 }

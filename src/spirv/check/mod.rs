@@ -21,10 +21,12 @@ use hashbrown::HashMap;
 use indexmap::IndexMap;
 
 use super::binding::Binding;
-use super::mode::Mode;
+use super::mode::{Discriminators, Mode};
+use super::operand::Field;
 use super::raise::{Raised, raise_set};
 use super::read::read;
-use super::validate::{Report, validate};
+use super::table::Name;
+use super::validate::{Finding, Report, Rule, validate};
 use super::{Attached, LeftOut};
 use crate::error::{At, Result};
 use crate::model::Module;
@@ -121,7 +123,20 @@ fn checked(
     compare.records(&described, &said);
     compare.bodies(&described, &said);
     let Compare { found, compared, .. } = compare;
-    Ok(Checked { valid: validate(&facts), differences: found, compared })
+    let mut valid = validate(&facts);
+    if mode.discriminators == Discriminators::AsScopes {
+        let (meant, findings) = core::mem::take(&mut valid.findings).into_iter().partition(is_discriminator);
+        valid.findings = findings;
+        valid.notes.extend::<Vec<Finding>>(meant);
+    }
+    Ok(Checked { valid, differences: found, compared })
+}
+
+/// Whether it is that instructions are of a discriminator, which the specification does not have among scopes.
+fn is_discriminator(finding: &Finding) -> bool {
+    let is_scope = finding.at.operand.as_deref() == Some(Field::Scope.text());
+    let name = Name::LexicalBlockDiscriminator.row().text;
+    finding.rule == Rule::OperandKind && is_scope && finding.what.contains(name)
 }
 
 /// A comparison.

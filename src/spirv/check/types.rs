@@ -17,6 +17,8 @@ pub(super) struct Said {
     pub basic: Option<Shape>,
     /// Whether it is the basic type itself.
     pub is_basic: bool,
+    /// Whether its size is said, if it has one: not of what is made of a type of which only the name is.
+    pub is_sized: bool,
 }
 
 impl Teller<'_, '_> {
@@ -45,7 +47,7 @@ impl Teller<'_, '_> {
 
     fn kind(&mut self, id: TypeId, kind: &TypeKind, bits: Option<u64>) -> Said {
         let said = |of: Option<TypeId>, types: &[Said]| of.map(|of| types[of.as_u32() as usize]);
-        let plain = |shape| Said { shape, basic: None, is_basic: false };
+        let plain = |shape| Said { shape, basic: None, is_basic: false, is_sized: true };
         match kind {
             TypeKind::Base { name, encoding } => {
                 let name = self.module.string(*name).to_owned();
@@ -56,7 +58,7 @@ impl Teller<'_, '_> {
                     // Nothing but the name can be read back of it.
                     None => shape!(self.shapes; "unspecified", name),
                 };
-                Said { shape, basic: Some(shape), is_basic: true }
+                Said { shape, basic: Some(shape), is_basic: true, is_sized: word(*encoding).is_some() }
             }
             TypeKind::Unspecified { name } => {
                 plain(shape!(self.shapes; "unspecified", self.module.string(*name).to_owned()))
@@ -71,7 +73,7 @@ impl Teller<'_, '_> {
                             let bits = bits.unwrap_or_default();
                             let name = self.spelled(id);
                             let shape = shape!(self.shapes; "address", name, bits, "bits");
-                            return Said { shape, basic: Some(shape), is_basic: true };
+                            return Said { shape, basic: Some(shape), is_basic: true, is_sized: true };
                         }
                     },
                 };
@@ -107,7 +109,8 @@ impl Teller<'_, '_> {
                     Qualifier::Restrict => "restrict",
                     Qualifier::Atomic => "atomic",
                 };
-                Said { shape: shape!(self.shapes; qualifier, to), basic, is_basic: false }
+                let is_sized = inner.is_none_or(|inner| inner.is_sized);
+                Said { shape: shape!(self.shapes; qualifier, to), basic, is_basic: false, is_sized }
             }
             &TypeKind::Typedef { of, .. } => {
                 let inner = said(of, &self.types);
@@ -116,7 +119,8 @@ impl Teller<'_, '_> {
                     let shape = self.maybe(of);
                     return inner.unwrap_or(plain(shape));
                 }
-                Said { shape: self.type_key(id), basic, is_basic: false }
+                let is_sized = inner.is_none_or(|inner| inner.is_sized);
+                Said { shape: self.type_key(id), basic, is_basic: false, is_sized }
             }
             &TypeKind::MemberPointer { class, to } => {
                 let class = self.ty(self.class(class));
@@ -130,19 +134,21 @@ impl Teller<'_, '_> {
                 if dimensions.is_empty() {
                     parts.push("unknown".into());
                 }
-                plain(self.array(parts))
+                let is_sized = self.types[of.as_u32() as usize].is_sized;
+                Said { is_sized, ..plain(self.array(parts)) }
             }
             TypeKind::Vector { of, count } => {
                 let inner = self.types[of.as_u32() as usize];
                 let is_short = (1..=4).contains(count) && inner.basic.is_some();
-                match (self.mode.vector, u32::try_from(*count)) {
+                let said = match (self.mode.vector, u32::try_from(*count)) {
                     (Vectors::Any, Ok(_)) => plain(shape!(self.shapes; "vector of", inner.shape, *count)),
                     (Vectors::Short, _) if is_short => {
                         let basic = inner.basic.unwrap_or(inner.shape);
                         plain(shape!(self.shapes; "vector of", basic, *count))
                     }
                     _ => plain(self.array(vec!["array of".into(), inner.shape.into(), (*count).into()])),
-                }
+                };
+                Said { is_sized: inner.is_sized, ..said }
             }
             TypeKind::Composite(_) | TypeKind::Enum { .. } => plain(self.type_key(id)),
             TypeKind::Subroutine { returns, parameters } => {
@@ -289,7 +295,7 @@ impl Teller<'_, '_> {
             };
             all.push(("passed".into(), shape!(self.shapes; passed)));
         }
-        let bases = composite.bases.iter().filter(|base| !base.is_virtual);
+        let bases = composite.bases.iter().filter(|base| self.mode.has_inheritance && !base.is_virtual);
         let bases: Vec<_> = bases.map(|base| (self.class(base.ty), *base)).collect();
         let mut index = 0;
         for (class, base) in bases {
@@ -305,7 +311,9 @@ impl Teller<'_, '_> {
         for (index, member) in composite.members.iter().enumerate() {
             let name = member.name.map_or("", |name| module.string(name)).to_owned();
             let whole = module.ty(member.ty).bits();
-            let bits = member.bits.or(whole).filter(|_| whole.is_some()).unwrap_or_default();
+            let is_sized = whole.is_some() && self.types[member.ty.as_u32() as usize].is_sized;
+            // One that is as large as its type is no bit field.
+            let bits = member.bits.filter(|&bits| is_sized && Some(bits) < whole).unwrap_or_default();
             let access = self.access(member.accessibility);
             let line = self.line(member.line);
             let made = if member.is_artificial { "artificial" } else { "" };

@@ -11,6 +11,7 @@ use crate::model::{
     Base, BaseOffset, Composite, CompositeKind, FunctionId, Module, ScopeId, ScopeKind, TypeId, TypeKind,
     VariableId, VariableKind,
 };
+use crate::spirv::mode::Mode;
 
 /// Lists by whom they belong to.
 #[derive(Debug, Default)]
@@ -28,7 +29,6 @@ pub(super) struct Related {
     lost: HashSet<VariableId>,
     /// Types that have no room for so many of their members.
     pub crowded: HashMap<TypeId, usize>,
-    has_bases: bool,
     /// Functions that are said by a `DebugFunctionDeclaration`.
     declared: HashSet<FunctionId>,
     /// The inlined call that a scope is in, or is.
@@ -37,10 +37,10 @@ pub(super) struct Related {
 
 impl Related {
     pub fn new(writer: &Writer<'_>, module: &Module) -> Self {
-        let mut related = Self { has_bases: writer.mode.has_inheritance, ..Self::default() };
+        let mut related = Self::default();
         related.find_variables(module);
         related.find_functions(module, writer.is_shader());
-        related.fit(module);
+        related.fit(writer.mode, module);
         for (id, scope) in &module.scopes {
             related.inlined[id] = match scope.kind {
                 ScopeKind::Inlined { .. } => Some(id),
@@ -96,10 +96,10 @@ impl Related {
     }
 
     /// Leaves out what a type has no room for.
-    fn fit(&mut self, module: &Module) {
+    fn fit(&mut self, mode: &Mode, module: &Module) {
         for (id, ty) in &module.types {
             let TypeKind::Composite(composite) = &ty.kind else { continue };
-            let mut room = MOST_MEMBERS - self.bases(module, composite).count();
+            let mut room = MOST_MEMBERS - said_bases(mode, module, composite).count();
             let mut lost = composite.members.len().saturating_sub(room);
             room = room.saturating_sub(composite.members.len());
             if let Some(statics) = self.statics.get_mut(&id) {
@@ -116,25 +116,6 @@ impl Related {
                 self.crowded.insert(id, lost);
             }
         }
-    }
-
-    /// How many of its own members a type has room for.
-    pub fn member_count(&self, module: &Module, composite: &Composite) -> usize {
-        composite.members.len().min(MOST_MEMBERS - self.bases(module, composite).count())
-    }
-
-    /// Base classes that are at a place which is known, and are classes.
-    pub fn bases<'m>(
-        &self,
-        module: &'m Module,
-        composite: &'m Composite,
-    ) -> impl Iterator<Item = &'m Base> + use<'m> {
-        let has_any = self.has_bases && composite.kind != CompositeKind::Union;
-        let is_said = move |base: &&Base| {
-            let is_fixed = matches!(base.offset, BaseOffset::Bytes(_)) && !base.is_virtual;
-            has_any && is_fixed && class_of(module, base.ty).is_some()
-        };
-        composite.bases.iter().filter(is_said).take(MOST_MEMBERS)
     }
 
     /// The static members that a type has as members.
@@ -166,3 +147,22 @@ impl Related {
 
 /// Members that an instruction has room for: it has 14 words of its own.
 const MOST_MEMBERS: usize = MOST_WORDS - 14;
+
+/// How many of its own members a type has room for.
+pub(super) fn member_count(mode: &Mode, module: &Module, composite: &Composite) -> usize {
+    composite.members.len().min(MOST_MEMBERS - said_bases(mode, module, composite).count())
+}
+
+/// Base classes that are at a place which is known, and are classes; none where the mode has them not.
+pub(super) fn said_bases<'m>(
+    mode: &Mode,
+    module: &'m Module,
+    composite: &'m Composite,
+) -> impl Iterator<Item = &'m Base> + use<'m> {
+    let can_have = mode.has_inheritance && composite.kind != CompositeKind::Union;
+    let is_said = move |base: &&Base| {
+        let is_fixed = matches!(base.offset, BaseOffset::Bytes(_)) && !base.is_virtual;
+        can_have && is_fixed && class_of(module, base.ty).is_some()
+    };
+    composite.bases.iter().filter(is_said).take(MOST_MEMBERS)
+}

@@ -83,10 +83,19 @@ impl<'a> Raiser<'_, 'a> {
         let bits = self.number(fact, Field::Size);
         let data = self.m.described().ty(ty);
         let (whole, of_values) = (data.bits(), data.value_bits());
-        let is_whole = bits.is_none() || whole.is_none() || bits == whole || bits == of_values;
+        let is_larger = bits.zip(whole).is_some_and(|(bits, whole)| bits > whole);
+        if is_larger {
+            self.list(fact, "its size is described as that of its type, which is less");
+        }
+        let is_whole = is_larger || bits.is_none() || whole.is_none() || bits == whole || bits == of_values;
         let mut member = match is_whole && offset.is_multiple_of(8) {
             true => DataMember::new(&name, ty, offset / 8),
-            false => DataMember::bit_field(&name, ty, offset, bits.or(whole).unwrap_or_default()),
+            false => DataMember::bit_field(
+                &name,
+                ty,
+                offset,
+                bits.filter(|_| !is_whole).or(whole).unwrap_or_default(),
+            ),
         };
         let mut flags = Flags(self.word(fact, Field::Flags));
         if let Some(access) = flags.access() {

@@ -138,15 +138,13 @@ impl<'a> Raiser<'_, 'a> {
         let is_variadic = ty.ids(Field::ParameterType).last().is_some_and(|last| self.is_nothing(last));
         let made = self.pointee(&ty, Field::ReturnType, unit);
         let Some(returns) = self.made(&ty, made) else { return Ok(()) };
-        let declared = self.m.described().function(function).specification;
+        let is_declared = self.m.described().function(function).specification.is_some();
         let Ok(mut of) = self.m.describe_function(function) else { return Ok(()) };
-        if declared.is_none() {
-            if is_variadic {
-                of.variadic();
-            }
-            if let Some(Err(error)) = returns.map(|returns| of.returns(returns).map(drop)) {
-                self.list(fact, refused(error));
-            }
+        if is_variadic && !is_declared {
+            of.variadic();
+        }
+        if let Some(Err(error)) = returns.map(|returns| of.returns(returns).map(drop)) {
+            self.list(fact, refused(error));
         }
         Ok(())
     }

@@ -98,6 +98,9 @@ type Made<T> = core::result::Result<T, String>;
 /// How often one instruction may be described again, on average: for another unit, or another call.
 const MOST_COPIES: usize = 64;
 
+/// How many parts of a type are looked at for the unit that it is of.
+const MOST_PARTS: usize = 64;
+
 struct Raiser<'f, 'a> {
     facts: &'f Facts<'a>,
     set: Set,
@@ -202,11 +205,11 @@ impl<'f, 'a> Raiser<'f, 'a> {
         self.signatures()?;
         self.members()?;
         self.unused()?;
+        self.definitions();
+        self.names()?;
         self.members()?;
         self.place_types();
         self.files();
-        self.definitions();
-        self.names();
         self.inlined_variables()?;
         self.bodies()?;
         self.lost_calls();
@@ -232,19 +235,33 @@ impl<'f, 'a> Raiser<'f, 'a> {
             if !is_type || used.contains(&fact.result) {
                 continue;
             }
-            let (mut of, mut unit, mut seen) = (fact, None, HashSet::new());
-            while unit.is_none() && seen.insert(of.result) {
-                let fields = [Field::BaseType, Field::Parent, Field::VectorType];
-                let Some(next) = fields.into_iter().find_map(|field| self.facts.named(&of, field)) else {
-                    break;
-                };
-                of = next;
-                unit = self.unit_of(of.result);
-            }
-            let unit = unit.unwrap_or_else(|| self.first_unit());
+            let unit = self.unit_by_parts(fact.result).unwrap_or_else(|| self.first_unit());
             self.want(Node::Type(fact.result, unit))?;
         }
         Ok(())
+    }
+
+    /// The unit that one of the types is declared in which a type is made of; not far inside, at least.
+    fn unit_by_parts(&mut self, id: Id) -> Option<UnitId> {
+        const FIELDS: [Field; 7] = [
+            Field::BaseType,
+            Field::VectorType,
+            Field::Parent,
+            Field::MemberType,
+            Field::UnderlyingType,
+            Field::ReturnType,
+            Field::ParameterType,
+        ];
+        let mut parts = std::collections::VecDeque::from([id]);
+        for _ in 0..MOST_PARTS {
+            let id = parts.pop_front()?;
+            if let Some(unit) = self.unit_of(id) {
+                return Some(unit);
+            }
+            let Some(fact) = self.get(id) else { continue };
+            parts.extend(FIELDS.iter().flat_map(|&field| fact.ids(field)).take(MOST_PARTS));
+        }
+        None
     }
 
     /// The instructions of the set, in order.

@@ -133,7 +133,12 @@ impl<'a> Raiser<'_, 'a> {
         if layout.definition(held).is_none() {
             return self.list(fact, format!("{held} is not defined"));
         }
-        self.binding.global(variable, held);
+        // A number says it all, and may be there for nothing else.
+        let is_number = layout.constant(held).is_some_and(|constant| constant.value.is_some());
+        let module = self.m.described();
+        if !is_number || module.function_of(module.variable(variable).scope).is_some() {
+            self.binding.global(variable, held);
+        }
         if layout.constant(held).is_some() {
             match self.constant(held, ty) {
                 Ok(value) => self.give(fact, variable, &value),

@@ -163,37 +163,36 @@ impl Code {
             for entry in &block.entries {
                 match entry {
                     Entry::Instruction { is, at } => {
-                        let place =
-                            at.as_ref().map(|at| (list.described(&at.scope), at.line.unwrap_or((0, 0))));
                         let (is, has_lost) = match is {
                             Named::Operation(name) => (name.clone(), false),
                             Named::Result(id) => match self.results.get(id) {
+                                // A scope begins behind them.
+                                Some(_) if is_a(facts, *id, Op::Phi) => (id.to_string(), true),
                                 Some(&has_lost) => (id.to_string(), has_lost),
+                                // The translator has calls for what is loaded of these.
                                 None => {
-                                    self.is_made(facts, *id);
+                                    assert!(is_built_in(facts, *id), "{id} is not there");
                                     continue;
                                 }
                             },
                         };
-                        lines.push(located(&is, place.filter(|_| !has_lost)));
+                        let at = at.as_ref().filter(|_| !has_lost);
+                        let place = at.map(|at| (list.described(&at.scope), at.line.unwrap_or((0, 0))));
+                        lines.push(located(&is, place));
                     }
                     Entry::Held { variable, scope, is_declared, pieces } => {
+                        let scope = list.described(scope);
                         for piece in pieces {
-                            let (value, expression) = self.held(facts, piece, *is_declared);
-                            let scope = list.described(scope);
-                            lines.push(line_of(variable, &scope, *is_declared, &value, &expression));
+                            // The parameter points to the variable, and is no variable itself.
+                            let is_value = !is_declared || is_a(facts, piece.id, Op::FunctionParameter);
+                            let (value, expression) = self.held(facts, piece, !is_value);
+                            lines.push(line_of(variable, &scope, !is_value, &value, &expression));
                         }
                     }
                 }
             }
         }
         lines
-    }
-
-    /// Of which instructions the translator makes others.
-    fn is_made(&self, facts: &Facts<'_>, id: Id) {
-        let definition = facts.layout().definition(id).expect("is there");
-        panic!("{id} {:?}", operation(definition));
     }
 
     fn held(&self, facts: &Facts<'_>, piece: &Piece, is_declared: bool) -> (String, String) {
@@ -222,6 +221,17 @@ impl Code {
         };
         (value, operations.join(", "))
     }
+}
+
+fn is_a(facts: &Facts<'_>, id: Id, wanted: Op) -> bool {
+    facts.layout().definition(id).is_some_and(|it| operation(it) == wanted)
+}
+
+/// Whether it is loaded from a variable of the program.
+fn is_built_in(facts: &Facts<'_>, id: Id) -> bool {
+    let definition = facts.layout().definition(id).expect("is there");
+    let is_global = |id| facts.layout().definition(id).is_some_and(|it| it.at < facts.layout().globals_end());
+    operation(definition) == Op::Load && is_global(Id(definition.operands()[0]))
 }
 
 /// `2.000000e+00`, as LLVM writes what can be written so.
