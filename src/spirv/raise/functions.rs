@@ -221,9 +221,9 @@ impl<'a> Raiser<'_, 'a> {
                 otherwise = Some(declaration);
             }
         }
+        let body_line = self.facts.number(fact, Field::ScopeLine).unwrap_or_default() as u32;
         if let Some(line) = line {
-            function.declared_at(line);
-            function.body_line(self.facts.number(fact, Field::ScopeLine).unwrap_or_default() as u32);
+            function.declared_at(line).body_line(body_line);
         }
         self.functions.insert(id, function_id);
         let module = self.m.described();
@@ -235,6 +235,9 @@ impl<'a> Raiser<'_, 'a> {
             if !is_same {
                 self.list(fact, "its name is not that of its declaration, and is not described");
             }
+        }
+        if line.is_none() && body_line != 0 {
+            self.list(fact, "the line of its body is not described: that of the function is not said");
         }
         flags.take(flags::PROTOTYPED);
         self.optimized(&mut flags, unit);

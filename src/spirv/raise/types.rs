@@ -129,6 +129,7 @@ impl<'a> Raiser<'_, 'a> {
     fn basic(&mut self, fact: &Fact<'a>, unit: UnitId) -> Made<TypeId> {
         let name = self.text(fact, Field::Name);
         let (bits, number) = (self.number(fact, Field::Size), self.number(fact, Field::Encoding));
+        self.rest(fact, Flags(self.word(fact, Field::Flags)));
         let encoding = number.and_then(|number| *ENCODINGS.get(usize::try_from(number).ok()?)?);
         match (encoding, bits) {
             (Some(encoding), Some(bits @ 1..=MOST_BITS)) => self.m.base_type(unit, &name, encoding, bits),
