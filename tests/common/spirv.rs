@@ -429,7 +429,8 @@ impl Making<'_> {
         };
         let ty = ty.expect("a type");
         self.described_type(ty, true);
-        let access = [None, Some(Accessibility::Public), Some(Accessibility::Private), Some(Accessibility::Protected)];
+        let access =
+            [None, Some(Accessibility::Public), Some(Accessibility::Private), Some(Accessibility::Protected)];
         let mut at = 0;
         for (of, bits) in members {
             let name = self.name("m");
@@ -478,7 +479,10 @@ impl Making<'_> {
                 .expect("a parameter")
                 .template(ty, Template::named("A", "vector"))
                 .expect("a parameter")
-                .template(ty, Template::pack("P", vec![Template::ty("", None), Template::ty("U", Some(uint))]))
+                .template(
+                    ty,
+                    Template::pack("P", vec![Template::ty("", None), Template::ty("U", Some(uint))]),
+                )
                 .expect("a parameter");
         }
         if self.c.maybe() {
@@ -583,7 +587,8 @@ impl Making<'_> {
         if self.c.maybe() {
             // An array that has as many elements as a parameter says, and one that is a type of the function.
             if let Some(&count) = inside.words.first() {
-                let array = self.m.array_of(self.unit, uint, &[Extent::variable(count)], None).expect("a type");
+                let array =
+                    self.m.array_of(self.unit, uint, &[Extent::variable(count)], None).expect("a type");
                 let pointer = self.m.pointer(self.unit, Some(array)).expect("a type");
                 let name = self.name("vla");
                 let variable = self.m.variable(id, &name, pointer).expect("a variable").id();
@@ -661,10 +666,9 @@ impl Making<'_> {
                     0 => vec![Held::pointer(id).plus(self.c.one(&[-8, 4]))],
                     1 => vec![Held::value(id).plus(self.c.one(&[-1, 12]))],
                     2 => vec![Held::pointer(id).in_space(3)],
-                    3 if bits == 64 => vec![
-                        Held::value(id).index(0).bits(0..32),
-                        Held::value(id).index(1).bits(32..64),
-                    ],
+                    3 if bits == 64 => {
+                        vec![Held::value(id).index(0).bits(0..32), Held::value(id).index(1).bits(32..64)]
+                    }
                     4 => vec![],
                     5 => vec![Held::expression(
                         id,
