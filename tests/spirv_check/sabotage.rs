@@ -89,7 +89,7 @@ fn is_of_instructions(facts: &Facts<'_>, at: usize) -> bool {
 }
 
 /// Whether another id says the same: a linkage name that is the name, another source of the same file, a namespace that
-/// is opened again. The size of what has an encoding that the set has no word for says nothing that can be read.
+/// is opened again. Of which unit an opaque type is does not count. The size of what has an encoding that the set has no word for says nothing that can be read.
 fn is_the_same(facts: &Facts<'_>, fact: &Fact<'_>, field: Field, other: Id) -> bool {
     let layout = facts.layout();
     let is_file = |text: Option<String>| {
@@ -102,7 +102,9 @@ fn is_the_same(facts: &Facts<'_>, fact: &Fact<'_>, field: Field, other: Id) -> b
         Field::File => is_file(layout.string(other)),
         Field::Scope => {
             let here = fact.id(Field::Scope).and_then(namespace);
-            here.is_some() && here == namespace(other) && fact.name() == Some(Name::TypeComposite)
+            let is_opaque = facts.number(fact, Field::Size).is_none();
+            fact.name() == Some(Name::TypeComposite)
+                && (is_opaque || here.is_some() && here == namespace(other))
         }
         Field::Size => fact.name() == Some(Name::TypeBasic) && facts.number(fact, Field::Encoding) == Some(0),
         _ => false,

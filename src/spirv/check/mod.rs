@@ -265,7 +265,7 @@ const EXPECTED: [&str; 3] = [
 /// the thing as a whole.
 fn listed_as(property: &str) -> Option<&'static [&'static str]> {
     let all: [(&str, &[&str]); 12] = [
-        ("scope", &["said to be in", "scope around it"]),
+        ("scope", &["said to be in", "said to be of the scope around it"]),
         ("type", &["is not said here"]),
         ("result", &["is not said here"]),
         ("member", &["is not said here", "of its members"]),
