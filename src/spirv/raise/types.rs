@@ -86,6 +86,9 @@ impl<'a> Raiser<'_, 'a> {
             }
             Name::TypeFunction => {
                 let returns = self.pointee(fact, Field::ReturnType, unit)?;
+                let mut flags = Flags(self.word(fact, Field::Flags));
+                flags.take(flags::PROTOTYPED);
+                self.rest(fact, flags);
                 let mut parameters = Vec::new();
                 for id in fact.ids(Field::ParameterType) {
                     match self.types.get(&(self.not_template(id), unit)) {
@@ -259,6 +262,11 @@ impl<'a> Raiser<'_, 'a> {
         let ty = match opaque {
             Some(name) if !is_forward && !has_members => {
                 let ty = self.m.unspecified_type(unit, name).map_err(refused)?;
+                let is_plain =
+                    self.text(fact, Field::LinkageName).is_empty() && kind == CompositeKind::Struct;
+                if !is_plain || flags.0 != 0 {
+                    self.list(fact, "nothing but its name is described");
+                }
                 self.declared(fact, unit, ty);
                 return Ok(ty);
             }
