@@ -2,6 +2,7 @@
 #![cfg(feature = "spirv")]
 
 mod assemble;
+mod attached;
 mod cases;
 #[path = "../common/mod.rs"]
 mod common;

@@ -7,6 +7,7 @@ mod built;
 #[path = "../common/mod.rs"]
 mod common;
 mod detached;
+mod kernels;
 mod outside;
 mod placed;
 mod refused;
@@ -14,4 +15,5 @@ mod refused;
 mod rspirv;
 mod support;
 #[path = "../common/tools.rs"]
+#[allow(dead_code, reason = "the parts are those of other tests")]
 mod tools;

@@ -1,6 +1,6 @@
 //! What is said in functions, and where.
 
-use eitri::spirv::{DebugOperation, Held, Mode, Set, attach, read};
+use eitri::spirv::{Binding, DebugOperation, Held, Mode, Set, attach, read};
 use pretty_assertions::assert_eq;
 
 use crate::support::{Case, lines};
@@ -130,7 +130,9 @@ fn an_end_is_said_where_something_held() {
 /// Lines that the module has stay, and what was said before is said again behind them if it is asked for.
 #[test]
 fn lines_of_the_module_stay() {
-    let text = crate::support::KERNEL.replace("%is = OpIEqual", "OpLine %names 77 1\n %is = OpIEqual");
+    let text = crate::support::KERNEL
+        .replace("names.cl", "scale.cl")
+        .replace("%is = OpIEqual", "OpLine %names 77 1\n %is = OpIEqual");
     let case = Case::of(&text);
     let mut binding = case.bound();
     binding
@@ -145,7 +147,7 @@ fn lines_of_the_module_stay() {
         scope scale
         line scale.cl:2:5
           op 62
-        line names.cl:77:1
+        line scale.cl:77:1
           is
         scope block
         line scale.cl:2:5
@@ -155,7 +157,7 @@ fn lines_of_the_module_stay() {
     assert_eq!(shown[..expected.len()], expected);
     // Where nothing is said of lines, nothing is changed.
     let shown = case.shown(&case.bound(), &Mode::exact(Set::OpenCl));
-    assert_eq!(shown.iter().filter(|line| line.contains("line")).collect::<Vec<_>>(), ["line names.cl:77:1"]);
+    assert_eq!(shown.iter().filter(|line| line.contains("line")).collect::<Vec<_>>(), ["line scale.cl:77:1"]);
 }
 
 /// An `OpLine` in front of an `OpFunction` is the function's.
@@ -358,4 +360,25 @@ fn both_sets() {
         error.to_string().ends_with("the module has instructions of OpenCL.DebugInfo.100 already"),
         "{error}"
     );
+}
+
+/// `OpLine` is there in both sets, `DebugLine` in one.
+#[test]
+fn lines_as_the_mode_has_them() {
+    let case = Case::new();
+    let mut binding = case.bound();
+    binding.line(case.start("last"), case.line(4)).no_line(case.after("sum"));
+    let shown = |binding: &Binding, mode: &Mode| {
+        let shown = case.shown(binding, mode);
+        shown.into_iter().filter(|line| line.contains("line")).collect::<Vec<_>>()
+    };
+    // At one position the last one holds, and of nothing there is nothing to end.
+    assert_eq!(shown(&binding, &Mode::exact(Set::Shader)), [""; 0]);
+    binding.line(case.start("last"), case.line(5));
+    let mode = Mode { has_debug_lines: false, ..Mode::exact(Set::Shader) };
+    assert_eq!(shown(&binding, &mode), ["line scale.cl:5:5"]);
+    assert_eq!(shown(&binding, &Mode::exact(Set::Shader)), ["line 5:5"]);
+    let mode = Mode { has_debug_lines: true, ..Mode::exact(Set::OpenCl) };
+    let error = attach(&case.words, &case.module, &binding, &mode).expect_err("there is none");
+    assert_eq!(error.to_string(), "OpenCL.DebugInfo.100 has no DebugLine");
 }

@@ -1,6 +1,7 @@
 //! Blocks, namespaces, discriminators and inlined calls: section 4.7.
 
 use cranelift_entity::SecondaryMap;
+use hashbrown::HashMap;
 
 use super::entities::{Globals, Operands, Scoped};
 use super::order::{Item, State};
@@ -45,33 +46,48 @@ impl Globals<'_, '_, '_> {
         }
     }
 
+    /// The lexical scope that something can be said to be in now: not a function or type that is being written because of
+    /// it, nor a block of such a function, but what is around that.
+    fn reachable(&self, scope: ScopeId) -> ScopeId {
+        let mut wider = self.lexical(scope);
+        loop {
+            // A block is of its function, and a namespace of its unit, whatever else is cut.
+            let mut whole = wider;
+            while let ScopeKind::Block | ScopeKind::Namespace { .. } = self.module.scopes[whole].kind {
+                whole = self.lexical(self.parent(whole));
+            }
+            match self.scope_item(whole) {
+                Some(item) if self.state(item) == State::Open => wider = self.lexical(self.parent(whole)),
+                _ => return wider,
+            }
+        }
+    }
+
+    /// What is written for the lexical scope that something is in, before this is open.
+    pub(super) fn scope_before(&self, scope: ScopeId) -> Option<Item> {
+        self.scope_item(self.reachable(scope))
+    }
+
     /// The lexical scope that something is in. Where that is not written yet, a wider one, which is said.
     pub(super) fn scope(
         &mut self,
         scope: ScopeId,
         who: impl FnOnce(&Module) -> (At, String),
     ) -> Result<Word> {
-        let first = self.lexical(scope);
-        let mut wider = first;
-        loop {
-            let Some(item) = self.scope_item(wider) else {
-                let unit = self.module.scopes[wider].unit;
-                if wider != first {
-                    self.leave_scope(wider, who);
-                }
-                // Every unit has one.
-                return Ok(self.units[unit].unwrap_or(Id(0)).into());
-            };
-            if self.slot(item).state == State::Done {
-                if wider != first {
-                    self.leave_scope(wider, who);
-                }
-                return self.id(item).map(Word::Id);
-            }
-            if self.has_later() {
-                return self.id(item).map(Word::Later);
-            }
-            wider = self.lexical(self.parent(wider));
+        let (own, wider) = (self.lexical(scope), self.reachable(scope));
+        if own != wider
+            && self.has_later()
+            && let Some(item) = self.scope_item(own)
+        {
+            return self.id(item).map(Word::Later);
+        }
+        if own != wider {
+            self.leave_scope(wider, who);
+        }
+        match self.scope_item(wider) {
+            Some(item) => self.id(item).map(Word::Id),
+            // Every unit has one.
+            None => Ok(self.units[self.module.scopes[wider].unit].unwrap_or(Id(0)).into()),
         }
     }
 
@@ -125,6 +141,8 @@ impl Globals<'_, '_, '_> {
         let module = self.module;
         let mut scoped = SecondaryMap::new();
         let mut calls: SecondaryMap<ScopeId, Option<Id>> = SecondaryMap::new();
+        // By their blocks and numbers: instances of a block have those of the block.
+        let mut discriminators = HashMap::new();
         for (id, data) in &module.scopes {
             let is_code = match data.kind {
                 ScopeKind::Function(function) => self.related.has_body(function),
@@ -142,9 +160,21 @@ impl Globals<'_, '_, '_> {
             };
             let is_block = data.kind == ScopeKind::Block;
             if is_block && data.discriminator != 0 {
-                let discriminator = self.discriminator(id, scope)?;
-                if self.writer.mode.discriminators == Discriminators::AsScopes {
-                    scope = discriminator;
+                let is_scope = self.writer.mode.discriminators == Discriminators::AsScopes;
+                let of_origin = data.origin.map(|origin| module.scopes[origin].discriminator);
+                if is_scope || of_origin.is_none() {
+                    let said = (scope, data.discriminator);
+                    let discriminator = match discriminators.get(&said) {
+                        Some(&discriminator) => discriminator,
+                        None => self.discriminator(data.origin.unwrap_or(id), said)?,
+                    };
+                    discriminators.insert(said, discriminator);
+                    if is_scope {
+                        scope = discriminator;
+                    }
+                } else if of_origin != Some(data.discriminator) {
+                    let what = format!("an inlined block: its discriminator {}", data.discriminator);
+                    self.writer.leave_out(module.at_scope(id), what);
                 }
             }
             if is_block && self.related.inlined[id].is_some() && data.origin.is_none() {
@@ -158,10 +188,10 @@ impl Globals<'_, '_, '_> {
         Ok(scoped)
     }
 
-    fn discriminator(&mut self, id: ScopeId, scope: Id) -> Result<Id> {
+    fn discriminator(&mut self, id: ScopeId, (scope, number): (Id, u32)) -> Result<Id> {
         let data = &self.module.scopes[id];
         let [source, ..] = self.place(data.line, data.unit);
-        let number = (Field::Discriminator, data.discriminator.into());
+        let number = (Field::Discriminator, number.into());
         self.writer
             .instruction(Name::LexicalBlockDiscriminator, &[source, number, (Field::Scope, scope.into())])
     }
