@@ -164,7 +164,15 @@ flags! {
 /// The flag that only `NonSemantic.Shader.DebugInfo.100` has.
 pub(crate) const UNKNOWN_LAYOUT: u32 = flags::UNKNOWN_LAYOUT;
 
-const BUILD_FLAGS: &[(u32, &str)] = &[(1, "IdentifierPossibleDuplicates")];
+/// The flag of a build identifier that different sources can share.
+pub(crate) const POSSIBLE_DUPLICATES: u32 = 1;
+
+const BUILD_FLAGS: &[(u32, &str)] = &[(POSSIBLE_DUPLICATES, "IdentifierPossibleDuplicates")];
+
+/// Whether the text is a build identifier: 32 lowercase hexadecimal digits, or more.
+pub(crate) fn is_build_identifier(text: &str) -> bool {
+    text.len() >= 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
 
 impl Enumeration {
     /// Numbers and names, of flags their bits.

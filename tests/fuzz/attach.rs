@@ -223,6 +223,10 @@ fn binding(choices: &mut Choices<'_>, module: &Module, places: &Places) -> Bindi
             }
         };
     }
+    if choices.below(8) == 1 {
+        let digits = if choices.below(4) == 0 { "0123" } else { "0123456789abcdef0123456789abcdef" };
+        binding.build_identifier(digits, choices.below(2) == 0).storage_path("a.spv");
+    }
     binding
 }
 

@@ -7,6 +7,7 @@ mod built;
 #[path = "../common/mod.rs"]
 mod common;
 mod detached;
+mod metadata;
 mod outside;
 mod placed;
 mod refused;

@@ -16,6 +16,7 @@ mod flags;
 mod functions;
 mod held;
 mod inlined;
+mod metadata;
 mod names;
 mod order;
 mod scopes;
@@ -67,10 +68,16 @@ pub struct Raised {
 /// shared between units, or inlined, that describing each by itself takes far more room than the words.
 pub fn raise(facts: &Facts<'_>, target: &Target) -> Result<Raised> {
     let mut raiser = Raiser::new(facts, target);
+    raiser.metadata();
     raiser.units();
     if raiser.units.is_empty() {
-        if let Some(fact) = facts.iter().next() {
-            raiser.list(&fact, "the module has no DebugCompilationUnit, and nothing of it is described");
+        let is_of_source =
+            |fact: &Fact<'_>| !matches!(fact.name(), Some(Name::BuildIdentifier | Name::StoragePath));
+        if let Some(fact) = facts.iter().find(is_of_source) {
+            raiser.list(
+                &fact,
+                "the module has no DebugCompilationUnit, and nothing of its source is described",
+            );
         }
     } else {
         raiser.entities()?;

@@ -3,7 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::{Check, Rule, Set};
-use crate::spirv::names::{Enumeration, UNKNOWN_LAYOUT};
+use crate::spirv::names::{Enumeration, UNKNOWN_LAYOUT, is_build_identifier};
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::read::{Fact, Facts};
@@ -200,9 +200,7 @@ impl<'a> Check<'_, 'a> {
 
     fn build_identifier(&mut self, fact: &Fact<'a>) {
         let wanted = "32 lowercase hexadecimal digits, or more";
-        self.judge(Rule::BuildIdentifier, fact, Field::Identifier, wanted, |text| {
-            text.len() >= 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-        });
+        self.judge(Rule::BuildIdentifier, fact, Field::Identifier, wanted, is_build_identifier);
     }
 
     /// The text of an operand.
