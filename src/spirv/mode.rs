@@ -61,7 +61,7 @@ pub struct Mode {
     pub has_text: bool,
     /// The highest number of a source language. What is above is `Unknown`: older tools read no module with it.
     pub last_language: u32,
-    /// Whether lines are told by `DebugLine`, which only `NonSemantic.Shader.DebugInfo.100` has, and not by `OpLine`.
+    /// Whether lines are told by `DebugLine`, which only `NonSemantic.Shader.DebugInfo` has, and not by `OpLine`.
     pub has_debug_lines: bool,
     /// Whether what has to name what comes later does it with `OpExtInstWithForwardRefsKHR`, of which
     /// `SPV_KHR_relaxed_extended_instruction` has to be understood; only of a non-semantic set. Else it is cut.
@@ -130,7 +130,7 @@ impl Mode {
             discriminators: Discriminators::Beside,
             has_text: false,
             last_language: u32::MAX,
-            has_debug_lines: set == Set::Shader,
+            has_debug_lines: set.is_shader(),
             has_relaxed_references: false,
             version: 1,
             dwarf_version: 5,

@@ -57,6 +57,8 @@ pub struct Raised {
 /// |---|---|
 /// | a type used in several units | one for each of them |
 /// | a basic type that is `Unspecified`, or has no size | a type of which only the name is known |
+/// | a floating-point number that is not IEEE 754's, a cooperative matrix | a type of which only the name is known |
+/// | a vector whose length is an id | a vector, if the number is known |
 /// | a matrix | an array of vectors |
 /// | an enumeration without an underlying type | one of unsigned numbers of its size |
 /// | a parameter of a function's type that no variable is for | a parameter without a name |
@@ -219,6 +221,8 @@ impl<'f, 'a> Raiser<'f, 'a> {
                         | Name::TypeArray
                         | Name::TypeVector
                         | Name::TypeMatrix
+                        | Name::TypeVectorId
+                        | Name::TypeCooperativeMatrix
                         | Name::TypePtrToMember
                 )
             );
@@ -227,7 +231,7 @@ impl<'f, 'a> Raiser<'f, 'a> {
             }
             let (mut of, mut unit, mut seen) = (fact, None, HashSet::new());
             while unit.is_none() && seen.insert(of.result) {
-                let fields = [Field::BaseType, Field::Parent, Field::VectorType];
+                let fields = [Field::BaseType, Field::Parent, Field::VectorType, Field::ComponentType];
                 let Some(next) = fields.into_iter().find_map(|field| self.facts.named(&of, field)) else {
                     break;
                 };
