@@ -74,7 +74,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ];
     for (name, mode) in modes {
         let attached = spirv::attach(&words, &module, &binding, &mode)?;
-        let report = spirv::check(&module, &binding, &mode, &attached.left_out, &attached.words)?;
+        let report = attached.check(&module, &binding, &mode)?;
         println!("{name}: {report}");
         assert!(report.is_clean());
         let bytes: Vec<u8> = attached.words.iter().flat_map(|word| word.to_le_bytes()).collect();

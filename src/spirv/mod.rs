@@ -36,6 +36,7 @@
 mod attach;
 mod binding;
 mod build;
+mod check;
 mod evaluate;
 mod held;
 mod ids;
@@ -58,6 +59,7 @@ mod words;
 pub use attach::{Attached, attach};
 pub use binding::{Binding, Position, Statement};
 pub use build::{ModuleBuilder, Part};
+pub use check::{Checked, Difference, check};
 pub use evaluate::{Evaluated, Initial, evaluate};
 pub use held::{DebugOperation, Held, Index};
 pub use ids::Ids;

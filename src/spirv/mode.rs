@@ -16,6 +16,7 @@ use super::table::Set;
 /// | [`has_capabilities`](Self::has_capabilities) | no | yes | yes |
 /// | [`has_packs`](Self::has_packs) | yes | no | no |
 /// | [`has_template_templates`](Self::has_template_templates) | yes | yes | no |
+/// | [`has_indexes`](Self::has_indexes) | yes | yes | no |
 /// | [`has_run_time_indexes`](Self::has_run_time_indexes) | yes | no | no |
 /// | [`has_inlined_variables`](Self::has_inlined_variables) | yes | yes | no |
 /// | [`has_macros`](Self::has_macros), [`has_imports`](Self::has_imports) | yes | yes | no |
@@ -47,6 +48,9 @@ pub struct Mode {
     pub has_packs: bool,
     /// Whether there are templates that are parameters of templates. Else they are left out.
     pub has_template_templates: bool,
+    /// Whether what holds a variable may be a part of a value. Else such a value is left out: a reader that passes over
+    /// indexes takes the whole value for the variable's.
+    pub has_indexes: bool,
     /// Whether the index of a part of a value may be known only at run time. Else such a value is left out.
     pub has_run_time_indexes: bool,
     /// Whether `DebugInlinedVariable` is written. Nothing can refer to it, and no reader needs it.
@@ -123,6 +127,7 @@ impl Mode {
             has_capabilities: false,
             has_packs: true,
             has_template_templates: true,
+            has_indexes: true,
             has_run_time_indexes: true,
             has_inlined_variables: true,
             has_macros: true,
@@ -163,6 +168,7 @@ impl Mode {
             has_capabilities: true,
             has_packs: false,
             has_template_templates: false,
+            has_indexes: false,
             has_run_time_indexes: false,
             has_inlined_variables: false,
             has_macros: false,

@@ -7,7 +7,7 @@ use ::rspirv::spirv::Op;
 use super::attach::write;
 use super::binding::Binding;
 use super::layout::Layout;
-use super::lower::LeftOut;
+use super::left_out::LeftOut;
 use super::mode::Mode;
 use super::opcodes as op;
 use super::table::{Name, Set};

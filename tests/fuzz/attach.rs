@@ -68,7 +68,7 @@ fn attached(words: &[u32], module: &Module, binding: &Binding, mode: &Mode) -> O
 }
 
 fn mode(choices: &mut Choices<'_>) -> Mode {
-    let set = Set::ALL[choices.below(2)];
+    let set = Set::ALL[choices.below(3)];
     match choices.below(3) {
         0 => Mode::exact(set),
         1 => Mode::validating(set),

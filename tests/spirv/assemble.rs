@@ -75,6 +75,7 @@ const NUMBERS: &[(&str, u32)] = &[
     ("Int64", 11),
     ("LocalSize", 17),
     ("Int16", 22),
+    ("GenericPointer", 38),
 ];
 
 #[derive(Debug, Clone, PartialEq)]

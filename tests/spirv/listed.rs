@@ -160,7 +160,7 @@ impl Listed {
     }
 
     /// The scope with those around it. Of a call only the line is said, as in the instructions.
-    fn described(&self, name: &str) -> String {
+    pub fn described(&self, name: &str) -> String {
         let Some(scope) = self.scopes.iter().find(|scope| scope.name == name) else { return name.into() };
         let (line, column, parent) = (scope.line, scope.column, self.described(&scope.parent));
         match &scope.inlined {
@@ -174,7 +174,7 @@ fn id(text: &str) -> Id {
     Id(text.trim_start_matches('%').parse().unwrap_or_else(|_| panic!("{text} is no id")))
 }
 
-fn position(text: &str) -> (u32, u32) {
+pub fn position(text: &str) -> (u32, u32) {
     let (line, column) = text.split_once(':').unwrap_or_else(|| panic!("{text} is no line and column"));
     (line.parse().expect("a line"), column.parse().expect("a column"))
 }
@@ -197,17 +197,17 @@ fn piece_of(text: &str, is_declared: bool) -> Piece {
 }
 
 /// Whether an instruction is one of a block that does something: no parameter, and neither a line nor debug information.
-fn is_listed(facts: &Facts<'_>, instruction: Instruction<'_>) -> bool {
+pub fn is_listed(facts: &Facts<'_>, instruction: Instruction<'_>) -> bool {
     let left_out = [Op::FunctionParameter, Op::Line, Op::NoLine];
     !left_out.contains(&operation(instruction)) && facts.fact(instruction).is_none()
 }
 
-fn operation(instruction: Instruction<'_>) -> Op {
+pub fn operation(instruction: Instruction<'_>) -> Op {
     Op::from_u32(instruction.opcode().into()).expect("is known")
 }
 
 /// The function that each instruction of a function with a source is in, and the instruction.
-fn in_functions<'a>(words: &'a [u32]) -> impl Iterator<Item = (usize, Instruction<'a>)> {
+pub fn in_functions<'a>(words: &'a [u32]) -> impl Iterator<Item = (usize, Instruction<'a>)> {
     let named = functions(words);
     let mut function = None;
     let instructions = Words::new(words).expect("is a module").instructions();

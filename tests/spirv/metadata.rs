@@ -36,7 +36,7 @@ pub fn read_back(words: &[u32]) -> Option<Program> {
     Some(Program::read(&translated(words)?.unwrap_or_else(|ran| panic!("{ran}"))))
 }
 
-fn disassembled(bitcode: &Path) -> Option<Ran> {
+pub fn disassembled(bitcode: &Path) -> Option<Ran> {
     LLVM_DIS.run(&[bitcode.as_os_str(), "-o".as_ref(), "-".as_ref()])
 }
 

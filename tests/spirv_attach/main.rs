@@ -7,6 +7,7 @@ mod built;
 #[path = "../common/mod.rs"]
 mod common;
 mod detached;
+mod kernels;
 mod metadata;
 mod outside;
 mod placed;
@@ -15,4 +16,5 @@ mod refused;
 mod rspirv;
 mod support;
 #[path = "../common/tools.rs"]
+#[allow(dead_code, reason = "the parts are those of other tests")]
 mod tools;

@@ -27,6 +27,15 @@ fn where_the_set_has_instructions_for_it_they_are_written_and_read_back() {
             |one: &str, other: &str| text.lines().any(|it| it.contains(one) && it.ends_with(other));
         assert!(is_there(&format!("{DIGITS:?}"), &format!("({flags})")), "{text}");
         assert!(is_there("DebugStoragePath", "\"debug/a.spv\""), "{text}");
+        assert!(
+            attached
+                .check(&case.module, &said(&case, may_be_shared), &Mode::exact(Set::Shader))
+                .expect("is read")
+                .differences
+                .is_empty()
+        );
+        let other = attached.check(&case.module, &said(&case, !may_be_shared), &Mode::exact(Set::Shader));
+        assert_eq!(other.expect("is read").differences.len(), 1);
         let raised = raise(&facts, case.module.target()).expect("is raised");
         assert_eq!(raised.binding.build_id(), Some((DIGITS, may_be_shared)));
         assert_eq!(raised.binding.stored_at(), Some("debug/a.spv"));

@@ -33,28 +33,53 @@ fn refuses(case: &Case, say: impl FnOnce(&mut Binding), expected: &str) {
 fn functions_and_globals() {
     let case = Case::new();
     let f = |say: &dyn Fn(&mut Binding), expected: &str| refuses(&case, |binding| say(binding), expected);
-    f(&|it| drop(it.function(case.scale, Id(900))), &format!("{SCALE}: no such entity in this module: %900"));
     f(
-        &|it| drop(it.function(case.scale, case.id("entry"))),
+        &|it| {
+            it.function(case.scale, Id(900));
+        },
+        &format!("{SCALE}: no such entity in this module: %900"),
+    );
+    f(
+        &|it| {
+            it.function(case.scale, case.id("entry"));
+        },
         &format!("{SCALE}: %entry is an OpLabel, and no OpFunction"),
     );
     f(
-        &|it| drop(it.function(case.scale, case.id("other"))),
+        &|it| {
+            it.function(case.scale, case.id("other"));
+        },
         &format!("{SCALE}: %other is the code of function `other` already"),
     );
     f(
-        &|it| drop(it.function(FunctionId::new(9), case.id("scale"))),
+        &|it| {
+            it.function(FunctionId::new(9), case.id("scale"));
+        },
         "no such entity in this module: function9",
     );
     let table = "unit `scale.cl`, variable `table`";
-    f(&|it| drop(it.global(case.table, Id(0))), &format!("{table}: no such entity in this module: %0"));
     f(
-        &|it| drop(it.global(case.table, case.id("kind"))),
+        &|it| {
+            it.global(case.table, Id(0));
+        },
+        &format!("{table}: no such entity in this module: %0"),
+    );
+    f(
+        &|it| {
+            it.global(case.table, case.id("kind"));
+        },
         &format!("{table}: %kind is an instruction of opcode 33, and no OpVariable or constant"),
     );
-    f(&|it| drop(it.global(case.table, case.id("var"))), &format!("{table}: %var is defined in a function"));
     f(
-        &|it| drop(it.global(VariableId::new(99), case.id("table"))),
+        &|it| {
+            it.global(case.table, case.id("var"));
+        },
+        &format!("{table}: %var is defined in a function"),
+    );
+    f(
+        &|it| {
+            it.global(VariableId::new(99), case.id("table"));
+        },
         "no such entity in this module: variable99",
     );
 }
@@ -96,11 +121,15 @@ fn positions() {
         (Position::after(scale), "%scale is defined outside of the blocks of a function".into()),
     ];
     for (position, expected) in cases {
-        let say = |it: &mut Binding| drop(it.value(position, case.n, &[Held::value(id("u1"))]));
+        let say = |it: &mut Binding| {
+            it.value(position, case.n, &[Held::value(id("u1"))]);
+        };
         refuses(&case, say, &format!("{n}: {expected}"));
     }
     // Whose line it is, the position says.
-    let say = |it: &mut Binding| drop(it.no_line(Position::before(scale, id("last"), 2)));
+    let say = |it: &mut Binding| {
+        it.no_line(Position::before(scale, id("last"), 2));
+    };
     refuses(&case, say, &format!("{SCALE}: block %last: the block has 2 instructions, and none of index 2"));
 }
 
@@ -111,7 +140,9 @@ fn lines_between_a_merge_and_its_branch() {
         crate::support::KERNEL.replace("OpBranchConditional", "OpLine %names 3 1\n OpBranchConditional");
     let case = Case::of(&text);
     for index in [4, 5] {
-        let say = |it: &mut Binding| drop(it.no_scope(case.before("entry", index)));
+        let say = |it: &mut Binding| {
+            it.no_scope(case.before("entry", index));
+        };
         let expected = "block %entry: between a merge instruction and the branch there can be nothing";
         refuses(&case, say, &format!("{SCALE}: {expected}"));
     }
@@ -127,29 +158,46 @@ fn entities_of_the_model() {
     let f = |say: &dyn Fn(&mut Binding), expected: &str| refuses(&case, |binding| say(binding), expected);
     let held = Held::value(case.id("n"));
     f(
-        &|it| drop(it.value(start, VariableId::new(77), &[held.clone()])),
+        &|it| {
+            it.value(start, VariableId::new(77), std::slice::from_ref(&held));
+        },
         &format!("{SCALE}: no such entity in this module: variable77"),
     );
     f(
-        &|it| drop(it.scope(start, ScopeId::new(77))),
+        &|it| {
+            it.scope(start, ScopeId::new(77));
+        },
         &format!("{SCALE}: no such entity in this module: scope77"),
     );
     let line = SourceLine { file: FileId::new(7), line: 1, column: 0 };
-    f(&|it| drop(it.line(start, line)), &format!("{SCALE}: no such entity in this module: file7"));
     f(
-        &|it| drop(it.scope(start, unit)),
+        &|it| {
+            it.line(start, line);
+        },
+        &format!("{SCALE}: no such entity in this module: file7"),
+    );
+    f(
+        &|it| {
+            it.scope(start, unit);
+        },
         "unit `scale.cl`: instructions are of a function, block or inlined call",
     );
     f(
-        &|it| drop(it.declare(start, case.table, held.clone())),
+        &|it| {
+            it.declare(start, case.table, held.clone());
+        },
         "unit `scale.cl`, variable `table`: the variable is not one of a function",
     );
     f(
-        &|it| drop(it.global(case.n, case.id("table")).value(start, case.n, &[held.clone()])),
+        &|it| {
+            it.global(case.n, case.id("table")).value(start, case.n, std::slice::from_ref(&held));
+        },
         &format!("{SCALE}, variable `n`: the variable is %table wherever its function is"),
     );
     f(
-        &|it| drop(it.value(start, case.v, &[held.clone()])),
+        &|it| {
+            it.value(start, case.v, std::slice::from_ref(&held));
+        },
         "unit `scale.cl`, function `other`, variable `v`: its code is in %other, and the position in %scale",
     );
     let mut unbound = Binding::new();
@@ -164,11 +212,15 @@ fn what_holds_a_variable() {
     let id = |name| case.id(name);
     let at = |variable: &str| format!("{SCALE}, variable `{variable}`");
     let value = |held: &[Held], expected: &str| {
-        let say = |it: &mut Binding| drop(it.value(case.after("two"), case.sum, held));
+        let say = |it: &mut Binding| {
+            it.value(case.after("two"), case.sum, held);
+        };
         refuses(&case, say, &format!("{}: {expected}", at("sum")));
     };
     let pair = |held: &[Held], expected: &str| {
-        let say = |it: &mut Binding| drop(it.value(case.after("two"), case.pair, held));
+        let say = |it: &mut Binding| {
+            it.value(case.after("two"), case.pair, held);
+        };
         refuses(&case, say, &format!("{}: {expected}", at("pair")));
     };
     let of = |name| Held::value(id(name));
@@ -215,7 +267,9 @@ fn what_holds_a_variable() {
     );
 
     let declare = |held: Held, expected: &str| {
-        let say = |it: &mut Binding| drop(it.declare(case.after("two"), case.sum, held));
+        let say = |it: &mut Binding| {
+            it.declare(case.after("two"), case.sum, held);
+        };
         refuses(&case, say, &format!("{}: {expected}", at("sum")));
     };
     declare(of("n"), "%n is an OpFunctionParameter, and no OpVariable or parameter that is a pointer");
@@ -224,7 +278,9 @@ fn what_holds_a_variable() {
         "%two is an instruction of opcode 80, and no OpVariable or parameter that is a pointer",
     );
     declare(of("var").bits(0..16), "what %var holds needs 16 bits, but there are 32");
-    let say = |it: &mut Binding| drop(it.declare(case.after("two"), case.pair, of("var")));
+    let say = |it: &mut Binding| {
+        it.declare(case.after("two"), case.pair, of("var"));
+    };
     refuses(&case, say, &format!("{}: what %var holds needs 96 bits, but there are 32", at("pair")));
 }
 

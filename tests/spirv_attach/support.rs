@@ -94,6 +94,8 @@ impl Case {
         let unit = m.unit("scale.cl");
         let file = m.primary_file(unit).expect("a file");
         let line = |line| SourceLine { file, line, column: 3 };
+        // Of a call there is no column.
+        let call = |line| SourceLine { file, line, column: 0 };
         let uint = m.base_type(unit, "uint", BaseEncoding::Unsigned, 32).expect("a type");
         let pair_type = m.structure(unit, Some("pair"), 12).expect("a type");
         for (at, name) in ["a", "b", "c"].into_iter().enumerate() {
@@ -105,8 +107,8 @@ impl Case {
         let scale =
             m.function(unit, "scale").expect("a function").code("scale", 0x100).declared_at(line(1)).id();
         let block = m.block(scale, &[0x10..0x20]).expect("a block");
-        let inlined = m.inlined(scale, other, &[0x40..0x80], line(7)).expect("a scope");
-        let deep = m.inlined(inlined, other, &[0x50..0x60], line(10)).expect("a scope");
+        let inlined = m.inlined(scale, other, &[0x40..0x80], call(7)).expect("a scope");
+        let deep = m.inlined(inlined, other, &[0x50..0x60], call(10)).expect("a scope");
         let n = m.parameter(scale, "n", uint).expect("a variable").declared_at(line(1)).id();
         let sum = m.variable(block, "sum", uint).expect("a variable").id();
         let inner = m.inlined_variable(inlined, v).expect("a variable").id();
@@ -274,7 +276,7 @@ impl Shown<'_, '_> {
     fn value(&self, set: Set, word: u32) -> u64 {
         match set {
             Set::OpenCl => word.into(),
-            Set::Shader => {
+            Set::Shader | Set::Shader101 => {
                 self.facts.layout().constant(Id(word)).and_then(|it| it.value).expect("a constant")
             }
         }

@@ -67,13 +67,14 @@ impl Globals<'_, '_, '_> {
             }
             Count::Variable(variable) => {
                 let name = module.name_of(variable).unwrap_or_default();
-                let why = if !self.writer.mode.has_variable_counts {
-                    "the mode has no such number"
+                let mode = self.writer.mode;
+                let why = if !mode.has_variable_counts {
+                    &format!("the {} mode has no such number", mode.name)
                 } else if !self.counts(variable) {
                     "it is no variable of an unsigned type of 32 or 64 bits"
                 } else {
                     let variable = Item::Variable(self.origin(variable));
-                    if self.slot(variable).state == State::Done {
+                    if self.state(variable) == State::Done {
                         return self.id(variable).map(Word::Id);
                     } else if self.has_later() {
                         return self.id(variable).map(Word::Later);

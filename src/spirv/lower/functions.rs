@@ -106,7 +106,7 @@ impl Globals<'_, '_, '_> {
         ];
         let left: Vec<_> = all.iter().filter(|(is, _)| *is).map(|(_, what)| *what).collect();
         if !left.is_empty() {
-            self.writer.leave_out(self.at_function(id), format!("the function: {}", left.join(", ")));
+            self.writer.leave_out(self.at_function(id), left.join(", "));
         }
     }
 

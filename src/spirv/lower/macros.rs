@@ -16,11 +16,12 @@ impl<'m> Globals<'_, '_, 'm> {
             if self.module.macros(id).is_empty() {
                 continue;
             }
-            if self.writer.mode.has_macros {
+            let mode = self.writer.mode;
+            if mode.has_macros {
                 self.macros_of(id)?;
             } else {
-                self.writer
-                    .leave_out(self.module.at_unit(id), "the unit: its macros, which the mode does not have");
+                let what = format!("its macros, which the {} mode does not have", mode.name);
+                self.writer.leave_out(self.module.at_unit(id), what);
             }
         }
         Ok(())

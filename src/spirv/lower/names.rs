@@ -17,7 +17,14 @@ impl Globals<'_, '_, '_> {
         for import in self.module.imports.values() {
             let at = self.module.at_scope(import.scope);
             if !self.writer.mode.has_imports {
-                self.writer.leave_out(at, format!("{}: the mode has no imports", self.import_text(import)));
+                self.writer.leave_out(
+                    at,
+                    format!(
+                        "{}: the {} mode has no imports",
+                        self.import_text(import),
+                        self.writer.mode.name
+                    ),
+                );
                 continue;
             }
             let Some(entity) = self.imported(import.what)? else {
@@ -48,7 +55,7 @@ impl Globals<'_, '_, '_> {
             Imported::Namespace(id) | Imported::AllOf(id) => Some(Item::Scope(id)),
         };
         match item {
-            Some(item) if self.slot(item).state == State::Done => self.id(item).map(|id| Some(id.into())),
+            Some(item) if self.state(item) == State::Done => self.id(item).map(|id| Some(id.into())),
             _ => Ok(None),
         }
     }

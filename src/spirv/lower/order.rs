@@ -69,14 +69,14 @@ impl Globals<'_, '_, '_> {
 
     /// Writes an item and all that it names. It has its own stack, for types may be nested deeply.
     pub(super) fn visit(&mut self, item: Item) -> Result<()> {
-        if self.slot(item).state != State::New {
+        if self.state(item) != State::New {
             return Ok(());
         }
         let mut steps = core::mem::take(&mut self.steps);
         steps.push(Step::Into(item));
         while let Some(step) = steps.pop() {
             match step {
-                Step::Into(item) | Step::Open(item) if self.slot(item).state != State::New => {}
+                Step::Into(item) | Step::Open(item) if self.state(item) != State::New => {}
                 Step::Into(item) => {
                     steps.push(Step::Open(item));
                     let start = steps.len();
@@ -106,7 +106,17 @@ impl Globals<'_, '_, '_> {
         Ok(())
     }
 
-    pub(super) fn slot(&mut self, item: Item) -> &mut Slot {
+    pub(super) fn state(&self, item: Item) -> State {
+        match item {
+            Item::Type(id) => self.types[id].state,
+            Item::FunctionType(id) => self.function_types[id].state,
+            Item::Function(id) => self.functions[id].state,
+            Item::Scope(id) => self.scopes[id].state,
+            Item::Variable(id) => self.variables[id].state,
+        }
+    }
+
+    fn slot(&mut self, item: Item) -> &mut Slot {
         match item {
             Item::Type(id) => &mut self.types[id],
             Item::FunctionType(id) => &mut self.function_types[id],
@@ -129,7 +139,7 @@ impl Globals<'_, '_, '_> {
     /// What comes before an item is open.
     fn before(&self, item: Item, mut each: impl FnMut(Item)) {
         let module = self.module;
-        let mut scope = |scope| self.scope_item(scope).into_iter().for_each(&mut each);
+        let mut scope = |scope| self.scope_before(scope).into_iter().for_each(&mut each);
         match item {
             Item::Type(id) => self.before_type(id, each),
             Item::FunctionType(_) => {}
@@ -157,7 +167,8 @@ impl Globals<'_, '_, '_> {
             Item::Variable(id) => {
                 let variable = &module.variables[id];
                 self.type_item(variable.ty).into_iter().for_each(&mut each);
-                let member = variable.specification.filter(|&of| self.is_static_member(of));
+                let member =
+                    variable.specification.filter(|&of| self.is_static_member(of) && self.is_said(of));
                 member.map(Item::Variable).into_iter().for_each(each);
             }
         }

@@ -45,33 +45,48 @@ impl Globals<'_, '_, '_> {
         }
     }
 
+    /// The lexical scope that something can be said to be in now: not a function or type that is being written because of
+    /// it, nor a block of such a function, but what is around that.
+    fn reachable(&self, scope: ScopeId) -> ScopeId {
+        let mut wider = self.lexical(scope);
+        loop {
+            // A block is of its function, and a namespace of its unit, whatever else is cut.
+            let mut whole = wider;
+            while let ScopeKind::Block | ScopeKind::Namespace { .. } = self.module.scopes[whole].kind {
+                whole = self.lexical(self.parent(whole));
+            }
+            match self.scope_item(whole) {
+                Some(item) if self.state(item) == State::Open => wider = self.lexical(self.parent(whole)),
+                _ => return wider,
+            }
+        }
+    }
+
+    /// What is written for the lexical scope that something is in, before this is open.
+    pub(super) fn scope_before(&self, scope: ScopeId) -> Option<Item> {
+        self.scope_item(self.reachable(scope))
+    }
+
     /// The lexical scope that something is in. Where that is not written yet, a wider one, which is said.
     pub(super) fn scope(
         &mut self,
         scope: ScopeId,
         who: impl FnOnce(&Module) -> (At, String),
     ) -> Result<Word> {
-        let first = self.lexical(scope);
-        let mut wider = first;
-        loop {
-            let Some(item) = self.scope_item(wider) else {
-                let unit = self.module.scopes[wider].unit;
-                if wider != first {
-                    self.leave_scope(wider, who);
-                }
-                // Every unit has one.
-                return Ok(self.units[unit].unwrap_or(Id(0)).into());
-            };
-            if self.slot(item).state == State::Done {
-                if wider != first {
-                    self.leave_scope(wider, who);
-                }
-                return self.id(item).map(Word::Id);
-            }
-            if self.has_later() {
-                return self.id(item).map(Word::Later);
-            }
-            wider = self.lexical(self.parent(wider));
+        let (own, wider) = (self.lexical(scope), self.reachable(scope));
+        if own != wider
+            && self.has_later()
+            && let Some(item) = self.scope_item(own)
+        {
+            return self.id(item).map(Word::Later);
+        }
+        if own != wider {
+            self.leave_scope(wider, who);
+        }
+        match self.scope_item(wider) {
+            Some(item) => self.id(item).map(Word::Id),
+            // Every unit has one.
+            None => Ok(self.units[self.module.scopes[wider].unit].unwrap_or(Id(0)).into()),
         }
     }
 

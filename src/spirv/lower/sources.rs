@@ -79,33 +79,31 @@ impl Globals<'_, '_, '_> {
             self.units[id] = Some(self.writer.instruction(Name::CompilationUnit, &operands)?);
             let at = self.module.at_unit(id);
             if !self.writer.is_shader() && (unit.producer.is_some() || unit.command_line.is_some()) {
-                self.writer.leave_out(at.clone(), "the unit: its producer and what this was called with");
+                self.writer.leave_out(at.clone(), "its producer and what this was called with");
             }
             if unit.language_version.is_some() {
-                self.writer.leave_out(at.clone(), "the unit: the version of its language");
+                self.writer.leave_out(at.clone(), "the version of its language");
             }
             if unit.split_name.is_some() {
-                self.writer.leave_out(at, "the unit: the file of its split unit");
+                self.writer.leave_out(at, "the file of its split unit");
             }
         }
         Ok(())
     }
 
     fn language(&mut self, id: UnitId) -> u32 {
-        let Some(language) = self.module.units[id].language else { return 0 };
+        let (mode, Some(language)) = (self.writer.mode, self.module.units[id].language) else { return 0 };
         let number = LANGUAGES.iter().find(|(of, _)| *of == language).map(|&(_, number)| number);
         match number {
-            Some(number) if number <= self.writer.mode.last_language => number,
+            Some(number) if number <= mode.last_language => number,
             Some(number) => {
-                let what = format!("the unit: its source language {number}, which the mode does not have");
+                let what =
+                    format!("its source language {number}, which the {} mode does not have", mode.name);
                 self.writer.leave_out(self.module.at_unit(id), what);
                 0
             }
             None => {
-                let what = format!(
-                    "the unit: its language DW_LANG {:#x}, which SPIR-V has no number for",
-                    language.0
-                );
+                let what = format!("its language DW_LANG {:#x}, which SPIR-V has no number for", language.0);
                 self.writer.leave_out(self.module.at_unit(id), what);
                 0
             }
@@ -141,7 +139,7 @@ impl Globals<'_, '_, '_> {
         }
         for (id, unit) in &module.units {
             if !said.contains(&id) && (unit.producer.is_some() || unit.command_line.is_some()) {
-                let what = "the unit: its producer and what this was called with: it has no entry point";
+                let what = "its producer and what this was called with: it has no entry point";
                 self.writer.leave_out(module.at_unit(id), what);
             }
         }

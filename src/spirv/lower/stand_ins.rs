@@ -19,7 +19,9 @@ impl StandIns {
     /// Types are newer than those that they are made of, so that this goes through them once.
     pub fn new(writer: &mut Writer<'_>, module: &Module) -> Self {
         let mut all = Self::default();
-        let (pointee, typedef) = (writer.mode.pointee == Of::Basic, writer.mode.typedef == Of::Basic);
+        let mode = writer.mode;
+        let (pointee, typedef) = (mode.pointee == Of::Basic, mode.typedef == Of::Basic);
+        let has_no = |what: &str| format!("the {} mode has no {what}", mode.name);
         for (id, ty) in &module.types {
             let mut leave = |what: &str| {
                 writer.leave_out(module.at_type(id), format!("{}: {what}", module.called(id)));
@@ -35,23 +37,25 @@ impl StandIns {
                     }
                     (_, Some(_)) => {}
                     (_, None) => {
-                        leave(
-                            "the mode has no pointer to what is no basic type, and it is said to be an address",
-                        );
+                        leave(&has_no("pointer to what is no basic type, and it is said to be an address"));
                         all.basic[id] = Some(id);
                     }
                 },
                 TypeKind::Qualified { of, .. } => {
                     all.basic[id] = of_basic(of);
                     if pointee && all.basic[id].is_none() {
-                        leave("the mode has no qualifier of what is no basic type");
+                        leave(&has_no("qualifier of what is no basic type"));
                         all.others[id] = Some(of.and_then(|of| all.get(of)));
+                    } else if pointee && of != all.basic[id] {
+                        leave(
+                            "what it qualifies is qualified too, or has another name, and it is said to qualify that",
+                        );
                     }
                 }
                 TypeKind::Typedef { of, .. } => {
                     all.basic[id] = of_basic(of);
                     if typedef && all.basic[id].is_none() {
-                        leave("the mode has no other name of what is no basic type");
+                        leave(&has_no("other name of what is no basic type"));
                         all.others[id] = Some(of.and_then(|of| all.get(of)));
                     } else if typedef && of != all.basic[id] {
                         leave(

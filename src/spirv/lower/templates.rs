@@ -15,7 +15,7 @@ struct Instance {
     unit: UnitId,
     line: Option<SourceLine>,
     at: At,
-    /// What to call it.
+    /// What it is, for a message, where that is not said by the place.
     called: String,
 }
 
@@ -31,7 +31,7 @@ impl Globals<'_, '_, '_> {
                     unit: ty.unit,
                     line: ty.line,
                     at: module.at_type(id),
-                    called: module.called(id),
+                    called: format!("{}: ", module.called(id)),
                 };
                 let is_class = class_of(module, id).is_some();
                 self.template(Item::Type(id), is_class, &instance, &composite.templates)?;
@@ -43,7 +43,7 @@ impl Globals<'_, '_, '_> {
                     unit: module.scopes[function.scope].unit,
                     line: self.line_of(id),
                     at: self.at_function(id),
-                    called: "the function".into(),
+                    called: String::new(),
                 };
                 let has_body = self.related.has_body(id);
                 self.template(Item::Function(id), has_body, &instance, &function.templates)?;
@@ -86,7 +86,7 @@ impl Globals<'_, '_, '_> {
             return Ok(());
         }
         self.room(&mut all, 6, 1, |_| {
-            (instance.at.clone(), format!("{}: template parameters", instance.called))
+            (instance.at.clone(), format!("{}template parameters", instance.called))
         });
         let mut operands = vec![(Field::Target, self.id(item)?.into())];
         operands.extend(all.into_iter().map(|id| (Field::Parameter, id.into())));
@@ -106,7 +106,9 @@ impl Globals<'_, '_, '_> {
             TemplateArgument::Pack(_) => return Ok(None),
             &TemplateArgument::Template(name) => {
                 if !self.writer.mode.has_template_templates {
-                    self.leave_of_instance(instance, &text);
+                    let mode = self.writer.mode.name;
+                    let what = format!("{text}: the {mode} mode has no templates as parameters");
+                    self.leave_of_instance(instance, &what);
                     return Ok(None);
                 }
                 self.leave_default(instance, parameter);
@@ -161,7 +163,7 @@ impl Globals<'_, '_, '_> {
             self.leave_of_instance(instance, &format!("{text}, which is an empty pack"));
             return Ok(None);
         }
-        self.room(&mut all, 9, 1, |_| (instance.at.clone(), format!("{}: {text}", instance.called)));
+        self.room(&mut all, 9, 1, |_| (instance.at.clone(), format!("{}{text}", instance.called)));
         let mut operands = vec![(Field::Name, self.name(parameter.name)?)];
         operands.extend(self.place(instance.place(), instance.unit));
         operands.extend(all.into_iter().map(|id| (Field::Parameter, Word::Id(id))));
@@ -176,7 +178,7 @@ impl Globals<'_, '_, '_> {
     }
 
     fn leave_of_instance(&mut self, instance: &Instance, what: &str) {
-        self.writer.leave_out(instance.at.clone(), format!("{}: {what}", instance.called));
+        self.writer.leave_out(instance.at.clone(), format!("{}{what}", instance.called));
     }
 
     fn parameter_text(&self, parameter: &TemplateParameter) -> String {

@@ -37,7 +37,7 @@ impl Globals<'_, '_, '_> {
             | TypeKind::Enum { .. }
             | TypeKind::Typedef { .. }
             | TypeKind::Unspecified { .. } => {
-                self.scope_item(ty.scope).into_iter().for_each(each);
+                self.scope_before(ty.scope).into_iter().for_each(each);
             }
             TypeKind::Pointer { .. } | TypeKind::MemberPointer { .. } if self.writer.is_shader() => {
                 self.made_of(id, each);
@@ -337,6 +337,7 @@ impl Globals<'_, '_, '_> {
         let who = |module: &Module| (module.at_type(id), module.called(id));
         let basic = self.stand_ins.basic(of);
         let is_short = (1..=4).contains(&count) && basic.is_some();
+        let whole = of;
         let (of, literal) = match (self.writer.mode.vector, u32::try_from(count)) {
             (Vectors::Any, Ok(count)) => (of, Some(count)),
             (Vectors::Short, Ok(count)) if is_short => (basic.unwrap_or(of), Some(count)),
@@ -344,6 +345,9 @@ impl Globals<'_, '_, '_> {
         };
         match literal {
             Some(count) => {
+                if of != whole {
+                    self.leave_of_type(id, &format!("that its elements are {}", module.called(whole)));
+                }
                 let base = self.type_word(Some(of), who)?;
                 let operands = [(Field::BaseType, base), (Field::ComponentCount, count.into())];
                 self.define(id, Name::TypeVector, &operands)

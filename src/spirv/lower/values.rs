@@ -44,45 +44,39 @@ impl<'w> Saying<'_, 'w> {
         let layout = self.writer.layout;
         let is_variable = defined.opcode() == op::VARIABLE;
         let ty = defined.result_type().unwrap_or(Id(0));
-        let is_pointer = layout
-            .definition(ty)
-            .is_some_and(|ty| matches!(ty.opcode(), op::TYPE_POINTER | op::TYPE_UNTYPED_POINTER));
-        let is_parameter = matches!(defined.opcode(), op::FUNCTION_PARAMETER | op::UNTYPED_VARIABLE);
-        if !is_variable && !(is_parameter && is_pointer) {
+        let is_pointer = || {
+            let is = |it: Instruction<'_>| matches!(it.opcode(), op::TYPE_POINTER | op::TYPE_UNTYPED_POINTER);
+            layout.definition(ty).is_some_and(is)
+        };
+        let is_declared = match defined.opcode() {
+            op::VARIABLE => true,
+            op::FUNCTION_PARAMETER | op::UNTYPED_VARIABLE => is_pointer(),
+            _ => false,
+        };
+        if !is_declared {
             return Err(wrong(defined, "OpVariable or parameter that is a pointer"));
         }
         let mut operations = held.operations(true);
         self.fits(held, &operations, layout.pointee(ty))?;
-        let indexes = self.indexes(held)?;
-        if !is_variable {
-            // A declaration names an OpVariable. What a pointer points to is a value as well.
-            let is_part = |it: &DebugOperation| {
-                matches!(it, DebugOperation::BitPiece { .. } | DebugOperation::Fragment { .. })
-            };
-            let end = operations.iter().position(is_part).unwrap_or(operations.len());
-            operations.insert(end, DebugOperation::Deref);
-            return self.write_value(held.id(), &operations, indexes);
-        }
-        let has_indexes =
-            Name::Declare.row().operands(self.writer.mode.set).any(|row| row.field == Field::Index);
-        if !held.indexes().is_empty() && !has_indexes {
-            let what = format!(
-                "it is a part of {}, and a DebugDeclare of {} has no indexes",
-                held.id(),
-                self.writer.mode.set.name()
-            );
+        let set = self.writer.mode.set;
+        if !held.indexes().is_empty() && !Name::Declare.row().operands(set).any(|it| it.field == Field::Index)
+        {
+            let id = held.id();
+            let what = format!("it is a part of {id}, and a DebugDeclare of {} has no indexes", set.name());
             self.writer.leave_out(self.module.at_variable(self.variable, None), what);
             return Ok(());
         }
-        let Some(indexes) = indexes else { return Ok(()) };
-        let expression = self.writer.expression(&operations)?;
-        let mut operands: SmallVec<[(Field, Word); 4]> = SmallVec::new();
-        operands.push((Field::LocalVariable, self.debug.into()));
-        operands.push((Field::Variable, held.id().into()));
-        operands.push((Field::Expression, expression.into()));
-        operands.extend(indexes.into_iter().map(|index| (Field::Index, index.into())));
-        self.writer.in_body(self.words, Name::Declare, &operands)?;
-        Ok(())
+        let Some(indexes) = self.indexes(held)? else { return Ok(()) };
+        if is_variable {
+            return self.write(Name::Declare, (Field::Variable, held.id()), &operations, &indexes);
+        }
+        // A declaration names an OpVariable. What a pointer points to is a value as well.
+        let is_part = |it: &DebugOperation| {
+            matches!(it, DebugOperation::BitPiece { .. } | DebugOperation::Fragment { .. })
+        };
+        let end = operations.iter().position(is_part).unwrap_or(operations.len());
+        operations.insert(end, DebugOperation::Deref);
+        self.write(Name::Value, (Field::Value, held.id()), &operations, &indexes)
     }
 
     /// From here on these hold the variable, or some of its bits; if there are none, nothing does.
@@ -90,46 +84,53 @@ impl<'w> Saying<'_, 'w> {
         disjoint(all)?;
         if all.is_empty() {
             let nothing = self.writer.undefined()?;
-            return self.write_value(nothing, &[], Some(SmallVec::new()));
+            return self.write(Name::Value, (Field::Value, nothing), &[], &[]);
         }
         for held in all {
             let defined = self.defined(held.id())?;
             let operations = held.operations(false);
             self.fits(held, &operations, defined.result_type())?;
-            let indexes = self.indexes(held)?;
-            self.write_value(held.id(), &operations, indexes)?;
+            if let Some(indexes) = self.indexes(held)? {
+                self.write(Name::Value, (Field::Value, held.id()), &operations, &indexes)?;
+                continue;
+            }
+            // What was said of the same bits before does not hold any longer.
+            let is_bits = |it: &DebugOperation| matches!(it, DebugOperation::Fragment { .. });
+            let bits = operations.iter().position(is_bits).unwrap_or(operations.len());
+            let nothing = self.writer.undefined()?;
+            self.write(Name::Value, (Field::Value, nothing), &operations[bits..], &[])?;
         }
         Ok(())
     }
 
-    /// A value of a part that cannot be said is none: what was said before of the same bits does not hold any longer.
-    fn write_value(
+    fn write(
         &mut self,
-        id: Id,
+        name: Name,
+        (field, id): (Field, Id),
         operations: &[DebugOperation],
-        indexes: Option<SmallVec<[Id; 2]>>,
+        indexes: &[Id],
     ) -> Result<()> {
-        let (id, expression, indexes) = match indexes {
-            Some(indexes) => (id, self.writer.expression(operations)?, indexes),
-            None => {
-                let is_bits = |it: &&DebugOperation| matches!(it, DebugOperation::Fragment { .. });
-                let bits: SmallVec<[DebugOperation; 1]> =
-                    operations.iter().filter(is_bits).copied().collect();
-                (self.writer.undefined()?, self.writer.expression(&bits)?, SmallVec::new())
-            }
-        };
+        let expression = self.writer.expression(operations)?;
         let mut operands: SmallVec<[(Field, Word); 4]> = SmallVec::new();
         operands.push((Field::LocalVariable, self.debug.into()));
-        operands.push((Field::Value, id.into()));
+        operands.push((field, id.into()));
         operands.push((Field::Expression, expression.into()));
-        operands.extend(indexes.into_iter().map(|index| (Field::Index, index.into())));
-        self.writer.in_body(self.words, Name::Value, &operands)?;
-        Ok(())
+        operands.extend(indexes.iter().map(|&index| (Field::Index, index.into())));
+        self.writer.in_body(self.words, name, &operands).map(|_| ())
     }
 
     /// The ids of indexes; `None` if the mode has them not.
     fn indexes(&mut self, held: &Held) -> Result<Option<SmallVec<[Id; 2]>>> {
         let (mut ids, layout) = (SmallVec::new(), self.writer.layout);
+        if !held.indexes().is_empty() && !self.writer.mode.has_indexes {
+            let what = format!(
+                "it is a part of {}: the {} mode has no indexes, and nothing is said to hold it",
+                held.id(),
+                self.writer.mode.name
+            );
+            self.writer.leave_out(self.module.at_variable(self.variable, None), what);
+            return Ok(None);
+        }
         for index in held.indexes() {
             ids.push(match *index {
                 Index::Number(number) => self.writer.constant(number.into())?,

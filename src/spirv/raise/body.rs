@@ -58,6 +58,7 @@ impl<'a> Raiser<'_, 'a> {
             };
             for instruction in self.facts.layout().words().between(function.at) {
                 match self.facts.fact(instruction) {
+                    Some(fact) if fact.set != self.set => {}
                     Some(fact) => self.said(&mut body, &fact)?,
                     None => self.instruction(&mut body, instruction)?,
                 }
@@ -176,6 +177,11 @@ impl<'a> Raiser<'_, 'a> {
         };
         let made = self.held(fact);
         let Some(held) = self.made(fact, made) else { return Ok(()) };
+        let defined = self.facts.layout().definition(held.id());
+        if defined.is_some_and(|it| it.opcode() == op::UNDEF) && held.operations(false).is_empty() {
+            self.binding.value(position, variable, &[]);
+            return Ok(());
+        }
         if fact.name() == Some(Name::Declare) {
             self.binding.declare(position, variable, held);
             return Ok(());
@@ -203,7 +209,7 @@ impl<'a> Raiser<'_, 'a> {
 
     /// The variable of the function, or the instance of that of an inlined one.
     fn variable_said(&mut self, body: &Body, id: Id) -> Result<Option<VariableId>> {
-        if let Some(inlined) = self.facts.get(id).filter(|fact| fact.name() == Some(Name::InlinedVariable)) {
+        if let Some(inlined) = self.get(id).filter(|fact| fact.name() == Some(Name::InlinedVariable)) {
             let both = inlined.id(Field::Variable).zip(inlined.id(Field::Inlined));
             return match both {
                 Some((variable, inlined)) => self.instance_in(body, variable, inlined),
@@ -220,7 +226,7 @@ impl<'a> Raiser<'_, 'a> {
             if of.is_some() && scope.and_then(|&scope| self.m.described().function_of(scope)) == of {
                 return self.instance_in(body, id, inlined);
             }
-            let at = self.facts.get(inlined).filter(|at| at.name() == Some(Name::InlinedAt));
+            let at = self.get(inlined).filter(|at| at.name() == Some(Name::InlinedAt));
             said = at.and_then(|at| Some((at.id(Field::Scope)?, at.id(Field::Inlined))));
             steps += 1;
             if steps > MOST_CALLS {

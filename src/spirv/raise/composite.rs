@@ -37,10 +37,10 @@ impl<'a> Raiser<'_, 'a> {
     /// Members of composite types, in order. They can be of any type.
     pub(super) fn members(&mut self) -> Result<()> {
         while let Some((id, unit, ty)) = self.composites.pop() {
-            let Some(fact) = self.facts.get(id) else { continue };
+            let Some(fact) = self.get(id) else { continue };
             let is_own = self.own_unit(id) == unit;
             for member in fact.ids(Field::Member) {
-                let Some(member) = self.facts.get(member).filter(|member| member.set == fact.set) else {
+                let Some(member) = self.get(member).filter(|member| member.set == fact.set) else {
                     self.list(&fact, format!("its member {member} is no debug instruction"));
                     continue;
                 };
@@ -59,7 +59,7 @@ impl<'a> Raiser<'_, 'a> {
                 };
                 self.made(&member, made);
             }
-            if let Some(template) = self.templates.get(&id).and_then(|&template| self.facts.get(template)) {
+            if let Some(template) = self.templates.get(&id).and_then(|&template| self.get(template)) {
                 for parameter in self.template_parameters(&template, unit)? {
                     let made = self.m.template(ty, parameter.as_template()).map(drop).map_err(refused);
                     self.made(&template, made);
@@ -83,10 +83,19 @@ impl<'a> Raiser<'_, 'a> {
         let bits = self.number(fact, Field::Size);
         let data = self.m.described().ty(ty);
         let (whole, of_values) = (data.bits(), data.value_bits());
-        let is_whole = bits.is_none() || whole.is_none() || bits == whole || bits == of_values;
+        let is_larger = bits.zip(whole).is_some_and(|(bits, whole)| bits > whole);
+        if is_larger {
+            self.list(fact, "its size is described as that of its type, which is less");
+        }
+        let is_whole = is_larger || bits.is_none() || whole.is_none() || bits == whole || bits == of_values;
         let mut member = match is_whole && offset.is_multiple_of(8) {
             true => DataMember::new(&name, ty, offset / 8),
-            false => DataMember::bit_field(&name, ty, offset, bits.or(whole).unwrap_or_default()),
+            false => DataMember::bit_field(
+                &name,
+                ty,
+                offset,
+                bits.filter(|_| !is_whole).or(whole).unwrap_or_default(),
+            ),
         };
         let mut flags = Flags(self.word(fact, Field::Flags));
         if let Some(access) = flags.access() {
@@ -134,7 +143,7 @@ impl<'a> Raiser<'_, 'a> {
 
     /// Adds the parameters of the template that a function is of.
     pub(super) fn function_template(&mut self, id: Id) -> Result<()> {
-        let template = self.templates.get(&id).and_then(|&template| self.facts.get(template));
+        let template = self.templates.get(&id).and_then(|&template| self.get(template));
         let (Some(template), Some(unit)) = (template, self.unit_of(id)) else { return Ok(()) };
         let Some(&function) = self.functions.get(&id) else { return Ok(()) };
         for parameter in self.template_parameters(&template, unit)? {
@@ -148,7 +157,7 @@ impl<'a> Raiser<'_, 'a> {
     fn template_parameters(&mut self, template: &Fact<'a>, unit: UnitId) -> Result<Vec<Parameter>> {
         let mut all = Vec::new();
         for id in template.ids(Field::Parameter) {
-            let Some(fact) = self.facts.get(id) else {
+            let Some(fact) = self.get(id) else {
                 self.list(template, format!("its parameter {id} is no debug instruction"));
                 continue;
             };
@@ -194,7 +203,7 @@ impl<'a> Raiser<'_, 'a> {
                 }
                 let mut all = Vec::new();
                 for &id in fact.operands.get(4..).unwrap_or_default() {
-                    let Some(inner) = self.facts.get(Id(id)) else {
+                    let Some(inner) = self.get(Id(id)) else {
                         self.list(fact, format!("its parameter {} is no debug instruction", Id(id)));
                         continue;
                     };

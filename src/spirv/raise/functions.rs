@@ -21,7 +21,7 @@ impl<'a> Raiser<'_, 'a> {
     /// What has to be known of others before anything is made.
     pub(super) fn look(&mut self) {
         let mut variables: hashbrown::HashMap<Id, Vec<(u32, Id)>> = Default::default();
-        for fact in self.facts.iter() {
+        for fact in self.iter() {
             let id = fact.result;
             match fact.name() {
                 Some(Name::TypeComposite) => {
@@ -42,7 +42,7 @@ impl<'a> Raiser<'_, 'a> {
                 }
                 Some(Name::LocalVariable) => {
                     let scope = fact.id(Field::Scope).map(|scope| self.not_template(scope));
-                    let of = scope.and_then(|scope| self.facts.get(scope)).and_then(|scope| scope.name());
+                    let of = scope.and_then(|scope| self.get(scope)).and_then(|scope| scope.name());
                     let is_function = matches!(of, Some(Name::Function | Name::FunctionDeclaration));
                     if let (Some(scope), Some(_)) = (scope, fact.operand(Field::ArgNumber)) {
                         match is_function {
@@ -64,7 +64,7 @@ impl<'a> Raiser<'_, 'a> {
                 self.with_body.extend(fact.id(Field::Scope));
             }
         }
-        for fact in self.facts.iter() {
+        for fact in self.iter() {
             match fact.name() {
                 Some(Name::TypeMember | Name::TypeInheritance) if !self.owners.contains_key(&fact.result) => {
                     self.list(&fact, "no type has it among its members");
@@ -91,7 +91,7 @@ impl<'a> Raiser<'_, 'a> {
         let mut slots = Vec::new();
         let variable = |(_, id): (u32, Id)| Slot {
             variable: Some(id),
-            ty: self.facts.get(id).and_then(|fact| fact.id(Field::Type)),
+            ty: self.get(id).and_then(|fact| fact.id(Field::Type)),
         };
         for (index, ty) in (1..).zip(types) {
             match variables.peek().is_some_and(|&(number, _)| number <= index) {
@@ -113,7 +113,7 @@ impl<'a> Raiser<'_, 'a> {
     /// Return types, parameters, and parameters of templates. They can be of any type.
     pub(super) fn signatures(&mut self) -> Result<()> {
         for (id, function) in self.functions.clone() {
-            let (Some(fact), Some(unit)) = (self.facts.get(id), self.unit_of(id)) else { continue };
+            let (Some(fact), Some(unit)) = (self.get(id), self.unit_of(id)) else { continue };
             self.returns(&fact, function, unit)?;
             let count = self.parameters.get(&id).map_or(0, Vec::len) as u32;
             if let Some(last) = count.checked_sub(1) {
@@ -138,15 +138,13 @@ impl<'a> Raiser<'_, 'a> {
         let is_variadic = ty.ids(Field::ParameterType).last().is_some_and(|last| self.is_nothing(last));
         let made = self.pointee(&ty, Field::ReturnType, unit);
         let Some(returns) = self.made(&ty, made) else { return Ok(()) };
-        let declared = self.m.described().function(function).specification;
+        let is_declared = self.m.described().function(function).specification.is_some();
         let Ok(mut of) = self.m.describe_function(function) else { return Ok(()) };
-        if declared.is_none() {
-            if is_variadic {
-                of.variadic();
-            }
-            if let Some(Err(error)) = returns.map(|returns| of.returns(returns).map(drop)) {
-                self.list(fact, refused(error));
-            }
+        if is_variadic && !is_declared {
+            of.variadic();
+        }
+        if let Some(Err(error)) = returns.map(|returns| of.returns(returns).map(drop)) {
+            self.list(fact, refused(error));
         }
         Ok(())
     }
@@ -157,7 +155,7 @@ impl<'a> Raiser<'_, 'a> {
             return;
         };
         let Some(&function) = self.functions.get(&id) else { return };
-        let Some(fact) = self.facts.get(variable.unwrap_or(id)) else { return };
+        let Some(fact) = self.get(variable.unwrap_or(id)) else { return };
         let unit = self.own_unit(id);
         let ty = ty.and_then(|ty| self.types.get(&(self.not_template(ty), unit)).copied());
         let Some(ty) = ty else {
@@ -273,7 +271,7 @@ impl<'a> Raiser<'_, 'a> {
 
     /// Of the set that has an instruction for it, which code is whose; and which functions are entered from the host.
     pub(super) fn definitions(&mut self) {
-        for fact in self.facts.iter() {
+        for fact in self.iter() {
             if fact.name() == Some(Name::FunctionDefinition) {
                 let function = fact.id(Field::Function).and_then(|id| self.functions.get(&id).copied());
                 match (function, fact.id(Field::Definition)) {

@@ -17,7 +17,7 @@ impl<'a> Raiser<'_, 'a> {
         if layout.definition(id).is_none() && !layout.may_be_defined(id) {
             return Err(format!("{id} is not defined"));
         }
-        if self.facts.get(id).is_some() {
+        if self.get(id).is_some() {
             return Err(format!("{id} is a debug instruction"));
         }
         let expression = fact.id(Field::Expression).ok_or("it has no expression")?;

@@ -43,7 +43,7 @@ impl<'a> Raiser<'_, 'a> {
     }
 
     fn inlined_at(&self, id: Id) -> Option<Fact<'a>> {
-        self.facts.get(id).filter(|fact| fact.name() == Some(Name::InlinedAt))
+        self.get(id).filter(|fact| fact.name() == Some(Name::InlinedAt))
     }
 
     /// The scope that an instruction names.
@@ -117,7 +117,7 @@ impl<'a> Raiser<'_, 'a> {
     /// The call's line, of the file of the scope that it is in: no other is said.
     fn call_line(&mut self, at: &Fact<'a>, parent: ScopeId) -> SourceLine {
         let unit = self.m.described().scope(parent).unit;
-        let scope = at.id(Field::Scope).and_then(|scope| self.facts.get(self.not_template(scope)));
+        let scope = at.id(Field::Scope).and_then(|scope| self.get(self.not_template(scope)));
         let source = scope.and_then(|scope| scope.id(Field::Source));
         let file = source.and_then(|source| self.file(source, unit));
         let file = file.unwrap_or_else(|| self.m.described().unit(unit).file);
@@ -140,7 +140,7 @@ impl<'a> Raiser<'_, 'a> {
                 Ok(Some(instance))
             }
             Err(error) => {
-                if let Some(fact) = self.facts.get(variable) {
+                if let Some(fact) = self.get(variable) {
                     self.list(&fact, refused(error));
                 }
                 Ok(None)
@@ -150,7 +150,7 @@ impl<'a> Raiser<'_, 'a> {
 
     /// Variables that are said to be inlined.
     pub(super) fn inlined_variables(&mut self) -> Result<()> {
-        for fact in self.facts.iter().filter(|fact| fact.name() == Some(Name::InlinedVariable)) {
+        for fact in self.iter().filter(|fact| fact.name() == Some(Name::InlinedVariable)) {
             let made = match (fact.id(Field::Variable), fact.id(Field::Inlined)) {
                 (Some(variable), Some(inlined)) => self.inlined_variable(variable, inlined)?,
                 _ => None,
@@ -165,7 +165,7 @@ impl<'a> Raiser<'_, 'a> {
     /// Inlined calls of which nothing is left: what was called is not known.
     pub(super) fn lost_calls(&mut self) {
         let known: HashSet<Id> = self.instances.keys().map(|&(_, inlined)| inlined).collect();
-        for fact in self.facts.iter().filter(|fact| fact.name() == Some(Name::InlinedAt)) {
+        for fact in self.iter().filter(|fact| fact.name() == Some(Name::InlinedAt)) {
             if !known.contains(&fact.result) {
                 self.list(&fact, "nothing is said to be inlined there, and it is not described");
             }

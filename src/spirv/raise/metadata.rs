@@ -9,7 +9,7 @@ use crate::spirv::table::Name;
 impl<'a> Raiser<'_, 'a> {
     /// The build identifier and the storage path, the first of each.
     pub(super) fn metadata(&mut self) {
-        for fact in self.facts.iter() {
+        for fact in self.iter() {
             match fact.name() {
                 Some(Name::BuildIdentifier) => self.build_identifier(&fact),
                 Some(Name::StoragePath) if self.binding.stored_at().is_some() => {

@@ -31,7 +31,7 @@ use super::LeftOut;
 use super::binding::Binding;
 use super::operand::Field;
 use super::read::{Fact, Facts};
-use super::table::Name;
+use super::table::{Name, Set};
 use super::words::Id;
 use crate::build::Builder;
 use crate::error::{At, Error, ErrorKind, Result};
@@ -69,17 +69,28 @@ pub struct Raised {
 /// As [`Builder::finish`]: [`ErrorKind::CyclicType`] if a type contains itself. [`ErrorKind::TooLarge`] if so much is
 /// shared between units, or inlined, that describing each by itself takes far more room than the words.
 pub fn raise(facts: &Facts<'_>, target: &Target) -> Result<Raised> {
-    let mut raiser = Raiser::new(facts, target);
+    // A module can have both; nearly none has.
+    let set = facts.iter().next().map_or(Set::OpenCl, |fact| fact.set);
+    let mut raised = raise_set(facts, target, set)?;
+    if let Some(other) = facts.iter().find(|fact| fact.set != set) {
+        let what = format!("what {} says is not described", other.set.name());
+        raised.left_out.push(LeftOut { at: other.place(), what });
+    }
+    Ok(raised)
+}
+
+/// The same, of one of the sets that a module has.
+pub(super) fn raise_set(facts: &Facts<'_>, target: &Target, set: Set) -> Result<Raised> {
+    let mut raiser = Raiser::new(facts, target, set);
     raiser.metadata();
     raiser.units();
     if raiser.units.is_empty() {
         let is_of_source =
             |fact: &Fact<'_>| !matches!(fact.name(), Some(Name::BuildIdentifier | Name::StoragePath));
-        if let Some(fact) = facts.iter().find(is_of_source) {
-            raiser.list(
-                &fact,
-                "the module has no DebugCompilationUnit, and nothing of its source is described",
-            );
+        let first = raiser.iter().find(is_of_source);
+        if let Some(fact) = first {
+            let what = "the module has no DebugCompilationUnit, and nothing of its source is described";
+            raiser.list(&fact, what);
         }
     } else {
         raiser.entities()?;
@@ -95,8 +106,12 @@ type Made<T> = core::result::Result<T, String>;
 /// How often one instruction may be described again, on average: for another unit, or another call.
 const MOST_COPIES: usize = 64;
 
+/// How many parts of a type are looked at for the unit that it is of.
+const MOST_PARTS: usize = 64;
+
 struct Raiser<'f, 'a> {
     facts: &'f Facts<'a>,
+    set: Set,
     m: Builder,
     binding: Binding,
     left_out: Vec<LeftOut>,
@@ -140,9 +155,10 @@ struct Raiser<'f, 'a> {
 }
 
 impl<'f, 'a> Raiser<'f, 'a> {
-    fn new(facts: &'f Facts<'a>, target: &Target) -> Self {
+    fn new(facts: &'f Facts<'a>, target: &Target, set: Set) -> Self {
         Self {
             facts,
+            set,
             m: Builder::new(target.clone()),
             binding: Binding::new(),
             left_out: Vec::new(),
@@ -173,7 +189,7 @@ impl<'f, 'a> Raiser<'f, 'a> {
 
     fn entities(&mut self) -> Result<()> {
         self.look();
-        for fact in self.facts.iter() {
+        for fact in self.iter() {
             let id = fact.result;
             match fact.name() {
                 Some(
@@ -197,11 +213,11 @@ impl<'f, 'a> Raiser<'f, 'a> {
         self.signatures()?;
         self.members()?;
         self.unused()?;
+        self.definitions();
+        self.names()?;
         self.members()?;
         self.place_types();
         self.files();
-        self.definitions();
-        self.names();
         self.inlined_variables()?;
         self.bodies()?;
         self.lost_calls();
@@ -211,7 +227,7 @@ impl<'f, 'a> Raiser<'f, 'a> {
     /// Types that nothing named so far: they are of the unit that what they are made of is declared in.
     fn unused(&mut self) -> Result<()> {
         let used: HashSet<Id> = self.types.keys().map(|&(id, _)| id).collect();
-        for fact in self.facts.iter() {
+        for fact in self.iter() {
             let is_type = matches!(
                 fact.name(),
                 Some(
@@ -229,19 +245,45 @@ impl<'f, 'a> Raiser<'f, 'a> {
             if !is_type || used.contains(&fact.result) {
                 continue;
             }
-            let (mut of, mut unit, mut seen) = (fact, None, HashSet::new());
-            while unit.is_none() && seen.insert(of.result) {
-                let fields = [Field::BaseType, Field::Parent, Field::VectorType, Field::ComponentType];
-                let Some(next) = fields.into_iter().find_map(|field| self.facts.named(&of, field)) else {
-                    break;
-                };
-                of = next;
-                unit = self.unit_of(of.result);
-            }
-            let unit = unit.unwrap_or_else(|| self.first_unit());
+            let unit = self.unit_by_parts(fact.result).unwrap_or_else(|| self.first_unit());
             self.want(Node::Type(fact.result, unit))?;
         }
         Ok(())
+    }
+
+    /// The unit that one of the types is declared in which a type is made of; not far inside, at least.
+    fn unit_by_parts(&mut self, id: Id) -> Option<UnitId> {
+        const FIELDS: [Field; 8] = [
+            Field::BaseType,
+            Field::VectorType,
+            Field::ComponentType,
+            Field::Parent,
+            Field::MemberType,
+            Field::UnderlyingType,
+            Field::ReturnType,
+            Field::ParameterType,
+        ];
+        let mut parts = std::collections::VecDeque::from([id]);
+        for _ in 0..MOST_PARTS {
+            let id = parts.pop_front()?;
+            if let Some(unit) = self.unit_of(id) {
+                return Some(unit);
+            }
+            let Some(fact) = self.get(id) else { continue };
+            parts.extend(FIELDS.iter().flat_map(|&field| fact.ids(field)).take(MOST_PARTS));
+        }
+        None
+    }
+
+    /// The instructions of the set, in order.
+    fn iter(&self) -> impl Iterator<Item = Fact<'a>> + use<'f, 'a> {
+        let (facts, set) = (self.facts, self.set);
+        facts.iter().filter(move |fact| fact.set == set)
+    }
+
+    /// The instruction of the set that defines the id.
+    fn get(&self, id: Id) -> Option<Fact<'a>> {
+        self.facts.get(id).filter(|fact| fact.set == self.set)
     }
 
     fn first_unit(&self) -> UnitId {
@@ -290,7 +332,7 @@ impl<'f, 'a> Raiser<'f, 'a> {
     /// Whether the id is a `DebugInfoNone`, or `OpTypeVoid`.
     fn is_nothing(&self, id: Id) -> bool {
         let layout = self.facts.layout();
-        let is_none = self.facts.get(id).is_some_and(|fact| fact.name() == Some(Name::InfoNone));
+        let is_none = self.get(id).is_some_and(|fact| fact.name() == Some(Name::InfoNone));
         is_none || layout.definition(id).is_some_and(|it| it.opcode() == super::opcodes::TYPE_VOID)
     }
 

@@ -1,6 +1,8 @@
 //! Imports, macros, and what is said of the module as a whole.
 
+use super::order::Node;
 use super::{Made, Raiser, refused};
+use crate::error::Result;
 use crate::model::{Imported, ScopeKind, UnitId};
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
@@ -15,10 +17,20 @@ const PRODUCER: &str = "Debug info producer: ";
 const MOST_ALIASES: usize = 64;
 
 impl<'a> Raiser<'_, 'a> {
-    pub(super) fn names(&mut self) {
-        for fact in self.facts.iter() {
+    pub(super) fn names(&mut self) -> Result<()> {
+        for fact in self.iter() {
             match fact.name() {
                 Some(Name::ImportedEntity) => {
+                    let unit = self.unit_of(fact.result);
+                    let entity = fact.id(Field::Entity).map(|entity| self.not_template(entity));
+                    let is_other = entity.is_none_or(|entity| {
+                        self.functions.contains_key(&entity)
+                            || self.variables.contains_key(&entity)
+                            || self.scopes.contains_key(&entity)
+                    });
+                    if let (Some((unit, entity)), false) = (unit.zip(entity), is_other) {
+                        self.want(Node::Type(entity, unit))?;
+                    }
                     let made = self.import(&fact);
                     self.made(&fact, made);
                 }
@@ -40,6 +52,7 @@ impl<'a> Raiser<'_, 'a> {
             }
         }
         self.macros();
+        Ok(())
     }
 
     fn import(&mut self, fact: &Fact<'a>) -> Made<()> {
@@ -61,7 +74,7 @@ impl<'a> Raiser<'_, 'a> {
         let is_module = self.number(fact, Field::Tag) == Some(0);
         let mut entity = fact.id(Field::Entity).ok_or("it imports nothing")?;
         for _ in 0..MOST_ALIASES {
-            let alias = self.facts.get(entity).filter(|fact| fact.name() == Some(Name::ImportedEntity));
+            let alias = self.get(entity).filter(|fact| fact.name() == Some(Name::ImportedEntity));
             let Some(next) = alias.and_then(|alias| alias.id(Field::Entity)) else { break };
             entity = next;
         }
@@ -126,15 +139,13 @@ impl<'a> Raiser<'_, 'a> {
     /// Macros, in order: of each unit those of its files. Which file includes which is not said.
     fn macros(&mut self) {
         let mut all: Vec<(UnitId, u32, Id, Fact<'a>)> = Vec::new();
-        for fact in self.facts.iter() {
+        for fact in self.iter() {
             if !matches!(fact.name(), Some(Name::MacroDef | Name::MacroUndef)) {
                 continue;
             }
             let Some(source) = fact.id(Field::Source) else { continue };
             let path = self.facts.layout().string(source).unwrap_or_default();
-            let mut files = self.m.described().files();
-            let unit = files.find(|(_, file)| self.m.described().string(file.name) == path);
-            let unit = unit.map_or_else(|| self.first_unit(), |(_, file)| file.unit);
+            let unit = self.macro_unit(&path, all.last().map(|last| last.0));
             all.push((unit, self.word(&fact, Field::Line), source, fact));
         }
         // Those of the command line come before the first file.
@@ -159,6 +170,17 @@ impl<'a> Raiser<'_, 'a> {
             self.made(&fact, made);
         }
         self.end_file(open);
+    }
+
+    /// The unit of a macro in a file, which is not said: the one that is named after the file; else that of the macro
+    /// before; else one that has the file.
+    fn macro_unit(&self, path: &str, before: Option<UnitId>) -> UnitId {
+        let module = self.m.described();
+        let name_of = |file| module.string(module.file(file).name);
+        let named = module.units().find(|(_, unit)| name_of(unit.file) == path).map(|(id, _)| id);
+        let mut files = module.files();
+        let has = || files.find(|(id, _)| name_of(*id) == path).map(|(_, file)| file.unit);
+        named.or(before).or_else(has).unwrap_or_else(|| self.first_unit())
     }
 
     fn end_file(&mut self, open: Option<(UnitId, Id)>) {

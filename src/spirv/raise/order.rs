@@ -64,7 +64,7 @@ impl Raiser<'_, '_> {
                 return;
             }
         };
-        let Some(fact) = self.facts.get(id) else { return };
+        let Some(fact) = self.get(id) else { return };
         match (node, fact.name()) {
             (Node::Type(_, unit), name) => {
                 let fields: &[Field] = match name {
@@ -120,7 +120,7 @@ impl Raiser<'_, '_> {
 
     /// The variable that the id names, if it is one.
     fn variable_node(&self, id: Id) -> Option<Node> {
-        match self.facts.get(id)?.name()? {
+        match self.get(id)?.name()? {
             Name::LocalVariable => Some(match self.slots.get(&id) {
                 Some(&(function, index)) => Node::Parameter(function, index),
                 None => Node::Variable(id),
@@ -132,7 +132,7 @@ impl Raiser<'_, '_> {
 
     /// What a template is of; anything else as it is.
     pub(super) fn not_template(&self, id: Id) -> Id {
-        let template = self.facts.get(id).filter(|fact| fact.name() == Some(Name::TypeTemplate));
+        let template = self.get(id).filter(|fact| fact.name() == Some(Name::TypeTemplate));
         template.and_then(|template| template.id(Field::Target)).unwrap_or(id)
     }
 
@@ -154,7 +154,7 @@ impl Raiser<'_, '_> {
             // What is in itself is in no unit.
             self.declared_in.insert(at, None);
             way.push(at);
-            let Some(fact) = self.facts.get(at) else { break None };
+            let Some(fact) = self.get(at) else { break None };
             let next = match fact.name() {
                 Some(Name::TypeMember) => self.owners.get(&at).copied(),
                 Some(Name::TypeTemplate) => fact.id(Field::Target),

@@ -9,7 +9,7 @@ use crate::spirv::words::Id;
 
 impl<'a> Raiser<'_, 'a> {
     pub(super) fn make_scope(&mut self, id: Id) {
-        let Some(fact) = self.facts.get(id) else { return };
+        let Some(fact) = self.get(id) else { return };
         let made = match fact.name() {
             Some(Name::Function | Name::FunctionDeclaration) => self.function(&fact),
             Some(Name::LexicalBlock) => self.block(&fact),

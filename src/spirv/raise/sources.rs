@@ -41,7 +41,7 @@ impl<'a> Raiser<'_, 'a> {
     /// The sources, and the units.
     pub(super) fn units(&mut self) {
         let mut last = None;
-        for fact in self.facts.iter() {
+        for fact in self.iter() {
             match fact.name() {
                 Some(Name::Source) => {
                     let (path, text) = (self.text(&fact, Field::File), self.facts.text(&fact, Field::Text));
@@ -64,7 +64,7 @@ impl<'a> Raiser<'_, 'a> {
                 source.text = None;
             }
         }
-        for fact in self.facts.iter().filter(|fact| fact.name() == Some(Name::CompilationUnit)) {
+        for fact in self.iter().filter(|fact| fact.name() == Some(Name::CompilationUnit)) {
             let source = self.named(&fact, Field::Source, Name::Source);
             let path = source.map(|source| self.text(&source, Field::File)).unwrap_or_default();
             let unit = self.m.unit(&path);
@@ -96,7 +96,7 @@ impl<'a> Raiser<'_, 'a> {
             let had = self.m.described().file(file).source;
             match had.map(|had| self.m.described().string(had).to_owned()) {
                 Some(had) if had != text => {
-                    if let Some(fact) = self.facts.get(source) {
+                    if let Some(fact) = self.get(source) {
                         self.list(&fact, "another source has the same name, and its text is another");
                     }
                 }
@@ -112,7 +112,7 @@ impl<'a> Raiser<'_, 'a> {
         let sources: Vec<Id> = self.sources.keys().copied().collect();
         let units: Vec<(Id, UnitId)> = self.units.iter().map(|(&id, &unit)| (id, unit)).collect();
         for (id, unit) in units {
-            let source = self.facts.get(id).and_then(|fact| fact.id(Field::Source));
+            let source = self.get(id).and_then(|fact| fact.id(Field::Source));
             source.and_then(|source| self.file(source, unit));
         }
         for &source in &sources {
@@ -134,7 +134,7 @@ impl<'a> Raiser<'_, 'a> {
                 continue;
             }
             for of in of_unit.iter().filter(|of| of.3.is_some()) {
-                if let Some(fact) = self.facts.get(of.2) {
+                if let Some(fact) = self.get(of.2) {
                     self.list(&fact, "the unit has files without a checksum, and so this one has none");
                 }
             }

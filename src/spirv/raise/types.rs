@@ -9,7 +9,7 @@ use crate::model::{
 use crate::spirv::names::Enumeration;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::Name;
+use crate::spirv::table::{Name, Set};
 use crate::spirv::words::Id;
 use crate::target::SpaceId;
 
@@ -43,7 +43,7 @@ const MOST_BITS: u64 = 1 << 32;
 
 impl<'a> Raiser<'_, 'a> {
     pub(super) fn make_type(&mut self, id: Id, unit: UnitId) {
-        let Some(fact) = self.facts.get(id).filter(|_| !self.is_nothing(id)) else { return };
+        let Some(fact) = self.get(id).filter(|_| !self.is_nothing(id)) else { return };
         let made = self.new_type(&fact, unit);
         if let Some(ty) = self.made(&fact, made) {
             self.types.insert((id, unit), ty);
@@ -207,6 +207,8 @@ impl<'a> Raiser<'_, 'a> {
             });
             extents.push(match (constant(count), self.variables.get(&count)) {
                 (Some(number), _) if Some(number) == all_ones => Extent::unknown(),
+                // Who writes that set has it for what is not known.
+                (Some(0), _) if fact.set == Set::Shader => Extent::unknown(),
                 (Some(number), _) => Extent::fixed(number),
                 (None, Some(&variable)) => Extent::variable(variable),
                 _ => {
@@ -337,7 +339,7 @@ impl<'a> Raiser<'_, 'a> {
     /// Types that are declared in namespaces, functions, blocks and other types.
     pub(super) fn place_types(&mut self) {
         for (id, ty) in core::mem::take(&mut self.within) {
-            let Some(fact) = self.facts.get(id) else { continue };
+            let Some(fact) = self.get(id) else { continue };
             let Some(scope) = fact.id(Field::Scope).map(|scope| self.not_template(scope)) else { continue };
             let placed = match self.scopes.get(&scope) {
                 Some(&scope) => {

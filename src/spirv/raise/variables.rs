@@ -10,7 +10,7 @@ use crate::spirv::words::Id;
 
 impl<'a> Raiser<'_, 'a> {
     pub(super) fn make_variable(&mut self, id: Id) {
-        let Some(fact) = self.facts.get(id) else { return };
+        let Some(fact) = self.get(id) else { return };
         let made = match fact.name() {
             Some(Name::LocalVariable) => self.local(&fact),
             Some(Name::GlobalVariable) => self.global(&fact),
@@ -116,7 +116,7 @@ impl<'a> Raiser<'_, 'a> {
     fn hold(&mut self, fact: &Fact<'a>, variable: VariableId, held: Id) {
         let layout = self.facts.layout();
         let ty = self.m.described().variable(variable).ty;
-        if let Some(expression) = self.facts.get(held) {
+        if let Some(expression) = self.get(held) {
             return match self.constant_of(&expression) {
                 Some(value) => {
                     let bytes = self.m.described().ty(ty).bits().unwrap_or_default().div_ceil(8);
@@ -133,7 +133,12 @@ impl<'a> Raiser<'_, 'a> {
         if layout.definition(held).is_none() {
             return self.list(fact, format!("{held} is not defined"));
         }
-        self.binding.global(variable, held);
+        // A number says it all, and may be there for nothing else.
+        let is_number = layout.constant(held).is_some_and(|constant| constant.value.is_some());
+        let module = self.m.described();
+        if !is_number || module.function_of(module.variable(variable).scope).is_some() {
+            self.binding.global(variable, held);
+        }
         if layout.constant(held).is_some() {
             match self.constant(held, ty) {
                 Ok(value) => self.give(fact, variable, &value),

@@ -50,6 +50,19 @@ pub struct Function {
     pub held: Vec<Held>,
     /// Of its instructions, in order; equal ones that follow each other are one.
     pub places: Vec<Place>,
+    /// The lines of its code.
+    pub code: Vec<Step>,
+}
+
+/// A line of a function's code.
+#[derive(Debug, Clone)]
+pub enum Step {
+    /// A block begins: its name.
+    Block(String),
+    /// The next of [`Function::held`].
+    Held(Held),
+    /// An instruction as LLVM writes it, and where it comes from.
+    Instruction(String, Option<Place>),
 }
 
 #[derive(Debug, Clone, PartialEq, PartialOrd)]
@@ -181,16 +194,20 @@ fn function(nodes: &Nodes, number: u32, node: &Node, text: &str) -> Function {
     for line in body(text, number) {
         let location = attached(line).map(|number| nodes.get(number));
         if let Some(held) = held(nodes, line, location) {
-            function.held.push(held);
-        } else if let Some(location) = location {
-            let place = Place {
+            function.held.push(held.clone());
+            function.code.push(Step::Held(held));
+        } else if line.starts_with(' ') {
+            let place = location.map(|location| Place {
                 line: location.number("line"),
                 column: location.number("column"),
                 scope: located(nodes, location),
-            };
-            if function.places.last() != Some(&place) {
-                function.places.push(place);
+            });
+            if place.is_some() && function.places.last() != place.as_ref() {
+                function.places.extend(place.clone());
             }
+            function.code.push(Step::Instruction(line.trim().into(), place));
+        } else if let Some((label, _)) = line.split_once(':') {
+            function.code.push(Step::Block(label.into()));
         }
     }
     function

@@ -1,0 +1,293 @@
+//! What is said of the instructions of functions: scope, line and what holds variables, instruction by instruction.
+
+use core::ops::Range;
+
+use hashbrown::HashMap;
+
+use super::shapes::{Shape, shape};
+use super::told::{Teller, Told};
+use super::{Compare, Difference};
+use crate::error::At;
+use crate::model::{FunctionId, ScopeId, SourceLine, VariableId};
+use crate::spirv::binding::{Position, Statement};
+use crate::spirv::layout::Function;
+use crate::spirv::opcodes as op;
+use crate::spirv::words::Id;
+
+/// What is said of a function's code.
+#[derive(Debug)]
+pub(super) struct Body {
+    code: Id,
+    at: At,
+    /// Of each instruction that can have them, scope and line, and the word where it is.
+    instructions: Vec<(usize, Shape, Shape)>,
+    /// Instructions from which on something holds a variable: the number, the variable, and what.
+    values: Vec<(usize, Shape, At, Shape)>,
+}
+
+/// An instruction that is there without debug information.
+struct Real {
+    word: usize,
+    block: Id,
+    /// Whether it is one of the `OpPhi` and `OpVariable` that the block begins with.
+    is_start: bool,
+    /// How many instructions of the block are counted before it.
+    counted: u32,
+    is_first: bool,
+    /// An `OpLine` or `OpNoLine` right before it that is counted: the module's own.
+    line: Option<Option<(Id, u32, u32)>>,
+}
+
+/// All functions with code that is described.
+pub(super) fn bodies(teller: &mut Teller<'_, '_>, added: &[Range<usize>]) -> Vec<Body> {
+    let mut owners: HashMap<Id, FunctionId> = HashMap::new();
+    for (id, _) in teller.module.functions() {
+        if let Some(code) = teller.binding.function_id(id) {
+            owners.entry(code).or_insert(id);
+        }
+    }
+    let mut by_code: HashMap<Id, Vec<usize>> = HashMap::new();
+    for (index, (position, _)) in teller.binding.statements().iter().enumerate() {
+        let code = match *position {
+            Position::Start { function, .. } | Position::Before { function, .. } => Some(function),
+            Position::After(id) => {
+                let defined = teller.layout.definition(id);
+                defined.and_then(|it| teller.layout.function_at(it.at)).map(|function| function.id)
+            }
+        };
+        if let Some(code) = code {
+            by_code.entry(code).or_default().push(index);
+        }
+    }
+    let functions = teller.layout.functions().to_vec();
+    let mut all = Vec::new();
+    for function in functions {
+        if let Some(&owner) = owners.get(&function.id) {
+            let statements = by_code.remove(&function.id).unwrap_or_default();
+            all.push(body(teller, &function, owner, &statements, added));
+        }
+    }
+    all
+}
+
+/// The instructions of a function that are no debug information.
+fn reals(teller: &Teller<'_, '_>, function: &Function, added: &[Range<usize>]) -> Vec<Real> {
+    let layout = teller.layout;
+    let is_added = |at: usize, is_debug: bool| match added.is_empty() {
+        true => is_debug,
+        false => {
+            let next = added.partition_point(|range| range.end <= at);
+            added.get(next).is_some_and(|range| range.contains(&at))
+        }
+    };
+    let (mut all, mut block, mut counted, mut is_start, mut line) = (Vec::new(), None, 0, true, None);
+    let mut is_first = false;
+    for instruction in layout.words().between(function.at.clone()) {
+        let opcode = instruction.opcode();
+        if opcode == op::LABEL {
+            block = instruction.result();
+            (counted, is_start, line, is_first) = (0, true, None, true);
+            continue;
+        }
+        let Some(block) = block else { continue };
+        let is_line = matches!(opcode, op::LINE | op::NO_LINE);
+        let is_debug = teller.is_debug(instruction);
+        let is_added = is_added(instruction.at, is_debug || is_line);
+        if !is_debug && !is_line {
+            is_start &= matches!(opcode, op::PHI | op::VARIABLE);
+            let line = line.take();
+            all.push(Real { word: instruction.at, block, is_start, counted, is_first, line });
+            is_first = false;
+        } else if is_line && !is_added {
+            line = Some(match *instruction.operands() {
+                [file, number, column] => Some((Id(file), number, column)),
+                _ => None,
+            });
+        }
+        counted += u32::from(!is_added);
+    }
+    all
+}
+
+fn body(
+    teller: &mut Teller<'_, '_>,
+    function: &Function,
+    owner: FunctionId,
+    statements: &[usize],
+    added: &[Range<usize>],
+) -> Body {
+    let module = teller.module;
+    let reals = reals(teller, function, added);
+    let mut starts: HashMap<Id, usize> = HashMap::new();
+    for (index, real) in reals.iter().enumerate() {
+        if real.is_first {
+            starts.insert(real.block, index);
+        }
+    }
+    // The instruction that each statement is before.
+    let behind = |mut index: usize| {
+        while reals.get(index).is_some_and(|real| real.is_start) {
+            index += 1;
+        }
+        index
+    };
+    let mut placed = Vec::new();
+    for &statement in statements {
+        let (position, _) = teller.binding.statements()[statement];
+        let index = match position {
+            Position::Start { block, .. } => starts.get(&block).copied().map(behind),
+            Position::Before { block, instruction, .. } => starts.get(&block).and_then(|&start| {
+                let is_it = |real: &&Real| real.block == block && real.counted >= instruction;
+                let index = reals[start..]
+                    .iter()
+                    .take_while(|real| real.block == block)
+                    .position(|real| is_it(&real));
+                index.map(|index| behind(start + index))
+            }),
+            Position::After(id) => {
+                let defined = teller.layout.definition(id);
+                match defined.and_then(|it| reals.iter().position(|real| real.word == it.at)) {
+                    Some(index) => Some(behind(index + 1)),
+                    // A parameter.
+                    None => defined.map(|_| behind(0)),
+                }
+            }
+        };
+        placed.extend(index.map(|index| (index, statement)));
+    }
+    placed.sort_unstable();
+    let own = module.function(owner).scope;
+    let mut told = Now { scope: Some(own), line: None };
+    let (mut next, mut instructions, mut values) = (placed.iter().peekable(), Vec::new(), Vec::new());
+    let mut own_line: Option<Option<(Id, u32, u32)>> = None;
+    for (index, real) in reals.iter().enumerate() {
+        if real.is_first {
+            own_line = None;
+        }
+        own_line = real.line.or(own_line);
+        while let Some(&&(_, statement)) = next.peek().filter(|&&&(at, _)| at == index) {
+            next.next();
+            match teller.binding.statements()[statement].1 {
+                Statement::Scope(scope) => told.scope = scope,
+                Statement::Line(line) => {
+                    told.line = line;
+                    own_line = None;
+                }
+                Statement::Declare { variable, held } => {
+                    let held = teller.binding.held()[held as usize].clone();
+                    value(teller, &mut values, index, variable, &[held], true);
+                }
+                Statement::Value { variable, held, count } => {
+                    let all = teller.binding.held()[held as usize..][..count as usize].to_vec();
+                    value(teller, &mut values, index, variable, &all, false);
+                }
+            }
+        }
+        if real.is_start {
+            continue;
+        }
+        let scope = match told.scope {
+            Some(scope) => teller.scope(scope),
+            None => shape!(teller.shapes; "no scope"),
+        };
+        let line = match own_line {
+            Some(Some((file, line, column))) if line != 0 => {
+                let path = teller.layout.string(file).unwrap_or_default();
+                shape!(teller.shapes; path, u64::from(line), u64::from(column))
+            }
+            Some(_) => teller.line(None),
+            None => teller.line(told.line),
+        };
+        instructions.push((real.word, scope, line));
+    }
+    Body { code: function.id, at: module.at_scope(own), instructions, values }
+}
+
+/// What holds from an instruction on.
+struct Now {
+    scope: Option<ScopeId>,
+    line: Option<SourceLine>,
+}
+
+fn value(
+    teller: &mut Teller<'_, '_>,
+    values: &mut Vec<(usize, Shape, At, Shape)>,
+    index: usize,
+    variable: VariableId,
+    all: &[crate::spirv::Held],
+    is_declaration: bool,
+) {
+    let (key, at) = (teller.variable_key(variable), teller.module.at_variable(variable, None));
+    if all.is_empty() {
+        let nothing = teller.nothing_holds();
+        values.push((index, key, at.clone(), nothing));
+    }
+    for held in all {
+        let shape = match teller.has_run_time_index(held) && !teller.mode.has_run_time_indexes {
+            true => teller.nothing_holds(),
+            false => teller.holding(held, is_declaration),
+        };
+        values.push((index, key, at.clone(), shape));
+    }
+}
+
+impl Compare<'_> {
+    pub(super) fn bodies(&mut self, described: &Told, said: &Told) {
+        let said: HashMap<Id, &Body> = said.bodies.iter().map(|body| (body.code, body)).collect();
+        for body in &described.bodies {
+            // A function without code is found as such.
+            if let Some(other) = said.get(&body.code) {
+                self.body(body, other);
+            }
+        }
+    }
+
+    fn body(&mut self, ours: &Body, theirs: &Body) {
+        let text = |shape| self.shapes.text(shape);
+        let mut found = Vec::new();
+        self.compared += ours.instructions.len() + ours.values.len();
+        for (what, of) in [("scope", 0), ("line", 1)] {
+            let pick = |one: &(usize, Shape, Shape)| if of == 0 { one.1 } else { one.2 };
+            let pairs = || ours.instructions.iter().zip(&theirs.instructions);
+            let mut different = pairs().filter(|(one, other)| pick(one) != pick(other));
+            if let Some((one, other)) = different.next() {
+                let more = different.count();
+                let what = format!(
+                    "of the instruction the {what} is {}, and {} is said; so of {more} more instructions",
+                    text(pick(one)),
+                    text(pick(other))
+                );
+                found.push(Difference { at: At { word: Some(one.0), ..ours.at.clone() }, what });
+            }
+        }
+        let mut by_place: indexmap::IndexMap<(usize, Shape), [Vec<Shape>; 2]> = indexmap::IndexMap::new();
+        let mut places: HashMap<Shape, At> = HashMap::new();
+        for (side, body) in [ours, theirs].into_iter().enumerate() {
+            for (index, variable, at, shape) in &body.values {
+                by_place.entry((*index, *variable)).or_default()[side].push(*shape);
+                places.entry(*variable).or_insert_with(|| at.clone());
+            }
+        }
+        for ((index, variable), [ours_here, theirs_here]) in by_place {
+            if ours_here == theirs_here {
+                continue;
+            }
+            let word = ours.instructions.iter().map(|it| it.0).nth(index);
+            let list = |all: &[Shape]| match all {
+                [] => "nothing is said".into(),
+                all => all.iter().map(|&shape| text(shape)).collect::<Vec<_>>().join(", "),
+            };
+            let what = format!(
+                "before instruction {index} of the function: {}, and the words say: {}",
+                list(&ours_here),
+                list(&theirs_here)
+            );
+            let at = places.get(&variable).cloned().unwrap_or_default();
+            found.push(Difference { at: At { word, ..at }, what });
+        }
+        for Difference { at, what } in found {
+            let called = at.function.clone().unwrap_or_default();
+            self.find(at, &called, "", what);
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! What was described against what the words say: read back, and compared thing by thing.
+//!
+//! ```text
+//!  Module, Binding ──► told (as the mode has it) ──┐
+//!                                                  ├──► differences, but for those that were listed
+//!  words ──► raise ──► told (as it is) ────────────┘
+//! ```
+//!
+//! It knows of the writing half what [`Mode`] and the specification say, and shares nothing with it.
+
+mod body;
+mod held;
+mod shapes;
+mod told;
+mod types;
+
+use core::fmt;
+use core::ops::Range;
+
+use hashbrown::HashMap;
+use indexmap::IndexMap;
+
+use super::binding::Binding;
+use super::mode::{Discriminators, Mode};
+use super::operand::Field;
+use super::raise::{Raised, raise_set};
+use super::read::read;
+use super::table::Name;
+use super::validate::{Finding, Report, Rule, validate};
+use super::{Attached, LeftOut};
+use crate::error::{At, Result};
+use crate::model::Module;
+use shapes::{Shape, Shapes};
+use told::{Teller, Told};
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// Whether the words are what the specification says.
+    pub valid: Report,
+    /// What they say otherwise than it was described, and was not [listed](Attached::left_out).
+    pub differences: Vec<Difference>,
+    /// How many things were compared.
+    pub compared: usize,
+}
+
+/// Something that is not said, is said otherwise, or was not described.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Of what: unit, function, variable; the id of the instruction or block, where it is about code.
+    pub at: At,
+    /// What it is.
+    pub what: String,
+}
+
+impl Checked {
+    /// Whether nothing is wrong.
+    pub fn is_clean(&self) -> bool {
+        self.valid.is_clean() && self.differences.is_empty()
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, what } = self;
+        write!(f, "{at}: {what}")
+    }
+}
+
+impl fmt::Display for Checked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for difference in &self.differences {
+            writeln!(f, "{difference}")?;
+        }
+        let Self { valid, differences, compared } = self;
+        writeln!(f, "{} differences; {compared} things compared", differences.len())?;
+        valid.fmt(f)
+    }
+}
+
+/// Reads words back, and compares what they say with what was described, under a mode. It does not matter who wrote them.
+///
+/// Positions of the binding count in a module without debug instructions, `OpLine` and `OpNoLine`; of one that had some
+/// of its own see [`Attached::check`]. A difference that `left_out` lists is none.
+///
+/// # Errors
+/// As [`read`] and [`raise`](super::raise()): if the words are no module, or not one that can be described.
+pub fn check(
+    module: &Module,
+    binding: &Binding,
+    mode: &Mode,
+    left_out: &[LeftOut],
+    words: &[u32],
+) -> Result<Checked> {
+    checked(module, binding, mode, left_out, words, &[])
+}
+
+impl Attached {
+    /// [Checks](check()) the words against what was described. Which of them are new is known.
+    ///
+    /// # Errors
+    /// As [`check`](check()).
+    pub fn check(&self, module: &Module, binding: &Binding, mode: &Mode) -> Result<Checked> {
+        checked(module, binding, mode, &self.left_out, &self.words, &self.added)
+    }
+}
+
+fn checked(
+    module: &Module,
+    binding: &Binding,
+    mode: &Mode,
+    left_out: &[LeftOut],
+    words: &[u32],
+    added: &[Range<usize>],
+) -> Result<Checked> {
+    let facts = read(words)?;
+    let Raised { module: said, binding: said_binding, .. } = raise_set(&facts, module.target(), mode.set)?;
+    let mut shapes = Shapes::default();
+    let exact = Mode { has_inlined_variables: mode.has_inlined_variables, ..Mode::exact(mode.set) };
+    let described = Teller::new(module, binding, mode, facts.layout(), &mut shapes).tell(added);
+    let said = Teller::new(&said, &said_binding, &exact, facts.layout(), &mut shapes).tell(&[]);
+    let mut compare = Compare { shapes: &shapes, left_out, found: Vec::new(), compared: 0 };
+    compare.records(&described, &said);
+    compare.bodies(&described, &said);
+    let Compare { found, compared, .. } = compare;
+    let mut valid = validate(&facts);
+    if mode.discriminators == Discriminators::AsScopes {
+        let (meant, findings) = core::mem::take(&mut valid.findings).into_iter().partition(is_discriminator);
+        valid.findings = findings;
+        valid.notes.extend::<Vec<Finding>>(meant);
+    }
+    Ok(Checked { valid, differences: found, compared })
+}
+
+/// Whether it is that instructions are of a discriminator, which the specification does not have among scopes.
+fn is_discriminator(finding: &Finding) -> bool {
+    let is_scope = finding.at.operand.as_deref() == Some(Field::Scope.text());
+    let name = Name::LexicalBlockDiscriminator.row().text;
+    finding.rule == Rule::OperandKind && is_scope && finding.what.contains(name)
+}
+
+/// A comparison.
+struct Compare<'c> {
+    shapes: &'c Shapes,
+    left_out: &'c [LeftOut],
+    found: Vec<Difference>,
+    compared: usize,
+}
+
+impl Compare<'_> {
+    fn records(&mut self, described: &Told, said: &Told) {
+        let mut by_key: IndexMap<Shape, [Vec<usize>; 2]> = IndexMap::new();
+        for (index, record) in described.records.iter().enumerate() {
+            by_key.entry(record.key).or_default()[0].push(index);
+        }
+        for (index, record) in said.records.iter().enumerate() {
+            by_key.entry(record.key).or_default()[1].push(index);
+        }
+        for (key, [mut ours, mut theirs]) in by_key {
+            self.compared += ours.len();
+            // Those that are the same first; the others in order.
+            let mut same: HashMap<&Vec<(String, Shape)>, Vec<usize>> = HashMap::new();
+            for &index in &theirs {
+                same.entry(&said.records[index].properties).or_default().push(index);
+            }
+            let mut taken = Vec::new();
+            ours.retain(|&index| {
+                let other = same.get_mut(&described.records[index].properties).and_then(Vec::pop);
+                taken.extend(other);
+                other.is_none()
+            });
+            theirs.retain(|index| !taken.contains(index));
+            let text = |key| self.shapes.text(key);
+            let mut new = Vec::new();
+            for pair in 0..ours.len().max(theirs.len()) {
+                let (our, their) = (ours.get(pair), theirs.get(pair));
+                match (our.map(|&at| &described.records[at]), their.map(|&at| &said.records[at])) {
+                    (Some(our), Some(their)) => {
+                        for (name, value) in &our.properties {
+                            let other = their.properties.iter().find(|(other, _)| other == name);
+                            match other {
+                                Some((_, other)) if other == value => {}
+                                Some((_, other)) => {
+                                    let (value, other) = (text(*value), text(*other));
+                                    let what =
+                                        format!("{}: {name} is {value}, and {other} is said", text(key));
+                                    new.push((our, name.clone(), what));
+                                }
+                                None => {
+                                    let what =
+                                        format!("{}: {name}, {}, is not said", text(key), text(*value));
+                                    new.push((our, name.clone(), what));
+                                }
+                            }
+                        }
+                        for (name, value) in &their.properties {
+                            if !our.properties.iter().any(|(other, _)| other == name) {
+                                let what = format!(
+                                    "{}: {name} is not described, and is said: {}",
+                                    text(key),
+                                    text(*value)
+                                );
+                                new.push((our, name.clone(), what));
+                            }
+                        }
+                    }
+                    (Some(our), None) => {
+                        new.push((our, String::new(), format!("{} is not said", text(key))));
+                    }
+                    (None, Some(their)) => {
+                        let what = format!("{} is said, and was not described", text(key));
+                        new.push((their, String::new(), what));
+                    }
+                    (None, None) => {}
+                }
+            }
+            for (record, property, what) in new {
+                self.find(record.at.clone(), &record.called, &property, what);
+            }
+        }
+    }
+
+    /// Something is not as it should be, unless it was listed.
+    fn find(&mut self, at: At, called: &str, property: &str, what: String) {
+        let is_there = |listed: &LeftOut| {
+            let place = &listed.at;
+            let is_of = |ours: &Option<String>, theirs: &Option<String>| ours.is_none() || ours == theirs;
+            let is_place = is_of(&place.unit, &at.unit) && is_of(&place.function, &at.function);
+            let is_variable = place.variable.is_some() && place.variable == at.variable;
+            let names = [called, property];
+            let is_named = names.iter().any(|name| !name.is_empty() && listed.what.contains(name));
+            is_place && (is_variable || place.variable.is_none() && is_named)
+        };
+        if !self.left_out.iter().any(is_there) {
+            self.found.push(Difference { at, what });
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What is said, as numbers: two things that are said in the same words have the same one.
+
+use hashbrown::DefaultHashBuilder;
+use indexmap::IndexSet;
+
+/// What was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Shape(u32);
+
+/// A part of what is said.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Part {
+    Word(&'static str),
+    Text(String),
+    Number(i128),
+    Shape(Shape),
+}
+
+impl From<&'static str> for Part {
+    fn from(word: &'static str) -> Self {
+        Self::Word(word)
+    }
+}
+
+impl From<String> for Part {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<u64> for Part {
+    fn from(number: u64) -> Self {
+        Self::Number(number.into())
+    }
+}
+
+impl From<Shape> for Part {
+    fn from(shape: Shape) -> Self {
+        Self::Shape(shape)
+    }
+}
+
+/// `shape!(shapes; "word", text, number)`.
+macro_rules! shape { ($shapes:expr; $($part:expr),* $(,)?) => {
+    $shapes.of(vec![$($crate::spirv::check::shapes::Part::from($part)),*])
+} }
+pub(super) use shape;
+
+/// All that was said.
+#[derive(Debug, Default)]
+pub(super) struct Shapes(IndexSet<Vec<Part>, DefaultHashBuilder>);
+
+/// How deep a message goes into what something is made of.
+const DEPTH: usize = 4;
+
+/// About how many bytes of it a message has.
+const LENGTH: usize = 200;
+
+impl Shapes {
+    pub fn of(&mut self, parts: Vec<Part>) -> Shape {
+        // One for each thing that is said: far less than 2^32.
+        Shape(self.0.insert_full(parts).0 as u32)
+    }
+
+    /// In words.
+    pub fn text(&self, shape: Shape) -> String {
+        let mut text = String::new();
+        self.add(shape, DEPTH, &mut text);
+        text
+    }
+
+    fn add(&self, shape: Shape, depth: usize, text: &mut String) {
+        let parts = self.0.get_index(shape.0 as usize).map_or(&[][..], |parts| parts);
+        if depth == 0 {
+            return text.push('…');
+        }
+        for (index, part) in parts.iter().enumerate() {
+            if text.len() > LENGTH {
+                return text.push('…');
+            }
+            if index > 0 {
+                text.push(' ');
+            }
+            match part {
+                Part::Word(word) => text.push_str(word),
+                Part::Text(quoted) => {
+                    let end = quoted.floor_char_boundary(LENGTH);
+                    text.push_str(&format!("`{}`", quoted[..end].escape_debug()));
+                }
+                Part::Number(number) => text.push_str(&number.to_string()),
+                Part::Shape(inner) => self.add(*inner, depth - 1, text),
+            }
+        }
+    }
+}

@@ -1,0 +1,475 @@
+//! Types, as the mode has them.
+
+use super::shapes::{Part, Shape, shape};
+use super::told::Teller;
+use crate::model::{
+    Accessibility, BaseEncoding, BaseOffset, Composite, CompositeKind, Count, MemorySpace, Passed,
+    PointerKind, Qualifier, TemplateArgument, TemplateParameter, TypeId, TypeKind,
+};
+use crate::spirv::mode::{Of, Vectors};
+
+/// What a type is said as.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Said {
+    pub shape: Shape,
+    /// The basic type that it is, or that it is a name of or qualifies.
+    pub basic: Option<Shape>,
+    /// Whether it is the basic type itself.
+    pub is_basic: bool,
+    /// Whether its size is said, if it has one: not of what is made of a type of which only the name is.
+    pub is_sized: bool,
+}
+
+impl Teller<'_, '_> {
+    /// All types. Each is made of those before it, and of members.
+    pub(super) fn types(&mut self) {
+        for (id, ty) in self.module.types() {
+            let said = self.kind(id, ty.kind(), ty.bits());
+            self.types.push(said);
+        }
+        for id in self.module.types.keys() {
+            self.type_record(id);
+        }
+    }
+
+    pub(super) fn ty(&self, id: TypeId) -> Shape {
+        self.types[id.as_u32() as usize].shape
+    }
+
+    /// The type, or `void`.
+    pub(super) fn maybe(&mut self, id: Option<TypeId>) -> Shape {
+        match id {
+            Some(id) => self.ty(id),
+            None => shape!(self.shapes; "void"),
+        }
+    }
+
+    fn kind(&mut self, id: TypeId, kind: &TypeKind, bits: Option<u64>) -> Said {
+        let said = |of: Option<TypeId>, types: &[Said]| of.map(|of| types[of.as_u32() as usize]);
+        let plain = |shape| Said { shape, basic: None, is_basic: false, is_sized: true };
+        match kind {
+            TypeKind::Base { name, encoding } => {
+                let name = self.module.string(*name).to_owned();
+                let shape = match word(*encoding) {
+                    Some(encoding) => {
+                        shape!(self.shapes; encoding, name, bits.unwrap_or_default(), "bits")
+                    }
+                    // Nothing but the name can be read back of it.
+                    None => shape!(self.shapes; "unspecified", name),
+                };
+                Said { shape, basic: Some(shape), is_basic: true, is_sized: word(*encoding).is_some() }
+            }
+            TypeKind::Unspecified { name } => {
+                plain(shape!(self.shapes; "unspecified", self.module.string(*name).to_owned()))
+            }
+            &TypeKind::Pointer { kind, to, space, memory } => {
+                let of = said(to, &self.types);
+                let to = match self.mode.pointee {
+                    Of::Any => self.maybe(to),
+                    Of::Basic => match of.and_then(|of| of.basic) {
+                        Some(basic) => basic,
+                        None => {
+                            let bits = bits.unwrap_or_default();
+                            let name = self.spelled(id);
+                            let shape = shape!(self.shapes; "address", name, bits, "bits");
+                            return Said { shape, basic: Some(shape), is_basic: true, is_sized: true };
+                        }
+                    },
+                };
+                let kind = match kind {
+                    PointerKind::Pointer => "pointer",
+                    PointerKind::Reference => "reference",
+                    PointerKind::RvalueReference => "rvalue reference",
+                };
+                let name = self.module.target.space(space).map_or("", |space| space.name);
+                let class: u64 = match (memory, name) {
+                    (Some(MemorySpace::Constant), _) => 0,
+                    (Some(MemorySpace::Group), _) | (None, "local") => 4,
+                    (Some(MemorySpace::Private), _) | (None, "private_lane" | "private_wave") => 7,
+                    (None, "generic") if self.has_generic() => 8,
+                    _ => 5,
+                };
+                plain(shape!(self.shapes; kind, "to", to, "of storage class", class))
+            }
+            &TypeKind::Qualified { qualifier, of } => {
+                let inner = said(of, &self.types);
+                let basic = inner.and_then(|inner| inner.basic);
+                let to = match (self.mode.pointee, basic) {
+                    (Of::Any, _) => self.maybe(of),
+                    (Of::Basic, Some(basic)) => basic,
+                    (Of::Basic, None) => {
+                        let shape = self.maybe(of);
+                        return inner.unwrap_or(plain(shape));
+                    }
+                };
+                let qualifier = match qualifier {
+                    Qualifier::Const => "const",
+                    Qualifier::Volatile => "volatile",
+                    Qualifier::Restrict => "restrict",
+                    Qualifier::Atomic => "atomic",
+                };
+                let is_sized = inner.is_none_or(|inner| inner.is_sized);
+                Said { shape: shape!(self.shapes; qualifier, to), basic, is_basic: false, is_sized }
+            }
+            &TypeKind::Typedef { of, .. } => {
+                let inner = said(of, &self.types);
+                let basic = inner.and_then(|inner| inner.basic);
+                if self.mode.typedef == Of::Basic && basic.is_none() {
+                    let shape = self.maybe(of);
+                    return inner.unwrap_or(plain(shape));
+                }
+                let is_sized = inner.is_none_or(|inner| inner.is_sized);
+                Said { shape: self.type_key(id), basic, is_basic: false, is_sized }
+            }
+            &TypeKind::MemberPointer { class, to } => {
+                let class = self.ty(self.class(class));
+                plain(shape!(self.shapes; "pointer to member of", class, "which is", self.ty(to)))
+            }
+            TypeKind::Array { of, dimensions, .. } => {
+                let mut parts = vec![Part::from("array of"), self.ty(*of).into()];
+                for dimension in dimensions {
+                    parts.push(self.count(dimension.count));
+                }
+                if dimensions.is_empty() {
+                    parts.push("unknown".into());
+                }
+                let is_sized = self.types[of.as_u32() as usize].is_sized;
+                Said { is_sized, ..plain(self.array(parts)) }
+            }
+            TypeKind::Vector { of, count } => {
+                let inner = self.types[of.as_u32() as usize];
+                let is_short = (1..=4).contains(count) && inner.basic.is_some();
+                let said = match (self.mode.vector, u32::try_from(*count)) {
+                    (Vectors::Any, Ok(_)) => plain(shape!(self.shapes; "vector of", inner.shape, *count)),
+                    (Vectors::Short, _) if is_short => {
+                        let basic = inner.basic.unwrap_or(inner.shape);
+                        plain(shape!(self.shapes; "vector of", basic, *count))
+                    }
+                    _ => plain(self.array(vec!["array of".into(), inner.shape.into(), (*count).into()])),
+                };
+                Said { is_sized: inner.is_sized, ..said }
+            }
+            TypeKind::Composite(_) | TypeKind::Enum { .. } => plain(self.type_key(id)),
+            TypeKind::Subroutine { returns, parameters } => {
+                let mut parts = vec![Part::from("function returning"), self.maybe(*returns).into()];
+                parts.extend(parameters.iter().map(|&ty| Part::from(self.ty(ty))));
+                plain(self.shapes.of(parts))
+            }
+        }
+    }
+
+    /// An array of arrays is one of more dimensions.
+    fn array(&mut self, parts: Vec<Part>) -> Shape {
+        if let Some(Part::Shape(of)) = parts.get(1)
+            && let Some(inner) = self.arrays.get(of)
+        {
+            let mut all = vec![parts[0].clone(), inner[1].clone()];
+            all.extend_from_slice(&parts[2..]);
+            all.extend_from_slice(&inner[2..]);
+            if all.len() <= MOST_DIMENSIONS {
+                let shape = self.shapes.of(all.clone());
+                self.arrays.insert(shape, all);
+                return shape;
+            }
+        }
+        let shape = self.shapes.of(parts.clone());
+        self.arrays.insert(shape, parts);
+        shape
+    }
+
+    fn count(&mut self, count: Count) -> Part {
+        match count {
+            Count::Fixed(0) if !self.mode.has_empty_arrays || self.mode.set.is_shader() => "unknown".into(),
+            Count::Fixed(count) => count.into(),
+            Count::Variable(variable) if self.mode.has_variable_counts && self.counts(variable) => {
+                self.variable_key(variable).into()
+            }
+            Count::Unknown | Count::Value(_) | Count::Variable(_) => "unknown".into(),
+        }
+    }
+
+    /// The class that a type is, or qualifies or names.
+    fn class(&self, mut id: TypeId) -> TypeId {
+        // They are newer than what they are made of.
+        while let TypeKind::Typedef { of: Some(of), .. } | TypeKind::Qualified { of: Some(of), .. } =
+            self.module.ty(id).kind()
+        {
+            id = *of;
+        }
+        id
+    }
+
+    /// What a type that has a name, or could have one, is known by: not by the functions and types that it is in,
+    /// which cannot always be said.
+    pub(super) fn type_key(&mut self, id: TypeId) -> Shape {
+        let ty = self.module.ty(id);
+        let around = self.namespace(ty.scope());
+        let name = ty.name().map(|name| self.module.string(name).to_owned());
+        match ty.kind() {
+            TypeKind::Typedef { .. } => shape!(self.shapes; around, "typedef", name.unwrap_or_default()),
+            TypeKind::Enum { enumerators, .. } => match name {
+                Some(name) => shape!(self.shapes; around, "enum", name),
+                None => {
+                    let first = enumerators.first().map(|(name, _)| self.module.string(*name).to_owned());
+                    let line = self.line(ty.line());
+                    shape!(self.shapes; around, "enum of", first.unwrap_or_default(), line)
+                }
+            },
+            TypeKind::Composite(composite) => {
+                let kind = match composite.kind {
+                    CompositeKind::Class => "class",
+                    CompositeKind::Struct => "struct",
+                    CompositeKind::Union => "union",
+                };
+                match name.filter(|name| !name.is_empty()) {
+                    Some(name) => shape!(self.shapes; around, kind, name),
+                    None => {
+                        let line = self.line(ty.line());
+                        let first = composite.members.first().and_then(|member| member.name);
+                        let first = first.map_or("", |name| self.module.string(name)).to_owned();
+                        shape!(self.shapes; around, kind, "with", first, line, ty.bits().unwrap_or_default())
+                    }
+                }
+            }
+            _ => self.ty(id),
+        }
+    }
+
+    fn type_record(&mut self, id: TypeId) {
+        let ty = self.module.ty(id);
+        let mut all: Vec<(String, Shape)> = Vec::new();
+        match ty.kind() {
+            TypeKind::Base { .. } | TypeKind::Unspecified { .. } => {}
+            // Said as a basic type.
+            TypeKind::Pointer { .. } if self.types[id.as_u32() as usize].is_basic => {}
+            &TypeKind::Typedef { of, .. } => {
+                let basic = self.types[id.as_u32() as usize].basic;
+                let named = match (self.mode.typedef, basic) {
+                    (Of::Any, _) => self.maybe(of),
+                    (Of::Basic, Some(basic)) => basic,
+                    // It is not said.
+                    (Of::Basic, None) => return,
+                };
+                all.push(("type".into(), named));
+            }
+            TypeKind::Enum { of, enumerators, is_class, .. } => {
+                all.push(("type".into(), self.ty(*of)));
+                if *is_class {
+                    all.push(("class".into(), shape!(self.shapes; "yes")));
+                }
+                for (index, &(name, value)) in enumerators.iter().enumerate() {
+                    let name = self.module.string(name).to_owned();
+                    let value = shape!(self.shapes; name, Part::Number(value));
+                    all.push((format!("enumerator {index}"), value));
+                }
+            }
+            TypeKind::Composite(composite) => self.composite(id, composite, &mut all),
+            _ => return,
+        }
+        let is_declared =
+            matches!(ty.kind(), TypeKind::Typedef { .. } | TypeKind::Enum { .. } | TypeKind::Composite(_));
+        if is_declared {
+            all.push(("scope".into(), self.scope(ty.scope())));
+            all.push(("line".into(), self.line(ty.line())));
+        }
+        let key = if is_declared { self.type_key(id) } else { self.ty(id) };
+        let called = self.module.called(id);
+        self.record(key, self.module.at_type(id), called, all, true);
+    }
+
+    fn composite(&mut self, id: TypeId, composite: &Composite, all: &mut Vec<(String, Shape)>) {
+        let module = self.module;
+        let ty = module.ty(id);
+        let size = match ty.bits().filter(|_| !ty.is_declaration()) {
+            Some(bits) => shape!(self.shapes; bits, "bits"),
+            None => shape!(self.shapes; "incomplete"),
+        };
+        all.push(("size".into(), size));
+        if let Some(passed) = composite.passed {
+            let passed = match passed {
+                Passed::ByValue => "by value",
+                Passed::ByReference => "by reference",
+            };
+            all.push(("passed".into(), shape!(self.shapes; passed)));
+        }
+        let bases = composite.bases.iter().filter(|base| !base.is_virtual);
+        let bases: Vec<_> = bases.map(|base| (self.class(base.ty), *base)).collect();
+        let mut index = 0;
+        for (class, base) in bases {
+            let is_class =
+                matches!(module.ty(class).kind(), TypeKind::Composite(of) if of.kind != CompositeKind::Union);
+            if let (BaseOffset::Bytes(offset), true) = (base.offset, is_class) {
+                let access = self.access(base.accessibility);
+                let base = shape!(self.shapes; self.ty(class), "at", offset, access);
+                all.push((format!("base class {index}"), base));
+                index += 1;
+            }
+        }
+        for (index, member) in composite.members.iter().enumerate() {
+            let name = member.name.map_or("", |name| module.string(name)).to_owned();
+            let whole = module.ty(member.ty).bits();
+            let is_sized = whole.is_some() && self.types[member.ty.as_u32() as usize].is_sized;
+            // One that is as large as its type is no bit field.
+            let bits = member.bits.filter(|&bits| is_sized && Some(bits) < whole).unwrap_or_default();
+            let access = self.access(member.accessibility);
+            let line = self.line(member.line);
+            let made = if member.is_artificial { "artificial" } else { "" };
+            let offset = member.offset_bits;
+            let value = shape!(
+                self.shapes; name.clone(), "of", self.ty(member.ty), "at bit", offset, "of", bits, access, made, line
+            );
+            all.push((format!("member {index} `{name}`"), value));
+        }
+        if composite.kind != CompositeKind::Union {
+            self.templates(&composite.templates, all);
+        }
+    }
+
+    pub(super) fn access(&mut self, access: Option<Accessibility>) -> Shape {
+        let word = match access {
+            None => "no access",
+            Some(Accessibility::Public) => "public",
+            Some(Accessibility::Protected) => "protected",
+            Some(Accessibility::Private) => "private",
+        };
+        shape!(self.shapes; word)
+    }
+
+    pub(super) fn templates(&mut self, parameters: &[TemplateParameter], all: &mut Vec<(String, Shape)>) {
+        let mut said = Vec::new();
+        for parameter in parameters {
+            match &parameter.argument {
+                TemplateArgument::Pack(inner) => {
+                    let inner = inner.iter().filter(|one| {
+                        !matches!(one.argument, TemplateArgument::Template(_)) || !self.mode.has_packs
+                    });
+                    let inner: Vec<_> = inner.filter_map(|one| self.template(one)).collect();
+                    match self.mode.has_packs {
+                        true if inner.is_empty() => {}
+                        true => {
+                            let name = self.parameter_name(parameter);
+                            let mut parts = vec![Part::from("pack"), name.into()];
+                            parts.extend(inner.into_iter().map(Part::from));
+                            said.push(self.shapes.of(parts));
+                        }
+                        false => said.extend(inner),
+                    }
+                }
+                _ => said.extend(self.template(parameter)),
+            }
+        }
+        all.extend(
+            said.into_iter().enumerate().map(|(index, shape)| (format!("template parameter {index}"), shape)),
+        );
+    }
+
+    fn parameter_name(&self, parameter: &TemplateParameter) -> String {
+        parameter.name.map_or("", |name| self.module.string(name)).to_owned()
+    }
+
+    fn template(&mut self, parameter: &TemplateParameter) -> Option<Shape> {
+        let name = self.parameter_name(parameter);
+        Some(match &parameter.argument {
+            &TemplateArgument::Type(ty) => {
+                let ty = self.maybe(ty);
+                shape!(self.shapes; "type", name, ty)
+            }
+            &TemplateArgument::Value { ty, value } => {
+                let number = self.integer(ty, self.module.constant(value)?)?;
+                shape!(self.shapes; "value", name, self.ty(ty), number)
+            }
+            &TemplateArgument::Template(template) if self.mode.has_template_templates => {
+                shape!(self.shapes; "template", name, self.module.string(template).to_owned())
+            }
+            TemplateArgument::Template(_) | TemplateArgument::Pack(_) => return None,
+        })
+    }
+
+    /// An integer of a type: bits above those of the type are 0.
+    pub(super) fn integer(&self, ty: TypeId, bytes: &[u8]) -> Option<u64> {
+        if bytes.is_empty() || bytes.len() > 8 || !self.is_integer(ty) {
+            return None;
+        }
+        let fold = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
+        Some(match self.module.target.is_big_endian() {
+            true => bytes.iter().fold(0, fold),
+            false => bytes.iter().rev().fold(0, fold),
+        })
+    }
+
+    fn is_integer(&self, id: TypeId) -> bool {
+        match self.module.ty(self.class(id)).kind() {
+            TypeKind::Base { encoding, .. } => !matches!(
+                encoding,
+                BaseEncoding::Float
+                    | BaseEncoding::ComplexFloat
+                    | BaseEncoding::ImaginaryFloat
+                    | BaseEncoding::DecimalFloat
+            ),
+            TypeKind::Pointer { .. } => true,
+            &TypeKind::Enum { of, .. } => {
+                matches!(self.module.ty(self.class(of)).kind(), TypeKind::Base { .. })
+            }
+            _ => false,
+        }
+    }
+
+    /// The name of a pointer as C has it.
+    fn spelled(&self, mut id: TypeId) -> String {
+        let (mut front, mut back) = (String::new(), String::new());
+        loop {
+            if front.len() + back.len() > 256 {
+                return String::new();
+            }
+            let of = match self.module.ty(id).kind() {
+                TypeKind::Pointer { kind, to, .. } => {
+                    let sign = match kind {
+                        PointerKind::Pointer => "*",
+                        PointerKind::Reference => "&",
+                        PointerKind::RvalueReference => "&&",
+                    };
+                    back.insert_str(0, sign);
+                    *to
+                }
+                TypeKind::Qualified { qualifier, of } => {
+                    let word = match qualifier {
+                        Qualifier::Const => "const",
+                        Qualifier::Volatile => "volatile",
+                        Qualifier::Restrict => "restrict",
+                        Qualifier::Atomic => "_Atomic",
+                    };
+                    match of.map(|of| self.module.ty(of).kind()) {
+                        Some(TypeKind::Pointer { .. }) => back.insert_str(0, word),
+                        _ => front = front + word + " ",
+                    }
+                    *of
+                }
+                _ => {
+                    let name =
+                        self.module.ty(id).name().map_or("(anonymous)", |name| self.module.string(name));
+                    return format!("{front}{name} {back}");
+                }
+            };
+            match of {
+                Some(of) => id = of,
+                None => return format!("{front}void {back}"),
+            }
+        }
+    }
+}
+
+/// More dimensions than an array is flattened to.
+const MOST_DIMENSIONS: usize = 64;
+
+fn word(encoding: BaseEncoding) -> Option<&'static str> {
+    Some(match encoding {
+        BaseEncoding::Address => "address",
+        BaseEncoding::Boolean => "boolean",
+        BaseEncoding::Float => "float",
+        BaseEncoding::Signed => "signed",
+        BaseEncoding::SignedChar => "signed character",
+        BaseEncoding::Unsigned => "unsigned",
+        BaseEncoding::UnsignedChar => "unsigned character",
+        _ => return None,
+    })
+}

@@ -1,0 +1,75 @@
+//! The kernels with debug instructions, in each mode, and what others make of them.
+
+mod bind;
+mod describe;
+mod outside;
+mod translated;
+
+use eitri::spirv::{Attached, Mode, Set, TextOptions, attach, print, read};
+use pretty_assertions::assert_eq;
+
+use crate::common::check_golden;
+use bind::{Bound, all};
+
+/// Every mode there is.
+pub fn modes() -> [Mode; 5] {
+    let [exact, validating] = [Mode::exact, Mode::validating];
+    [
+        exact(Set::OpenCl),
+        validating(Set::OpenCl),
+        Mode::translator(),
+        exact(Set::Shader),
+        validating(Set::Shader),
+    ]
+}
+
+impl Bound {
+    pub fn called(&self, mode: &Mode) -> String {
+        format!("{}, {} {}", self.name, mode.name, mode.set.name())
+    }
+
+    /// The module with debug instructions.
+    pub fn attached(&self, mode: &Mode) -> Attached {
+        let attached = attach(&self.words, &self.described.module, &self.binding, mode);
+        attached.unwrap_or_else(|error| panic!("{}: {error}", self.called(mode)))
+    }
+}
+
+#[test]
+fn kernels_are_valid_and_come_off_again() {
+    for bound in all() {
+        for mode in modes() {
+            let (at, attached) = (bound.called(&mode), bound.attached(&mode));
+            let report = attached.check(&bound.described.module, &bound.binding, &mode).expect("reads");
+            assert!(report.is_clean(), "{at}: {report}");
+            assert!(report.compared > 10, "{at}");
+            assert_eq!(attached.detach(), bound.words, "{at}");
+        }
+    }
+}
+
+/// What the lists say, as text.
+#[test]
+fn kernels_are_printed() {
+    for bound in all().iter().filter(|bound| bound.list.is_some()) {
+        let attached = bound.attached(&Mode::exact(Set::OpenCl));
+        let mut text = print(&read(&attached.words).expect("reads"), TextOptions::default());
+        for left in &attached.left_out {
+            text += &format!("; left out: {left}\n");
+        }
+        check_golden(&format!("spirv/kernels/{}.txt", bound.name), &text);
+    }
+}
+
+/// Not a test: writes all modules to a folder.
+#[test]
+fn zz_write() {
+    let Some(folder) = std::env::var_os("K6_OUT") else { return };
+    let folder = std::path::Path::new(&folder);
+    for bound in all() {
+        for mode in modes() {
+            let name = format!("{}.{}.{:?}.spv", bound.name, mode.name, mode.set);
+            std::fs::write(folder.join(name), crate::bytes(&bound.attached(&mode).words)).unwrap();
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What modules have of the kernels, from the lists.
+
+use eitri::model::SourceLine;
+use eitri::spirv::{Binding, Held, Id, Position};
+use rspirv::spirv::Op;
+
+use super::describe::{Described, describe};
+use crate::kernels::{KERNELS, Kernel, LEVELS, functions};
+use crate::listed::{At, Entry, Listed, Piece, in_functions, operation};
+
+/// A module, what is described of it, and what it has of that.
+pub struct Bound {
+    /// Kernel and level.
+    pub name: String,
+    pub kernel: &'static Kernel,
+    pub level: &'static str,
+    pub words: Vec<u32>,
+    pub described: Described,
+    pub binding: Binding,
+    /// What was said, where there is a list.
+    pub list: Option<Listed>,
+}
+
+/// Every kernel at both levels.
+pub fn all() -> Vec<Bound> {
+    let mut lists = Listed::all();
+    let mut all = Vec::new();
+    for kernel in KERNELS {
+        for level in LEVELS {
+            let list = lists.iter().position(|it| it.kernel.name == kernel.name && it.level == level);
+            let list = list.map(|at| lists.remove(at));
+            let (words, described) = (kernel.words(level), describe(kernel, level, list.as_ref()));
+            let binding = match &list {
+                Some(list) => listed(list, &described),
+                None => unlisted(&words, &described),
+            };
+            let name = format!("{}.{}", kernel.name, &level[1..]);
+            all.push(Bound { name, kernel, level, words, described, binding, list });
+        }
+    }
+    all
+}
+
+/// All that a list says.
+fn listed(list: &Listed, described: &Described) -> Binding {
+    let mut binding = Binding::new();
+    let variable = |name: &str, scope: &str| described.variables[&(name.into(), scope.into())];
+    for (name, id) in &list.globals {
+        binding.global(variable(name, ""), *id);
+    }
+    for function in &list.functions {
+        binding.function(described.functions[&function.name], function.id);
+        // A function is of its own scope until something else is said.
+        let mut said: Option<(Option<String>, Option<(u32, u32)>)> = None;
+        for block in &function.blocks {
+            let mut instruction = 0;
+            for entry in &block.entries {
+                let here = Position::before(function.id, block.id, instruction);
+                match entry {
+                    Entry::Instruction { at, .. } => {
+                        let now =
+                            (at.as_ref().map(|at| at.scope.clone()), at.as_ref().and_then(|at| at.line));
+                        if said.as_ref() != Some(&now) {
+                            say(&mut binding, here, at.as_ref(), described);
+                            said = Some(now);
+                        }
+                        instruction += 1;
+                    }
+                    Entry::Held { variable: name, scope, is_declared, pieces } => {
+                        let variable = variable(name, scope);
+                        if *is_declared {
+                            binding.declare(here, variable, Held::value(pieces[0].id));
+                        } else {
+                            let held: Vec<_> = pieces.iter().map(held).collect();
+                            binding.value(here, variable, &held);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    binding
+}
+
+/// Scope and line of the instructions from a position on.
+fn say(binding: &mut Binding, here: Position, at: Option<&At>, described: &Described) {
+    match at {
+        Some(at) => binding.scope(here, described.scopes[&at.scope]),
+        None => binding.no_scope(here),
+    };
+    match at.and_then(|at| at.line) {
+        Some((line, column)) => binding.line(here, SourceLine { file: described.file, line, column }),
+        None => binding.no_line(here),
+    };
+}
+
+fn held(piece: &Piece) -> Held {
+    let of = if piece.is_memory { Held::pointer(piece.id) } else { Held::value(piece.id) };
+    let held = piece.indexes.iter().fold(of, |held, &index| held.index(index));
+    match &piece.bits {
+        Some(bits) => held.bits(bits.start as u32..bits.end as u32),
+        None => held,
+    }
+}
+
+/// Functions and parameters; each function is of the line where it begins.
+fn unlisted(words: &[u32], described: &Described) -> Binding {
+    let mut binding = Binding::new();
+    let all: Vec<_> = in_functions(words).collect();
+    for (number, (id, name)) in functions(words).into_iter().enumerate() {
+        let function = described.functions[&name];
+        binding.function(function, id);
+        let of = |wanted: Op| {
+            let all = all.iter().filter(move |(of, it)| *of == number && operation(*it) == wanted);
+            all.map(|(_, it)| it.result().expect("an id"))
+        };
+        let start = Position::start(id, of(Op::Label).next().expect("a block"));
+        binding.line(start, described.module.function(function).line.expect("a line"));
+        let ids: Vec<Id> = of(Op::FunctionParameter).collect();
+        let parameters = &described.parameters[&name];
+        assert_eq!(ids.len(), parameters.len(), "{name}");
+        for (&parameter, &id) in parameters.iter().zip(&ids) {
+            binding.value(start, parameter, &[Held::value(id)]);
+        }
+    }
+    binding
+}

@@ -1,0 +1,106 @@
+//! The tools of SPIRV-Tools on the kernels with debug instructions.
+
+use eitri::spirv::{Mode, Rule, Set, Words, from_bytes, read, validate};
+use pretty_assertions::assert_eq;
+
+use super::bind::all;
+use super::modes;
+use crate::tools::{Folder, Ran, Tool};
+use crate::{SPIRV_AS, SPIRV_DIS, SPIRV_VAL, bytes};
+
+const SPIRV_OPT: Tool = Tool::new("spirv-opt", "spirv-tools");
+
+/// What `spirv-val` complains of: nothing, if the module is valid.
+pub fn complaints(words: &[u32]) -> Option<String> {
+    let folder = Folder::new();
+    Some(said(&SPIRV_VAL.run(&[folder.file("a.spv", bytes(words))])?))
+}
+
+/// What `spirv-opt -O` makes of a module, or what it complains of.
+pub fn optimized(words: &[u32]) -> Option<Result<Vec<u32>, String>> {
+    let folder = Folder::new();
+    let (module, out) = (folder.file("a.spv", bytes(words)), folder.path().join("out.spv"));
+    let ran = SPIRV_OPT.run(&["-O".as_ref(), module.as_os_str(), "-o".as_ref(), out.as_os_str()])?;
+    let said = said(&ran);
+    if !said.is_empty() {
+        return Some(Err(said));
+    }
+    Some(Ok(from_bytes(&std::fs::read(out).expect("it is written")).expect("is a module")))
+}
+
+/// What a program has printed, without the numbers of instructions.
+fn said(ran: &Ran) -> String {
+    let said = ran.errors.lines().map(|line| match line.strip_prefix("error: line ") {
+        Some(line) => line.split_once(": ").map_or(line, |(_, said)| said),
+        None => line,
+    });
+    let said: Vec<_> = said.collect();
+    assert_eq!(ran.succeeded, said.is_empty(), "{ran}");
+    said.join("\n")
+}
+
+/// A module that the validator does not take without debug instructions, it complains of in the same way with them.
+#[test]
+fn the_validator_has_nothing_new_to_say() {
+    for bound in all() {
+        let Some(expected) = complaints(&bound.words) else { return };
+        for mode in Set::ALL.map(Mode::validating) {
+            let attached = bound.attached(&mode);
+            assert_eq!(complaints(&attached.words).as_ref(), Some(&expected), "{}", bound.called(&mode));
+        }
+    }
+}
+
+#[test]
+fn the_optimizer_takes_the_kernels() {
+    for bound in all() {
+        let Some(plain) = optimized(&bound.words) else { return };
+        let Some(expected) = complaints(plain.as_ref().unwrap_or(&bound.words)) else { return };
+        for mode in Set::ALL.map(Mode::validating) {
+            let (at, attached) = (bound.called(&mode), bound.attached(&mode));
+            let Some(words) = optimized(&attached.words) else { return };
+            let words = match (words, &plain) {
+                (Ok(words), Ok(_)) => words,
+                (words, _) => {
+                    assert_eq!(words, plain, "{at}");
+                    continue;
+                }
+            };
+            assert_eq!(complaints(&words).as_ref(), Some(&expected), "{at}");
+            let facts = read(&words).expect("reads");
+            // Behind the last block of a function, spirv-opt has a DebugNoScope.
+            let findings = validate(&facts).findings.into_iter();
+            let others: Vec<_> = findings.filter(|it| it.rule != Rule::PlaceBlock).collect();
+            assert!(others.is_empty(), "{at}: {others:?}");
+            assert!(facts.iter().count() > 10, "{at}");
+        }
+    }
+}
+
+/// The text of `spirv-dis` is assembled to the same words again.
+#[test]
+fn the_disassembler_reads_all_there_is() {
+    for bound in all() {
+        for mode in modes() {
+            let words = bound.attached(&mode).words;
+            let Some(assembled) = round(&words) else { return };
+            assert_eq!(assembled, words, "{}", bound.called(&mode));
+        }
+    }
+}
+
+/// The words, through `spirv-dis` and `spirv-as`.
+pub fn round(words: &[u32]) -> Option<Vec<u32>> {
+    let folder = Folder::new();
+    let (module, out) = (folder.file("a.spv", bytes(words)), folder.path().join("out.spv"));
+    let text = SPIRV_DIS.run(&["--raw-id".as_ref(), module.as_os_str()])?.clean();
+    let (text, (major, minor)) =
+        (folder.file("a.spvasm", text), Words::new(words).expect("a module").version());
+    let environment = format!("spv{major}.{minor}");
+    let flags = ["--preserve-numeric-ids", "--target-env", &environment, "-o"].map(AsRef::as_ref);
+    SPIRV_AS.run(&[&flags[..], &[out.as_os_str(), text.as_os_str()]].concat())?.clean();
+    let mut assembled = from_bytes(&std::fs::read(out).expect("it is written")).expect("is a module");
+    // Who wrote it, and the bound, which may be larger than it has to be.
+    assembled[2..4].copy_from_slice(&words[2..4]);
+    Some(assembled)
+}

@@ -1,0 +1,8 @@
+//! Debug instructions against what was described: read back, raised, compared; and mistakes that are made on purpose.
+#![cfg(feature = "spirv")]
+
+#[path = "../common/spirv.rs"]
+mod described;
+#[path = "../common/random.rs"]
+mod random;
+mod round;

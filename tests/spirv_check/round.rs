@@ -1,0 +1,65 @@
+//! What was described comes back: random modules and bindings over random code, in both sets and every mode.
+
+use eitri::spirv::{Mode, Set, attach, raise, read};
+use eitri::target::Target;
+use proptest::prelude::*;
+
+use crate::described::{Described, described};
+use crate::random::{choices, fixed_choices, targets};
+
+fn modes() -> [Mode; 5] {
+    [
+        Mode::exact(Set::OpenCl),
+        Mode::exact(Set::Shader),
+        Mode::validating(Set::OpenCl),
+        Mode::validating(Set::Shader),
+        Mode::translator(),
+    ]
+}
+
+fn comes_back(choices: &[u16], target: &Target) {
+    let Described { words, module, binding } = described(choices, target);
+    for mode in modes() {
+        let attached = attach(&words, &module, &binding, &mode).expect("every call was right");
+        let checked = attached.check(&module, &binding, &mode).expect("is a module");
+        assert!(checked.is_clean(), "{} {:?} {}: {checked}", mode.name, mode.set, target.name());
+        // What was raised is said the same way again.
+        let raised = raise(&read(&attached.words).expect("is a module"), target).expect("is a model");
+        let again = attach(&words, &raised.module, &raised.binding, &mode).expect("every call was right");
+        let checked = again.check(&raised.module, &raised.binding, &mode).expect("is a module");
+        assert!(checked.is_clean(), "again, {} {:?}: {checked}", mode.name, mode.set);
+    }
+}
+
+#[test]
+fn fixed_modules_come_back() {
+    for seed in 0..64 {
+        println!("seed {seed}");
+        for target in targets() {
+            comes_back(&fixed_choices(seed, 400), &target);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_modules_come_back(choices in choices(600), target in 0..6usize) {
+        comes_back(&choices, &targets()[target]);
+    }
+}
+
+#[test]
+fn show() {
+    let Some(seed) = std::env::var("SEED").ok().and_then(|seed| seed.parse::<u64>().ok()) else { return };
+    let target = &targets()[0];
+    let Described { words, module, binding } = described(&fixed_choices(seed, 400), target);
+    let attached = attach(&words, &module, &binding, &modes()[std::env::var("MODE").map_or(0, |it| it.parse().unwrap())]).unwrap();
+    println!("{}", eitri::spirv::print(&read(&attached.words).unwrap(), Default::default()));
+    for left in attached.left_out { println!("LEFT {left}"); }
+    println!("{}", module.to_json());
+    let raised = raise(&read(&attached.words).expect("is a module"), target).expect("is a model");
+    println!("RAISED {}", raised.module.to_json());
+    for left in raised.left_out { println!("LEFT {left}"); }
+}

@@ -1,0 +1,172 @@
+//! Structures, classes and unions, with members, base classes and static members: section 4.3.
+
+use eitri::build::DataMember;
+use eitri::lower::Consumer;
+use eitri::model::{Accessibility, CompositeKind, Passed};
+use eitri::op::Expr;
+use eitri::spirv::{Mode, Name, Set};
+
+use crate::said::{Case, TABLE};
+
+#[test]
+fn members() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let pair = case.m.structure(unit, Some("pair"), 8).unwrap();
+    let (at_pair, at_x) = (case.line(3, 8), case.line(4, 7));
+    let x = DataMember::new("x", int, 0).accessibility(Accessibility::Private).declared_at(at_x);
+    case.m.data_member(pair, x).unwrap();
+    case.m.bit_field(pair, "y", int, 37, 3).unwrap();
+    case.m.data_member(pair, DataMember::new("", int, 4).artificial()).unwrap();
+    case.m.describe_type(pair).unwrap().declared_at(at_pair).passed(Passed::ByValue).unwrap();
+    let either = case.m.union(unit, Some("either"), 4).unwrap();
+    case.m.describe_type(either).unwrap().passed(Passed::ByReference).unwrap();
+    case.m.member(either, "z", int, 0).unwrap();
+    let described = case.finish();
+    described
+        .said(&Mode::exact(Set::OpenCl))
+        .has(r#"TypeComposite "pair" Structure </src/a.cl> 3 8 unit "" 64 FlagTypePassByValue x y "#)
+        .has(r#"TypeMember "x" int </src/a.cl> 4 7 pair 0 32 FlagIsPrivate"#)
+        .has(r#"TypeMember "y" int </src/a.cl> 0 0 pair 37 3 None"#)
+        .has(r#"TypeMember "" int </src/a.cl> 0 0 pair 32 32 FlagArtificial"#)
+        .has(r#"TypeComposite "either" Union </src/a.cl> 0 0 unit "" 32 FlagTypePassByReference z"#)
+        .has(r#"TypeMember "z" int </src/a.cl> 0 0 either 0 32 None"#)
+        .is_before(r#"TypeComposite "pair""#, r#"TypeMember "x""#)
+        .is_before(r#"TypeMember "x""#, r#"TypeMember "y""#)
+        .lacks(&[]);
+    // Members come first, and do not name their type.
+    described
+        .said(&Mode::exact(Set::Shader))
+        .has(r#"TypeComposite "pair" Structure </src/a.cl> 3 8 unit "" 64 FlagTypePassByValue x y "#)
+        .has(r#"TypeMember "x" int </src/a.cl> 4 7 0 32 FlagIsPrivate"#)
+        .has(r#"TypeMember "y" int </src/a.cl> 0 0 37 3 None"#)
+        .is_before(r#"TypeMember """#, r#"TypeComposite "pair""#)
+        .lacks(&[]);
+}
+
+#[test]
+fn what_is_not_said_of_members() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let s = case.m.structure(unit, Some("S"), 8).unwrap();
+    case.m.data_member(s, DataMember::new("x", int, 0).mutable()).unwrap();
+    case.m.untagged_variant_part(s, int).unwrap();
+    let said = case.exact();
+    said.has(r#"TypeComposite "S" Structure </src/a.cl> 0 0 unit "" 64 None x"#).lacks(&[
+        "unit `a.cl`: type `S`: its variant parts",
+        "unit `a.cl`: member `x` of type `S`: that it is mutable",
+    ]);
+}
+
+#[test]
+fn base_classes() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let base = case.m.class(unit, Some("B"), 4).unwrap();
+    let named = case.m.typedef(unit, "C", Some(base)).unwrap();
+    let derived = case.m.structure(unit, Some("D"), 16).unwrap();
+    case.m.base(derived, base, 0, Some(Accessibility::Public)).unwrap();
+    case.m.base(derived, named, 4, Some(Accessibility::Protected)).unwrap();
+    let mut expr = Expr::build(Consumer::llvm().encoding(8));
+    expr.ops().deref();
+    let expr = case.m.expr(expr.finish().unwrap(), &[]).unwrap();
+    case.m.virtual_base(derived, base, expr, None).unwrap();
+    case.m.member(derived, "x", int, 12).unwrap();
+    let described = case.finish();
+    let left =
+        "unit `a.cl`: type `D`: 1 of its base classes, which are virtual, at no fixed place or no classes";
+    described
+        .said(&Mode::exact(Set::OpenCl))
+        .has(r#"TypeComposite "D" Structure </src/a.cl> 0 0 unit "" 128 None base:B base:B x"#)
+        .has("TypeInheritance D B 0 32 FlagIsPublic")
+        .has("TypeInheritance D B 32 32 FlagIsProtected")
+        .lacks(&[left]);
+    described
+        .said(&Mode::exact(Set::Shader))
+        .has(r#"TypeComposite "D" Structure </src/a.cl> 0 0 unit "" 128 None base:B base:B x"#)
+        .has("TypeInheritance B 0 32 FlagIsPublic")
+        .has("TypeInheritance B 32 32 FlagIsProtected")
+        .is_before("TypeInheritance B 32", r#"TypeComposite "D""#)
+        .lacks(&[left]);
+}
+
+#[test]
+fn static_members() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let class = case.m.class(unit, Some("C"), 4).unwrap();
+    let count = case.m.static_member(class, "count", int).unwrap().accessibility(Accessibility::Public).id();
+    let line = case.line(9, 3);
+    case.m
+        .static_member(class, "limit", int)
+        .unwrap()
+        .const_value(&[0xff, 0xff, 0xff, 0xff])
+        .unwrap()
+        .declared_at(line);
+    let definition = case.m.definition(unit, count).unwrap().linkage_name("_ZN1C5countE").id();
+    case.binding.global(definition, TABLE);
+    let described = case.finish();
+    let global =
+        r#"GlobalVariable "count" int </src/a.cl> 0 0 unit "_ZN1C5countE" %table FlagIsDefinition count"#;
+    described
+        .said(&Mode::exact(Set::OpenCl))
+        .has(r#"TypeComposite "C" Class </src/a.cl> 0 0 unit "" 32 None count limit"#)
+        .has(r#"TypeMember "count" int </src/a.cl> 0 0 C 0 32 FlagIsPublic|FlagStaticMember"#)
+        .has(r#"TypeMember "limit" int </src/a.cl> 9 3 C 0 32 FlagStaticMember 4294967295"#)
+        .has(global)
+        .is_before(r#"TypeMember "count""#, "GlobalVariable")
+        .lacks(&[]);
+    described
+        .said(&Mode::exact(Set::Shader))
+        .has(r#"TypeMember "count" int </src/a.cl> 0 0 0 32 FlagIsPublic|FlagStaticMember"#)
+        .has(global)
+        .is_before(r#"TypeMember "limit""#, "TypeComposite")
+        .lacks(&[]);
+}
+
+#[test]
+fn incomplete_types() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let class = case.m.incomplete(unit, CompositeKind::Class, "C").unwrap();
+    case.m.static_member(class, "n", int).unwrap();
+    let described = case.finish();
+    for set in Set::ALL {
+        let said = described.said(&Mode::exact(set));
+        said.has(r#"TypeComposite "@C" Class </src/a.cl> 0 0 unit "" none FlagFwdDecl"#)
+            .has_no(Name::TypeMember)
+            .lacks(&[
+                "unit `a.cl`, variable `n`: the static member: its type has no members, or no room for it",
+            ]);
+    }
+}
+
+/// A type that is in another is a scope further in.
+#[test]
+fn nested_types() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let outer = case.m.structure(unit, Some("Outer"), 4).unwrap();
+    let inner = case.m.structure(unit, Some("Inner"), 4).unwrap();
+    case.m.describe_type(inner).unwrap().within(outer).unwrap();
+    case.m.member(inner, "i", int, 0).unwrap();
+    case.m.member(outer, "inner", inner, 0).unwrap();
+    let described = case.finish();
+    described
+        .said(&Mode::exact(Set::OpenCl))
+        .has(r#"TypeComposite "Inner" Structure </src/a.cl> 0 0 Outer "" 32 None i"#)
+        .has(r#"TypeMember "inner" Inner </src/a.cl> 0 0 Outer 0 32 None"#)
+        .lacks(&[]);
+    // The member comes before the type that is the scope of its type: that cannot be said.
+    described
+        .said(&Mode::exact(Set::Shader))
+        .has(r#"TypeComposite "Inner" Structure </src/a.cl> 0 0 unit "" 32 None i"#)
+        .has(r#"TypeMember "inner" Inner </src/a.cl> 0 0 0 32 None"#)
+        .lacks(&["unit `a.cl`: type `Inner`: what it is in names it, so it is said to be in the unit"]);
+    // It can, where what comes later can be named.
+    let mode = Mode { has_relaxed_references: true, ..Mode::exact(Set::Shader) };
+    described
+        .said(&mode)
+        .has(r#"TypeComposite forward "Inner" Structure </src/a.cl> 0 0 Outer "" 32 None i"#)
+        .lacks(&[]);
+}

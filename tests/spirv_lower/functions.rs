@@ -1,0 +1,156 @@
+//! Functions and declarations, section 4.6; variables, sections 4.5 and 4.8.
+
+use eitri::model::{Accessibility, Language, MemorySpace, SourceLine};
+use eitri::spirv::{Mode, Name, Set};
+
+use crate::said::{Case, MAIN, TABLE};
+
+#[test]
+fn functions() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    case.m.describe_unit(unit).unwrap().optimized().language(Language::OPENCL_C);
+    let line = case.line(5, 6);
+    let main = case.m.function(unit, "main").unwrap().external().declared_at(line).body_line(7).id();
+    case.m.describe_function(main).unwrap().linkage_name("_main").returns(int).unwrap();
+    case.m.parameter(main, "x", int).unwrap();
+    case.m.parameter(main, "y", int).unwrap().artificial();
+    case.m.function(unit, "gone").unwrap();
+    case.binding.function(main, MAIN);
+    let described = case.finish();
+    let flags = "FlagIsDefinition|FlagPrototyped|FlagIsOptimized";
+    described
+        .said(&Mode::exact(Set::OpenCl))
+        .has("TypeFunction None int int int")
+        .has(&format!(r#"Function "main" int(int,int) </src/a.cl> 5 6 unit "_main" {flags} 7 %main"#))
+        .has(&format!(r#"Function "gone" void() </src/a.cl> 0 0 unit "" FlagIsLocal|{flags} 0 none"#))
+        .has(r#"LocalVariable "x" int </src/a.cl> 0 0 main None 1"#)
+        .has(r#"LocalVariable "y" int </src/a.cl> 0 0 main FlagArtificial 2"#)
+        .lacks(&[]);
+    described
+        .said(&Mode::exact(Set::Shader))
+        .has(&format!(r#"Function "main" int(int,int) </src/a.cl> 5 6 unit "_main" {flags} 7"#))
+        .has(&format!(r#"Function "gone" void() </src/a.cl> 0 0 unit "" FlagIsLocal|{flags} 0"#))
+        .lacks(&[]);
+}
+
+#[test]
+fn declarations() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let line = case.line(3, 5);
+    let declared = case.m.function_declaration(unit, "far").unwrap().external().declared_at(line).id();
+    case.m.parameter(declared, "x", int).unwrap();
+    let described = case.finish();
+    for set in Set::ALL {
+        described
+            .said(&Mode::exact(set))
+            .has(r#"FunctionDeclaration "far" void(int) </src/a.cl> 3 5 unit "" None"#)
+            .has_no(Name::Function)
+            .lacks(&[
+                "unit `a.cl`, function `far`, variable `x`: the parameter of a declaration; its type is said",
+            ]);
+    }
+}
+
+/// A member function is one of the members of its class; one that is defined outside is declared in it.
+#[test]
+fn member_functions() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let class = case.m.class(unit, Some("C"), 4).unwrap();
+    case.m.member(class, "x", int, 0).unwrap();
+    let pointer = case.m.pointer(unit, Some(class)).unwrap();
+    let inside = case.m.function(class, "inside").unwrap().accessibility(Accessibility::Public).id();
+    let this = case.m.parameter(inside, "this", pointer).unwrap().artificial().id();
+    case.m.describe_function(inside).unwrap().object_pointer(this).unwrap().explicit();
+    case.m.function_declaration(class, "elsewhere").unwrap().external();
+    let outside = case
+        .m
+        .function_declaration(class, "outside")
+        .unwrap()
+        .external()
+        .accessibility(Accessibility::Protected)
+        .linkage_name("_ZN1C7outsideEv")
+        .id();
+    let definition = case.m.function_definition(unit, outside).unwrap().id();
+    case.binding.function(definition, MAIN);
+    let described = case.finish();
+    let outside =
+        r#""outside" void() </src/a.cl> 0 0 unit "_ZN1C7outsideEv" FlagIsProtected|FlagIsDefinition"#;
+    described
+        .said(&Mode::exact(Set::OpenCl))
+        .has(r#"TypeComposite "C" Class </src/a.cl> 0 0 unit "" 32 None x inside elsewhere"#)
+        .has(
+            r#"Function "inside" void(C*) </src/a.cl> 0 0 C "" FlagIsPublic|FlagIsLocal|FlagIsDefinition|FlagExplicit 0 none"#,
+        )
+        .has(r#"LocalVariable "this" C* </src/a.cl> 0 0 inside FlagArtificial|FlagObjectPointer 1"#)
+        .has(r#"Function "elsewhere" void() </src/a.cl> 0 0 C "" None 0 none"#)
+        .has(r#"FunctionDeclaration "outside" void() </src/a.cl> 0 0 C "_ZN1C7outsideEv" FlagIsProtected"#)
+        .has(&format!("Function {outside} 0 %main declared:outside"))
+        .is_before("FunctionDeclaration", r#"Function "outside""#)
+        .lacks(&[]);
+    // In the other set nothing comes later: a function names its class, which does not name it.
+    described
+        .said(&Mode::exact(Set::Shader))
+        .has(r#"TypeComposite "C" Class </src/a.cl> 0 0 unit "" 32 None x"#)
+        .has(
+            r#"Function "inside" void(C*) </src/a.cl> 0 0 C "" FlagIsPublic|FlagIsLocal|FlagIsDefinition|FlagExplicit 0"#,
+        )
+        .has(r#"FunctionDeclaration "elsewhere" void() </src/a.cl> 0 0 C "" None"#)
+        .has(r#"FunctionDeclaration "outside" void() </src/a.cl> 0 0 C "_ZN1C7outsideEv" FlagIsProtected"#)
+        .has(&format!("Function {outside} 0 declared:outside"))
+        .lacks(&[]);
+}
+
+#[test]
+fn global_variables() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let line = case.line(2, 11);
+    let table =
+        case.m.variable(unit, "table", int).unwrap().external().linkage_name("_table").declared_at(line).id();
+    case.binding.global(table, TABLE);
+    case.m.variable(unit, "gone", int).unwrap();
+    case.m.constant(unit, "five", int, &[5, 0, 0, 0]).unwrap();
+    let short = case.m.base_type(unit, "short", eitri::model::BaseEncoding::Signed, 16).unwrap();
+    case.m.constant(unit, "minus", short, &[0xfe, 0xff]).unwrap();
+    let float = case.m.base_type(unit, "float", eitri::model::BaseEncoding::Float, 32).unwrap();
+    case.m.constant(unit, "pi", float, &3.0f32.to_le_bytes()).unwrap();
+    let far = case.m.extern_variable(unit, "far", int).unwrap().id();
+    case.m.definition(unit, far).unwrap();
+    let described = case.finish();
+    for set in Set::ALL {
+        described
+            .said(&Mode::exact(set))
+            .has(r#"GlobalVariable "table" int </src/a.cl> 2 11 unit "_table" %table FlagIsDefinition"#)
+            .has(r#"GlobalVariable "gone" int </src/a.cl> 0 0 unit "" none FlagIsLocal|FlagIsDefinition"#)
+            .has(r#"GlobalVariable "five" int </src/a.cl> 0 0 unit "" 5 FlagIsLocal|FlagIsDefinition"#)
+            // The bits of -2, extended to 32.
+            .has(r#"GlobalVariable "minus" short </src/a.cl> 0 0 unit "" 4294967294 FlagIsLocal|FlagIsDefinition"#)
+            .has(r#"GlobalVariable "pi" float </src/a.cl> 0 0 unit "" none FlagIsLocal|FlagIsDefinition"#)
+            .has(r#"GlobalVariable "far" int </src/a.cl> 0 0 unit "" none None"#)
+            .has(r#"GlobalVariable "far" int </src/a.cl> 0 0 unit "" none FlagIsDefinition"#)
+            .lacks(&[
+                "unit `a.cl`, variable `pi`: its value, which is no integer that the module can have",
+                "unit `a.cl`, variable `far`: that it is the definition of what is declared before",
+            ]);
+    }
+}
+
+/// A variable of a function that is an `OpVariable` of the module: one in local memory.
+#[test]
+fn variables_of_functions_outside_of_them() {
+    let mut case = Case::new();
+    let int = case.int();
+    let f = case.function("f");
+    let line = case.line(4, 13);
+    let tile =
+        case.m.variable(f, "tile", int).unwrap().declared_at(line).memory_space(MemorySpace::Group).id();
+    case.m.variable(f, "x", int).unwrap().declared_at(SourceLine { line: 5, ..line });
+    case.binding.global(tile, TABLE);
+    case.exact()
+        .has(r#"GlobalVariable "tile" int </src/a.cl> 4 13 f "" %table FlagIsLocal|FlagIsDefinition"#)
+        .has(r#"LocalVariable "x" int </src/a.cl> 5 13 f None"#)
+        .lacks(&["unit `a.cl`, function `f`, variable `tile`: the memory that it is in"]);
+}

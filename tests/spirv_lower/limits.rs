@@ -1,0 +1,163 @@
+//! What has no room, and what is as deep as it likes.
+
+use eitri::build::DataMember;
+use eitri::error::ErrorKind;
+use eitri::spirv::{Id, Mode, Name, Set};
+
+use crate::said::{Case, TABLE};
+
+const DEEP: usize = 100_000;
+
+/// Pointers to pointers, and structures that have each other as members: no stack is as deep.
+#[test]
+fn deep_types() {
+    let mut case = Case::new();
+    let (unit, mut pointer) = (case.unit, case.int());
+    for _ in 0..DEEP {
+        pointer = case.m.pointer(unit, Some(pointer)).unwrap();
+    }
+    let mut inner = case.int();
+    for _ in 0..DEEP {
+        let outer = case.m.structure(unit, None, 4).unwrap();
+        case.m.member(outer, "x", inner, 0).unwrap();
+        inner = outer;
+    }
+    let described = case.finish();
+    for mode in [
+        Mode::exact(Set::OpenCl),
+        Mode::exact(Set::Shader),
+        Mode::validating(Set::OpenCl),
+        Mode { has_relaxed_references: true, ..Mode::exact(Set::Shader) },
+        Mode::translator(),
+    ] {
+        let words = described.attached(&mode).expect("is attached").words;
+        let facts = eitri::spirv::read(&words).expect("reads");
+        let count = |name| facts.iter().filter(|fact| fact.name() == Some(name)).count();
+        assert_eq!((count(Name::TypeComposite), count(Name::TypeMember)), (DEEP, DEEP));
+        let pointers = count(Name::TypePointer) + count(Name::TypeBasic);
+        assert_eq!(pointers, DEEP + 1);
+    }
+}
+
+/// A list of structures, each of which points to the next one that is described, and the last to the first.
+#[test]
+fn a_long_cycle() {
+    let mut case = Case::new();
+    let unit = case.unit;
+    let all: Vec<_> = (0..DEEP).map(|_| case.m.structure(unit, None, 8).unwrap()).collect();
+    for (index, &s) in all.iter().enumerate() {
+        let pointer = case.m.pointer(unit, Some(all[(index + 1) % DEEP])).unwrap();
+        case.m.member(s, "next", pointer, 0).unwrap();
+    }
+    let described = case.finish();
+    for (mode, left) in [(Mode::exact(Set::OpenCl), 0), (Mode::exact(Set::Shader), 1)] {
+        let attached = described.attached(&mode).expect("is attached");
+        assert_eq!(attached.left_out.len(), left);
+    }
+}
+
+/// Deep scopes, the innermost of which names the outermost.
+#[test]
+fn deep_scopes() {
+    let mut case = Case::new();
+    let f = case.function("f");
+    let mut scope = case.m.block(f, &[]).unwrap();
+    for _ in 0..5_000 {
+        scope = case.m.block(scope, &[]).unwrap();
+    }
+    let s = case.m.structure(case.unit, Some("S"), 4).unwrap();
+    case.m.describe_type(s).unwrap().within(scope).unwrap();
+    case.m.describe_function(f).unwrap().returns(s).unwrap();
+    let attached = case.finish().attached(&Mode::exact(Set::OpenCl)).expect("is attached");
+    let left: Vec<_> = attached.left_out.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        left,
+        ["unit `a.cl`, function `f`: type `S`: what it is in names it, so it is said to be in the unit"]
+    );
+}
+
+/// An instruction has at most 65535 words, of which a composite type needs 14.
+#[test]
+fn many_members() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let s = case.m.structure(unit, Some("S"), 4).unwrap();
+    for _ in 0..65520 {
+        case.m.data_member(s, DataMember::new("", int, 0)).unwrap();
+    }
+    let kept = case.m.static_member(s, "kept", int).unwrap().id();
+    let lost = case.m.static_member(s, "lost", int).unwrap().id();
+    case.m.definition(unit, lost).unwrap();
+    case.m.definition(unit, kept).unwrap();
+    case.m.function(s, "f").unwrap();
+    let described = case.finish();
+    let left_out = [
+        "unit `a.cl`: type `S`: 2 of its members, which an instruction has no room for",
+        "unit `a.cl`, variable `lost`: that it is the definition of what is declared before",
+        "unit `a.cl`, variable `lost`: the static member: its type has no members, or no room for it",
+    ];
+    let said = described.said(&Mode::exact(Set::OpenCl));
+    said.lacks(&left_out);
+    assert_eq!(said.all(Name::TypeMember).len(), 65521);
+    // The function names its class all the same.
+    said.has(r#"Function "f" void() </src/a.cl> 0 0 S "" FlagIsLocal|FlagIsDefinition 0 none"#);
+}
+
+#[test]
+fn many_enumerators() {
+    let mut case = Case::new();
+    let int = case.int();
+    let names: Vec<_> = (0..32762).map(|number| format!("E{number}")).collect();
+    let all: Vec<_> = names.iter().map(|name| (name.as_str(), 0)).collect();
+    case.m.enumeration(case.unit, Some("E"), int, &all).unwrap();
+    case.exact().lacks(&["unit `a.cl`: type `E`: its enumerators: the first 32761 of 32762 are said"]);
+}
+
+#[test]
+fn large_numbers() {
+    let mut case = Case::new();
+    let int = case.int();
+    let s = case.m.structure(case.unit, Some("S"), 1 << 40).unwrap();
+    case.m.member(s, "x", int, 1 << 39).unwrap();
+    let described = case.finish();
+    described
+        .said(&Mode::exact(Set::OpenCl))
+        .has(r#"TypeComposite "S" Structure </src/a.cl> 0 0 unit "" 8796093022208 None x"#)
+        .has(r#"TypeMember "x" int </src/a.cl> 0 0 S 4398046511104 32 None"#)
+        .lacks(&[]);
+    // A module without 64 bits has no such constants.
+    described
+        .said_narrow(&Mode::exact(Set::OpenCl))
+        .has(r#"TypeComposite "S" Structure </src/a.cl> 0 0 unit "" 4294967295 None x"#)
+        .lacks(&[
+            "unit `a.cl`: type `S`: 8796093022208; the module has no Int64, and 4294967295 is said",
+            "unit `a.cl`: member `x` of type `S`: 4398046511104; the module has no Int64, and 4294967295 is said",
+        ]);
+}
+
+/// A name that no string has room for.
+#[test]
+fn long_names() {
+    let mut case = Case::new();
+    case.m.structure(case.unit, Some(&"x".repeat(300_000)), 4).unwrap();
+    let error = case.finish().attached(&Mode::exact(Set::OpenCl)).map(drop).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::TooLarge(_)), "{error}");
+}
+
+/// Ids that are something else.
+#[test]
+fn bindings_that_name_something_else() {
+    let mut case = Case::new();
+    let int = case.int();
+    let g = case.m.variable(case.unit, "g", int).unwrap().id();
+    let f = case.function("f");
+    let mut described = case.finish();
+    described.binding.global(g, Id(999));
+    let error = described.attached(&Mode::exact(Set::OpenCl)).map(drop).unwrap_err();
+    assert_eq!(error.at().variable.as_deref(), Some("g"), "{error}");
+    assert!(error.to_string().contains("%999"), "{error}");
+    described.binding.global(g, TABLE).function(f, TABLE);
+    let error = described.attached(&Mode::exact(Set::OpenCl)).map(drop).unwrap_err();
+    assert_eq!(error.at().function.as_deref(), Some("f"), "{error}");
+    assert!(error.to_string().contains("%2"), "{error}");
+}

@@ -1,0 +1,96 @@
+//! Each field of a mode: what is written otherwise. Fields that a file here is about are tried there.
+
+use eitri::model::{PointerKind, Qualifier};
+use eitri::spirv::{Mode, Name, Of, Set};
+use eitri::target::SpaceId;
+
+use crate::said::Case;
+
+/// Pointers to what is basic, and names of it; else addresses and the types themselves.
+#[test]
+fn pointers_to_basic_types() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let named = case.m.typedef(unit, "number", Some(int)).unwrap();
+    let constant = case.m.qualified(unit, Qualifier::Const, Some(named)).unwrap();
+    let to_constant = case.m.pointer(unit, Some(constant)).unwrap();
+    let again = case.m.pointer(unit, Some(to_constant)).unwrap();
+    let third = case.m.pointer(unit, Some(again)).unwrap();
+    let s = case.m.structure(unit, Some("S"), 4).unwrap();
+    let to_s = case.m.pointer(unit, Some(s)).unwrap();
+    let fixed = case.m.qualified(unit, Qualifier::Const, Some(to_s)).unwrap();
+    let of_s = case.m.typedef(unit, "s_t", Some(s)).unwrap();
+    let void = case.m.pointer_into(unit, None, SpaceId(3)).unwrap();
+    case.m.pointer_of(unit, PointerKind::Reference, Some(of_s), SpaceId(0), None).unwrap();
+    let volatile = case.m.qualified(unit, Qualifier::Volatile, Some(of_s)).unwrap();
+    let f = case.function("f");
+    for (name, ty) in
+        [("a", to_constant), ("b", again), ("c", third), ("d", fixed), ("e", void), ("g", volatile)]
+    {
+        case.m.variable(f, name, ty).unwrap();
+    }
+    let described = case.finish();
+    for set in Set::ALL {
+        let mode = Mode { pointee: Of::Basic, typedef: Of::Basic, ..Mode::exact(set) };
+        let flags = if set == Set::Shader { " None" } else { "" };
+        let said = described.said(&mode);
+        // `const number` is a name of int that is qualified; what points to it is said to point to int.
+        said.has("TypePointer int CrossWorkgroup None")
+            .has(r#"Typedef "number" int </src/a.cl> 0 0 unit"#)
+            .has(r#"LocalVariable "a" int* </src/a.cl> 0 0 f None"#)
+            // A pointer to a pointer is an address, and what points to that points to a basic type.
+            .has(&format!(r#"TypeBasic "const number **" 64 Address{flags}"#))
+            .has("TypePointer const number ** CrossWorkgroup None")
+            .has(&format!(r#"TypeBasic "S *" 64 Address{flags}"#))
+            .has(&format!(r#"TypeBasic "s_t &" 64 Address{flags}"#))
+            .has(&format!(r#"TypeBasic "void *" 32 Address{flags}"#))
+            // A qualifier of an address is one of a basic type.
+            .has("TypeQualifier S * ConstType")
+            // Names and qualifiers of other types are the types.
+            .has(r#"LocalVariable "g" S </src/a.cl> 0 0 f None"#);
+        assert_eq!(said.all(Name::Typedef).len(), 1);
+        assert_eq!(said.left().len(), 8, "{:#?}", said.left());
+    }
+}
+
+/// The address of a pointer has no name where that would be a long one.
+#[test]
+fn names_of_addresses() {
+    let mut case = Case::new();
+    let mut ty = case.m.structure(case.unit, Some("S"), 4).unwrap();
+    for _ in 0..40 {
+        ty = case.m.pointer(case.unit, Some(ty)).unwrap();
+    }
+    let said = case.said(&Mode::validating(Set::OpenCl));
+    said.has(r#"TypeBasic "S ***************" 64 Address"#);
+    assert_eq!(said.all(Name::TypeBasic).len(), 20);
+    assert!(said.all(Name::TypeBasic).contains(&r#"TypeBasic "" 64 Address"#));
+}
+
+/// Validators look at the capability of a storage class.
+#[test]
+fn storage_classes_without_capability() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let pointer = case.m.pointer_into(unit, Some(int), SpaceId(1)).unwrap();
+    let described = case.finish();
+    let mode = Mode::validating(Set::OpenCl);
+    described.said(&mode).has("TypePointer int CrossWorkgroup None").lacks(&[&format!(
+        "unit `a.cl`: {pointer}: that its storage class is Generic: the module has no GenericPointer; CrossWorkgroup is \
+         said"
+    )]);
+    described.said_with("GenericPointer", &mode).has("TypePointer int Generic None").lacks(&[]);
+    described.said(&Mode::exact(Set::OpenCl)).has("TypePointer int Generic None").lacks(&[]);
+    // There it is a constant, of which nobody asks this.
+    described.said(&Mode::validating(Set::Shader)).has("TypePointer int Generic None").lacks(&[]);
+}
+
+#[test]
+fn arrays_without_elements() {
+    let mut case = Case::new();
+    let int = case.int();
+    let array = case.m.array(case.unit, int, &[Some(0), Some(2)]).unwrap();
+    case.said(&Mode::validating(Set::OpenCl)).has("TypeArray int 18446744073709551615 2").lacks(&[&format!(
+        "unit `a.cl`: {array}: that it has no elements; how many is said not to be known"
+    )]);
+}

@@ -1,0 +1,308 @@
+//! A module to attach to, a unit to describe in it, and what is said then, as text.
+
+use eitri::Result;
+use eitri::build::Builder;
+use eitri::model::{BaseEncoding, FileId, FunctionId, Module, SourceLine, TypeId, UnitId};
+use eitri::spirv::{
+    Attached, Binding, Fact, Facts, Id, Instruction, Kind, Mode, Name, Set, attach, read, validate,
+};
+use eitri::target::{Gfx, Target, Wave};
+
+use crate::assemble::assemble;
+
+/// A module of each kind, with a function and a variable. The first ids are those of the names that come first.
+const KERNEL: &str = r#"
+               OpCapability Addresses
+               OpCapability Linkage
+               OpCapability Kernel
+               OpCapability Int64
+               OpMemoryModel Physical64 OpenCL
+               OpName %main "main"
+               OpName %table "table"
+       %void = OpTypeVoid
+       %uint = OpTypeInt 32 0
+     %global = OpTypePointer CrossWorkgroup %uint
+         %u7 = OpConstant %uint 7
+       %kind = OpTypeFunction %void
+      %table = OpVariable %global CrossWorkgroup %u7
+       %main = OpFunction %void None %kind
+      %entry = OpLabel
+               OpReturn
+               OpFunctionEnd
+"#;
+
+const COMPUTE: &str = r#"
+               OpCapability Shader
+               OpMemoryModel Logical GLSL450
+               OpEntryPoint GLCompute %main "main"
+               OpExecutionMode %main LocalSize 1 1 1
+               OpName %main "main"
+               OpName %table "table"
+       %void = OpTypeVoid
+       %uint = OpTypeInt 32 0
+     %global = OpTypePointer Private %uint
+         %u7 = OpConstant %uint 7
+       %kind = OpTypeFunction %void
+      %table = OpVariable %global Private
+       %main = OpFunction %void None %kind
+      %entry = OpLabel
+               OpReturn
+               OpFunctionEnd
+"#;
+
+/// The `OpFunction` and the `OpVariable` of both.
+pub const MAIN: Id = Id(1);
+pub const TABLE: Id = Id(2);
+
+/// A unit to describe.
+pub struct Case {
+    pub m: Builder,
+    pub unit: UnitId,
+    pub file: FileId,
+    pub binding: Binding,
+}
+
+impl Case {
+    pub fn new() -> Self {
+        let mut m = Builder::new(Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("is known"));
+        let unit = m.unit("a.cl");
+        m.describe_unit(unit).expect("is there").directory("/src");
+        let file = m.primary_file(unit).expect("has one");
+        Self { m, unit, file, binding: Binding::new() }
+    }
+
+    /// A number of 32 bits.
+    pub fn int(&mut self) -> TypeId {
+        self.m.base_type(self.unit, "int", BaseEncoding::Signed, 32).expect("a type")
+    }
+
+    /// One without sign.
+    pub fn uint(&mut self) -> TypeId {
+        self.m.base_type(self.unit, "uint", BaseEncoding::Unsigned, 32).expect("a type")
+    }
+
+    /// A function with code, which may be longer than that of the module.
+    pub fn function(&mut self, name: &str) -> FunctionId {
+        self.m.function(self.unit, name).expect("a function").code(name, 0x100).id()
+    }
+
+    pub fn line(&self, line: u32, column: u32) -> SourceLine {
+        SourceLine { file: self.file, line, column }
+    }
+
+    pub fn finish(self) -> Described {
+        Described { module: self.m.finish().expect("is whole"), binding: self.binding }
+    }
+
+    /// What is said in a mode.
+    pub fn said(self, mode: &Mode) -> Said {
+        self.finish().said(mode)
+    }
+
+    /// All that the text of `OpenCL.DebugInfo.100` allows.
+    pub fn exact(self) -> Said {
+        self.said(&Mode::exact(Set::OpenCl))
+    }
+
+    /// All that `NonSemantic.Shader.DebugInfo.100` has.
+    pub fn shader(self) -> Said {
+        self.said(&Mode::exact(Set::Shader))
+    }
+}
+
+/// What was described.
+pub struct Described {
+    pub module: Module,
+    pub binding: Binding,
+}
+
+impl Described {
+    pub fn attached(&self, mode: &Mode) -> Result<Attached> {
+        let text = if mode.set == Set::OpenCl { KERNEL } else { COMPUTE };
+        self.attached_to(text, mode)
+    }
+
+    pub fn attached_to(&self, text: &str, mode: &Mode) -> Result<Attached> {
+        attach(&assemble(text).words, &self.module, &self.binding, mode)
+    }
+
+    /// What is said, of which the validator has nothing to say, and which can be taken out again.
+    pub fn said(&self, mode: &Mode) -> Said {
+        let attached = self.attached(mode).expect("is attached");
+        let text = if mode.set == Set::OpenCl { KERNEL } else { COMPUTE };
+        assert_eq!(attached.detach(), assemble(text).words);
+        Said::new(attached)
+    }
+
+    /// The same without `Int64`.
+    pub fn said_narrow(&self, mode: &Mode) -> Said {
+        let text = KERNEL.replace("OpCapability Int64", "");
+        Said::new(self.attached_to(&text, mode).expect("is attached"))
+    }
+
+    /// The same with one more capability.
+    pub fn said_with(&self, capability: &str, mode: &Mode) -> Said {
+        let text =
+            KERNEL.replace("OpCapability Int64", &format!("OpCapability Int64\nOpCapability {capability}"));
+        Said::new(self.attached_to(&text, mode).expect("is attached"))
+    }
+}
+
+/// What was said.
+pub struct Said {
+    pub words: Vec<u32>,
+    lines: Vec<String>,
+    left: Vec<String>,
+}
+
+impl Said {
+    fn new(attached: Attached) -> Self {
+        let facts = read(&attached.words).expect("reads");
+        let report = validate(&facts);
+        assert!(report.is_clean(), "{report}\n{:#?}", lines(&facts));
+        let lines = lines(&facts);
+        let left = attached.left_out.iter().map(ToString::to_string).collect();
+        Self { lines, left, words: attached.words }
+    }
+
+    /// The instructions of this name.
+    pub fn all(&self, name: Name) -> Vec<&str> {
+        let start = format!("{} ", short(name));
+        self.lines
+            .iter()
+            .filter_map(|line| format!("{line} ").starts_with(&start).then_some(line.trim()))
+            .collect()
+    }
+
+    /// That an instruction is there once.
+    #[track_caller]
+    pub fn has(&self, line: &str) -> &Self {
+        let count = self.lines.iter().filter(|it| *it == line).count();
+        assert_eq!(count, 1, "{line}\n{:#?}", self.lines);
+        self
+    }
+
+    /// That no instruction of this name is there.
+    #[track_caller]
+    pub fn has_no(&self, name: Name) -> &Self {
+        assert!(self.all(name).is_empty(), "{:#?}", self.lines);
+        self
+    }
+
+    /// That this instruction comes before that one.
+    #[track_caller]
+    pub fn is_before(&self, one: &str, other: &str) -> &Self {
+        let at = |line: &str| self.lines.iter().position(|it| it.starts_with(line));
+        let (first, second) = (at(one), at(other));
+        assert!(
+            first.is_some() && first < second,
+            "{one}: {first:?}, {other}: {second:?}\n{:#?}",
+            self.lines
+        );
+        self
+    }
+
+    /// What is left out.
+    pub fn left(&self) -> &[String] {
+        &self.left
+    }
+
+    /// That this is left out, and nothing else.
+    #[track_caller]
+    pub fn lacks(&self, left: &[&str]) -> &Self {
+        assert_eq!(self.left, left, "{:#?}", self.lines);
+        self
+    }
+}
+
+fn short(name: Name) -> &'static str {
+    name.row().text.trim_start_matches("Debug")
+}
+
+/// Every instruction before the functions in a line: its name and operands.
+fn lines(facts: &Facts<'_>) -> Vec<String> {
+    let end = facts.layout().globals_end();
+    facts.iter().filter(|fact| fact.at < end).map(|fact| line(facts, &fact)).collect()
+}
+
+fn line(facts: &Facts<'_>, fact: &Fact<'_>) -> String {
+    let mut line = short(fact.name().expect("is known")).to_owned();
+    if fact.with_forward {
+        line.push_str(" forward");
+    }
+    for operand in fact.operands() {
+        let row = operand.row.expect("is known");
+        let number = || {
+            let constant = facts.layout().constant(Id(operand.word)).and_then(|constant| constant.value);
+            if row.kind.is_literal(fact.set) { operand.word } else { constant.expect("a number") as u32 }
+        };
+        let text = match row.kind {
+            Kind::Of(enumeration) => enumeration.text(number()),
+            Kind::Number | Kind::AnyNumber => number().to_string(),
+            Kind::Id(_) => named(facts, Id(operand.word)),
+        };
+        line.push(' ');
+        line.push_str(&text);
+    }
+    line
+}
+
+/// What an operand names.
+fn named(facts: &Facts<'_>, id: Id) -> String {
+    if let Some(fact) = facts.get(id) {
+        return label(facts, &fact);
+    }
+    let layout = facts.layout();
+    if let Some(text) = layout.string(id) {
+        return format!("{text:?}");
+    }
+    if let Some(value) = layout.constant(id).and_then(|constant| constant.value) {
+        return value.to_string();
+    }
+    let opcode = layout.definition(id).map(Instruction::opcode);
+    match opcode {
+        Some(19) => "void".into(),
+        Some(54) => "%main".into(),
+        Some(59) => "%table".into(),
+        _ => format!("{opcode:?}"),
+    }
+}
+
+/// A debug instruction by its name, or by what it is made of.
+fn label(facts: &Facts<'_>, fact: &Fact<'_>) -> String {
+    use eitri::spirv::Field;
+    let of = |field| fact.id(field).map(|id| named(facts, id)).unwrap_or_default();
+    let number = |field| facts.number(fact, field).unwrap_or_default();
+    match fact.name().expect("is known") {
+        Name::InfoNone => "none".into(),
+        Name::CompilationUnit => "unit".into(),
+        Name::Source => format!("<{}>", facts.text(fact, Field::File).unwrap_or_default()),
+        Name::TypePointer => format!("{}*", of(Field::BaseType)),
+        Name::TypeQualifier => format!("q{}:{}", number(Field::Qualifier), of(Field::BaseType)),
+        Name::TypeArray => {
+            let counts: Vec<_> = fact.ids(Field::ComponentCount).map(|id| named(facts, id)).collect();
+            format!("{}[{}]", of(Field::BaseType), counts.join(","))
+        }
+        Name::TypeVector => format!("{}x{}", of(Field::BaseType), number(Field::ComponentCount)),
+        Name::TypeFunction => {
+            let parameters: Vec<_> = fact.ids(Field::ParameterType).map(|id| named(facts, id)).collect();
+            format!("{}({})", of(Field::ReturnType), parameters.join(","))
+        }
+        Name::TypePtrToMember => format!("{}::*{}", of(Field::Parent), of(Field::MemberType)),
+        Name::LexicalBlock => match facts.text(fact, Field::Name) {
+            Some(name) => format!("namespace:{name}"),
+            None => format!("block:{}", number(Field::Line)),
+        },
+        Name::LexicalBlockDiscriminator => format!("discriminator:{}", number(Field::Discriminator)),
+        Name::InlinedAt => format!("call:{}", number(Field::Line)),
+        Name::TypeInheritance => format!("base:{}", of(Field::Parent)),
+        Name::FunctionDeclaration => {
+            format!("declared:{}", facts.text(fact, Field::Name).unwrap_or_default())
+        }
+        Name::TypeTemplate => "template".into(),
+        Name::TypeTemplateParameterPack => {
+            format!("{}...", facts.text(fact, Field::Name).unwrap_or_default())
+        }
+        _ => facts.text(fact, Field::Name).unwrap_or_default(),
+    }
+}

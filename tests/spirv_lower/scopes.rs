@@ -1,0 +1,122 @@
+//! Blocks, namespaces, discriminators, inlined calls and variables: sections 4.7 and 4.8.
+
+use eitri::spirv::{Discriminators, Fact, Facts, Field, Id, Mode, Name, Position, Set, read};
+
+use crate::said::{Case, MAIN};
+
+#[test]
+fn blocks_and_namespaces() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let outer = case.m.namespace(unit, "outer").unwrap();
+    let inner = case.m.inline_namespace(outer, "inner").unwrap();
+    case.m.anonymous_namespace(inner).unwrap();
+    let at = case.line(1, 1);
+    case.m.begins(outer, at).unwrap();
+    let f = case.m.function(inner, "f").unwrap().code("f", 0x100).id();
+    let block = case.m.block(f, &[0..0x20]).unwrap();
+    let at = case.line(12, 5);
+    case.m.begins(block, at).unwrap();
+    case.m.variable(block, "x", int).unwrap();
+    let described = case.finish();
+    for set in Set::ALL {
+        described
+            .said(&Mode::exact(set))
+            .has(r#"LexicalBlock </src/a.cl> 1 1 unit "outer""#)
+            .has(r#"LexicalBlock </src/a.cl> 0 0 namespace:outer "inner""#)
+            .has(r#"LexicalBlock </src/a.cl> 0 0 namespace:inner """#)
+            .has("LexicalBlock </src/a.cl> 12 5 f")
+            .has(r#"LocalVariable "x" int </src/a.cl> 0 0 block:12 None"#)
+            .is_before(r#"LexicalBlock </src/a.cl> 0 0 namespace:outer"#, r#"Function "f""#)
+            .lacks(&["unit `a.cl`: namespace `inner`: that it is inline"]);
+    }
+}
+
+#[test]
+fn discriminators() {
+    let mut case = Case::new();
+    let f = case.function("f");
+    let block = case.m.block(f, &[0..0x20]).unwrap();
+    case.m.discriminator(block, 3).unwrap();
+    case.binding.function(f, MAIN);
+    case.binding.scope(Position::start(MAIN, Id(8)), block);
+    let described = case.finish();
+    for set in Set::ALL {
+        let said = described.said(&Mode::exact(set));
+        said.has("LexicalBlockDiscriminator </src/a.cl> 3 block:0").lacks(&[]);
+        assert_eq!(scope(&said.words), "DebugLexicalBlock");
+    }
+    let mode = Mode { discriminators: Discriminators::AsScopes, ..Mode::exact(Set::OpenCl) };
+    let words = described.attached(&mode).unwrap().words;
+    assert_eq!(scope(&words), "DebugLexicalBlockDiscriminator");
+}
+
+/// What the only function is of.
+fn scope(words: &[u32]) -> &'static str {
+    let facts: Facts<'_> = read(words).expect("reads");
+    let scopes: Vec<Fact<'_>> = facts.iter().filter(|fact| fact.name() == Some(Name::Scope)).collect();
+    let last = scopes.last().expect("a DebugScope");
+    facts.named(last, Field::Scope).and_then(|of| of.name()).expect("is there").row().text
+}
+
+#[test]
+fn inlined_calls() {
+    let mut case = Case::new();
+    let int = case.int();
+    let leaf = case.function("leaf");
+    let x = case.m.parameter(leaf, "x", int).unwrap().id();
+    let block = case.m.block(leaf, &[0x10..0x20]).unwrap();
+    let y = case.m.variable(block, "y", int).unwrap().id();
+    let middle = case.function("middle");
+    let f = case.function("f");
+    let (first, second) = (case.line(20, 0), case.line(30, 7));
+    let outer = case.m.inlined(f, middle, &[0..0x80], first).unwrap();
+    let inner = case.m.inlined(outer, leaf, &[0x10..0x40], second).unwrap();
+    case.m.discriminator(inner, 2).unwrap();
+    let instance = case.m.inlined_block(inner, block, &[0x20..0x30]).unwrap();
+    case.m.inlined_variable(inner, x).unwrap();
+    case.m.inlined_variable(instance, y).unwrap();
+    let other = case.m.block(inner, &[0x10..0x14]).unwrap();
+    case.m.variable(other, "z", int).unwrap();
+    let described = case.finish();
+    let left = "unit `a.cl`, function `f`: an inlined block that is the instance of none: it is said to be of the \
+                scope around it";
+    let call = "unit `a.cl`, function `f`: the inlined call of `leaf` in line 30:";
+    for set in Set::ALL {
+        let said = described.said(&Mode::exact(set));
+        said.has("InlinedAt 20 f")
+            .has("InlinedAt 30 middle call:20")
+            .has("InlinedVariable x call:30")
+            .has("InlinedVariable y call:30")
+            .has(r#"LocalVariable "x" int </src/a.cl> 0 0 leaf None 1"#)
+            .has(r#"LocalVariable "y" int </src/a.cl> 0 0 block:0 None"#)
+            // It is of the function that is inlined.
+            .has(r#"LocalVariable "z" int </src/a.cl> 0 0 leaf None"#)
+            .lacks(&[&format!("{call} its discriminator, its column"), left]);
+        assert_eq!(said.all(Name::LexicalBlock), ["LexicalBlock </src/a.cl> 0 0 leaf"]);
+        assert_eq!(said.all(Name::LocalVariable).len(), 3);
+    }
+    // The translator has the call in a block with a discriminator.
+    let attached = described.attached(&Mode::translator()).unwrap();
+    let left_out: Vec<_> = attached.left_out.iter().map(ToString::to_string).collect();
+    assert_eq!(left_out, [format!("{call} its column"), left.to_owned()]);
+    let facts = read(&attached.words).expect("reads");
+    let names: Vec<_> = facts.iter().filter_map(|fact| fact.name()).collect();
+    assert!(!names.contains(&Name::InlinedVariable));
+    assert_eq!(names.iter().filter(|&&name| name == Name::LexicalBlockDiscriminator).count(), 1);
+}
+
+/// A call says its line, and not its file.
+#[test]
+fn calls_in_other_files() {
+    let mut case = Case::new();
+    let header = case.m.file(case.unit, "b.h", None).unwrap();
+    let leaf = case.function("leaf");
+    let f = case.function("f");
+    let at = eitri::model::SourceLine { file: header, line: 4, column: 0 };
+    case.m.inlined(f, leaf, &[0..0x80], at).unwrap();
+    case.exact().has("InlinedAt 4 f").lacks(&[
+        "unit `a.cl`, function `f`: the inlined call of `leaf` in line 4: its file, which is not that of the scope \
+         around it",
+    ]);
+}

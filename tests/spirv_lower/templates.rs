@@ -1,0 +1,88 @@
+//! Instances of templates: section 4.4.
+
+use eitri::build::Template;
+use eitri::model::Loc;
+use eitri::spirv::{Mode, Name, Set};
+
+use crate::said::Case;
+
+#[test]
+fn parameters() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let vector = case.m.structure(unit, Some("vector<int, 4>"), 16).unwrap();
+    let line = case.line(8, 3);
+    case.m.describe_type(vector).unwrap().declared_at(line);
+    case.m.template(vector, Template::ty("T", Some(int))).unwrap();
+    case.m.template(vector, Template::value("N", int, &[4, 0, 0, 0])).unwrap();
+    case.m.template(vector, Template::named("A", "std::allocator")).unwrap();
+    let f = case.function("f<int>");
+    case.m.describe_function(f).unwrap().template(Template::ty("T", Some(int)).default()).unwrap();
+    let described = case.finish();
+    for set in Set::ALL {
+        let said = described.said(&Mode::exact(set));
+        said.has("TypeTemplate vector<int, 4> T N A")
+            .has(r#"TypeTemplateParameter "N" int 4 </src/a.cl> 0 0"#)
+            .has(r#"TypeTemplateTemplateParameter "A" "std::allocator" </src/a.cl> 0 0"#)
+            .has("TypeTemplate f<int> T")
+            .is_before(r#"TypeComposite "vector<int, 4>""#, "TypeTemplate")
+            .lacks(&[
+                "unit `a.cl`, function `f<int>`: that template parameter `T` is what it is where nothing is said",
+            ]);
+        assert_eq!(said.all(Name::TypeTemplateParameter).len(), 3);
+    }
+    let said = described.said(&Mode::translator());
+    said.has("TypeTemplate vector<int, 4> T N").has_no(Name::TypeTemplateTemplateParameter);
+    assert_eq!(
+        said.left()[0],
+        "unit `a.cl`: type `vector<int, 4>`: template parameter `A`: the translator mode has no templates as parameters"
+    );
+}
+
+#[test]
+fn packs() {
+    let mut case = Case::new();
+    let (int, uint, unit) = (case.int(), case.uint(), case.unit);
+    let tuple = case.m.class(unit, Some("tuple"), 8).unwrap();
+    let inner = [Template::ty("", Some(int)), Template::ty("", Some(uint)), Template::named("", "list")];
+    case.m.template(tuple, Template::pack("T", inner)).unwrap();
+    case.m.template(tuple, Template::pack("U", [])).unwrap();
+    let described = case.finish();
+    let said = described.said(&Mode::exact(Set::OpenCl));
+    said.has("TypeTemplate tuple T...").has(r#"TypeTemplateParameterPack "T" </src/a.cl> 0 0  "#).lacks(&[
+        "unit `a.cl`: type `tuple`: a template in template parameter `T`",
+        "unit `a.cl`: type `tuple`: template parameter `U`, which is an empty pack",
+    ]);
+    assert_eq!(
+        said.all(Name::TypeTemplateParameter),
+        [
+            r#"TypeTemplateParameter "" int none </src/a.cl> 0 0"#,
+            r#"TypeTemplateParameter "" uint none </src/a.cl> 0 0"#
+        ]
+    );
+    // Validators take no packs: each parameter by itself.
+    described
+        .said(&Mode::validating(Set::OpenCl))
+        .has_no(Name::TypeTemplateParameterPack)
+        .has(r#"TypeTemplateParameter "" uint none </src/a.cl> 0 0"#)
+        .has(r#"TypeTemplateTemplateParameter "" "list" </src/a.cl> 0 0"#)
+        .lacks(&[
+            "unit `a.cl`: type `tuple`: that template parameter `T` is a pack of 3",
+            "unit `a.cl`: type `tuple`: that template parameter `U` is a pack of 0",
+        ]);
+}
+
+#[test]
+fn what_is_no_template() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let either = case.m.union(unit, Some("either"), 4).unwrap();
+    case.m.template(either, Template::ty("T", Some(int))).unwrap();
+    let s = case.m.structure(unit, Some("S"), 4).unwrap();
+    let symbol = case.m.symbol("table");
+    case.m.template(s, Template::value_at("P", int, Loc::global_symbol(symbol))).unwrap();
+    case.exact().has_no(Name::TypeTemplate).has_no(Name::TypeTemplateParameter).lacks(&[
+        "unit `a.cl`: type `either`: the parameters of the template: it is a union or a declaration",
+        "unit `a.cl`: type `S`: template parameter `P`: its value is no integer that is known",
+    ]);
+}

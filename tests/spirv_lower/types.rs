@@ -1,0 +1,276 @@
+//! Types, section 4.3, but for structures, classes and unions.
+
+use eitri::build::Extent;
+use eitri::model::{BaseEncoding, MemorySpace, PointerKind, Qualifier, Val};
+use eitri::spirv::{Mode, Name, Set};
+use eitri::target::SpaceId;
+
+use crate::said::Case;
+
+#[test]
+fn basic_types() {
+    let encodings = [
+        (BaseEncoding::Address, "Address"),
+        (BaseEncoding::Boolean, "Boolean"),
+        (BaseEncoding::Float, "Float"),
+        (BaseEncoding::Signed, "Signed"),
+        (BaseEncoding::SignedChar, "SignedChar"),
+        (BaseEncoding::Unsigned, "Unsigned"),
+        (BaseEncoding::UnsignedChar, "UnsignedChar"),
+    ];
+    for (encoding, name) in encodings {
+        let mut case = Case::new();
+        case.m.base_type(case.unit, "t", encoding, 24).unwrap();
+        let described = case.finish();
+        described.said(&Mode::exact(Set::OpenCl)).has(&format!(r#"TypeBasic "t" 24 {name}"#)).lacks(&[]);
+        described.said(&Mode::exact(Set::Shader)).has(&format!(r#"TypeBasic "t" 24 {name} None"#)).lacks(&[]);
+    }
+    let mut case = Case::new();
+    case.m.base_type(case.unit, "complex", BaseEncoding::ComplexFloat, 64).unwrap();
+    case.exact()
+        .has(r#"TypeBasic "complex" 64 Unspecified"#)
+        .lacks(&["unit `a.cl`: type `complex`: that it is of ComplexFloat; its encoding is Unspecified"]);
+}
+
+#[test]
+fn pointers() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let m = &mut case.m;
+    m.pointer_of(unit, PointerKind::Reference, Some(int), SpaceId(5), None).unwrap();
+    m.pointer_of(unit, PointerKind::RvalueReference, Some(int), SpaceId(1), None).unwrap();
+    m.pointer_of(unit, PointerKind::Pointer, None, SpaceId(3), None).unwrap();
+    for memory in [MemorySpace::Global, MemorySpace::Constant, MemorySpace::Group, MemorySpace::Private] {
+        m.pointer_of(unit, PointerKind::Pointer, Some(int), SpaceId(1), Some(memory)).unwrap();
+    }
+    case.m.pointer_into(unit, Some(int), SpaceId(2)).unwrap();
+    let said = case.exact();
+    said.has("TypePointer int Function FlagLValueReference")
+        .has("TypePointer int Generic FlagRValueReference")
+        .has("TypePointer none Workgroup None");
+    assert_eq!(
+        said.all(Name::TypePointer)[3..],
+        [
+            "TypePointer int CrossWorkgroup None",
+            "TypePointer int UniformConstant None",
+            "TypePointer int Workgroup None",
+            "TypePointer int Function None",
+            "TypePointer int CrossWorkgroup None",
+        ]
+    );
+    let left = said.left();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert!(
+        left[0].ends_with("that it points into the address space `region`; CrossWorkgroup is said"),
+        "{left:?}"
+    );
+}
+
+#[test]
+fn qualified_types_and_names() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    for qualifier in [Qualifier::Const, Qualifier::Volatile, Qualifier::Restrict, Qualifier::Atomic] {
+        case.m.qualified(unit, qualifier, Some(int)).unwrap();
+    }
+    case.m.qualified(unit, Qualifier::Const, None).unwrap();
+    let name = case.m.typedef(unit, "number", Some(int)).unwrap();
+    let line = case.line(4, 9);
+    case.m.describe_type(name).unwrap().declared_at(line);
+    case.m.typedef(unit, "nothing", None).unwrap();
+    let described = case.finish();
+    for set in Set::ALL {
+        let said = described.said(&Mode::exact(set));
+        assert_eq!(
+            said.all(Name::TypeQualifier),
+            [
+                "TypeQualifier int ConstType",
+                "TypeQualifier int VolatileType",
+                "TypeQualifier int RestrictType",
+                "TypeQualifier int AtomicType",
+                "TypeQualifier none ConstType",
+            ]
+        );
+        said.has(r#"Typedef "number" int </src/a.cl> 4 9 unit"#)
+            .has(r#"Typedef "nothing" none </src/a.cl> 0 0 unit"#)
+            .lacks(&[]);
+    }
+}
+
+#[test]
+fn arrays() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    case.m.array(unit, int, &[Some(4), Some(1), Some(32)]).unwrap();
+    case.m.array(unit, int, &[None]).unwrap();
+    case.m.array(unit, int, &[Some(0)]).unwrap();
+    let described = case.finish();
+    let left = "unit `a.cl`: type5: that it has no elements; how many is said not to be known";
+    let _ = left;
+    described
+        .said(&Mode::exact(Set::OpenCl))
+        .has("TypeArray int 4 1 32")
+        .has("TypeArray int 18446744073709551615")
+        .has("TypeArray int 0")
+        .lacks(&[]);
+    // 0 is what producers of this set have where the number is not known.
+    let said = described.said(&Mode::exact(Set::Shader));
+    said.has("TypeArray int 4 1 32");
+    assert_eq!(said.all(Name::TypeArray)[1..], ["TypeArray int 0", "TypeArray int 0"]);
+    assert!(said.left()[0].ends_with("that it has no elements; how many is said not to be known"));
+    // An array for each dimension, the last one innermost.
+    let said = described.said(&Mode::translator());
+    said.has("TypeArray int 32").has("TypeArray int[32] 1").has("TypeArray int[32][1] 4");
+    assert!(said.left()[0].ends_with("that it has no elements; how many is said not to be known"));
+    // Without 64 bits all ones have 32.
+    described.said_narrow(&Mode::exact(Set::OpenCl)).has("TypeArray int 4294967295");
+}
+
+#[test]
+fn what_is_not_said_of_arrays() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let extent = Extent::fixed(8).from(1).index(int);
+    case.m.array_of(unit, int, &[extent, Extent::value(Val::constant(3))], Some(64)).unwrap();
+    let said = case.exact();
+    said.has("TypeArray int 8 18446744073709551615");
+    let left: Vec<_> = said.left().iter().map(|left| left.rsplit(": ").next().unwrap()).collect();
+    assert_eq!(
+        left,
+        [
+            "its stride",
+            "the index of its first element",
+            "the type of its indices",
+            "how many elements it has, which is computed",
+        ]
+    );
+}
+
+#[test]
+fn numbers_of_elements_by_variables() {
+    let mut case = Case::new();
+    let (int, uint, unit) = (case.int(), case.uint(), case.unit);
+    let f = case.function("f");
+    let n = case.m.variable(f, "n", uint).unwrap().id();
+    let signed = case.m.variable(f, "signed", int).unwrap().id();
+    let count = case.m.variable(unit, "count", uint).unwrap().id();
+    let of = |m: &mut eitri::build::Builder, variable| {
+        m.array_of(unit, int, &[Extent::variable(variable)], None).unwrap()
+    };
+    let (of_n, of_signed, of_count) = (of(&mut case.m, n), of(&mut case.m, signed), of(&mut case.m, count));
+    for (name, ty) in [("a", of_n), ("b", of_signed), ("c", of_count)] {
+        case.m.variable(f, name, ty).unwrap();
+    }
+    let described = case.finish();
+    for set in Set::ALL {
+        let unknown = if set == Set::OpenCl { "18446744073709551615" } else { "0" };
+        let said = described.said(&Mode::exact(set));
+        said.has("TypeArray int n")
+            .has("TypeArray int count")
+            .has(&format!("TypeArray int {unknown}"))
+            .is_before(r#"LocalVariable "n""#, "TypeArray int n");
+        assert_eq!(said.left().len(), 1);
+        assert!(said.left()[0].ends_with(
+            "that it has as many elements as `signed` says: it is no variable of an unsigned type of 32 or 64 bits"
+        ));
+    }
+    let said = described.said(&Mode::translator());
+    assert_eq!(said.all(Name::TypeArray), ["TypeArray int 18446744073709551615"; 3]);
+    assert!(
+        said.left()[0]
+            .ends_with("that it has as many elements as `n` says: the translator mode has no such number")
+    );
+}
+
+#[test]
+fn vectors() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    case.m.vector(unit, int, 3).unwrap();
+    case.m.vector(unit, int, 16).unwrap();
+    let named = case.m.typedef(unit, "number", Some(int)).unwrap();
+    case.m.vector(unit, named, 4).unwrap();
+    let pointer = case.m.pointer(unit, Some(int)).unwrap();
+    case.m.vector(unit, pointer, 2).unwrap();
+    let described = case.finish();
+    let said = described.said(&Mode::exact(Set::OpenCl));
+    assert_eq!(
+        said.all(Name::TypeVector),
+        ["TypeVector int 3", "TypeVector int 16", "TypeVector number 4", "TypeVector int* 2"]
+    );
+    said.lacks(&[]);
+    // One to four of what is basic; the name of a basic type is passed over.
+    let said = described.said(&Mode::validating(Set::OpenCl));
+    assert_eq!(said.all(Name::TypeVector), ["TypeVector int 3", "TypeVector int 4"]);
+    said.has("TypeArray int 16").has("TypeArray int* 2");
+    let left: Vec<_> = said.left().iter().map(|left| left.rsplit(": ").next().unwrap()).collect();
+    assert_eq!(
+        left,
+        [
+            "that it is a vector of 16 elements; it is said as an array",
+            "that its elements are type `number`",
+            "that it is a vector of 2 elements; it is said as an array",
+        ]
+    );
+}
+
+#[test]
+fn enumerations() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let long = case.m.base_type(unit, "long", BaseEncoding::Signed, 64).unwrap();
+    let values = [("A", 0), ("B", -1), ("C", i128::from(u32::MAX) - 1)];
+    let color = case.m.enumeration(unit, Some("color"), long, &values).unwrap();
+    let line = case.line(2, 6);
+    case.m.describe_type(color).unwrap().declared_at(line);
+    case.m.enum_class(unit, Some("big"), long, &[("FAR", 1 << 40), ("NEAR", 1)]).unwrap();
+    case.m.enumeration(unit, None, int, &[]).unwrap();
+    let described = case.finish();
+    for set in Set::ALL {
+        described
+            .said(&Mode::exact(set))
+            .has(r#"TypeEnum "color" long </src/a.cl> 2 6 unit 64 None 0 "A" 4294967295 "B" 4294967294 "C""#)
+            .has(r#"TypeEnum "big" long </src/a.cl> 0 0 unit 64 FlagIsEnumClass 1 "NEAR""#)
+            .has(r#"TypeEnum "" int </src/a.cl> 0 0 unit 32 None"#)
+            .lacks(&["unit `a.cl`: type `big`: its enumerator `FAR`: 1099511627776 does not fit 32 bits"]);
+    }
+}
+
+#[test]
+fn types_of_functions_and_of_members() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    case.m.subroutine(unit, None, &[]).unwrap();
+    let function = case.m.subroutine(unit, Some(int), &[int, int]).unwrap();
+    case.m.pointer(unit, Some(function)).unwrap();
+    let class = case.m.class(unit, Some("C"), 4).unwrap();
+    case.m.member_pointer(unit, class, int).unwrap();
+    let named = case.m.typedef(unit, "D", Some(class)).unwrap();
+    let _ = named;
+    let either = case.m.union(unit, Some("U"), 4).unwrap();
+    case.m.member_pointer(unit, either, int).unwrap();
+    let described = case.finish();
+    for set in Set::ALL {
+        let said = described.said(&Mode::exact(set));
+        said.has("TypeFunction None void")
+            .has("TypeFunction None int int int")
+            .has("TypePointer int(int,int) CrossWorkgroup None")
+            .has("TypePtrToMember int C")
+            .has("TypePtrToMember int none");
+        assert_eq!(said.left().len(), 1);
+        assert!(said.left()[0].ends_with("type `U` is no class or structure, and not said"));
+    }
+}
+
+#[test]
+fn types_of_which_nothing_is_known() {
+    let mut case = Case::new();
+    case.m.unspecified_type(case.unit, "image2d_t").unwrap();
+    let described = case.finish();
+    for set in Set::ALL {
+        described
+            .said(&Mode::exact(set))
+            .has(r#"TypeComposite "@image2d_t" Structure </src/a.cl> 0 0 unit "" none None"#)
+            .lacks(&[]);
+    }
+}
