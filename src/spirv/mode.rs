@@ -14,6 +14,7 @@ use super::table::Set;
 /// | [`has_variable_counts`](Self::has_variable_counts) | yes | yes | no |
 /// | [`has_empty_arrays`](Self::has_empty_arrays) | yes | no | no |
 /// | [`has_capabilities`](Self::has_capabilities) | no | yes | yes |
+/// | [`has_inheritance`](Self::has_inheritance) | yes | of `OpenCL.DebugInfo.100` | yes |
 /// | [`has_packs`](Self::has_packs) | yes | no | no |
 /// | [`has_template_templates`](Self::has_template_templates) | yes | yes | no |
 /// | [`has_indexes`](Self::has_indexes) | yes | yes | no |
@@ -21,6 +22,7 @@ use super::table::Set;
 /// | [`has_inlined_variables`](Self::has_inlined_variables) | yes | yes | no |
 /// | [`has_macros`](Self::has_macros), [`has_imports`](Self::has_imports) | yes | yes | no |
 /// | [`discriminators`](Self::discriminators) | beside | beside | as scopes |
+/// | [`has_no_line`](Self::has_no_line) | yes | yes | no |
 /// | [`has_text`](Self::has_text) | where it is known | where it is known | always |
 /// | [`last_language`](Self::last_language) | any | 7, SYCL | 7, SYCL |
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +46,9 @@ pub struct Mode {
     pub has_empty_arrays: bool,
     /// Whether a storage class is said only where the module has the capability for it. Else it is `CrossWorkgroup`.
     pub has_capabilities: bool,
+    /// Whether base classes are written. `spirv-val` wants a `DebugTypeInheritance` of
+    /// `NonSemantic.Shader.DebugInfo.100` to have an operand that the set has not.
+    pub has_inheritance: bool,
     /// Whether there are template parameter packs. Else their parameters are written one by one.
     pub has_packs: bool,
     /// Whether there are templates that are parameters of templates. Else they are left out.
@@ -65,6 +70,8 @@ pub struct Mode {
     pub has_text: bool,
     /// The highest number of a source language. What is above is `Unknown`: older tools read no module with it.
     pub last_language: u32,
+    /// Whether `OpNoLine`, and the end of a block, ends a line. Else instructions of no line are of line 0.
+    pub has_no_line: bool,
     /// Whether lines are told by `DebugLine`, which only `NonSemantic.Shader.DebugInfo` has, and not by `OpLine`.
     pub has_debug_lines: bool,
     /// Whether what has to name what comes later does it with `OpExtInstWithForwardRefsKHR`, of which
@@ -125,6 +132,7 @@ impl Mode {
             has_variable_counts: true,
             has_empty_arrays: true,
             has_capabilities: false,
+            has_inheritance: true,
             has_packs: true,
             has_template_templates: true,
             has_indexes: true,
@@ -134,6 +142,7 @@ impl Mode {
             has_imports: true,
             discriminators: Discriminators::Beside,
             has_text: false,
+            has_no_line: true,
             last_language: u32::MAX,
             has_debug_lines: set.is_shader(),
             has_relaxed_references: false,
@@ -151,6 +160,7 @@ impl Mode {
             vector: Vectors::Short,
             has_empty_arrays: false,
             has_capabilities: true,
+            has_inheritance: set == Set::OpenCl,
             has_packs: false,
             has_run_time_indexes: false,
             last_language: 7,
@@ -175,6 +185,7 @@ impl Mode {
             has_imports: false,
             discriminators: Discriminators::AsScopes,
             has_text: true,
+            has_no_line: false,
             last_language: 7,
             version: 65536,
             ..Self::exact(Set::OpenCl)

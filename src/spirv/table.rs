@@ -3,14 +3,17 @@
 //! | column | meaning |
 //! |---|---|
 //! | variant, name | [`Name`]'s variant, and the name in both sets |
-//! | cl, shader | the number in `OpenCL.DebugInfo.100`, and in `NonSemantic.Shader.DebugInfo`: of version 100 on, or `(101: number)` of version 101 on; `_`: it is not there |
+//! | cl, shader | the number in `OpenCL.DebugInfo.100`, and in `NonSemantic.Shader.DebugInfo`; `_`: it is not there |
 //! | section | of the specification: the same in both |
 //! | place | before the functions, or in one |
 //! | operands | in order: [field](Field), [kind](Kind), and in brackets what else there is to say |
 //!
+//! A number behind `101:` is there from version 101 on.
+//!
 //! In the brackets: `opencl` or `shader`, the only set in which the operand is there, or is of this kind; `shader101`, the
-//! same of version 101 only; `optional`, it may be left out; `many`, it comes any number of times; `some`, at least once; `pairs`, it and the other `pairs` take
-//! turns; `none`, the operand's own text says that it can be a `DebugInfoNone`; `forward`, it may name what comes later.
+//! same of version 101 on; `optional`, it may be left out; `many`, it comes any number of times; `some`, at least once;
+//! `pairs`, it and the other `pairs` take turns; `none`, the operand's own text says that it can be a `DebugInfoNone`;
+//! `forward`, it may name what comes later.
 
 use super::operand::*;
 

@@ -63,6 +63,8 @@ fn checked(case: &Case, binding: &Binding, mode: &Mode) -> Option<Attached> {
     let facts = read(&attached.words).expect("reads");
     let report = validate(&facts);
     assert!(report.is_clean(), "{report}");
+    let checked = attached.check(&case.module, binding, mode).expect("reads");
+    assert!(checked.is_clean(), "{checked}\n{:#?}\n{binding:?}", case.show(&facts, "scale"));
     assert_eq!(attach(&case.words, &case.module, binding, mode).as_ref(), Ok(&attached));
     Some(attached)
 }

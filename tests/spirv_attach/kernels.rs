@@ -108,6 +108,8 @@ fn whatever_is_said_of_kernels_is_taken_out_again() {
             let facts = read(&attached.words).expect("reads");
             let report = validate(&facts);
             assert!(report.is_clean(), "{name}: {report}");
+            let checked = attached.check(&module, &binding, &mode).expect("reads");
+            assert!(checked.is_clean(), "{name}: {checked}");
             assert!(report.instructions > 30, "{name}: {report}");
             // Some are not taken as they are.
             if let Some((true, _)) = &was_taken

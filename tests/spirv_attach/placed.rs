@@ -130,7 +130,9 @@ fn an_end_is_said_where_something_held() {
 /// Lines that the module has stay, and what was said before is said again behind them if it is asked for.
 #[test]
 fn lines_of_the_module_stay() {
-    let text = crate::support::KERNEL.replace("%is = OpIEqual", "OpLine %names 77 1\n %is = OpIEqual");
+    let text = crate::support::KERNEL
+        .replace("names.cl", "scale.cl")
+        .replace("%is = OpIEqual", "OpLine %names 77 1\n %is = OpIEqual");
     let case = Case::of(&text);
     let mut binding = case.bound();
     binding
@@ -145,7 +147,7 @@ fn lines_of_the_module_stay() {
         scope scale
         line scale.cl:2:5
           op 62
-        line names.cl:77:1
+        line scale.cl:77:1
           is
         scope block
         line scale.cl:2:5
@@ -155,7 +157,7 @@ fn lines_of_the_module_stay() {
     assert_eq!(shown[..expected.len()], expected);
     // Where nothing is said of lines, nothing is changed.
     let shown = case.shown(&case.bound(), &Mode::exact(Set::OpenCl));
-    assert_eq!(shown.iter().filter(|line| line.contains("line")).collect::<Vec<_>>(), ["line names.cl:77:1"]);
+    assert_eq!(shown.iter().filter(|line| line.contains("line")).collect::<Vec<_>>(), ["line scale.cl:77:1"]);
 }
 
 /// An `OpLine` in front of an `OpFunction` is the function's.

@@ -167,6 +167,8 @@ impl Case {
         let facts = read(&attached.words).expect("reads");
         let report = validate(&facts);
         assert!(report.is_clean(), "{report}");
+        let checked = attached.check(&self.module, binding, mode).expect("reads");
+        assert!(checked.is_clean(), "{checked}");
         self.show(&facts, "scale")
     }
 

@@ -146,10 +146,11 @@ fn body(
             }),
             Position::After(id) => {
                 let defined = teller.layout.definition(id);
-                match defined.and_then(|it| reals.iter().position(|real| real.word == it.at)) {
+                let found = |at| reals.binary_search_by_key(&at, |real| real.word).ok();
+                match defined.and_then(|it| found(it.at)) {
                     Some(index) => Some(behind(index + 1)),
-                    // A parameter.
-                    None => defined.map(|_| behind(0)),
+                    // A block, or a parameter.
+                    None => defined.map(|_| behind(starts.get(&id).copied().unwrap_or(0))),
                 }
             }
         };
@@ -223,7 +224,7 @@ fn value(
         values.push((index, key, at.clone(), nothing));
     }
     for held in all {
-        let shape = match teller.has_run_time_index(held) && !teller.mode.has_run_time_indexes {
+        let shape = match teller.is_left_out(held) {
             true => teller.nothing_holds(),
             false => teller.holding(held, is_declaration),
         };

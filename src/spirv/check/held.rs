@@ -108,8 +108,13 @@ impl Teller<'_, '_> {
         self.layout.constant(id)?.value.filter(|&number| number < 1 << 32)
     }
 
-    /// Whether an index is known only at run time.
-    pub(super) fn has_run_time_index(&self, held: &Held) -> bool {
-        held.indexes().iter().any(|index| matches!(*index, Index::Id(id) if self.number_of(id).is_none()))
+    /// Whether the mode has no words for the part that it is.
+    pub(super) fn is_left_out(&self, held: &Held) -> bool {
+        let is_known = |index: &Index| match *index {
+            Index::Number(_) => true,
+            Index::Id(id) => self.number_of(id).is_some(),
+        };
+        let mut indexes = held.indexes().iter();
+        indexes.any(|index| !self.mode.has_indexes || !self.mode.has_run_time_indexes && !is_known(index))
     }
 }

@@ -292,7 +292,7 @@ impl Teller<'_, '_> {
             };
             all.push(("passed".into(), shape!(self.shapes; passed)));
         }
-        let bases = composite.bases.iter().filter(|base| !base.is_virtual);
+        let bases = composite.bases.iter().filter(|base| self.mode.has_inheritance && !base.is_virtual);
         let bases: Vec<_> = bases.map(|base| (self.class(base.ty), *base)).collect();
         let mut index = 0;
         for (class, base) in bases {

@@ -8,6 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, ScopeId, SourceLine, VariableId};
 use crate::spirv::binding::{Binding, Statement};
 use crate::spirv::layout::Function;
+use crate::spirv::mode::Mode;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
@@ -25,7 +26,8 @@ pub(super) fn body(
     entities: &Entities,
 ) -> Result<()> {
     let words = core::mem::take(&mut writer.out.body);
-    let mut body = Body { writer, module, binding, places, entities, words, there: There::default() };
+    let there = There::at_start(writer.mode);
+    let mut body = Body { writer, module, binding, places, entities, words, there };
     let mut placed = &places.placed[..];
     for (index, function) in body.writer.layout.functions().iter().enumerate() {
         let end = placed.partition_point(|it| (it.at as usize) < function.at.end);
@@ -53,10 +55,10 @@ struct There {
     line: Option<Option<SourceLine>>,
 }
 
-impl Default for There {
-    /// At the start of a block: nothing.
-    fn default() -> Self {
-        Self { scope: None, line: Some(None) }
+impl There {
+    /// At the start of a block: nothing, but for readers to whom a line goes on.
+    fn at_start(mode: &Mode) -> Self {
+        Self { scope: None, line: mode.has_no_line.then_some(None) }
     }
 }
 
@@ -77,7 +79,7 @@ impl Body<'_, '_> {
         let blocks = self.places.blocks.of(index);
         for number in blocks.clone() {
             let block = self.places.blocks.get(number);
-            self.there = There::default();
+            self.there = There::at_start(self.writer.mode);
             let (mut at, mut read) = (block.start as usize, block.label as usize);
             loop {
                 self.lines(read..at);
@@ -207,7 +209,15 @@ impl Body<'_, '_> {
             return Ok(());
         }
         self.there.line = Some(line);
-        let has_debug_lines = self.writer.mode.has_debug_lines;
+        let Mode { has_debug_lines, has_no_line, .. } = *self.writer.mode;
+        let nowhere = || {
+            Some(SourceLine {
+                file: self.entities.paths.iter().find(|it| it.1.is_some())?.0,
+                line: 0,
+                column: 0,
+            })
+        };
+        let line = if has_no_line { line } else { line.or_else(nowhere) };
         let Some(SourceLine { file, line, column }) = line else {
             if has_debug_lines {
                 return self.write(Name::NoLine, &[]);

@@ -10,6 +10,7 @@ use crate::model::{
     Accessibility, Base, BaseOffset, Composite, CompositeKind, Member, Module, Passed, TypeId, TypeKind,
     VariableId,
 };
+use crate::spirv::mode::Mode;
 use crate::spirv::names::flags;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
@@ -41,7 +42,8 @@ impl<'m> Globals<'_, '_, 'm> {
         let members = match self.writer.is_shader() {
             true => self.write_members(id, composite, None)?,
             false => {
-                let count = said_bases(module, composite).count() + member_count(module, composite);
+                let count = said_bases(self.writer.mode, module, composite).count()
+                    + member_count(self.writer.mode, module, composite);
                 (0..count).map(|_| self.writer.fresh()).collect::<Result<Vec<_>>>()?
             }
         };
@@ -95,7 +97,7 @@ impl<'m> Globals<'_, '_, 'm> {
             Ok::<_, crate::Error>(id)
         };
         let module = self.module;
-        for base in said_bases(module, composite) {
+        for base in said_bases(self.writer.mode, module, composite) {
             if ids.is_some()
                 && let Some(class) = class_of(module, base.ty)
             {
@@ -104,7 +106,7 @@ impl<'m> Globals<'_, '_, 'm> {
             let result = next(self)?;
             self.inheritance(result, id, base)?;
         }
-        for member in &composite.members[..member_count(module, composite)] {
+        for member in &composite.members[..member_count(self.writer.mode, module, composite)] {
             if ids.is_some()
                 && let Some(item) = self.type_item(member.ty)
             {
@@ -117,11 +119,13 @@ impl<'m> Globals<'_, '_, 'm> {
     }
 
     fn leave_of_composite(&mut self, id: TypeId, composite: &Composite) {
-        let left = composite.bases.len() - said_bases(self.module, composite).count();
+        let left = composite.bases.len() - said_bases(self.writer.mode, self.module, composite).count();
         if left > 0 {
-            let what =
-                format!("{left} of its base classes, which are virtual, at no fixed place or no classes");
-            self.leave_of_type(id, &what);
+            let why = match self.writer.mode {
+                Mode { has_inheritance: true, .. } => "are virtual, at no fixed place or no classes".into(),
+                Mode { name, .. } => format!("the {name} mode has not"),
+            };
+            self.leave_of_type(id, &format!("{left} of its base classes, which {why}"));
         }
         if let Some(lost) = self.related.crowded.get(&id) {
             self.leave_of_type(id, &format!("{lost} of its members, which an instruction has no room for"));

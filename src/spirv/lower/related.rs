@@ -11,6 +11,7 @@ use crate::model::{
     Base, BaseOffset, Composite, CompositeKind, FunctionId, Module, ScopeId, ScopeKind, TypeId, TypeKind,
     VariableId, VariableKind,
 };
+use crate::spirv::mode::Mode;
 
 /// Lists by whom they belong to.
 #[derive(Debug, Default)]
@@ -39,7 +40,7 @@ impl Related {
         let mut related = Self::default();
         related.find_variables(module);
         related.find_functions(module, writer.is_shader());
-        related.fit(module);
+        related.fit(writer.mode, module);
         for (id, scope) in &module.scopes {
             related.inlined[id] = match scope.kind {
                 ScopeKind::Inlined { .. } => Some(id),
@@ -95,10 +96,10 @@ impl Related {
     }
 
     /// Leaves out what a type has no room for.
-    fn fit(&mut self, module: &Module) {
+    fn fit(&mut self, mode: &Mode, module: &Module) {
         for (id, ty) in &module.types {
             let TypeKind::Composite(composite) = &ty.kind else { continue };
-            let mut room = MOST_MEMBERS - said_bases(module, composite).count();
+            let mut room = MOST_MEMBERS - said_bases(mode, module, composite).count();
             let mut lost = composite.members.len().saturating_sub(room);
             room = room.saturating_sub(composite.members.len());
             if let Some(statics) = self.statics.get_mut(&id) {
@@ -148,16 +149,20 @@ impl Related {
 const MOST_MEMBERS: usize = MOST_WORDS - 14;
 
 /// How many of its own members a type has room for.
-pub(super) fn member_count(module: &Module, composite: &Composite) -> usize {
-    composite.members.len().min(MOST_MEMBERS - said_bases(module, composite).count())
+pub(super) fn member_count(mode: &Mode, module: &Module, composite: &Composite) -> usize {
+    composite.members.len().min(MOST_MEMBERS - said_bases(mode, module, composite).count())
 }
 
-/// Base classes that are at a place which is known, and are classes.
-pub(super) fn said_bases<'m>(module: &'m Module, composite: &'m Composite) -> impl Iterator<Item = &'m Base> {
-    let is_class = composite.kind != CompositeKind::Union;
+/// Base classes that are at a place which is known, and are classes; none where the mode has them not.
+pub(super) fn said_bases<'m>(
+    mode: &Mode,
+    module: &'m Module,
+    composite: &'m Composite,
+) -> impl Iterator<Item = &'m Base> + use<'m> {
+    let can_have = mode.has_inheritance && composite.kind != CompositeKind::Union;
     let is_said = move |base: &&Base| {
         let is_fixed = matches!(base.offset, BaseOffset::Bytes(_)) && !base.is_virtual;
-        is_class && is_fixed && class_of(module, base.ty).is_some()
+        can_have && is_fixed && class_of(module, base.ty).is_some()
     };
     composite.bases.iter().filter(is_said).take(MOST_MEMBERS)
 }

@@ -1,0 +1,68 @@
+//! Debug instructions are attached in a few times the size of the module.
+#![cfg(feature = "spirv")]
+
+#[path = "../benches/emission/memory.rs"]
+mod memory;
+
+use eitri::build::Builder;
+use eitri::model::{BaseEncoding, Module, SourceLine};
+use eitri::spirv::{Binding, Held, Mode, ModuleBuilder, Set, attach};
+use eitri::target::{Gfx, Target, Wave};
+
+#[global_allocator]
+static MEMORY: memory::Counting = memory::Counting;
+
+/// Functions with variables, each of which is declared and has a value, on a line of its own.
+fn large(functions: u32, variables: u32) -> eitri::Result<(Vec<u32>, Module, Binding)> {
+    let mut s = ModuleBuilder::new(1, 1);
+    s.capability(4).capability(5).capability(6).memory_model(2, 2);
+    let void = s.global(19, None, &[])?;
+    let uint = s.global(21, None, &[32, 0])?;
+    let pointer = s.global(32, None, &[7, uint.0])?;
+    let kind = s.global(33, None, &[void.0, uint.0])?;
+
+    let mut m = Builder::new(Target::amdgpu(Gfx::GFX1030, Wave::W32)?);
+    let unit = m.unit("large.cl");
+    let file = m.primary_file(unit)?;
+    let ty = m.base_type(unit, "uint", BaseEncoding::Unsigned, 32)?;
+    let mut binding = Binding::new();
+    for number in 0..functions {
+        let name = format!("f{number}");
+        let line = |line| SourceLine { file, line: number * 100 + line, column: 3 };
+        let described = m.function(unit, &name)?.code(&name, 0x1000).declared_at(line(1)).id();
+        let function = s.function(void, 0, kind)?;
+        binding.function(described, function);
+        let x = s.parameter(uint)?;
+        s.block()?;
+        let places =
+            (0..variables).map(|_| s.result(59, pointer, &[7])).collect::<eitri::Result<Vec<_>>>()?;
+        for (number, place) in (0..).zip(places) {
+            let variable = m.variable(described, &format!("v{number}"), ty)?.declared_at(line(number)).id();
+            let start = s.position()?;
+            s.effect(62, &[place.0, x.0])?;
+            binding.declare(start, variable, Held::value(place)).line(start, line(number));
+        }
+        s.effect(253, &[])?.end_function()?;
+    }
+    Ok((s.finish()?, m.finish()?, binding))
+}
+
+/// One test, for memory is counted of all threads.
+#[test]
+fn three_times_the_words_are_enough() {
+    for set in Set::ALL {
+        let mode = Mode::exact(set);
+        let mut ratios = Vec::new();
+        for functions in [1000, 2000] {
+            let (words, module, binding) = large(functions, 20).expect("is built");
+            let peak = memory::peak_of(|| {
+                let attached = attach(&words, &module, &binding, &mode).expect("is attached");
+                attached.words.len() * 4
+            });
+            let allocations = memory::allocations_of(|| drop(attach(&words, &module, &binding, &mode)));
+            println!("{set:?}: {:.2} bytes for each of the words, {allocations} allocations", peak.ratio());
+            ratios.push(peak.ratio());
+        }
+        assert!(ratios.iter().all(|&ratio| ratio < 3.0), "{ratios:?}");
+    }
+}
