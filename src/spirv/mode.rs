@@ -80,7 +80,7 @@ pub struct Mode {
     pub last_language: u32,
     /// Whether `OpNoLine`, and the end of a block, ends a line. Else instructions of no line are of line 0.
     pub has_no_line: bool,
-    /// Whether lines are told by `DebugLine`, which only `NonSemantic.Shader.DebugInfo.100` has, and not by `OpLine`.
+    /// Whether lines are told by `DebugLine`, which only `NonSemantic.Shader.DebugInfo` has, and not by `OpLine`.
     pub has_debug_lines: bool,
     /// Whether what has to name what comes later does it with `OpExtInstWithForwardRefsKHR`, of which
     /// `SPV_KHR_relaxed_extended_instruction` has to be understood; only of a non-semantic set. Else it is cut.
@@ -154,7 +154,7 @@ impl Mode {
             has_text: false,
             has_no_line: true,
             last_language: u32::MAX,
-            has_debug_lines: set == Set::Shader,
+            has_debug_lines: set.is_shader(),
             has_relaxed_references: false,
             version: 1,
             dwarf_version: 5,

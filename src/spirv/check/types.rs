@@ -6,7 +6,6 @@ use crate::model::{
     Accessibility, BaseEncoding, BaseOffset, Composite, CompositeKind, Count, MemorySpace, Passed,
     PointerKind, Qualifier, TemplateArgument, TemplateParameter, TypeId, TypeKind,
 };
-use crate::spirv::Set;
 use crate::spirv::mode::{Of, Vectors};
 
 /// What a type is said as.
@@ -180,9 +179,7 @@ impl Teller<'_, '_> {
 
     fn count(&mut self, count: Count) -> Part {
         match count {
-            Count::Fixed(0) if !self.mode.has_empty_arrays || self.mode.set == Set::Shader => {
-                "unknown".into()
-            }
+            Count::Fixed(0) if !self.mode.has_empty_arrays || self.mode.set.is_shader() => "unknown".into(),
             Count::Fixed(count) => count.into(),
             Count::Variable(variable) if self.mode.has_variable_counts && self.counts(variable) => {
                 self.variable_key(variable).into()

@@ -52,6 +52,7 @@ pub(super) type Operands = SmallVec<[(Field, Word); 16]>;
 pub(super) fn globals(writer: &mut Writer<'_>, module: &Module, binding: &Binding) -> Result<Entities> {
     let mut globals = Globals::new(writer, module, binding);
     globals.check_binding()?;
+    globals.metadata()?;
     globals.sources()?;
     globals.units()?;
     for ty in module.types.keys() {
