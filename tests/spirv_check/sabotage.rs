@@ -3,10 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use eitri::spirv::{
-    Binding, Facts, Field, Id, Kind, LeftOut, Mode, Name, Set, attach, check, read,
-};
 use eitri::model::Module;
+use eitri::spirv::{Binding, Facts, Field, Id, Kind, LeftOut, Mode, Name, Set, attach, check, read};
 use eitri::target::Target;
 
 use crate::described::{Described, described};
@@ -52,8 +50,12 @@ fn others(facts: &Facts<'_>, set: Set, kind: Kind, word: u32) -> Vec<u32> {
     match layout.constant(Id(word)) {
         // Another number of the same type.
         Some(constant) => {
-            let all = layout.words().instructions().filter_map(|it| Some((it.result()?, layout.constant(it.result()?)?)));
-            let other = all.filter(|(_, of)| of.integer_bits == constant.integer_bits && of.value != constant.value);
+            let all = layout
+                .words()
+                .instructions()
+                .filter_map(|it| Some((it.result()?, layout.constant(it.result()?)?)));
+            let other =
+                all.filter(|(_, of)| of.integer_bits == constant.integer_bits && of.value != constant.value);
             other.map(|(id, _)| id.0).take(1).collect()
         }
         None => {
@@ -83,7 +85,9 @@ fn every_operand_counts() {
             for fact in facts.iter() {
                 let Some(name) = fact.name() else { continue };
                 for operand in fact.operands() {
-                    let Some(row) = operand.row.filter(|row| !says_nothing(name, row.field)) else { continue };
+                    let Some(row) = operand.row.filter(|row| !says_nothing(name, row.field)) else {
+                        continue;
+                    };
                     // Of which file what has no line is, or a macro of the command line.
                     if row.field == Field::Source && facts.number(&fact, Field::Line) == Some(0) {
                         continue;
@@ -94,7 +98,8 @@ fn every_operand_counts() {
                         tried += 1;
                         if written.is_clean(&words) {
                             let what = format!("{} {}", name.row().text, row.field.text());
-                            let which = format!("{set:?} seed {seed} {} {} -> {other}", fact.result, operand.word);
+                            let which =
+                                format!("{set:?} seed {seed} {} {} -> {other}", fact.result, operand.word);
                             missed.entry(what).or_default().push(which);
                         }
                     }
@@ -102,8 +107,10 @@ fn every_operand_counts() {
             }
         }
     }
-    let text: Vec<String> =
-        missed.iter().map(|(what, which)| format!("{what}: {} times, as {}", which.len(), which[0])).collect();
+    let text: Vec<String> = missed
+        .iter()
+        .map(|(what, which)| format!("{what}: {} times, as {}", which.len(), which[0]))
+        .collect();
     assert!(text.is_empty(), "of {tried} mistakes not found:\n{}", text.join("\n"));
     assert!(tried > 1000);
 }

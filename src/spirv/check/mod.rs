@@ -251,8 +251,11 @@ impl Compare<'_> {
 
 /// What cannot be described of words that say all that was described: what they say is compared otherwise, or they say
 /// it of what is listed.
-const EXPECTED: [&str; 3] =
-    ["only its name is described", "nothing is said to be inlined there", "its size is described as that of its type"];
+const EXPECTED: [&str; 3] = [
+    "only its name is described",
+    "nothing is said to be inlined there",
+    "its size is described as that of its type",
+];
 
 /// How it is listed that a property is not said, or otherwise: one of these words. None if it always is said; any, of
 /// the thing as a whole.
