@@ -30,6 +30,22 @@ const OPENCL: &str = include_str!("modules/opencl.spvasm");
 /// A module with every instruction of `NonSemantic.Shader.DebugInfo.100`.
 const SHADER: &str = include_str!("modules/shader.spvasm");
 
+/// The same of version 101, with what that adds.
+fn shader101() -> String {
+    let edits = [
+        ("NonSemantic.Shader.DebugInfo.100", "NonSemantic.Shader.DebugInfo.101"),
+        ("%fntype = ", "%uformat = OpConstant %uint 4214\n%spec = OpSpecConstant %uint 16\n%fntype = "),
+        (
+            "%typedef = ",
+            "%float = OpExtInst %void %dbg DebugTypeBasic %n_name %u8 %u3 %u0 %uformat\n\
+             %long = OpExtInst %void %dbg DebugTypeVectorIdEXT %float %spec\n\
+             %tile = OpExtInst %void %dbg DebugTypeCooperativeMatrixKHR %float %u3 %spec %u8 %u2\n\
+             %typedef = ",
+        ),
+    ];
+    edits.iter().fold(SHADER.to_owned(), |text, (find, replace)| text.replacen(find, replace, 1))
+}
+
 const SPIRV_AS: Tool = Tool::new("spirv-as", "spirv-tools");
 const SPIRV_DIS: Tool = Tool::new("spirv-dis", "spirv-tools");
 const SPIRV_VAL: Tool = Tool::new("spirv-val", "spirv-tools");

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use eitri::model::Module;
-use eitri::spirv::{Binding, Facts, Field, Id, Kind, LeftOut, Mode, Name, Set, attach, check, read};
+use eitri::spirv::{Binding, Fact, Facts, Field, Id, Kind, LeftOut, Mode, Name, Set, attach, check, read};
 use eitri::target::Target;
 
 use crate::described::{Described, described};
@@ -74,8 +74,47 @@ fn others(facts: &Facts<'_>, set: Set, kind: Kind, word: u32) -> Vec<u32> {
     }
 }
 
+/// Whether there are instructions of a scope: values have that of their variables.
+fn is_of_instructions(facts: &Facts<'_>, at: usize) -> bool {
+    for instruction in facts.layout().words().instructions().filter(|it| it.at > at) {
+        match facts.fact(instruction).map(|fact| fact.name()) {
+            Some(Some(Name::Scope | Name::NoScope)) => return false,
+            Some(_) => {}
+            // OpLine and OpNoLine.
+            None if matches!(instruction.opcode(), 8 | 317) => {}
+            None => return true,
+        }
+    }
+    false
+}
+
+/// Whether another id says the same: a linkage name that is the name, another source of the same file, a namespace that
+/// is opened again. Of which unit an opaque type is does not count. The size of what has an encoding that the set has no word for says nothing that can be read.
+fn is_the_same(facts: &Facts<'_>, fact: &Fact<'_>, field: Field, other: Id) -> bool {
+    let layout = facts.layout();
+    let is_file = |text: Option<String>| {
+        let mut sources = facts.iter().filter(|one| one.name() == Some(Name::Source));
+        text.is_some() && sources.any(|one| facts.text(&one, Field::File) == text)
+    };
+    let namespace = |id: Id| facts.get(id).and_then(|fact| facts.text(&fact, Field::Name));
+    match field {
+        Field::LinkageName => layout.string(other) == facts.text(fact, Field::Name),
+        Field::File => is_file(layout.string(other)),
+        Field::Scope => {
+            let here = fact.id(Field::Scope).and_then(namespace);
+            let is_opaque = facts.number(fact, Field::Size).is_none();
+            fact.name() == Some(Name::TypeComposite)
+                && (is_opaque || here.is_some() && here == namespace(other))
+        }
+        Field::Size => fact.name() == Some(Name::TypeBasic) && facts.number(fact, Field::Encoding) == Some(0),
+        _ => false,
+    }
+}
+
 #[test]
 fn every_operand_counts() {
+    let most = std::env::var("EITRI_SABOTAGE").ok().and_then(|most| most.parse().ok()).unwrap_or(5);
+    let mut counts = BTreeMap::new();
     let (mut missed, mut tried) = (BTreeMap::<String, Vec<String>>::new(), 0);
     for (seed, target) in (0..12).zip(targets().iter().cycle()) {
         for set in Set::ALL {
@@ -92,7 +131,19 @@ fn every_operand_counts() {
                     if row.field == Field::Source && facts.number(&fact, Field::Line) == Some(0) {
                         continue;
                     }
+                    // Of each operand as many as there is time for.
+                    let count = counts.entry((set == Set::OpenCl, name, row.field.text())).or_insert(0);
+                    *count += 1;
+                    if *count > most {
+                        continue;
+                    }
+                    if name == Name::Scope && !is_of_instructions(&facts, fact.at) {
+                        continue;
+                    }
                     for other in others(&facts, set, row.kind, operand.word) {
+                        if is_the_same(&facts, &fact, row.field, Id(other)) {
+                            continue;
+                        }
                         let mut words = written.words.clone();
                         words[fact.at + 5 + operand.index] = other;
                         tried += 1;
@@ -112,5 +163,5 @@ fn every_operand_counts() {
         .map(|(what, which)| format!("{what}: {} times, as {}", which.len(), which[0]))
         .collect();
     assert!(text.is_empty(), "of {tried} mistakes not found:\n{}", text.join("\n"));
-    assert!(tried > 1000);
+    assert!(tried > 500, "{tried}");
 }

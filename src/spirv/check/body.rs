@@ -289,7 +289,7 @@ impl Compare<'_> {
         }
         for (property, Difference { at, what }) in found {
             // What is listed of a scope of the function names what was called, or nothing.
-            let called = if property == "scope" { "scope around it" } else { "" };
+            let called = if property == "scope" { "it is said to be of the scope around it" } else { "" };
             self.find(at, called, property, what);
         }
     }

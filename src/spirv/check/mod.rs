@@ -117,7 +117,11 @@ fn checked(
     let raised = raise_set(&facts, module.target(), mode.set)?;
     let Raised { module: said, binding: said_binding, left_out: lost } = raised;
     let mut shapes = Shapes::default();
-    let exact = Mode { has_inlined_variables: mode.has_inlined_variables, ..Mode::exact(mode.set) };
+    let exact = Mode {
+        has_inlined_variables: mode.has_inlined_variables,
+        dimensions: mode.dimensions,
+        ..Mode::exact(mode.set)
+    };
     let described = Teller::new(module, binding, mode, facts.layout(), &mut shapes).tell(added);
     let said = Teller::new(&said, &said_binding, &exact, facts.layout(), &mut shapes).tell(&[]);
     let mut compare = Compare { shapes: &shapes, left_out, found: Vec::new(), compared: 0 };
@@ -261,7 +265,7 @@ const EXPECTED: [&str; 3] = [
 /// the thing as a whole.
 fn listed_as(property: &str) -> Option<&'static [&'static str]> {
     let all: [(&str, &[&str]); 12] = [
-        ("scope", &["said to be in", "scope around it"]),
+        ("scope", &["said to be in", "said to be of the scope around it"]),
         ("type", &["is not said here"]),
         ("result", &["is not said here"]),
         ("member", &["is not said here", "of its members"]),

@@ -6,7 +6,6 @@ use crate::model::{
     Accessibility, BaseEncoding, BaseOffset, Composite, CompositeKind, Count, MemorySpace, Passed,
     PointerKind, Qualifier, TemplateArgument, TemplateParameter, TypeId, TypeKind,
 };
-use crate::spirv::Set;
 use crate::spirv::mode::{Of, Vectors};
 
 /// What a type is said as.
@@ -180,9 +179,7 @@ impl Teller<'_, '_> {
 
     fn count(&mut self, count: Count) -> Part {
         match count {
-            Count::Fixed(0) if !self.mode.has_empty_arrays || self.mode.set == Set::Shader => {
-                "unknown".into()
-            }
+            Count::Fixed(0) if !self.mode.has_empty_arrays || self.mode.set.is_shader() => "unknown".into(),
             Count::Fixed(count) => count.into(),
             Count::Variable(variable) if self.mode.has_variable_counts && self.counts(variable) => {
                 self.variable_key(variable).into()
@@ -242,7 +239,13 @@ impl Teller<'_, '_> {
         let ty = self.module.ty(id);
         let mut all: Vec<(String, Shape)> = Vec::new();
         match ty.kind() {
-            TypeKind::Base { .. } | TypeKind::Unspecified { .. } => {}
+            TypeKind::Base { encoding, .. } => {
+                // Where it is declared is said of one of which nothing else is.
+                if word(*encoding).is_none() {
+                    all.push(("line".into(), self.line(None)));
+                }
+            }
+            TypeKind::Unspecified { .. } => all.push(("line".into(), self.line(ty.line()))),
             // Said as a basic type.
             TypeKind::Pointer { .. } if self.types[id.as_u32() as usize].is_basic => {}
             &TypeKind::Typedef { of, .. } => {
@@ -267,7 +270,12 @@ impl Teller<'_, '_> {
                 }
             }
             TypeKind::Composite(composite) => self.composite(id, composite, &mut all),
-            _ => return,
+            // It is said as what it qualifies.
+            TypeKind::Qualified { of, .. } if self.maybe(*of) == self.ty(id) => return,
+            // One of several dimensions may be said as several.
+            TypeKind::Array { .. } if self.is_nested => return,
+            TypeKind::Subroutine { .. } => return,
+            _ => {}
         }
         let is_declared =
             matches!(ty.kind(), TypeKind::Typedef { .. } | TypeKind::Enum { .. } | TypeKind::Composite(_));

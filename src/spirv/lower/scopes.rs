@@ -139,7 +139,7 @@ impl Globals<'_, '_, '_> {
     /// What a `DebugScope` names, of functions, blocks and inlined calls.
     pub(super) fn scoped(&mut self) -> Result<SecondaryMap<ScopeId, Option<Scoped>>> {
         let module = self.module;
-        let mut scoped = SecondaryMap::new();
+        let mut scoped: SecondaryMap<ScopeId, Option<Scoped>> = SecondaryMap::new();
         let mut calls: SecondaryMap<ScopeId, Option<Id>> = SecondaryMap::new();
         // By their blocks and numbers: instances of a block have those of the block.
         let mut discriminators = HashMap::new();
@@ -153,7 +153,7 @@ impl Globals<'_, '_, '_> {
                 continue;
             }
             if matches!(data.kind, ScopeKind::Inlined { .. }) {
-                calls[id] = Some(self.inlined_at(id, &calls)?);
+                calls[id] = Some(self.inlined_at(id, &calls, &scoped)?);
             }
             let Word::Id(mut scope) = self.scope(id, |module| (module.at_scope(id), String::new()))? else {
                 continue;
@@ -197,14 +197,18 @@ impl Globals<'_, '_, '_> {
     }
 
     /// Where an inlined body was called. The scopes around it come before it.
-    fn inlined_at(&mut self, id: ScopeId, calls: &SecondaryMap<ScopeId, Option<Id>>) -> Result<Id> {
+    fn inlined_at(
+        &mut self,
+        id: ScopeId,
+        calls: &SecondaryMap<ScopeId, Option<Id>>,
+        scoped: &SecondaryMap<ScopeId, Option<Scoped>>,
+    ) -> Result<Id> {
         let module = self.module;
         let data = &module.scopes[id];
         let ScopeKind::Inlined { function, call } = data.kind else { return Ok(Id(0)) };
         let around = self.parent(id);
-        let Word::Id(mut scope) = self.scope(around, |module| (module.at_scope(id), String::new()))? else {
-            return Ok(Id(0));
-        };
+        // A call is in code.
+        let mut scope = scoped[around].map_or(Id(0), |scoped| scoped.scope);
         let callee = module.string(module.functions[function].name);
         let mut left = Vec::new();
         if data.discriminator != 0 {

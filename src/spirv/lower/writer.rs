@@ -16,7 +16,7 @@ use crate::spirv::layout::Layout;
 use crate::spirv::mode::Mode;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
-use crate::spirv::table::{Name, Set};
+use crate::spirv::table::Name;
 use crate::spirv::words::{HEADER, Id, string_words};
 
 /// Words that an instruction can have.
@@ -122,7 +122,7 @@ impl<'a> Writer<'a> {
                 import
             }
         };
-        if set == Set::Shader && layout.words().version() < (1, 6) {
+        if set.is_shader() && layout.words().version() < (1, 6) {
             writer.extension(NON_SEMANTIC);
         }
         Ok(writer)
@@ -353,7 +353,7 @@ impl<'a> Writer<'a> {
 
     /// Whether the set has no literals.
     pub fn is_shader(&self) -> bool {
-        self.mode.set == Set::Shader
+        self.mode.set.is_shader()
     }
 
     /// All that was written.
