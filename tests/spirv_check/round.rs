@@ -55,11 +55,21 @@ fn show() {
     let Some(seed) = std::env::var("SEED").ok().and_then(|seed| seed.parse::<u64>().ok()) else { return };
     let target = &targets()[0];
     let Described { words, module, binding } = described(&fixed_choices(seed, 400), target);
-    let attached = attach(&words, &module, &binding, &modes()[std::env::var("MODE").map_or(0, |it| it.parse().unwrap())]).unwrap();
+    let attached = attach(
+        &words,
+        &module,
+        &binding,
+        &modes()[std::env::var("MODE").map_or(0, |it| it.parse().unwrap())],
+    )
+    .unwrap();
     println!("{}", eitri::spirv::print(&read(&attached.words).unwrap(), Default::default()));
-    for left in attached.left_out { println!("LEFT {left}"); }
+    for left in attached.left_out {
+        println!("LEFT {left}");
+    }
     println!("{}", module.to_json());
     let raised = raise(&read(&attached.words).expect("is a module"), target).expect("is a model");
     println!("RAISED {}", raised.module.to_json());
-    for left in raised.left_out { println!("LEFT {left}"); }
+    for left in raised.left_out {
+        println!("LEFT {left}");
+    }
 }
