@@ -1,4 +1,5 @@
-//! SPIR-V debug instructions: the table against the specifications, reading, text, and what the validator finds.
+//! SPIR-V debug instructions: the table against the specifications, reading, text, what the validator finds, and kernels
+//! that have them attached, with what other tools make of these.
 #![cfg(feature = "spirv")]
 
 mod assemble;

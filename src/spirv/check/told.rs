@@ -15,7 +15,7 @@ use crate::model::{
 };
 use crate::spirv::binding::Binding;
 use crate::spirv::layout::Layout;
-use crate::spirv::mode::Mode;
+use crate::spirv::mode::{Dimensions, Mode};
 use crate::spirv::opcodes as op;
 use crate::spirv::table::Set;
 use crate::spirv::words::{HEADER, Id};
@@ -47,10 +47,14 @@ pub(super) struct Teller<'m, 's> {
     pub types: Vec<Said>,
     /// The parts of arrays.
     pub arrays: HashMap<Shape, Vec<Part>>,
+    /// Whether an array of each dimension is said by itself.
+    pub is_nested: bool,
     scopes: SecondaryMap<ScopeId, Option<Shape>>,
     /// Parameters of functions, in order.
     parameters: SecondaryMap<FunctionId, Vec<VariableId>>,
     entry_points: HashSet<Id>,
+    /// Declarations of functions that are defined elsewhere.
+    defined: HashSet<FunctionId>,
     told: Told,
     /// What was said that is said once.
     once: HashSet<(Shape, Vec<(String, Shape)>)>,
@@ -99,9 +103,11 @@ impl<'m, 's> Teller<'m, 's> {
             shapes,
             types: Vec::new(),
             arrays: HashMap::new(),
+            is_nested: mode.dimensions == Dimensions::Nested,
             scopes: SecondaryMap::new(),
             parameters,
             entry_points,
+            defined: module.functions().filter_map(|(_, function)| function.specification).collect(),
             told: Told::default(),
             once: HashSet::new(),
         }
@@ -402,8 +408,14 @@ impl<'m, 's> Teller<'m, 's> {
 
     /// A function that a scope is the body of, but is only declared, so that what is in it is not said.
     fn is_declared(&self, id: ScopeId) -> bool {
-        let function = self.module.function_of(id).map(|function| self.module.function(function));
-        function.is_some_and(|function| function.is_declaration)
+        let Some(function) = self.module.function_of(id) else { return false };
+        let data = self.module.function(function);
+        let parent = self.module.scope(data.scope).parent;
+        let is_method =
+            parent.is_some_and(|parent| matches!(self.module.scope(parent).kind, ScopeKind::Type(_)));
+        // Of `OpenCL.DebugInfo.100`, one that only its type has is said as a function, with its parameters.
+        let is_said = self.mode.set == Set::OpenCl && is_method && !self.defined.contains(&function);
+        data.is_declaration && !is_said
     }
 
     fn function_record(&mut self, id: FunctionId) {

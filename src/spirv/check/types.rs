@@ -258,7 +258,13 @@ impl Teller<'_, '_> {
         let ty = self.module.ty(id);
         let mut all: Vec<(String, Shape)> = Vec::new();
         match ty.kind() {
-            TypeKind::Base { .. } | TypeKind::Unspecified { .. } => {}
+            TypeKind::Base { encoding, .. } => {
+                // Where it is declared is said of one of which nothing else is.
+                if word(*encoding).is_none() {
+                    all.push(("line".into(), self.line(None)));
+                }
+            }
+            TypeKind::Unspecified { .. } => all.push(("line".into(), self.line(ty.line()))),
             // Said as a basic type.
             TypeKind::Pointer { .. } if self.types[id.as_u32() as usize].is_basic => {}
             &TypeKind::Typedef { of, .. } => {
@@ -283,7 +289,12 @@ impl Teller<'_, '_> {
                 }
             }
             TypeKind::Composite(composite) => self.composite(id, composite, &mut all),
-            _ => return,
+            // It is said as what it qualifies.
+            TypeKind::Qualified { of, .. } if self.maybe(*of) == self.ty(id) => return,
+            // One of several dimensions may be said as several.
+            TypeKind::Array { .. } if self.is_nested => return,
+            TypeKind::Subroutine { .. } => return,
+            _ => {}
         }
         let is_declared =
             matches!(ty.kind(), TypeKind::Typedef { .. } | TypeKind::Enum { .. } | TypeKind::Composite(_));

@@ -16,6 +16,7 @@ use crate::spirv::table::{Name, Set};
 use crate::spirv::words::Id;
 use crate::target::SpaceId;
 
+const UNSPECIFIED: u32 = 0;
 const ADDRESS: u32 = 1;
 
 const GENERIC_POINTER: u32 = 38;
@@ -125,7 +126,7 @@ impl Globals<'_, '_, '_> {
         ty: Option<TypeId>,
         who: impl FnOnce(&Module) -> (At, String),
     ) -> Result<Word> {
-        let Some(ty) = ty.and_then(|ty| self.stand_ins.get(ty)) else { return self.none() };
+        let Some(ty) = ty.and_then(|ty| self.stand_ins.get(ty)) else { return self.no_type(None) };
         let item = Item::Type(ty);
         if self.types[ty].state == State::Done {
             return self.id(item).map(Word::Id);
@@ -136,7 +137,31 @@ impl Globals<'_, '_, '_> {
         let (at, what) = who(self.module);
         let what = format!("{what}: {} is made of it, and is not said here", self.module.called(ty));
         self.writer.leave_out(at, what);
-        self.none()
+        self.no_type(Some(ty))
+    }
+
+    /// What stands for a type that cannot be said, or for none.
+    fn no_type(&mut self, ty: Option<TypeId>) -> Result<Word> {
+        if self.writer.mode.has_none_types {
+            return self.none();
+        }
+        let name = match ty {
+            Some(ty) => self.name(self.module.types[ty].name())?,
+            None => self.text("void")?,
+        };
+        let size = self.writer.constant(0)?;
+        let operands: [_; 4] = basic_type(name, size.into(), UNSPECIFIED);
+        self.shared(Name::TypeBasic, operands.into_iter().collect()).map(Word::Id)
+    }
+
+    /// An instruction that is written once, however often it is said.
+    fn shared(&mut self, name: Name, operands: Operands) -> Result<Id> {
+        if let Some(&id) = self.shared.get(&operands) {
+            return Ok(id);
+        }
+        let id = self.writer.instruction(name, &operands)?;
+        self.shared.insert(operands, id);
+        Ok(id)
     }
 
     /// Writes a type.
@@ -225,13 +250,7 @@ impl Globals<'_, '_, '_> {
     }
 
     fn basic(&mut self, id: TypeId, name: Word, size: Word, encoding: u32) -> Result<()> {
-        let operands = [
-            (Field::Name, name),
-            (Field::Size, size),
-            (Field::Encoding, encoding.into()),
-            (Field::Flags, 0.into()),
-        ];
-        self.define(id, Name::TypeBasic, &operands)
+        self.define(id, Name::TypeBasic, &basic_type(name, size, encoding))
     }
 
     /// A `DebugTypeFunction`, which may be one that was written before. What is named later makes it another.
@@ -255,15 +274,10 @@ impl Globals<'_, '_, '_> {
             let ty = self.type_word(ty, who)?;
             operands.push((Field::ParameterType, ty));
         }
-        if known.is_none()
-            && let Some(&id) = self.signatures.get(&operands)
-        {
-            return Ok(id);
+        match known {
+            Some(id) => self.writer.define(id, Name::TypeFunction, &operands).map(|()| id),
+            None => self.shared(Name::TypeFunction, operands),
         }
-        let id = known.map_or_else(|| self.writer.fresh(), Ok)?;
-        self.writer.define(id, Name::TypeFunction, &operands)?;
-        self.signatures.entry(operands).or_insert(id);
-        Ok(id)
     }
 
     /// A class or structure, or a name of one or a qualified one, as an operand.
@@ -293,7 +307,7 @@ impl Globals<'_, '_, '_> {
                     self.module.called(id)
                 );
                 self.writer.leave_out(self.module.at_type(id), what);
-                0
+                UNSPECIFIED
             }
         }
     }
@@ -455,6 +469,10 @@ impl Globals<'_, '_, '_> {
         operands.push((Field::Flags, flags.into()));
         self.define(id, Name::TypeComposite, &operands)
     }
+}
+
+fn basic_type(name: Word, size: Word, encoding: u32) -> [(Field, Word); 4] {
+    [(Field::Name, name), (Field::Size, size), (Field::Encoding, encoding.into()), (Field::Flags, 0.into())]
 }
 
 /// The tag of a structure.

@@ -252,8 +252,9 @@ impl<'f, 'a> Raiser<'f, 'a> {
 
     /// The unit that one of the types is declared in which a type is made of; not far inside, at least.
     fn unit_by_parts(&mut self, id: Id) -> Option<UnitId> {
-        const FIELDS: [Field; 8] = [
+        const FIELDS: [Field; 9] = [
             Field::BaseType,
+            Field::ComponentCount,
             Field::VectorType,
             Field::ComponentType,
             Field::Parent,

@@ -98,6 +98,9 @@ impl<'a> Raiser<'_, 'a> {
             }
         };
         let line = self.import_line(fact, unit);
+        if line.is_none() && self.word(fact, Field::Column) != 0 {
+            self.list(fact, "its column is of no line, and is not described");
+        }
         let mut import = self.m.import(scope, what).map_err(refused)?;
         if !name.is_empty() {
             import.name(&name).map_err(refused)?;

@@ -101,6 +101,9 @@ impl<'a> Raiser<'_, 'a> {
             }
             Name::TypeFunction => {
                 let returns = self.pointee(fact, Field::ReturnType, unit)?;
+                let mut flags = Flags(self.word(fact, Field::Flags));
+                flags.take(flags::PROTOTYPED);
+                self.rest(fact, flags);
                 let mut parameters = Vec::new();
                 for id in fact.ids(Field::ParameterType) {
                     match self.types.get(&(self.not_template(id), unit)) {
@@ -144,6 +147,7 @@ impl<'a> Raiser<'_, 'a> {
     fn basic(&mut self, fact: &Fact<'a>, unit: UnitId) -> Made<TypeId> {
         let name = self.text(fact, Field::Name);
         let (bits, number) = (self.number(fact, Field::Size), self.number(fact, Field::Encoding));
+        self.rest(fact, Flags(self.word(fact, Field::Flags)));
         let encoding = number.and_then(|number| *ENCODINGS.get(usize::try_from(number).ok()?)?);
         if fact.operand(Field::FpEncoding).is_some() {
             let number = self.word(fact, Field::FpEncoding);
@@ -279,6 +283,11 @@ impl<'a> Raiser<'_, 'a> {
         let ty = match opaque {
             Some(name) if !is_forward && !has_members => {
                 let ty = self.m.unspecified_type(unit, name).map_err(refused)?;
+                let is_plain =
+                    self.text(fact, Field::LinkageName).is_empty() && kind == CompositeKind::Struct;
+                if !is_plain || flags.0 != 0 {
+                    self.list(fact, "nothing but its name is described");
+                }
                 self.declared(fact, unit, ty);
                 return Ok(ty);
             }
