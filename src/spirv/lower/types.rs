@@ -48,7 +48,7 @@ impl Globals<'_, '_, '_> {
                         && self.counts(variable)
                     {
                         let function =
-                            self.module.function_of(self.module.variables[self.origin(variable)].scope);
+                            self.related.function_of(self.module.variables[self.origin(variable)].scope);
                         function.map(Item::Function).into_iter().for_each(&mut each);
                     }
                 }

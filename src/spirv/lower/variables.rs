@@ -44,7 +44,7 @@ impl Globals<'_, '_, '_> {
     /// Whether it is said by a `DebugGlobalVariable`: it is in no function, or is an `OpVariable` of the module.
     fn is_global(&self, id: VariableId) -> bool {
         let scope = self.module.variables[id].scope;
-        self.module.function_of(scope).is_none() || self.binding.global_id(id).is_some()
+        self.related.function_of(scope).is_none() || self.binding.global_id(id).is_some()
     }
 
     /// Writes a variable or static member.
@@ -66,7 +66,8 @@ impl Globals<'_, '_, '_> {
         let mut flags = if variable.is_artificial { flags::ARTIFICIAL } else { 0 };
         let result = self.id(Item::Variable(id))?;
         if !is_global {
-            let function = module.function_of(variable.scope).map(|function| &module.functions[function]);
+            let function =
+                self.related.function_of(variable.scope).map(|function| &module.functions[function]);
             if function.is_some_and(|function| function.object_pointer == Some(id)) {
                 flags |= flags::OBJECT_POINTER;
             }
