@@ -114,7 +114,8 @@ impl Globals<'_, '_, '_> {
         Ok(value)
     }
 
-    /// An integer of a type as a constant; what is less than 32 bits as its sign asks.
+    /// An integer of a type as a constant: of 32 bits where the type has no more or its first 32 bits say it, else of
+    /// 64. So a negative number of 64 bits is not mistaken for one of 32 without sign.
     pub(super) fn integer(&mut self, ty: TypeId, bytes: &[u8]) -> Result<Option<Id>> {
         let module = self.module;
         if bytes.is_empty() || bytes.len() > 8 || !is_integer(module, ty) {
@@ -129,7 +130,7 @@ impl Globals<'_, '_, '_> {
         let mut value = u64::from_le_bytes(all);
         if module.is_signed(ty) == Some(true) {
             value = ((value << unused) as i64 >> unused) as u64;
-            if i32::try_from(value as i64).is_ok() {
+            if bytes.len() <= 4 {
                 value = u64::from(value as u32);
             }
         }
