@@ -1,6 +1,7 @@
 //! What neither set has words for.
 
 use super::entities::Globals;
+use crate::model::{ScopeKind, TypeKind};
 
 impl Globals<'_, '_, '_> {
     /// Lists it.
@@ -9,6 +10,19 @@ impl Globals<'_, '_, '_> {
         for (id, ty) in &module.types {
             if let Some(bytes) = ty.alignment {
                 self.leave_of_type(id, &format!("its alignment of {bytes} bytes"));
+            }
+            let has_place = matches!(
+                ty.kind,
+                TypeKind::Composite(_)
+                    | TypeKind::Enum { .. }
+                    | TypeKind::Typedef { .. }
+                    | TypeKind::Unspecified { .. }
+            );
+            if !has_place && ty.line.is_some() {
+                self.leave_of_type(id, "where it is declared");
+            }
+            if !has_place && module.scopes[ty.scope].kind != ScopeKind::Unit {
+                self.leave_of_type(id, "what it is declared in");
             }
         }
         for id in module.functions.keys() {

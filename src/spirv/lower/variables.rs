@@ -176,6 +176,13 @@ impl Globals<'_, '_, '_> {
             (is_local && variable.is_constant, "its value"),
             (is_local && variable.linkage_name.is_some(), "its linkage name"),
             (is_local && variable.is_external, "that it is external"),
+            (is_local && variable.is_declaration, "that it is defined elsewhere"),
+            (is_local && variable.accessibility.is_some(), "who may name it"),
+            (is_local && variable.kind == VariableKind::Constant, "that it is a named constant"),
+            (
+                !is_local && variable.is_constant && self.binding.global_id(id).is_some(),
+                "its value: what is bound to it is said",
+            ),
             (is_member && variable.linkage_name.is_some(), "its linkage name"),
             (
                 is_member && self.binding.global_id(id).is_some(),
