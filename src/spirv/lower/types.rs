@@ -49,7 +49,7 @@ impl Globals<'_, '_, '_> {
                         && self.counts(variable)
                     {
                         let function =
-                            self.module.function_of(self.module.variables[self.origin(variable)].scope);
+                            self.related.function_of(self.module.variables[self.origin(variable)].scope);
                         function.map(Item::Function).into_iter().for_each(&mut each);
                     }
                 }
@@ -434,11 +434,13 @@ impl Globals<'_, '_, '_> {
         operands.push((Field::Size, self.number(bits, who)?));
         operands.push((Field::Flags, if is_class { flags::ENUM_CLASS } else { 0 }.into()));
         let mut said = Vec::new();
+        // Of a negative one the bits of its two's complement, which of a wider type are another number.
+        let is_narrow = module.types[of].bits.is_none_or(|bits| bits <= 32);
         for &(name, value) in enumerators {
-            // Of a negative one the bits of its two's complement.
-            match i32::try_from(value).map(|value| value as u32).or_else(|_| u32::try_from(value)) {
-                Ok(value) => said.push((name, value)),
-                Err(_) => {
+            let negative = i32::try_from(value).ok().filter(|_| is_narrow).map(|value| value as u32);
+            match negative.or_else(|| u32::try_from(value).ok()) {
+                Some(value) => said.push((name, value)),
+                None => {
                     let (name, ty) = (module.string(name), module.called(id));
                     let what = format!("{ty}: its enumerator `{name}`: {value} does not fit 32 bits");
                     self.writer.leave_out(module.at_type(id), what);
