@@ -372,7 +372,16 @@ impl Making<'_> {
                 4 if whole.is_some() => {
                     let count = self.c.one(&[2, 3, 4, 8]);
                     let room = if count == 3 { 4 } else { count };
-                    (m.vector(unit, of, count).expect("a type"), bits.map(|bits| bits * room))
+                    let (vector, bits) =
+                        (m.vector(unit, of, count).expect("a type"), bits.map(|bits| bits * room));
+                    match self.c.below(3) {
+                        0 => {
+                            let is_column_major = self.c.maybe();
+                            let matrix = m.matrix(unit, vector, 2, is_column_major).expect("a type");
+                            (matrix, bits.map(|bits| bits * 2))
+                        }
+                        _ => (vector, bits),
+                    }
                 }
                 5 => {
                     let of = Some(of).filter(|_| self.c.maybe());

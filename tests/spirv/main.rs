@@ -17,6 +17,7 @@ mod metadata;
 mod printed;
 mod raise;
 mod random;
+mod readme;
 mod rules;
 #[path = "../common/tools.rs"]
 mod tools;

@@ -19,25 +19,9 @@ impl Globals<'_, '_, '_> {
         self.module.scopes[scope].parent.unwrap_or(scope)
     }
 
-    /// The scope, or the one around it that is a lexical scope of the set: an inlined body is the function, and a block
-    /// of one is the block of the function that it is an instance of.
-    pub(super) fn lexical(&self, mut scope: ScopeId) -> ScopeId {
-        loop {
-            let data = &self.module.scopes[scope];
-            scope = match data.kind {
-                ScopeKind::Function(function) if !self.related.has_body(function) => self.parent(scope),
-                ScopeKind::Inlined { function, .. } => self.module.functions[function].scope,
-                ScopeKind::Block if self.related.inlined[scope].is_some() => {
-                    data.origin.unwrap_or_else(|| self.parent(scope))
-                }
-                _ => return scope,
-            };
-        }
-    }
-
     /// What is written for the lexical scope, if it is no unit.
     pub(super) fn scope_item(&self, scope: ScopeId) -> Option<Item> {
-        let scope = self.lexical(scope);
+        let scope = self.related.lexical(scope);
         match self.module.scopes[scope].kind {
             ScopeKind::Unit => None,
             ScopeKind::Function(function) => Some(Item::Function(function)),
@@ -49,15 +33,14 @@ impl Globals<'_, '_, '_> {
     /// The lexical scope that something can be said to be in now: not a function or type that is being written because of
     /// it, nor a block of such a function, but what is around that.
     fn reachable(&self, scope: ScopeId) -> ScopeId {
-        let mut wider = self.lexical(scope);
+        let mut wider = self.related.lexical(scope);
         loop {
             // A block is of its function, and a namespace of its unit, whatever else is cut.
-            let mut whole = wider;
-            while let ScopeKind::Block | ScopeKind::Namespace { .. } = self.module.scopes[whole].kind {
-                whole = self.lexical(self.parent(whole));
-            }
+            let whole = self.related.whole(wider);
             match self.scope_item(whole) {
-                Some(item) if self.state(item) == State::Open => wider = self.lexical(self.parent(whole)),
+                Some(item) if self.state(item) == State::Open => {
+                    wider = self.related.lexical(self.parent(whole))
+                }
                 _ => return wider,
             }
         }
@@ -74,7 +57,7 @@ impl Globals<'_, '_, '_> {
         scope: ScopeId,
         who: impl FnOnce(&Module) -> (At, String),
     ) -> Result<Word> {
-        let (own, wider) = (self.lexical(scope), self.reachable(scope));
+        let (own, wider) = (self.related.lexical(scope), self.reachable(scope));
         if own != wider
             && self.has_later()
             && let Some(item) = self.scope_item(own)
@@ -242,7 +225,7 @@ impl Globals<'_, '_, '_> {
 
     /// The file that the lexical scope is said to be of.
     fn file_of(&self, scope: ScopeId) -> Option<crate::model::FileId> {
-        let scope = self.lexical(scope);
+        let scope = self.related.lexical(scope);
         let data = &self.module.scopes[scope];
         let line = match data.kind {
             ScopeKind::Function(function) => self.line_of(function),

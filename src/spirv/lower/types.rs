@@ -49,7 +49,7 @@ impl Globals<'_, '_, '_> {
                         && self.counts(variable)
                     {
                         let function =
-                            self.module.function_of(self.module.variables[self.origin(variable)].scope);
+                            self.related.function_of(self.module.variables[self.origin(variable)].scope);
                         function.map(Item::Function).into_iter().for_each(&mut each);
                     }
                 }
@@ -85,7 +85,9 @@ impl Globals<'_, '_, '_> {
                     }
                 }
             }
-            TypeKind::Vector { of: ty, .. } | TypeKind::Enum { of: ty, .. } => of(*ty),
+            TypeKind::Vector { of: ty, .. }
+            | TypeKind::Matrix { of: ty, .. }
+            | TypeKind::Enum { of: ty, .. } => of(*ty),
             TypeKind::MemberPointer { class, to } => [*class, *to].into_iter().for_each(of),
             TypeKind::Subroutine { returns, parameters } => {
                 returns.iter().chain(parameters).copied().for_each(of)
@@ -227,6 +229,7 @@ impl Globals<'_, '_, '_> {
             }
             TypeKind::Array { of, dimensions, stride_bits } => self.array(id, *of, dimensions, *stride_bits),
             &TypeKind::Vector { of, count } => self.vector(id, of, count),
+            &TypeKind::Matrix { of, count, is_column_major } => self.matrix(id, of, count, is_column_major),
             TypeKind::Composite(composite) => self.composite(id, composite),
             TypeKind::Enum { name, of, enumerators, is_class } => {
                 self.enumeration(id, *name, *of, enumerators, *is_class)
@@ -346,38 +349,65 @@ impl Globals<'_, '_, '_> {
         }
     }
 
+    /// What a `DebugTypeVector` is of, and how many elements it has; `None` where the mode has no such vector.
+    fn as_vector(&self, of: TypeId, count: u64) -> Option<(TypeId, u32)> {
+        let literal = u32::try_from(count).ok()?;
+        match self.writer.mode.vector {
+            Vectors::Any => Some((of, literal)),
+            Vectors::Short if (1..=4).contains(&count) => Some((self.stand_ins.basic(of)?, literal)),
+            Vectors::Short => None,
+        }
+    }
+
     fn vector(&mut self, id: TypeId, of: TypeId, count: u64) -> Result<()> {
-        let module = self.module;
-        let who = |module: &Module| (module.at_type(id), module.called(id));
-        let basic = self.stand_ins.basic(of);
-        let is_short = (1..=4).contains(&count) && basic.is_some();
-        let whole = of;
-        let (of, literal) = match (self.writer.mode.vector, u32::try_from(count)) {
-            (Vectors::Any, Ok(count)) => (of, Some(count)),
-            (Vectors::Short, Ok(count)) if is_short => (basic.unwrap_or(of), Some(count)),
-            _ => (of, None),
-        };
-        match literal {
-            Some(count) => {
-                if of != whole {
-                    self.leave_of_type(id, &format!("that its elements are {}", module.called(whole)));
-                }
+        match self.as_vector(of, count) {
+            Some((of, literal)) => {
+                let who = |module: &Module| (module.at_type(id), module.called(id));
                 let base = self.type_word(Some(of), who)?;
-                let operands = [(Field::BaseType, base), (Field::ComponentCount, count.into())];
+                let operands = [(Field::BaseType, base), (Field::ComponentCount, literal.into())];
                 self.define(id, Name::TypeVector, &operands)
             }
-            None => {
-                let what = format!(
-                    "{}: that it is a vector of {count} elements; it is said as an array",
-                    module.called(id)
-                );
-                self.writer.leave_out(module.at_type(id), what);
-                let base = self.type_word(Some(of), who)?;
-                let count = self.fixed_count(id, count)?;
-                let operands = [(Field::BaseType, base), (Field::ComponentCount, count)];
-                self.define(id, Name::TypeArray, &operands)
+            None => self.as_array(id, of, count, &format!("a vector of {count} elements"), "an array"),
+        }
+    }
+
+    /// A matrix: where there are none, and of what is said as no vector, an array, which has the same bits.
+    fn matrix(&mut self, id: TypeId, vector: TypeId, count: u64, is_column_major: bool) -> Result<()> {
+        let is_vector = match self.module.types[vector].kind {
+            TypeKind::Vector { of, count } => self.as_vector(of, count).is_some(),
+            _ => false,
+        };
+        match u32::try_from(count) {
+            Ok(literal) if is_vector && self.writer.is_shader() => {
+                let who = |module: &Module| (module.at_type(id), module.called(id));
+                let operands = [
+                    (Field::VectorType, self.type_word(Some(vector), who)?),
+                    (Field::VectorCount, literal.into()),
+                    (Field::ColumnMajor, self.writer.boolean(is_column_major)?.into()),
+                ];
+                self.define(id, Name::TypeMatrix, &operands)
+            }
+            _ => {
+                let vectors = if is_column_major { "columns" } else { "rows" };
+                self.as_array(
+                    id,
+                    vector,
+                    count,
+                    &format!("a matrix of {count} {vectors}"),
+                    "an array of them",
+                )
             }
         }
+    }
+
+    /// Something that has `count` elements, as an array of them.
+    fn as_array(&mut self, id: TypeId, of: TypeId, count: u64, what: &str, array: &str) -> Result<()> {
+        self.leave_of_type(id, &format!("that it is {what}; it is said as {array}"));
+        let who = |module: &Module| (module.at_type(id), module.called(id));
+        let base = self.type_word(Some(of), who)?;
+        let count = self.fixed_count(id, count)?;
+        let operands = [(Field::BaseType, base), (Field::ComponentCount, count)];
+        self.define(id, Name::TypeArray, &operands)
     }
 
     fn enumeration(
@@ -404,11 +434,13 @@ impl Globals<'_, '_, '_> {
         operands.push((Field::Size, self.number(bits, who)?));
         operands.push((Field::Flags, if is_class { flags::ENUM_CLASS } else { 0 }.into()));
         let mut said = Vec::new();
+        // Of a negative one the bits of its two's complement, which of a wider type are another number.
+        let is_narrow = module.types[of].bits.is_none_or(|bits| bits <= 32);
         for &(name, value) in enumerators {
-            // Of a negative one the bits of its two's complement.
-            match i32::try_from(value).map(|value| value as u32).or_else(|_| u32::try_from(value)) {
-                Ok(value) => said.push((name, value)),
-                Err(_) => {
+            let negative = i32::try_from(value).ok().filter(|_| is_narrow).map(|value| value as u32);
+            match negative.or_else(|| u32::try_from(value).ok()) {
+                Some(value) => said.push((name, value)),
+                None => {
                     let (name, ty) = (module.string(name), module.called(id));
                     let what = format!("{ty}: its enumerator `{name}`: {value} does not fit 32 bits");
                     self.writer.leave_out(module.at_type(id), what);

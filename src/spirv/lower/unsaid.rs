@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::entities::Globals;
-use crate::model::{FunctionId, ScopeId};
+use crate::model::{FunctionId, ScopeId, ScopeKind, TypeKind};
 
 impl Globals<'_, '_, '_> {
     /// Lists it.
@@ -12,6 +12,19 @@ impl Globals<'_, '_, '_> {
         for (id, ty) in &module.types {
             if let Some(bytes) = ty.alignment {
                 self.leave_of_type(id, &format!("its alignment of {bytes} bytes"));
+            }
+            let has_place = matches!(
+                ty.kind,
+                TypeKind::Composite(_)
+                    | TypeKind::Enum { .. }
+                    | TypeKind::Typedef { .. }
+                    | TypeKind::Unspecified { .. }
+            );
+            if !has_place && ty.line.is_some() {
+                self.leave_of_type(id, "where it is declared");
+            }
+            if !has_place && module.scopes[ty.scope].kind != ScopeKind::Unit {
+                self.leave_of_type(id, "what it is declared in");
             }
         }
         for id in module.functions.keys() {

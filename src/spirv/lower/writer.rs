@@ -79,6 +79,9 @@ pub(super) struct Writer<'a> {
     has_relaxed_extension: bool,
     constants: HashMap<(bool, u64), Id>,
     undefined: Option<Id>,
+    /// `OpConstantFalse` and `OpConstantTrue`.
+    booleans: [Option<Id>; 2],
+    bool_type: Option<Id>,
     pub(super) expressions: Expressions,
 }
 
@@ -101,6 +104,8 @@ impl<'a> Writer<'a> {
             has_relaxed_extension: false,
             constants: HashMap::new(),
             undefined: None,
+            booleans: [None; 2],
+            bool_type: None,
             expressions: Expressions::default(),
         };
         writer.look();
@@ -262,6 +267,30 @@ impl<'a> Writer<'a> {
         };
         self.integers[index] = Some(ty);
         Ok(ty)
+    }
+
+    /// A truth value: one of the module, or a new one.
+    pub fn boolean(&mut self, is: bool) -> Result<Id> {
+        let index = usize::from(is);
+        if let Some(id) = self.booleans[index] {
+            return Ok(id);
+        }
+        let opcode = [op::CONSTANT_FALSE, op::CONSTANT_TRUE][index];
+        let id = match self.there(|it, _| it == opcode) {
+            Some(id) => id,
+            None => {
+                let ty = match (self.there(|it, _| it == op::TYPE_BOOL), self.bool_type) {
+                    (Some(ty), _) | (None, Some(ty)) => ty,
+                    (None, None) => self.declare(op::TYPE_BOOL, &[])?,
+                };
+                self.bool_type = Some(ty);
+                let id = self.ids.fresh()?;
+                self.out.constants.extend([3 << 16 | u32::from(opcode), ty.0, id.0]);
+                id
+            }
+        };
+        self.booleans[index] = Some(id);
+        Ok(id)
     }
 
     /// An `OpUndef`: the value of a variable that nothing holds.

@@ -59,7 +59,6 @@ pub struct Raised {
 /// | a basic type that is `Unspecified`, or has no size | a type of which only the name is known |
 /// | a floating-point number that is not IEEE 754's, a cooperative matrix | a type of which only the name is known |
 /// | a vector whose length is an id | a vector, if the number is known |
-/// | a matrix | an array of vectors |
 /// | an enumeration without an underlying type | one of unsigned numbers of its size |
 /// | a parameter of a function's type that no variable is for | a parameter without a name |
 /// | several discriminators of a block | a block in it for each |

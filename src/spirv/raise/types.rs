@@ -74,9 +74,10 @@ impl<'a> Raiser<'_, 'a> {
             }
             Name::TypeMatrix => {
                 let of = self.ty(fact, Field::VectorType, unit)?;
-                let count = self.number(fact, Field::VectorCount);
-                self.list(fact, "a matrix is described as an array of vectors");
-                self.m.array(unit, of, &[count]).map_err(refused)
+                let count =
+                    self.number(fact, Field::VectorCount).ok_or("how many vectors it has is not known")?;
+                let major = self.number(fact, Field::ColumnMajor).ok_or("its order is not known")?;
+                self.m.matrix(unit, of, count, major != 0).map_err(refused)
             }
             Name::TypeVectorId => {
                 let of = self.ty(fact, Field::ComponentType, unit)?;
