@@ -1,28 +1,59 @@
-//! A model from debug instructions.
+//! A model from debug instructions: what the modules with every instruction describe, and what of them cannot be
+//! described.
 
-use eitri::spirv::{raise, read};
-use eitri::target::Target;
+use std::fmt::Write;
+
+use eitri::spirv::{Statement, raise, read};
+use eitri::target::{Gfx, Target, Wave};
 
 use crate::assemble::assemble;
+use crate::common::check_golden;
 use crate::{OPENCL, SHADER};
 
-#[test]
-fn show() {
-    for file in std::env::var("SHOW").unwrap_or_default().split(' ').filter(|it| !it.is_empty()) {
-        let words = eitri::spirv::from_bytes(&std::fs::read(file).unwrap()).unwrap();
-        one(&words);
+/// The description, what the module has of it, and what is left out.
+fn raised(text: &str) -> String {
+    let words = assemble(text).words;
+    let target = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("is known");
+    let raised = raise(&read(&words).expect("reads"), &target).expect("can be described");
+    let (module, binding) = (&raised.module, &raised.binding);
+    let mut text = module.to_json();
+    for (id, _) in module.functions() {
+        if let Some(code) = binding.function_id(id) {
+            writeln!(text, "{id} is {code}").expect("is text");
+        }
     }
-    for text in [OPENCL, SHADER] {
-        one(&assemble(text).words);
+    for (id, _) in module.variables() {
+        if let Some(held) = binding.global_id(id) {
+            writeln!(text, "{id} is {held}").expect("is text");
+        }
     }
+    for (position, statement) in binding.statements() {
+        let what = match statement {
+            Statement::Scope(scope) => format!("scope {}", scope.map_or("none".into(), |it| it.to_string())),
+            Statement::Line(Some(line)) => format!("line {} {}:{}", line.file, line.line, line.column),
+            Statement::Line(None) => "line none".into(),
+            Statement::Declare { variable, held } => {
+                let held = &binding.held()[*held as usize];
+                format!("{variable} is where {} is: {:?}", held.id(), held.operations(true))
+            }
+            Statement::Value { variable, held, count } => {
+                let all = &binding.held()[*held as usize..][..*count as usize];
+                let text = all
+                    .iter()
+                    .map(|held| format!("{} {:?} {:?}", held.id(), held.indexes(), held.operations(false)));
+                format!("{variable} is {}", text.collect::<Vec<_>>().join(", "))
+            }
+        };
+        writeln!(text, "{position:?}: {what}").expect("is text");
+    }
+    for left in &raised.left_out {
+        writeln!(text, "left out: {left}").expect("is text");
+    }
+    text
 }
 
-fn one(words: &[u32]) {
-    let facts = read(words).unwrap();
-    let raised = raise(&facts, &Target::named("amdgpu-gfx1030-wave32").unwrap()).unwrap();
-    println!("{}", raised.module.to_json());
-    println!("{:#?}", raised.binding);
-    for left in &raised.left_out {
-        println!("LEFT {left}");
-    }
+#[test]
+fn every_instruction_is_described_or_listed() {
+    check_golden("spirv/opencl.raised.txt", &raised(OPENCL));
+    check_golden("spirv/shader.raised.txt", &raised(SHADER));
 }
