@@ -212,6 +212,11 @@ impl Held {
         self.how != How::Value || !self.steps.is_empty()
     }
 
+    /// Whether it is said by some bits of what was computed.
+    pub(crate) fn has_bit_piece(&self) -> bool {
+        self.taken.is_some() || self.steps.iter().any(|step| matches!(step, DebugOperation::BitPiece { .. }))
+    }
+
     /// The bits that are taken of what the id holds: the first, and how many.
     pub(crate) fn taken_bits(&self) -> Option<(u32, u32)> {
         self.taken

@@ -372,7 +372,16 @@ impl Making<'_> {
                 4 if whole.is_some() => {
                     let count = self.c.one(&[2, 3, 4, 8]);
                     let room = if count == 3 { 4 } else { count };
-                    (m.vector(unit, of, count).expect("a type"), bits.map(|bits| bits * room))
+                    let (vector, bits) =
+                        (m.vector(unit, of, count).expect("a type"), bits.map(|bits| bits * room));
+                    match self.c.below(3) {
+                        0 => {
+                            let is_column_major = self.c.maybe();
+                            let matrix = m.matrix(unit, vector, 2, is_column_major).expect("a type");
+                            (matrix, bits.map(|bits| bits * 2))
+                        }
+                        _ => (vector, bits),
+                    }
                 }
                 5 => {
                     let of = Some(of).filter(|_| self.c.maybe());
@@ -429,7 +438,8 @@ impl Making<'_> {
         };
         let ty = ty.expect("a type");
         self.described_type(ty, true);
-        let access = [None, Some(Accessibility::Public), Some(Accessibility::Private), Some(Accessibility::Protected)];
+        let access =
+            [None, Some(Accessibility::Public), Some(Accessibility::Private), Some(Accessibility::Protected)];
         let mut at = 0;
         for (of, bits) in members {
             let name = self.name("m");
@@ -478,7 +488,10 @@ impl Making<'_> {
                 .expect("a parameter")
                 .template(ty, Template::named("A", "vector"))
                 .expect("a parameter")
-                .template(ty, Template::pack("P", vec![Template::ty("", None), Template::ty("U", Some(uint))]))
+                .template(
+                    ty,
+                    Template::pack("P", vec![Template::ty("", None), Template::ty("U", Some(uint))]),
+                )
                 .expect("a parameter");
         }
         if self.c.maybe() {
@@ -583,7 +596,8 @@ impl Making<'_> {
         if self.c.maybe() {
             // An array that has as many elements as a parameter says, and one that is a type of the function.
             if let Some(&count) = inside.words.first() {
-                let array = self.m.array_of(self.unit, uint, &[Extent::variable(count)], None).expect("a type");
+                let array =
+                    self.m.array_of(self.unit, uint, &[Extent::variable(count)], None).expect("a type");
                 let pointer = self.m.pointer(self.unit, Some(array)).expect("a type");
                 let name = self.name("vla");
                 let variable = self.m.variable(id, &name, pointer).expect("a variable").id();
@@ -661,10 +675,9 @@ impl Making<'_> {
                     0 => vec![Held::pointer(id).plus(self.c.one(&[-8, 4]))],
                     1 => vec![Held::value(id).plus(self.c.one(&[-1, 12]))],
                     2 => vec![Held::pointer(id).in_space(3)],
-                    3 if bits == 64 => vec![
-                        Held::value(id).index(0).bits(0..32),
-                        Held::value(id).index(1).bits(32..64),
-                    ],
+                    3 if bits == 64 => {
+                        vec![Held::value(id).index(0).bits(0..32), Held::value(id).index(1).bits(32..64)]
+                    }
                     4 => vec![],
                     5 => vec![Held::expression(
                         id,

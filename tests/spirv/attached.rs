@@ -2,6 +2,7 @@
 
 mod bind;
 mod describe;
+mod everything;
 mod outside;
 mod translated;
 
@@ -58,18 +59,5 @@ fn kernels_are_printed() {
             text += &format!("; left out: {left}\n");
         }
         check_golden(&format!("spirv/kernels/{}.txt", bound.name), &text);
-    }
-}
-
-/// Not a test: writes all modules to a folder.
-#[test]
-fn zz_write() {
-    let Some(folder) = std::env::var_os("K6_OUT") else { return };
-    let folder = std::path::Path::new(&folder);
-    for bound in all() {
-        for mode in modes() {
-            let name = format!("{}.{}.{:?}.spv", bound.name, mode.name, mode.set);
-            std::fs::write(folder.join(name), crate::bytes(&bound.attached(&mode).words)).unwrap();
-        }
     }
 }

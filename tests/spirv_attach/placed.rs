@@ -1,6 +1,6 @@
 //! What is said in functions, and where.
 
-use eitri::spirv::{DebugOperation, Held, Mode, Set, attach, read};
+use eitri::spirv::{Binding, DebugOperation, Held, Mode, Set, attach, read};
 use pretty_assertions::assert_eq;
 
 use crate::support::{Case, lines};
@@ -380,13 +380,40 @@ fn both_sets() {
         attach(&first.words, &case.module, &binding, &Mode::exact(Set::Shader)).expect("is attached");
     assert_eq!(second.detach(), first.words);
     let facts = read(&second.words).expect("reads");
-    for set in Set::ALL {
+    for set in [Set::OpenCl, Set::Shader] {
         assert!(facts.iter().any(|fact| fact.set == set));
     }
+    let later = attach(&second.words, &case.module, &binding, &Mode::exact(Set::Shader101));
+    let error = later.expect_err("another version is there").to_string();
+    assert!(
+        error.ends_with("the module has instructions of NonSemantic.Shader.DebugInfo.100 already"),
+        "{error}"
+    );
     let error =
         attach(&first.words, &case.module, &binding, &Mode::exact(Set::OpenCl)).expect_err("is there");
     assert!(
         error.to_string().ends_with("the module has instructions of OpenCL.DebugInfo.100 already"),
         "{error}"
     );
+}
+
+/// `OpLine` is there in both sets, `DebugLine` in one.
+#[test]
+fn lines_as_the_mode_has_them() {
+    let case = Case::new();
+    let mut binding = case.bound();
+    binding.line(case.start("last"), case.line(4)).no_line(case.after("sum"));
+    let shown = |binding: &Binding, mode: &Mode| {
+        let shown = case.shown(binding, mode);
+        shown.into_iter().filter(|line| line.contains("line")).collect::<Vec<_>>()
+    };
+    // At one position the last one holds, and of nothing there is nothing to end.
+    assert_eq!(shown(&binding, &Mode::exact(Set::Shader)), [""; 0]);
+    binding.line(case.start("last"), case.line(5));
+    let mode = Mode { has_debug_lines: false, ..Mode::exact(Set::Shader) };
+    assert_eq!(shown(&binding, &mode), ["line scale.cl:5:5"]);
+    assert_eq!(shown(&binding, &Mode::exact(Set::Shader)), ["line 5:5"]);
+    let mode = Mode { has_debug_lines: true, ..Mode::exact(Set::OpenCl) };
+    let error = attach(&case.words, &case.module, &binding, &mode).expect_err("there is none");
+    assert_eq!(error.to_string(), "OpenCL.DebugInfo.100 has no DebugLine");
 }

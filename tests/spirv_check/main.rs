@@ -6,3 +6,4 @@ mod described;
 #[path = "../common/random.rs"]
 mod random;
 mod round;
+mod sabotage;

@@ -33,11 +33,8 @@ fn comes_back(choices: &[u16], target: &Target) {
 
 #[test]
 fn fixed_modules_come_back() {
-    for seed in 0..64 {
-        println!("seed {seed}");
-        for target in targets() {
-            comes_back(&fixed_choices(seed, 400), &target);
-        }
+    for (seed, target) in (0..24).zip(targets().iter().cycle()) {
+        comes_back(&fixed_choices(seed, 400), target);
     }
 }
 
@@ -48,18 +45,4 @@ proptest! {
     fn random_modules_come_back(choices in choices(600), target in 0..6usize) {
         comes_back(&choices, &targets()[target]);
     }
-}
-
-#[test]
-fn show() {
-    let Some(seed) = std::env::var("SEED").ok().and_then(|seed| seed.parse::<u64>().ok()) else { return };
-    let target = &targets()[0];
-    let Described { words, module, binding } = described(&fixed_choices(seed, 400), target);
-    let attached = attach(&words, &module, &binding, &modes()[std::env::var("MODE").map_or(0, |it| it.parse().unwrap())]).unwrap();
-    println!("{}", eitri::spirv::print(&read(&attached.words).unwrap(), Default::default()));
-    for left in attached.left_out { println!("LEFT {left}"); }
-    println!("{}", module.to_json());
-    let raised = raise(&read(&attached.words).expect("is a module"), target).expect("is a model");
-    println!("RAISED {}", raised.module.to_json());
-    for left in raised.left_out { println!("LEFT {left}"); }
 }

@@ -12,6 +12,7 @@ mod limits;
 mod modes;
 mod names;
 mod order;
+mod outside;
 mod said;
 mod scopes;
 mod templates;

@@ -183,6 +183,42 @@ fn numbers_of_elements_by_variables() {
 }
 
 #[test]
+fn matrices() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let short = case.m.vector(unit, int, 4).unwrap();
+    let long = case.m.vector(unit, int, 16).unwrap();
+    case.m.matrix(unit, short, 3, true).unwrap();
+    case.m.matrix(unit, long, 2, false).unwrap();
+    case.m.matrix(unit, short, 1 << 32, true).unwrap();
+    let described = case.finish();
+    for mode in [Mode::exact(Set::OpenCl), Mode::validating(Set::OpenCl), Mode::translator()] {
+        let said = described.said(&mode);
+        assert!(said.all(Name::TypeMatrix).is_empty());
+        let left = said.left().iter().filter(|left| left.contains("that it is a matrix of"));
+        let left: Vec<_> = left.map(|left| left.split(": ").last().expect("a text")).collect();
+        assert_eq!(
+            left,
+            [
+                "that it is a matrix of 3 columns; it is said as an array of them",
+                "that it is a matrix of 2 rows; it is said as an array of them",
+                "that it is a matrix of 4294967296 columns; it is said as an array of them",
+            ]
+        );
+    }
+    let all = ["TypeMatrix int<4> 3 true", "TypeMatrix int<16> 2 false"];
+    let exact = described.said(&Mode::exact(Set::Shader));
+    assert_eq!(exact.all(Name::TypeMatrix), all);
+    // A vector of 16 is an array there.
+    let validating = described.said(&Mode::validating(Set::Shader));
+    assert_eq!(validating.all(Name::TypeMatrix), all[..1]);
+    assert_eq!(
+        validating.left().iter().filter(|left| left.contains("that it is a matrix of 2 rows")).count(),
+        1
+    );
+}
+
+#[test]
 fn vectors() {
     let mut case = Case::new();
     let (int, unit) = (case.int(), case.unit);

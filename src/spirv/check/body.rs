@@ -245,7 +245,7 @@ impl Compare<'_> {
 
     fn body(&mut self, ours: &Body, theirs: &Body) {
         let text = |shape| self.shapes.text(shape);
-        let mut found = Vec::new();
+        let mut found: Vec<(&str, Difference)> = Vec::new();
         self.compared += ours.instructions.len() + ours.values.len();
         for (what, of) in [("scope", 0), ("line", 1)] {
             let pick = |one: &(usize, Shape, Shape)| if of == 0 { one.1 } else { one.2 };
@@ -258,7 +258,8 @@ impl Compare<'_> {
                     text(pick(one)),
                     text(pick(other))
                 );
-                found.push(Difference { at: At { word: Some(one.0), ..ours.at.clone() }, what });
+                let at = At { word: Some(one.0), ..ours.at.clone() };
+                found.push((if of == 0 { "scope" } else { "line" }, Difference { at, what }));
             }
         }
         let mut by_place: indexmap::IndexMap<(usize, Shape), [Vec<Shape>; 2]> = indexmap::IndexMap::new();
@@ -284,11 +285,12 @@ impl Compare<'_> {
                 list(&theirs_here)
             );
             let at = places.get(&variable).cloned().unwrap_or_default();
-            found.push(Difference { at: At { word, ..at }, what });
+            found.push(("", Difference { at: At { word, ..at }, what }));
         }
-        for Difference { at, what } in found {
-            let called = at.function.clone().unwrap_or_default();
-            self.find(at, &called, "", what);
+        for (property, Difference { at, what }) in found {
+            // What is listed of a scope of the function names what was called, or nothing.
+            let called = if property == "scope" { "it is said to be of the scope around it" } else { "" };
+            self.find(at, called, property, what);
         }
     }
 }

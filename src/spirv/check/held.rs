@@ -115,6 +115,8 @@ impl Teller<'_, '_> {
             Index::Id(id) => self.number_of(id).is_some(),
         };
         let mut indexes = held.indexes().iter();
-        indexes.any(|index| !self.mode.has_indexes || !self.mode.has_run_time_indexes && !is_known(index))
+        held.has_bit_piece() && !self.mode.has_bit_pieces
+            || indexes
+                .any(|index| !self.mode.has_indexes || !self.mode.has_run_time_indexes && !is_known(index))
     }
 }

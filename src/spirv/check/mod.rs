@@ -114,14 +114,20 @@ fn checked(
     added: &[Range<usize>],
 ) -> Result<Checked> {
     let facts = read(words)?;
-    let Raised { module: said, binding: said_binding, .. } = raise_set(&facts, module.target(), mode.set)?;
+    let raised = raise_set(&facts, module.target(), mode.set)?;
+    let Raised { module: said, binding: said_binding, left_out: lost } = raised;
     let mut shapes = Shapes::default();
-    let exact = Mode { has_inlined_variables: mode.has_inlined_variables, ..Mode::exact(mode.set) };
+    let exact = Mode {
+        has_inlined_variables: mode.has_inlined_variables,
+        dimensions: mode.dimensions,
+        ..Mode::exact(mode.set)
+    };
     let described = Teller::new(module, binding, mode, facts.layout(), &mut shapes).tell(added);
     let said = Teller::new(&said, &said_binding, &exact, facts.layout(), &mut shapes).tell(&[]);
     let mut compare = Compare { shapes: &shapes, left_out, found: Vec::new(), compared: 0 };
     compare.records(&described, &said);
     compare.bodies(&described, &said);
+    compare.lost(&lost);
     let Compare { found, compared, .. } = compare;
     let mut valid = validate(&facts);
     if mode.discriminators == Discriminators::AsScopes {
@@ -220,19 +226,61 @@ impl Compare<'_> {
         }
     }
 
+    /// What could not be described of the words.
+    fn lost(&mut self, left_out: &[LeftOut]) {
+        for LeftOut { at, what } in left_out {
+            if !EXPECTED.iter().any(|expected| what.contains(expected)) {
+                self.found.push(Difference { at: at.clone(), what: what.clone() });
+            }
+        }
+    }
+
     /// Something is not as it should be, unless it was listed.
     fn find(&mut self, at: At, called: &str, property: &str, what: String) {
+        let words = listed_as(property);
         let is_there = |listed: &LeftOut| {
             let place = &listed.at;
             let is_of = |ours: &Option<String>, theirs: &Option<String>| ours.is_none() || ours == theirs;
             let is_place = is_of(&place.unit, &at.unit) && is_of(&place.function, &at.function);
             let is_variable = place.variable.is_some() && place.variable == at.variable;
-            let names = [called, property];
-            let is_named = names.iter().any(|name| !name.is_empty() && listed.what.contains(name));
-            is_place && (is_variable || place.variable.is_none() && is_named)
+            let is_named = place.variable.is_none() && !called.is_empty() && listed.what.contains(called);
+            let is_said = words.is_none_or(|words| words.iter().any(|word| listed.what.contains(word)));
+            is_place && (is_variable || is_named) && is_said
         };
         if !self.left_out.iter().any(is_there) {
             self.found.push(Difference { at, what });
         }
     }
+}
+
+/// What cannot be described of words that say all that was described: what they say is compared otherwise, or they say
+/// it of what is listed.
+const EXPECTED: [&str; 3] = [
+    "only its name is described",
+    "nothing is said to be inlined there",
+    "its size is described as that of its type",
+];
+
+/// How it is listed that a property is not said, or otherwise: one of these words. None if it always is said; any, of
+/// the thing as a whole.
+fn listed_as(property: &str) -> Option<&'static [&'static str]> {
+    let all: [(&str, &[&str]); 12] = [
+        ("scope", &["said to be in", "said to be of the scope around it"]),
+        ("type", &["is not said here"]),
+        ("result", &["is not said here"]),
+        ("member", &["is not said here", "of its members"]),
+        ("base class", &["is not said here", "of its base classes"]),
+        ("enumerator", &["its enumerator"]),
+        ("template parameter", &["template parameter", "parameters of the template"]),
+        ("value", &["its value", "OpVariable"]),
+        ("definition of", &["is the definition of"]),
+        ("language", &["language"]),
+        ("macro", &["macro"]),
+        ("text", &["its text"]),
+    ];
+    if property.is_empty() {
+        return None;
+    }
+    let found = all.iter().find(|(name, _)| property.starts_with(name));
+    Some(found.map_or(&[], |(_, words)| words))
 }

@@ -15,7 +15,7 @@ use crate::model::{
 };
 use crate::spirv::binding::Binding;
 use crate::spirv::layout::Layout;
-use crate::spirv::mode::Mode;
+use crate::spirv::mode::{Dimensions, Mode};
 use crate::spirv::opcodes as op;
 use crate::spirv::table::Set;
 use crate::spirv::words::{HEADER, Id};
@@ -47,10 +47,14 @@ pub(super) struct Teller<'m, 's> {
     pub types: Vec<Said>,
     /// The parts of arrays.
     pub arrays: HashMap<Shape, Vec<Part>>,
+    /// Whether an array of each dimension is said by itself.
+    pub is_nested: bool,
     scopes: SecondaryMap<ScopeId, Option<Shape>>,
     /// Parameters of functions, in order.
     parameters: SecondaryMap<FunctionId, Vec<VariableId>>,
     entry_points: HashSet<Id>,
+    /// Declarations of functions that are defined elsewhere.
+    defined: HashSet<FunctionId>,
     told: Told,
     /// What was said that is said once.
     once: HashSet<(Shape, Vec<(String, Shape)>)>,
@@ -99,9 +103,11 @@ impl<'m, 's> Teller<'m, 's> {
             shapes,
             types: Vec::new(),
             arrays: HashMap::new(),
+            is_nested: mode.dimensions == Dimensions::Nested,
             scopes: SecondaryMap::new(),
             parameters,
             entry_points,
+            defined: module.functions().filter_map(|(_, function)| function.specification).collect(),
             told: Told::default(),
             once: HashSet::new(),
         }
@@ -109,6 +115,7 @@ impl<'m, 's> Teller<'m, 's> {
 
     /// Tells. `added` says which words positions do not count; if there are none, all that can be debug information.
     pub fn tell(mut self, added: &[Range<usize>]) -> Told {
+        self.metadata();
         self.types();
         self.units();
         self.files();
@@ -186,6 +193,23 @@ impl<'m, 's> Teller<'m, 's> {
         }
     }
 
+    /// What is about the module and not about its source.
+    fn metadata(&mut self) {
+        if !self.mode.set.is_shader() {
+            return;
+        }
+        let mut all = Vec::new();
+        if let Some((digits, may_be_shared)) = self.binding.build_id() {
+            all.push(("build identifier".into(), shape!(self.shapes; digits.to_owned())));
+            self.yes(&mut all, may_be_shared, "shared");
+        }
+        if let Some(path) = self.binding.stored_at() {
+            all.push(("storage path".into(), shape!(self.shapes; path.to_owned())));
+        }
+        let key = shape!(self.shapes; "the module");
+        self.record(key, At::default(), "the module".into(), all, false);
+    }
+
     fn units(&mut self) {
         for (id, unit) in self.module.units() {
             let mut all = Vec::new();
@@ -203,7 +227,7 @@ impl<'m, 's> Teller<'m, 's> {
             let is_point = |function: FunctionId| {
                 self.binding.function_id(function).is_some_and(|code| self.entry_points.contains(&code))
             };
-            if self.mode.set == Set::Shader && functions().any(is_point) {
+            if self.mode.set.is_shader() && functions().any(is_point) {
                 for (name, text) in [("producer", unit.producer), ("command line", unit.command_line)] {
                     let text = text.map_or("", |text| self.module.string(text)).to_owned();
                     all.push((name.into(), shape!(self.shapes; text)));
@@ -384,8 +408,14 @@ impl<'m, 's> Teller<'m, 's> {
 
     /// A function that a scope is the body of, but is only declared, so that what is in it is not said.
     fn is_declared(&self, id: ScopeId) -> bool {
-        let function = self.module.function_of(id).map(|function| self.module.function(function));
-        function.is_some_and(|function| function.is_declaration)
+        let Some(function) = self.module.function_of(id) else { return false };
+        let data = self.module.function(function);
+        let parent = self.module.scope(data.scope).parent;
+        let is_method =
+            parent.is_some_and(|parent| matches!(self.module.scope(parent).kind, ScopeKind::Type(_)));
+        // Of `OpenCL.DebugInfo.100`, one that only its type has is said as a function, with its parameters.
+        let is_said = self.mode.set == Set::OpenCl && is_method && !self.defined.contains(&function);
+        data.is_declaration && !is_said
     }
 
     fn function_record(&mut self, id: FunctionId) {

@@ -1,6 +1,7 @@
 //! Blocks, namespaces, discriminators and inlined calls: section 4.7.
 
 use cranelift_entity::SecondaryMap;
+use hashbrown::HashMap;
 
 use super::entities::{Globals, Operands, Scoped};
 use super::order::{Item, State};
@@ -121,8 +122,10 @@ impl Globals<'_, '_, '_> {
     /// What a `DebugScope` names, of functions, blocks and inlined calls.
     pub(super) fn scoped(&mut self) -> Result<SecondaryMap<ScopeId, Option<Scoped>>> {
         let module = self.module;
-        let mut scoped = SecondaryMap::new();
+        let mut scoped: SecondaryMap<ScopeId, Option<Scoped>> = SecondaryMap::new();
         let mut calls: SecondaryMap<ScopeId, Option<Id>> = SecondaryMap::new();
+        // By their blocks and numbers: instances of a block have those of the block.
+        let mut discriminators = HashMap::new();
         for (id, data) in &module.scopes {
             let is_code = match data.kind {
                 ScopeKind::Function(function) => self.related.has_body(function),
@@ -133,16 +136,28 @@ impl Globals<'_, '_, '_> {
                 continue;
             }
             if matches!(data.kind, ScopeKind::Inlined { .. }) {
-                calls[id] = Some(self.inlined_at(id, &calls)?);
+                calls[id] = Some(self.inlined_at(id, &calls, &scoped)?);
             }
             let Word::Id(mut scope) = self.scope(id, |module| (module.at_scope(id), String::new()))? else {
                 continue;
             };
             let is_block = data.kind == ScopeKind::Block;
             if is_block && data.discriminator != 0 {
-                let discriminator = self.discriminator(id, scope)?;
-                if self.writer.mode.discriminators == Discriminators::AsScopes {
-                    scope = discriminator;
+                let is_scope = self.writer.mode.discriminators == Discriminators::AsScopes;
+                let of_origin = data.origin.map(|origin| module.scopes[origin].discriminator);
+                if is_scope || of_origin.is_none() {
+                    let said = (scope, data.discriminator);
+                    let discriminator = match discriminators.get(&said) {
+                        Some(&discriminator) => discriminator,
+                        None => self.discriminator(data.origin.unwrap_or(id), said)?,
+                    };
+                    discriminators.insert(said, discriminator);
+                    if is_scope {
+                        scope = discriminator;
+                    }
+                } else if of_origin != Some(data.discriminator) {
+                    let what = format!("an inlined block: its discriminator {}", data.discriminator);
+                    self.writer.leave_out(module.at_scope(id), what);
                 }
             }
             if is_block && self.related.inlined[id].is_some() && data.origin.is_none() {
@@ -156,23 +171,27 @@ impl Globals<'_, '_, '_> {
         Ok(scoped)
     }
 
-    fn discriminator(&mut self, id: ScopeId, scope: Id) -> Result<Id> {
+    fn discriminator(&mut self, id: ScopeId, (scope, number): (Id, u32)) -> Result<Id> {
         let data = &self.module.scopes[id];
         let [source, ..] = self.place(data.line, data.unit);
-        let number = (Field::Discriminator, data.discriminator.into());
+        let number = (Field::Discriminator, number.into());
         self.writer
             .instruction(Name::LexicalBlockDiscriminator, &[source, number, (Field::Scope, scope.into())])
     }
 
     /// Where an inlined body was called. The scopes around it come before it.
-    fn inlined_at(&mut self, id: ScopeId, calls: &SecondaryMap<ScopeId, Option<Id>>) -> Result<Id> {
+    fn inlined_at(
+        &mut self,
+        id: ScopeId,
+        calls: &SecondaryMap<ScopeId, Option<Id>>,
+        scoped: &SecondaryMap<ScopeId, Option<Scoped>>,
+    ) -> Result<Id> {
         let module = self.module;
         let data = &module.scopes[id];
         let ScopeKind::Inlined { function, call } = data.kind else { return Ok(Id(0)) };
         let around = self.parent(id);
-        let Word::Id(mut scope) = self.scope(around, |module| (module.at_scope(id), String::new()))? else {
-            return Ok(Id(0));
-        };
+        // A call is in code.
+        let mut scope = scoped[around].map_or(Id(0), |scoped| scoped.scope);
         let callee = module.string(module.functions[function].name);
         let mut left = Vec::new();
         if data.discriminator != 0 {

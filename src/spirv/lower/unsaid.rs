@@ -1,7 +1,9 @@
 //! What neither set has words for.
 
+use indexmap::IndexMap;
+
 use super::entities::Globals;
-use crate::model::{ScopeKind, TypeKind};
+use crate::model::{FunctionId, ScopeId, ScopeKind, TypeKind};
 
 impl Globals<'_, '_, '_> {
     /// Lists it.
@@ -35,8 +37,13 @@ impl Globals<'_, '_, '_> {
             let what = format!("the label `{}`", module.string(label.name));
             self.writer.leave_out(module.at_scope(label.scope), what);
         }
+        let mut calls: IndexMap<Option<FunctionId>, (ScopeId, usize)> = IndexMap::new();
         for call in module.calls.values() {
-            self.writer.leave_out(module.at_scope(call.scope), "a call");
+            calls.entry(module.function_of(call.scope)).or_insert((call.scope, 0)).1 += 1;
+        }
+        for (scope, count) in calls.into_values() {
+            self.writer
+                .leave_out(module.at_scope(scope), format!("{count} of its calls, and what they are given"));
         }
     }
 }

@@ -9,6 +9,7 @@ use super::writer::{Word, Writer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Module, VariableId};
 use crate::spirv::held::{DebugOperation, Held, Index};
+use crate::spirv::mode::Mode;
 use crate::spirv::names::{OPERATIONS, Operation};
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
@@ -119,14 +120,19 @@ impl<'w> Saying<'_, 'w> {
         self.writer.in_body(self.words, name, &operands).map(|_| ())
     }
 
-    /// The ids of indexes; `None` if the mode has them not.
+    /// The ids of indexes; `None` if the mode cannot say which part it is.
     fn indexes(&mut self, held: &Held) -> Result<Option<SmallVec<[Id; 2]>>> {
         let (mut ids, layout) = (SmallVec::new(), self.writer.layout);
-        if !held.indexes().is_empty() && !self.writer.mode.has_indexes {
+        let Mode { name, has_indexes, has_bit_pieces, .. } = *self.writer.mode;
+        let missing = match held {
+            _ if !has_indexes && !held.indexes().is_empty() => Some("indexes"),
+            _ if !has_bit_pieces && held.has_bit_piece() => Some("BitPiece"),
+            _ => None,
+        };
+        if let Some(missing) = missing {
+            let id = held.id();
             let what = format!(
-                "it is a part of {}: the {} mode has no indexes, and nothing is said to hold it",
-                held.id(),
-                self.writer.mode.name
+                "it is a part of {id}: the {name} mode has no {missing}, and nothing is said to hold it"
             );
             self.writer.leave_out(self.module.at_variable(self.variable, None), what);
             return Ok(None);

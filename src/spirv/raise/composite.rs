@@ -9,7 +9,7 @@ use crate::model::{TypeId, UnitId};
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::Name;
+use crate::spirv::table::{Name, Set};
 use crate::spirv::words::Id;
 
 /// A parameter of a template, and what it stands for.
@@ -90,7 +90,12 @@ impl<'a> Raiser<'_, 'a> {
         let is_whole = is_larger || bits.is_none() || whole.is_none() || bits == whole || bits == of_values;
         let mut member = match is_whole && offset.is_multiple_of(8) {
             true => DataMember::new(&name, ty, offset / 8),
-            false => DataMember::bit_field(&name, ty, offset, bits.filter(|_| !is_whole).or(whole).unwrap_or_default()),
+            false => DataMember::bit_field(
+                &name,
+                ty,
+                offset,
+                bits.filter(|_| !is_whole).or(whole).unwrap_or_default(),
+            ),
         };
         let mut flags = Flags(self.word(fact, Field::Flags));
         if let Some(access) = flags.access() {
@@ -125,6 +130,9 @@ impl<'a> Raiser<'_, 'a> {
         let mut flags = Flags(self.word(fact, Field::Flags));
         let access = flags.access();
         self.rest(fact, flags);
+        if fact.set == Set::OpenCl && fact.id(Field::Child) != self.owners.get(&fact.result).copied() {
+            self.list(fact, "what is derived is described as the type that has it as a member");
+        }
         let size = self.number(fact, Field::Size);
         if size != self.m.described().ty(parent).bits() {
             self.list(fact, "its size is described as that of the base class");
@@ -214,7 +222,7 @@ impl<'a> Raiser<'_, 'a> {
 
     /// Where the parameter of a template is declared has no place.
     fn unlined(&mut self, fact: &Fact<'_>) {
-        if self.word(fact, Field::Line) != 0 {
+        if self.word(fact, Field::Line) != 0 || self.word(fact, Field::Column) != 0 {
             self.list(fact, "where it is declared is not described");
         }
     }

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::model::{FunctionId, ScopeKind, UnitId};
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::{Name, Set};
+use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
 /// A parameter: its variable, if there is one, and its type.
@@ -88,7 +88,7 @@ impl<'a> Raiser<'_, 'a> {
         }
         variables.sort_by_key(|&(number, _)| number);
         let mut variables = variables.into_iter().peekable();
-        let mut slots = Vec::new();
+        let (mut slots, mut others) = (Vec::new(), Vec::new());
         let variable = |(_, id): (u32, Id)| Slot {
             variable: Some(id),
             ty: self.get(id).and_then(|fact| fact.id(Field::Type)),
@@ -97,13 +97,20 @@ impl<'a> Raiser<'_, 'a> {
             match variables.peek().is_some_and(|&(number, _)| number <= index) {
                 true => {
                     while let Some(of) = variables.next_if(|&(number, _)| number <= index) {
-                        slots.push(variable(of));
+                        let slot = variable(of);
+                        if slot.ty.map(|of| self.not_template(of)) != Some(self.not_template(ty)) {
+                            others.push(of.1);
+                        }
+                        slots.push(slot);
                     }
                 }
                 false => slots.push(Slot { variable: None, ty: Some(ty) }),
             }
         }
         slots.extend(variables.map(variable));
+        for id in others {
+            self.list(fact, format!("the type of a parameter is described as that of its variable, {id}"));
+        }
         for (index, slot) in (0..).zip(&slots) {
             self.slots.extend(slot.variable.map(|variable| (variable, (fact.result, index))));
         }
@@ -221,9 +228,9 @@ impl<'a> Raiser<'_, 'a> {
                 otherwise = Some(declaration);
             }
         }
+        let body_line = self.facts.number(fact, Field::ScopeLine).unwrap_or_default() as u32;
         if let Some(line) = line {
-            function.declared_at(line);
-            function.body_line(self.facts.number(fact, Field::ScopeLine).unwrap_or_default() as u32);
+            function.declared_at(line).body_line(body_line);
         }
         self.functions.insert(id, function_id);
         let module = self.m.described();
@@ -232,9 +239,13 @@ impl<'a> Raiser<'_, 'a> {
         if let Some(of) = otherwise.map(|of| module.function(of)) {
             let said = of.linkage_name.map_or(module.string(of.name), |name| module.string(name));
             let is_same = module.string(of.name) == name && (linkage.is_empty() || linkage == said);
+            let is_same = is_same && (access.is_none() || access == of.member.accessibility);
             if !is_same {
-                self.list(fact, "its name is not that of its declaration, and is not described");
+                self.list(fact, "its name, or who may call it, is described as its declaration says it");
             }
+        }
+        if (line.is_none() || is_declaration) && body_line != 0 {
+            self.list(fact, "the line of its body is not described: it has none, or no line itself");
         }
         flags.take(flags::PROTOTYPED);
         self.optimized(&mut flags, unit);
@@ -272,7 +283,7 @@ impl<'a> Raiser<'_, 'a> {
     /// Of the set that has an instruction for it, which code is whose; and which functions are entered from the host.
     pub(super) fn definitions(&mut self) {
         for fact in self.iter() {
-            if (fact.set, fact.name()) == (Set::Shader, Some(Name::FunctionDefinition)) {
+            if fact.name() == Some(Name::FunctionDefinition) {
                 let function = fact.id(Field::Function).and_then(|id| self.functions.get(&id).copied());
                 match (function, fact.id(Field::Definition)) {
                     (Some(function), Some(code)) => self.bind(&fact, code, function),

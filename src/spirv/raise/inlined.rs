@@ -152,7 +152,12 @@ impl<'a> Raiser<'_, 'a> {
     pub(super) fn inlined_variables(&mut self) -> Result<()> {
         for fact in self.iter().filter(|fact| fact.name() == Some(Name::InlinedVariable)) {
             let made = match (fact.id(Field::Variable), fact.id(Field::Inlined)) {
-                (Some(variable), Some(inlined)) => self.inlined_variable(variable, inlined)?,
+                (Some(variable), Some(inlined)) => {
+                    if self.inlined_variables.contains_key(&(variable, inlined)) {
+                        self.list(&fact, "another says it already");
+                    }
+                    self.inlined_variable(variable, inlined)?
+                }
                 _ => None,
             };
             if made.is_none() {

@@ -35,7 +35,6 @@ impl<'a> Raiser<'_, 'a> {
                     self.made(&fact, made);
                 }
                 Some(Name::EntryPoint) => self.entry_point(&fact),
-                Some(Name::BuildIdentifier | Name::StoragePath) => self.list(&fact, "it is not described"),
                 None => self.list(&fact, format!("{} has no instruction {}", fact.set.name(), fact.number)),
                 _ => {}
             }
@@ -99,6 +98,9 @@ impl<'a> Raiser<'_, 'a> {
             }
         };
         let line = self.import_line(fact, unit);
+        if line.is_none() && self.word(fact, Field::Column) != 0 {
+            self.list(fact, "its column is of no line, and is not described");
+        }
         let mut import = self.m.import(scope, what).map_err(refused)?;
         if !name.is_empty() {
             import.name(&name).map_err(refused)?;

@@ -145,6 +145,9 @@ impl<'a> Raiser<'_, 'a> {
     pub(super) fn line(&mut self, fact: &Fact<'a>, unit: UnitId) -> Option<SourceLine> {
         let (line, column) = (self.word(fact, Field::Line), self.word(fact, Field::Column));
         if line == 0 {
+            if column != 0 {
+                self.list(fact, format!("column {column} is of no line, and is not described"));
+            }
             return None;
         }
         let file = fact.id(Field::Source).and_then(|source| self.file(source, unit));

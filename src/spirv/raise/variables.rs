@@ -78,6 +78,10 @@ impl<'a> Raiser<'_, 'a> {
                     self.list(fact, "it is described as defined in the unit");
                 }
                 let scope = if is_outside { scope } else { of_unit };
+                let module = self.m.described();
+                if module.variable(member).ty != ty || module.name_of(member).unwrap_or_default() != name {
+                    self.list(fact, "its name and type are described as those of its declaration");
+                }
                 self.m.definition(scope, member)
             }
             missing => {
@@ -173,6 +177,11 @@ impl<'a> Raiser<'_, 'a> {
         let mut flags = Flags(self.word(fact, Field::Flags));
         flags.take(flags::STATIC_MEMBER);
         let line = self.line(fact, unit);
+        let bits = self.m.described().ty(ty).bits();
+        let is_sized = bits.is_none() || self.number(fact, Field::Size) == bits;
+        if self.number(fact, Field::Offset) != Some(0) || !is_sized {
+            self.list(fact, "where a static member is in an object, and its size, are not described");
+        }
         let mut member = self.m.static_member(of, &name, ty).map_err(refused)?;
         flags.access().map(|access| member.accessibility(access).id());
         if flags.take(flags::ARTIFICIAL) {

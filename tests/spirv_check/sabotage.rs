@@ -1,0 +1,167 @@
+//! Mistakes in words that say what was described: an operand that is another one, an instruction that is missing or
+//! elsewhere. The validator or the check finds each.
+
+use std::collections::BTreeMap;
+
+use eitri::model::Module;
+use eitri::spirv::{Binding, Fact, Facts, Field, Id, Kind, LeftOut, Mode, Name, Set, attach, check, read};
+use eitri::target::Target;
+
+use crate::described::{Described, described};
+use crate::random::{fixed_choices, targets};
+
+/// What has no meaning that could get lost: which version of the instructions it is, where parameters of templates are,
+/// which are of no line; of which file something without a line is; in which column a range of lines ends.
+fn says_nothing(name: Name, field: Field) -> bool {
+    matches!(field, Field::Version | Field::DwarfVersion | Field::ColumnEnd)
+        || name == Name::LexicalBlockDiscriminator && field == Field::Source
+}
+
+struct Written {
+    words: Vec<u32>,
+    module: Module,
+    binding: Binding,
+    left_out: Vec<LeftOut>,
+    mode: Mode,
+}
+
+impl Written {
+    fn new(seed: u64, target: &Target, mode: Mode) -> Self {
+        let Described { words, module, binding } = described(&fixed_choices(seed, 400), target);
+        let attached = attach(&words, &module, &binding, &mode).expect("every call was right");
+        Self { words: attached.words, module, binding, left_out: attached.left_out, mode }
+    }
+
+    /// Whether nothing is found.
+    fn is_clean(&self, words: &[u32]) -> bool {
+        match check(&self.module, &self.binding, &self.mode, &self.left_out, words) {
+            Ok(checked) => checked.is_clean(),
+            Err(_) => false,
+        }
+    }
+}
+
+/// Other values for an operand: the next number, and every kind of id that there is.
+fn others(facts: &Facts<'_>, set: Set, kind: Kind, word: u32) -> Vec<u32> {
+    if kind.is_literal(set) {
+        return vec![word.wrapping_add(1)];
+    }
+    let layout = facts.layout();
+    match layout.constant(Id(word)) {
+        // Another number of the same type.
+        Some(constant) => {
+            let all = layout
+                .words()
+                .instructions()
+                .filter_map(|it| Some((it.result()?, layout.constant(it.result()?)?)));
+            let other =
+                all.filter(|(_, of)| of.integer_bits == constant.integer_bits && of.value != constant.value);
+            other.map(|(id, _)| id.0).take(1).collect()
+        }
+        None => {
+            // The next of the same kind that says something else.
+            let opcode = layout.definition(Id(word)).map(|it| it.opcode());
+            let fact = facts.get(Id(word));
+            let same = layout.words().instructions().filter(|it| Some(it.opcode()) == opcode);
+            let mut same = same.filter(|it| facts.fact(*it).map(|it| it.number) == fact.map(|it| it.number));
+            let is_other = |id: &Id| {
+                let operands = |id: Id| layout.definition(id).map(|it| it.operands().to_vec());
+                id.0 != word && operands(*id) != operands(Id(word))
+            };
+            let next = same.find_map(|it| it.result().filter(|id| id.0 > word).filter(is_other));
+            next.map(|id| id.0).into_iter().collect()
+        }
+    }
+}
+
+/// Whether there are instructions of a scope: values have that of their variables.
+fn is_of_instructions(facts: &Facts<'_>, at: usize) -> bool {
+    for instruction in facts.layout().words().instructions().filter(|it| it.at > at) {
+        match facts.fact(instruction).map(|fact| fact.name()) {
+            Some(Some(Name::Scope | Name::NoScope)) => return false,
+            Some(_) => {}
+            // OpLine and OpNoLine.
+            None if matches!(instruction.opcode(), 8 | 317) => {}
+            None => return true,
+        }
+    }
+    false
+}
+
+/// Whether another id says the same: a linkage name that is the name, another source of the same file, a namespace that
+/// is opened again. Of which unit an opaque type is does not count. The size of what has an encoding that the set has no word for says nothing that can be read.
+fn is_the_same(facts: &Facts<'_>, fact: &Fact<'_>, field: Field, other: Id) -> bool {
+    let layout = facts.layout();
+    let is_file = |text: Option<String>| {
+        let mut sources = facts.iter().filter(|one| one.name() == Some(Name::Source));
+        text.is_some() && sources.any(|one| facts.text(&one, Field::File) == text)
+    };
+    let namespace = |id: Id| facts.get(id).and_then(|fact| facts.text(&fact, Field::Name));
+    match field {
+        Field::LinkageName => layout.string(other) == facts.text(fact, Field::Name),
+        Field::File => is_file(layout.string(other)),
+        Field::Scope => {
+            let here = fact.id(Field::Scope).and_then(namespace);
+            let is_opaque = facts.number(fact, Field::Size).is_none();
+            fact.name() == Some(Name::TypeComposite)
+                && (is_opaque || here.is_some() && here == namespace(other))
+        }
+        Field::Size => fact.name() == Some(Name::TypeBasic) && facts.number(fact, Field::Encoding) == Some(0),
+        _ => false,
+    }
+}
+
+#[test]
+fn every_operand_counts() {
+    let most = std::env::var("EITRI_SABOTAGE").ok().and_then(|most| most.parse().ok()).unwrap_or(5);
+    let mut counts = BTreeMap::new();
+    let (mut missed, mut tried) = (BTreeMap::<String, Vec<String>>::new(), 0);
+    for (seed, target) in (0..12).zip(targets().iter().cycle()) {
+        for set in Set::ALL {
+            let written = Written::new(seed, target, Mode::exact(set));
+            assert!(written.is_clean(&written.words));
+            let facts = read(&written.words).expect("is a module");
+            for fact in facts.iter() {
+                let Some(name) = fact.name() else { continue };
+                for operand in fact.operands() {
+                    let Some(row) = operand.row.filter(|row| !says_nothing(name, row.field)) else {
+                        continue;
+                    };
+                    // Of which file what has no line is, or a macro of the command line.
+                    if row.field == Field::Source && facts.number(&fact, Field::Line) == Some(0) {
+                        continue;
+                    }
+                    // Of each operand as many as there is time for.
+                    let count = counts.entry((set == Set::OpenCl, name, row.field.text())).or_insert(0);
+                    *count += 1;
+                    if *count > most {
+                        continue;
+                    }
+                    if name == Name::Scope && !is_of_instructions(&facts, fact.at) {
+                        continue;
+                    }
+                    for other in others(&facts, set, row.kind, operand.word) {
+                        if is_the_same(&facts, &fact, row.field, Id(other)) {
+                            continue;
+                        }
+                        let mut words = written.words.clone();
+                        words[fact.at + 5 + operand.index] = other;
+                        tried += 1;
+                        if written.is_clean(&words) {
+                            let what = format!("{} {}", name.row().text, row.field.text());
+                            let which =
+                                format!("{set:?} seed {seed} {} {} -> {other}", fact.result, operand.word);
+                            missed.entry(what).or_default().push(which);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let text: Vec<String> = missed
+        .iter()
+        .map(|(what, which)| format!("{what}: {} times, as {}", which.len(), which[0]))
+        .collect();
+    assert!(text.is_empty(), "of {tried} mistakes not found:\n{}", text.join("\n"));
+    assert!(tried > 500, "{tried}");
+}
