@@ -8,7 +8,8 @@ use super::layout::Layout;
 use super::lower::{Written, lower};
 use super::mode::Mode;
 use super::opcodes as op;
-use super::words::{HEADER, Id, Words};
+use super::read::read;
+use super::words::{HEADER, Id};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Module;
 
@@ -56,8 +57,10 @@ impl Attached {
 /// function, and the id, if the binding names what is not there, or what cannot hold the variable. Nothing is returned
 /// then.
 pub fn attach(words: &[u32], module: &Module, binding: &Binding, mode: &Mode) -> Result<Attached> {
-    let layout = Layout::new(Words::new(words)?)?;
-    let (sections, written) = write(&layout, module, binding, mode)?;
+    // What cannot be read is not added to.
+    let facts = read(words)?;
+    let layout = facts.layout();
+    let (sections, written) = write(layout, module, binding, mode)?;
     Ok(splice(words, &sections, written))
 }
 

@@ -299,6 +299,10 @@ fn modules() {
     let mut words = case.words.clone();
     words[3] = 20;
     assert!(of(&words).ends_with("the bound of the header is 20, and the module has %21"), "{}", of(&words));
+    // An OpExtInst without the number of an instruction.
+    let mut words = case.words.clone();
+    words.splice(5..5, [4 << 16 | 12, 1, 2, 3]);
+    assert_eq!(of(&words), "word 5: an OpExtInst has at least 5 words, and this one 4");
     let mut words = case.words.clone();
     words[3] = u32::MAX;
     assert!(of(&words).ends_with("a module has less than 2^32 ids"), "{}", of(&words));
