@@ -18,7 +18,6 @@ use super::table::Set;
 /// | [`has_inheritance`](Self::has_inheritance) | yes | of `OpenCL.DebugInfo.100` | yes |
 /// | [`has_packs`](Self::has_packs) | yes | no | no |
 /// | [`has_template_templates`](Self::has_template_templates) | yes | yes | no |
-/// | [`has_void_arguments`](Self::has_void_arguments) | yes | no | yes |
 /// | [`has_indexes`](Self::has_indexes) | yes | yes | no |
 /// | [`has_bit_pieces`](Self::has_bit_pieces) | yes | yes | no |
 /// | [`has_run_time_indexes`](Self::has_run_time_indexes) | yes | no | no |
@@ -60,8 +59,6 @@ pub struct Mode {
     pub has_packs: bool,
     /// Whether there are templates that are parameters of templates. Else they are left out.
     pub has_template_templates: bool,
-    /// Whether a parameter of a template may stand for `void`, which is the `DebugInfoNone`. Else it is left out.
-    pub has_void_arguments: bool,
     /// Whether what holds a variable may be a part of a value. Else such a value is left out: a reader that passes over
     /// indexes takes the whole value for the variable's.
     pub has_indexes: bool,
@@ -147,7 +144,6 @@ impl Mode {
             has_inheritance: true,
             has_packs: true,
             has_template_templates: true,
-            has_void_arguments: true,
             has_indexes: true,
             has_bit_pieces: true,
             has_run_time_indexes: true,
@@ -177,7 +173,6 @@ impl Mode {
             has_capabilities: true,
             has_inheritance: set == Set::OpenCl,
             has_packs: false,
-            has_void_arguments: false,
             has_run_time_indexes: false,
             last_language: 7,
             ..Self::exact(set)

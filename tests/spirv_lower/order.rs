@@ -252,3 +252,19 @@ fn the_same_twice() {
     };
     assert_eq!(words(0), words(1));
 }
+
+/// A class that has a pointer to a member function of its own, in the set in which its members come first: the class is
+/// not said there, and no other type is.
+#[test]
+fn a_pointer_to_a_member_of_what_is_made_of_it() {
+    let mut case = Case::new();
+    let unit = case.unit;
+    let s = case.m.structure(unit, Some("S"), 64).unwrap();
+    let function = case.m.subroutine(unit, None, &[]).unwrap();
+    let pointer = case.m.member_pointer(unit, s, function).unwrap();
+    case.m.member(s, "call", pointer, 0).unwrap();
+    let described = case.finish();
+    for mode in [Mode::exact(Set::Shader), Mode::validating(Set::Shader)] {
+        assert_eq!(described.said(&mode).all(Name::TypePtrToMember), ["TypePtrToMember void() none"]);
+    }
+}

@@ -400,10 +400,7 @@ impl Teller<'_, '_> {
         let name = self.parameter_name(parameter);
         Some(match &parameter.argument {
             &TemplateArgument::Type(ty) => {
-                let (ty, void) = (self.maybe(ty), self.maybe(None));
-                if ty == void && !self.mode.has_void_arguments {
-                    return None;
-                }
+                let ty = self.maybe(ty);
                 shape!(self.shapes; "type", name, ty)
             }
             &TemplateArgument::Value { ty, value } => {

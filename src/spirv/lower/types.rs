@@ -289,6 +289,13 @@ impl Globals<'_, '_, '_> {
             self.writer.leave_out(at, what);
             return self.none();
         }
+        // What stands for a type that is not said is no class.
+        if class.is_some_and(|class| self.types[class].state != State::Done) && !self.has_later() {
+            let (at, what) = who(self.module);
+            let what = format!("{what}: {} is made of it, and is not said here", self.module.called(ty));
+            self.writer.leave_out(at, what);
+            return self.none();
+        }
         self.type_word(class, who)
     }
 
