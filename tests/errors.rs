@@ -420,6 +420,8 @@ const CASES: &[Case] = &[
     ("a pointer to another unit's type", || of(|a, _| a.m.pointer(a.unit, Some(a.other_int)).map(drop))),
     ("a pointer into space 4", || of(|a, _| a.m.pointer_into(a.unit, None, SpaceId(4)).map(drop))),
     ("an array of a foreign type", || of(|a, f| a.m.array(a.unit, f.ty, &[Some(4)]).map(drop))),
+    ("a matrix of numbers", || of(|a, _| a.m.matrix(a.unit, a.int, 4, true).map(drop))),
+    ("a matrix of another unit's type", || of(|a, _| a.m.matrix(a.unit, a.other_int, 4, true).map(drop))),
     ("a vector of another unit's type", || of(|a, _| a.m.vector(a.unit, a.other_int, 4).map(drop))),
     ("another name for a foreign type", || of(|a, f| a.m.typedef(a.unit, "t", Some(f.ty)).map(drop))),
     ("a constant foreign type", || of(|a, f| a.m.qualified(a.unit, Qualifier::Const, Some(f.ty)).map(drop))),
@@ -1015,7 +1017,10 @@ fn throw(c: &mut Choices<'_>, ids: &Ids, m: &mut Builder) -> Result<()> {
         1 => drop(m.base_type(unit, name, BaseEncoding::Utf, c.number())?),
         2 => drop(m.pointer_into(unit, Some(ty), SpaceId(c.below(9) as u32))?),
         3 => drop(m.array(unit, ty, &[Some(c.number()), None, Some(c.number())])?),
-        4 => drop(m.vector(unit, ty, c.number())?),
+        4 => {
+            let vector = m.vector(unit, ty, c.number())?;
+            m.matrix(unit, c.one(&[vector, ty]), c.number(), c.below(2) == 0)?;
+        }
         5 => drop(m.structure(unit, Some(name), c.number())?),
         6 => drop(m.member(ty, name, c.one(&ids.types), c.number())?),
         7 => drop(m.bit_field(ty, name, c.one(&ids.types), c.number(), c.number())?),

@@ -169,6 +169,13 @@ impl<'a> Reader<'a> {
                 let ty = self.builder.vector(unit, of, said.count.0)?;
                 self.named_type(ty, said.id.as_ref(), None)
             }
+            Statement::Matrix(said) => {
+                let unit = self.unit(&said.unit)?;
+                let of = self.ty(unit, &said.of)?;
+                let is_column_major = said.column_major.unwrap_or(false);
+                let ty = self.builder.matrix(unit, of, said.count.0, is_column_major)?;
+                self.named_type(ty, said.id.as_ref(), None)
+            }
             Statement::Typedef(said) => {
                 let unit = self.unit(&said.unit)?;
                 let of = self.maybe_type(unit, said.of.as_ref())?;

@@ -178,6 +178,7 @@ objects! {
     /// A dimension of an array of which more is to be said than how many elements it has.
     ExtentOf {} { count: Number, variable: Ref<'a>, value: Later<'a>, lower: Signed, index: Ref<'a> }
     Vector { unit: Ref<'a>, of: Ref<'a>, count: Number } { id: Text<'a> }
+    Matrix { unit: Ref<'a>, of: Ref<'a>, count: Number } { column_major: bool, id: Text<'a> }
     Typedef { unit: Ref<'a>, name: Text<'a> } { of: Ref<'a>, id: Text<'a> }
     Qualified { unit: Ref<'a>, qualifier: Word<Qualifier> } { of: Ref<'a>, id: Text<'a> }
     Subroutine { unit: Ref<'a>, parameters: Vec<Ref<'a>> } { returns: Ref<'a>, id: Text<'a> }
@@ -280,6 +281,7 @@ statements! {
     Pointer "pointer" Pointer
     Array "array" Array
     Vector "vector" Vector
+    Matrix "matrix" Matrix
     Typedef "typedef" Typedef
     Qualified "qualified" Qualified
     Subroutine "subroutine" Subroutine

@@ -78,6 +78,11 @@ impl<'m, W: Write> Writer<'m, W> {
             TypeKind::Vector { of, count } => {
                 said!(Vector Vector(unit, known.type_ref(*of), Number(*count)) {})
             }
+            TypeKind::Matrix { of, count, is_column_major } => {
+                said!(Matrix Matrix(unit, known.type_ref(*of), Number(*count)) {
+                    column_major: is_column_major.then_some(true)
+                })
+            }
             TypeKind::Composite(Composite { kind, name, .. }) => {
                 let name = name.map(|name| known.text(name));
                 let bytes = Number(ty.bits().unwrap_or(0) / 8);

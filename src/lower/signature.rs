@@ -225,6 +225,11 @@ impl<'m> Signatures<'m> {
                 self.refer_later(Some(*of));
                 self.tasks.push(Task::Elements(*count));
             }
+            TypeKind::Matrix { of, count, is_column_major: _ } => {
+                self.alignment(ty);
+                self.refer_later(Some(*of));
+                self.tasks.push(Task::Elements(*count));
+            }
             TypeKind::Composite(composite) => {
                 let Composite {
                     kind: _,

@@ -217,6 +217,7 @@ impl Store for TypeKind {
             Self::Pointer { .. }
             | Self::MemberPointer { .. }
             | Self::Vector { .. }
+            | Self::Matrix { .. }
             | Self::Qualified { .. }
             | Self::Subroutine { .. } => {}
         }

@@ -52,7 +52,7 @@ impl Attached {
 /// functions, where the binding says. A module that has instructions of the other set keeps them.
 ///
 /// # Errors
-/// With the word, if the words are no module. If the module has instructions of this set already. Naming the variable or
+/// With the word, if the words are no module. If the module has instructions of this set already, of any version. Naming the variable or
 /// function, and the id, if the binding names what is not there, or what cannot hold the variable. Nothing is returned
 /// then.
 pub fn attach(words: &[u32], module: &Module, binding: &Binding, mode: &Mode) -> Result<Attached> {
@@ -95,9 +95,10 @@ impl Sections {
             }
             if matches!(opcode, op::EXT_INST | op::EXT_INST_FORWARD)
                 && let Some(&set) = instruction.operands().first()
-                && layout.set(Id(set)) == Some(mode.set)
+                && let Some(there) = layout.set(Id(set))
+                && there.is_shader() == mode.set.is_shader()
             {
-                let what = format!("the module has instructions of {} already", mode.set.name());
+                let what = format!("the module has instructions of {} already", there.name());
                 return Err(Error::new(ErrorKind::BadArgument(what)).at_word(instruction.at));
             }
             if instruction.at >= layout.globals_end() {

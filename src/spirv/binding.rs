@@ -91,6 +91,8 @@ pub struct Binding {
     pub(crate) globals: SecondaryMap<VariableId, Option<Id>>,
     pub(crate) statements: Vec<(Position, Statement)>,
     pub(crate) held: Vec<Held>,
+    pub(crate) build_identifier: Option<(String, bool)>,
+    pub(crate) storage_path: Option<String>,
 }
 
 impl Binding {
@@ -146,6 +148,32 @@ impl Binding {
         let place = self.held.len() as u32;
         self.held.extend_from_slice(held);
         self.say(position, Statement::Value { variable, held: place, count: held.len() as u32 })
+    }
+
+    /// Ties the module to its debug information, which may be elsewhere: 32 lowercase hexadecimal digits, or more.
+    /// It may be shared if different sources that become the same module have the same.
+    ///
+    /// Only `NonSemantic.Shader.DebugInfo` has it: section "Debug Info Metadata".
+    pub fn build_identifier(&mut self, digits: &str, may_be_shared: bool) -> &mut Self {
+        self.build_identifier = Some((digits.to_owned(), may_be_shared));
+        self
+    }
+
+    /// Where the debug information of the module is stored, if it is elsewhere: commonly a path that is relative to
+    /// where a tool looks for such files. Only `NonSemantic.Shader.DebugInfo` has it.
+    pub fn storage_path(&mut self, path: &str) -> &mut Self {
+        self.storage_path = Some(path.to_owned());
+        self
+    }
+
+    /// The build identifier, and whether it may be shared.
+    pub fn build_id(&self) -> Option<(&str, bool)> {
+        self.build_identifier.as_ref().map(|(digits, may_be_shared)| (&**digits, *may_be_shared))
+    }
+
+    /// Where the debug information is stored.
+    pub fn stored_at(&self) -> Option<&str> {
+        self.storage_path.as_deref()
     }
 
     /// The function's `OpFunction`.

@@ -17,6 +17,10 @@ pub struct LeftOut {
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { at, what } = self;
+        // Of the module as a whole there is no place.
+        if *at == At::default() {
+            return f.write_str(what);
+        }
         write!(f, "{at}: {what}")
     }
 }

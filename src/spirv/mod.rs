@@ -1,6 +1,7 @@
-//! SPIR-V debug instructions: `OpenCL.DebugInfo.100` and `NonSemantic.Shader.DebugInfo.100`, of any producer.
+//! SPIR-V debug instructions: `OpenCL.DebugInfo.100` and `NonSemantic.Shader.DebugInfo`, versions 100 and 101, of any
+//! producer.
 //!
-//! One [table](mod@table) says of every instruction of both sets which operands it has, what each may name, and where
+//! One [table](mod@table) says of every instruction of these sets which operands it has, what each may name, and where
 //! the instruction may stand. From it come what [`read`] finds, the [text](print()) and what [`validate`] checks.
 //!
 //! ```

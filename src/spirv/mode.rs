@@ -11,12 +11,14 @@ use super::table::Set;
 /// | [`typedef`](Self::typedef) | of any type | of basic types | of any type |
 /// | [`vector`](Self::vector) | of any type and length | of 1 to 4 of a basic type | of any type and length |
 /// | [`dimensions`](Self::dimensions) | in one array | in one array | an array each |
+/// | [`has_none_types`](Self::has_none_types) | yes | no | yes |
 /// | [`has_variable_counts`](Self::has_variable_counts) | yes | yes | no |
 /// | [`has_empty_arrays`](Self::has_empty_arrays) | yes | no | no |
 /// | [`has_capabilities`](Self::has_capabilities) | no | yes | yes |
 /// | [`has_inheritance`](Self::has_inheritance) | yes | of `OpenCL.DebugInfo.100` | yes |
 /// | [`has_packs`](Self::has_packs) | yes | no | no |
 /// | [`has_template_templates`](Self::has_template_templates) | yes | yes | no |
+/// | [`has_void_arguments`](Self::has_void_arguments) | yes | no | yes |
 /// | [`has_indexes`](Self::has_indexes) | yes | yes | no |
 /// | [`has_bit_pieces`](Self::has_bit_pieces) | yes | yes | no |
 /// | [`has_run_time_indexes`](Self::has_run_time_indexes) | yes | no | no |
@@ -32,15 +34,19 @@ pub struct Mode {
     pub name: &'static str,
     /// The set of instructions.
     pub set: Set,
-    /// What a pointer may point to, and a qualifier qualify. A pointer to anything else is a basic type, an address,
-    /// that has the name which the pointer has in the source; a qualifier of anything else is left out.
+    /// What a pointer may point to, and a qualifier qualify. Other names and qualifiers of a basic type are passed over.
+    /// A pointer to anything else is a basic type, an address, that has the name which the pointer has in the source; a
+    /// qualifier of anything else is left out.
     pub pointee: Of,
-    /// What a typedef may name. Of anything else the type itself is named.
+    /// What a typedef may name. Other names and qualifiers of a basic type are passed over. Of anything else the type
+    /// itself is named.
     pub typedef: Of,
     /// Which vectors there may be. Another is an array.
     pub vector: Vectors,
     /// How an array with several dimensions is written.
     pub dimensions: Dimensions,
+    /// Whether a type that cannot be said is a `DebugInfoNone`. Else it is a basic type of its name and of no size.
+    pub has_none_types: bool,
     /// Whether a variable may be the number of elements of an array. Else it is not known.
     pub has_variable_counts: bool,
     /// Whether an array may have 0 elements. Else their number is said not to be known.
@@ -54,6 +60,8 @@ pub struct Mode {
     pub has_packs: bool,
     /// Whether there are templates that are parameters of templates. Else they are left out.
     pub has_template_templates: bool,
+    /// Whether a parameter of a template may stand for `void`, which is the `DebugInfoNone`. Else it is left out.
+    pub has_void_arguments: bool,
     /// Whether what holds a variable may be a part of a value. Else such a value is left out: a reader that passes over
     /// indexes takes the whole value for the variable's.
     pub has_indexes: bool,
@@ -75,7 +83,7 @@ pub struct Mode {
     pub last_language: u32,
     /// Whether `OpNoLine`, and the end of a block, ends a line. Else instructions of no line are of line 0.
     pub has_no_line: bool,
-    /// Whether lines are told by `DebugLine`, which only `NonSemantic.Shader.DebugInfo.100` has, and not by `OpLine`.
+    /// Whether lines are told by `DebugLine`, which only `NonSemantic.Shader.DebugInfo` has, and not by `OpLine`.
     pub has_debug_lines: bool,
     /// Whether what has to name what comes later does it with `OpExtInstWithForwardRefsKHR`, of which
     /// `SPV_KHR_relaxed_extended_instruction` has to be understood; only of a non-semantic set. Else it is cut.
@@ -132,12 +140,14 @@ impl Mode {
             typedef: Of::Any,
             vector: Vectors::Any,
             dimensions: Dimensions::Together,
+            has_none_types: true,
             has_variable_counts: true,
             has_empty_arrays: true,
             has_capabilities: false,
             has_inheritance: true,
             has_packs: true,
             has_template_templates: true,
+            has_void_arguments: true,
             has_indexes: true,
             has_bit_pieces: true,
             has_run_time_indexes: true,
@@ -148,7 +158,7 @@ impl Mode {
             has_text: false,
             has_no_line: true,
             last_language: u32::MAX,
-            has_debug_lines: set == Set::Shader,
+            has_debug_lines: set.is_shader(),
             has_relaxed_references: false,
             version: 1,
             dwarf_version: 5,
@@ -162,10 +172,12 @@ impl Mode {
             pointee: Of::Basic,
             typedef: Of::Basic,
             vector: Vectors::Short,
+            has_none_types: false,
             has_empty_arrays: false,
             has_capabilities: true,
             has_inheritance: set == Set::OpenCl,
             has_packs: false,
+            has_void_arguments: false,
             has_run_time_indexes: false,
             last_language: 7,
             ..Self::exact(set)

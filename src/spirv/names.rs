@@ -1,4 +1,4 @@
-//! The enumerations: section 3 of the sets' specifications, and two of the core specification.
+//! The enumerations: section 3 of the sets' specifications, and three of the core specification.
 //!
 //! Names are those of the grammars, which is what tools print. The text of `OpenCL.DebugInfo.100` spells some flags
 //! otherwise: `FlagsProtected` is `FlagIsProtected`.
@@ -22,9 +22,11 @@ pub enum Enumeration {
     Language,
     /// Storage classes of the core specification.
     StorageClass,
+    /// Floating-point encodings of the core specification, which say it of numbers that are not IEEE 754's.
+    FpEncoding,
     /// Debug info flags, section 3.2: bits.
     Flags,
-    /// Build identifier flags: bits. `NonSemantic.Shader.DebugInfo.100` has them.
+    /// Build identifier flags: bits. `NonSemantic.Shader.DebugInfo` has them.
     BuildFlags,
 }
 
@@ -127,6 +129,8 @@ const STORAGE_CLASSES: &[(u32, &str)] = &[
     (5937, "HostOnlyALTERA"),
 ];
 
+const FP_ENCODINGS: &[(u32, &str)] = &[(0, "BFloat16KHR"), (4214, "Float8E4M3EXT"), (4215, "Float8E5M2EXT")];
+
 /// Bits of flags, as constants and as a list.
 macro_rules! flags { ($($constant:ident $bits:expr, $name:literal;)*) => {
     /// Debug info flags, section 3.2.
@@ -161,10 +165,18 @@ flags! {
     UNKNOWN_LAYOUT 1 << 17, "FlagUnknownPhysicalLayout";
 }
 
-/// The flag that only `NonSemantic.Shader.DebugInfo.100` has.
+/// The flag that only `NonSemantic.Shader.DebugInfo` has.
 pub(crate) const UNKNOWN_LAYOUT: u32 = flags::UNKNOWN_LAYOUT;
 
-const BUILD_FLAGS: &[(u32, &str)] = &[(1, "IdentifierPossibleDuplicates")];
+/// The flag of a build identifier that different sources can share.
+pub(crate) const POSSIBLE_DUPLICATES: u32 = 1;
+
+const BUILD_FLAGS: &[(u32, &str)] = &[(POSSIBLE_DUPLICATES, "IdentifierPossibleDuplicates")];
+
+/// Whether the text is a build identifier: 32 lowercase hexadecimal digits, or more.
+pub(crate) fn is_build_identifier(text: &str) -> bool {
+    text.len() >= 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
 
 impl Enumeration {
     /// Numbers and names, of flags their bits.
@@ -184,6 +196,7 @@ impl Enumeration {
             Self::ImportedEntity => IMPORTED_ENTITIES,
             Self::Language => LANGUAGES,
             Self::StorageClass => STORAGE_CLASSES,
+            Self::FpEncoding => FP_ENCODINGS,
             Self::Flags => FLAGS,
             Self::BuildFlags => BUILD_FLAGS,
         }

@@ -10,7 +10,7 @@ pub struct OperandRow {
     pub field: Field,
     /// What it can be.
     pub kind: Kind,
-    /// The only set that has it, if not both do.
+    /// The only set that has it, and with it later versions of this, if not all do.
     pub only: Option<Set>,
     /// How often it is there.
     pub repeat: Repeat,
@@ -31,6 +31,10 @@ impl OperandRow {
 
     pub(super) const fn shader(self) -> Self {
         Self { only: Some(Set::Shader), ..self }
+    }
+
+    pub(super) const fn shader101(self) -> Self {
+        Self { only: Some(Set::Shader101), ..self }
     }
 
     pub(super) const fn optional(self) -> Self {
@@ -127,25 +131,27 @@ named! {
     /// `NonSemantic.Shader.DebugInfo.100`.
     Field;
     ActualType "Actual Type", ArgNumber "ArgNumber", BaseType "Base Type", Child "Child", Column "Column",
-    ColumnEnd "Column End", ColumnMajor "Column Major", ColumnStart "Column Start",
+    ColumnEnd "Column End", ColumnMajor "Column Major", ColumnStart "Column Start", Columns "Columns",
     CommandLine "Command-line Arguments", CompilationUnit "Compilation Unit",
-    CompilerSignature "Compiler Signature", ComponentCount "Component Count", Declaration "Declaration",
-    Definition "Definition", Discriminator "Discriminator", DwarfVersion "DWARF Version", Encoding "Encoding",
-    Entity "Entity", EntryPoint "Entry Point", EnumeratorName "Name", Expression "Expression", File "File",
-    Flags "Flags", Function "Function", Identifier "Identifier", Index "Indexes", Inlined "Inlined",
-    Language "Language", Line "Line", LineEnd "Line End", LineStart "Line Start", LinkageName "Linkage Name",
-    LocalVariable "Local Variable", Macro "Macro", Member "Members", MemberType "Member Type", Name "Name",
-    Offset "Offset", Operand "Operands", Operation "Operation", Parameter "Parameters",
-    ParameterType "Parameter Types", Parent "Parent", Path "Path", Qualifier "Type Qualifier",
-    ReturnType "Return Type", Scope "Scope", ScopeLine "Scope Line", Size "Size", Source "Source",
-    StaticMember "Static Member Declaration", StorageClass "Storage Class", Tag "Tag", Target "Target",
-    TemplateName "Template Name", Text "Text", Type "Type", UnderlyingType "Underlying Type", Value "Value",
-    Variable "Variable", VectorCount "Vector Count", VectorType "Vector Type", Version "Version",
+    CompilerSignature "Compiler Signature", ComponentCount "Component Count", ComponentType "Component Type",
+    Declaration "Declaration", Definition "Definition", Discriminator "Discriminator",
+    DwarfVersion "DWARF Version", Encoding "Encoding", Entity "Entity", EntryPoint "Entry Point",
+    EnumeratorName "Name", Expression "Expression", File "File", Flags "Flags", FpEncoding "FPEncoding",
+    Function "Function", Identifier "Identifier", Index "Indexes", Inlined "Inlined", Language "Language",
+    Line "Line", LineEnd "Line End", LineStart "Line Start", LinkageName "Linkage Name",
+    LocalVariable "Local Variable", Macro "Macro", MatrixScope "Scope", Member "Members",
+    MemberType "Member Type", Name "Name", Offset "Offset", Operand "Operands", Operation "Operation",
+    Parameter "Parameters", ParameterType "Parameter Types", Parent "Parent", Path "Path",
+    Qualifier "Type Qualifier", ReturnType "Return Type", Rows "Rows", Scope "Scope", ScopeLine "Scope Line",
+    Size "Size", Source "Source", StaticMember "Static Member Declaration", StorageClass "Storage Class",
+    Tag "Tag", Target "Target", TemplateName "Template Name", Text "Text", Type "Type",
+    UnderlyingType "Underlying Type", Use "Use", Value "Value", Variable "Variable", VectorCount "Vector Count",
+    VectorType "Vector Type", Version "Version",
 }
 
 /// What an operand can be.
 ///
-/// The first three are a literal word in `OpenCL.DebugInfo.100`, and in `NonSemantic.Shader.DebugInfo.100` the id of
+/// The first three are a literal word in `OpenCL.DebugInfo.100`, and in `NonSemantic.Shader.DebugInfo` the id of
 /// an `OpConstant` of a 32-bit integer type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -217,6 +223,7 @@ pub(super) const NUMBER: Kind = Kind::Number;
 pub(super) const ANY_NUMBER: Kind = Kind::AnyNumber;
 pub(super) const LANGUAGE: Kind = Kind::Of(Enumeration::Language);
 pub(super) const ENCODING: Kind = Kind::Of(Enumeration::Encoding);
+pub(super) const FP_ENCODING: Kind = Kind::Of(Enumeration::FpEncoding);
 pub(super) const STORAGE_CLASS: Kind = Kind::Of(Enumeration::StorageClass);
 pub(super) const QUALIFIER: Kind = Kind::Of(Enumeration::Qualifier);
 pub(super) const COMPOSITE_TAG: Kind = Kind::Of(Enumeration::CompositeTag);
@@ -233,6 +240,8 @@ const TYPES: &[Name] = &[
     Name::TypeArray,
     Name::TypeVector,
     Name::TypeMatrix,
+    Name::TypeVectorId,
+    Name::TypeCooperativeMatrix,
     Name::Typedef,
     Name::TypeFunction,
     Name::TypeEnum,
@@ -268,8 +277,8 @@ ids! {
     EXPRESSION "a DebugExpression" [Expression] [];
     MACRO "a DebugMacroDef" [MacroDef] [];
     ENTITY "a namespace or a declaration" [
-        LexicalBlock ImportedEntity TypeBasic TypePointer TypeQualifier TypeArray TypeVector TypeMatrix Typedef
-        TypeFunction TypeEnum TypeComposite TypeMember TypePtrToMember TypeTemplate GlobalVariable
+        LexicalBlock ImportedEntity TypeBasic TypePointer TypeQualifier TypeArray TypeVector TypeMatrix
+        TypeVectorId TypeCooperativeMatrix Typedef TypeFunction TypeEnum TypeComposite TypeMember TypePtrToMember TypeTemplate GlobalVariable
         FunctionDeclaration Function LocalVariable
     ] [];
     COUNT "an OpConstant of 32 or 64 bits, or a variable"

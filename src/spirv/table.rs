@@ -3,14 +3,17 @@
 //! | column | meaning |
 //! |---|---|
 //! | variant, name | [`Name`]'s variant, and the name in both sets |
-//! | cl, shader | the number in `OpenCL.DebugInfo.100`, and in `NonSemantic.Shader.DebugInfo.100`; `_`: it is not there |
+//! | cl, shader | the number in `OpenCL.DebugInfo.100`, and in `NonSemantic.Shader.DebugInfo`; `_`: it is not there |
 //! | section | of the specification: the same in both |
 //! | place | before the functions, or in one |
 //! | operands | in order: [field](Field), [kind](Kind), and in brackets what else there is to say |
 //!
-//! In the brackets: `opencl` or `shader`, the only set in which the operand is there, or is of this kind; `optional`, it
-//! may be left out; `many`, it comes any number of times; `some`, at least once; `pairs`, it and the other `pairs` take
-//! turns; `none`, the operand's own text says that it can be a `DebugInfoNone`; `forward`, it may name what comes later.
+//! A number behind `101:` is there from version 101 on.
+//!
+//! In the brackets: `opencl` or `shader`, the only set in which the operand is there, or is of this kind; `shader101`, the
+//! same of version 101 on; `optional`, it may be left out; `many`, it comes any number of times; `some`, at least once;
+//! `pairs`, it and the other `pairs` take turns; `none`, the operand's own text says that it can be a `DebugInfoNone`;
+//! `forward`, it may name what comes later.
 
 use super::operand::*;
 
@@ -29,7 +32,8 @@ macro_rules! for_each_instruction { ($use:ident) => { $use! {
     StoragePath         "DebugStoragePath"           _ 106 Metadata Globals { Path: STRING };
 
     TypeBasic           "DebugTypeBasic"             2 2 Types Globals {
-        Name: STRING, Size: SIZE, Encoding: ENCODING, Flags: FLAGS [shader] };
+        Name: STRING, Size: SIZE, Encoding: ENCODING, Flags: FLAGS [shader],
+        FpEncoding: FP_ENCODING [shader101 optional] };
     TypePointer         "DebugTypePointer"           3 3 Types Globals {
         BaseType: TYPE, StorageClass: STORAGE_CLASS, Flags: FLAGS };
     TypeQualifier       "DebugTypeQualifier"         4 4 Types Globals { BaseType: TYPE, Qualifier: QUALIFIER };
@@ -38,6 +42,10 @@ macro_rules! for_each_instruction { ($use:ident) => { $use! {
     TypeVector          "DebugTypeVector"            6 6 Types Globals { BaseType: TYPE, ComponentCount: NUMBER };
     TypeMatrix          "DebugTypeMatrix"            _ 108 Types Globals {
         VectorType: VECTOR, VectorCount: ANY_NUMBER, ColumnMajor: BOOLEAN };
+    TypeVectorId        "DebugTypeVectorIdEXT"       _ (101: 109) Types Globals {
+        ComponentType: TYPE, ComponentCount: ANY_INTEGER };
+    TypeCooperativeMatrix "DebugTypeCooperativeMatrixKHR" _ (101: 110) Types Globals {
+        ComponentType: TYPE, MatrixScope: ANY_INTEGER, Rows: ANY_INTEGER, Columns: ANY_INTEGER, Use: ANY_INTEGER };
     Typedef             "DebugTypedef"               7 7 Types Globals {
         Name: STRING, BaseType: TYPE, Source: SOURCE, Line: NUMBER, Column: NUMBER, Scope: SCOPE };
     TypeFunction        "DebugTypeFunction"          8 8 Types Globals {
@@ -124,17 +132,34 @@ pub enum Set {
     OpenCl,
     /// `NonSemantic.Shader.DebugInfo.100`. It has no literals: numbers are ids of constants.
     Shader,
+    /// `NonSemantic.Shader.DebugInfo.101`: all of the one before, and types of cooperative vectors and matrices.
+    Shader101,
 }
 
 impl Set {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::OpenCl, Self::Shader];
+    /// Every one.
+    pub const ALL: [Self; 3] = [Self::OpenCl, Self::Shader, Self::Shader101];
 
     /// The name that an `OpExtInstImport` has.
     pub const fn name(self) -> &'static str {
         match self {
             Self::OpenCl => "OpenCL.DebugInfo.100",
             Self::Shader => "NonSemantic.Shader.DebugInfo.100",
+            Self::Shader101 => "NonSemantic.Shader.DebugInfo.101",
+        }
+    }
+
+    /// Whether it is a version of `NonSemantic.Shader.DebugInfo`.
+    pub const fn is_shader(self) -> bool {
+        !matches!(self, Self::OpenCl)
+    }
+
+    /// Whether it has all that the other has: it is the same, or a later version.
+    pub const fn includes(self, other: Self) -> bool {
+        match other {
+            Self::OpenCl => matches!(self, Self::OpenCl),
+            Self::Shader => self.is_shader(),
+            Self::Shader101 => matches!(self, Self::Shader101),
         }
     }
 }
@@ -148,8 +173,10 @@ pub struct Row {
     pub text: &'static str,
     /// Its number in `OpenCL.DebugInfo.100`.
     pub cl: Option<u32>,
-    /// Its number in `NonSemantic.Shader.DebugInfo.100`.
+    /// Its number in `NonSemantic.Shader.DebugInfo`.
     pub shader: Option<u32>,
+    /// The first version of `NonSemantic.Shader.DebugInfo` that has it.
+    pub since: Set,
     /// The section that says what it is.
     pub section: Section,
     /// Where it stands.
@@ -164,6 +191,18 @@ macro_rules! number {
     };
     ($number:literal) => {
         Some($number)
+    };
+    ((101: $number:literal)) => {
+        Some($number)
+    };
+}
+
+macro_rules! since {
+    ((101: $number:literal)) => {
+        Set::Shader101
+    };
+    ($number:tt) => {
+        Set::Shader
     };
 }
 
@@ -188,6 +227,7 @@ macro_rules! make_instructions { ($(
         text: $text,
         cl: number!($cl),
         shader: number!($shader),
+        since: since!($shader),
         section: Section::$section,
         place: Place::$place,
         all_operands: &[$(OperandRow::new(Field::$field, $kind)$($(.$more())*)?),*],
@@ -212,13 +252,14 @@ impl Row {
     pub const fn number(&self, set: Set) -> Option<u32> {
         match set {
             Set::OpenCl => self.cl,
-            Set::Shader => self.shader,
+            _ if set.includes(self.since) => self.shader,
+            _ => None,
         }
     }
 
     /// Its operands in a set, in order.
     pub fn operands(&self, set: Set) -> impl Iterator<Item = &'static OperandRow> + use<> {
-        self.all_operands.iter().filter(move |operand| operand.only.is_none_or(|only| only == set))
+        self.all_operands.iter().filter(move |operand| operand.only.is_none_or(|only| set.includes(only)))
     }
 
     /// What the operand at this index is, the first being 0.

@@ -302,7 +302,12 @@ impl Maker<'_, '_> {
             }
             3 if is_small && bits % 8 == 0 => {
                 let count = self.c.of(&[2, 3, 4]);
-                (self.m.vector(unit, of, count).unwrap(), bits * if count == 3 { 4 } else { count })
+                let bits = bits * if count == 3 { 4 } else { count };
+                let vector = self.m.vector(unit, of, count).unwrap();
+                match self.c.below(3) {
+                    0 => (self.m.matrix(unit, vector, 2, self.c.is(2)).unwrap(), 2 * bits),
+                    _ => (vector, bits),
+                }
             }
             4 | 5 => self.make_composite(),
             6 => {

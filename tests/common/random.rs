@@ -198,7 +198,13 @@ impl Making<'_> {
                     let count = 1 + self.c.below(4) as u64;
                     (m.array(unit, of, &[Some(count), Some(2)]), 2 * bits * count)
                 }
-                3 if bits % 8 == 0 => (m.vector(unit, of, 3), 4 * bits),
+                3 if bits % 8 == 0 => {
+                    let vector = m.vector(unit, of, 3);
+                    match self.c.below(3) {
+                        0 => (vector.and_then(|vector| m.matrix(unit, vector, 2, true)), 8 * bits),
+                        _ => (vector, 4 * bits),
+                    }
+                }
                 4 => (m.typedef(unit, &name, Some(of)), bits),
                 5 => (m.qualified(unit, Qualifier::Const, Some(of)), bits),
                 6 => (m.enumeration(unit, Some(&name), int, &[("A", -1), ("B", 1 << 30)]), 32),

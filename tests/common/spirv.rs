@@ -372,7 +372,16 @@ impl Making<'_> {
                 4 if whole.is_some() => {
                     let count = self.c.one(&[2, 3, 4, 8]);
                     let room = if count == 3 { 4 } else { count };
-                    (m.vector(unit, of, count).expect("a type"), bits.map(|bits| bits * room))
+                    let (vector, bits) =
+                        (m.vector(unit, of, count).expect("a type"), bits.map(|bits| bits * room));
+                    match self.c.below(3) {
+                        0 => {
+                            let is_column_major = self.c.maybe();
+                            let matrix = m.matrix(unit, vector, 2, is_column_major).expect("a type");
+                            (matrix, bits.map(|bits| bits * 2))
+                        }
+                        _ => (vector, bits),
+                    }
                 }
                 5 => {
                     let of = Some(of).filter(|_| self.c.maybe());
@@ -558,7 +567,7 @@ impl Making<'_> {
             let ty = if is_pair { pair } else { uint };
             let mut variable = self.m.variable(scope, &name, ty).expect("a variable");
             line.map(|line| variable.declared_at(line).id());
-            if self.names % 5 == 0 {
+            if self.names.is_multiple_of(5) {
                 variable.artificial();
             }
             let id = variable.id();
@@ -716,10 +725,10 @@ impl Making<'_> {
         };
         let mut variable = variable.expect("a variable");
         line.map(|line| variable.declared_at(line).id());
-        if self.names % 2 == 0 {
+        if self.names.is_multiple_of(2) {
             variable.external();
         }
-        if self.names % 3 == 0 {
+        if self.names.is_multiple_of(3) {
             variable.linkage_name("_Zlinked");
         }
         let id = variable.id();

@@ -68,7 +68,7 @@ fn attached(words: &[u32], module: &Module, binding: &Binding, mode: &Mode) -> O
 }
 
 fn mode(choices: &mut Choices<'_>) -> Mode {
-    let set = Set::ALL[choices.below(2)];
+    let set = Set::ALL[choices.below(3)];
     match choices.below(3) {
         0 => Mode::exact(set),
         1 => Mode::validating(set),
@@ -222,6 +222,10 @@ fn binding(choices: &mut Choices<'_>, module: &Module, places: &Places) -> Bindi
                 binding.value(position, variable, &held)
             }
         };
+    }
+    if choices.below(8) == 1 {
+        let digits = if choices.below(4) == 0 { "0123" } else { "0123456789abcdef0123456789abcdef" };
+        binding.build_identifier(digits, choices.below(2) == 0).storage_path("a.spv");
     }
     binding
 }

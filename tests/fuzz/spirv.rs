@@ -18,7 +18,7 @@ pub fn spirv(data: &[u8]) {
     words(&made(data));
 }
 
-/// Bytes as choices: instructions of both sets and of others, in any order, with operands that are often ids of others.
+/// Bytes as choices: instructions of all sets and of others, in any order, with operands that are often ids of others.
 fn made(data: &[u8]) -> Vec<u32> {
     let mut module = vec![MAGIC, 0x0001_0600, 0, 60, 0];
     for (id, set) in (1..).zip(Set::ALL) {
@@ -27,26 +27,26 @@ fn made(data: &[u8]) -> Vec<u32> {
         let name = name.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
         instruction(&mut module, 11, [id].into_iter().chain(name));
     }
-    instruction(&mut module, 19, [3]); // OpTypeVoid
-    instruction(&mut module, 21, [4, 32, 0]); // OpTypeInt
-    instruction(&mut module, 7, [5, 0x61]); // OpString
+    instruction(&mut module, 19, [4]); // OpTypeVoid
+    instruction(&mut module, 21, [5, 32, 0]); // OpTypeInt
+    instruction(&mut module, 7, [6, 0x61]); // OpString
     let mut bytes = data.iter().map(|&byte| u32::from(byte));
-    for id in 6.. {
+    for id in 7.. {
         let (Some(what), Some(count)) = (bytes.next(), bytes.next()) else { break };
         let operands: Vec<u32> = bytes.by_ref().take(count as usize % 16).collect();
         match what {
             // Numbers of debug instructions go up to 35, and on from 101.
             0..=79 => {
                 let number = if what / 2 < 36 { what / 2 } else { what / 2 + 65 };
-                let set = if number > 100 { 2 } else { 1 + what % 2 };
-                instruction(&mut module, 12, [3, id, set, number].into_iter().chain(operands));
+                let set = if number > 100 { 2 + count % 2 } else { 1 + what % 3 };
+                instruction(&mut module, 12, [4, id, set, number].into_iter().chain(operands));
             }
-            80..=99 => instruction(&mut module, 43, [4, id, what - 80]),
-            100..=109 => instruction(&mut module, 54, [3, id, 0, 3]),
+            80..=99 => instruction(&mut module, 43, [5, id, what - 80]),
+            100..=109 => instruction(&mut module, 54, [4, id, 0, 4]),
             110..=119 => instruction(&mut module, 248, [id]),
             120..=129 => instruction(&mut module, 56, []),
             130..=139 => instruction(&mut module, 7, [id, 0x400a_6120 + what, 0]),
-            _ => instruction(&mut module, what as u16, [id, 4].into_iter().chain(operands)),
+            _ => instruction(&mut module, what as u16, [id, 5].into_iter().chain(operands)),
         }
     }
     module

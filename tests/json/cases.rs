@@ -100,6 +100,8 @@ pub const STATEMENTS: &[(&str, &str)] = &[
     ("a type without bits", r#"{"base_type": {"unit": "saxpy.cl", "name": "void", "encoding": "unsigned", "bits": 0}}"#),
     ("a pointer to another unit's type", r#"{"pointer": {"unit": "saxpy.cl", "to": "other int"}}"#),
     ("a pointer into space 4", r#"{"pointer": {"unit": "saxpy.cl", "space": 4}}"#),
+    ("a matrix of numbers", r#"{"matrix": {"unit": "saxpy.cl", "of": "int", "count": 4}}"#),
+    ("a matrix of another unit's type", r#"{"matrix": {"unit": "saxpy.cl", "of": "other int", "count": 4}}"#),
     ("a vector of another unit's type", r#"{"vector": {"unit": "saxpy.cl", "of": "other int", "count": 4}}"#),
     ("a member of another unit's type", r#"{"structure": {"unit": "saxpy.cl", "name": "point", "bytes": 8}}, {"member": {"unit": "saxpy.cl", "of": "point", "name": "x", "type": "other int", "offset": 0}}"#),
     ("a member of no structure", r#"{"member": {"unit": "saxpy.cl", "of": "int", "name": "x", "type": "int", "offset": 0}}"#),

@@ -349,7 +349,8 @@ fn types(m: &mut Builder, unit: UnitId, machine: Machine) -> eitri::Result<Types
     }
     let ints = m.array(unit, int, &[Some(16)])?;
     m.array(unit, float, &[None, Some(3), Some(4)])?;
-    m.vector(unit, float, 4)?;
+    let float4 = m.vector(unit, float, 4)?;
+    m.matrix(unit, float4, 3, true)?;
     m.vector(unit, float, 3)?;
 
     let flags = m.structure(unit, Some("flags"), 4)?;

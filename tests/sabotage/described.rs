@@ -44,6 +44,7 @@ const FAULTS: &[Fault] = &[
     ("a count missing", |s| s.count = None, Type, Some("ar"), None),
     ("dimensions swapped", |s| (s.count, s.second_count) = (Some(2), Some(3)), Type, Some("ar"), None),
     ("another number of elements", |s| s.elements = 2, Type, Some("ve"), None),
+    ("another number of columns", |s| s.columns = 3, Type, Some("ma"), None),
     ("three elements for four", |s| s.elements = 3, Type, Some("ve"), None),
     ("another value of an enumerator", |s| s.enumerators[1].1 = 2, Type, Some("en"), None),
     ("another name of an enumerator", |s| s.enumerators[1].0 = "yes", Type, Some("en"), None),

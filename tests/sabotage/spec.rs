@@ -25,6 +25,7 @@ pub struct Spec {
     pub count: Option<u64>,
     pub second_count: Option<u64>,
     pub elements: u64,
+    pub columns: u64,
     pub enumerators: Vec<(&'static str, i128)>,
     pub space: SpaceId,
     pub is_pointer: bool,
@@ -102,6 +103,7 @@ impl Spec {
             count: Some(3),
             second_count: Some(2),
             elements: 4,
+            columns: 2,
             enumerators: vec![("off", 0), ("on", 1)],
             space: SpaceId::LOCAL,
             is_pointer: true,
@@ -181,6 +183,7 @@ impl Spec {
         let element = if bits % 8 == 0 { int } else { long };
         let array = m.array(unit, element, &[self.count, self.second_count]).unwrap();
         let vector = m.vector(unit, element, self.elements).unwrap();
+        let matrix = m.matrix(unit, vector, self.columns, true).unwrap();
         let enumeration = m.enumeration(unit, Some("e"), int, &self.enumerators).unwrap();
         let local = m.pointer_into(unit, Some(structure), self.space).unwrap();
         let takes = vec![int; self.parameters];
@@ -235,6 +238,7 @@ impl Spec {
             ("st", structure),
             ("ar", array),
             ("ve", vector),
+            ("ma", matrix),
             ("en", enumeration),
             ("lo", if self.is_pointer { local } else { long }),
             ("ca", callback),

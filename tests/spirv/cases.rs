@@ -221,3 +221,23 @@ pub const SHADER: &[Case] = &[
     right("members that come later, where that is said", &[("%record = OpExtInst ", "%record = OpExtInstWithForwardRefsKHR "), ("     %static = OpExtInst %void %dbg DebugTypeMember %n_other %int %source %u4 %u2 %u0 %u32 %u3 %u1\n", "\n"), ("     %opaque = ", "     %static = OpExtInst %void %dbg DebugTypeMember %n_other %int %source %u4 %u2 %u0 %u32 %u3 %u1\n     %opaque = ")], Rejects),
     right("a specialization constant as an offset", &[("%u4 %u2 %u32 %u32 %u2", "%u4 %u2 %spec %u32 %u2"), ("%l128 = ", "%spec = OpSpecConstant %uint 32\n%l128 = ")], Rejects),
 ];
+
+/// Of the module of `NonSemantic.Shader.DebugInfo.101`, which `spirv-val` does not know.
+#[rustfmt::skip]
+pub const SHADER101: &[Case] = &[
+    broken(Instruction, "a number of no instruction", &[("DebugNoScope", "!111")], Accepts),
+    broken(Instruction, "a vector of a later version", &[("DebugInfo.101", "DebugInfo.100"), ("%float = OpExtInst %void %dbg DebugTypeBasic %n_name %u8 %u3 %u0 %uformat", "%float = OpExtInst %void %dbg DebugTypeBasic %n_name %u8 %u3 %u0"), ("DebugTypeVectorIdEXT", "!109"), ("%tile = OpExtInst %void %dbg DebugTypeCooperativeMatrixKHR %float %u3 %spec %u8 %u2\n", "\n")], Rejects),
+    broken(OperandCount, "two formats of a number", &[("%u0 %uformat", "%u0 %uformat %uformat")], Accepts),
+    broken(OperandCount, "a matrix without a use", &[("%spec %u8 %u2", "%spec %u8")], Accepts),
+    broken(OperandKind, "a format of 64 bits", &[("%u0 %uformat", "%u0 %l128")], Accepts),
+    broken(OperandKind, "a format that is specialized", &[("%u0 %uformat", "%u0 %spec")], Accepts),
+    broken(OperandKind, "a length that is true", &[("%float %spec", "%float %true")], Accepts),
+    broken(OperandKind, "a scope that is a unit", &[("KHR %float %u3", "KHR %float %unit")], Accepts),
+    broken(OperandKind, "rows of a type", &[("%u3 %spec", "%u3 %float")], Accepts),
+    broken(OperandKind, "an element that is a number", &[("IdEXT %float", "IdEXT %u8")], Accepts),
+    broken(OperandKind, "a matrix of a vector whose length is an id", &[("%tile = ", "%wide = OpExtInst %void %dbg DebugTypeMatrix %long %u4 %true\n%tile = ")], Accepts),
+    broken(Enumerant, "a format of the list", &[("4214", "1")], Accepts),
+    broken(FpEncoding, "a format of whole numbers", &[("%u8 %u3 %u0 %uformat", "%u8 %u6 %u0 %uformat")], Accepts),
+    right("every other instruction", &[], Accepts),
+    right("a length of 64 bits", &[("%float %spec", "%float %l128")], Accepts),
+];

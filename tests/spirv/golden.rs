@@ -10,7 +10,7 @@ use rspirv::grammar::{INSTRUCTION_TABLE, OperandKind};
 
 use crate::assemble::assemble;
 use crate::common::check_golden;
-use crate::{OPENCL, SHADER};
+use crate::{OPENCL, SHADER, shader101};
 
 const LISTING: &str = include_str!("../../goldens/spirv/instructions.txt");
 
@@ -19,6 +19,17 @@ pub fn part(name: &str) -> impl Iterator<Item = &'static str> {
     let lines = LISTING.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let header = format!("[{name}]");
     lines.skip_while(move |line| *line != header).skip(1).take_while(|line| !line.starts_with('['))
+}
+
+/// The lines of a set, in the order of their numbers: of a later version all of the one before that it does not change.
+pub fn listed_of(set: Set) -> Vec<&'static str> {
+    let number =
+        |line: &&'static str| line.split(' ').next().and_then(|it| it.parse::<u32>().ok()).expect("a number");
+    let mut all = BTreeMap::new();
+    for of in Set::ALL.into_iter().filter(|of| set.includes(*of)) {
+        all.extend(part(of.name()).map(|line| (number(&line), line)));
+    }
+    all.into_values().collect()
 }
 
 fn enumeration(text: &str) -> Option<Enumeration> {
@@ -31,6 +42,7 @@ fn enumeration(text: &str) -> Option<Enumeration> {
         "3.7" => Enumeration::ImportedEntity,
         "Source Language" => Enumeration::Language,
         "Storage Class" => Enumeration::StorageClass,
+        "FP Encoding" => Enumeration::FpEncoding,
         "Build Identifier Flags" => Enumeration::BuildFlags,
         _ => return None,
     })
@@ -41,7 +53,7 @@ fn kind(operand: &OperandRow, set: Set) -> String {
     let kind = match operand.kind {
         Kind::Of(enumeration) => {
             let sections = ["3.2", "3.3", "3.4", "3.5", "3.6", "3.7", "Source Language", "Storage Class"];
-            let mut all = sections.into_iter().chain(["Build Identifier Flags"]);
+            let mut all = sections.into_iter().chain(["FP Encoding", "Build Identifier Flags"]);
             all.find(|section| self::enumeration(section) == Some(enumeration)).expect("a section").into()
         }
         Kind::Number | Kind::AnyNumber if set == Set::OpenCl => "literal".into(),
@@ -97,7 +109,7 @@ fn the_table_is_the_specifications() {
         let rows = Name::ALL.iter().map(|name| name.row());
         let rows: BTreeMap<u32, _> = rows.filter_map(|row| Some((row.number(set)?, row))).collect();
         let lines: Vec<String> = rows.iter().map(|(&number, row)| line(row, set, number)).collect();
-        assert_eq!(lines, part(set.name()).collect::<Vec<_>>(), "{}", set.name());
+        assert_eq!(lines, listed_of(set), "{}", set.name());
         for (&number, row) in &rows {
             assert_eq!(Name::numbered(set, number), Some(row.name));
         }
@@ -157,6 +169,8 @@ fn core_enumerations_are_the_grammars() {
         assert_eq!(Enumeration::Language.name(number).unwrap_or_default(), name(language));
         let class = rspirv::spirv::StorageClass::from_u32(number).map(|it| format!("{it:?}"));
         assert_eq!(Enumeration::StorageClass.name(number).unwrap_or_default(), name(class));
+        let format = rspirv::spirv::FPEncoding::from_u32(number).map(|it| format!("{it:?}"));
+        assert_eq!(Enumeration::FpEncoding.name(number).unwrap_or_default(), name(format));
     }
 }
 
@@ -170,4 +184,13 @@ fn every_instruction_is_printed() {
         }
         check_golden(&format!("spirv/{name}.txt"), &eitri::spirv::print(&facts, Default::default()));
     }
+    let words = assemble(&shader101()).words;
+    let text = eitri::spirv::print(&read(&words).expect("reads"), Default::default());
+    let is_new = |line: &&str| {
+        ["DebugInfo.101", "VectorIdEXT", "CooperativeMatrix", "FPEncoding"]
+            .iter()
+            .any(|new| line.contains(new))
+    };
+    let new: String = text.lines().filter(is_new).map(|line| format!("{line}\n")).collect();
+    check_golden("spirv/shader101.txt", &new);
 }

@@ -58,7 +58,7 @@ pub enum Named {
 }
 
 /// The scope of an instruction, and its line and column if it has them.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct At {
     pub scope: String,
     pub line: Option<(u32, u32)>,

@@ -1,4 +1,5 @@
-//! SPIR-V debug instructions: the table against the specifications, reading, text, and what the validator finds.
+//! SPIR-V debug instructions: the table against the specifications, reading, text, what the validator finds, and kernels
+//! that have them attached, with what other tools make of these.
 #![cfg(feature = "spirv")]
 
 mod assemble;
@@ -16,6 +17,7 @@ mod metadata;
 mod printed;
 mod raise;
 mod random;
+mod readme;
 mod rules;
 #[path = "../common/tools.rs"]
 mod tools;
@@ -28,6 +30,22 @@ const OPENCL: &str = include_str!("modules/opencl.spvasm");
 
 /// A module with every instruction of `NonSemantic.Shader.DebugInfo.100`.
 const SHADER: &str = include_str!("modules/shader.spvasm");
+
+/// The same of version 101, with what that adds.
+fn shader101() -> String {
+    let edits = [
+        ("NonSemantic.Shader.DebugInfo.100", "NonSemantic.Shader.DebugInfo.101"),
+        ("%fntype = ", "%uformat = OpConstant %uint 4214\n%spec = OpSpecConstant %uint 16\n%fntype = "),
+        (
+            "%typedef = ",
+            "%float = OpExtInst %void %dbg DebugTypeBasic %n_name %u8 %u3 %u0 %uformat\n\
+             %long = OpExtInst %void %dbg DebugTypeVectorIdEXT %float %spec\n\
+             %tile = OpExtInst %void %dbg DebugTypeCooperativeMatrixKHR %float %u3 %spec %u8 %u2\n\
+             %typedef = ",
+        ),
+    ];
+    edits.iter().fold(SHADER.to_owned(), |text, (find, replace)| text.replacen(find, replace, 1))
+}
 
 const SPIRV_AS: Tool = Tool::new("spirv-as", "spirv-tools");
 const SPIRV_DIS: Tool = Tool::new("spirv-dis", "spirv-tools");

@@ -259,7 +259,7 @@ impl Maker {
             operands[place] = value;
             self.push(name, member, &operands);
         }
-        if name == Name::Source && set == Set::Shader && operands.len() == 2 && random.below(2) == 0 {
+        if name == Name::Source && set.is_shader() && operands.len() == 2 && random.below(2) == 0 {
             let id = self.fresh();
             self.push(Name::SourceContinued, id, &[TEXT_ID]);
         }
@@ -353,6 +353,10 @@ impl Maker {
                 all.push(self.operand(row, random)?);
             }
         }
+        // Only floating-point numbers have an encoding of their own.
+        if name == Name::TypeBasic && all.len() == 5 {
+            all[2] = self.number(3);
+        }
         Some(all)
     }
 
@@ -395,7 +399,7 @@ impl Maker {
 
     /// Of the first debug function, in the function.
     fn definition(&mut self) {
-        if let (Set::Shader, Some(&function)) = (self.set, self.debug(&[Name::Function]).first()) {
+        if let (true, Some(&function)) = (self.set.is_shader(), self.debug(&[Name::Function]).first()) {
             let id = self.fresh();
             self.push(Name::FunctionDefinition, id, &[function, MAIN]);
         }
@@ -408,7 +412,7 @@ impl Maker {
         self.things.insert(id, Thing::Debug(name));
         let field = |field| name.row().operands(self.set).position(|row| row.field == field);
         let value = |place: usize| match self.things.get(&operands[place]) {
-            Some(&Thing::Constant(_, value)) if self.set == Set::Shader => value,
+            Some(&Thing::Constant(_, value)) if self.set.is_shader() => value,
             _ => operands[place],
         };
         match name {

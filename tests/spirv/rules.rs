@@ -6,7 +6,7 @@ use eitri::spirv::{Report, Rule, read, validate};
 use crate::assemble::assemble;
 use crate::cases::{self, Case, Verdict};
 use crate::tools::{Folder, skip};
-use crate::{OPENCL, SHADER, SPIRV_VAL, bytes};
+use crate::{OPENCL, SHADER, SPIRV_VAL, bytes, shader101};
 
 /// The text of a case.
 fn edited(text: &str, case: &Case) -> String {
@@ -28,7 +28,10 @@ fn shader() -> String {
 fn all() -> Vec<(&'static Case, Vec<u32>)> {
     let shader = shader();
     let opencl = cases::OPENCL.iter().map(|case| (case, assemble(&edited(OPENCL, case)).words));
-    opencl.chain(cases::SHADER.iter().map(|case| (case, assemble(&edited(&shader, case)).words))).collect()
+    let later = shader101();
+    let shader = cases::SHADER.iter().map(|case| (case, assemble(&edited(&shader, case)).words));
+    let later = cases::SHADER101.iter().map(|case| (case, assemble(&edited(&later, case)).words));
+    opencl.chain(shader).chain(later).collect()
 }
 
 fn report(words: &[u32]) -> Report {
@@ -57,7 +60,7 @@ fn every_rule_has_a_case() {
     for rule in Rule::ALL {
         let is_there = match rule.is_note() {
             true => notes.contains(rule),
-            false => cases::OPENCL.iter().chain(cases::SHADER).any(|case| case.rule == Some(*rule)),
+            false => all().iter().any(|(case, _)| case.rule == Some(*rule)),
         };
         assert!(is_there, "{}", rule.name());
     }
@@ -88,7 +91,7 @@ fn spirv_val_differs_where_that_is_known() {
 /// The whole module of the other set is right too.
 #[test]
 fn a_module_with_every_instruction_is_clean() {
-    for text in [OPENCL, SHADER] {
+    for text in [OPENCL, SHADER, &shader101()] {
         let report = report(&assemble(text).words);
         assert!(report.is_clean() && report.notes.is_empty(), "{report}");
     }

@@ -8,6 +8,7 @@ mod built;
 mod common;
 mod detached;
 mod kernels;
+mod metadata;
 mod outside;
 mod placed;
 mod refused;

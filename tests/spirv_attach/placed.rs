@@ -351,9 +351,15 @@ fn both_sets() {
         attach(&first.words, &case.module, &binding, &Mode::exact(Set::Shader)).expect("is attached");
     assert_eq!(second.detach(), first.words);
     let facts = read(&second.words).expect("reads");
-    for set in Set::ALL {
+    for set in [Set::OpenCl, Set::Shader] {
         assert!(facts.iter().any(|fact| fact.set == set));
     }
+    let later = attach(&second.words, &case.module, &binding, &Mode::exact(Set::Shader101));
+    let error = later.expect_err("another version is there").to_string();
+    assert!(
+        error.ends_with("the module has instructions of NonSemantic.Shader.DebugInfo.100 already"),
+        "{error}"
+    );
     let error =
         attach(&first.words, &case.module, &binding, &Mode::exact(Set::OpenCl)).expect_err("is there");
     assert!(

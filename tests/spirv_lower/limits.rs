@@ -142,6 +142,17 @@ fn long_names() {
     case.m.structure(case.unit, Some(&"x".repeat(300_000)), 4).unwrap();
     let error = case.finish().attached(&Mode::exact(Set::OpenCl)).map(drop).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::TooLarge(_)), "{error}");
+    assert_eq!(error.at().unit.as_deref(), Some("a.cl"), "{error}");
+    let mut case = Case::new();
+    let (int, f) = (case.int(), case.function("f"));
+    case.m.variable(f, "v", int).unwrap().linkage_name("v");
+    case.m.describe_function(f).unwrap().linkage_name(&"x".repeat(300_000));
+    let error = case.finish().attached(&Mode::exact(Set::OpenCl)).map(drop).unwrap_err();
+    assert_eq!(error.at().function.as_deref(), Some("f"), "{error}");
+    let mut case = Case::new();
+    case.m.macros(case.unit).unwrap().define(0, &format!("M {}", "x".repeat(300_000))).unwrap();
+    let error = case.finish().attached(&Mode::exact(Set::OpenCl)).map(drop).unwrap_err();
+    assert_eq!(error.at().unit.as_deref(), Some("a.cl"), "{error}");
 }
 
 /// Ids that are something else.

@@ -12,11 +12,10 @@ mod limits;
 mod modes;
 mod names;
 mod order;
-
+mod outside;
 mod said;
 mod scopes;
 mod templates;
-#[path = "../common/tools.rs"]
-mod tools;
 mod types;
 mod units;
+mod unsaid;

@@ -94,3 +94,46 @@ fn arrays_without_elements() {
         "unit `a.cl`: {array}: that it has no elements; how many is said not to be known"
     )]);
 }
+
+/// Where a type cannot be said, or there is none.
+#[test]
+fn types_that_are_none() {
+    let mut case = Case::new();
+    let unit = case.unit;
+    let class = case.m.class(unit, Some("C"), 16).unwrap();
+    case.m.static_member(class, "only", class).unwrap();
+    case.m.template(class, eitri::build::Template::ty("T", None)).unwrap();
+    let described = case.finish();
+    described
+        .said(&Mode::exact(Set::Shader))
+        .has(r#"TypeMember "only" none </src/a.cl> 0 0 0 128 FlagStaticMember"#)
+        .has(r#"TypeTemplateParameter "T" none none </src/a.cl> 0 0"#);
+    let mode = Mode { has_none_types: false, ..Mode::exact(Set::Shader) };
+    described
+        .said(&mode)
+        .has(r#"TypeBasic "C" 0 Unspecified None"#)
+        .has(r#"TypeMember "only" C </src/a.cl> 0 0 0 128 FlagStaticMember"#)
+        .has(r#"TypeBasic "void" 0 Unspecified None"#)
+        .has(r#"TypeTemplateParameter "T" void none </src/a.cl> 0 0"#)
+        .lacks(&[
+            "unit `a.cl`, variable `only`: a static member: type `C` is made of it, and is not said here",
+        ]);
+}
+
+/// The validator wants the derived class, which the other set has not.
+#[test]
+fn base_classes_that_are_left_out() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let base = case.m.structure(unit, Some("B"), 4).unwrap();
+    let derived = case.m.structure(unit, Some("D"), 8).unwrap();
+    case.m.base(derived, base, 0, None).unwrap();
+    case.m.member(derived, "x", int, 4).unwrap();
+    let described = case.finish();
+    described.said(&Mode::validating(Set::OpenCl)).has("TypeInheritance D B 0 32 None").lacks(&[]);
+    described
+        .said(&Mode::validating(Set::Shader))
+        .has(r#"TypeComposite "D" Structure </src/a.cl> 0 0 unit "" 64 None x"#)
+        .has_no(Name::TypeInheritance)
+        .lacks(&["unit `a.cl`: type `D`: 1 of its base classes, which the validating mode has not"]);
+}

@@ -17,6 +17,7 @@ const KERNEL: &str = r#"
                OpCapability Kernel
                OpCapability Int64
                OpMemoryModel Physical64 OpenCL
+               OpEntryPoint Kernel %main "main"
                OpName %main "main"
                OpName %table "table"
        %void = OpTypeVoid
@@ -53,6 +54,9 @@ const COMPUTE: &str = r#"
 /// The `OpFunction` and the `OpVariable` of both.
 pub const MAIN: Id = Id(1);
 pub const TABLE: Id = Id(2);
+
+/// The first block of the function, in either.
+pub const ENTRY: Id = Id(8);
 
 /// A unit to describe.
 pub struct Case {

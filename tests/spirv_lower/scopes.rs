@@ -1,8 +1,8 @@
 //! Blocks, namespaces, discriminators, inlined calls and variables: sections 4.7 and 4.8.
 
-use eitri::spirv::{Discriminators, Fact, Facts, Field, Id, Mode, Name, Position, Set, read};
+use eitri::spirv::{Discriminators, Fact, Facts, Field, Mode, Name, Position, Set, read};
 
-use crate::said::{Case, MAIN};
+use crate::said::{Case, ENTRY, MAIN};
 
 #[test]
 fn blocks_and_namespaces() {
@@ -39,7 +39,7 @@ fn discriminators() {
     let block = case.m.block(f, &[0..0x20]).unwrap();
     case.m.discriminator(block, 3).unwrap();
     case.binding.function(f, MAIN);
-    case.binding.scope(Position::start(MAIN, Id(8)), block);
+    case.binding.scope(Position::start(MAIN, ENTRY), block);
     let described = case.finish();
     for set in Set::ALL {
         let said = described.said(&Mode::exact(set));

@@ -1,7 +1,7 @@
 //! Instances of templates: section 4.4.
 
 use eitri::build::Template;
-use eitri::model::Loc;
+use eitri::model::{BaseEncoding, Loc};
 use eitri::spirv::{Mode, Name, Set};
 
 use crate::said::Case;
@@ -85,4 +85,48 @@ fn what_is_no_template() {
         "unit `a.cl`: type `either`: the parameters of the template: it is a union or a declaration",
         "unit `a.cl`: type `S`: template parameter `P`: its value is no integer that is known",
     ]);
+}
+
+/// `spirv-val` of 2023.1 takes no `DebugInfoNone` for a type.
+#[test]
+fn void_arguments() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let s = case.m.structure(unit, Some("S"), 4).unwrap();
+    let nothing = case.m.typedef(unit, "nothing", None).unwrap();
+    case.m.template(s, Template::ty("T", None)).unwrap();
+    case.m.template(s, Template::ty("U", Some(int))).unwrap();
+    case.m.template(s, Template::ty("V", Some(nothing))).unwrap();
+    let described = case.finish();
+    described
+        .said(&Mode::exact(Set::OpenCl))
+        .has("TypeTemplate S T U V")
+        .has(r#"TypeTemplateParameter "T" none none </src/a.cl> 0 0"#);
+    for set in Set::ALL {
+        described.said(&Mode::validating(set)).has("TypeTemplate S U").lacks(&[
+            "unit `a.cl`: type `nothing`: the validating mode has no other name of what is no basic type",
+            "unit `a.cl`: type `S`: template parameter `T`: the validating mode has no parameter that stands for void",
+            "unit `a.cl`: type `S`: template parameter `V`: the validating mode has no parameter that stands for void",
+        ]);
+    }
+}
+
+/// A negative number of 64 bits is another than the number of 32 bits without sign that has the same bits.
+#[test]
+fn numbers_of_64_bits() {
+    let mut case = Case::new();
+    let unit = case.unit;
+    let long = case.m.base_type(unit, "long", BaseEncoding::Signed, 64).unwrap();
+    let s = case.m.structure(unit, Some("S"), 4).unwrap();
+    case.m.template(s, Template::value("A", long, &(-1i64).to_le_bytes())).unwrap();
+    case.m.template(s, Template::value("B", long, &0xffff_ffffi64.to_le_bytes())).unwrap();
+    let described = case.finish();
+    described
+        .said(&Mode::exact(Set::OpenCl))
+        .has(r#"TypeTemplateParameter "A" long 18446744073709551615 </src/a.cl> 0 0"#)
+        .has(r#"TypeTemplateParameter "B" long 4294967295 </src/a.cl> 0 0"#);
+    described
+        .said_narrow(&Mode::exact(Set::OpenCl))
+        .has("TypeTemplate S B")
+        .lacks(&["unit `a.cl`: type `S`: template parameter `A`: its value is no integer that is known"]);
 }

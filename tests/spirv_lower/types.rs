@@ -183,6 +183,42 @@ fn numbers_of_elements_by_variables() {
 }
 
 #[test]
+fn matrices() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let short = case.m.vector(unit, int, 4).unwrap();
+    let long = case.m.vector(unit, int, 16).unwrap();
+    case.m.matrix(unit, short, 3, true).unwrap();
+    case.m.matrix(unit, long, 2, false).unwrap();
+    case.m.matrix(unit, short, 1 << 32, true).unwrap();
+    let described = case.finish();
+    for mode in [Mode::exact(Set::OpenCl), Mode::validating(Set::OpenCl), Mode::translator()] {
+        let said = described.said(&mode);
+        assert!(said.all(Name::TypeMatrix).is_empty());
+        let left = said.left().iter().filter(|left| left.contains("that it is a matrix of"));
+        let left: Vec<_> = left.map(|left| left.split(": ").last().expect("a text")).collect();
+        assert_eq!(
+            left,
+            [
+                "that it is a matrix of 3 columns; it is said as an array of them",
+                "that it is a matrix of 2 rows; it is said as an array of them",
+                "that it is a matrix of 4294967296 columns; it is said as an array of them",
+            ]
+        );
+    }
+    let all = ["TypeMatrix int<4> 3 true", "TypeMatrix int<16> 2 false"];
+    let exact = described.said(&Mode::exact(Set::Shader));
+    assert_eq!(exact.all(Name::TypeMatrix), all);
+    // A vector of 16 is an array there.
+    let validating = described.said(&Mode::validating(Set::Shader));
+    assert_eq!(validating.all(Name::TypeMatrix), all[..1]);
+    assert_eq!(
+        validating.left().iter().filter(|left| left.contains("that it is a matrix of 2 rows")).count(),
+        1
+    );
+}
+
+#[test]
 fn vectors() {
     let mut case = Case::new();
     let (int, unit) = (case.int(), case.unit);
@@ -219,20 +255,25 @@ fn enumerations() {
     let mut case = Case::new();
     let (int, unit) = (case.int(), case.unit);
     let long = case.m.base_type(unit, "long", BaseEncoding::Signed, 64).unwrap();
-    let values = [("A", 0), ("B", -1), ("C", i128::from(u32::MAX) - 1)];
-    let color = case.m.enumeration(unit, Some("color"), long, &values).unwrap();
+    let values = [("A", 0), ("B", -1), ("C", i128::from(i32::MAX))];
+    let color = case.m.enumeration(unit, Some("color"), int, &values).unwrap();
     let line = case.line(2, 6);
     case.m.describe_type(color).unwrap().declared_at(line);
-    case.m.enum_class(unit, Some("big"), long, &[("FAR", 1 << 40), ("NEAR", 1)]).unwrap();
+    let values = [("FAR", 1 << 40), ("NEAR", 1), ("BACK", -1), ("NEXT", i128::from(u32::MAX))];
+    case.m.enum_class(unit, Some("big"), long, &values).unwrap();
     case.m.enumeration(unit, None, int, &[]).unwrap();
     let described = case.finish();
     for set in Set::ALL {
         described
             .said(&Mode::exact(set))
-            .has(r#"TypeEnum "color" long </src/a.cl> 2 6 unit 64 None 0 "A" 4294967295 "B" 4294967294 "C""#)
-            .has(r#"TypeEnum "big" long </src/a.cl> 0 0 unit 64 FlagIsEnumClass 1 "NEAR""#)
+            .has(r#"TypeEnum "color" int </src/a.cl> 2 6 unit 32 None 0 "A" 4294967295 "B" 2147483647 "C""#)
+            .has(r#"TypeEnum "big" long </src/a.cl> 0 0 unit 64 FlagIsEnumClass 1 "NEAR" 4294967295 "NEXT""#)
             .has(r#"TypeEnum "" int </src/a.cl> 0 0 unit 32 None"#)
-            .lacks(&["unit `a.cl`: type `big`: its enumerator `FAR`: 1099511627776 does not fit 32 bits"]);
+            // What has no sign in 32 bits is not -1 in 64.
+            .lacks(&[
+                "unit `a.cl`: type `big`: its enumerator `FAR`: 1099511627776 does not fit 32 bits",
+                "unit `a.cl`: type `big`: its enumerator `BACK`: -1 does not fit 32 bits",
+            ]);
     }
 }
 

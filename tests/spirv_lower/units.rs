@@ -171,7 +171,7 @@ fn unsaid() {
         "unit `a.cl`: the version of its language",
         "unit `a.cl`: type `int`: its alignment of 16 bytes",
         "unit `a.cl`, function `f`: that it takes more arguments, that it does not return",
-        "unit `a.cl`, function `f`, variable `k`: its value",
+        "unit `a.cl`, function `f`, variable `k`: its value, that it is a named constant",
         "unit `a.cl`, function `f`: the label `again`",
     ]);
 }

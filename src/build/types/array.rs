@@ -1,4 +1,4 @@
-//! Arrays and vectors.
+//! Arrays, vectors and matrices.
 
 use crate::build::{Builder, known, loc};
 use crate::error::{Error, Result};
@@ -176,6 +176,29 @@ impl Builder {
         let (bits, value_bits) = (bits(room), bits(count));
         let kind = TypeKind::Vector { of, count };
         Ok(self.intern_type(Type { value_bits, ..self.type_of_unit(unit, kind, bits) }))
+    }
+
+    /// A matrix of `count` vectors, which are its columns, or its rows. A vector has the room that it has by itself: one
+    /// of three elements that of four.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId); [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if `vector` is no vector.
+    pub fn matrix(
+        &mut self,
+        unit: UnitId,
+        vector: TypeId,
+        count: u64,
+        is_column_major: bool,
+    ) -> Result<TypeId> {
+        self.known_types(unit, [vector])?;
+        self.known_unit(unit)?;
+        let of = &self.module.types[vector];
+        if !matches!(of.kind, TypeKind::Vector { .. }) {
+            let what = "the columns or rows of a matrix are vectors";
+            return Err(Error::bad_argument(what).or_at(self.module.at_unit(unit)));
+        }
+        let bits = of.bits.and_then(|bits| bits.checked_mul(count));
+        Ok(self.intern(unit, TypeKind::Matrix { of: vector, count, is_column_major }, bits))
     }
 
     /// Refuses elements that are not whole bytes: one after the other they would be somewhere else than

@@ -314,6 +314,11 @@ impl<'a, 'o> Compare<'a, 'o> {
                 let only = Dimension { count: Count::Fixed(*count), lower: None, index: None };
                 return self.dimensions(&[only], &mut children, parts);
             }
+            TypeKind::Matrix { of, count, is_column_major: _ } => {
+                parts.pairs.push((Some(*of), entry.ty()));
+                let only = Dimension { count: Count::Fixed(*count), lower: None, index: None };
+                return self.array(&[only], None, entry, parts);
+            }
             TypeKind::Composite(composite) => return self.composite(composite, entry, parts),
             TypeKind::Enum { of, enumerators, is_class, .. } => {
                 let found = is_set(entry, dw::DW_AT_enum_class);

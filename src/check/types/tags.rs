@@ -74,7 +74,7 @@ pub(super) fn tag_of(kind: &TypeKind) -> DwTag {
         TypeKind::Pointer { kind: PointerKind::Reference, .. } => dw::DW_TAG_reference_type,
         TypeKind::Pointer { kind: PointerKind::RvalueReference, .. } => dw::DW_TAG_rvalue_reference_type,
         TypeKind::MemberPointer { .. } => dw::DW_TAG_ptr_to_member_type,
-        TypeKind::Array { .. } | TypeKind::Vector { .. } => dw::DW_TAG_array_type,
+        TypeKind::Array { .. } | TypeKind::Vector { .. } | TypeKind::Matrix { .. } => dw::DW_TAG_array_type,
         TypeKind::Composite(composite) => match composite.kind {
             CompositeKind::Struct => dw::DW_TAG_structure_type,
             CompositeKind::Class => dw::DW_TAG_class_type,

@@ -35,7 +35,9 @@ pub(in crate::lower) fn tag(kind: &TypeKind) -> gimli::DwTag {
         TypeKind::Unspecified { .. } => gimli::DW_TAG_unspecified_type,
         TypeKind::Pointer { kind, .. } => pointer(*kind),
         TypeKind::MemberPointer { .. } => gimli::DW_TAG_ptr_to_member_type,
-        TypeKind::Array { .. } | TypeKind::Vector { .. } => gimli::DW_TAG_array_type,
+        TypeKind::Array { .. } | TypeKind::Vector { .. } | TypeKind::Matrix { .. } => {
+            gimli::DW_TAG_array_type
+        }
         TypeKind::Composite(one) => composite(one.kind),
         TypeKind::Enum { .. } => gimli::DW_TAG_enumeration_type,
         TypeKind::Typedef { .. } => gimli::DW_TAG_typedef,

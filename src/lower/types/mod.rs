@@ -75,6 +75,10 @@ impl Dies<'_> {
                 self.info.flag(gimli::DW_AT_GNU_vector);
                 self.byte_size(ty);
             }
+            TypeKind::Matrix { of, .. } => {
+                self.info.begin_entry(gimli::DW_TAG_array_type, true, is);
+                self.type_of(Some(*of));
+            }
             TypeKind::Enum { name, of, enumerators, is_class } => {
                 self.info.begin_entry(gimli::DW_TAG_enumeration_type, !enumerators.is_empty(), is);
                 self.name(*name);
@@ -104,7 +108,7 @@ impl Dies<'_> {
         self.described(ty);
         self.info.end_entry();
         match &ty.kind {
-            TypeKind::Vector { count, .. } => {
+            TypeKind::Vector { count, .. } | TypeKind::Matrix { count, .. } => {
                 self.fixed_dimension(*count);
                 self.info.end_children();
             }

@@ -84,6 +84,15 @@ pub enum TypeKind {
         /// How many elements.
         count: u64,
     },
+    /// A matrix, as GLSL's `mat4`. To DWARF it is an array of vectors: it has no matrices.
+    Matrix {
+        /// The type of a column, or of a row: a vector.
+        of: TypeId,
+        /// How many of them.
+        count: u64,
+        /// Whether a vector is a column; else it is a row.
+        is_column_major: bool,
+    },
     /// A structure, class or union.
     Composite(Composite),
     /// An enumeration.
@@ -198,7 +207,10 @@ impl Type {
                 composite.bases.iter().for_each(|base| each(base.ty));
                 composite.all_members(module).for_each(|member| each(member.ty));
             }
-            TypeKind::Array { of, .. } | TypeKind::Vector { of, .. } | TypeKind::Enum { of, .. } => each(*of),
+            TypeKind::Array { of, .. }
+            | TypeKind::Vector { of, .. }
+            | TypeKind::Matrix { of, .. }
+            | TypeKind::Enum { of, .. } => each(*of),
             TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => {
                 of.iter().copied().for_each(each)
             }
@@ -218,7 +230,9 @@ impl Type {
                 each(*of);
                 dimensions.iter().filter_map(|dimension| dimension.index).for_each(each);
             }
-            TypeKind::Vector { of, .. } | TypeKind::Enum { of, .. } => each(*of),
+            TypeKind::Vector { of, .. } | TypeKind::Matrix { of, .. } | TypeKind::Enum { of, .. } => {
+                each(*of)
+            }
             TypeKind::Composite(composite) => {
                 composite.templates.iter().for_each(|parameter| parameter.types(&mut each));
                 composite.bases.iter().for_each(|base| each(base.ty));

@@ -115,6 +115,7 @@ impl<'m, 's> Teller<'m, 's> {
 
     /// Tells. `added` says which words positions do not count; if there are none, all that can be debug information.
     pub fn tell(mut self, added: &[Range<usize>]) -> Told {
+        self.metadata();
         self.types();
         self.units();
         self.files();
@@ -192,6 +193,23 @@ impl<'m, 's> Teller<'m, 's> {
         }
     }
 
+    /// What is about the module and not about its source.
+    fn metadata(&mut self) {
+        if !self.mode.set.is_shader() {
+            return;
+        }
+        let mut all = Vec::new();
+        if let Some((digits, may_be_shared)) = self.binding.build_id() {
+            all.push(("build identifier".into(), shape!(self.shapes; digits.to_owned())));
+            self.yes(&mut all, may_be_shared, "shared");
+        }
+        if let Some(path) = self.binding.stored_at() {
+            all.push(("storage path".into(), shape!(self.shapes; path.to_owned())));
+        }
+        let key = shape!(self.shapes; "the module");
+        self.record(key, At::default(), "the module".into(), all, false);
+    }
+
     fn units(&mut self) {
         for (id, unit) in self.module.units() {
             let mut all = Vec::new();
@@ -209,7 +227,7 @@ impl<'m, 's> Teller<'m, 's> {
             let is_point = |function: FunctionId| {
                 self.binding.function_id(function).is_some_and(|code| self.entry_points.contains(&code))
             };
-            if self.mode.set == Set::Shader && functions().any(is_point) {
+            if self.mode.set.is_shader() && functions().any(is_point) {
                 for (name, text) in [("producer", unit.producer), ("command line", unit.command_line)] {
                     let text = text.map_or("", |text| self.module.string(text)).to_owned();
                     all.push((name.into(), shape!(self.shapes; text)));

@@ -6,7 +6,6 @@ use crate::model::{
     Accessibility, BaseEncoding, BaseOffset, Composite, CompositeKind, Count, MemorySpace, Passed,
     PointerKind, Qualifier, TemplateArgument, TemplateParameter, TypeId, TypeKind,
 };
-use crate::spirv::Set;
 use crate::spirv::mode::{Of, Vectors};
 
 /// What a type is said as.
@@ -139,12 +138,22 @@ impl Teller<'_, '_> {
             }
             TypeKind::Vector { of, count } => {
                 let inner = self.types[of.as_u32() as usize];
-                let is_short = (1..=4).contains(count) && inner.basic.is_some();
-                let said = match (self.mode.vector, u32::try_from(*count)) {
-                    (Vectors::Any, Ok(_)) => plain(shape!(self.shapes; "vector of", inner.shape, *count)),
-                    (Vectors::Short, _) if is_short => {
-                        let basic = inner.basic.unwrap_or(inner.shape);
-                        plain(shape!(self.shapes; "vector of", basic, *count))
+                let said = match self.vector_of(*of, *count) {
+                    Some(of) => plain(shape!(self.shapes; "vector of", of, *count)),
+                    None => plain(self.array(vec!["array of".into(), inner.shape.into(), (*count).into()])),
+                };
+                Said { is_sized: inner.is_sized, ..said }
+            }
+            TypeKind::Matrix { of, count, is_column_major } => {
+                let inner = self.types[of.as_u32() as usize];
+                let is_vector = match self.module.ty(*of).kind() {
+                    TypeKind::Vector { of, count } => self.vector_of(*of, *count).is_some(),
+                    _ => false,
+                };
+                let said = match u32::try_from(*count) {
+                    Ok(_) if is_vector && self.mode.set.is_shader() => {
+                        let vectors = if *is_column_major { "columns" } else { "rows" };
+                        plain(shape!(self.shapes; "matrix of", vectors, inner.shape, *count))
                     }
                     _ => plain(self.array(vec!["array of".into(), inner.shape.into(), (*count).into()])),
                 };
@@ -156,6 +165,15 @@ impl Teller<'_, '_> {
                 parts.extend(parameters.iter().map(|&ty| Part::from(self.ty(ty))));
                 plain(self.shapes.of(parts))
             }
+        }
+    }
+
+    /// What a vector is of, if it is said as one.
+    fn vector_of(&self, of: TypeId, count: u64) -> Option<Shape> {
+        let inner = self.types[of.as_u32() as usize];
+        match self.mode.vector {
+            Vectors::Any => u32::try_from(count).ok().map(|_| inner.shape),
+            Vectors::Short => inner.basic.filter(|_| (1..=4).contains(&count)),
         }
     }
 
@@ -180,9 +198,7 @@ impl Teller<'_, '_> {
 
     fn count(&mut self, count: Count) -> Part {
         match count {
-            Count::Fixed(0) if !self.mode.has_empty_arrays || self.mode.set == Set::Shader => {
-                "unknown".into()
-            }
+            Count::Fixed(0) if !self.mode.has_empty_arrays || self.mode.set.is_shader() => "unknown".into(),
             Count::Fixed(count) => count.into(),
             Count::Variable(variable) if self.mode.has_variable_counts && self.counts(variable) => {
                 self.variable_key(variable).into()
@@ -384,7 +400,10 @@ impl Teller<'_, '_> {
         let name = self.parameter_name(parameter);
         Some(match &parameter.argument {
             &TemplateArgument::Type(ty) => {
-                let ty = self.maybe(ty);
+                let (ty, void) = (self.maybe(ty), self.maybe(None));
+                if ty == void && !self.mode.has_void_arguments {
+                    return None;
+                }
                 shape!(self.shapes; "type", name, ty)
             }
             &TemplateArgument::Value { ty, value } => {

@@ -102,7 +102,7 @@ impl Globals<'_, '_, '_> {
     /// Whether the function of a variable is not one that is being written for the array: it is there already.
     pub(super) fn can_count(&self, variable: VariableId) -> bool {
         let scope = self.module.variables[self.origin(variable)].scope;
-        let function = self.module.function_of(scope);
+        let function = self.related.function_of(scope);
         function.is_none_or(|function| self.functions[function].state == State::Done)
     }
 

@@ -52,6 +52,7 @@ pub(super) type Operands = SmallVec<[(Field, Word); 16]>;
 pub(super) fn globals(writer: &mut Writer<'_>, module: &Module, binding: &Binding) -> Result<Entities> {
     let mut globals = Globals::new(writer, module, binding);
     globals.check_binding()?;
+    globals.metadata()?;
     globals.sources()?;
     globals.units()?;
     for ty in module.types.keys() {
@@ -98,8 +99,8 @@ pub(super) struct Globals<'g, 'w, 'm> {
     pub functions: SecondaryMap<FunctionId, Slot>,
     pub scopes: SecondaryMap<ScopeId, Slot>,
     pub variables: SecondaryMap<VariableId, Slot>,
-    /// Types of functions that were written, by their operands.
-    pub signatures: HashMap<Operands, Id>,
+    /// Types that are written once, by their operands.
+    pub shared: HashMap<Operands, Id>,
     /// Composite types whose members come later, with the ids that these will have.
     pub composites: VecDeque<(TypeId, Vec<Id>)>,
     pub steps: Vec<Step>,
@@ -123,7 +124,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
             functions: SecondaryMap::new(),
             scopes: SecondaryMap::new(),
             variables: SecondaryMap::new(),
-            signatures: HashMap::new(),
+            shared: HashMap::new(),
             composites: VecDeque::new(),
             steps: Vec::new(),
         }

@@ -99,7 +99,12 @@ impl Globals<'_, '_, '_> {
             (member.virtuality.is_some(), "that it is virtual"),
             (member.is_deleted, "that it is deleted"),
             (member.defaulted.is_some(), "that it is defaulted"),
-            (function.frame_base.is_some() || !module.frame(id).is_empty(), "its frame"),
+            (
+                function.frame_base.is_some()
+                    || function.frame_extent.is_some()
+                    || !module.frame(id).is_empty(),
+                "its frame",
+            ),
             (function.static_link.is_some(), "its static link"),
             (function.calls.is_some(), "which of its calls are described"),
             (function.lanes.is_described || !function.lanes.regions.is_empty(), "its lanes"),

@@ -18,7 +18,7 @@ impl<'m> Globals<'_, '_, 'm> {
             }
             let mode = self.writer.mode;
             if mode.has_macros {
-                self.macros_of(id)?;
+                self.macros_of(id).map_err(|error| error.or_at(self.module.at_unit(id)))?;
             } else {
                 let what = format!("its macros, which the {} mode does not have", mode.name);
                 self.writer.leave_out(self.module.at_unit(id), what);

@@ -8,6 +8,7 @@ mod entities;
 mod expressions;
 mod functions;
 mod macros;
+mod metadata;
 mod names;
 mod order;
 mod positions;

@@ -7,7 +7,7 @@
 //! there that a cycle is met: a local class that its function returns is met from the function, and loses its scope.
 
 use super::entities::Globals;
-use crate::error::Result;
+use crate::error::{At, Result};
 use crate::model::{FunctionId, ScopeId, TypeId, VariableId};
 use crate::spirv::words::Id;
 
@@ -62,7 +62,8 @@ impl Globals<'_, '_, '_> {
     pub(super) fn root(&mut self, item: Item) -> Result<()> {
         self.visit(item)?;
         while let Some(composite) = self.composites.pop_front() {
-            self.members(composite)?;
+            let id = composite.0;
+            self.members(composite).map_err(|error| error.or_at(self.module.at_type(id)))?;
         }
         Ok(())
     }
@@ -97,7 +98,8 @@ impl Globals<'_, '_, '_> {
                         Item::Function(id) => self.function(id),
                         Item::Scope(id) => self.block(id),
                         Item::Variable(id) => self.variable(id),
-                    }?;
+                    }
+                    .map_err(|error| error.or_at(self.at_item(item)))?;
                     self.slot(item).state = State::Done;
                 }
             }
@@ -113,6 +115,16 @@ impl Globals<'_, '_, '_> {
             Item::Function(id) => self.functions[id].state,
             Item::Scope(id) => self.scopes[id].state,
             Item::Variable(id) => self.variables[id].state,
+        }
+    }
+
+    /// The place of an item, for an error.
+    fn at_item(&self, item: Item) -> At {
+        match item {
+            Item::Type(id) => self.module.at_type(id),
+            Item::FunctionType(id) | Item::Function(id) => self.at_function(id),
+            Item::Scope(id) => self.module.at_scope(id),
+            Item::Variable(id) => self.module.at_variable(id, None),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
 use hashbrown::{HashMap, HashSet};
 
 use super::types::class_of;
@@ -33,6 +33,12 @@ pub(super) struct Related {
     declared: HashSet<FunctionId>,
     /// The inlined call that a scope is in, or is.
     pub inlined: SecondaryMap<ScopeId, Option<ScopeId>>,
+    /// The scope, or the one around it that is a lexical scope of the set.
+    lexical: PrimaryMap<ScopeId, ScopeId>,
+    /// The function, type or unit that a lexical scope is, or whose block or namespace it is.
+    whole: PrimaryMap<ScopeId, ScopeId>,
+    /// The function that a scope is in, or is.
+    functions: PrimaryMap<ScopeId, Option<FunctionId>>,
 }
 
 impl Related {
@@ -49,7 +55,50 @@ impl Related {
                 _ => None,
             };
         }
+        related.find_scopes(module);
         related
+    }
+
+    /// In one walk, for scopes can be nested deeply. What one of them is found from is older: only a type is put
+    /// elsewhere later, and that is a lexical scope itself.
+    fn find_scopes(&mut self, module: &Module) {
+        for (id, scope) in &module.scopes {
+            let parent = scope.parent.unwrap_or(id);
+            let lexical = match scope.kind {
+                ScopeKind::Function(function) if !self.has_body(function) => self.lexical[parent],
+                ScopeKind::Inlined { function, .. } => self.lexical[module.functions[function].scope],
+                ScopeKind::Block if self.inlined[id].is_some() => {
+                    self.lexical[scope.origin.unwrap_or(parent)]
+                }
+                _ => id,
+            };
+            let whole = match module.scopes[lexical].kind {
+                ScopeKind::Block | ScopeKind::Namespace { .. } if lexical == id => {
+                    self.whole[self.lexical[parent]]
+                }
+                _ if lexical == id => id,
+                _ => self.whole[lexical],
+            };
+            self.lexical.push(lexical);
+            self.whole.push(whole);
+            self.functions.push(match scope.kind {
+                ScopeKind::Function(function) => Some(function),
+                ScopeKind::Type(_) => module.function_of(id),
+                _ if parent == id => None,
+                _ => self.functions[parent],
+            });
+        }
+    }
+
+    /// The scope, or the one around it that is a lexical scope of the set: an inlined body is the function, and a block
+    /// of one is the block of the function that it is an instance of.
+    pub fn lexical(&self, scope: ScopeId) -> ScopeId {
+        self.lexical[scope]
+    }
+
+    /// The function, type or unit that the lexical scope is, or whose block or namespace it is.
+    pub fn whole(&self, scope: ScopeId) -> ScopeId {
+        self.whole[scope]
     }
 
     fn find_variables(&mut self, module: &Module) {
@@ -116,6 +165,11 @@ impl Related {
                 self.crowded.insert(id, lost);
             }
         }
+    }
+
+    /// The function that the scope is in, or is: the innermost that is not inlined.
+    pub fn function_of(&self, scope: ScopeId) -> Option<FunctionId> {
+        self.functions[scope]
     }
 
     /// The static members that a type has as members.

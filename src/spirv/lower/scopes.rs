@@ -19,25 +19,9 @@ impl Globals<'_, '_, '_> {
         self.module.scopes[scope].parent.unwrap_or(scope)
     }
 
-    /// The scope, or the one around it that is a lexical scope of the set: an inlined body is the function, and a block
-    /// of one is the block of the function that it is an instance of.
-    pub(super) fn lexical(&self, mut scope: ScopeId) -> ScopeId {
-        loop {
-            let data = &self.module.scopes[scope];
-            scope = match data.kind {
-                ScopeKind::Function(function) if !self.related.has_body(function) => self.parent(scope),
-                ScopeKind::Inlined { function, .. } => self.module.functions[function].scope,
-                ScopeKind::Block if self.related.inlined[scope].is_some() => {
-                    data.origin.unwrap_or_else(|| self.parent(scope))
-                }
-                _ => return scope,
-            };
-        }
-    }
-
     /// What is written for the lexical scope, if it is no unit.
     pub(super) fn scope_item(&self, scope: ScopeId) -> Option<Item> {
-        let scope = self.lexical(scope);
+        let scope = self.related.lexical(scope);
         match self.module.scopes[scope].kind {
             ScopeKind::Unit => None,
             ScopeKind::Function(function) => Some(Item::Function(function)),
@@ -49,15 +33,14 @@ impl Globals<'_, '_, '_> {
     /// The lexical scope that something can be said to be in now: not a function or type that is being written because of
     /// it, nor a block of such a function, but what is around that.
     fn reachable(&self, scope: ScopeId) -> ScopeId {
-        let mut wider = self.lexical(scope);
+        let mut wider = self.related.lexical(scope);
         loop {
             // A block is of its function, and a namespace of its unit, whatever else is cut.
-            let mut whole = wider;
-            while let ScopeKind::Block | ScopeKind::Namespace { .. } = self.module.scopes[whole].kind {
-                whole = self.lexical(self.parent(whole));
-            }
+            let whole = self.related.whole(wider);
             match self.scope_item(whole) {
-                Some(item) if self.state(item) == State::Open => wider = self.lexical(self.parent(whole)),
+                Some(item) if self.state(item) == State::Open => {
+                    wider = self.related.lexical(self.parent(whole))
+                }
                 _ => return wider,
             }
         }
@@ -74,7 +57,7 @@ impl Globals<'_, '_, '_> {
         scope: ScopeId,
         who: impl FnOnce(&Module) -> (At, String),
     ) -> Result<Word> {
-        let (own, wider) = (self.lexical(scope), self.reachable(scope));
+        let (own, wider) = (self.related.lexical(scope), self.reachable(scope));
         if own != wider
             && self.has_later()
             && let Some(item) = self.scope_item(own)
@@ -139,7 +122,7 @@ impl Globals<'_, '_, '_> {
     /// What a `DebugScope` names, of functions, blocks and inlined calls.
     pub(super) fn scoped(&mut self) -> Result<SecondaryMap<ScopeId, Option<Scoped>>> {
         let module = self.module;
-        let mut scoped = SecondaryMap::new();
+        let mut scoped: SecondaryMap<ScopeId, Option<Scoped>> = SecondaryMap::new();
         let mut calls: SecondaryMap<ScopeId, Option<Id>> = SecondaryMap::new();
         // By their blocks and numbers: instances of a block have those of the block.
         let mut discriminators = HashMap::new();
@@ -153,7 +136,7 @@ impl Globals<'_, '_, '_> {
                 continue;
             }
             if matches!(data.kind, ScopeKind::Inlined { .. }) {
-                calls[id] = Some(self.inlined_at(id, &calls)?);
+                calls[id] = Some(self.inlined_at(id, &calls, &scoped)?);
             }
             let Word::Id(mut scope) = self.scope(id, |module| (module.at_scope(id), String::new()))? else {
                 continue;
@@ -197,14 +180,18 @@ impl Globals<'_, '_, '_> {
     }
 
     /// Where an inlined body was called. The scopes around it come before it.
-    fn inlined_at(&mut self, id: ScopeId, calls: &SecondaryMap<ScopeId, Option<Id>>) -> Result<Id> {
+    fn inlined_at(
+        &mut self,
+        id: ScopeId,
+        calls: &SecondaryMap<ScopeId, Option<Id>>,
+        scoped: &SecondaryMap<ScopeId, Option<Scoped>>,
+    ) -> Result<Id> {
         let module = self.module;
         let data = &module.scopes[id];
         let ScopeKind::Inlined { function, call } = data.kind else { return Ok(Id(0)) };
         let around = self.parent(id);
-        let Word::Id(mut scope) = self.scope(around, |module| (module.at_scope(id), String::new()))? else {
-            return Ok(Id(0));
-        };
+        // A call is in code.
+        let mut scope = scoped[around].map_or(Id(0), |scoped| scoped.scope);
         let callee = module.string(module.functions[function].name);
         let mut left = Vec::new();
         if data.discriminator != 0 {
@@ -238,7 +225,7 @@ impl Globals<'_, '_, '_> {
 
     /// The file that the lexical scope is said to be of.
     fn file_of(&self, scope: ScopeId) -> Option<crate::model::FileId> {
-        let scope = self.lexical(scope);
+        let scope = self.related.lexical(scope);
         let data = &self.module.scopes[scope];
         let line = match data.kind {
             ScopeKind::Function(function) => self.line_of(function),

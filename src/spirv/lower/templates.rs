@@ -120,7 +120,16 @@ impl Globals<'_, '_, '_> {
                     operands.into_iter().chain(self.place(instance.place(), instance.unit)).collect();
                 return self.writer.instruction(Name::TypeTemplateTemplateParameter, &operands).map(Some);
             }
-            TemplateArgument::Type(ty) => (*ty, self.none()?),
+            TemplateArgument::Type(ty) => {
+                let is_void = ty.is_none_or(|ty| self.stand_ins.get(ty).is_none());
+                if is_void && !self.writer.mode.has_void_arguments {
+                    let mode = self.writer.mode.name;
+                    let what = format!("{text}: the {mode} mode has no parameter that stands for void");
+                    self.leave_of_instance(instance, &what);
+                    return Ok(None);
+                }
+                (*ty, self.none()?)
+            }
             &TemplateArgument::Value { ty, value } => {
                 let bytes = module.constant(value);
                 let value = bytes.map_or(Ok(None), |bytes| self.integer(ty, bytes))?;

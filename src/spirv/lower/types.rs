@@ -16,6 +16,7 @@ use crate::spirv::table::{Name, Set};
 use crate::spirv::words::Id;
 use crate::target::SpaceId;
 
+const UNSPECIFIED: u32 = 0;
 const ADDRESS: u32 = 1;
 
 const GENERIC_POINTER: u32 = 38;
@@ -48,7 +49,7 @@ impl Globals<'_, '_, '_> {
                         && self.counts(variable)
                     {
                         let function =
-                            self.module.function_of(self.module.variables[self.origin(variable)].scope);
+                            self.related.function_of(self.module.variables[self.origin(variable)].scope);
                         function.map(Item::Function).into_iter().for_each(&mut each);
                     }
                 }
@@ -84,7 +85,9 @@ impl Globals<'_, '_, '_> {
                     }
                 }
             }
-            TypeKind::Vector { of: ty, .. } | TypeKind::Enum { of: ty, .. } => of(*ty),
+            TypeKind::Vector { of: ty, .. }
+            | TypeKind::Matrix { of: ty, .. }
+            | TypeKind::Enum { of: ty, .. } => of(*ty),
             TypeKind::MemberPointer { class, to } => [*class, *to].into_iter().for_each(of),
             TypeKind::Subroutine { returns, parameters } => {
                 returns.iter().chain(parameters).copied().for_each(of)
@@ -123,7 +126,7 @@ impl Globals<'_, '_, '_> {
         ty: Option<TypeId>,
         who: impl FnOnce(&Module) -> (At, String),
     ) -> Result<Word> {
-        let Some(ty) = ty.and_then(|ty| self.stand_ins.get(ty)) else { return self.none() };
+        let Some(ty) = ty.and_then(|ty| self.stand_ins.get(ty)) else { return self.no_type(None) };
         let item = Item::Type(ty);
         if self.types[ty].state == State::Done {
             return self.id(item).map(Word::Id);
@@ -134,7 +137,31 @@ impl Globals<'_, '_, '_> {
         let (at, what) = who(self.module);
         let what = format!("{what}: {} is made of it, and is not said here", self.module.called(ty));
         self.writer.leave_out(at, what);
-        self.none()
+        self.no_type(Some(ty))
+    }
+
+    /// What stands for a type that cannot be said, or for none.
+    fn no_type(&mut self, ty: Option<TypeId>) -> Result<Word> {
+        if self.writer.mode.has_none_types {
+            return self.none();
+        }
+        let name = match ty {
+            Some(ty) => self.name(self.module.types[ty].name())?,
+            None => self.text("void")?,
+        };
+        let size = self.writer.constant(0)?;
+        let operands: [_; 4] = basic_type(name, size.into(), UNSPECIFIED);
+        self.shared(Name::TypeBasic, operands.into_iter().collect()).map(Word::Id)
+    }
+
+    /// An instruction that is written once, however often it is said.
+    fn shared(&mut self, name: Name, operands: Operands) -> Result<Id> {
+        if let Some(&id) = self.shared.get(&operands) {
+            return Ok(id);
+        }
+        let id = self.writer.instruction(name, &operands)?;
+        self.shared.insert(operands, id);
+        Ok(id)
     }
 
     /// Writes a type.
@@ -202,6 +229,7 @@ impl Globals<'_, '_, '_> {
             }
             TypeKind::Array { of, dimensions, stride_bits } => self.array(id, *of, dimensions, *stride_bits),
             &TypeKind::Vector { of, count } => self.vector(id, of, count),
+            &TypeKind::Matrix { of, count, is_column_major } => self.matrix(id, of, count, is_column_major),
             TypeKind::Composite(composite) => self.composite(id, composite),
             TypeKind::Enum { name, of, enumerators, is_class } => {
                 self.enumeration(id, *name, *of, enumerators, *is_class)
@@ -222,13 +250,7 @@ impl Globals<'_, '_, '_> {
     }
 
     fn basic(&mut self, id: TypeId, name: Word, size: Word, encoding: u32) -> Result<()> {
-        let operands = [
-            (Field::Name, name),
-            (Field::Size, size),
-            (Field::Encoding, encoding.into()),
-            (Field::Flags, 0.into()),
-        ];
-        self.define(id, Name::TypeBasic, &operands)
+        self.define(id, Name::TypeBasic, &basic_type(name, size, encoding))
     }
 
     /// A `DebugTypeFunction`, which may be one that was written before. What is named later makes it another.
@@ -252,15 +274,10 @@ impl Globals<'_, '_, '_> {
             let ty = self.type_word(ty, who)?;
             operands.push((Field::ParameterType, ty));
         }
-        if known.is_none()
-            && let Some(&id) = self.signatures.get(&operands)
-        {
-            return Ok(id);
+        match known {
+            Some(id) => self.writer.define(id, Name::TypeFunction, &operands).map(|()| id),
+            None => self.shared(Name::TypeFunction, operands),
         }
-        let id = known.map_or_else(|| self.writer.fresh(), Ok)?;
-        self.writer.define(id, Name::TypeFunction, &operands)?;
-        self.signatures.entry(operands).or_insert(id);
-        Ok(id)
     }
 
     /// A class or structure, or a name of one or a qualified one, as an operand.
@@ -290,7 +307,7 @@ impl Globals<'_, '_, '_> {
                     self.module.called(id)
                 );
                 self.writer.leave_out(self.module.at_type(id), what);
-                0
+                UNSPECIFIED
             }
         }
     }
@@ -332,38 +349,65 @@ impl Globals<'_, '_, '_> {
         }
     }
 
+    /// What a `DebugTypeVector` is of, and how many elements it has; `None` where the mode has no such vector.
+    fn as_vector(&self, of: TypeId, count: u64) -> Option<(TypeId, u32)> {
+        let literal = u32::try_from(count).ok()?;
+        match self.writer.mode.vector {
+            Vectors::Any => Some((of, literal)),
+            Vectors::Short if (1..=4).contains(&count) => Some((self.stand_ins.basic(of)?, literal)),
+            Vectors::Short => None,
+        }
+    }
+
     fn vector(&mut self, id: TypeId, of: TypeId, count: u64) -> Result<()> {
-        let module = self.module;
-        let who = |module: &Module| (module.at_type(id), module.called(id));
-        let basic = self.stand_ins.basic(of);
-        let is_short = (1..=4).contains(&count) && basic.is_some();
-        let whole = of;
-        let (of, literal) = match (self.writer.mode.vector, u32::try_from(count)) {
-            (Vectors::Any, Ok(count)) => (of, Some(count)),
-            (Vectors::Short, Ok(count)) if is_short => (basic.unwrap_or(of), Some(count)),
-            _ => (of, None),
-        };
-        match literal {
-            Some(count) => {
-                if of != whole {
-                    self.leave_of_type(id, &format!("that its elements are {}", module.called(whole)));
-                }
+        match self.as_vector(of, count) {
+            Some((of, literal)) => {
+                let who = |module: &Module| (module.at_type(id), module.called(id));
                 let base = self.type_word(Some(of), who)?;
-                let operands = [(Field::BaseType, base), (Field::ComponentCount, count.into())];
+                let operands = [(Field::BaseType, base), (Field::ComponentCount, literal.into())];
                 self.define(id, Name::TypeVector, &operands)
             }
-            None => {
-                let what = format!(
-                    "{}: that it is a vector of {count} elements; it is said as an array",
-                    module.called(id)
-                );
-                self.writer.leave_out(module.at_type(id), what);
-                let base = self.type_word(Some(of), who)?;
-                let count = self.fixed_count(id, count)?;
-                let operands = [(Field::BaseType, base), (Field::ComponentCount, count)];
-                self.define(id, Name::TypeArray, &operands)
+            None => self.as_array(id, of, count, &format!("a vector of {count} elements"), "an array"),
+        }
+    }
+
+    /// A matrix: where there are none, and of what is said as no vector, an array, which has the same bits.
+    fn matrix(&mut self, id: TypeId, vector: TypeId, count: u64, is_column_major: bool) -> Result<()> {
+        let is_vector = match self.module.types[vector].kind {
+            TypeKind::Vector { of, count } => self.as_vector(of, count).is_some(),
+            _ => false,
+        };
+        match u32::try_from(count) {
+            Ok(literal) if is_vector && self.writer.is_shader() => {
+                let who = |module: &Module| (module.at_type(id), module.called(id));
+                let operands = [
+                    (Field::VectorType, self.type_word(Some(vector), who)?),
+                    (Field::VectorCount, literal.into()),
+                    (Field::ColumnMajor, self.writer.boolean(is_column_major)?.into()),
+                ];
+                self.define(id, Name::TypeMatrix, &operands)
+            }
+            _ => {
+                let vectors = if is_column_major { "columns" } else { "rows" };
+                self.as_array(
+                    id,
+                    vector,
+                    count,
+                    &format!("a matrix of {count} {vectors}"),
+                    "an array of them",
+                )
             }
         }
+    }
+
+    /// Something that has `count` elements, as an array of them.
+    fn as_array(&mut self, id: TypeId, of: TypeId, count: u64, what: &str, array: &str) -> Result<()> {
+        self.leave_of_type(id, &format!("that it is {what}; it is said as {array}"));
+        let who = |module: &Module| (module.at_type(id), module.called(id));
+        let base = self.type_word(Some(of), who)?;
+        let count = self.fixed_count(id, count)?;
+        let operands = [(Field::BaseType, base), (Field::ComponentCount, count)];
+        self.define(id, Name::TypeArray, &operands)
     }
 
     fn enumeration(
@@ -390,11 +434,13 @@ impl Globals<'_, '_, '_> {
         operands.push((Field::Size, self.number(bits, who)?));
         operands.push((Field::Flags, if is_class { flags::ENUM_CLASS } else { 0 }.into()));
         let mut said = Vec::new();
+        // Of a negative one the bits of its two's complement, which of a wider type are another number.
+        let is_narrow = module.types[of].bits.is_none_or(|bits| bits <= 32);
         for &(name, value) in enumerators {
-            // Of a negative one the bits of its two's complement.
-            match i32::try_from(value).map(|value| value as u32).or_else(|_| u32::try_from(value)) {
-                Ok(value) => said.push((name, value)),
-                Err(_) => {
+            let negative = i32::try_from(value).ok().filter(|_| is_narrow).map(|value| value as u32);
+            match negative.or_else(|| u32::try_from(value).ok()) {
+                Some(value) => said.push((name, value)),
+                None => {
                     let (name, ty) = (module.string(name), module.called(id));
                     let what = format!("{ty}: its enumerator `{name}`: {value} does not fit 32 bits");
                     self.writer.leave_out(module.at_type(id), what);
@@ -425,6 +471,10 @@ impl Globals<'_, '_, '_> {
         operands.push((Field::Flags, flags.into()));
         self.define(id, Name::TypeComposite, &operands)
     }
+}
+
+fn basic_type(name: Word, size: Word, encoding: u32) -> [(Field, Word); 4] {
+    [(Field::Name, name), (Field::Size, size), (Field::Encoding, encoding.into()), (Field::Flags, 0.into())]
 }
 
 /// The tag of a structure.

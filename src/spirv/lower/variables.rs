@@ -44,7 +44,7 @@ impl Globals<'_, '_, '_> {
     /// Whether it is said by a `DebugGlobalVariable`: it is in no function, or is an `OpVariable` of the module.
     fn is_global(&self, id: VariableId) -> bool {
         let scope = self.module.variables[id].scope;
-        self.module.function_of(scope).is_none() || self.binding.global_id(id).is_some()
+        self.related.function_of(scope).is_none() || self.binding.global_id(id).is_some()
     }
 
     /// Writes a variable or static member.
@@ -66,7 +66,8 @@ impl Globals<'_, '_, '_> {
         let mut flags = if variable.is_artificial { flags::ARTIFICIAL } else { 0 };
         let result = self.id(Item::Variable(id))?;
         if !is_global {
-            let function = module.function_of(variable.scope).map(|function| &module.functions[function]);
+            let function =
+                self.related.function_of(variable.scope).map(|function| &module.functions[function]);
             if function.is_some_and(|function| function.object_pointer == Some(id)) {
                 flags |= flags::OBJECT_POINTER;
             }
@@ -113,7 +114,8 @@ impl Globals<'_, '_, '_> {
         Ok(value)
     }
 
-    /// An integer of a type as a constant; what is less than 32 bits as its sign asks.
+    /// An integer of a type as a constant: of 32 bits where the type has no more or its first 32 bits say it, else of
+    /// 64. So a negative number of 64 bits is not mistaken for one of 32 without sign.
     pub(super) fn integer(&mut self, ty: TypeId, bytes: &[u8]) -> Result<Option<Id>> {
         let module = self.module;
         if bytes.is_empty() || bytes.len() > 8 || !is_integer(module, ty) {
@@ -128,7 +130,7 @@ impl Globals<'_, '_, '_> {
         let mut value = u64::from_le_bytes(all);
         if module.is_signed(ty) == Some(true) {
             value = ((value << unused) as i64 >> unused) as u64;
-            if i32::try_from(value as i64).is_ok() {
+            if bytes.len() <= 4 {
                 value = u64::from(value as u32);
             }
         }
@@ -174,6 +176,13 @@ impl Globals<'_, '_, '_> {
             (is_local && variable.is_constant, "its value"),
             (is_local && variable.linkage_name.is_some(), "its linkage name"),
             (is_local && variable.is_external, "that it is external"),
+            (is_local && variable.is_declaration, "that it is defined elsewhere"),
+            (is_local && variable.accessibility.is_some(), "who may name it"),
+            (is_local && variable.kind == VariableKind::Constant, "that it is a named constant"),
+            (
+                !is_local && variable.is_constant && self.binding.global_id(id).is_some(),
+                "its value: what is bound to it is said",
+            ),
             (is_member && variable.linkage_name.is_some(), "its linkage name"),
             (
                 is_member && self.binding.global_id(id).is_some(),

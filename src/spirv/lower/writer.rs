@@ -16,7 +16,7 @@ use crate::spirv::layout::Layout;
 use crate::spirv::mode::Mode;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
-use crate::spirv::table::{Name, Set};
+use crate::spirv::table::Name;
 use crate::spirv::words::{HEADER, Id, string_words};
 
 /// Words that an instruction can have.
@@ -79,6 +79,9 @@ pub(super) struct Writer<'a> {
     has_relaxed_extension: bool,
     constants: HashMap<(bool, u64), Id>,
     undefined: Option<Id>,
+    /// `OpConstantFalse` and `OpConstantTrue`.
+    booleans: [Option<Id>; 2],
+    bool_type: Option<Id>,
     pub(super) expressions: Expressions,
 }
 
@@ -101,6 +104,8 @@ impl<'a> Writer<'a> {
             has_relaxed_extension: false,
             constants: HashMap::new(),
             undefined: None,
+            booleans: [None; 2],
+            bool_type: None,
             expressions: Expressions::default(),
         };
         writer.look();
@@ -122,7 +127,7 @@ impl<'a> Writer<'a> {
                 import
             }
         };
-        if set == Set::Shader && layout.words().version() < (1, 6) {
+        if set.is_shader() && layout.words().version() < (1, 6) {
             writer.extension(NON_SEMANTIC);
         }
         Ok(writer)
@@ -264,6 +269,30 @@ impl<'a> Writer<'a> {
         Ok(ty)
     }
 
+    /// A truth value: one of the module, or a new one.
+    pub fn boolean(&mut self, is: bool) -> Result<Id> {
+        let index = usize::from(is);
+        if let Some(id) = self.booleans[index] {
+            return Ok(id);
+        }
+        let opcode = [op::CONSTANT_FALSE, op::CONSTANT_TRUE][index];
+        let id = match self.there(|it, _| it == opcode) {
+            Some(id) => id,
+            None => {
+                let ty = match (self.there(|it, _| it == op::TYPE_BOOL), self.bool_type) {
+                    (Some(ty), _) | (None, Some(ty)) => ty,
+                    (None, None) => self.declare(op::TYPE_BOOL, &[])?,
+                };
+                self.bool_type = Some(ty);
+                let id = self.ids.fresh()?;
+                self.out.constants.extend([3 << 16 | u32::from(opcode), ty.0, id.0]);
+                id
+            }
+        };
+        self.booleans[index] = Some(id);
+        Ok(id)
+    }
+
     /// An `OpUndef`: the value of a variable that nothing holds.
     pub fn undefined(&mut self) -> Result<Id> {
         if let Some(id) = self.undefined {
@@ -353,7 +382,7 @@ impl<'a> Writer<'a> {
 
     /// Whether the set has no literals.
     pub fn is_shader(&self) -> bool {
-        self.mode.set == Set::Shader
+        self.mode.set.is_shader()
     }
 
     /// All that was written.

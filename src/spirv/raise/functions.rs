@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::model::{FunctionId, ScopeKind, UnitId};
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::{Name, Set};
+use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
 /// A parameter: its variable, if there is one, and its type.
@@ -284,7 +284,7 @@ impl<'a> Raiser<'_, 'a> {
     /// Of the set that has an instruction for it, which code is whose; and which functions are entered from the host.
     pub(super) fn definitions(&mut self) {
         for fact in self.iter() {
-            if (fact.set, fact.name()) == (Set::Shader, Some(Name::FunctionDefinition)) {
+            if fact.name() == Some(Name::FunctionDefinition) {
                 let function = fact.id(Field::Function).and_then(|id| self.functions.get(&id).copied());
                 match (function, fact.id(Field::Definition)) {
                     (Some(function), Some(code)) => self.bind(&fact, code, function),

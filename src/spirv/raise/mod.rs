@@ -16,6 +16,7 @@ mod flags;
 mod functions;
 mod held;
 mod inlined;
+mod metadata;
 mod names;
 mod order;
 mod scopes;
@@ -56,7 +57,8 @@ pub struct Raised {
 /// |---|---|
 /// | a type used in several units | one for each of them |
 /// | a basic type that is `Unspecified`, or has no size | a type of which only the name is known |
-/// | a matrix | an array of vectors |
+/// | a floating-point number that is not IEEE 754's, a cooperative matrix | a type of which only the name is known |
+/// | a vector whose length is an id | a vector, if the number is known |
 /// | an enumeration without an underlying type | one of unsigned numbers of its size |
 /// | a parameter of a function's type that no variable is for | a parameter without a name |
 /// | several discriminators of a block | a block in it for each |
@@ -79,10 +81,15 @@ pub fn raise(facts: &Facts<'_>, target: &Target) -> Result<Raised> {
 /// The same, of one of the sets that a module has.
 pub(super) fn raise_set(facts: &Facts<'_>, target: &Target, set: Set) -> Result<Raised> {
     let mut raiser = Raiser::new(facts, target, set);
+    raiser.metadata();
     raiser.units();
     if raiser.units.is_empty() {
-        if let Some(fact) = raiser.iter().next() {
-            raiser.list(&fact, "the module has no DebugCompilationUnit, and nothing of it is described");
+        let is_of_source =
+            |fact: &Fact<'_>| !matches!(fact.name(), Some(Name::BuildIdentifier | Name::StoragePath));
+        let first = raiser.iter().find(is_of_source);
+        if let Some(fact) = first {
+            let what = "the module has no DebugCompilationUnit, and nothing of its source is described";
+            raiser.list(&fact, what);
         }
     } else {
         raiser.entities()?;
@@ -232,6 +239,8 @@ impl<'f, 'a> Raiser<'f, 'a> {
                         | Name::TypeArray
                         | Name::TypeVector
                         | Name::TypeMatrix
+                        | Name::TypeVectorId
+                        | Name::TypeCooperativeMatrix
                         | Name::TypePtrToMember
                 )
             );
@@ -246,10 +255,11 @@ impl<'f, 'a> Raiser<'f, 'a> {
 
     /// The unit that one of the types is declared in which a type is made of; not far inside, at least.
     fn unit_by_parts(&mut self, id: Id) -> Option<UnitId> {
-        const FIELDS: [Field; 8] = [
+        const FIELDS: [Field; 9] = [
             Field::BaseType,
             Field::ComponentCount,
             Field::VectorType,
+            Field::ComponentType,
             Field::Parent,
             Field::MemberType,
             Field::UnderlyingType,

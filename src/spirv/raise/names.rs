@@ -35,7 +35,6 @@ impl<'a> Raiser<'_, 'a> {
                     self.made(&fact, made);
                 }
                 Some(Name::EntryPoint) => self.entry_point(&fact),
-                Some(Name::BuildIdentifier | Name::StoragePath) => self.list(&fact, "it is not described"),
                 None => self.list(&fact, format!("{} has no instruction {}", fact.set.name(), fact.number)),
                 _ => {}
             }

@@ -71,6 +71,7 @@ impl Raiser<'_, '_> {
                     Some(Name::TypePointer | Name::TypeQualifier | Name::Typedef) => &[Field::BaseType],
                     Some(Name::TypeArray | Name::TypeVector) => &[Field::BaseType],
                     Some(Name::TypeMatrix) => &[Field::VectorType],
+                    Some(Name::TypeVectorId) => &[Field::ComponentType],
                     Some(Name::TypeFunction) => &[Field::ReturnType, Field::ParameterType],
                     Some(Name::TypeEnum) => &[Field::UnderlyingType],
                     Some(Name::TypePtrToMember) => &[Field::MemberType, Field::Parent],

@@ -6,6 +6,7 @@ use crate::build::{Builder, Extent};
 use crate::model::{
     BaseEncoding, CompositeKind, MemorySpace, Passed, PointerKind, Qualifier, TypeId, UnitId,
 };
+use crate::spirv::names::Enumeration;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
 use crate::spirv::table::{Name, Set};
@@ -73,9 +74,23 @@ impl<'a> Raiser<'_, 'a> {
             }
             Name::TypeMatrix => {
                 let of = self.ty(fact, Field::VectorType, unit)?;
-                let count = self.number(fact, Field::VectorCount);
-                self.list(fact, "a matrix is described as an array of vectors");
-                self.m.array(unit, of, &[count]).map_err(refused)
+                let count =
+                    self.number(fact, Field::VectorCount).ok_or("how many vectors it has is not known")?;
+                let major = self.number(fact, Field::ColumnMajor).ok_or("its order is not known")?;
+                self.m.matrix(unit, of, count, major != 0).map_err(refused)
+            }
+            Name::TypeVectorId => {
+                let of = self.ty(fact, Field::ComponentType, unit)?;
+                let count = self.number(fact, Field::ComponentCount).ok_or("its length is not known")?;
+                self.list(fact, "that its length is an id");
+                self.m.vector(unit, of, count).map_err(refused)
+            }
+            Name::TypeCooperativeMatrix => {
+                self.list(
+                    fact,
+                    "only that it is a type is described: which invocation has what of it is not known",
+                );
+                self.m.unspecified_type(unit, "").map_err(refused)
             }
             Name::Typedef => {
                 let of = self.pointee(fact, Field::BaseType, unit)?;
@@ -134,6 +149,12 @@ impl<'a> Raiser<'_, 'a> {
         let (bits, number) = (self.number(fact, Field::Size), self.number(fact, Field::Encoding));
         self.rest(fact, Flags(self.word(fact, Field::Flags)));
         let encoding = number.and_then(|number| *ENCODINGS.get(usize::try_from(number).ok()?)?);
+        if fact.operand(Field::FpEncoding).is_some() {
+            let number = self.word(fact, Field::FpEncoding);
+            let format = Enumeration::FpEncoding.text(number);
+            self.list(fact, format!("only its name is described, and not that it is a number of {format}"));
+            return self.m.unspecified_type(unit, &name).map_err(refused);
+        }
         match (encoding, bits) {
             (Some(encoding), Some(bits @ 1..=MOST_BITS)) => self.m.base_type(unit, &name, encoding, bits),
             _ => {

@@ -3,7 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::{Check, Rule, Set};
-use crate::spirv::names::{Enumeration, UNKNOWN_LAYOUT};
+use crate::spirv::names::{Enumeration, UNKNOWN_LAYOUT, is_build_identifier};
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::read::{Fact, Facts};
@@ -59,6 +59,7 @@ impl Related {
 impl<'a> Check<'_, 'a> {
     pub(super) fn entity(&mut self, fact: &Fact<'a>, related: &Related) {
         match fact.name() {
+            Some(Name::TypeBasic) => self.fp_encoding(fact),
             Some(Name::TypeArray) => self.counts(fact),
             Some(Name::TypeComposite) => {
                 self.opaque(fact);
@@ -85,6 +86,15 @@ impl<'a> Check<'_, 'a> {
 
     fn is_none(&self, fact: &Fact<'a>, field: Field) -> bool {
         self.facts.named(fact, field).is_some_and(|named| named.name() == Some(Name::InfoNone))
+    }
+
+    /// How a floating-point number is encoded.
+    fn fp_encoding(&mut self, fact: &Fact<'a>) {
+        let encoding = self.facts.number(fact, Field::Encoding).and_then(|number| u32::try_from(number).ok());
+        let encoding = encoding.and_then(|number| Enumeration::Encoding.name(number));
+        if fact.operand(Field::FpEncoding).is_some() && encoding != Some("Float") {
+            self.find_of(Rule::FpEncoding, fact, Field::FpEncoding, "the encoding of the type is not Float");
+        }
     }
 
     /// A variable that says how many elements there are.
@@ -200,9 +210,7 @@ impl<'a> Check<'_, 'a> {
 
     fn build_identifier(&mut self, fact: &Fact<'a>) {
         let wanted = "32 lowercase hexadecimal digits, or more";
-        self.judge(Rule::BuildIdentifier, fact, Field::Identifier, wanted, |text| {
-            text.len() >= 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-        });
+        self.judge(Rule::BuildIdentifier, fact, Field::Identifier, wanted, is_build_identifier);
     }
 
     /// The text of an operand.

@@ -134,7 +134,7 @@ impl<'a> Check<'_, 'a> {
             }
         }
         for (import, set) in layout.sets() {
-            if set == Set::Shader && !has_extension {
+            if set.is_shader() && !has_extension {
                 let place = layout.definition(import).map_or(At::default(), at);
                 self.find_at(Rule::Extension, place, "the extension is not declared".into());
             }

@@ -123,7 +123,7 @@ impl<'a> Check<'_, 'a> {
             }
             return None;
         };
-        let may_be_later = spot.row.forward || fact.with_forward && fact.set == Set::Shader;
+        let may_be_later = spot.row.forward || fact.with_forward && fact.set.is_shader();
         if defined.at >= fact.at && !may_be_later {
             // The members of a composite type come before it there.
             let named = self.facts.fact(defined).and_then(|named| named.name());

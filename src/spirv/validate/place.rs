@@ -98,8 +98,10 @@ impl<'a> Check<'_, 'a> {
             self.find(Rule::PlaceBlock, &fact, "it is between a merge instruction and the end of the block");
         }
         match fact.set {
-            Set::Shader if !before.in_block => self.find(Rule::PlaceBlock, &fact, "it is in no block"),
-            Set::Shader => before.facts.push(fact),
+            Set::Shader | Set::Shader101 if !before.in_block => {
+                self.find(Rule::PlaceBlock, &fact, "it is in no block")
+            }
+            Set::Shader | Set::Shader101 => before.facts.push(fact),
             Set::OpenCl if !before.was_block => {
                 self.find(Rule::BeforeLabel, &fact, "readers of the LLVM translator fail on it");
             }

@@ -63,6 +63,8 @@ rules! {
     OpaqueType "opaque-type" "2 Binary Form";
     /// The size of a type whose layout is not known has room for its members, and that of a member is not 0.
     UnknownLayout "unknown-layout" "4.3 Type instructions";
+    /// What says how a floating-point number is encoded is of a basic type whose encoding is `Float`.
+    FpEncoding "fp-encoding" "4.3 Type instructions";
     /// A variable that counts elements is of an unsigned type of 32 or 64 bits.
     CountVariable "count-variable" "4.3 Type instructions";
     /// What has base classes, pointers to members or template parameters is no union.

@@ -17,7 +17,13 @@ impl<'a> Check<'_, 'a> {
             if (fact.set, fact.number) == (Set::OpenCl, DEBUG_MODULE) && self.has_debug_module {
                 return None;
             }
-            let what = format!("{} has no instruction {}", fact.set.name(), fact.number);
+            let mut what = format!("{} has no instruction {}", fact.set.name(), fact.number);
+            let later = Set::ALL.into_iter().filter(|set| set.includes(fact.set));
+            if let Some((set, name)) =
+                later.filter_map(|set| Some((set, Name::numbered(set, fact.number)?))).next()
+            {
+                what += &format!("; {} has: {}", set.name(), name.row().text);
+            }
             self.find(Rule::Instruction, fact, what);
             return None;
         };

@@ -69,7 +69,7 @@ impl Described<'_> {
             TypeKind::Pointer { kind: PointerKind::Reference, .. } => "reference",
             TypeKind::Pointer { kind: PointerKind::RvalueReference, .. } => "rvalue reference",
             TypeKind::MemberPointer { .. } => "member pointer",
-            TypeKind::Array { .. } | TypeKind::Vector { .. } => "array",
+            TypeKind::Array { .. } | TypeKind::Vector { .. } | TypeKind::Matrix { .. } => "array",
             TypeKind::Composite(Composite { kind: CompositeKind::Struct, .. }) => "structure",
             TypeKind::Composite(Composite { kind: CompositeKind::Class, .. }) => "class",
             TypeKind::Composite(Composite { kind: CompositeKind::Union, .. }) => "union",
@@ -116,6 +116,12 @@ impl Described<'_> {
                 plain.to("type", Some(type_id(*of)));
                 plain.may("bytes", bytes);
                 plain.is("vector", true);
+                let mut inner = Plain::new("dimension", None);
+                inner.says("count", *count);
+                plain.inside.push(inner);
+            }
+            TypeKind::Matrix { of, count, .. } => {
+                plain.to("type", Some(type_id(*of)));
                 let mut inner = Plain::new("dimension", None);
                 inner.says("count", *count);
                 plain.inside.push(inner);

@@ -51,18 +51,16 @@ fn listed(list: &Listed, described: &Described) -> Binding {
     for function in &list.functions {
         binding.function(described.functions[&function.name], function.id);
         // A function is of its own scope until something else is said.
-        let mut said: Option<(Option<String>, Option<(u32, u32)>)> = None;
+        let mut said = None;
         for block in &function.blocks {
             let mut instruction = 0;
             for entry in &block.entries {
                 let here = Position::before(function.id, block.id, instruction);
                 match entry {
                     Entry::Instruction { at, .. } => {
-                        let now =
-                            (at.as_ref().map(|at| at.scope.clone()), at.as_ref().and_then(|at| at.line));
-                        if said.as_ref() != Some(&now) {
+                        if said != Some(at.as_ref()) {
                             say(&mut binding, here, at.as_ref(), described);
-                            said = Some(now);
+                            said = Some(at.as_ref());
                         }
                         instruction += 1;
                     }

@@ -1,9 +1,10 @@
 //! A module in which everything is said that there are instructions for, in each mode.
 
-use eitri::build::{Builder, DataMember, Extent, Template};
+mod types;
+
+use eitri::build::{Builder, DataMember, Template};
 use eitri::model::{
-    Accessibility, BaseEncoding, CompositeKind, Imported, Language, Loc, MemorySpace, Module, Passed,
-    PointerKind, Qualifier, SourceLine, TypeId, UnitId,
+    Accessibility, Imported, Language, Loc, MemorySpace, Module, Passed, PointerKind, SourceLine,
 };
 use eitri::spirv::{
     Attached, Binding, DebugOperation, Held, Id, Mode, Name, Position, Set, TextOptions, attach, print, read,
@@ -16,6 +17,7 @@ use super::outside::{complaints, optimized, round};
 use crate::assemble::{Assembled, assemble};
 use crate::common::check_golden;
 use crate::metadata::read_back;
+use types::{Types, base_types, other_types};
 
 /// A kernel into which a function is inlined, and that into it once more; a member function.
 const CODE: &str = r#"
@@ -92,17 +94,6 @@ impl Everything {
     fn attached(&self, mode: &Mode) -> Attached {
         attach(&self.words, &self.module, &self.binding, mode).expect("is attached")
     }
-}
-
-/// Types of one unit.
-struct Types {
-    unit: UnitId,
-    float: TypeId,
-    int: TypeId,
-    uint: TypeId,
-    /// Of two numbers.
-    pair: TypeId,
-    float2: TypeId,
 }
 
 fn everything() -> Everything {
@@ -243,6 +234,7 @@ fn everything() -> Everything {
     let mut binding = Binding::new();
     binding.function(run, id("run")).function(area, id("area"));
     binding.global(table, id("table")).global(seven, id("u7"));
+    binding.build_identifier("0123456789abcdef0123456789abcdef", true).storage_path("/debug/all.spv");
     let start = |block| Position::start(id("run"), id(block));
     let after = |name| Position::after(id(name));
     let value = |name| Held::value(id(name));
@@ -289,77 +281,6 @@ fn everything() -> Everything {
     Everything { words, module, binding }
 }
 
-fn base_types(m: &mut Builder, unit: UnitId) -> Types {
-    let mut base = |name, encoding, bits| m.base_type(unit, name, encoding, bits).expect("a type");
-    let float = base("float", BaseEncoding::Float, 32);
-    let int = base("int", BaseEncoding::Signed, 32);
-    let uint = base("uint", BaseEncoding::Unsigned, 32);
-    base("bool", BaseEncoding::Boolean, 8);
-    base("char", BaseEncoding::SignedChar, 8);
-    base("uchar", BaseEncoding::UnsignedChar, 8);
-    base("address", BaseEncoding::Address, 64);
-    base("complex", BaseEncoding::ComplexFloat, 64);
-    let vector = m.vector(unit, float, 2).expect("a type");
-    let float2 = m.typedef(unit, "float2", Some(vector)).expect("a type");
-    let pair = m.structure(unit, Some("Pair"), 8).expect("a type");
-    m.member(pair, "a", uint, 0).expect("a member").member(pair, "b", uint, 4).expect("a member");
-    Types { unit, float, int, uint, pair, float2 }
-}
-
-/// A variable of each, so that they are looked at.
-fn other_types(m: &mut Builder, types: &Types, base: TypeId, class: TypeId, header: eitri::model::FileId) {
-    let &Types { unit, float, int, uint, pair, float2 } = types;
-    let mut all = Vec::new();
-    let spaces = [
-        ("global", Some(MemorySpace::Constant)),
-        ("local", Some(MemorySpace::Group)),
-        ("private_lane", Some(MemorySpace::Private)),
-        ("generic", None),
-    ];
-    for (space, memory) in spaces {
-        let space = m.target().space_named(space).expect("is known").id;
-        all.push(m.pointer_of(unit, PointerKind::Pointer, Some(int), space, memory).expect("a type"));
-    }
-    let pointer = m.pointer(unit, Some(float)).expect("a type");
-    all.push(m.pointer(unit, None).expect("a type"));
-    all.push(m.pointer(unit, Some(pointer)).expect("a type"));
-    all.push(m.reference(unit, pair).expect("a type"));
-    all.push(m.rvalue_reference(unit, float).expect("a type"));
-    for qualifier in [Qualifier::Const, Qualifier::Volatile, Qualifier::Atomic] {
-        all.push(m.qualified(unit, qualifier, Some(int)).expect("a type"));
-    }
-    all.push(m.qualified(unit, Qualifier::Restrict, Some(pointer)).expect("a type"));
-    all.push(m.array(unit, int, &[Some(4), Some(2)]).expect("a type"));
-    all.push(m.array(unit, int, &[None]).expect("a type"));
-    all.push(m.array(unit, int, &[Some(0)]).expect("a type"));
-    let count = m.variable(unit, "count", uint).expect("a variable").id();
-    all.push(m.array_of(unit, float, &[Extent::variable(count)], None).expect("a type"));
-    all.push(m.vector(unit, float, 3).expect("a type"));
-    all.push(m.vector(unit, float, 16).expect("a type"));
-    all.push(m.vector(unit, uint, 2).expect("a type"));
-    let real = m.typedef(unit, "real", Some(float)).expect("a type");
-    m.describe_type(real).expect("is there").declared(header, 3);
-    all.push(real);
-    all.push(m.typedef(unit, "matrix", Some(float2)).expect("a type"));
-    all.push(m.enumeration(unit, Some("Color"), uint, &[("Red", 0), ("Green", 4)]).expect("a type"));
-    all.push(m.enum_class(unit, Some("Kind"), int, &[("Small", -1), ("Large", 1)]).expect("a type"));
-    let node = m.structure(unit, Some("Node"), 8).expect("a type");
-    let next = m.pointer(unit, Some(node)).expect("a type");
-    m.member(node, "next", next, 0).expect("a member");
-    let either = m.union(unit, Some("Either"), 4).expect("a type");
-    m.member(either, "f", float, 0).expect("a member").member(either, "u", uint, 0).expect("a member");
-    let opaque = m.incomplete(unit, CompositeKind::Struct, "Opaque").expect("a type");
-    let opaque = m.pointer(unit, Some(opaque)).expect("a type");
-    let image = m.unspecified_type(unit, "image2d_t").expect("a type");
-    let member = m.member_pointer(unit, base, int).expect("a type");
-    let function = m.subroutine(unit, Some(float), &[int, pair]).expect("a type");
-    let function = m.pointer(unit, Some(function)).expect("a type");
-    all.extend([node, either, opaque, image, member, function, class]);
-    for (number, ty) in all.into_iter().enumerate() {
-        m.variable(unit, &format!("g{number}"), ty).expect("a variable");
-    }
-}
-
 /// What is written, and what is left out, as text.
 fn shown(attached: &Attached) -> String {
     let facts = read(&attached.words).expect("reads");
@@ -394,7 +315,7 @@ fn everything_is_checked() {
     }
 }
 
-/// All instructions of the set are written; of the other those that are described.
+/// All instructions of the set are written; of the others those that are described.
 #[test]
 fn every_instruction_is_written() {
     let everything = everything();
@@ -402,9 +323,9 @@ fn every_instruction_is_written() {
         let words = everything.attached(&Mode::exact(set)).words;
         let facts = read(&words).expect("reads");
         let is_written = |name: Name| facts.iter().any(|fact| fact.name() == Some(name));
-        // There is nothing of these to be described.
+        // The model has no matrices, and none of these vectors.
         let is_described =
-            |name| !matches!(name, Name::BuildIdentifier | Name::StoragePath | Name::TypeMatrix);
+            |name| !matches!(name, Name::TypeMatrix | Name::TypeVectorId | Name::TypeCooperativeMatrix);
         let missing: Vec<_> = Name::ALL
             .iter()
             .copied()

@@ -70,6 +70,10 @@ impl Case {
     const fn shader(self) -> Self {
         Self { only: Some(Set::Shader), ..self }
     }
+
+    const fn shader101(self) -> Self {
+        Self { only: Some(Set::Shader101), ..self }
+    }
 }
 
 /// An operation, in a value that is an address or a number.
@@ -100,6 +104,9 @@ pub const CASES: &[Case] = &[
     case(StoragePath, "", "").shader().behind("%path = DebugStoragePath %file"),
 
     case(TypeBasic, "", "variable v line 2 of main: int:32 signed"),
+    case(TypeBasic, "of its own format", "").shader101().of_type("%t = DebugTypeBasic %n_s %u32 #3 #0"),
+    case(TypeVectorId, "", "").shader101().of_type("%t = DebugTypeVectorIdEXT %int %u4"),
+    case(TypeCooperativeMatrix, "", "").shader101().of_type("%t = DebugTypeCooperativeMatrixKHR %int #3 %u4 %u4 #2"),
     case(TypePointer, "", "pointer:64 of space 1 to int:32 signed").of_type("%t = DebugTypePointer %int #5 #0"),
     case(TypePointer, "to a pointer", "pointer:64 of space 1 to pointer:64 of space 1 to int:32 signed")
         .of_type("%p = DebugTypePointer %int #5 #0

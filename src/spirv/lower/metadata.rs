@@ -1,0 +1,45 @@
+//! What is about the module, and not about its source: section "Debug Info Metadata".
+
+use super::entities::Globals;
+use crate::error::{At, Error, Result};
+use crate::spirv::names::{POSSIBLE_DUPLICATES, is_build_identifier};
+use crate::spirv::operand::Field;
+use crate::spirv::table::Name;
+
+impl Globals<'_, '_, '_> {
+    /// Writes the build identifier and the storage path.
+    pub(super) fn metadata(&mut self) -> Result<()> {
+        let binding = self.binding;
+        if let Some((digits, may_be_shared)) = binding.build_id() {
+            if !is_build_identifier(digits) {
+                let what = format!(
+                    "the build identifier {digits:?} is not 32 lowercase hexadecimal digits, or more"
+                );
+                return Err(Error::bad_argument(what));
+            }
+            if self.has_metadata("its build identifier") {
+                let flags = if may_be_shared { POSSIBLE_DUPLICATES } else { 0 };
+                let operands = [(Field::Identifier, self.text(digits)?), (Field::Flags, flags.into())];
+                self.writer.instruction(Name::BuildIdentifier, &operands)?;
+            }
+        }
+        if let Some(path) = binding.stored_at() {
+            if path.contains('\0') {
+                return Err(Error::bad_argument(format!("the storage path {path:?} has a zero byte")));
+            }
+            if self.has_metadata("where its debug information is stored") {
+                let path = self.text(path)?;
+                self.writer.instruction(Name::StoragePath, &[(Field::Path, path)])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the set has instructions for it.
+    fn has_metadata(&mut self, what: &str) -> bool {
+        if !self.writer.is_shader() {
+            self.writer.leave_out(At::default(), format!("the module: {what}"));
+        }
+        self.writer.is_shader()
+    }
+}

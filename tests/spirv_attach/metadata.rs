@@ -1,0 +1,75 @@
+//! What is about the module and not about its source: said, refused, and read back.
+
+use eitri::spirv::{Binding, Mode, Set, print, raise, read, validate};
+use pretty_assertions::assert_eq;
+
+use crate::support::Case;
+
+const DIGITS: &str = "00112233445566778899aabbccddeeff0";
+
+fn said(case: &Case, may_be_shared: bool) -> Binding {
+    let mut binding = case.bound();
+    binding.build_identifier(DIGITS, may_be_shared).storage_path("debug/a.spv");
+    binding
+}
+
+#[test]
+fn where_the_set_has_instructions_for_it_they_are_written_and_read_back() {
+    let case = Case::new();
+    for may_be_shared in [false, true] {
+        let attached = case.attach(&said(&case, may_be_shared), &Mode::exact(Set::Shader));
+        assert_eq!(attached.detach(), case.words);
+        let facts = read(&attached.words).expect("reads");
+        assert!(validate(&facts).is_clean());
+        let text = print(&facts, Default::default());
+        let flags = if may_be_shared { "IdentifierPossibleDuplicates" } else { "None" };
+        let is_there =
+            |one: &str, other: &str| text.lines().any(|it| it.contains(one) && it.ends_with(other));
+        assert!(is_there(&format!("{DIGITS:?}"), &format!("({flags})")), "{text}");
+        assert!(is_there("DebugStoragePath", "\"debug/a.spv\""), "{text}");
+        assert!(
+            attached
+                .check(&case.module, &said(&case, may_be_shared), &Mode::exact(Set::Shader))
+                .expect("is read")
+                .differences
+                .is_empty()
+        );
+        let other = attached.check(&case.module, &said(&case, !may_be_shared), &Mode::exact(Set::Shader));
+        assert_eq!(other.expect("is read").differences.len(), 1);
+        let raised = raise(&facts, case.module.target()).expect("is raised");
+        assert_eq!(raised.binding.build_id(), Some((DIGITS, may_be_shared)));
+        assert_eq!(raised.binding.stored_at(), Some("debug/a.spv"));
+    }
+}
+
+#[test]
+fn where_the_set_has_none_it_is_listed() {
+    let case = Case::new();
+    let left = |binding: &Binding| -> Vec<String> {
+        let attached = case.attach(binding, &Mode::exact(Set::OpenCl));
+        attached.left_out.iter().map(|left| left.what.clone()).collect()
+    };
+    let (before, mut after) = (left(&case.bound()), left(&said(&case, false)));
+    after.retain(|what| !before.contains(what));
+    let expected = ["the module: its build identifier", "the module: where its debug information is stored"];
+    assert_eq!(after, expected);
+}
+
+#[test]
+fn what_is_no_identifier_and_no_path_is_refused() {
+    let case = Case::new();
+    let with = |say: &dyn Fn(&mut Binding)| {
+        let mut binding = case.bound();
+        say(&mut binding);
+        case.refused(&binding)
+    };
+    for digits in
+        ["", "0011223344556677", "00112233445566778899AABBCCDDEEFF", "00112233445566778899aabbccddeef "]
+    {
+        assert_eq!(
+            with(&|it| _ = it.build_identifier(digits, false)),
+            format!("the build identifier {digits:?} is not 32 lowercase hexadecimal digits, or more"),
+        );
+    }
+    assert_eq!(with(&|it| _ = it.storage_path("a\0b")), "the storage path \"a\\0b\" has a zero byte");
+}
