@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let report = eitri::check(&module, &consumer, &written.left_out, &object)?;
     println!("object: {report}");
     assert!(report.is_clean());
-    elf::write_file(&folder.join("saxpy.debug.o"), &object)?;
+    elf::write_file(folder.join("saxpy.debug.o"), &object)?;
 
     // Debug instructions, in the module: for OpenCL in each mode, and for Vulkan.
     let words = spirv::from_bytes(SPIRV)?;

@@ -147,12 +147,15 @@ fn core() -> Vec<u32> {
 }
 
 /// Where things are in a module: functions, their blocks, and what is defined in these.
-struct Places(Vec<(Id, Vec<(Id, Vec<Id>)>)>);
+struct Places(Vec<(Id, Vec<Block>)>);
+
+/// A label, and what is defined behind it.
+type Block = (Id, Vec<Id>);
 
 impl Places {
     fn new(words: &[u32]) -> Self {
         let facts = read(words).expect("a module");
-        let (layout, mut functions) = (facts.layout(), Vec::<(Id, Vec<(Id, Vec<Id>)>)>::new());
+        let (layout, mut functions) = (facts.layout(), Vec::<(Id, Vec<Block>)>::new());
         for instruction in layout.words().instructions() {
             let Some(function) = layout.function_at(instruction.at) else { continue };
             let Some(id) = instruction.result() else { continue };

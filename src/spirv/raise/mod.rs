@@ -336,10 +336,20 @@ impl<'f, 'a> Raiser<'f, 'a> {
         self.facts.text(fact, field).unwrap_or_default()
     }
 
-    /// Whether the id is a `DebugInfoNone`, or `OpTypeVoid`.
+    /// Whether the id is a `DebugInfoNone`, `OpTypeVoid`, or the basic type that stands for `void`.
     fn is_nothing(&self, id: Id) -> bool {
         let layout = self.facts.layout();
-        let is_none = self.get(id).is_some_and(|fact| fact.name() == Some(Name::InfoNone));
+        let number = |fact: &Fact<'_>, field| self.facts.number(fact, field);
+        let is_none = self.get(id).is_some_and(|fact| match fact.name() {
+            Some(Name::InfoNone) => true,
+            // Some write a basic type of no size for it, where a validator wants a type.
+            Some(Name::TypeBasic) => {
+                number(&fact, Field::Size) == Some(0)
+                    && number(&fact, Field::Encoding) == Some(0)
+                    && self.facts.text(&fact, Field::Name).as_deref() == Some("void")
+            }
+            _ => false,
+        });
         is_none || layout.definition(id).is_some_and(|it| it.opcode() == super::opcodes::TYPE_VOID)
     }
 
