@@ -567,7 +567,7 @@ impl Making<'_> {
             let ty = if is_pair { pair } else { uint };
             let mut variable = self.m.variable(scope, &name, ty).expect("a variable");
             line.map(|line| variable.declared_at(line).id());
-            if self.names % 5 == 0 {
+            if self.names.is_multiple_of(5) {
                 variable.artificial();
             }
             let id = variable.id();
@@ -725,10 +725,10 @@ impl Making<'_> {
         };
         let mut variable = variable.expect("a variable");
         line.map(|line| variable.declared_at(line).id());
-        if self.names % 2 == 0 {
+        if self.names.is_multiple_of(2) {
             variable.external();
         }
-        if self.names % 3 == 0 {
+        if self.names.is_multiple_of(3) {
             variable.linkage_name("_Zlinked");
         }
         let id = variable.id();
