@@ -16,6 +16,8 @@ mod outside;
 mod said;
 mod scopes;
 mod templates;
+#[path = "../common/tools.rs"]
+mod tools;
 mod types;
 mod units;
 mod unsaid;
