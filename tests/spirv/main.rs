@@ -16,6 +16,7 @@ mod listing;
 mod metadata;
 mod printed;
 mod raise;
+mod raise_shaders;
 mod random;
 mod readme;
 mod rules;

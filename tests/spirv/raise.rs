@@ -1,63 +1,92 @@
-//! A model from debug instructions.
+//! A model from debug instructions: what the modules with every instruction describe, and what of them cannot be
+//! described.
 
-use eitri::model::TypeKind;
-use eitri::spirv::{Field, Name, raise, read};
-use eitri::target::Target;
+use std::fmt::Write;
+
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::spirv::{Statement, raise, read};
+use eitri::target::{Gfx, Target, Wave};
 
 use crate::assemble::assemble;
-use crate::{OPENCL, SHADER, shader101};
+use crate::common::check_golden;
+use crate::kernels::Kernel;
+use crate::{OPENCL, SHADER};
 
-/// What version 101 adds, and a matrix: described, or listed.
-#[test]
-fn types_of_shaders() {
-    let words = assemble(&shader101()).words;
-    let facts = read(&words).expect("reads");
-    let raised = raise(&facts, &Target::x86_64()).expect("is raised");
-    let of = |name: Name| facts.iter().find(|fact| fact.name() == Some(name)).expect("is there").at;
-    let left = |word: usize| -> Vec<&str> {
-        let of_it = raised.left_out.iter().filter(|left| left.at.word == Some(word));
-        of_it.map(|left| left.what.as_str()).collect()
-    };
-    let kinds = || raised.module.types().map(|(_, ty)| ty.kind());
-    let is_matrix =
-        |kind: &&TypeKind| matches!(kind, TypeKind::Matrix { count: 4, is_column_major: true, .. });
-    assert_eq!((kinds().filter(is_matrix).count(), left(of(Name::TypeMatrix))), (1, vec![]));
-    // It is as long as a specialization constant says.
-    assert_eq!(left(of(Name::TypeVectorId)), ["it is not described: its length is not known"]);
-    let is_opaque = |kind: &&TypeKind| matches!(kind, TypeKind::Unspecified { .. });
-    assert!(kinds().any(|kind| is_opaque(&kind)));
-    let what = "only that it is a type is described: which invocation has what of it is not known";
-    assert_eq!(left(of(Name::TypeCooperativeMatrix)), [what]);
-    let basic = facts.iter().find(|fact| fact.operand(Field::FpEncoding).is_some()).expect("is there").at;
-    assert_eq!(left(basic), ["only its name is described, and not that it is a number of Float8E4M3EXT"]);
-    assert_eq!(raised.binding.build_id(), Some(("0123456789abcdef0123456789abcdef", true)));
-    assert_eq!(raised.binding.stored_at(), Some("debug/a.spv"));
-
-    let long = shader101().replace("%float %spec\n", "%float %u8\n");
-    let words = assemble(&long).words;
-    let raised = raise(&read(&words).expect("reads"), &Target::x86_64()).expect("is raised");
-    let mut kinds = raised.module.types().map(|(_, ty)| ty.kind());
-    assert!(kinds.any(|kind| matches!(kind, TypeKind::Vector { count: 8, .. })));
-    assert!(raised.left_out.iter().any(|left| left.what == "that its length is an id"));
-}
-
-#[test]
-fn show() {
-    for file in std::env::var("SHOW").unwrap_or_default().split(' ').filter(|it| !it.is_empty()) {
-        let words = eitri::spirv::from_bytes(&std::fs::read(file).unwrap()).unwrap();
-        one(&words);
+/// The description, what the module has of it, and what is left out.
+fn raised(text: &str) -> String {
+    let words = assemble(text).words;
+    let target = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("is known");
+    let raised = raise(&read(&words).expect("reads"), &target).expect("can be described");
+    let (module, binding) = (&raised.module, &raised.binding);
+    let mut text = module.to_json();
+    for (id, _) in module.functions() {
+        if let Some(code) = binding.function_id(id) {
+            writeln!(text, "{id} is {code}").expect("is text");
+        }
     }
-    for text in [OPENCL, SHADER] {
-        one(&assemble(text).words);
+    for (id, _) in module.variables() {
+        if let Some(held) = binding.global_id(id) {
+            writeln!(text, "{id} is {held}").expect("is text");
+        }
     }
-}
-
-fn one(words: &[u32]) {
-    let facts = read(words).unwrap();
-    let raised = raise(&facts, &Target::named("amdgpu-gfx1030-wave32").unwrap()).unwrap();
-    println!("{}", raised.module.to_json());
-    println!("{:#?}", raised.binding);
+    for (position, statement) in binding.statements() {
+        let what = match statement {
+            Statement::Scope(scope) => format!("scope {}", scope.map_or("none".into(), |it| it.to_string())),
+            Statement::Line(Some(line)) => format!("line {} {}:{}", line.file, line.line, line.column),
+            Statement::Line(None) => "line none".into(),
+            Statement::Declare { variable, held } => {
+                let held = &binding.held()[*held as usize];
+                format!("{variable} is where {} is: {:?}", held.id(), held.operations(true))
+            }
+            Statement::Value { variable, held, count } => {
+                let all = &binding.held()[*held as usize..][..*count as usize];
+                let text = all
+                    .iter()
+                    .map(|held| format!("{} {:?} {:?}", held.id(), held.indexes(), held.operations(false)));
+                format!("{variable} is {}", text.collect::<Vec<_>>().join(", "))
+            }
+        };
+        writeln!(text, "{position:?}: {what}").expect("is text");
+    }
     for left in &raised.left_out {
-        println!("LEFT {left}");
+        writeln!(text, "left out: {left}").expect("is text");
+    }
+    text
+}
+
+#[test]
+fn every_instruction_is_described_or_listed() {
+    check_golden("spirv/opencl.raised.txt", &raised(OPENCL));
+    check_golden("spirv/shader.raised.txt", &raised(SHADER));
+}
+
+/// Whatever the LLVM translator writes of kernels has functions with code, lines and variables, and becomes DWARF.
+#[test]
+fn kernels_of_the_llvm_translator_are_described() {
+    let target = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("is known");
+    for name in ["calls", "structs", "matmul"] {
+        for level in ["-O0", "-O2"] {
+            let Some(words) = Kernel::named(name).compiled(&["-g", level]) else { return };
+            let raised = raise(&read(&words).expect("reads"), &target).expect("can be described");
+            let module = &raised.module;
+            let bound = module.functions().filter(|(id, _)| raised.binding.function_id(*id).is_some());
+            assert!(bound.count() > 0, "{name}");
+            let statements = raised.binding.statements();
+            let has = |is: fn(&Statement) -> bool| statements.iter().any(|(_, it)| is(it));
+            assert!(has(|it| matches!(it, Statement::Line(Some(_)))), "{name} {level}");
+            let holds = |it: &Statement| matches!(it, Statement::Declare { .. } | Statement::Value { .. });
+            assert!(has(holds), "{name} {level}");
+            // Nothing but what the translator says otherwise than the specification.
+            let known = [
+                "linkage name",
+                "checksum",
+                "size is described as that of the base class",
+                "values are described",
+            ];
+            for left in &raised.left_out {
+                assert!(known.iter().any(|known| left.what.contains(known)), "{name} {level}: {left}");
+            }
+            lower(module, &Consumer::llvm(), Policy::Partial).expect("can be written");
+        }
     }
 }

@@ -160,6 +160,35 @@ fn lines_of_the_module_stay() {
     assert_eq!(shown.iter().filter(|line| line.contains("line")).collect::<Vec<_>>(), ["line scale.cl:77:1"]);
 }
 
+/// An `OpLine` that stands before the `OpPhi` of a block holds for what is behind this: a line that was said in an
+/// earlier block is not said again there.
+#[test]
+fn a_line_at_the_start_of_a_block_stays() {
+    let text = crate::support::KERNEL
+        .replace("names.cl", "scale.cl")
+        .replace("%sum = OpPhi", "OpLine %names 77 1\n %sum = OpPhi");
+    let case = Case::of(&text);
+    for line in [Some(case.line(2)), None] {
+        let mut binding = case.bound();
+        match line {
+            Some(line) => binding.line(case.start("entry"), line),
+            None => binding.line(case.start("entry"), case.line(2)).no_line(case.start("then")),
+        };
+        let shown = case.shown(&binding, &Mode::exact(Set::OpenCl));
+        let last = shown.iter().position(|line| line == "last:").expect("is there");
+        let expected = lines(
+            "
+            last:
+            line scale.cl:77:1
+              sum
+            scope scale
+              op 254
+            ",
+        );
+        assert_eq!(shown[last..], expected);
+    }
+}
+
 /// An `OpLine` in front of an `OpFunction` is the function's.
 #[test]
 fn a_line_before_the_first_function_stays_with_it() {

@@ -2,7 +2,7 @@
 
 use cranelift_entity::EntityRef;
 use eitri::model::{FileId, FunctionId, ScopeId, SourceLine, VariableId};
-use eitri::spirv::{Binding, DebugOperation, Held, Id, Mode, Position, Set, attach};
+use eitri::spirv::{Binding, DebugOperation, Held, Id, Mode, Name, Position, Set, attach, read};
 use pretty_assertions::assert_eq;
 
 use crate::support::Case;
@@ -302,4 +302,17 @@ fn modules() {
     let mut words = case.words.clone();
     words[3] = u32::MAX;
     assert!(of(&words).ends_with("a module has less than 2^32 ids"), "{}", of(&words));
+}
+
+/// A debug instruction of the other set has a result, which is no value.
+#[test]
+fn results_that_are_no_values() {
+    let case = Case::new();
+    let words = case.attach(&case.bound(), &Mode::exact(Set::Shader)).words;
+    let facts = read(&words).expect("reads");
+    let unit = facts.iter().find(|it| it.name() == Some(Name::CompilationUnit)).expect("is said").result;
+    let mut binding = case.bound();
+    binding.value(case.start("entry"), case.n, &[Held::value(unit)]);
+    let error = attach(&words, &case.module, &binding, &Mode::exact(Set::OpenCl)).expect_err("is refused");
+    assert_eq!(error.to_string(), format!("{SCALE}, variable `n`: {unit} is an OpExtInst, and no value"));
 }

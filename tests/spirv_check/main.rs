@@ -1,6 +1,7 @@
 //! Debug instructions against what was described: read back, raised, compared; and mistakes that are made on purpose.
 #![cfg(feature = "spirv")]
 
+mod bad;
 #[path = "../common/spirv.rs"]
 mod described;
 #[path = "../common/random.rs"]

@@ -32,7 +32,7 @@ fn pointers_to_basic_types() {
     let described = case.finish();
     for set in Set::ALL {
         let mode = Mode { pointee: Of::Basic, typedef: Of::Basic, ..Mode::exact(set) };
-        let flags = if set == Set::Shader { " None" } else { "" };
+        let flags = if set == Set::OpenCl { "" } else { " None" };
         let said = described.said(&mode);
         // `const number` is a name of int that is qualified; what points to it is said to point to int.
         said.has("TypePointer int CrossWorkgroup None")

@@ -17,7 +17,7 @@ mod types;
 use core::fmt;
 use core::ops::Range;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use indexmap::IndexMap;
 
 use super::binding::Binding;
@@ -169,7 +169,7 @@ impl Compare<'_> {
             for &index in &theirs {
                 same.entry(&said.records[index].properties).or_default().push(index);
             }
-            let mut taken = Vec::new();
+            let mut taken = HashSet::new();
             ours.retain(|&index| {
                 let other = same.get_mut(&described.records[index].properties).and_then(Vec::pop);
                 taken.extend(other);

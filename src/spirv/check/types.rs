@@ -258,12 +258,11 @@ impl Teller<'_, '_> {
         let ty = self.module.ty(id);
         let mut all: Vec<(String, Shape)> = Vec::new();
         match ty.kind() {
-            TypeKind::Base { encoding, .. } => {
-                // Where it is declared is said of one of which nothing else is.
-                if word(*encoding).is_none() {
-                    all.push(("line".into(), self.line(None)));
-                }
+            // Where it is declared is said of one of which nothing else is.
+            TypeKind::Base { encoding, .. } if word(*encoding).is_none() => {
+                all.push(("line".into(), self.line(None)));
             }
+            TypeKind::Base { .. } => {}
             TypeKind::Unspecified { .. } => all.push(("line".into(), self.line(ty.line()))),
             // Said as a basic type.
             TypeKind::Pointer { .. } if self.types[id.as_u32() as usize].is_basic => {}

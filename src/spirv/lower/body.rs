@@ -12,7 +12,7 @@ use crate::spirv::mode::Mode;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
-use crate::spirv::words::Id;
+use crate::spirv::words::{Id, Instruction};
 
 /// Writes what is said of all functions.
 ///
@@ -82,7 +82,7 @@ impl Body<'_, '_> {
             self.there = There::at_start(self.writer.mode);
             let (mut at, mut read) = (block.start as usize, block.label as usize);
             loop {
-                self.lines(read..at);
+                let has_own_line = self.lines(read..at);
                 read = at;
                 let start = self.words.len();
                 if number == blocks.start && at == block.start as usize {
@@ -93,7 +93,8 @@ impl Body<'_, '_> {
                 self.group(
                     here,
                     &mut said,
-                    at == block.start as usize,
+                    // A line that the module has at the start of a block holds there.
+                    at == block.start as usize && !has_own_line,
                     Spot { function: function.at.clone(), at },
                 )?;
                 if self.words.len() > start {
@@ -108,13 +109,15 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Whether there are lines of others among these words of a block.
-    fn lines(&mut self, at: core::ops::Range<usize>) {
-        if !self.writer.mode.has_debug_lines
-            && self.writer.layout.words().between(at).any(|it| matches!(it.opcode(), op::LINE | op::NO_LINE))
-        {
+    /// Whether there are lines of others among these words of a block, which hold then.
+    fn lines(&mut self, at: core::ops::Range<usize>) -> bool {
+        let is_line = |it: Instruction<'_>| matches!(it.opcode(), op::LINE | op::NO_LINE);
+        let has_lines =
+            !self.writer.mode.has_debug_lines && self.writer.layout.words().between(at).any(is_line);
+        if has_lines {
             self.there.line = None;
         }
+        has_lines
     }
 
     /// Which function it is, in the set that says it here.
@@ -129,10 +132,9 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// What is said at one place: scope, line, then variables in order.
-    fn group(&mut self, placed: &[Placed], said: &mut Said, is_start: bool, spot: Spot) -> Result<()> {
+    /// What is said at one place: scope, line, then variables in order. Where the line is asked for, it is said again.
+    fn group(&mut self, placed: &[Placed], said: &mut Said, mut has_line: bool, spot: Spot) -> Result<()> {
         let statements = placed.iter().map(|it| self.binding.statements[it.statement as usize].1);
-        let mut has_line = is_start;
         for statement in statements.clone() {
             match statement {
                 Statement::Scope(scope) => said.scope = scope,

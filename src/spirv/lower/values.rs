@@ -168,7 +168,8 @@ impl<'w> Saying<'_, 'w> {
     fn defined(&self, id: Id) -> Result<Instruction<'w>> {
         let layout = self.writer.layout;
         let defined = layout.definition(id).ok_or_else(|| unknown(id))?;
-        if defined.result_type().is_none() || defined.opcode() == op::FUNCTION {
+        let is_value = defined.result_type().is_some_and(|ty| ty != self.writer.void());
+        if !is_value || defined.opcode() == op::FUNCTION {
             return Err(wrong(defined, "value"));
         }
         let is_global = defined.at < layout.globals_end();

@@ -267,7 +267,8 @@ impl<'a> Raiser<'_, 'a> {
 
     /// The code of a function is that of an `OpFunction`.
     fn bind(&mut self, fact: &Fact<'_>, code: Id, function: FunctionId) {
-        let is_there = self.facts.layout().functions().iter().any(|one| one.id == code);
+        let defined = self.facts.layout().definition(code);
+        let is_there = defined.is_some_and(|it| it.opcode() == crate::spirv::opcodes::FUNCTION);
         if !is_there {
             self.list(fact, format!("{code} is no OpFunction"));
         } else if self.code.contains_key(&code) {

@@ -147,6 +147,8 @@ struct Raiser<'f, 'a> {
     inlined_variables: HashMap<(Id, Id), VariableId>,
     /// Functions that have blocks, variables or instructions.
     with_body: HashSet<Id>,
+    /// Of types, the unit of what they are made of.
+    by_parts: HashMap<Id, Option<UnitId>>,
     /// The template that a type or function is of.
     templates: HashMap<Id, Id>,
     /// Blocks, and their discriminators.
@@ -181,6 +183,7 @@ impl<'f, 'a> Raiser<'f, 'a> {
             instances: HashMap::new(),
             inlined_variables: HashMap::new(),
             with_body: HashSet::new(),
+            by_parts: HashMap::new(),
             templates: HashMap::new(),
             discriminators: HashMap::new(),
         }
@@ -264,15 +267,19 @@ impl<'f, 'a> Raiser<'f, 'a> {
             Field::ParameterType,
         ];
         let mut parts = std::collections::VecDeque::from([id]);
+        let mut found = None;
         for _ in 0..MOST_PARTS {
-            let id = parts.pop_front()?;
-            if let Some(unit) = self.unit_of(id) {
-                return Some(unit);
+            let Some(part) = parts.pop_front() else { break };
+            found = self.unit_of(part).or_else(|| self.by_parts.get(&part).copied().flatten());
+            if found.is_some() {
+                break;
             }
-            let Some(fact) = self.get(id) else { continue };
-            parts.extend(FIELDS.iter().flat_map(|&field| fact.ids(field)).take(MOST_PARTS));
+            if let (Some(fact), false) = (self.get(part), self.by_parts.contains_key(&part)) {
+                parts.extend(FIELDS.iter().flat_map(|&field| fact.ids(field)).take(MOST_PARTS));
+            }
         }
-        None
+        self.by_parts.insert(id, found);
+        found
     }
 
     /// The instructions of the set, in order.
@@ -329,10 +336,20 @@ impl<'f, 'a> Raiser<'f, 'a> {
         self.facts.text(fact, field).unwrap_or_default()
     }
 
-    /// Whether the id is a `DebugInfoNone`, or `OpTypeVoid`.
+    /// Whether the id is a `DebugInfoNone`, `OpTypeVoid`, or the basic type that stands for `void`.
     fn is_nothing(&self, id: Id) -> bool {
         let layout = self.facts.layout();
-        let is_none = self.get(id).is_some_and(|fact| fact.name() == Some(Name::InfoNone));
+        let number = |fact: &Fact<'_>, field| self.facts.number(fact, field);
+        let is_none = self.get(id).is_some_and(|fact| match fact.name() {
+            Some(Name::InfoNone) => true,
+            // Some write a basic type of no size for it, where a validator wants a type.
+            Some(Name::TypeBasic) => {
+                number(&fact, Field::Size) == Some(0)
+                    && number(&fact, Field::Encoding) == Some(0)
+                    && self.facts.text(&fact, Field::Name).as_deref() == Some("void")
+            }
+            _ => false,
+        });
         is_none || layout.definition(id).is_some_and(|it| it.opcode() == super::opcodes::TYPE_VOID)
     }
 

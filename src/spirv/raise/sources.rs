@@ -1,5 +1,7 @@
 //! Units, source files and lines.
 
+use hashbrown::HashSet;
+
 use super::Raiser;
 use crate::model::{Language, SourceLine, UnitId};
 use crate::spirv::operand::Field;
@@ -115,8 +117,9 @@ impl<'a> Raiser<'_, 'a> {
             let source = self.get(id).and_then(|fact| fact.id(Field::Source));
             source.and_then(|source| self.file(source, unit));
         }
+        let known: HashSet<Id> = self.files.keys().map(|&(id, _)| id).collect();
         for &source in &sources {
-            if !self.files.keys().any(|&(id, _)| id == source) {
+            if !known.contains(&source) {
                 self.file(source, first);
             }
         }
