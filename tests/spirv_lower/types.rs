@@ -206,7 +206,7 @@ fn matrices() {
             ]
         );
     }
-    let all = ["TypeMatrix int<4> 3 true", "TypeMatrix int<16> 2 false"];
+    let all = ["TypeMatrix intx4 3 1", "TypeMatrix intx16 2 0"];
     let exact = described.said(&Mode::exact(Set::Shader));
     assert_eq!(exact.all(Name::TypeMatrix), all);
     // A vector of 16 is an array there.

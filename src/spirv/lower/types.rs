@@ -368,9 +368,12 @@ impl Globals<'_, '_, '_> {
 
     fn vector(&mut self, id: TypeId, of: TypeId, count: u64) -> Result<()> {
         match self.as_vector(of, count) {
-            Some((of, literal)) => {
+            Some((base, literal)) => {
+                if base != of {
+                    self.leave_of_type(id, &format!("that its elements are {}", self.module.called(of)));
+                }
                 let who = |module: &Module| (module.at_type(id), module.called(id));
-                let base = self.type_word(Some(of), who)?;
+                let base = self.type_word(Some(base), who)?;
                 let operands = [(Field::BaseType, base), (Field::ComponentCount, literal.into())];
                 self.define(id, Name::TypeVector, &operands)
             }
