@@ -12,6 +12,7 @@ fn around(example: Value, is_last: bool) -> String {
     let mut describe = vec![
         json!({"unit": {"name": "saxpy.cl"}}),
         json!({"base_type": {"unit": "saxpy.cl", "name": "float", "encoding": "float", "bits": 32}}),
+        json!({"vector": {"unit": "saxpy.cl", "of": "float", "count": 3, "id": "float3"}}),
         json!({"base_type": {"unit": "saxpy.cl", "name": "int", "encoding": "signed", "bits": 32}}),
         json!({"structure": {"unit": "saxpy.cl", "name": "flags", "bytes": 4}}),
         json!({"variant_part": {"unit": "saxpy.cl", "of": "flags", "id": "part of flags", "untagged": "int"}}),
