@@ -5,7 +5,8 @@ use core::fmt;
 use crate::error::At;
 
 /// What the set cannot say, the [mode](super::Mode) leaves out, or is said otherwise than it was described; and what
-/// a module says that cannot be described.
+/// a module says that cannot be described. What is about machine code is not listed: pcs, rows, where variables and
+/// frames are in registers and memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
     /// Of what: unit, function, variable; the debug instruction of a module.

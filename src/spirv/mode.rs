@@ -123,7 +123,7 @@ pub enum Dimensions {
 pub enum Discriminators {
     /// It is said of the block, and instructions are of the block: the specification does not have it among scopes.
     Beside,
-    /// Instructions are of it, as if it were a scope.
+    /// Instructions are of it, as if it were a scope, which `spirv-val` does not take.
     AsScopes,
 }
 

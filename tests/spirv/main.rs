@@ -16,7 +16,6 @@ mod listing;
 mod metadata;
 mod printed;
 mod raise;
-mod raise_shaders;
 mod random;
 mod readme;
 mod rules;
