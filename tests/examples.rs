@@ -70,6 +70,7 @@ fn objects_of_examples_say_what_was_reviewed() {
         ("frames", "sum.o"),
         ("attach", "uspill.debug.o"),
         ("own_dwarf", "own_dwarf.o"),
+        ("spirv_kernel", "saxpy.debug.o"),
     ];
     let with_object: Vec<&str> = objects.iter().map(|(name, _)| *name).collect();
     assert!(names().iter().all(|name| with_object.contains(&name.as_str())), "each example has a golden");
@@ -78,6 +79,18 @@ fn objects_of_examples_say_what_was_reviewed() {
         let target = eitri::target::Target::named("amdgpu-gfx1030-wave32").expect("a target");
         let text = eitri::dump::print(&files[object], Some(&target)).expect("an object that can be read");
         common::check_golden(&format!("examples/{name}.txt"), &text);
+    }
+}
+
+#[cfg(feature = "spirv")]
+#[test]
+fn modules_of_examples_say_what_was_reviewed() {
+    let (_, files) = run("spirv_kernel", 5);
+    for name in ["debug", "shader"] {
+        let words = eitri::spirv::from_bytes(&files[&format!("saxpy.{name}.spv")]).expect("words");
+        let facts = eitri::spirv::read(&words).expect("a module");
+        let text = eitri::spirv::print(&facts, Default::default());
+        common::check_golden(&format!("examples/spirv_kernel.{name}.txt"), &text);
     }
 }
 
