@@ -16,13 +16,34 @@ pub(crate) enum Results {
 
 /// What an instruction of this opcode has before its operands, if the opcode is known.
 pub(crate) fn results(opcode: u16) -> Option<Results> {
+    RESULTS.get(usize::from(opcode)).copied().flatten()
+}
+
+/// The same by opcode: every instruction of a module is looked up several times.
+static RESULTS: [Option<Results>; last(NONE, last(ID, last(TYPED_ID, 0))) + 1] = {
     let all = [(TYPED_ID, Results::TypedId), (NONE, Results::None), (ID, Results::Id)];
-    let mut all = all.into_iter();
-    let is_in = |list: &[(u16, u16)]| {
-        let next = list.partition_point(|&(first, _)| first <= opcode);
-        next > 0 && opcode <= list[next - 1].1
-    };
-    all.find(|(list, _)| is_in(list)).map(|(_, results)| results)
+    let mut table = [None; last(NONE, last(ID, last(TYPED_ID, 0))) + 1];
+    let mut list = 0;
+    while list < all.len() {
+        let (ranges, results) = all[list];
+        let mut range = 0;
+        while range < ranges.len() {
+            let (mut opcode, end) = ranges[range];
+            while opcode <= end {
+                table[opcode as usize] = Some(results);
+                opcode += 1;
+            }
+            range += 1;
+        }
+        list += 1;
+    }
+    table
+};
+
+/// The last opcode of a list, or this one if it is behind it.
+const fn last(list: &[(u16, u16)], other: usize) -> usize {
+    let (_, end) = list[list.len() - 1];
+    if end as usize > other { end as usize } else { other }
 }
 
 /// Whether the instruction ends a block.
