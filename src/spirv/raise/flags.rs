@@ -2,21 +2,10 @@
 
 use crate::model::Accessibility;
 use crate::spirv::names::Enumeration;
-
-pub(super) const LOCAL: u32 = 1 << 2;
-pub(super) const DEFINITION: u32 = 1 << 3;
-pub(super) const FORWARD: u32 = 1 << 4;
-pub(super) const ARTIFICIAL: u32 = 1 << 5;
-pub(super) const EXPLICIT: u32 = 1 << 6;
-pub(super) const PROTOTYPED: u32 = 1 << 7;
-pub(super) const OBJECT_POINTER: u32 = 1 << 8;
-pub(super) const STATIC_MEMBER: u32 = 1 << 9;
-pub(super) const LVALUE_REFERENCE: u32 = 1 << 11;
-pub(super) const RVALUE_REFERENCE: u32 = 1 << 12;
-pub(super) const OPTIMIZED: u32 = 1 << 13;
-pub(super) const ENUM_CLASS: u32 = 1 << 14;
-pub(super) const BY_VALUE: u32 = 1 << 15;
-pub(super) const BY_REFERENCE: u32 = 1 << 16;
+pub(super) use crate::spirv::names::flags::{
+    ARTIFICIAL, DEFINITION, ENUM_CLASS, EXPLICIT, FWD_DECL, LOCAL, LVALUE_REFERENCE, OBJECT_POINTER,
+    OPTIMIZED, PASS_BY_REFERENCE, PASS_BY_VALUE, PROTOTYPED, RVALUE_REFERENCE, STATIC_MEMBER,
+};
 
 /// Flags, of which those that are understood are taken away.
 #[derive(Debug, Clone, Copy)]

@@ -275,7 +275,7 @@ impl<'a> Raiser<'_, 'a> {
             _ => return Err("it is no class, structure or union".into()),
         };
         let mut flags = Flags(self.word(fact, Field::Flags));
-        let is_forward = flags.take(flags::FORWARD);
+        let is_forward = flags.take(flags::FWD_DECL);
         let is_sized = !fact.id(Field::Size).is_some_and(|size| self.is_nothing(size));
         let has_members = fact.ids(Field::Member).next().is_some();
         let text = self.text(fact, Field::Name);
@@ -308,7 +308,7 @@ impl<'a> Raiser<'_, 'a> {
                 make(&mut self.m, unit, name, bits.div_ceil(8)).map_err(refused)?
             }
         };
-        let passed = match (flags.take(flags::BY_VALUE), flags.take(flags::BY_REFERENCE)) {
+        let passed = match (flags.take(flags::PASS_BY_VALUE), flags.take(flags::PASS_BY_REFERENCE)) {
             (true, _) => Some(Passed::ByValue),
             (_, true) => Some(Passed::ByReference),
             _ => None,
