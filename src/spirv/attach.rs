@@ -8,8 +8,8 @@ use super::layout::Layout;
 use super::lower::{Written, lower};
 use super::mode::Mode;
 use super::opcodes as op;
-use super::read::read;
-use super::words::{HEADER, Id};
+use super::read::{Facts, read};
+use super::words::{HEADER, Instruction};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Module;
 
@@ -58,20 +58,40 @@ impl Attached {
 /// then.
 pub fn attach(words: &[u32], module: &Module, binding: &Binding, mode: &Mode) -> Result<Attached> {
     // What cannot be read is not added to.
-    let facts = read(words)?;
-    let layout = facts.layout();
-    let (sections, written) = write(layout, module, binding, mode)?;
+    let (sections, written) = write(&read(words)?, module, binding, mode)?;
     Ok(splice(words, &sections, written))
 }
 
 /// What is to be added to a module, and where.
 pub(super) fn write(
-    layout: &Layout<'_>,
+    facts: &Facts<'_>,
     module: &Module,
     binding: &Binding,
     mode: &Mode,
 ) -> Result<(Sections, Written)> {
-    Ok((Sections::new(layout, mode)?, lower(layout, module, binding, mode)?))
+    can_be_added_to(facts, mode)?;
+    let layout = facts.layout();
+    Ok((Sections::new(layout), lower(layout, module, binding, mode)?))
+}
+
+/// Whether the ids of a module are what its header says, and it has no instructions of the set.
+fn can_be_added_to(facts: &Facts<'_>, mode: &Mode) -> Result<()> {
+    let (layout, words) = (facts.layout(), facts.layout().words());
+    let bound = words.bound();
+    if layout.highest().0 >= bound {
+        let is_beyond = |it: &Instruction<'_>| it.result().is_some_and(|id| id.0 >= bound);
+        let first = words.instructions().find(is_beyond);
+        let id = first.and_then(|it| it.result()).unwrap_or(layout.highest());
+        let what = format!("the bound of the header is {bound}, and the module has {id}");
+        return Err(Error::malformed(what).at_word(first.map_or(0, |it| it.at)));
+    }
+    match facts.iter().find(|fact| fact.set.is_shader() == mode.set.is_shader()) {
+        None => Ok(()),
+        Some(fact) => {
+            let what = format!("the module has instructions of {} already", fact.set.name());
+            Err(Error::new(ErrorKind::BadArgument(what)).at_word(fact.at))
+        }
+    }
 }
 
 /// The words before which new instructions of each section go.
@@ -85,28 +105,11 @@ pub(super) struct Sections {
 }
 
 impl Sections {
-    /// Goes through the sections before the functions, and looks whether the module can be added to.
-    fn new(layout: &Layout<'_>, mode: &Mode) -> Result<Self> {
-        let (words, bound) = (layout.words(), layout.words().bound());
+    /// Goes through the sections before the functions.
+    fn new(layout: &Layout<'_>) -> Self {
         let mut at = Self { extensions: HEADER, imports: HEADER, strings: HEADER, globals: HEADER };
-        for instruction in words.instructions() {
-            let end = instruction.at + instruction.words.len();
-            let opcode = instruction.opcode();
-            if let Some(id) = instruction.result().filter(|id| id.0 >= bound) {
-                let what = format!("the bound of the header is {bound}, and the module has {id}");
-                return Err(Error::malformed(what).at_word(instruction.at));
-            }
-            if matches!(opcode, op::EXT_INST | op::EXT_INST_FORWARD)
-                && let Some(&set) = instruction.operands().first()
-                && let Some(there) = layout.set(Id(set))
-                && there.is_shader() == mode.set.is_shader()
-            {
-                let what = format!("the module has instructions of {} already", there.name());
-                return Err(Error::new(ErrorKind::BadArgument(what)).at_word(instruction.at));
-            }
-            if instruction.at >= layout.globals_end() {
-                continue;
-            }
+        for instruction in layout.words().between(HEADER..layout.globals_end()) {
+            let (end, opcode) = (instruction.at + instruction.words.len(), instruction.opcode());
             // An OpLine before a function is of the function.
             if !matches!(opcode, op::LINE | op::NO_LINE) {
                 at.globals = end;
@@ -121,7 +124,7 @@ impl Sections {
         at.imports = at.imports.max(at.extensions);
         at.strings = at.strings.max(at.imports);
         at.globals = at.globals.max(at.strings);
-        Ok(at)
+        at
     }
 }
 

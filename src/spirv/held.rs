@@ -104,12 +104,19 @@ impl DebugOperation {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[must_use]
 pub struct Held {
-    pub(crate) id: Id,
-    pub(crate) indexes: SmallVec<[Index; 2]>,
-    steps: SmallVec<[DebugOperation; 2]>,
+    id: Id,
     how: How,
+    /// Nothing, where the value of the id is all there is to say: so it is of most variables.
+    more: Option<Box<More>>,
+}
+
+/// What there is to say beside the id.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+struct More {
+    indexes: Vec<Index>,
+    steps: Vec<DebugOperation>,
     taken: Option<(u32, u32)>,
-    pub(crate) bits: Option<Range<u32>>,
+    bits: Option<Range<u32>>,
 }
 
 /// Which part of a composite.
@@ -133,7 +140,15 @@ enum How {
 
 impl Held {
     fn new(id: Id, how: How) -> Self {
-        Self { id, indexes: SmallVec::new(), steps: SmallVec::new(), how, taken: None, bits: None }
+        Self { id, how, more: None }
+    }
+
+    fn more(&mut self) -> &mut More {
+        self.more.get_or_insert_default()
+    }
+
+    fn steps(&self) -> &[DebugOperation] {
+        self.more.as_ref().map_or(&[], |more| &more.steps)
     }
 
     /// The value of the id is the variable's. In a declaration: the variable is what the `OpVariable` is.
@@ -150,28 +165,34 @@ impl Held {
     /// These operations, and no others, get from the value of the id to the variable's; in a declaration, from the
     /// address of the `OpVariable`.
     pub fn expression(id: Id, operations: &[DebugOperation]) -> Self {
-        Self { steps: operations.into(), ..Self::new(id, How::Expression) }
+        let mut held = Self::new(id, How::Expression);
+        if !operations.is_empty() {
+            held.more().steps.extend_from_slice(operations);
+        }
+        held
     }
 
     /// A member or element of the value, the first being 0. Several calls go deeper, as the indexes of `OpAccessChain`.
-    pub fn index(mut self, index: u32) -> Self {
-        self.indexes.push(Index::Number(index));
-        self
+    pub fn index(self, index: u32) -> Self {
+        self.indexed(Index::Number(index))
     }
 
     /// The element of the value that another id is the number of. Not every [mode](super::Mode) has it.
-    pub fn index_by(mut self, index: Id) -> Self {
-        self.indexes.push(Index::Id(index));
+    pub fn index_by(self, index: Id) -> Self {
+        self.indexed(Index::Id(index))
+    }
+
+    pub(crate) fn indexed(mut self, index: Index) -> Self {
+        self.more().indexes.push(index);
         self
     }
 
     /// The value, or the address, and so much more; less, if it is negative.
     pub fn plus(mut self, more: i32) -> Self {
+        let steps = &mut self.more().steps;
         match u32::try_from(more) {
-            Ok(more) => self.steps.push(DebugOperation::PlusUconst(more)),
-            Err(_) => {
-                self.steps.extend([DebugOperation::Constu(more.unsigned_abs()), DebugOperation::Minus]);
-            }
+            Ok(more) => steps.push(DebugOperation::PlusUconst(more)),
+            Err(_) => steps.extend([DebugOperation::Constu(more.unsigned_abs()), DebugOperation::Minus]),
         }
         self
     }
@@ -187,13 +208,13 @@ impl Held {
 
     /// These bits of what the id holds, and no others: counted from its first.
     pub fn taken(mut self, bits: Range<u32>) -> Self {
-        self.taken = Some((bits.start, bits.end.saturating_sub(bits.start)));
+        self.more().taken = Some((bits.start, bits.end.saturating_sub(bits.start)));
         self
     }
 
     /// It holds these bits of the variable, counted from its first, and no others.
     pub fn bits(mut self, bits: Range<u32>) -> Self {
-        self.bits = Some(bits);
+        self.more().bits = Some(bits);
         self
     }
 
@@ -204,27 +225,38 @@ impl Held {
 
     /// Which part of the value of the id it is.
     pub fn indexes(&self) -> &[Index] {
-        &self.indexes
+        self.more.as_ref().map_or(&[], |more| &more.indexes)
+    }
+
+    /// The bits of the variable that it holds; `None` for all.
+    pub(crate) fn held_bits(&self) -> Option<Range<u32>> {
+        self.more.as_ref()?.bits.clone()
     }
 
     /// Whether there is more to do than to take the value of the id, or bits of it.
     pub(crate) fn is_computed(&self) -> bool {
-        self.how != How::Value || !self.steps.is_empty()
+        self.how != How::Value || !self.steps().is_empty()
+    }
+
+    /// Whether it is all of the value of the id, and all of the variable.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.how == How::Value && self.more.is_none()
     }
 
     /// Whether it is said by some bits of what was computed.
     pub(crate) fn has_bit_piece(&self) -> bool {
-        self.taken.is_some() || self.steps.iter().any(|step| matches!(step, DebugOperation::BitPiece { .. }))
+        self.taken_bits().is_some() || self.steps().iter().any(|step| matches!(step, DebugOperation::BitPiece { .. }))
     }
 
     /// The bits that are taken of what the id holds: the first, and how many.
     pub(crate) fn taken_bits(&self) -> Option<(u32, u32)> {
-        self.taken
+        self.more.as_ref()?.taken
     }
 
     /// The operations that say it, of a `DebugValue` or of a `DebugDeclare`.
     pub fn operations(&self, is_declaration: bool) -> SmallVec<[DebugOperation; 4]> {
-        let mut all = SmallVec::from_slice(&self.steps);
+        let mut all = SmallVec::new();
+        all.extend_from_slice(self.steps());
         match self.how {
             How::Pointer(None) => all.push(DebugOperation::Deref),
             How::Pointer(Some(space)) => {
@@ -234,11 +266,12 @@ impl Held {
             How::Value if !is_declaration && !all.is_empty() => all.push(DebugOperation::StackValue),
             How::Value | How::Expression => {}
         }
-        all.extend(self.taken.map(|(offset, size)| DebugOperation::BitPiece { offset, size }));
-        all.extend(self.bits.clone().map(|bits| DebugOperation::Fragment {
-            offset: bits.start,
-            size: bits.end.saturating_sub(bits.start),
-        }));
+        if let Some((offset, size)) = self.taken_bits() {
+            all.push(DebugOperation::BitPiece { offset, size });
+        }
+        if let Some(Range { start, end }) = self.held_bits() {
+            all.push(DebugOperation::Fragment { offset: start, size: end.saturating_sub(start) });
+        }
         all
     }
 }

@@ -8,7 +8,7 @@ use hashbrown::{HashMap, HashSet};
 use indexmap::IndexMap;
 
 use super::Set;
-use super::opcodes::{self as op, results};
+use super::opcodes::{self as op, Results, results};
 use super::words::{HEADER, Id, Instruction, Words, string_bytes};
 use crate::error::{Error, Result};
 
@@ -22,6 +22,9 @@ pub struct Layout<'a> {
     sets: IndexMap<Id, Set>,
     functions: Vec<Function>,
     globals_end: usize,
+    highest: Id,
+    /// The words where extended instructions begin, of any set.
+    extended: Vec<usize>,
 }
 
 /// A function: words from its `OpFunction` to behind its `OpFunctionEnd`.
@@ -55,35 +58,45 @@ impl<'a> Layout<'a> {
     pub fn new(words: Words<'a>) -> Result<Self> {
         let mut layout = Self {
             words,
-            ids: Ids::new(words.all().len()),
+            ids: Ids::new(words),
             again: Vec::new(),
             perhaps: HashSet::new(),
             sets: IndexMap::new(),
             functions: Vec::new(),
             globals_end: HEADER,
+            highest: Id(0),
+            extended: Vec::new(),
         };
         let mut open: Option<Function> = None;
         for instruction in words.instructions() {
-            let (at, opcode, operands) = (instruction.at, instruction.opcode(), instruction.operands());
-            if results(opcode).is_none() {
-                // Its result, if it has one, is the first or the second operand.
-                layout.perhaps.extend(operands.iter().take(2).map(|&word| Id(word)));
-            }
-            if let Some(id) = instruction.result()
-                && !layout.ids.define(id, at)
-            {
-                layout.again.push(at);
+            let (at, opcode) = (instruction.at, instruction.opcode());
+            let result = match results(opcode) {
+                Some(Results::None) => None,
+                Some(Results::Id) => Some(Id(instruction.words[1])),
+                Some(Results::TypedId) => Some(Id(instruction.words[2])),
+                None => {
+                    // Its result, if it has one, is the first or the second operand.
+                    layout.perhaps.extend(instruction.operands().iter().take(2).map(|&word| Id(word)));
+                    None
+                }
+            };
+            if let Some(id) = result {
+                layout.highest = layout.highest.max(id);
+                if !layout.ids.define(id, at) {
+                    layout.again.push(at);
+                }
             }
             match opcode {
                 op::STRING | op::EXT_INST_IMPORT | op::EXTENSION => {
-                    let text = string_bytes(operands, usize::MAX)
+                    let text = string_bytes(instruction.operands(), usize::MAX)
                         .ok_or_else(|| Error::malformed("the string has no end").at_word(at))?;
-                    if let Some((id, set)) = instruction.result().zip(Set::named(&text)) {
+                    if let Some((id, set)) = result.zip(Set::named(&text)) {
                         layout.sets.extend((opcode == op::EXT_INST_IMPORT).then_some((id, set)));
                     }
                 }
+                op::EXT_INST | op::EXT_INST_FORWARD => layout.extended.push(at),
                 op::FUNCTION => {
-                    let id = instruction.result().unwrap_or(Id(0));
+                    let id = result.unwrap_or(Id(0));
                     // One without an end goes on to the next.
                     let ended = open.replace(Function { id, at: at..at });
                     layout.functions.extend(ended.map(|it| Function { at: it.at.start..at, ..it }));
@@ -147,6 +160,16 @@ impl<'a> Layout<'a> {
     pub fn function_at(&self, at: usize) -> Option<&Function> {
         let next = self.functions.partition_point(|function| function.at.start <= at);
         self.functions[..next].last().filter(|function| at < function.at.end)
+    }
+
+    /// Extended instructions, of any set.
+    pub(crate) fn extended(&self) -> impl Iterator<Item = Instruction<'a>> {
+        self.extended.iter().map(|&at| self.words.at(at))
+    }
+
+    /// The highest id that is defined; 0 if none is.
+    pub(crate) fn highest(&self) -> Id {
+        self.highest
     }
 
     /// The first word behind the sections that come before the functions.
@@ -213,9 +236,10 @@ struct Ids {
 }
 
 impl Ids {
-    /// For a module of so many words.
-    fn new(words: usize) -> Self {
-        Self { near: Vec::new(), limit: words, far: HashMap::new() }
+    /// For a module: no more are near than it has words, whatever its header says.
+    fn new(words: Words<'_>) -> Self {
+        let limit = words.all().len();
+        Self { near: vec![0; limit.min(words.bound() as usize)], limit, far: HashMap::new() }
     }
 
     /// Whether it was not defined before.

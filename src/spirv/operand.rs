@@ -25,6 +25,14 @@ impl OperandRow {
         Self { field, kind, only: None, repeat: Repeat::Once, none: false, forward: false }
     }
 
+    /// Whether the set has it.
+    pub const fn is_in(&self, set: Set) -> bool {
+        match self.only {
+            None => true,
+            Some(only) => set.includes(only),
+        }
+    }
+
     pub(super) const fn opencl(self) -> Self {
         Self { only: Some(Set::OpenCl), ..self }
     }

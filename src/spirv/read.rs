@@ -15,10 +15,7 @@ use crate::error::{At, Error, Result};
 pub fn read(words: &[u32]) -> Result<Facts<'_>> {
     let layout = Layout::new(Words::new(words)?)?;
     let mut at = Vec::new();
-    for instruction in layout.words().instructions() {
-        if !is_ext_inst(instruction.opcode()) {
-            continue;
-        }
+    for instruction in layout.extended() {
         let Some(&[set, _]) = instruction.operands().first_chunk() else {
             let what = format!("an OpExtInst has at least 5 words, and this one {}", instruction.words.len());
             return Err(Error::malformed(what).at_word(instruction.at));

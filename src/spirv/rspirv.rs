@@ -6,12 +6,12 @@ use ::rspirv::spirv::Op;
 
 use super::attach::write;
 use super::binding::Binding;
-use super::layout::Layout;
 use super::left_out::LeftOut;
 use super::mode::Mode;
 use super::opcodes as op;
+use super::read::read;
 use super::table::{Name, Set};
-use super::words::{Instruction, Instructions, Words, string_bytes};
+use super::words::{Instruction, Instructions, string_bytes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Module;
 
@@ -30,11 +30,12 @@ pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mo
         return Err(Error::bad_argument("the module has no header, and so no bound of ids"));
     }
     let words = to.assemble();
-    let layout = Layout::new(Words::new(&words)?)?;
+    let facts = read(&words)?;
+    let layout = facts.layout();
     if layout.words().instructions().count() != to.all_inst_iter().count() {
         return Err(Error::malformed("an instruction of the module has more than 65535 words"));
     }
-    let (_, written) = write(&layout, module, binding, mode)?;
+    let (_, written) = write(&facts, module, binding, mode)?;
     let all =
         |words| Instructions::new(words).map(|it| instruction(it, mode.set)).collect::<Result<Vec<_>>>();
     let (extensions, imports) = (all(&written.extensions)?, all(&written.imports)?);

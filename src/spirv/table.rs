@@ -259,7 +259,7 @@ impl Row {
 
     /// Its operands in a set, in order.
     pub fn operands(&self, set: Set) -> impl Iterator<Item = &'static OperandRow> + use<> {
-        self.all_operands.iter().filter(move |operand| operand.only.is_none_or(|only| set.includes(only)))
+        self.all_operands.iter().filter(move |operand| operand.is_in(set))
     }
 
     /// What the operand at this index is, the first being 0.

@@ -167,6 +167,11 @@ impl<'a> Instruction<'a> {
         self.words[0] as u16
     }
 
+    /// The word behind it.
+    pub(crate) fn end(self) -> usize {
+        self.at + self.words.len()
+    }
+
     /// The id that it defines. `None` if it defines none, or its opcode is not known.
     pub fn result(self) -> Option<Id> {
         match results(self.opcode())? {

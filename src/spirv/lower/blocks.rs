@@ -23,6 +23,8 @@ pub(super) struct Blocks {
     all: Vec<Block>,
     /// How many blocks there are up to the end of each function, in the order of the layout.
     ends: Vec<u32>,
+    /// Whether there is an `OpLine` or `OpNoLine` in any of them.
+    pub has_lines: bool,
 }
 
 impl Blocks {
@@ -51,7 +53,8 @@ impl Blocks {
                     }
                     (Some(block), _) if op::begins_block(opcode) && is_start => block.start = end,
                     // These may stand between them.
-                    (_, op::LINE | op::NO_LINE | op::EXT_INST) => {}
+                    (_, op::LINE | op::NO_LINE) => blocks.has_lines = true,
+                    (_, op::EXT_INST) => {}
                     (Some(block), op::FUNCTION_END) => {
                         blocks.all.push(Block { end: at, ..*block });
                         open = None;
@@ -76,10 +79,11 @@ impl Blocks {
         self.all[number]
     }
 
-    /// The block whose words have this one.
-    pub fn around(&self, at: usize) -> Option<usize> {
-        let next = self.all.partition_point(|block| block.label as usize <= at);
+    /// The one of some blocks whose words have this one.
+    pub fn around(&self, blocks: Range<usize>, at: usize) -> Option<usize> {
+        let all = &self.all[blocks.clone()];
+        let next = all.partition_point(|block| block.label as usize <= at);
         let number = next.checked_sub(1)?;
-        (at < self.all[number].end as usize).then_some(number)
+        (at < all[number].end as usize).then_some(blocks.start + number)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::entities::{Entities, Scoped};
 use super::positions::{Placed, Places};
-use super::values::{Saying, Spot};
+use super::values::{Fitting, Saying, Spot};
 use super::writer::{Word, Writer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, ScopeId, SourceLine, VariableId};
@@ -25,9 +25,11 @@ pub(super) fn body(
     places: &Places,
     entities: &Entities,
 ) -> Result<()> {
-    let words = core::mem::take(&mut writer.out.body);
+    let mut words = core::mem::take(&mut writer.out.body);
+    // A line has four words, what holds a variable eight.
+    words.reserve(6 * places.placed.len());
     let there = There::at_start(writer.mode);
-    let mut body = Body { writer, module, binding, places, entities, words, there };
+    let mut body = Body { writer, module, binding, places, entities, words, there, fitting: None };
     let mut placed = &places.placed[..];
     for (index, function) in body.writer.layout.functions().iter().enumerate() {
         let end = placed.partition_point(|it| (it.at as usize) < function.at.end);
@@ -51,6 +53,8 @@ struct Said {
 #[derive(Debug, Clone, Copy)]
 struct There {
     scope: Option<Scoped>,
+    /// The scope of the model that is said by it.
+    of: Option<ScopeId>,
     /// `None` if it is another one's line.
     line: Option<Option<SourceLine>>,
 }
@@ -58,7 +62,7 @@ struct There {
 impl There {
     /// At the start of a block: nothing, but for readers to whom a line goes on.
     fn at_start(mode: &Mode) -> Self {
-        Self { scope: None, line: mode.has_no_line.then_some(None) }
+        Self { scope: None, of: None, line: mode.has_no_line.then_some(None) }
     }
 }
 
@@ -70,6 +74,7 @@ struct Body<'b, 'w> {
     entities: &'b Entities,
     words: Vec<u32>,
     there: There,
+    fitting: Option<Fitting>,
 }
 
 impl Body<'_, '_> {
@@ -88,7 +93,7 @@ impl Body<'_, '_> {
                 if number == blocks.start && at == block.start as usize {
                     self.definition(bound, function.id)?;
                 }
-                let (here, rest) = placed.split_at(placed.partition_point(|it| it.at as usize <= at));
+                let (here, rest) = placed.split_at(placed.iter().take_while(|it| it.at as usize <= at).count());
                 placed = rest;
                 self.group(
                     here,
@@ -112,8 +117,9 @@ impl Body<'_, '_> {
     /// Whether there are lines of others among these words of a block, which hold then.
     fn lines(&mut self, at: core::ops::Range<usize>) -> bool {
         let is_line = |it: Instruction<'_>| matches!(it.opcode(), op::LINE | op::NO_LINE);
-        let has_lines =
-            !self.writer.mode.has_debug_lines && self.writer.layout.words().between(at).any(is_line);
+        let has_lines = self.places.blocks.has_lines
+            && !self.writer.mode.has_debug_lines
+            && self.writer.layout.words().between(at).any(is_line);
         if has_lines {
             self.there.line = None;
         }
@@ -122,7 +128,7 @@ impl Body<'_, '_> {
 
     /// Which function it is, in the set that says it here.
     fn definition(&mut self, function: Option<FunctionId>, id: Id) -> Result<()> {
-        let Some(debug) = function.and_then(|function| self.entities.functions[function]) else {
+        let Some(debug) = function.and_then(|function| self.entities.function(function)) else {
             return Ok(());
         };
         if self.writer.is_shader() {
@@ -171,18 +177,22 @@ impl Body<'_, '_> {
         spot: &Spot,
         say: impl FnOnce(&mut Saying<'_, '_>, &[crate::spirv::held::Held]) -> Result<()>,
     ) -> Result<()> {
-        let Some(debug) = self.entities.variables[variable] else { return Ok(()) };
+        let Some(debug) = self.entities.variable(self.module, variable) else { return Ok(()) };
         let own = self.module.variable(variable).scope;
         let owners = &self.places.owners;
-        self.scope(Some(scope.filter(|&scope| owners[scope] == owners[own]).unwrap_or(own)))?;
-        let Self { writer, module, words, binding, .. } = self;
-        let spot = spot.clone();
-        let mut saying = Saying { writer, module, variable, debug, spot, words };
+        let is_own = |scope: &ScopeId| *scope == own || owners[*scope] == owners[own];
+        self.scope(Some(scope.filter(is_own).unwrap_or(own)))?;
+        let Self { writer, module, words, binding, fitting, .. } = self;
+        let mut saying = Saying { writer, module, variable, debug, spot, words, fitting };
         say(&mut saying, &binding.held).map_err(|error| error.or_at(module.at_variable(variable, None)))
     }
 
     /// Instructions from here on are of this scope; of the innermost around it, if it is not said.
     fn scope(&mut self, mut scope: Option<ScopeId>) -> Result<()> {
+        if self.there.of == scope {
+            return Ok(());
+        }
+        self.there.of = scope;
         let wanted = loop {
             match scope {
                 None => break None,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use hashbrown::HashMap;
 use smallvec::SmallVec;
 
@@ -20,16 +20,36 @@ use crate::spirv::words::Id;
 #[derive(Debug, Default)]
 pub(super) struct Entities {
     /// `DebugFunction`. None of a declaration.
-    pub functions: SecondaryMap<FunctionId, Option<Id>>,
+    functions: SecondaryMap<FunctionId, Slot>,
     /// Functions, blocks and inlined calls.
     pub scopes: SecondaryMap<ScopeId, Option<Scoped>>,
-    /// `DebugLocalVariable`; of a variable that is in no function `DebugGlobalVariable`, of a static member
-    /// `DebugTypeMember`. An inlined instance has its origin's.
-    pub variables: SecondaryMap<VariableId, Option<Id>>,
+    variables: SecondaryMap<VariableId, Slot>,
     /// `DebugSource`.
     pub sources: SecondaryMap<FileId, Option<Id>>,
     /// `OpString` of the path, for `OpLine`.
     pub paths: SecondaryMap<FileId, Option<Id>>,
+}
+
+impl Entities {
+    /// The `DebugFunction`. None of a declaration.
+    pub fn function(&self, id: FunctionId) -> Option<Id> {
+        self.functions[id].id
+    }
+
+    /// The `DebugLocalVariable`; of a variable that is in no function the `DebugGlobalVariable`, of a static member
+    /// the `DebugTypeMember`. An inlined instance has its origin's.
+    pub fn variable(&self, module: &Module, id: VariableId) -> Option<Id> {
+        let slot = &self.variables[origin(module, id)];
+        slot.id.filter(|_| slot.state == State::Done)
+    }
+}
+
+/// The variable itself, or what it is an inlined instance of.
+pub(super) fn origin(module: &Module, mut id: VariableId) -> VariableId {
+    while let Some(origin) = module.variables[id].origin {
+        id = origin;
+    }
+    id
 }
 
 /// What a `DebugScope` names.
@@ -68,6 +88,8 @@ pub(super) fn globals(writer: &mut Writer<'_>, module: &Module, binding: &Bindin
             globals.root(item)?;
         }
     }
+    // A local variable has twelve words, a parameter one more.
+    globals.writer.out.debug.reserve(13 * module.variables.len());
     for variable in module.variables.keys() {
         if globals.is_said(variable) {
             globals.root(Item::Variable(variable))?;
@@ -104,6 +126,12 @@ pub(super) struct Globals<'g, 'w, 'm> {
     /// Composite types whose members come later, with the ids that these will have.
     pub composites: VecDeque<(TypeId, Vec<Id>)>,
     pub steps: Vec<Step>,
+    /// How many items are open.
+    pub open: usize,
+    /// The scope that something was in last, which is written: many things one after the other are in one.
+    pub last_scope: Option<(ScopeId, Word)>,
+    /// Strings of the model.
+    names: SecondaryMap<StringId, Option<Id>>,
 }
 
 impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
@@ -119,35 +147,37 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
             units: SecondaryMap::new(),
             sources: SecondaryMap::new(),
             paths: SecondaryMap::new(),
-            types: SecondaryMap::new(),
-            function_types: SecondaryMap::new(),
-            functions: SecondaryMap::new(),
-            scopes: SecondaryMap::new(),
-            variables: SecondaryMap::new(),
+            types: for_all(&module.types),
+            function_types: for_all(&module.functions),
+            functions: for_all(&module.functions),
+            scopes: for_all(&module.scopes),
+            variables: for_all(&module.variables),
             shared: HashMap::new(),
             composites: VecDeque::new(),
             steps: Vec::new(),
+            open: 0,
+            last_scope: None,
+            names: SecondaryMap::new(),
         }
     }
 
-    fn finish(self, scopes: SecondaryMap<ScopeId, Option<Scoped>>) -> Entities {
-        let mut entities = Entities { scopes, ..Entities::default() };
-        for function in self.module.functions.keys() {
-            if self.related.has_body(function) {
-                entities.functions[function] = self.functions[function].id;
-            }
+    fn finish(mut self, scopes: SecondaryMap<ScopeId, Option<Scoped>>) -> Entities {
+        for (function, slot) in self.functions.iter_mut() {
+            slot.id = slot.id.filter(|_| self.related.has_body(function));
         }
-        for variable in self.module.variables.keys() {
-            let slot = &self.variables[self.origin(variable)];
-            entities.variables[variable] = slot.id.filter(|_| slot.state == State::Done);
-        }
-        Entities { sources: self.sources, paths: self.paths, ..entities }
+        let Self { functions, variables, sources, paths, .. } = self;
+        Entities { functions, scopes, variables, sources, paths }
     }
 
     /// The string of a name; an empty one for none.
     pub fn name(&mut self, name: Option<StringId>) -> Result<Word> {
-        let module = self.module;
-        self.text(name.map_or("", |name| module.string(name)))
+        let Some(name) = name else { return self.text("") };
+        if let Some(id) = self.names[name] {
+            return Ok(id.into());
+        }
+        let id = self.writer.string(self.module.string(name))?;
+        self.names[name] = Some(id);
+        Ok(id.into())
     }
 
     pub fn text(&mut self, text: &str) -> Result<Word> {
@@ -207,19 +237,24 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
                         .or_at(at())),
                 }
             };
-        for (function, data) in &self.module.functions {
-            if let Some(id) = self.binding.function_id(function) {
-                let at = || self.module.at_scope(data.scope);
-                check(id, "an OpFunction", |opcode| opcode == op::FUNCTION, &at)?;
-            }
+        let bound = |(key, id): (_, &Option<Id>)| Some((key, (*id)?));
+        for (function, id) in self.binding.functions.iter().filter_map(bound) {
+            let at = || self.at_function(function);
+            check(id, "an OpFunction", |opcode| opcode == op::FUNCTION, &at)?;
         }
-        for variable in self.module.variables.keys() {
-            if let Some(id) = self.binding.global_id(variable) {
-                let is = |opcode| opcode == op::VARIABLE || op::is_constant(opcode);
-                let at = || self.module.at_variable(variable, None);
-                check(id, "an OpVariable or a constant", is, &at)?;
-            }
+        let bound = |(key, id): (_, &Option<Id>)| Some((key, (*id)?));
+        for (variable, id) in self.binding.globals.iter().filter_map(bound) {
+            let is = |opcode| opcode == op::VARIABLE || op::is_constant(opcode);
+            let at = || self.module.at_variable(variable, None);
+            check(id, "an OpVariable or a constant", is, &at)?;
         }
         Ok(())
     }
+}
+
+/// A map with room for as many.
+pub(super) fn for_all<K: EntityRef, V, T: Clone + Default>(all: &PrimaryMap<K, V>) -> SecondaryMap<K, T> {
+    let mut map = SecondaryMap::new();
+    map.resize(all.len());
+    map
 }

@@ -15,12 +15,16 @@ use crate::spirv::words::Id;
 pub(super) struct Expressions {
     operations: HashMap<DebugOperation, Id>,
     expressions: HashMap<SmallVec<[DebugOperation; 4]>, Id>,
+    /// The one without operations, which is that of most.
+    empty: Option<Id>,
 }
 
 impl Writer<'_> {
     /// The `DebugExpression` of these operations.
     pub fn expression(&mut self, operations: &[DebugOperation]) -> Result<Id> {
-        if let Some(&id) = self.expressions.expressions.get(operations) {
+        let all = &self.expressions;
+        let there = if operations.is_empty() { all.empty } else { all.expressions.get(operations).copied() };
+        if let Some(id) = there {
             return Ok(id);
         }
         let mut operands = Vec::with_capacity(operations.len());
@@ -28,7 +32,11 @@ impl Writer<'_> {
             operands.push((Field::Operation, self.operation(operation)?.into()));
         }
         let id = self.instruction(Name::Expression, &operands)?;
-        self.expressions.expressions.insert(operations.into(), id);
+        if operations.is_empty() {
+            self.expressions.empty = Some(id);
+        } else {
+            self.expressions.expressions.insert(operations.into(), id);
+        }
         Ok(id)
     }
 

@@ -3,6 +3,7 @@
 use super::composites::access;
 use super::entities::{Globals, Operands};
 use super::order::Item;
+use super::unsaid::listed;
 use super::writer::Word;
 use crate::error::{At, Result};
 use crate::model::{FunctionId, Module, SourceLine, VariableId};
@@ -109,9 +110,8 @@ impl Globals<'_, '_, '_> {
             (function.calls.is_some(), "which of its calls are described"),
             (function.lanes.is_described || !function.lanes.regions.is_empty(), "its lanes"),
         ];
-        let left: Vec<_> = all.iter().filter(|(is, _)| *is).map(|(_, what)| *what).collect();
-        if !left.is_empty() {
-            self.writer.leave_out(self.at_function(id), left.join(", "));
+        if let Some(left) = listed(&all) {
+            self.writer.leave_out(self.at_function(id), left);
         }
     }
 

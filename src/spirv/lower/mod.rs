@@ -6,6 +6,7 @@ mod body;
 mod composites;
 mod entities;
 mod expressions;
+mod forms;
 mod functions;
 mod macros;
 mod metadata;

@@ -73,6 +73,9 @@ impl Globals<'_, '_, '_> {
         if self.state(item) != State::New {
             return Ok(());
         }
+        if self.is_ready(item) {
+            return self.write(item);
+        }
         let mut steps = core::mem::take(&mut self.steps);
         steps.push(Step::Into(item));
         while let Some(step) = steps.pop() {
@@ -86,25 +89,43 @@ impl Globals<'_, '_, '_> {
                 }
                 Step::Open(item) => {
                     self.slot(item).state = State::Open;
+                    self.open += 1;
                     steps.push(Step::Write(item));
                     let start = steps.len();
                     self.named(item, |named| steps.push(Step::Into(named)));
                     steps[start..].reverse();
                 }
                 Step::Write(item) => {
-                    match item {
-                        Item::Type(id) => self.ty(id),
-                        Item::FunctionType(id) => self.function_type(id),
-                        Item::Function(id) => self.function(id),
-                        Item::Scope(id) => self.block(id),
-                        Item::Variable(id) => self.variable(id),
-                    }
-                    .map_err(|error| error.or_at(self.at_item(item)))?;
-                    self.slot(item).state = State::Done;
+                    self.write(item)?;
+                    self.open -= 1;
                 }
             }
         }
         self.steps = steps;
+        Ok(())
+    }
+
+    /// Whether all that it names is written, or open: most things are, and need no stack.
+    fn is_ready(&self, item: Item) -> bool {
+        let mut is_ready = true;
+        self.before(item, |first| is_ready &= self.state(first) != State::New);
+        if is_ready {
+            self.named(item, |named| is_ready &= self.state(named) != State::New);
+        }
+        is_ready
+    }
+
+    /// Writes an item of which all that it names is written, or open.
+    fn write(&mut self, item: Item) -> Result<()> {
+        match item {
+            Item::Type(id) => self.ty(id),
+            Item::FunctionType(id) => self.function_type(id),
+            Item::Function(id) => self.function(id),
+            Item::Scope(id) => self.block(id),
+            Item::Variable(id) => self.variable(id),
+        }
+        .map_err(|error| error.or_at(self.at_item(item)))?;
+        self.slot(item).state = State::Done;
         Ok(())
     }
 

@@ -2,16 +2,18 @@
 
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 
-use super::blocks::Blocks;
+use super::blocks::{Block, Blocks};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, ScopeId, ScopeKind};
 use crate::spirv::binding::{Binding, Position, Statement};
 use crate::spirv::layout::Layout;
 use crate::spirv::opcodes as op;
+#[cfg(test)]
+use crate::spirv::words::STEPS;
 use crate::spirv::words::{Id, Instruction};
 
 /// A statement, and the word before which it belongs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Placed {
     pub at: u32,
     /// Its place among the statements of the binding.
@@ -61,7 +63,10 @@ pub(super) fn place(layout: &Layout<'_>, module: &Module, binding: &Binding) -> 
         functions: vec![None; layout.functions().len()],
         owners: owners(module),
         placed: Vec::with_capacity(binding.statements.len()),
-        counted: Vec::new(),
+        last: None,
+        same: None,
+        cursor: None,
+        left: Vec::new(),
     };
     find.entities()?;
     for (number, &(position, statement)) in binding.statements.iter().enumerate() {
@@ -69,10 +74,17 @@ pub(super) fn place(layout: &Layout<'_>, module: &Module, binding: &Binding) -> 
         find.statement(number, position, statement)
             .map_err(|error| error.or_at(find.at(position, statement)))?;
     }
-    find.count()?;
-    find.placed.sort_unstable();
+    find.rest()?;
+    sort(&mut find.placed);
     let Find { blocks, functions, owners, placed, .. } = find;
     Ok(Places { blocks, placed, functions, owners })
+}
+
+/// A block and its function, by their places among those of the module.
+#[derive(Debug, Clone, Copy)]
+struct InBlock {
+    function: usize,
+    block: usize,
 }
 
 struct Find<'a> {
@@ -83,7 +95,15 @@ struct Find<'a> {
     functions: Vec<Option<FunctionId>>,
     owners: SecondaryMap<ScopeId, Owner>,
     placed: Vec<Placed>,
-    counted: Vec<Counted>,
+    /// The `OpFunction` and `OpLabel` that were found last, and what they are: many statements one after the other are
+    /// of one block.
+    last: Option<((Id, Id), InBlock)>,
+    /// The position that was found last, its function and its word: often several things are said of one.
+    same: Option<(Position, usize, u32)>,
+    /// How far instructions are counted. It does not go back.
+    cursor: Option<Cursor>,
+    /// What is behind the cursor.
+    left: Vec<Counted>,
 }
 
 impl<'a> Find<'a> {
@@ -134,18 +154,31 @@ impl<'a> Find<'a> {
         (at < all[index].at.end).then_some(index)
     }
 
-    /// The number of the block of a function.
-    fn block(&self, function: usize, id: Id) -> Result<usize> {
+    /// The block of a function.
+    fn block(&mut self, of: Id, id: Id) -> Result<InBlock> {
+        match self.last {
+            Some((last, found)) if last == (of, id) => Ok(found),
+            _ => {
+                let found = self.find_block(of, id)?;
+                self.last = Some(((of, id), found));
+                Ok(found)
+            }
+        }
+    }
+
+    fn find_block(&self, of: Id, id: Id) -> Result<InBlock> {
+        let function = match self.last {
+            Some(((last, _), found)) if last == of => found.function,
+            _ => self.function(of)?,
+        };
         let defined = self.defined(id)?;
         if defined.opcode() != op::LABEL {
             return Err(wrong(defined, "OpLabel"));
         }
-        let blocks = self.blocks.of(function);
-        let number = self.blocks.around(defined.at).filter(|number| blocks.contains(number));
-        number.ok_or_else(|| {
-            let function = self.layout.functions()[function].id;
-            Error::bad_argument(format!("{id} is no block of function {function}"))
-        })
+        match self.blocks.around(self.blocks.of(function), defined.at) {
+            Some(block) => Ok(InBlock { function, block }),
+            None => Err(Error::bad_argument(format!("{id} is no block of function {of}"))),
+        }
     }
 
     fn defined(&self, id: Id) -> Result<Instruction<'a>> {
@@ -154,24 +187,12 @@ impl<'a> Find<'a> {
 
     fn statement(&mut self, statement: u32, position: Position, said: Statement) -> Result<()> {
         let owner = self.owner(said)?;
-        let function = match position {
-            Position::Start { function: id, block } => {
-                let function = self.function(id)?;
-                let block = self.block(function, block)?;
-                self.placed.push(Placed { at: self.blocks.get(block).start, statement });
-                function
-            }
-            Position::Before { function: id, block, instruction } => {
-                let function = self.function(id)?;
-                let block = self.block(function, block)? as u32;
-                self.counted.push(Counted { block, instruction, statement });
-                function
-            }
-            Position::After(id) => {
-                let (function, at) = self.after(id)?;
+        let function = match self.same {
+            Some((same, function, at)) if same == position => {
                 self.placed.push(Placed { at, statement });
                 function
             }
+            _ => self.find(statement, position)?,
         };
         let Some(owner) = owner else { return Ok(()) };
         let Some(own) = self.binding.functions[owner] else {
@@ -184,6 +205,31 @@ impl<'a> Find<'a> {
         Ok(())
     }
 
+    /// The function of a position, and the word: where this is found later, it is among those that are left.
+    fn find(&mut self, statement: u32, position: Position) -> Result<usize> {
+        let (function, at) = match position {
+            Position::Start { function, block } => {
+                let InBlock { function, block } = self.block(function, block)?;
+                (function, self.blocks.get(block).start)
+            }
+            Position::Before { function, block, instruction } => {
+                let InBlock { function, block } = self.block(function, block)?;
+                let wanted = Counted { block: block as u32, instruction, statement };
+                match self.before(wanted)? {
+                    Some(at) => (function, at),
+                    None => {
+                        self.left.push(wanted);
+                        return Ok(function);
+                    }
+                }
+            }
+            Position::After(id) => self.after(id)?,
+        };
+        self.placed.push(Placed { at, statement });
+        self.same = Some((position, function, at));
+        Ok(function)
+    }
+
     /// The function of what a position is behind, and the word.
     fn after(&self, id: Id) -> Result<(usize, u32)> {
         let defined = self.defined(id)?;
@@ -193,36 +239,31 @@ impl<'a> Find<'a> {
             let first = Some(self.blocks.of(function)).filter(|blocks| !blocks.is_empty());
             return Ok((function, self.blocks.get(first.ok_or_else(outside)?.start).start));
         }
-        let block = self.blocks.get(self.blocks.around(defined.at).ok_or_else(outside)?);
+        let block = self.blocks.get(self.blocks.around(self.blocks.of(function), defined.at).ok_or_else(outside)?);
         Ok((function, block.start.max((defined.at + defined.words.len()) as u32)))
     }
 
-    /// The instructions that are counted: through each block once.
-    fn count(&mut self) -> Result<()> {
-        self.counted.sort_unstable();
-        for of_block in self.counted.chunk_by(|one, next| one.block == next.block) {
-            let block = self.blocks.get(of_block[0].block as usize);
-            let words = self.layout.words().between(block.label as usize..block.end as usize);
-            let (mut next, mut merges, mut count) = (of_block.iter().peekable(), false, 0);
-            for instruction in words.skip(1) {
-                while let Some(wanted) = next.next_if(|it| it.instruction == count) {
-                    if merges {
-                        let what = "between a merge instruction and the branch there can be nothing";
-                        return Err(self.at_counted(*wanted, what.into()));
-                    }
-                    let at = block.start.max(instruction.at as u32);
-                    self.placed.push(Placed { at, statement: wanted.statement });
-                }
-                if !matches!(instruction.opcode(), op::LINE | op::NO_LINE) {
-                    merges = op::is_merge(instruction.opcode());
-                }
-                count += 1;
-            }
-            if let Some(&behind) = next.next() {
-                let what =
-                    format!("the block has {count} instructions, and none of index {}", behind.instruction);
-                return Err(self.at_counted(behind, what));
-            }
+    /// The word of an instruction of a block. `None` if it is behind the cursor: mostly they are said in order.
+    fn before(&mut self, wanted: Counted) -> Result<Option<u32>> {
+        let cursor = match &mut self.cursor {
+            Some(cursor) if cursor.block == wanted.block && cursor.count <= wanted.instruction => cursor,
+            Some(cursor) if cursor.block >= wanted.block => return Ok(None),
+            cursor => cursor.insert(Cursor::new(self.layout, &self.blocks, wanted.block)),
+        };
+        match cursor.to(self.layout, wanted.instruction) {
+            Ok(at) => Ok(Some(at)),
+            Err(what) => Err(self.at_counted(wanted, what)),
+        }
+    }
+
+    /// What the cursor left behind: it goes through all blocks once more.
+    fn rest(&mut self) -> Result<()> {
+        let mut left = core::mem::take(&mut self.left);
+        left.sort_unstable();
+        self.cursor = None;
+        for wanted in left {
+            let at = self.before(wanted)?;
+            self.placed.extend(at.map(|at| Placed { at, statement: wanted.statement }));
         }
         Ok(())
     }
@@ -281,6 +322,70 @@ impl<'a> Find<'a> {
                 at.unwrap_or_default()
             }
         }
+    }
+}
+
+/// Sorts what is nearly sorted: what is said of the start of a block can be said before what comes before the block.
+fn sort(placed: &mut [Placed]) {
+    let key = |it: &Placed| u64::from(it.at) << 32 | u64::from(it.statement);
+    let mut steps = 16 * placed.len();
+    for next in 1..placed.len() {
+        let mut to = next;
+        while to > 0 && key(&placed[to - 1]) > key(&placed[next]) {
+            to -= 1;
+        }
+        placed[to..=next].rotate_right(1);
+        match steps.checked_sub(next - to) {
+            Some(left) => steps = left,
+            None => return placed.sort_unstable_by_key(key),
+        }
+    }
+}
+
+/// How far the instructions of a block are counted.
+#[derive(Debug, Clone, Copy)]
+struct Cursor {
+    block: u32,
+    /// Behind the instructions that the block begins with, and behind the block.
+    start: u32,
+    end: usize,
+    /// Which instruction is next, the one behind the label being 0, and its word.
+    count: u32,
+    at: usize,
+    /// The opcode of the one before, lines aside.
+    before: u16,
+}
+
+impl Cursor {
+    fn new(layout: &Layout<'_>, blocks: &Blocks, block: u32) -> Self {
+        let Block { label, start, end } = blocks.get(block as usize);
+        let at = layout.words().at(label as usize).end();
+        Self { block, start, end: end as usize, count: 0, at, before: op::LABEL }
+    }
+
+    /// Goes to an instruction: its word, or why nothing can be before it.
+    fn to(&mut self, layout: &Layout<'_>, instruction: u32) -> Result<u32, String> {
+        let words = &layout.words().all()[..self.end];
+        while self.count < instruction
+            && let Some(&first) = words.get(self.at)
+        {
+            #[cfg(test)]
+            STEPS.set(STEPS.get() + 1);
+            let opcode = first as u16;
+            if !matches!(opcode, op::LINE | op::NO_LINE) {
+                self.before = opcode;
+            }
+            self.at += (first >> 16) as usize;
+            self.count += 1;
+        }
+        if self.at >= self.end {
+            let count = self.count;
+            return Err(format!("the block has {count} instructions, and none of index {instruction}"));
+        }
+        if op::is_merge(self.before) {
+            return Err("between a merge instruction and the branch there can be nothing".into());
+        }
+        Ok(self.start.max(self.at as u32))
     }
 }
 

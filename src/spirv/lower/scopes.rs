@@ -34,6 +34,9 @@ impl Globals<'_, '_, '_> {
     /// it, nor a block of such a function, but what is around that.
     fn reachable(&self, scope: ScopeId) -> ScopeId {
         let mut wider = self.related.lexical(scope);
+        if self.open == 0 {
+            return wider;
+        }
         loop {
             // A block is of its function, and a namespace of its unit, whatever else is cut.
             let whole = self.related.whole(wider);
@@ -48,6 +51,9 @@ impl Globals<'_, '_, '_> {
 
     /// What is written for the lexical scope that something is in, before this is open.
     pub(super) fn scope_before(&self, scope: ScopeId) -> Option<Item> {
+        if self.last_scope.is_some_and(|(last, _)| last == scope) {
+            return None;
+        }
         self.scope_item(self.reachable(scope))
     }
 
@@ -57,6 +63,11 @@ impl Globals<'_, '_, '_> {
         scope: ScopeId,
         who: impl FnOnce(&Module) -> (At, String),
     ) -> Result<Word> {
+        if let Some((last, word)) = self.last_scope
+            && last == scope
+        {
+            return Ok(word);
+        }
         let (own, wider) = (self.related.lexical(scope), self.reachable(scope));
         if own != wider
             && self.has_later()
@@ -67,11 +78,15 @@ impl Globals<'_, '_, '_> {
         if own != wider {
             self.leave_scope(wider, who);
         }
-        match self.scope_item(wider) {
-            Some(item) => self.id(item).map(Word::Id),
+        let word = match self.scope_item(wider) {
+            Some(item) => self.id(item).map(Word::Id)?,
             // Every unit has one.
-            None => Ok(self.units[self.module.scopes[wider].unit].unwrap_or(Id(0)).into()),
+            None => self.units[self.module.scopes[wider].unit].unwrap_or(Id(0)).into(),
+        };
+        if own == wider {
+            self.last_scope = Some((scope, word));
         }
+        Ok(word)
     }
 
     fn leave_scope(&mut self, wider: ScopeId, who: impl FnOnce(&Module) -> (At, String)) {

@@ -47,3 +47,12 @@ impl Globals<'_, '_, '_> {
         }
     }
 }
+
+/// Those that are, if any is.
+pub(super) fn listed(all: &[(bool, &str)]) -> Option<String> {
+    if !all.iter().any(|&(is, _)| is) {
+        return None;
+    }
+    let left: Vec<_> = all.iter().filter(|(is, _)| *is).map(|&(_, what)| what).collect();
+    Some(left.join(", "))
+}

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::positions::{unknown, wrong};
 use super::writer::{Word, Writer};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Module, VariableId};
+use crate::model::{Module, TypeId, VariableId};
 use crate::spirv::held::{DebugOperation, Held, Index};
 use crate::spirv::mode::Mode;
 use crate::spirv::names::{OPERATIONS, Operation};
@@ -33,9 +33,18 @@ pub(super) struct Saying<'a, 'w> {
     pub variable: VariableId,
     /// Its `DebugLocalVariable`.
     pub debug: Id,
-    pub spot: Spot,
+    pub spot: &'a Spot,
     /// The words that are said go here.
     pub words: &'a mut Vec<u32>,
+    /// The types that were found to fit last.
+    pub fitting: &'a mut Option<Fitting>,
+}
+
+/// Types of a variable and of what holds all of it, as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fitting {
+    variable: TypeId,
+    held: Option<Id>,
 }
 
 impl<'w> Saying<'_, 'w> {
@@ -56,6 +65,10 @@ impl<'w> Saying<'_, 'w> {
         };
         if !is_declared {
             return Err(wrong(defined, "OpVariable or parameter that is a pointer"));
+        }
+        if is_variable && held.is_whole() {
+            self.fits(held, &[], layout.pointee(ty))?;
+            return self.write(Name::Declare, (Field::Variable, held.id()), &[], &[]);
         }
         let mut operations = held.operations(true);
         self.fits(held, &operations, layout.pointee(ty))?;
@@ -112,10 +125,15 @@ impl<'w> Saying<'_, 'w> {
         indexes: &[Id],
     ) -> Result<()> {
         let expression = self.writer.expression(operations)?;
-        let mut operands: SmallVec<[(Field, Word); 4]> = SmallVec::new();
-        operands.push((Field::LocalVariable, self.debug.into()));
-        operands.push((field, id.into()));
-        operands.push((Field::Expression, expression.into()));
+        let first = [
+            (Field::LocalVariable, self.debug.into()),
+            (field, id.into()),
+            (Field::Expression, expression.into()),
+        ];
+        if indexes.is_empty() {
+            return self.writer.in_body(self.words, name, &first).map(|_| ());
+        }
+        let mut operands: SmallVec<[(Field, Word); 8]> = SmallVec::from_iter(first);
         operands.extend(indexes.iter().map(|&index| (Field::Index, index.into())));
         self.writer.in_body(self.words, name, &operands).map(|_| ())
     }
@@ -185,9 +203,13 @@ impl<'w> Saying<'_, 'w> {
     }
 
     /// Whether the bits are those of the variable, and as many as the value has.
-    fn fits(&self, held: &Held, operations: &[DebugOperation], ty: Option<Id>) -> Result<()> {
+    fn fits(&mut self, held: &Held, operations: &[DebugOperation], ty: Option<Id>) -> Result<()> {
         let id = held.id();
-        let variable = self.module.ty(self.module.variable(self.variable).ty);
+        let types = Fitting { variable: self.module.variable(self.variable).ty, held: ty };
+        if held.is_whole() && *self.fitting == Some(types) {
+            return Ok(());
+        }
+        let variable = self.module.ty(types.variable);
         let piece = piece(operations)?;
         if let Some((offset, size)) = piece {
             let needs = u64::from(offset) + u64::from(size);
@@ -220,7 +242,12 @@ impl<'w> Saying<'_, 'w> {
                 let what = format!("what {id} holds");
                 Err(ErrorKind::DoesNotFit { what, needs: bits, has }.into())
             }
-            _ => Ok(()),
+            _ => {
+                if held.is_whole() {
+                    *self.fitting = Some(types);
+                }
+                Ok(())
+            }
         }
     }
 
@@ -250,7 +277,7 @@ fn disjoint(all: &[Held]) -> Result<()> {
     }
     let mut sorted: SmallVec<[(Range<u32>, Id); 4]> = SmallVec::new();
     for held in all {
-        let Some(bits) = held.bits.clone() else {
+        let Some(bits) = held.held_bits() else {
             let what = format!("{} holds all of the variable, and others some of its bits", held.id());
             return Err(Error::bad_argument(what));
         };

@@ -3,9 +3,10 @@
 use cranelift_entity::SecondaryMap;
 
 use super::composites::access;
-use super::entities::{Globals, Operands, Scoped};
+use super::entities::{Globals, Operands, Scoped, origin};
 use super::order::{Item, State};
 use super::types::is_type;
+use super::unsaid::listed;
 use super::writer::Word;
 use crate::error::Result;
 use crate::model::{BaseEncoding, Module, ScopeId, ScopeKind, TypeId, TypeKind, VariableId, VariableKind};
@@ -16,11 +17,8 @@ use crate::spirv::words::Id;
 
 impl Globals<'_, '_, '_> {
     /// The variable itself, or what it is an inlined instance of.
-    pub(super) fn origin(&self, mut id: VariableId) -> VariableId {
-        while let Some(origin) = self.module.variables[id].origin {
-            id = origin;
-        }
-        id
+    pub(super) fn origin(&self, id: VariableId) -> VariableId {
+        origin(self.module, id)
     }
 
     pub(super) fn is_static_member(&self, id: VariableId) -> bool {
@@ -57,12 +55,11 @@ impl Globals<'_, '_, '_> {
         let who = |module: &Module| (module.at_variable(id, None), "the variable".to_owned());
         let is_global = self.is_global(id);
         let declared = variable.specification.map(|declared| &module.variables[declared]);
-        let mut operands = Operands::new();
-        operands.push((Field::Name, self.name(module.variables[module.first_origin(id)].name)?));
-        operands.push((Field::Type, self.type_word(Some(variable.ty), who)?));
+        let name = (Field::Name, self.name(module.variables[module.first_origin(id)].name)?);
+        let ty = (Field::Type, self.type_word(Some(variable.ty), who)?);
         let line = variable.line.or_else(|| declared?.line);
-        operands.extend(self.place(line, module.scopes[variable.scope].unit));
-        operands.push((Field::Scope, self.scope(variable.scope, who)?));
+        let [source, line, column] = self.place(line, module.scopes[variable.scope].unit);
+        let scope = (Field::Scope, self.scope(variable.scope, who)?);
         let mut flags = if variable.is_artificial { flags::ARTIFICIAL } else { 0 };
         let result = self.id(Item::Variable(id))?;
         if !is_global {
@@ -71,12 +68,13 @@ impl Globals<'_, '_, '_> {
             if function.is_some_and(|function| function.object_pointer == Some(id)) {
                 flags |= flags::OBJECT_POINTER;
             }
-            operands.push((Field::Flags, flags.into()));
-            if variable.kind == VariableKind::Parameter {
-                operands.push((Field::ArgNumber, self.related.numbers[id].into()));
-            }
-            return self.writer.define(result, Name::LocalVariable, &operands);
+            let flags = (Field::Flags, flags.into());
+            let number = (Field::ArgNumber, self.related.numbers[id].into());
+            let operands = [name, ty, source, line, column, scope, flags, number];
+            let count = operands.len() - usize::from(variable.kind != VariableKind::Parameter);
+            return self.writer.define(result, Name::LocalVariable, &operands[..count]);
         }
+        let mut operands = Operands::from_iter([name, ty, source, line, column, scope]);
         let is_external = variable.is_external || declared.is_some_and(|declared| declared.is_external);
         flags |= if is_external { 0 } else { flags::LOCAL };
         flags |= if variable.is_declaration { 0 } else { flags::DEFINITION };
@@ -146,9 +144,13 @@ impl Globals<'_, '_, '_> {
             return Ok(());
         }
         for (id, variable) in &self.module.variables {
+            // An instance of another.
+            if variable.origin.is_none() {
+                continue;
+            }
             let of = self.origin(id);
             let inlined = scopes[variable.scope].and_then(|scoped| scoped.inlined);
-            let is_local = of != id && !self.is_global(of) && self.variables[of].state == State::Done;
+            let is_local = !self.is_global(of) && self.variables[of].state == State::Done;
             if let (Some(inlined), Some(of), true) = (inlined, self.variables[of].id, is_local) {
                 let operands = [(Field::Variable, of.into()), (Field::Inlined, inlined.into())];
                 self.writer.instruction(Name::InlinedVariable, &operands)?;
@@ -189,9 +191,8 @@ impl Globals<'_, '_, '_> {
                 "its OpVariable, which is that of a definition",
             ),
         ];
-        let left: Vec<_> = all.iter().filter(|(is, _)| *is).map(|(_, what)| *what).collect();
-        if !left.is_empty() {
-            self.writer.leave_out(module.at_variable(id, None), left.join(", "));
+        if let Some(left) = listed(&all) {
+            self.writer.leave_out(module.at_variable(id, None), left);
         }
     }
 }

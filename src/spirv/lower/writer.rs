@@ -9,6 +9,7 @@ use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use super::expressions::Expressions;
+use super::forms::{Form, Forms};
 use super::{LeftOut, Written};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::spirv::ids::Ids;
@@ -64,6 +65,7 @@ pub(super) struct Writer<'a> {
     pub layout: &'a Layout<'a>,
     pub mode: &'a Mode,
     pub out: Written,
+    forms: &'static Forms,
     ids: Ids,
     import: Id,
     void: Id,
@@ -92,6 +94,7 @@ impl<'a> Writer<'a> {
             layout,
             mode,
             out: Written::default(),
+            forms: Forms::of(mode.set),
             ids: Ids::after(layout.words().bound()),
             import: Id(0),
             void: Id(0),
@@ -346,33 +349,64 @@ impl<'a> Writer<'a> {
     }
 
     fn encode(&mut self, to: &mut Vec<u32>, id: Id, name: Name, operands: &[(Field, Word)]) -> Result<()> {
-        let (set, row, start) = (self.mode.set, name.row(), to.len());
-        let number = row.number(set).ok_or_else(|| {
-            Error::new(ErrorKind::Unsupported(format!("{} has no {}", set.name(), row.text)))
+        let (set, start, form) = (self.mode.set, to.len(), self.forms.get(name));
+        let number = form.number.ok_or_else(|| {
+            Error::new(ErrorKind::Unsupported(format!("{} has no {}", set.name(), name.row().text)))
         })?;
+        to.reserve(5 + operands.len());
         to.extend([0, self.void.0, id.0, self.import.0, number]);
-        for &(field, word) in operands {
-            let Some(of) = row.operands(set).find(|of| of.field == field) else { continue };
-            to.push(match word {
-                Word::Id(id) | Word::Later(id) => id.0,
-                Word::Number(number) if of.kind.is_literal(set) => number,
-                Word::Number(number) => self.constant(number.into())?.0,
-            });
+        // Mostly these are the first operands of the row, and the words are what they say.
+        let (mut is_plain, mut is_forward) = (operands.len() <= form.operands.len(), false);
+        to.extend(operands.iter().zip(&form.operands).map(|(&(field, word), operand)| {
+            is_plain &= field == operand.field;
+            match word {
+                Word::Id(id) => id.0,
+                Word::Later(id) => {
+                    is_forward = true;
+                    id.0
+                }
+                Word::Number(number) => {
+                    is_plain &= operand.is_literal;
+                    number
+                }
+            }
+        }));
+        if !is_plain {
+            to.truncate(start + 5);
+            is_forward = self.operands(to, form, operands)?;
         }
-        let is_forward = operands.iter().any(|&(_, word)| matches!(word, Word::Later(_)));
+        let len = to.len() - start;
         if is_forward && !core::mem::replace(&mut self.has_relaxed_extension, true) {
             self.extension(RELAXED);
         }
         let opcode = if is_forward { op::EXT_INST_FORWARD } else { op::EXT_INST };
-        let len = to.len() - start;
         if len > MOST_WORDS {
             to.truncate(start);
-            let what = format!("{} of {len} words: an instruction has at most 65535", row.text);
+            let what = format!("{} of {len} words: an instruction has at most 65535", name.row().text);
             return Err(Error::new(ErrorKind::TooLarge(what)));
         }
         to[start] = (len as u32) << 16 | u32::from(opcode);
-        debug_assert!(row.takes(set, len - 5), "{} with {} operands", row.text, len - 5);
+        debug_assert!(name.row().takes(set, len - 5), "{} with {} operands", name.row().text, len - 5);
         Ok(())
+    }
+
+    /// The operands that the set has, with constants for numbers where it has no literals. Whether one comes later.
+    #[inline(never)]
+    fn operands(&mut self, to: &mut Vec<u32>, form: &Form, operands: &[(Field, Word)]) -> Result<bool> {
+        let (mut at, mut is_forward) = (0, false);
+        for &(field, word) in operands {
+            let Some(operand) = form.next(field, &mut at) else { continue };
+            to.push(match word {
+                Word::Id(id) => id.0,
+                Word::Later(id) => {
+                    is_forward = true;
+                    id.0
+                }
+                Word::Number(number) if operand.is_literal => number,
+                Word::Number(number) => self.constant(number.into())?.0,
+            });
+        }
+        Ok(is_forward)
     }
 
     /// Something is not said, or otherwise than it was described.

@@ -191,11 +191,11 @@ impl<'a> Raiser<'_, 'a> {
         // Of several that follow each other, each can hold some of the bits.
         if before == Some(variable)
             && let Some((_, Statement::Value { held: first, count, .. })) = all.statements.last_mut()
-            && let Some(bits) = &held.bits
+            && let Some(bits) = held.held_bits()
         {
             let others = &all.held[*first as usize..(*first + *count) as usize];
             let is_apart = |other: &crate::spirv::Held| {
-                other.bits.as_ref().is_some_and(|other| bits.end <= other.start || other.end <= bits.start)
+                other.held_bits().is_some_and(|other| bits.end <= other.start || other.end <= bits.start)
             };
             if others.iter().all(is_apart) {
                 *count += 1;

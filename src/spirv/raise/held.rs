@@ -25,7 +25,7 @@ impl<'a> Raiser<'_, 'a> {
         let mut held = form(id, &operations, is_declaration);
         for index in fact.ids(Field::Index) {
             let number = layout.constant(index).and_then(|constant| constant.value);
-            held.indexes.push(match number.and_then(|number| u32::try_from(number).ok()) {
+            held = held.indexed(match number.and_then(|number| u32::try_from(number).ok()) {
                 Some(number) => Index::Number(number),
                 None => Index::Id(index),
             });
