@@ -16,6 +16,7 @@ mod outside;
 mod said;
 mod scopes;
 mod templates;
+mod silence;
 #[path = "../common/tools.rs"]
 mod tools;
 mod types;

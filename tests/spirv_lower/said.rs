@@ -115,6 +115,7 @@ impl Case {
 }
 
 /// What was described.
+#[derive(PartialEq)]
 pub struct Described {
     pub module: Module,
     pub binding: Binding,
