@@ -28,6 +28,7 @@ const KERNEL: &str = r#"
       %table = OpVariable %global CrossWorkgroup %u7
        %main = OpFunction %void None %kind
       %entry = OpLabel
+        %sum = OpIAdd %uint %u7 %u7
                OpReturn
                OpFunctionEnd
 "#;
@@ -47,6 +48,7 @@ const COMPUTE: &str = r#"
       %table = OpVariable %global Private
        %main = OpFunction %void None %kind
       %entry = OpLabel
+        %sum = OpIAdd %uint %u7 %u7
                OpReturn
                OpFunctionEnd
 "#;
@@ -55,8 +57,9 @@ const COMPUTE: &str = r#"
 pub const MAIN: Id = Id(1);
 pub const TABLE: Id = Id(2);
 
-/// The first block of the function, in either.
+/// The first block of the function, in either, and what its first instruction makes.
 pub const ENTRY: Id = Id(8);
+pub const SUM: Id = Id(9);
 
 /// A unit to describe.
 pub struct Case {
@@ -225,12 +228,12 @@ fn short(name: Name) -> &'static str {
 }
 
 /// Every instruction before the functions in a line: its name and operands.
-fn lines(facts: &Facts<'_>) -> Vec<String> {
+pub fn lines(facts: &Facts<'_>) -> Vec<String> {
     let end = facts.layout().globals_end();
     facts.iter().filter(|fact| fact.at < end).map(|fact| line(facts, &fact)).collect()
 }
 
-fn line(facts: &Facts<'_>, fact: &Fact<'_>) -> String {
+pub fn line(facts: &Facts<'_>, fact: &Fact<'_>) -> String {
     let mut line = short(fact.name().expect("is known")).to_owned();
     if fact.with_forward {
         line.push_str(" forward");

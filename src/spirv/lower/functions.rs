@@ -52,6 +52,7 @@ impl Globals<'_, '_, '_> {
         operands.push((Field::Type, ty.into()));
         operands.extend(self.place(self.line_of(id), module.scopes[function.scope].unit));
         operands.push((Field::Scope, self.scope(self.parent(function.scope), who)?));
+        self.leave_inlined(self.parent(function.scope), who);
         let declared = function.specification.map(|declared| &module.functions[declared]);
         let linkage_name = function.linkage_name.or_else(|| declared?.linkage_name);
         operands.push((Field::LinkageName, self.name(linkage_name)?));
@@ -90,7 +91,17 @@ impl Globals<'_, '_, '_> {
         let module = self.module;
         let function = &module.functions[id];
         let member = &function.member;
+        let has_body = self.related.has_body(id);
+        let is_bound = self.binding.function_id(id).is_some();
         let all = [
+            (self.is_kernel(id) && !self.is_entered(id), "that it is a kernel: it is no entry point of the module"),
+            (self.is_entered(id) && !self.is_kernel(id), "that it is no kernel: it is an entry point of the module"),
+            (!has_body && is_bound, "its OpFunction, which is that of a definition"),
+            (!has_body && function.body_line != 0, "where its body begins"),
+            (
+                function.object_pointer.is_some_and(|object| !has_body || self.is_global(object)),
+                "which parameter is its object",
+            ),
             (function.is_variadic, "that it takes more arguments"),
             (function.is_noreturn, "that it does not return"),
             (function.is_main, "that the program begins in it"),
@@ -113,6 +124,17 @@ impl Globals<'_, '_, '_> {
         if !left.is_empty() {
             self.writer.leave_out(self.at_function(id), left.join(", "));
         }
+    }
+
+    /// Whether it is entered from the host: it, or its declaration, is a kernel.
+    fn is_kernel(&self, id: FunctionId) -> bool {
+        let function = &self.module.functions[id];
+        function.is_kernel || function.specification.is_some_and(|id| self.module.functions[id].is_kernel)
+    }
+
+    /// Whether the module says that it is entered from the host: it, or what it is the declaration of, is an entry point.
+    fn is_entered(&self, id: FunctionId) -> bool {
+        self.entered.contains(&id)
     }
 
     pub(super) fn at_function(&self, id: FunctionId) -> At {

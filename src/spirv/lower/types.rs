@@ -10,7 +10,7 @@ use crate::model::{
     TypeKind,
 };
 use crate::spirv::mode::{Of, Vectors};
-use crate::spirv::names::flags;
+use crate::spirv::names::{Enumeration, flags};
 use crate::spirv::operand::Field;
 use crate::spirv::table::{Name, Set};
 use crate::spirv::words::Id;
@@ -21,7 +21,16 @@ const ADDRESS: u32 = 1;
 
 const GENERIC_POINTER: u32 = 38;
 const GENERIC: u32 = 8;
-const CROSS_WORKGROUP: u32 = 5;
+
+/// Storage classes with the memory of each, and the address space that a target which has one of this name has for it;
+/// others have the default one. The first is said where none is known.
+const CLASSES: [(u32, Option<MemorySpace>, &str); 5] = [
+    (5, Some(MemorySpace::Global), "global"),
+    (0, Some(MemorySpace::Constant), "constant"),
+    (4, Some(MemorySpace::Group), "local"),
+    (7, Some(MemorySpace::Private), "private_lane"),
+    (GENERIC, None, "generic"),
+];
 
 impl Globals<'_, '_, '_> {
     /// What is written for a type, if anything is.
@@ -319,41 +328,33 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    /// The storage class of what is pointed to.
+    /// The storage class of what is pointed to: that of the memory that the source says, else that of the address space.
     fn storage_class(&mut self, id: TypeId, space: SpaceId, memory: Option<MemorySpace>) -> u32 {
-        let name = self.module.target.space(space).map_or("", |space| space.name);
-        let class = match memory {
-            Some(MemorySpace::Global) => Some(CROSS_WORKGROUP),
-            Some(MemorySpace::Constant) => Some(0),
-            Some(MemorySpace::Group) => Some(4),
-            Some(MemorySpace::Private) => Some(7),
-            None => match name {
-                "global" | "default" => Some(CROSS_WORKGROUP),
-                "generic" => Some(GENERIC),
-                "local" => Some(4),
-                "private_lane" | "private_wave" => Some(7),
-                _ => None,
-            },
-        };
-        let leave = |this: &mut Self, what: &str| {
-            let module = this.module;
-            let what = format!("{}: {what}; CrossWorkgroup is said", module.called(id));
-            this.writer.leave_out(module.at_type(id), what);
-            CROSS_WORKGROUP
-        };
-        let mode = self.writer.mode;
-        match class {
-            None => leave(self, &format!("that it points into the address space `{name}`")),
-            // The enumerant needs the capability, also where it is only said.
-            Some(GENERIC)
-                if mode.has_capabilities
-                    && mode.set == Set::OpenCl
-                    && !self.writer.layout.has_capability(GENERIC_POINTER) =>
-            {
-                leave(self, "that its storage class is Generic: the module has no GenericPointer")
-            }
-            Some(class) => class,
+        let (module, mode) = (self.module, self.writer.mode);
+        let target = &module.target;
+        let name = target.space(space).map_or("", |space| space.name);
+        let found = CLASSES.iter().find(|&&(_, of, own)| match memory {
+            Some(_) => of == memory,
+            None if name == "private_wave" => own == "private_lane",
+            None => own == name,
+        });
+        let &(class, _, own) = found.unwrap_or(&CLASSES[0]);
+        // The enumerant needs the capability, also where it is only said.
+        if class == GENERIC
+            && mode.has_capabilities
+            && mode.set == Set::OpenCl
+            && !self.writer.layout.has_capability(GENERIC_POINTER)
+        {
+            let what = "that its storage class is Generic: the module has no GenericPointer; CrossWorkgroup is said";
+            self.leave_of_type(id, what);
+            return CLASSES[0].0;
         }
+        let own = target.spaces().iter().find(|space| space.name == own);
+        if own.map_or(SpaceId::DEFAULT, |own| own.id) != space {
+            let said = Enumeration::StorageClass.text(class);
+            self.leave_of_type(id, &format!("that it points into the address space `{name}`; {said} is said"));
+        }
+        class
     }
 
     /// What a `DebugTypeVector` is of, and how many elements it has; `None` where the mode has no such vector.

@@ -1,10 +1,10 @@
 //! What a SPIR-V module has of what is described.
 
 use eitri::model::{FunctionId, ScopeId, SourceLine, VariableId};
-use eitri::spirv::{Held, Id, Position};
+use eitri::spirv::{Held, Position};
 
 use super::{Call, Owner, functions, nothing_is_lost, variables};
-use crate::said::{Case, ENTRY, MAIN, TABLE};
+use crate::said::{Case, ENTRY, MAIN, SUM, TABLE};
 
 /// Where the module's function begins.
 const START: Position = Position::Start { function: MAIN, block: ENTRY };
@@ -65,15 +65,36 @@ const CALLS: &[Call<(FunctionId, ScopeId, VariableId)>] = &[
         Ok(())
     }),
     Call::new("Binding::value", 2, |case, (.., v), way| {
-        let held: [&[Held]; 3] = [&[], &[], &[Held::value(Id(6))]];
+        let held: [&[Held]; 3] = [&[], &[], &[Held::value(SUM)]];
         if way > 0 {
-            case.binding.value(START, v, held[way]);
+            case.binding.value(Position::after(SUM), v, held[way]);
         }
         Ok(())
     }),
     Call::new("Binding::declare", 1, |case, (.., v), way| {
         if way > 0 {
             case.binding.declare(START, v, Held::value(TABLE));
+        }
+        Ok(())
+    }),
+    Call::new("Position::start", 1, |case, _, way| {
+        let line = case.line(3, 0);
+        if way == 1 {
+            case.binding.line(Position::start(MAIN, ENTRY), line);
+        }
+        Ok(())
+    }),
+    Call::new("Position::before", 2, |case, _, way| {
+        let line = case.line(3, 0);
+        if way > 0 {
+            case.binding.line(Position::before(MAIN, ENTRY, way as u32 - 1), line);
+        }
+        Ok(())
+    }),
+    Call::new("Position::after", 1, |case, _, way| {
+        let line = case.line(3, 0);
+        if way == 1 {
+            case.binding.line(Position::after(SUM), line);
         }
         Ok(())
     }),

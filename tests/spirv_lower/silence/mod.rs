@@ -1,7 +1,7 @@
 //! Nothing is lost in silence: what is described is in the words of the module, or it is listed.
 //!
 //! Each call of the builder is made, of all that it can be made of, with each of its values and without. Where two
-//! descriptions are not the same, the words are not, or the lists are not; so in every mode.
+//! descriptions are not the same, the words say other things, or the lists do; so in every mode.
 
 mod bound;
 mod builder;
@@ -12,9 +12,9 @@ mod units;
 mod variables;
 
 use eitri::Result;
-use eitri::spirv::{Mode, Set};
+use eitri::spirv::{Mode, Set, read};
 
-use crate::said::{Case, Described};
+use crate::said::{Case, Described, line, lines};
 
 /// Something that can be said in some ways, of which 0 is not to say it.
 pub struct Call<T> {
@@ -73,7 +73,9 @@ fn modes() -> [Mode; 6] {
 /// What comes of a description.
 #[derive(PartialEq)]
 struct Outcome {
-    words: Vec<u32>,
+    /// What is said, without the ids; before the functions, in any order.
+    globals: Vec<String>,
+    body: Vec<String>,
     left: Vec<String>,
 }
 
@@ -81,7 +83,19 @@ impl Outcome {
     fn new(described: &Described, mode: &Mode) -> Self {
         let attached = described.attached(mode).expect("is attached");
         let left = attached.left_out.iter().map(ToString::to_string).collect();
-        Self { words: attached.words, left }
+        let facts = read(&attached.words).expect("reads");
+        let mut globals = lines(&facts);
+        globals.sort_unstable();
+        let end = facts.layout().globals_end();
+        let mut said: Vec<_> = facts.iter().filter(|it| it.at >= end).map(|it| (it.at, line(&facts, &it))).collect();
+        // The module's own are where they are, and lines, which have no ids.
+        let own = facts.layout().words().instructions().filter(|it| it.at >= end && it.opcode() != 12);
+        said.extend(own.map(|it| match it.opcode() {
+            opcode @ (8 | 317) => (it.at, format!("{opcode} {:?}", &it.operands().get(1..))),
+            opcode => (it.at, opcode.to_string()),
+        }));
+        said.sort_unstable();
+        Self { globals, body: said.into_iter().map(|(_, line)| line).collect(), left }
     }
 
     fn lists(&self, whole: Option<&str>) -> bool {

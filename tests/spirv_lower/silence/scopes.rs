@@ -30,7 +30,8 @@ const OWNERS: &[Owner<ScopeId>] = &[
     Owner::new("a block of an inlined call alone", |case| {
         let (.., call) = inlined(case);
         case.m.block(call, &[]).unwrap()
-    }),
+    })
+    .of("an inlined block that is the instance of none"),
 ];
 
 const CALLS: &[Call<ScopeId>] = &[
@@ -42,7 +43,8 @@ const CALLS: &[Call<ScopeId>] = &[
             case.m.begins(scope, SourceLine { file, line, column })?;
         }
         Ok(())
-    }),
+    })
+    .of("where it begins"),
     Call::new("Builder::discriminator", 2, |case, scope, way| {
         if way > 0 {
             case.m.discriminator(scope, way as u32)?;
@@ -109,10 +111,12 @@ fn kinds_of_scopes() {
         };
         Ok(())
     };
+    for name in ["Builder::namespace", "Builder::inline_namespace", "Builder::anonymous_namespace"] {
+        nothing_is_lost(&NOTHING, &[Call::new(name, 5, namespace)]);
+    }
     nothing_is_lost(
         &NOTHING,
         &[
-            Call::new("Builder::namespace", 5, namespace),
             Call::new("Builder::block", 3, block),
             Call::new("Builder::inlined", 6, call),
             Call::new("Builder::inlined_block", 2, inner),

@@ -128,6 +128,18 @@ const CALLS: &[Call<TypeId>] = &[
         };
         Ok(())
     }),
+    Call::new("Builder::data_member", 1, |case, ty, way| {
+        let int = case.int();
+        if way == 1 {
+            case.m.data_member(ty, DataMember::new("", int, 0))?;
+        }
+        Ok(())
+    }),
+    Call::new("DataMember::bit_field", 2, |case, ty, way| {
+        let int = case.int();
+        case.m.data_member(ty, DataMember::bit_field("a", int, 0, 1 + way as u64))?;
+        Ok(())
+    }),
     Call::new("DataMember::accessibility", 3, |case, ty, way| {
         let member = DataMember::new("a", case.int(), 0);
         case.m.data_member(ty, access(way).map_or(member, |access| member.accessibility(access)))?;
@@ -358,16 +370,17 @@ const KINDS: &[Call<()>] = &[
         };
         Ok(())
     }),
-    Call::new("Builder::pointer_of", 29, |case, (), way| {
+    // One into a space of which the memory is not said may have the storage class of one of which it is.
+    Call::new("Builder::pointer_of", 23, |case, (), way| {
         let (int, spaces) = (case.int(), [0, 1, 2, 3, 5, 6]);
-        let space = SpaceId(spaces[way / 5]);
-        case.m.pointer_of(case.unit, PointerKind::Pointer, Some(int), space, memory(way % 5))?;
+        let (space, memory) = (SpaceId(spaces[way / 4]), memory(1 + way % 4));
+        case.m.pointer_of(case.unit, PointerKind::Pointer, Some(int), space, memory)?;
         Ok(())
     }),
-    Call::new("Builder::pointer_of, a structure", 29, |case, (), way| {
+    Call::new("Builder::pointer_of, a structure", 23, |case, (), way| {
         let (s, spaces) = (case.m.structure(case.unit, Some("S"), 4)?, [0, 1, 2, 3, 5, 6]);
-        let space = SpaceId(spaces[way / 5]);
-        case.m.pointer_of(case.unit, PointerKind::Pointer, Some(s), space, memory(way % 5))?;
+        let (space, memory) = (SpaceId(spaces[way / 4]), memory(1 + way % 4));
+        case.m.pointer_of(case.unit, PointerKind::Pointer, Some(s), space, memory)?;
         Ok(())
     })
     .of("it is said to be an address"),
@@ -499,6 +512,16 @@ const KINDS: &[Call<()>] = &[
         Ok(())
     })
     .of("its stride"),
+    Call::new("Extent::fixed", 2, |case, (), way| {
+        let (int, extents) = (case.int(), [Extent::fixed(1), Extent::fixed(2), Extent::unknown()]);
+        case.m.array_of(case.unit, int, &extents[way..=way], None)?;
+        Ok(())
+    }),
+    Call::new("Extent::unknown", 1, |case, (), way| {
+        let (int, extents) = (case.int(), [Extent::fixed(2), Extent::unknown()]);
+        case.m.array_of(case.unit, int, &extents[..=way], None)?;
+        Ok(())
+    }),
     Call::new("Extent::from", 2, |case, (), way| {
         let (int, extent) = (case.int(), Extent::fixed(2));
         let extent = if way > 0 { extent.from(way as i64) } else { extent };
