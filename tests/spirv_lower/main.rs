@@ -15,8 +15,8 @@ mod order;
 mod outside;
 mod said;
 mod scopes;
-mod templates;
 mod silence;
+mod templates;
 #[path = "../common/tools.rs"]
 mod tools;
 mod types;

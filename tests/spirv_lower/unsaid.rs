@@ -22,6 +22,6 @@ fn what_is_said_nowhere() {
         "unit `a.cl`, function `f`, variable `far`: that it is external, that it is defined elsewhere",
         "unit `a.cl`, function `f`, variable `four`: its value, that it is a named constant",
         "unit `a.cl`, function `f`, variable `own`: who may name it",
-        "unit `a.cl`, variable `five`: its value: what is bound to it is said",
+        "unit `a.cl`, variable `five`: that it is a named constant, its value: what is bound to it is said",
     ]);
 }

@@ -93,9 +93,16 @@ impl Globals<'_, '_, '_> {
         let member = &function.member;
         let has_body = self.related.has_body(id);
         let is_bound = self.binding.function_id(id).is_some();
+        // A declaration's is true of its definition, and the code of this is of both.
+        let is_kernel =
+            [Some(id), function.specification].iter().flatten().any(|&id| module.functions[id].is_kernel);
+        let is_entered = self.entered.contains(&id);
         let all = [
-            (self.is_kernel(id) && !self.is_entered(id), "that it is a kernel: it is no entry point of the module"),
-            (self.is_entered(id) && !self.is_kernel(id), "that it is no kernel: it is an entry point of the module"),
+            (is_kernel && !is_entered, "that it is a kernel: it is no entry point of the module"),
+            (
+                is_entered && is_bound && !is_kernel,
+                "that it is no kernel: it is an entry point of the module",
+            ),
             (!has_body && is_bound, "its OpFunction, which is that of a definition"),
             (!has_body && function.body_line != 0, "where its body begins"),
             (
@@ -124,17 +131,6 @@ impl Globals<'_, '_, '_> {
         if !left.is_empty() {
             self.writer.leave_out(self.at_function(id), left.join(", "));
         }
-    }
-
-    /// Whether it is entered from the host: it, or its declaration, is a kernel.
-    fn is_kernel(&self, id: FunctionId) -> bool {
-        let function = &self.module.functions[id];
-        function.is_kernel || function.specification.is_some_and(|id| self.module.functions[id].is_kernel)
-    }
-
-    /// Whether the module says that it is entered from the host: it, or what it is the declaration of, is an entry point.
-    fn is_entered(&self, id: FunctionId) -> bool {
-        self.entered.contains(&id)
     }
 
     pub(super) fn at_function(&self, id: FunctionId) -> At {

@@ -78,7 +78,8 @@ impl<'m> Globals<'_, '_, 'm> {
                 Macro::EndFile => {
                     if let Some((file, false)) = files.pop() {
                         let name = module.string(module.files[file].name);
-                        let what = format!("that the preprocessor began in `{name}`, of which no macro is said");
+                        let what =
+                            format!("that the preprocessor began in `{name}`, of which no macro is said");
                         self.writer.leave_out(module.at_unit(id), what);
                     }
                 }

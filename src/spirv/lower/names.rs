@@ -17,7 +17,11 @@ impl Globals<'_, '_, '_> {
         for import in self.module.imports.values() {
             let at = self.module.at_scope(import.scope);
             if !self.writer.mode.has_imports {
-                let what = format!("{}: the {} mode has no imports", text(self.module, import), self.writer.mode.name);
+                let what = format!(
+                    "{}: the {} mode has no imports",
+                    text(self.module, import),
+                    self.writer.mode.name
+                );
                 self.writer.leave_out(at, what);
                 continue;
             }

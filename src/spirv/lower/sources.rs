@@ -42,7 +42,8 @@ impl Globals<'_, '_, '_> {
             // That of the compilation is said by the file that the unit is named after.
             for directory in lost.filter(|&lost| id == unit.file || Some(lost) != unit.directory) {
                 let (name, directory) = (module.string(file.name), module.string(directory));
-                let what = format!("file `{name}`: the directory `{directory}`, which is not in its full path");
+                let what =
+                    format!("file `{name}`: the directory `{directory}`, which is not in its full path");
                 self.writer.leave_out(at.clone(), what);
             }
             if file.md5.is_some() {
@@ -106,7 +107,8 @@ impl Globals<'_, '_, '_> {
                 self.writer.leave_out(at.clone(), "the file of its split unit");
             }
             if unit.is_optimized && !has_code[id] {
-                self.writer.leave_out(at, "that its code was optimized, which is said of functions: it has none");
+                self.writer
+                    .leave_out(at, "that its code was optimized, which is said of functions: it has none");
             }
         }
         Ok(())
@@ -140,7 +142,8 @@ impl Globals<'_, '_, '_> {
         let mut said = HashSet::new();
         for (id, function) in &module.functions {
             let unit = module.scopes[function.scope].unit;
-            let (Some(of), true) = (self.units[unit], self.entered.contains(&id) && self.related.has_body(id))
+            let (Some(of), true) =
+                (self.units[unit], self.entered.contains(&id) && self.related.has_body(id))
             else {
                 continue;
             };

@@ -345,14 +345,18 @@ impl Globals<'_, '_, '_> {
             && mode.set == Set::OpenCl
             && !self.writer.layout.has_capability(GENERIC_POINTER)
         {
-            let what = "that its storage class is Generic: the module has no GenericPointer; CrossWorkgroup is said";
+            let what =
+                "that its storage class is Generic: the module has no GenericPointer; CrossWorkgroup is said";
             self.leave_of_type(id, what);
             return CLASSES[0].0;
         }
         let own = target.spaces().iter().find(|space| space.name == own);
         if own.map_or(SpaceId::DEFAULT, |own| own.id) != space {
             let said = Enumeration::StorageClass.text(class);
-            self.leave_of_type(id, &format!("that it points into the address space `{name}`; {said} is said"));
+            self.leave_of_type(
+                id,
+                &format!("that it points into the address space `{name}`; {said} is said"),
+            );
         }
         class
     }

@@ -95,7 +95,10 @@ impl Globals<'_, '_, '_> {
             let what = match call {
                 Some((function, call)) => {
                     let callee = module.string(module.functions[function].name);
-                    format!("the inlined call of `{callee}` in line {}: no instruction is said to be of it", call.line)
+                    format!(
+                        "the inlined call of `{callee}` in line {}: no instruction is said to be of it",
+                        call.line
+                    )
                 }
                 None => "an inlined block: no instruction is said to be of it".into(),
             };

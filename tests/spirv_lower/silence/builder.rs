@@ -77,11 +77,13 @@ fn every_method_is_called() {
     let mut all = BTreeSet::new();
     methods(&root.join("src/build"), &mut all);
     methods(&root.join("src/spirv/binding.rs"), &mut all);
-    let is_about_machine_code = |name: &str| {
-        MACHINE_CODE.iter().any(|it| *it == name || it.ends_with("::") && name.starts_with(it))
-    };
+    let is_about_machine_code =
+        |name: &str| MACHINE_CODE.iter().any(|it| *it == name || it.ends_with("::") && name.starts_with(it));
     let is_known = |name: &&String| {
-        name.ends_with("::new") || NOT_SAID.contains(&&***name) || name.starts_with(GOES_ON) || is_about_machine_code(name)
+        name.ends_with("::new")
+            || NOT_SAID.contains(&&***name)
+            || name.starts_with(GOES_ON)
+            || is_about_machine_code(name)
     };
     let called = called();
     let missing: Vec<_> = all.iter().filter(|name| !is_known(name) && !called.contains(*name)).collect();

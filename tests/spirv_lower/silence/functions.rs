@@ -175,7 +175,8 @@ pub const CALLS: &[Call<FunctionId>] = &[
     })
     .of("the parameters of the template"),
     Call::new("FunctionBuilder::describes", 3, |case, f, way| {
-        let ways = [None, Some(DescribedCalls::Tail), Some(DescribedCalls::All), Some(DescribedCalls::Source)];
+        let ways =
+            [None, Some(DescribedCalls::Tail), Some(DescribedCalls::All), Some(DescribedCalls::Source)];
         if let Some(calls) = ways[way] {
             case.m.describe_function(f)?.describes(calls);
         }
@@ -213,7 +214,8 @@ fn of_functions() {
 fn kinds_of_functions() {
     let kind: fn(&mut Case, (), usize) -> eitri::Result<()> = |case, (), way| {
         // Whether there is code is not said, so that two of them are alike.
-        let owners = OWNERS.iter().filter(|owner| !["a function without code", "a definition"].contains(&owner.name));
+        let owners =
+            OWNERS.iter().filter(|owner| !["a function without code", "a definition"].contains(&owner.name));
         if let Some(owner) = way.checked_sub(1).and_then(|index| owners.clone().nth(index)) {
             (owner.make)(case);
         }

@@ -87,7 +87,8 @@ impl Outcome {
         let mut globals = lines(&facts);
         globals.sort_unstable();
         let end = facts.layout().globals_end();
-        let mut said: Vec<_> = facts.iter().filter(|it| it.at >= end).map(|it| (it.at, line(&facts, &it))).collect();
+        let mut said: Vec<_> =
+            facts.iter().filter(|it| it.at >= end).map(|it| (it.at, line(&facts, &it))).collect();
         // The module's own are where they are, and lines, which have no ids.
         let own = facts.layout().words().instructions().filter(|it| it.at >= end && it.opcode() != 12);
         said.extend(own.map(|it| match it.opcode() {
@@ -125,7 +126,12 @@ pub fn nothing_is_lost<T>(owners: &[Owner<T>], calls: &[Call<T>]) {
                 let modes: Vec<_> = modes().iter().filter(|mode| is_lost(mode)).map(called).collect();
                 if !modes.is_empty() {
                     let ways = [described[one].0, described[other].0];
-                    lost.push(format!("{}, of {}: {ways:?} are the same, {}", call.name, owner.name, modes.join(", ")));
+                    lost.push(format!(
+                        "{}, of {}: {ways:?} are the same, {}",
+                        call.name,
+                        owner.name,
+                        modes.join(", ")
+                    ));
                 }
             }
         }

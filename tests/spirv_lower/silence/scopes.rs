@@ -37,7 +37,8 @@ const OWNERS: &[Owner<ScopeId>] = &[
 const CALLS: &[Call<ScopeId>] = &[
     Call::new("Builder::begins", 4, |case, scope, way| {
         let other = case.m.file(case.unit, "b.h", None)?;
-        let lines = [(case.file, 3, 0), (case.file, 3, 0), (case.file, 3, 1), (case.file, 4, 0), (other, 3, 0)];
+        let lines =
+            [(case.file, 3, 0), (case.file, 3, 0), (case.file, 3, 1), (case.file, 4, 0), (other, 3, 0)];
         if way > 0 {
             let (file, line, column) = lines[way];
             case.m.begins(scope, SourceLine { file, line, column })?;

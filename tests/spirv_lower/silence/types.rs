@@ -1,11 +1,11 @@
 //! Types, members, parameters of templates.
 
 use eitri::build::{DataMember, Extent, Template};
+use eitri::lower::Consumer;
 use eitri::model::{
     BaseEncoding, CompositeKind, Loc, Passed, PointerKind, Qualifier, TypeId, Val, VariantValues,
 };
 use eitri::op::Expr;
-use eitri::lower::Consumer;
 use eitri::target::SpaceId;
 
 use super::functions::access;
@@ -174,7 +174,8 @@ const CALLS: &[Call<TypeId>] = &[
         Ok(())
     }),
     Call::new("Builder::base", 5, |case, ty, way| {
-        let (one, other) = (case.m.class(case.unit, Some("One"), 4)?, case.m.class(case.unit, Some("Other"), 4)?);
+        let (one, other) =
+            (case.m.class(case.unit, Some("One"), 4)?, case.m.class(case.unit, Some("Other"), 4)?);
         let bases = [None, Some((one, 0)), Some((other, 0)), Some((one, 4))];
         match bases.get(way) {
             Some(None) => {}
@@ -401,7 +402,13 @@ const KINDS: &[Call<()>] = &[
     }),
     Call::new("Builder::typedef", 4, |case, (), way| {
         let (int, uint) = (case.int(), case.uint());
-        let all = [None, Some(("A", None)), Some(("A", Some(int))), Some(("B", Some(int))), Some(("A", Some(uint)))];
+        let all = [
+            None,
+            Some(("A", None)),
+            Some(("A", Some(int))),
+            Some(("B", Some(int))),
+            Some(("A", Some(uint))),
+        ];
         if let Some((name, of)) = all[way] {
             case.m.typedef(case.unit, name, of)?;
         }
@@ -538,7 +545,11 @@ const KINDS: &[Call<()>] = &[
     .of("the type of its indices"),
     Call::new("Extent::variable", 3, |case, (), way| {
         let (int, uint, f) = (case.int(), case.uint(), case.function("f"));
-        let all = [case.m.variable(f, "n", uint)?.id(), case.m.variable(f, "o", uint)?.id(), case.m.variable(f, "p", int)?.id()];
+        let all = [
+            case.m.variable(f, "n", uint)?.id(),
+            case.m.variable(f, "o", uint)?.id(),
+            case.m.variable(f, "p", int)?.id(),
+        ];
         let extent = way.checked_sub(1).map_or_else(Extent::unknown, |index| Extent::variable(all[index]));
         case.m.array_of(case.unit, int, &[extent], None)?;
         Ok(())
@@ -572,8 +583,24 @@ const KINDS: &[Call<()>] = &[
 const ENCODINGS: [BaseEncoding; 18] = {
     use BaseEncoding::*;
     [
-        Address, Boolean, ComplexFloat, Float, ImaginaryFloat, DecimalFloat, Signed, SignedChar, Unsigned,
-        UnsignedChar, SignedFixed, UnsignedFixed, PackedDecimal, NumericString, Edited, Utf, Ucs, Ascii,
+        Address,
+        Boolean,
+        ComplexFloat,
+        Float,
+        ImaginaryFloat,
+        DecimalFloat,
+        Signed,
+        SignedChar,
+        Unsigned,
+        UnsignedChar,
+        SignedFixed,
+        UnsignedFixed,
+        PackedDecimal,
+        NumericString,
+        Edited,
+        Utf,
+        Ucs,
+        Ascii,
     ]
 };
 

@@ -176,7 +176,8 @@ pub const CALLS: &[Call<()>] = &[
     })
     .of("its macros"),
     Call::new("MacroBuilder::file", 3, |case, (), way| {
-        let (file, others) = (case.file, [case.m.file(case.unit, "b.h", None)?, case.m.file(case.unit, "c.h", None)?]);
+        let (file, others) =
+            (case.file, [case.m.file(case.unit, "b.h", None)?, case.m.file(case.unit, "c.h", None)?]);
         let mut macros = case.m.macros(case.unit)?;
         macros.file(0, file)?;
         let (line, header) = [(1, 0), (1, 0), (2, 0), (1, 1)][way];

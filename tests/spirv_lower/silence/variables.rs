@@ -244,7 +244,8 @@ fn kinds_of_variables() {
     };
     let definition: fn(&mut Case, (), usize) -> eitri::Result<()> = |case, (), way| {
         let (int, class) = (case.int(), case.m.class(case.unit, Some("C"), 4)?);
-        let members = [case.m.static_member(class, "v", int)?.id(), case.m.static_member(class, "w", int)?.id()];
+        let members =
+            [case.m.static_member(class, "v", int)?.id(), case.m.static_member(class, "w", int)?.id()];
         if let Some(&member) = way.checked_sub(1).and_then(|index| members.get(index)) {
             case.m.definition(case.unit, member)?;
         }
@@ -265,4 +266,3 @@ fn kinds_of_variables() {
         ],
     );
 }
-
