@@ -324,15 +324,15 @@ fn indexes_that_a_mode_has_not() {
     assert!(shown.contains(&"value sum new Fragment 0 32".into()), "{shown:#?}");
     let attached = case.attach(&binding, &mode);
     let left: Vec<_> = attached.left_out.iter().map(|it| format!("{}: {}", it.at, it.what)).collect();
-    assert_eq!(
-        left,
-        [format!(
-            "unit `scale.cl`, function `scale`, variable `sum`: it is a part of {} which {} is the number of: the \
+    let index = format!(
+        "unit `scale.cl`, function `scale`, variable `sum`: it is a part of {} which {} is the number of: the \
          validating mode has no index that is known at run time",
-            case.id("two"),
-            case.id("n")
-        )]
+        case.id("two"),
+        case.id("n")
     );
+    let deep = "unit `scale.cl`, function `scale`: the inlined call of `other` in line 10: no instruction is said to be \
+                of it";
+    assert_eq!(left, [deep, &index]);
     // A declaration has indexes in one of the sets only.
     let text = crate::support::KERNEL
         .replace("%local = OpType", "%pairs = OpTypePointer Function %pair\n %local = OpType")
