@@ -61,7 +61,9 @@ fn called() -> BTreeSet<String> {
     let texts = [
         include_str!("bound.rs"),
         include_str!("functions.rs"),
+        include_str!("members.rs"),
         include_str!("scopes.rs"),
+        include_str!("templates.rs"),
         include_str!("types.rs"),
         include_str!("units.rs"),
         include_str!("variables.rs"),

@@ -6,7 +6,9 @@
 mod bound;
 mod builder;
 mod functions;
+mod members;
 mod scopes;
+mod templates;
 mod types;
 mod units;
 mod variables;
