@@ -11,7 +11,7 @@ use eitri::target::{Gfx, Target, Wave};
 use crate::assemble::assemble;
 
 /// A module of each kind, with a function and a variable. The first ids are those of the names that come first.
-const KERNEL: &str = r#"
+pub const KERNEL: &str = r#"
                OpCapability Addresses
                OpCapability Linkage
                OpCapability Kernel
@@ -33,7 +33,7 @@ const KERNEL: &str = r#"
                OpFunctionEnd
 "#;
 
-const COMPUTE: &str = r#"
+pub const COMPUTE: &str = r#"
                OpCapability Shader
                OpMemoryModel Logical GLSL450
                OpEntryPoint GLCompute %main "main"
