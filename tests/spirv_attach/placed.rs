@@ -197,7 +197,7 @@ fn a_line_before_the_first_function_stays_with_it() {
     let case = Case::of(&text);
     for set in Set::ALL {
         let attached = case.attach(&case.bound(), &Mode::exact(set));
-        assert_eq!(attached.detach(), case.words);
+        assert_eq!(attached.detach().expect("is whole"), case.words);
         let facts = read(&attached.words).expect("reads");
         let words = facts.layout().words();
         let lines: Vec<_> = words.instructions().filter(|it| it.opcode() == 8).map(|it| it.at + 4).collect();
@@ -383,7 +383,7 @@ fn both_sets() {
     let first = case.attach(&binding, &Mode::exact(Set::OpenCl));
     let second =
         attach(&first.words, &case.module, &binding, &Mode::exact(Set::Shader)).expect("is attached");
-    assert_eq!(second.detach(), first.words);
+    assert_eq!(second.detach().expect("is whole"), first.words);
     let facts = read(&second.words).expect("reads");
     for set in [Set::OpenCl, Set::Shader] {
         assert!(facts.iter().any(|fact| fact.set == set));

@@ -138,7 +138,7 @@ impl Described {
     pub fn said(&self, mode: &Mode) -> Said {
         let attached = self.attached(mode).expect("is attached");
         let text = if mode.set == Set::OpenCl { KERNEL } else { COMPUTE };
-        assert_eq!(attached.detach(), assemble(text).words);
+        assert_eq!(attached.detach().expect("is whole"), assemble(text).words);
         Said::new(attached)
     }
 
