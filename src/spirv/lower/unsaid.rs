@@ -49,10 +49,14 @@ impl Globals<'_, '_, '_> {
                 .leave_out(module.at_scope(scope), format!("{count} of its calls, and what they are given"));
         }
     }
+
     /// Inlined calls, their blocks and variables that nothing names: what is said of an inlined call is where it is, and
     /// of which function and block it is an instance, what is said in it.
     fn unsaid_of_inlined(&mut self) {
         let module = self.module;
+        if !module.scopes.values().any(|scope| matches!(scope.kind, ScopeKind::Inlined { .. })) {
+            return;
+        }
         let mut is_named = SecondaryMap::<ScopeId, bool>::new();
         let mut is_held = SecondaryMap::<VariableId, bool>::new();
         for (_, statement) in &self.binding.statements {
