@@ -67,12 +67,7 @@ pub const CALLS: &[Call<FunctionId>] = &[
         Ok(())
     })
     .of("where its body begins"),
-    Call::new("FunctionBuilder::external", 1, |case, f, way| {
-        if way == 1 {
-            case.m.describe_function(f)?.external();
-        }
-        Ok(())
-    }),
+    flag!("FunctionBuilder::external", describe_function, external),
     // A kernel is seen outside of its unit.
     Call::new("FunctionBuilder::kernel", 1, |case, f, way| {
         let mut f = case.m.describe_function(f)?;
@@ -91,24 +86,9 @@ pub const CALLS: &[Call<FunctionId>] = &[
         }
         Ok(())
     }),
-    Call::new("FunctionBuilder::variadic", 1, |case, f, way| {
-        if way == 1 {
-            case.m.describe_function(f)?.variadic();
-        }
-        Ok(())
-    }),
-    Call::new("FunctionBuilder::noreturn", 1, |case, f, way| {
-        if way == 1 {
-            case.m.describe_function(f)?.noreturn();
-        }
-        Ok(())
-    }),
-    Call::new("FunctionBuilder::main", 1, |case, f, way| {
-        if way == 1 {
-            case.m.describe_function(f)?.main();
-        }
-        Ok(())
-    }),
+    flag!("FunctionBuilder::variadic", describe_function, variadic),
+    flag!("FunctionBuilder::noreturn", describe_function, noreturn),
+    flag!("FunctionBuilder::main", describe_function, main),
     Call::new("FunctionBuilder::convention", 2, |case, f, way| {
         let numbers = [None, Some(2), Some(3)];
         if let Some(number) = numbers[way] {
@@ -117,12 +97,7 @@ pub const CALLS: &[Call<FunctionId>] = &[
         Ok(())
     })
     .of("how it is called"),
-    Call::new("FunctionBuilder::declared_inline", 1, |case, f, way| {
-        if way == 1 {
-            case.m.describe_function(f)?.declared_inline();
-        }
-        Ok(())
-    }),
+    flag!("FunctionBuilder::declared_inline", describe_function, declared_inline),
     Call::new("FunctionBuilder::accessibility", 3, |case, f, way| {
         if let Some(access) = access(way) {
             case.m.describe_function(f)?.accessibility(access);
@@ -137,18 +112,8 @@ pub const CALLS: &[Call<FunctionId>] = &[
         Ok(())
     })
     .of("that it is virtual"),
-    Call::new("FunctionBuilder::explicit", 1, |case, f, way| {
-        if way == 1 {
-            case.m.describe_function(f)?.explicit();
-        }
-        Ok(())
-    }),
-    Call::new("FunctionBuilder::deleted", 1, |case, f, way| {
-        if way == 1 {
-            case.m.describe_function(f)?.deleted();
-        }
-        Ok(())
-    }),
+    flag!("FunctionBuilder::explicit", describe_function, explicit),
+    flag!("FunctionBuilder::deleted", describe_function, deleted),
     Call::new("FunctionBuilder::defaulted", 2, |case, f, way| {
         let ways = [None, Some(Defaulted::InClass), Some(Defaulted::OutOfClass)];
         if let Some(defaulted) = ways[way] {

@@ -3,6 +3,18 @@
 //! Each call of the builder is made, of all that it can be made of, with each of its values and without. Where two
 //! descriptions are not the same, the words say other things, or the lists do; so in every mode.
 
+/// A call without arguments.
+macro_rules! flag {
+    ($name:literal, $describe:ident, $method:ident) => {
+        Call::new($name, 1, |case, id, way| {
+            if way == 1 {
+                case.m.$describe(id)?.$method();
+            }
+            Ok(())
+        })
+    };
+}
+
 mod bound;
 mod builder;
 mod functions;

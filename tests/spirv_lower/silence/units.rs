@@ -1,82 +1,51 @@
 //! Units, files and macros.
 
-use eitri::model::Language;
+use eitri::model::{Language, UnitId};
 
-use super::{Call, NOTHING, nothing_is_lost};
+use super::{Call, NOTHING, Owner, nothing_is_lost};
+use crate::said::MAIN;
 
-pub const CALLS: &[Call<()>] = &[
-    Call::new("Builder::unit", 2, |case, (), way| {
-        if way > 0 {
-            case.m.unit(["", "b.cl", "c.cl"][way]);
-        }
-        Ok(())
+const OWNERS: &[Owner<UnitId>] = &[
+    Owner::new("a unit", |case| case.unit),
+    Owner::new("a unit with a full path", |case| case.m.unit("/full/a.cl")),
+    Owner::new("a unit with a function", |case| {
+        case.function("f");
+        case.unit
     }),
-    Call::new("UnitBuilder::directory", 2, |case, (), way| {
-        if let Some(directory) = [None, Some("/other"), Some("/third")][way] {
-            case.m.describe_unit(case.unit)?.directory(directory);
-        }
-        Ok(())
+    Owner::new("a unit with a declaration", |case| {
+        case.m.function_declaration(case.unit, "f").unwrap();
+        case.unit
     }),
-    Call::new("UnitBuilder::directory, of a file with a full path", 2, |case, (), way| {
-        let unit = case.m.unit("/full/a.cl");
+    Owner::new("a unit with an entry point", |case| {
+        let f = case.m.function(case.unit, "main").unwrap().kernel().id();
+        case.binding.function(f, MAIN);
+        case.unit
+    }),
+];
+
+const OF_UNITS: &[Call<UnitId>] = &[
+    Call::new("UnitBuilder::directory", 2, |case, unit, way| {
         if let Some(directory) = [None, Some("/other"), Some("/third")][way] {
             case.m.describe_unit(unit)?.directory(directory);
         }
         Ok(())
     }),
-    Call::new("UnitBuilder::producer", 2, |case, (), way| {
+    Call::new("UnitBuilder::producer", 2, |case, unit, way| {
         if let Some(producer) = [None, Some("one"), Some("other")][way] {
-            case.m.describe_unit(case.unit)?.producer(producer);
+            case.m.describe_unit(unit)?.producer(producer);
         }
         Ok(())
     })
     .of("its producer"),
-    Call::new("UnitBuilder::producer, where an entry point says it", 2, |case, (), way| {
-        let f = case.m.function(case.unit, "main")?.kernel().id();
-        case.binding.function(f, crate::said::MAIN);
-        if let Some(producer) = [None, Some("one"), Some("other")][way] {
-            case.m.describe_unit(case.unit)?.producer(producer);
-        }
-        Ok(())
-    })
-    .of("its producer"),
-    Call::new("UnitBuilder::command_line", 2, |case, (), way| {
+    Call::new("UnitBuilder::command_line", 2, |case, unit, way| {
         if let Some(line) = [None, Some("-g"), Some("-O")][way] {
-            case.m.describe_unit(case.unit)?.command_line(line);
+            case.m.describe_unit(unit)?.command_line(line);
         }
         Ok(())
     })
     .of("what this was called with"),
-    Call::new("UnitBuilder::command_line, where an entry point says it", 2, |case, (), way| {
-        let f = case.m.function(case.unit, "main")?.kernel().id();
-        case.binding.function(f, crate::said::MAIN);
-        if let Some(line) = [None, Some("-g"), Some("-O")][way] {
-            case.m.describe_unit(case.unit)?.command_line(line);
-        }
-        Ok(())
-    })
-    .of("what this was called with"),
-    Call::new("UnitBuilder::optimized", 1, |case, (), way| {
-        if way == 1 {
-            case.m.describe_unit(case.unit)?.optimized();
-        }
-        Ok(())
-    }),
-    Call::new("UnitBuilder::optimized, with a function", 1, |case, (), way| {
-        case.function("f");
-        if way == 1 {
-            case.m.describe_unit(case.unit)?.optimized();
-        }
-        Ok(())
-    }),
-    Call::new("UnitBuilder::optimized, with a declaration", 1, |case, (), way| {
-        case.m.function_declaration(case.unit, "f")?;
-        if way == 1 {
-            case.m.describe_unit(case.unit)?.optimized();
-        }
-        Ok(())
-    }),
-    Call::new("UnitBuilder::language", 6, |case, (), way| {
+    flag!("UnitBuilder::optimized", describe_unit, optimized),
+    Call::new("UnitBuilder::language", 6, |case, unit, way| {
         let all = [
             None,
             Some(Language::OPENCL_C),
@@ -87,19 +56,29 @@ pub const CALLS: &[Call<()>] = &[
             Some(Language::C11),
         ];
         if let Some(language) = all[way] {
-            case.m.describe_unit(case.unit)?.language(language);
+            case.m.describe_unit(unit)?.language(language);
         }
         Ok(())
     }),
-    Call::new("UnitBuilder::language_version", 1, |case, (), way| {
+    Call::new("UnitBuilder::language_version", 2, |case, unit, way| {
+        if let Some(version) = [None, Some(3), Some(4)][way] {
+            case.m.describe_unit(unit)?.language_version(version);
+        }
+        Ok(())
+    })
+    .of("the version of its language"),
+    Call::new("UnitBuilder::split_name", 1, |case, unit, way| {
         if way == 1 {
-            case.m.describe_unit(case.unit)?.language_version(3);
+            case.m.describe_unit(unit)?.split_name("a.dwo")?;
         }
         Ok(())
     }),
-    Call::new("UnitBuilder::split_name", 1, |case, (), way| {
-        if way == 1 {
-            case.m.describe_unit(case.unit)?.split_name("a.dwo")?;
+];
+
+const CALLS: &[Call<()>] = &[
+    Call::new("Builder::unit", 2, |case, (), way| {
+        if way > 0 {
+            case.m.unit(["", "b.cl", "c.cl"][way]);
         }
         Ok(())
     }),
@@ -217,5 +196,10 @@ pub const CALLS: &[Call<()>] = &[
 
 #[test]
 fn of_units() {
+    nothing_is_lost(OWNERS, OF_UNITS);
+}
+
+#[test]
+fn of_files_and_macros() {
     nothing_is_lost(&NOTHING, CALLS);
 }

@@ -139,18 +139,8 @@ pub const CALLS: &[Call<VariableId>] = &[
         Ok(())
     })
     .of("its value"),
-    Call::new("VariableBuilder::artificial", 1, |case, v, way| {
-        if way == 1 {
-            case.m.describe_variable(v)?.artificial();
-        }
-        Ok(())
-    }),
-    Call::new("VariableBuilder::external", 1, |case, v, way| {
-        if way == 1 {
-            case.m.describe_variable(v)?.external();
-        }
-        Ok(())
-    }),
+    flag!("VariableBuilder::artificial", describe_variable, artificial),
+    flag!("VariableBuilder::external", describe_variable, external),
     Call::new("VariableBuilder::memory_space", 4, |case, v, way| {
         if let Some(memory) = memory(way) {
             case.m.describe_variable(v)?.memory_space(memory);
