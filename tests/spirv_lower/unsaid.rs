@@ -1,6 +1,6 @@
 //! What neither set has a place for, and is listed.
 
-use eitri::model::Accessibility;
+use eitri::model::{Accessibility, SourceLine};
 use eitri::spirv::{Id, Mode, Set};
 
 use crate::said::{COMPUTE, Case, KERNEL, MAIN, TABLE};
@@ -103,4 +103,33 @@ fn functions_without_code() {
     assert_eq!(left(KERNEL, Set::OpenCl), [""; 0]);
     let what = "unit `a.cl`, function `f`: its OpFunction, which has no blocks: only there it can be said";
     assert_eq!(left(COMPUTE, Set::Shader), [what]);
+}
+
+/// What an inlined instance says besides what it is an instance of.
+#[test]
+fn inlined_instances() {
+    let mut case = Case::new();
+    let (int, line) = (case.int(), case.line(3, 5));
+    let callee = case.m.function(case.unit, "callee").unwrap().id();
+    let f = case.function("f");
+    let call = case.m.inlined(f, callee, &[], at(line, 9)).unwrap();
+    for (name, is_made, own) in [("same", true, line), ("other", false, at(line, 4))] {
+        let mut of = case.m.parameter(callee, name, int).unwrap();
+        of.declared_at(line);
+        if is_made {
+            of.artificial();
+        }
+        let of = of.id();
+        case.m.inlined_variable(call, of).unwrap().declared_at(own).artificial();
+    }
+    case.exact().lacks(&[
+        "unit `a.cl`, function `f`: the inlined call of `callee` in line 9: its column",
+        "unit `a.cl`, function `f`, variable `other`: where it is declared, of an inlined instance, that the compiler \
+         made it, of an inlined instance",
+    ]);
+}
+
+/// The same place of another line.
+fn at(place: SourceLine, line: u32) -> SourceLine {
+    SourceLine { line, ..place }
 }

@@ -47,7 +47,7 @@ impl<'m> Globals<'_, '_, 'm> {
                     if !value.is_empty() {
                         operands.push((Field::Value, self.text(value)?));
                     }
-                    files.iter_mut().last().into_iter().for_each(|(_, is_said)| *is_said = true);
+                    files.last_mut().into_iter().for_each(|(_, is_said)| *is_said = true);
                     let define = self.writer.instruction(Name::MacroDef, &operands)?;
                     defined.insert(head.split_once('(').map_or(head, |(name, _)| name), define);
                 }
@@ -56,7 +56,7 @@ impl<'m> Globals<'_, '_, 'm> {
                     match defined.remove(name) {
                         Some(define) => {
                             let operands = [path, (Field::Line, line.into()), (Field::Macro, define.into())];
-                            files.iter_mut().last().into_iter().for_each(|(_, is_said)| *is_said = true);
+                            files.last_mut().into_iter().for_each(|(_, is_said)| *is_said = true);
                             self.writer.instruction(Name::MacroUndef, &operands)?;
                         }
                         None => {

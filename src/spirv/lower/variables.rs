@@ -171,14 +171,22 @@ impl Globals<'_, '_, '_> {
             return;
         }
         let is_local = !is_member && !self.is_global(id);
+        // What both say is said of the origin.
+        let origin = &module.variables[self.origin(id)];
         let is_instance = variable.origin.is_some();
         if !is_instance {
             let who = |module: &Module| (module.at_variable(id, None), "the variable".to_owned());
             self.leave_inlined(variable.scope, who);
         }
         let all = [
-            (is_instance && variable.line.is_some(), "where it is declared, of an inlined instance"),
-            (is_instance && variable.is_artificial, "that the compiler made it, of an inlined instance"),
+            (
+                variable.line.is_some() && variable.line != origin.line,
+                "where it is declared, of an inlined instance",
+            ),
+            (
+                variable.is_artificial && !origin.is_artificial,
+                "that the compiler made it, of an inlined instance",
+            ),
             (is_instance && self.binding.global_id(id).is_some(), "its OpVariable, of an inlined instance"),
             (is_member && !variable.is_external, "that it is not seen outside of its unit"),
             (
