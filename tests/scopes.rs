@@ -135,3 +135,40 @@ fn functions_can_be_instances_of_templates() {
     let text = "unit `templates.cpp`, function `f`: template parameter `N` needs 64 bits, but there are 32";
     assert_eq!(error.to_string(), text);
 }
+
+/// Blocks and inlined calls that are nested deeply: what code they are in is not looked for from each outwards, which
+/// would take minutes.
+#[test]
+fn scopes_can_be_nested_deeply() -> Result<()> {
+    const DEPTH: u32 = 300_000;
+    let mut m = Builder::new(Target::x86_64());
+    let unit = m.unit("a.c");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    let callee = m.function(unit, "callee")?.id();
+    let (block, v) = (m.block(callee, &[])?, m.variable(callee, "v", int)?.id());
+    let f = m.function(unit, "f")?.code("f", 0x40).id();
+    let call = SourceLine { file: m.primary_file(unit)?, line: 1, column: 0 };
+    let mut scope = m.block(f, &[0x08..0x18])?;
+    for line in 1..DEPTH {
+        scope = m.block(scope, &[])?;
+        m.variable(scope, "x", int)?;
+        if line % 3 == 0 {
+            scope = m.inlined(scope, callee, &[], SourceLine { line, ..call })?;
+        }
+    }
+    let inlined = m.inlined(scope, callee, &[], call)?;
+    let mut inner = inlined;
+    for _ in 0..DEPTH {
+        inner = m.inlined_block(inner, block, &[])?;
+        m.inlined_variable(inner, v)?;
+    }
+    // All are in the code of the first block, and in that of the call.
+    let outside = m.block(inner, &[0x10..0x19]).expect_err("is refused").to_string();
+    assert!(outside.contains("the range is not in the code of the scope around it"), "{outside}");
+    m.block(inner, &[0x10..0x18])?;
+    m.inlined_variable(scope, v)?;
+    let module = m.finish()?;
+    assert_eq!(module.function_of(inner), Some(f));
+    assert_eq!(module.variables().count() as u32, 2 * DEPTH + 1);
+    Ok(())
+}

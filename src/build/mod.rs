@@ -92,6 +92,8 @@ pub struct Builder {
     files: IndexMap<(UnitId, Option<StringId>, StringId), FileId, DefaultHashBuilder>,
     /// The unit of each macro.
     macro_units: Vec<UnitId>,
+    /// What code of each scope is in.
+    around: SecondaryMap<crate::model::ScopeId, scopes::Around>,
     preprocessors: SecondaryMap<UnitId, macros::Preprocessor>,
     /// The first thing that was wrong, where a call gives no error.
     wrong: Option<Error>,
@@ -130,6 +132,7 @@ impl Builder {
             row_functions: Vec::new(),
             files: Default::default(),
             macro_units: Vec::new(),
+            around: SecondaryMap::new(),
             preprocessors: SecondaryMap::new(),
             wrong: None,
         }

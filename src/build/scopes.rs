@@ -56,6 +56,15 @@ impl InScope for ScopeId {
     }
 }
 
+/// What code of a scope is in: the scope itself, or the one around it that is so.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Around {
+    /// The innermost function or inlined call.
+    body: Option<ScopeId>,
+    /// The innermost that has pc ranges of its own, in the function; none if that is the whole.
+    code: Option<ScopeId>,
+}
+
 impl Builder {
     /// A namespace. DWARF 5 section 3.2.2. One that is opened again is another scope of the same name.
     ///
@@ -133,14 +142,11 @@ impl Builder {
     }
 
     /// The function whose body the scope is in, and whether that is where it was inlined.
-    fn body(&self, mut scope: ScopeId) -> Option<(FunctionId, bool)> {
-        loop {
-            let Scope { kind, parent, .. } = &self.module.scopes[scope];
-            match kind {
-                ScopeKind::Function(function) => return Some((*function, false)),
-                ScopeKind::Inlined { function, .. } => return Some((*function, true)),
-                _ => scope = (*parent)?,
-            }
+    pub(super) fn body(&self, scope: ScopeId) -> Option<(FunctionId, bool)> {
+        match self.module.scopes[self.around[scope].body?].kind {
+            ScopeKind::Function(function) => Some((function, false)),
+            ScopeKind::Inlined { function, .. } => Some((function, true)),
+            _ => None,
         }
     }
 
@@ -253,7 +259,7 @@ impl Builder {
         let at = |module: &Module, pcs: Range<u64>| At { pcs: Some(pcs), ..module.at_scope(parent) };
         let size =
             self.module.function_of(parent).map_or(0, |function| self.module.functions[function].bytes);
-        let around = self.ranges_around(parent);
+        let around = self.around[parent].code.map_or(&[][..], |scope| self.module.ranges(scope));
         for (index, range) in pcs.iter().enumerate() {
             let is_around = |outer: &Range<u64>| outer.start <= range.start && range.end <= outer.end;
             let is_met = |other: &&Range<u64>| other.start < range.end && range.start < other.end;
@@ -276,6 +282,9 @@ impl Builder {
         self.module.ranges.extend(pcs.iter().cloned());
         let scope = self.scope(parent, kind);
         self.module.scopes[scope].ranges = start..self.module.ranges.len() as u32;
+        if !pcs.is_empty() {
+            self.around[scope].code = Some(scope);
+        }
         Ok(scope)
     }
 
@@ -290,20 +299,15 @@ impl Builder {
         }
     }
 
-    /// The code of the innermost scope that has some of its own, in the function; none if that is the whole.
-    fn ranges_around(&self, mut scope: ScopeId) -> &[Range<u64>] {
-        loop {
-            let ranges = self.module.ranges(scope);
-            match (&self.module.scopes[scope], ranges) {
-                (Scope { kind: ScopeKind::Function(_), .. } | Scope { parent: None, .. }, _) => return &[],
-                (Scope { parent: Some(parent), .. }, []) => scope = *parent,
-                _ => return ranges,
-            }
-        }
-    }
-
     pub(super) fn scope(&mut self, parent: ScopeId, kind: ScopeKind) -> ScopeId {
-        let unit = self.module.scopes[parent].unit;
-        self.module.scopes.push(Scope::new(unit, Some(parent), kind))
+        let (id, around) = (self.module.scopes.next_key(), self.around[parent]);
+        self.around[id] = match kind {
+            ScopeKind::Function(_) => Around { body: Some(id), code: None },
+            ScopeKind::Inlined { .. } => Around { body: Some(id), ..around },
+            _ => around,
+        };
+        let mut scope = Scope::new(self.module.scopes[parent].unit, Some(parent), kind);
+        scope.function = scope.function.or_else(|| self.module.function_of(parent));
+        self.module.scopes.push(scope)
     }
 }

@@ -6,8 +6,8 @@ use super::scopes::InScope;
 use super::{Builder, loc};
 use crate::error::{ErrorKind, Result};
 use crate::model::{
-    Accessibility, FileId, FunctionId, Live, Loc, LocId, MemorySpace, Node, ScopeId, ScopeKind, SourceLine,
-    TypeId, UnitId, Variable, VariableId, VariableKind,
+    Accessibility, FileId, Live, Loc, LocId, MemorySpace, Node, ScopeId, ScopeKind, SourceLine, TypeId,
+    UnitId, Variable, VariableId, VariableKind,
 };
 
 /// Describes a variable. Made by [`Builder::variable`] and its sisters.
@@ -101,8 +101,10 @@ impl Builder {
             return Err(ErrorKind::UnknownId(origin.to_string()).into());
         };
         let (ty, kind) = (of.ty, of.kind);
-        let inlined = self.inlined_into(scope);
-        if inlined.is_none() || inlined != self.module.function_of(of.scope) {
+        let is_code = matches!(self.module.scopes[scope].kind, ScopeKind::Block | ScopeKind::Inlined { .. });
+        let function = self.module.function_of(of.scope);
+        let is_inlined = |body| function.is_some_and(|function| body == (function, true));
+        if !is_code || !self.body(scope).is_some_and(is_inlined) {
             let what = "the variable is not one of the function that is inlined here";
             return Err(crate::Error::bad_argument(what).or_at(crate::error::At {
                 variable: self.module.at_variable(origin, None).variable,
@@ -136,18 +138,6 @@ impl Builder {
         let mut definition = self.new_variable(scope, None, ty, VariableKind::Variable, None)?;
         definition.data().specification = Some(member);
         Ok(definition)
-    }
-
-    /// The function whose inlined code the scope is in.
-    fn inlined_into(&self, mut scope: ScopeId) -> Option<FunctionId> {
-        loop {
-            let data = &self.module.scopes[scope];
-            match data.kind {
-                ScopeKind::Inlined { function, .. } => return Some(function),
-                ScopeKind::Block => scope = data.parent?,
-                _ => return None,
-            }
-        }
     }
 
     fn new_variable(

@@ -295,13 +295,10 @@ impl Module {
 
     /// The function whose code the scope is in: the innermost that is not inlined.
     pub fn function_of(&self, mut scope: ScopeId) -> Option<FunctionId> {
-        loop {
-            let Scope { kind, parent, .. } = &self.scopes[scope];
-            match kind {
-                ScopeKind::Function(function) => return Some(*function),
-                _ => scope = (*parent)?,
-            }
+        while let Scope { kind: ScopeKind::Type(_), parent: Some(parent), .. } = &self.scopes[scope] {
+            scope = *parent;
         }
+        self.scopes[scope].function
     }
 
     /// Whether a variable is a static member: declared in a structure, class or union.

@@ -95,6 +95,8 @@ pub struct Scope {
     pub origin: Option<ScopeId>,
     /// The pc, in bytes from the start of the function, at which it is entered, where that is not its lowest.
     pub entry_pc: Option<u64>,
+    /// The function whose code it is in: of what is in no type, which alone is put elsewhere later.
+    pub(crate) function: Option<FunctionId>,
     /// Its code: half-open pc ranges, as indices into the module's list. The whole function where there
     /// are none.
     pub(crate) ranges: Range<u32>,
@@ -103,7 +105,20 @@ pub struct Scope {
 impl Scope {
     /// A scope of which nothing else is said.
     pub(crate) fn new(unit: UnitId, parent: Option<ScopeId>, kind: ScopeKind) -> Self {
-        Self { unit, parent, kind, line: None, discriminator: 0, origin: None, entry_pc: None, ranges: 0..0 }
+        Self {
+            unit,
+            parent,
+            line: None,
+            discriminator: 0,
+            origin: None,
+            entry_pc: None,
+            function: match kind {
+                ScopeKind::Function(function) => Some(function),
+                _ => None,
+            },
+            kind,
+            ranges: 0..0,
+        }
     }
 
     /// Whether more was said of it than when it was made.

@@ -31,17 +31,28 @@ pub struct Attached {
 
 impl Attached {
     /// The module without what was added: the words that were there before.
-    pub fn detach(&self) -> Vec<u32> {
-        let added = self.added.iter().map(Range::len).sum::<usize>();
-        let mut words = Vec::with_capacity(self.words.len().saturating_sub(added));
-        let mut at = 0;
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] where the fields were changed, so that the words which are new are not those of the
+    /// module, in order.
+    pub fn detach(&self) -> Result<Vec<u32>> {
+        let (mut words, mut at) = (Vec::with_capacity(self.words.len()), 0);
         for new in &self.added {
-            words.extend_from_slice(&self.words[at..new.start]);
+            let old = self.words.get(at..new.start).filter(|_| self.words.get(new.clone()).is_some());
+            words.extend_from_slice(old.ok_or_else(|| {
+                let (Range { start, end }, len) = (new, self.words.len());
+                Error::bad_argument(format!(
+                    "words {start}..{end} are not the next new ones of a module of {len} words"
+                ))
+            })?);
             at = new.end;
         }
         words.extend_from_slice(&self.words[at..]);
-        words[BOUND] = self.bound;
-        words
+        let bound = words
+            .get_mut(BOUND)
+            .ok_or_else(|| Error::bad_argument("the header of the module is not there"))?;
+        *bound = self.bound;
+        Ok(words)
     }
 }
 
@@ -211,7 +222,7 @@ mod tests {
         STEPS.set(0);
         let attached = attach(&words, &module, &binding, &Mode::exact(Set::OpenCl)).expect("is attached");
         let steps = STEPS.get();
-        assert_eq!(attached.detach(), words);
+        assert_eq!(attached.detach().expect("is whole"), words);
         steps
     }
 

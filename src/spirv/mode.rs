@@ -66,7 +66,8 @@ pub struct Mode {
     pub has_bit_pieces: bool,
     /// Whether the index of a part of a value may be known only at run time. Else such a value is left out.
     pub has_run_time_indexes: bool,
-    /// Whether `DebugInlinedVariable` is written. Nothing can refer to it, and no reader needs it.
+    /// Whether `DebugInlinedVariable` is written. Nothing can refer to it, and no reader needs it. Else an inlined instance
+    /// that nothing is said to hold is left out.
     pub has_inlined_variables: bool,
     /// Whether macros are written.
     pub has_macros: bool,

@@ -59,7 +59,7 @@ pub fn attach_any(data: &[u8]) -> bool {
 /// What was attached can be read, taken out again, and described.
 fn attached(words: &[u32], module: &Module, binding: &Binding, mode: &Mode) -> Option<Vec<u32>> {
     let attached = attach(words, module, binding, mode).ok()?;
-    assert_eq!(attached.detach(), words, "what was added is all that is new");
+    assert_eq!(attached.detach().expect("is whole"), words, "what was added is all that is new");
     let facts = read(&attached.words).expect("it is a module");
     assert_eq!(facts.encode(), attached.words);
     drop(validate(&facts));

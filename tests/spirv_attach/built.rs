@@ -130,7 +130,7 @@ fn positions() {
     let folder = Folder::new();
     for set in Set::ALL {
         let attached = s.clone().attach(&case.module, &binding, &Mode::validating(set)).expect("is attached");
-        assert_eq!(attached.detach(), s.clone().finish().expect("is whole"));
+        assert_eq!(attached.detach().expect("is whole"), s.clone().finish().expect("is whole"));
         let report = validate(&read(&attached.words).expect("reads"));
         assert!(report.is_clean(), "{report}");
         if let Some(ran) = SPIRV_VAL.run(&[&folder.file("module.spv", bytes(&attached.words))]) {

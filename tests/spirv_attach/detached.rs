@@ -1,5 +1,7 @@
 //! What was added is taken out again, and all else is as it was, whatever is said.
 
+use core::ops::Range;
+
 use eitri::spirv::{Attached, Binding, Held, Id, Mode, Position, Set, attach, read, validate};
 use proptest::prelude::*;
 
@@ -54,7 +56,7 @@ impl Random {
 /// Gives what was attached back if all is as it should be.
 fn checked(case: &Case, binding: &Binding, mode: &Mode) -> Option<Attached> {
     let attached = attach(&case.words, &case.module, binding, mode).ok()?;
-    assert_eq!(attached.detach(), case.words);
+    assert_eq!(attached.detach().expect("is whole"), case.words);
     let mut end = 0;
     for range in &attached.added {
         assert!(end < range.start && range.start < range.end, "{:?}", attached.added);
@@ -89,6 +91,17 @@ proptest! {
         prop_assert!(checked(&case, &binding, &mode).is_some());
     }
 
+    /// Fields that mean nothing: no panic.
+    #[test]
+    fn whatever_the_fields(words in prop::collection::vec(any::<u32>(), 0..20), added in prop::collection::vec(any::<(u8, u8)>(), 0..5)) {
+        let added: Vec<_> = added.iter().map(|&(start, end)| usize::from(start % 24)..usize::from(end % 24)).collect();
+        let attached = Attached { words, added, bound: 1, left_out: Vec::new() };
+        if let Ok(words) = attached.detach() {
+            let new: usize = attached.added.iter().map(Range::len).sum();
+            prop_assert_eq!(words.len() + new, attached.words.len());
+        }
+    }
+
     /// Words that are no module, or a broken one: no panic, and if it is taken, then as it was.
     #[test]
     fn whatever_the_words(at in any::<prop::sample::Index>(), word in any::<u32>(), all in prop::collection::vec(random(), 0..8)) {
@@ -101,10 +114,43 @@ proptest! {
                 random.say(&case, &mut binding);
             }
             if let Ok(attached) = attach(&case.words, &case.module, &binding, &Mode::exact(set)) {
-                prop_assert_eq!(&attached.detach(), &case.words);
+                prop_assert_eq!(&attached.detach().expect("is whole"), &case.words);
             }
         }
     }
+}
+
+/// Fields may be changed: words are taken out that are new, or it is an error.
+#[test]
+fn changed_fields() {
+    let case = Case::new();
+    let attached =
+        attach(&case.words, &case.module, &case.bound(), &Mode::exact(Set::OpenCl)).expect("is attached");
+    let refused = |change: fn(&mut Attached)| {
+        let mut attached = attached.clone();
+        change(&mut attached);
+        attached.detach().expect_err("is refused").to_string()
+    };
+    let last = attached.added.last().expect("something is new").clone();
+    let len = attached.words.len();
+    let what =
+        format!("words {}..{} are not the next new ones of a module of {len} words", last.start, last.end);
+    // In another order, backwards, and behind the end.
+    assert!(refused(|it| it.added.rotate_right(1)).contains("are not the next new ones"));
+    assert!(
+        refused(|it| it.added[0] = Range { start: 7, end: 6 })
+            .contains("words 7..6 are not the next new ones")
+    );
+    assert!(refused(|it| it.added.push(0..usize::MAX)).contains("words 0..18446744073709551615 are not"));
+    assert!(refused(|it| it.added.push(it.added[it.added.len() - 1].clone())).contains(&what));
+    assert!(refused(|it| it.words.truncate(9)).contains("of a module of 9 words"));
+    assert!(
+        refused(|it| it.added = vec![0..it.words.len()]).contains("the header of the module is not there")
+    );
+    let nothing = Attached { words: Vec::new(), added: Vec::new(), ..attached.clone() };
+    assert!(nothing.detach().is_err());
+    let all = Attached { added: Vec::new(), ..attached.clone() };
+    assert_eq!(all.detach().map(|words| words.len()), Ok(len));
 }
 
 /// Statements that are refused are not most of them: the test above is not empty.

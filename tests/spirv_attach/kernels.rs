@@ -104,7 +104,7 @@ fn whatever_is_said_of_kernels_is_taken_out_again() {
         for mode in [Mode::exact(Set::OpenCl), Mode::translator(), Mode::exact(Set::Shader)] {
             let attached =
                 attach(&words, &module, &binding, &mode).unwrap_or_else(|it| panic!("{name}: {it}"));
-            assert_eq!(attached.detach(), words, "{name}");
+            assert_eq!(attached.detach().expect("is whole"), words, "{name}");
             let facts = read(&attached.words).expect("reads");
             let report = validate(&facts);
             assert!(report.is_clean(), "{name}: {report}");

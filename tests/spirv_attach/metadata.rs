@@ -18,7 +18,7 @@ fn where_the_set_has_instructions_for_it_they_are_written_and_read_back() {
     let case = Case::new();
     for may_be_shared in [false, true] {
         let attached = case.attach(&said(&case, may_be_shared), &Mode::exact(Set::Shader));
-        assert_eq!(attached.detach(), case.words);
+        assert_eq!(attached.detach().expect("is whole"), case.words);
         let facts = read(&attached.words).expect("reads");
         assert!(validate(&facts).is_clean());
         let text = print(&facts, Default::default());

@@ -197,7 +197,7 @@ fn a_line_before_the_first_function_stays_with_it() {
     let case = Case::of(&text);
     for set in Set::ALL {
         let attached = case.attach(&case.bound(), &Mode::exact(set));
-        assert_eq!(attached.detach(), case.words);
+        assert_eq!(attached.detach().expect("is whole"), case.words);
         let facts = read(&attached.words).expect("reads");
         let words = facts.layout().words();
         let lines: Vec<_> = words.instructions().filter(|it| it.opcode() == 8).map(|it| it.at + 4).collect();
@@ -324,15 +324,15 @@ fn indexes_that_a_mode_has_not() {
     assert!(shown.contains(&"value sum new Fragment 0 32".into()), "{shown:#?}");
     let attached = case.attach(&binding, &mode);
     let left: Vec<_> = attached.left_out.iter().map(|it| format!("{}: {}", it.at, it.what)).collect();
-    assert_eq!(
-        left,
-        [format!(
-            "unit `scale.cl`, function `scale`, variable `sum`: it is a part of {} which {} is the number of: the \
+    let index = format!(
+        "unit `scale.cl`, function `scale`, variable `sum`: it is a part of {} which {} is the number of: the \
          validating mode has no index that is known at run time",
-            case.id("two"),
-            case.id("n")
-        )]
+        case.id("two"),
+        case.id("n")
     );
+    let deep = "unit `scale.cl`, function `scale`: the inlined call of `other` in line 10: no instruction is said to be \
+                of it";
+    assert_eq!(left, [deep, &index]);
     // A declaration has indexes in one of the sets only.
     let text = crate::support::KERNEL
         .replace("%local = OpType", "%pairs = OpTypePointer Function %pair\n %local = OpType")
@@ -341,8 +341,13 @@ fn indexes_that_a_mode_has_not() {
     let mut binding = case.bound();
     binding.declare(case.after("var"), case.n, Held::value(case.id("both")).index(0));
     let attached = case.attach(&binding, &Mode::exact(Set::OpenCl));
-    assert_eq!(attached.left_out.len(), 1);
-    assert!(attached.left_out[0].what.contains("has no indexes"), "{}", attached.left_out[0].what);
+    let left: Vec<_> = attached.left_out.iter().map(ToString::to_string).collect();
+    let whole = format!(
+        "unit `scale.cl`, function `scale`, variable `n`: it is a part of {}, and a DebugDeclare of \
+         OpenCL.DebugInfo.100 has no indexes",
+        case.id("both")
+    );
+    assert_eq!(left, [deep, &whole]);
     let shown = case.shown(&binding, &Mode::exact(Set::Shader));
     assert!(shown.contains(&"declare n both [0]".into()), "{shown:#?}");
 }
@@ -378,7 +383,7 @@ fn both_sets() {
     let first = case.attach(&binding, &Mode::exact(Set::OpenCl));
     let second =
         attach(&first.words, &case.module, &binding, &Mode::exact(Set::Shader)).expect("is attached");
-    assert_eq!(second.detach(), first.words);
+    assert_eq!(second.detach().expect("is whole"), first.words);
     let facts = read(&second.words).expect("reads");
     for set in [Set::OpenCl, Set::Shader] {
         assert!(facts.iter().any(|fact| fact.set == set));

@@ -163,7 +163,7 @@ impl Case {
     /// The instructions of the first function, one line each, all that is new as text; checked, and taken out again.
     pub fn shown(&self, binding: &Binding, mode: &Mode) -> Vec<String> {
         let attached = self.attach(binding, mode);
-        assert_eq!(attached.detach(), self.words);
+        assert_eq!(attached.detach().expect("is whole"), self.words);
         let facts = read(&attached.words).expect("reads");
         let report = validate(&facts);
         assert!(report.is_clean(), "{report}");

@@ -11,7 +11,7 @@ fn functions() {
     let (int, unit) = (case.int(), case.unit);
     case.m.describe_unit(unit).unwrap().optimized().language(Language::OPENCL_C);
     let line = case.line(5, 6);
-    let main = case.m.function(unit, "main").unwrap().external().declared_at(line).body_line(7).id();
+    let main = case.m.function(unit, "main").unwrap().kernel().declared_at(line).body_line(7).id();
     case.m.describe_function(main).unwrap().linkage_name("_main").returns(int).unwrap();
     case.m.parameter(main, "x", int).unwrap();
     case.m.parameter(main, "y", int).unwrap().artificial();
@@ -73,7 +73,7 @@ fn member_functions() {
         .accessibility(Accessibility::Protected)
         .linkage_name("_ZN1C7outsideEv")
         .id();
-    let definition = case.m.function_definition(unit, outside).unwrap().id();
+    let definition = case.m.function_definition(unit, outside).unwrap().kernel().id();
     case.binding.function(definition, MAIN);
     let described = case.finish();
     let outside =
@@ -134,6 +134,9 @@ fn global_variables() {
             .lacks(&[
                 "unit `a.cl`, variable `pi`: its value, which is no integer that the module can have",
                 "unit `a.cl`, variable `far`: that it is the definition of what is declared before",
+                "unit `a.cl`, variable `five`: that it is a named constant",
+                "unit `a.cl`, variable `minus`: that it is a named constant",
+                "unit `a.cl`, variable `pi`: that it is a named constant",
             ]);
     }
 }

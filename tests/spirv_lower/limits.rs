@@ -62,18 +62,21 @@ fn deep_scopes() {
     let mut case = Case::new();
     let f = case.function("f");
     let mut scope = case.m.block(f, &[]).unwrap();
-    for _ in 0..5_000 {
+    for _ in 0..DEEP {
         scope = case.m.block(scope, &[]).unwrap();
+        case.m.label(scope, "again").unwrap();
     }
     let s = case.m.structure(case.unit, Some("S"), 4).unwrap();
     case.m.describe_type(s).unwrap().within(scope).unwrap();
     case.m.describe_function(f).unwrap().returns(s).unwrap();
     let attached = case.finish().attached(&Mode::exact(Set::OpenCl)).expect("is attached");
     let left: Vec<_> = attached.left_out.iter().map(ToString::to_string).collect();
-    assert_eq!(
-        left,
-        ["unit `a.cl`, function `f`: type `S`: what it is in names it, so it is said to be in the unit"]
-    );
+    let ty = "unit `a.cl`, function `f`: type `S`: what it is in names it, so it is said to be in the unit";
+    // And where each label is.
+    let (first, labels) = left.split_first().expect("something is listed");
+    assert_eq!(first, ty);
+    assert_eq!(labels.len(), DEEP);
+    assert!(labels.iter().all(|it| it == "unit `a.cl`, function `f`: the label `again`"));
 }
 
 /// An instruction has at most 65535 words, of which a composite type needs 14.

@@ -15,6 +15,7 @@ mod order;
 mod outside;
 mod said;
 mod scopes;
+mod silence;
 mod templates;
 #[path = "../common/tools.rs"]
 mod tools;

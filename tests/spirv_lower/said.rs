@@ -11,7 +11,7 @@ use eitri::target::{Gfx, Target, Wave};
 use crate::assemble::assemble;
 
 /// A module of each kind, with a function and a variable. The first ids are those of the names that come first.
-const KERNEL: &str = r#"
+pub const KERNEL: &str = r#"
                OpCapability Addresses
                OpCapability Linkage
                OpCapability Kernel
@@ -28,11 +28,12 @@ const KERNEL: &str = r#"
       %table = OpVariable %global CrossWorkgroup %u7
        %main = OpFunction %void None %kind
       %entry = OpLabel
+        %sum = OpIAdd %uint %u7 %u7
                OpReturn
                OpFunctionEnd
 "#;
 
-const COMPUTE: &str = r#"
+pub const COMPUTE: &str = r#"
                OpCapability Shader
                OpMemoryModel Logical GLSL450
                OpEntryPoint GLCompute %main "main"
@@ -47,6 +48,7 @@ const COMPUTE: &str = r#"
       %table = OpVariable %global Private
        %main = OpFunction %void None %kind
       %entry = OpLabel
+        %sum = OpIAdd %uint %u7 %u7
                OpReturn
                OpFunctionEnd
 "#;
@@ -55,8 +57,9 @@ const COMPUTE: &str = r#"
 pub const MAIN: Id = Id(1);
 pub const TABLE: Id = Id(2);
 
-/// The first block of the function, in either.
+/// The first block of the function, in either, and what its first instruction makes.
 pub const ENTRY: Id = Id(8);
+pub const SUM: Id = Id(9);
 
 /// A unit to describe.
 pub struct Case {
@@ -115,6 +118,7 @@ impl Case {
 }
 
 /// What was described.
+#[derive(PartialEq)]
 pub struct Described {
     pub module: Module,
     pub binding: Binding,
@@ -134,7 +138,7 @@ impl Described {
     pub fn said(&self, mode: &Mode) -> Said {
         let attached = self.attached(mode).expect("is attached");
         let text = if mode.set == Set::OpenCl { KERNEL } else { COMPUTE };
-        assert_eq!(attached.detach(), assemble(text).words);
+        assert_eq!(attached.detach().expect("is whole"), assemble(text).words);
         Said::new(attached)
     }
 
@@ -224,12 +228,12 @@ fn short(name: Name) -> &'static str {
 }
 
 /// Every instruction before the functions in a line: its name and operands.
-fn lines(facts: &Facts<'_>) -> Vec<String> {
+pub fn lines(facts: &Facts<'_>) -> Vec<String> {
     let end = facts.layout().globals_end();
     facts.iter().filter(|fact| fact.at < end).map(|fact| line(facts, &fact)).collect()
 }
 
-fn line(facts: &Facts<'_>, fact: &Fact<'_>) -> String {
+pub fn line(facts: &Facts<'_>, fact: &Fact<'_>) -> String {
     let mut line = short(fact.name().expect("is known")).to_owned();
     if fact.with_forward {
         line.push_str(" forward");

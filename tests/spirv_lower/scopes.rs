@@ -36,6 +36,7 @@ fn blocks_and_namespaces() {
 fn discriminators() {
     let mut case = Case::new();
     let f = case.function("f");
+    case.m.describe_function(f).unwrap().kernel();
     let block = case.m.block(f, &[0..0x20]).unwrap();
     case.m.discriminator(block, 3).unwrap();
     case.binding.function(f, MAIN);
@@ -82,6 +83,8 @@ fn inlined_calls() {
     let left = "unit `a.cl`, function `f`: an inlined block that is the instance of none: it is said to be of the \
                 scope around it";
     let call = "unit `a.cl`, function `f`: the inlined call of `leaf` in line 30:";
+    let own = "unit `a.cl`, function `f`, variable `z`: the variable: that it is of one inlined call: it is said to be of \
+               function `leaf`";
     for set in Set::ALL {
         let said = described.said(&Mode::exact(set));
         said.has("InlinedAt 20 f")
@@ -92,14 +95,28 @@ fn inlined_calls() {
             .has(r#"LocalVariable "y" int </src/a.cl> 0 0 block:0 None"#)
             // It is of the function that is inlined.
             .has(r#"LocalVariable "z" int </src/a.cl> 0 0 leaf None"#)
-            .lacks(&[&format!("{call} its discriminator, its column"), left]);
+            .lacks(&[&format!("{call} its discriminator, its column"), left, own]);
         assert_eq!(said.all(Name::LexicalBlock), ["LexicalBlock </src/a.cl> 0 0 leaf"]);
         assert_eq!(said.all(Name::LocalVariable).len(), 3);
     }
     // The translator has the call in a block with a discriminator.
     let attached = described.attached(&Mode::translator()).unwrap();
     let left_out: Vec<_> = attached.left_out.iter().map(ToString::to_string).collect();
-    assert_eq!(left_out, [format!("{call} its column"), left.to_owned()]);
+    let instance = |name: &str| {
+        format!(
+            "unit `a.cl`, function `f`, variable `{name}`: that there is an inlined instance of it, which nothing is \
+             said to hold"
+        )
+    };
+    // What there is in inlined calls, a DebugInlinedVariable says, or a position.
+    let nothing = [
+        format!("{call} no instruction is said to be of it"),
+        "unit `a.cl`, function `f`: an inlined block: no instruction is said to be of it".to_owned(),
+    ];
+    let [x, y] = [instance("x"), instance("y")];
+    let [no_call, no_block] = nothing;
+    let all = [format!("{call} its column"), left.to_owned(), x, y, no_call, no_block, own.to_owned()];
+    assert_eq!(left_out, all);
     let facts = read(&attached.words).expect("reads");
     let names: Vec<_> = facts.iter().filter_map(|fact| fact.name()).collect();
     assert!(!names.contains(&Name::InlinedVariable));
@@ -118,5 +135,6 @@ fn calls_in_other_files() {
     case.exact().has("InlinedAt 4 f").lacks(&[
         "unit `a.cl`, function `f`: the inlined call of `leaf` in line 4: its file, which is not that of the scope \
          around it",
+        "unit `a.cl`, function `f`: the inlined call of `leaf` in line 4: no instruction is said to be of it",
     ]);
 }

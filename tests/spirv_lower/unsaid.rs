@@ -1,8 +1,9 @@
 //! What neither set has a place for, and is listed.
 
-use eitri::model::Accessibility;
+use eitri::model::{Accessibility, SourceLine};
+use eitri::spirv::{Id, Mode, Set};
 
-use crate::said::{Case, TABLE};
+use crate::said::{COMPUTE, Case, KERNEL, MAIN, TABLE};
 
 #[test]
 fn what_is_said_nowhere() {
@@ -22,6 +23,113 @@ fn what_is_said_nowhere() {
         "unit `a.cl`, function `f`, variable `far`: that it is external, that it is defined elsewhere",
         "unit `a.cl`, function `f`, variable `four`: its value, that it is a named constant",
         "unit `a.cl`, function `f`, variable `own`: who may name it",
-        "unit `a.cl`, variable `five`: its value: what is bound to it is said",
+        "unit `a.cl`, variable `five`: that it is a named constant, its value: what is bound to it is said",
     ]);
+}
+
+/// The module says of its entry points that they are kernels; no instruction of the sets does.
+#[test]
+fn kernels() {
+    let kernel = |is_kernel: bool, is_entered: bool| {
+        let mut case = Case::new();
+        let declared = case.m.function_declaration(case.unit, "f").unwrap().external().id();
+        let mut f = case.m.function_definition(case.unit, declared).unwrap();
+        if is_kernel {
+            f.kernel();
+        }
+        let f = f.id();
+        if is_entered {
+            case.binding.function(f, MAIN);
+        }
+        case.finish()
+    };
+    let of = "unit `a.cl`, function `f`: that it is";
+    for set in Set::ALL {
+        let mode = Mode::exact(set);
+        kernel(true, true).said(&mode).lacks(&[]);
+        kernel(false, false).said(&mode).lacks(&[]);
+        kernel(true, false)
+            .said(&mode)
+            .lacks(&[&format!("{of} a kernel: it is no entry point of the module")]);
+        kernel(false, true)
+            .said(&mode)
+            .lacks(&[&format!("{of} no kernel: it is an entry point of the module")]);
+    }
+}
+
+/// What only definitions have a place for, of declarations; of one that is a member, in the set that has declarations
+/// as members.
+#[test]
+fn declarations() {
+    let mut case = Case::new();
+    let (int, unit, file) = (case.int(), case.unit, case.file);
+    case.m.describe_unit(unit).unwrap().optimized();
+    let class = case.m.class(unit, Some("C"), 4).unwrap();
+    let f = case.m.function_declaration(class, "f").unwrap().declared(file, 3).body_line(4).id();
+    let this = case.m.parameter(f, "this", int).unwrap().id();
+    case.m.describe_function(f).unwrap().object_pointer(this).unwrap();
+    case.m.variable(class, "own", int).unwrap();
+    case.binding.function(f, MAIN);
+    let described = case.finish();
+    let kernel = "that it is no kernel: it is an entry point of the module";
+    let (f, own) =
+        ("unit `a.cl`, function `f`", "unit `a.cl`, variable `own`: that it is not seen outside of its unit");
+    let optimized = "unit `a.cl`: that its code was optimized, which is said of functions: it has none";
+    described.said(&Mode::exact(Set::OpenCl)).lacks(&[optimized, &format!("{f}: {kernel}"), own]);
+    let left =
+        "its OpFunction, which is that of a definition, where its body begins, which parameter is its object";
+    let parameter = format!("{f}, variable `this`: the parameter of a declaration; its type is said");
+    described.said(&Mode::exact(Set::Shader)).lacks(&[
+        optimized,
+        &format!("{f}: {kernel}, {left}"),
+        &parameter,
+        own,
+    ]);
+}
+
+/// A function that the module imports: the one set names it where it is described, the other in its code.
+#[test]
+fn functions_without_code() {
+    let mut case = Case::new();
+    let f = case.m.function(case.unit, "f").unwrap().id();
+    case.binding.function(f, Id(10));
+    let described = case.finish();
+    let imported = "OpFunctionEnd\n%far = OpFunction %void None %kind\nOpFunctionEnd";
+    let left = |text: &str, set| {
+        let text = text.replacen("OpFunctionEnd", imported, 1);
+        let attached = described.attached_to(&text, &Mode::exact(set)).unwrap();
+        attached.left_out.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(left(KERNEL, Set::OpenCl), [""; 0]);
+    let what = "unit `a.cl`, function `f`: its OpFunction, which has no blocks: only there it can be said";
+    assert_eq!(left(COMPUTE, Set::Shader), [what]);
+}
+
+/// What an inlined instance says besides what it is an instance of.
+#[test]
+fn inlined_instances() {
+    let mut case = Case::new();
+    let (int, line) = (case.int(), case.line(3, 5));
+    let callee = case.m.function(case.unit, "callee").unwrap().id();
+    let f = case.function("f");
+    let call = case.m.inlined(f, callee, &[], at(line, 9)).unwrap();
+    for (name, is_made, own) in [("same", true, line), ("other", false, at(line, 4))] {
+        let mut of = case.m.parameter(callee, name, int).unwrap();
+        of.declared_at(line);
+        if is_made {
+            of.artificial();
+        }
+        let of = of.id();
+        case.m.inlined_variable(call, of).unwrap().declared_at(own).artificial();
+    }
+    case.exact().lacks(&[
+        "unit `a.cl`, function `f`: the inlined call of `callee` in line 9: its column",
+        "unit `a.cl`, function `f`, variable `other`: where it is declared, of an inlined instance, that the compiler \
+         made it, of an inlined instance",
+    ]);
+}
+
+/// The same place of another line.
+fn at(place: SourceLine, line: u32) -> SourceLine {
+    SourceLine { line, ..place }
 }

@@ -1,7 +1,8 @@
 //! Expressions of call frame information: the rules of the caller's registers, which begin with the canonical frame
 //! address on the stack, and depend on no other section. A.6.4.2.
 
-use super::{As, At, Lowering, One, Sink, malformed};
+use super::one::{At, One};
+use super::{As, Lowering, Sink, malformed};
 use crate::error::Result;
 use crate::model::{LocId, Node};
 use crate::op::{Name, Reg};

@@ -1,6 +1,8 @@
 //! Numbers: the same in every dialect, but for what is read from where.
 
-use super::{At, One, arithmetic, has_bytes, malformed};
+use super::malformed;
+use super::one::{At, One, has_bytes};
+use super::straight::arithmetic;
 use crate::error::Result;
 use crate::model::Node;
 use crate::op::{Encoder, Reg};

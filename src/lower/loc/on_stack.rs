@@ -2,7 +2,8 @@
 //! order.
 
 use super::flatten::{Leaf, flatten};
-use super::{At, MAX_DEPTH, One, has_bytes, malformed, nameless};
+use super::one::{At, MAX_DEPTH, One, has_bytes};
+use super::{malformed, nameless};
 use crate::emit::info::{Pending, RefForm, Wanted};
 use crate::error::Result;
 use crate::model::{Entity, Node, ProcedureId, Stack, Tree};

@@ -2,7 +2,8 @@
 //! into parts, each a register, an address, a constant or a value.
 
 use super::flatten::{Leaf, MAX_PARTS, flatten};
-use super::{At, One, malformed};
+use super::malformed;
+use super::one::{At, One};
 use crate::error::Result;
 use crate::model::Node;
 use crate::target::{Per, SpaceId};

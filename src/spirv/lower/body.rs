@@ -82,6 +82,10 @@ impl Body<'_, '_> {
         let bound = self.places.functions[index];
         let mut said = Said { scope: bound.map(|id| self.module.function(id).scope), line: None };
         let blocks = self.places.blocks.of(index);
+        if let Some(id) = bound.filter(|_| blocks.is_empty() && self.writer.is_shader()) {
+            let what = "its OpFunction, which has no blocks: only there it can be said";
+            self.writer.leave_out(self.module.at_scope(self.module.function(id).scope), what);
+        }
         for number in blocks.clone() {
             let block = self.places.blocks.get(number);
             self.there = There::at_start(self.writer.mode);

@@ -136,6 +136,10 @@ impl<'m> Globals<'_, '_, 'm> {
         let module = self.module;
         let who = |module: &Module| (module.at_type(id), format!("a base class of {}", module.called(id)));
         let class = class_of(module, base.ty).unwrap_or(base.ty);
+        if class != base.ty {
+            let (at, what) = who(module);
+            self.writer.leave_out(at, format!("{what}: that it is named as {}", module.called(base.ty)));
+        }
         let BaseOffset::Bytes(offset) = base.offset else { return Ok(()) };
         let mut operands = Operands::new();
         operands.push((Field::Child, self.id(Item::Type(id))?.into()));
@@ -154,6 +158,10 @@ impl<'m> Globals<'_, '_, 'm> {
         if member.is_mutable {
             let (at, what) = who(module);
             self.writer.leave_out(at, format!("{what}: that it is mutable"));
+        }
+        if member.bits.is_some() && member.bits == module.types[member.ty].bits {
+            let (at, what) = who(module);
+            self.writer.leave_out(at, format!("{what}: that it is a bit field: it has all bits of its type"));
         }
         let mut operands = Operands::new();
         operands.push((Field::Name, self.name(member.name)?));

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 
 use super::order::{Item, Slot, State, Step};
@@ -113,6 +113,8 @@ pub(super) struct Globals<'g, 'w, 'm> {
     pub binding: &'g Binding,
     pub related: Related,
     pub stand_ins: StandIns,
+    /// Functions that the module is entered in, and their declarations.
+    pub entered: HashSet<FunctionId>,
     pub units: SecondaryMap<UnitId, Option<Id>>,
     pub sources: SecondaryMap<FileId, Option<Id>>,
     pub paths: SecondaryMap<FileId, Option<Id>>,
@@ -138,12 +140,14 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
     fn new(writer: &'g mut Writer<'w>, module: &'m Module, binding: &'g Binding) -> Self {
         let related = Related::new(writer, module);
         let stand_ins = StandIns::new(writer, module);
+        let entered = super::sources::entered(writer.layout, module, binding);
         Self {
             writer,
             module,
             binding,
             related,
             stand_ins,
+            entered,
             units: SecondaryMap::new(),
             sources: SecondaryMap::new(),
             paths: SecondaryMap::new(),

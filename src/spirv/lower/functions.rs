@@ -53,6 +53,7 @@ impl Globals<'_, '_, '_> {
         operands.push((Field::Type, ty.into()));
         operands.extend(self.place(self.line_of(id), module.scopes[function.scope].unit));
         operands.push((Field::Scope, self.scope(self.parent(function.scope), who)?));
+        self.leave_inlined(self.parent(function.scope), who);
         let declared = function.specification.map(|declared| &module.functions[declared]);
         let linkage_name = function.linkage_name.or_else(|| declared?.linkage_name);
         operands.push((Field::LinkageName, self.name(linkage_name)?));
@@ -91,7 +92,24 @@ impl Globals<'_, '_, '_> {
         let module = self.module;
         let function = &module.functions[id];
         let member = &function.member;
+        let has_body = self.related.has_body(id);
+        let is_bound = self.binding.function_id(id).is_some();
+        // A declaration's is true of its definition, and the code of this is of both.
+        let is_kernel =
+            [Some(id), function.specification].iter().flatten().any(|&id| module.functions[id].is_kernel);
+        let is_entered = self.entered.contains(&id);
         let all = [
+            (is_kernel && !is_entered, "that it is a kernel: it is no entry point of the module"),
+            (
+                is_entered && is_bound && !is_kernel,
+                "that it is no kernel: it is an entry point of the module",
+            ),
+            (!has_body && is_bound, "its OpFunction, which is that of a definition"),
+            (!has_body && function.body_line != 0, "where its body begins"),
+            (
+                function.object_pointer.is_some_and(|object| !has_body || self.is_global(object)),
+                "which parameter is its object",
+            ),
             (function.is_variadic, "that it takes more arguments"),
             (function.is_noreturn, "that it does not return"),
             (function.is_main, "that the program begins in it"),

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use super::entities::{Globals, Operands};
 use crate::error::Result;
-use crate::model::{Macro, UnitId};
+use crate::model::{FileId, Macro, UnitId};
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
@@ -30,9 +30,10 @@ impl<'m> Globals<'_, '_, 'm> {
     fn macros_of(&mut self, id: UnitId) -> Result<()> {
         let module = self.module;
         let mut defined: HashMap<&'m str, Id> = HashMap::new();
-        let mut files = Vec::new();
+        // Files that have not ended, and whether a macro is said to be of them.
+        let mut files: Vec<(FileId, bool)> = Vec::new();
         for what in module.macros(id) {
-            let file = files.last().copied().unwrap_or(module.units[id].file);
+            let file = files.last().map_or(module.units[id].file, |&(file, _)| file);
             // Every file has a path.
             let path = (Field::Source, self.paths[file].unwrap_or(Id(0)).into());
             match *what {
@@ -46,6 +47,7 @@ impl<'m> Globals<'_, '_, 'm> {
                     if !value.is_empty() {
                         operands.push((Field::Value, self.text(value)?));
                     }
+                    files.last_mut().into_iter().for_each(|(_, is_said)| *is_said = true);
                     let define = self.writer.instruction(Name::MacroDef, &operands)?;
                     defined.insert(head.split_once('(').map_or(head, |(name, _)| name), define);
                 }
@@ -54,6 +56,7 @@ impl<'m> Globals<'_, '_, 'm> {
                     match defined.remove(name) {
                         Some(define) => {
                             let operands = [path, (Field::Line, line.into()), (Field::Macro, define.into())];
+                            files.last_mut().into_iter().for_each(|(_, is_said)| *is_said = true);
                             self.writer.instruction(Name::MacroUndef, &operands)?;
                         }
                         None => {
@@ -69,10 +72,16 @@ impl<'m> Globals<'_, '_, 'm> {
                             format!("that line {line} includes `{name}`, of which only the macros are said");
                         self.writer.leave_out(module.at_unit(id), what);
                     }
-                    files.push(file);
+                    // What includes it is listed.
+                    files.push((file, line != 0));
                 }
                 Macro::EndFile => {
-                    files.pop();
+                    if let Some((file, false)) = files.pop() {
+                        let name = module.string(module.files[file].name);
+                        let what =
+                            format!("that the preprocessor began in `{name}`, of which no macro is said");
+                        self.writer.leave_out(module.at_unit(id), what);
+                    }
                 }
             }
         }

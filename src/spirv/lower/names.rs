@@ -4,7 +4,7 @@ use super::entities::{Globals, Operands};
 use super::order::{Item, State};
 use super::writer::Word;
 use crate::error::Result;
-use crate::model::{Import, Imported, Module};
+use crate::model::{Import, Imported, Module, ScopeId, ScopeKind};
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 
@@ -17,18 +17,16 @@ impl Globals<'_, '_, '_> {
         for import in self.module.imports.values() {
             let at = self.module.at_scope(import.scope);
             if !self.writer.mode.has_imports {
-                self.writer.leave_out(
-                    at,
-                    format!(
-                        "{}: the {} mode has no imports",
-                        self.import_text(import),
-                        self.writer.mode.name
-                    ),
+                let what = format!(
+                    "{}: the {} mode has no imports",
+                    text(self.module, import),
+                    self.writer.mode.name
                 );
+                self.writer.leave_out(at, what);
                 continue;
             }
             let Some(entity) = self.imported(import.what)? else {
-                self.writer.leave_out(at, format!("{}: it is not said itself", self.import_text(import)));
+                self.writer.leave_out(at, format!("{}: it is not said itself", text(self.module, import)));
                 continue;
             };
             let tag = if matches!(import.what, Imported::AllOf(_)) { MODULE } else { DECLARATION };
@@ -39,7 +37,8 @@ impl Globals<'_, '_, '_> {
             operands.push(source);
             operands.push((Field::Entity, entity));
             operands.extend([line, column]);
-            let who = |module: &Module| (module.at_scope(import.scope), "an import".into());
+            let who = |module: &Module| (module.at_scope(import.scope), text(module, import));
+            self.leave_inlined(import.scope, who);
             operands.push((Field::Scope, self.scope(import.scope, who)?));
             self.writer.instruction(Name::ImportedEntity, &operands)?;
         }
@@ -59,19 +58,19 @@ impl Globals<'_, '_, '_> {
             _ => Ok(None),
         }
     }
+}
 
-    fn import_text(&self, import: &Import) -> String {
-        let module = self.module;
-        match import.what {
-            Imported::Function(id) => format!("the import of `{}`", module.string(module.functions[id].name)),
-            Imported::Variable(id) => format!("the import of `{}`", module.name_of(id).unwrap_or_default()),
-            Imported::Type(id) => format!("the import of {}", module.called(id)),
-            Imported::Namespace(id) | Imported::AllOf(id) => match module.scopes[id].kind {
-                crate::model::ScopeKind::Namespace { name: Some(name), .. } => {
-                    format!("the import of namespace `{}`", module.string(name))
-                }
-                _ => "the import of a namespace".into(),
-            },
-        }
+/// What an import is, for a message.
+fn text(module: &Module, import: &Import) -> String {
+    let namespace = |id: ScopeId| match module.scopes[id].kind {
+        ScopeKind::Namespace { name: Some(name), .. } => format!("namespace `{}`", module.string(name)),
+        _ => "a namespace".into(),
+    };
+    match import.what {
+        Imported::Function(id) => format!("the import of `{}`", module.string(module.functions[id].name)),
+        Imported::Variable(id) => format!("the import of `{}`", module.name_of(id).unwrap_or_default()),
+        Imported::Type(id) => format!("the import of {}", module.called(id)),
+        Imported::Namespace(id) => format!("the import of {}", namespace(id)),
+        Imported::AllOf(id) => format!("the import of all names of {}", namespace(id)),
     }
 }

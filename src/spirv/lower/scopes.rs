@@ -105,6 +105,18 @@ impl Globals<'_, '_, '_> {
         self.writer.leave_out(at, format!("{what}: what it is in names it, so it is said to be in {wider}"));
     }
 
+    /// Lists of what is in one inlined call that it is said to be in the function.
+    pub(super) fn leave_inlined(&mut self, scope: ScopeId, who: impl FnOnce(&Module) -> (At, String)) {
+        let Some(call) = self.related.inlined[scope] else { return };
+        let ScopeKind::Inlined { function, .. } = self.module.scopes[call].kind else { return };
+        let (at, what) = who(self.module);
+        let name = self.module.string(self.module.functions[function].name);
+        self.writer.leave_out(
+            at,
+            format!("{what}: that it is of one inlined call: it is said to be of function `{name}`"),
+        );
+    }
+
     /// Whether what comes later can be named where there is a cycle.
     pub(super) fn has_later(&self) -> bool {
         self.writer.is_shader() && self.writer.mode.has_relaxed_references
@@ -178,6 +190,12 @@ impl Globals<'_, '_, '_> {
             if is_block && self.related.inlined[id].is_some() && data.origin.is_none() {
                 let what =
                     "an inlined block that is the instance of none: it is said to be of the scope around it";
+                self.writer.leave_out(module.at_scope(id), what);
+            }
+            if let Some(origin) = data.origin
+                && data.line.is_some_and(|line| module.scopes[origin].line != Some(line))
+            {
+                let what = "an inlined block: where it begins; that of what it is the instance of is said";
                 self.writer.leave_out(module.at_scope(id), what);
             }
             let inlined = self.related.inlined[id].and_then(|call| calls[call]);

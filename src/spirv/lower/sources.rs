@@ -1,13 +1,19 @@
 //! Sources, units and entry points: section 4.2.
 
+use cranelift_entity::SecondaryMap;
+use hashbrown::HashSet;
+
 use super::entities::Globals;
 use super::order::Item;
 use super::writer::Writer;
 use crate::error::Result;
-use crate::model::{FileId, Language, Module, UnitId};
+use crate::model::{FileId, FunctionId, Language, Module, StringId, UnitId};
+use crate::spirv::binding::Binding;
+use crate::spirv::layout::Layout;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
+use crate::spirv::words::HEADER;
 
 /// Languages with a number of the core specification.
 const LANGUAGES: [(Language, u32); 9] = [
@@ -27,10 +33,19 @@ impl Globals<'_, '_, '_> {
     pub(super) fn sources(&mut self) -> Result<()> {
         let module = self.module;
         for (id, file) in &module.files {
-            let path = self.text(&path(module, id))?;
+            let (path, lost) = path(module, id);
+            let path = self.text(&path)?;
             let super::writer::Word::Id(string) = path else { continue };
             self.paths[id] = Some(string);
             let at = module.at_unit(file.unit);
+            let unit = &module.units[file.unit];
+            // That of the compilation is said by the file that the unit is named after.
+            for directory in lost.filter(|&lost| id == unit.file || Some(lost) != unit.directory) {
+                let (name, directory) = (module.string(file.name), module.string(directory));
+                let what =
+                    format!("file `{name}`: the directory `{directory}`, which is not in its full path");
+                self.writer.leave_out(at.clone(), what);
+            }
             if file.md5.is_some() {
                 let what = format!("file `{}`: its MD5 sum", module.string(file.name));
                 self.writer.leave_out(at.clone(), what);
@@ -66,6 +81,10 @@ impl Globals<'_, '_, '_> {
 
     /// Writes the units.
     pub(super) fn units(&mut self) -> Result<()> {
+        let mut has_code = SecondaryMap::<UnitId, bool>::new();
+        for function in self.module.functions.values().filter(|function| !function.is_declaration) {
+            has_code[self.module.scopes[function.scope].unit] = true;
+        }
         for (id, unit) in &self.module.units {
             let [source, ..] = self.place(None, id);
             let language = self.language(id);
@@ -85,7 +104,11 @@ impl Globals<'_, '_, '_> {
                 self.writer.leave_out(at.clone(), "the version of its language");
             }
             if unit.split_name.is_some() {
-                self.writer.leave_out(at, "the file of its split unit");
+                self.writer.leave_out(at.clone(), "the file of its split unit");
+            }
+            if unit.is_optimized && !has_code[id] {
+                self.writer
+                    .leave_out(at, "that its code was optimized, which is said of functions: it has none");
             }
         }
         Ok(())
@@ -116,15 +139,12 @@ impl Globals<'_, '_, '_> {
             return Ok(());
         }
         let module = self.module;
-        let layout = self.writer.layout;
-        let points = layout.words().instructions().take_while(|it| it.at < layout.globals_end());
-        let points = points.filter(|it| it.opcode() == op::ENTRY_POINT);
-        let points: hashbrown::HashSet<u32> = points.filter_map(|it| it.operands().get(1).copied()).collect();
-        let mut said = hashbrown::HashSet::new();
+        let mut said = HashSet::new();
         for (id, function) in &module.functions {
             let unit = module.scopes[function.scope].unit;
-            let is_point = self.binding.function_id(id).is_some_and(|code| points.contains(&code.0));
-            let (Some(of), true) = (self.units[unit], is_point && self.related.has_body(id)) else {
+            let (Some(of), true) =
+                (self.units[unit], self.entered.contains(&id) && self.related.has_body(id))
+            else {
                 continue;
             };
             let data = &module.units[unit];
@@ -147,22 +167,31 @@ impl Globals<'_, '_, '_> {
     }
 }
 
-/// The name of a file with its full path, as far as it is known.
-pub(super) fn path(module: &Module, id: FileId) -> String {
+/// Functions whose code is an entry point of the module, and their declarations.
+pub(super) fn entered(layout: &Layout<'_>, module: &Module, binding: &Binding) -> HashSet<FunctionId> {
+    let points = layout.words().between(HEADER..layout.globals_end());
+    let points = points.filter(|it| it.opcode() == op::ENTRY_POINT);
+    let points: HashSet<u32> = points.filter_map(|it| it.operands().get(1).copied()).collect();
+    let is_entered = |id: &FunctionId| binding.function_id(*id).is_some_and(|code| points.contains(&code.0));
+    let all = module.functions.keys().filter(is_entered);
+    all.flat_map(|id| [Some(id), module.functions[id].specification]).flatten().collect()
+}
+
+/// The name of a file with its full path, as far as it is known; and directories that are not in it, for what they
+/// are of is a full path itself.
+fn path(module: &Module, id: FileId) -> (String, impl Iterator<Item = StringId>) {
     let file = &module.files[id];
-    let around = module.units[file.unit].directory;
+    let parts = [module.units[file.unit].directory, file.directory, Some(file.name)];
+    let is_full = |part: &Option<StringId>| part.is_some_and(|part| is_absolute(module.string(part)));
+    let first = parts.iter().rposition(is_full).unwrap_or(0);
     let mut path = String::new();
-    for part in [around, file.directory, Some(file.name)].into_iter().flatten() {
-        let part = module.string(part);
-        if is_absolute(part) {
-            path.clear();
-        }
+    for part in parts[first..].iter().flatten() {
         if !path.is_empty() && !path.ends_with(['/', '\\']) {
             path.push('/');
         }
-        path.push_str(part);
+        path.push_str(module.string(*part));
     }
-    path
+    (path, parts.into_iter().take(first).flatten())
 }
 
 /// Of either kind of system: a kernel's path is that of the machine where it was compiled.

@@ -68,6 +68,9 @@ impl Globals<'_, '_, '_> {
         }
         let mut all = Vec::new();
         for parameter in parameters {
+            if let TemplateArgument::Pack(_) = parameter.argument {
+                self.leave_default(instance, parameter);
+            }
             match &parameter.argument {
                 TemplateArgument::Pack(inner) if self.writer.mode.has_packs => {
                     all.extend(self.pack(instance, parameter, inner)?);

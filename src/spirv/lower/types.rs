@@ -5,23 +5,15 @@ use super::order::{Item, State};
 use super::stand_ins::spelled;
 use super::writer::Word;
 use crate::error::{At, Result};
-use crate::model::{
-    BaseEncoding, Count, MemorySpace, Module, PointerKind, Qualifier, ScopeKind, StringId, Type, TypeId,
-    TypeKind,
-};
-use crate::spirv::mode::{Of, Vectors};
+use crate::model::{BaseEncoding, Count, Module, PointerKind, Qualifier, ScopeKind, Type, TypeId, TypeKind};
+use crate::spirv::mode::Of;
 use crate::spirv::names::flags;
 use crate::spirv::operand::Field;
-use crate::spirv::table::{Name, Set};
+use crate::spirv::table::Name;
 use crate::spirv::words::Id;
-use crate::target::SpaceId;
 
 const UNSPECIFIED: u32 = 0;
 const ADDRESS: u32 = 1;
-
-const GENERIC_POINTER: u32 = 38;
-const GENERIC: u32 = 8;
-const CROSS_WORKGROUP: u32 = 5;
 
 impl Globals<'_, '_, '_> {
     /// What is written for a type, if anything is.
@@ -98,15 +90,6 @@ impl Globals<'_, '_, '_> {
                 self.related.statics(id).iter().for_each(|&id| each(Item::Variable(id)));
             }
             TypeKind::Base { .. } | TypeKind::Unspecified { .. } => {}
-        }
-    }
-
-    /// What a pointer points to, where it can be said.
-    fn pointee(&self, id: TypeId, to: TypeId) -> Option<TypeId> {
-        match self.writer.mode.pointee {
-            Of::Any => Some(to),
-            Of::Basic if self.stand_ins.basic(id) == Some(id) => None,
-            Of::Basic => self.stand_ins.basic(to),
         }
     }
 
@@ -317,154 +300,6 @@ impl Globals<'_, '_, '_> {
                 UNSPECIFIED
             }
         }
-    }
-
-    /// The storage class of what is pointed to.
-    fn storage_class(&mut self, id: TypeId, space: SpaceId, memory: Option<MemorySpace>) -> u32 {
-        let name = self.module.target.space(space).map_or("", |space| space.name);
-        let class = match memory {
-            Some(MemorySpace::Global) => Some(CROSS_WORKGROUP),
-            Some(MemorySpace::Constant) => Some(0),
-            Some(MemorySpace::Group) => Some(4),
-            Some(MemorySpace::Private) => Some(7),
-            None => match name {
-                "global" | "default" => Some(CROSS_WORKGROUP),
-                "generic" => Some(GENERIC),
-                "local" => Some(4),
-                "private_lane" | "private_wave" => Some(7),
-                _ => None,
-            },
-        };
-        let leave = |this: &mut Self, what: &str| {
-            let module = this.module;
-            let what = format!("{}: {what}; CrossWorkgroup is said", module.called(id));
-            this.writer.leave_out(module.at_type(id), what);
-            CROSS_WORKGROUP
-        };
-        let mode = self.writer.mode;
-        match class {
-            None => leave(self, &format!("that it points into the address space `{name}`")),
-            // The enumerant needs the capability, also where it is only said.
-            Some(GENERIC)
-                if mode.has_capabilities
-                    && mode.set == Set::OpenCl
-                    && !self.writer.layout.has_capability(GENERIC_POINTER) =>
-            {
-                leave(self, "that its storage class is Generic: the module has no GenericPointer")
-            }
-            Some(class) => class,
-        }
-    }
-
-    /// What a `DebugTypeVector` is of, and how many elements it has; `None` where the mode has no such vector.
-    fn as_vector(&self, of: TypeId, count: u64) -> Option<(TypeId, u32)> {
-        let literal = u32::try_from(count).ok()?;
-        match self.writer.mode.vector {
-            Vectors::Any => Some((of, literal)),
-            Vectors::Short if (1..=4).contains(&count) => Some((self.stand_ins.basic(of)?, literal)),
-            Vectors::Short => None,
-        }
-    }
-
-    fn vector(&mut self, id: TypeId, of: TypeId, count: u64) -> Result<()> {
-        match self.as_vector(of, count) {
-            Some((base, literal)) => {
-                if base != of {
-                    self.leave_of_type(id, &format!("that its elements are {}", self.module.called(of)));
-                }
-                let who = |module: &Module| (module.at_type(id), module.called(id));
-                let base = self.type_word(Some(base), who)?;
-                let operands = [(Field::BaseType, base), (Field::ComponentCount, literal.into())];
-                self.define(id, Name::TypeVector, &operands)
-            }
-            None => self.as_array(id, of, count, &format!("a vector of {count} elements"), "an array"),
-        }
-    }
-
-    /// A matrix: where there are none, and of what is said as no vector, an array, which has the same bits.
-    fn matrix(&mut self, id: TypeId, vector: TypeId, count: u64, is_column_major: bool) -> Result<()> {
-        let is_vector = match self.module.types[vector].kind {
-            TypeKind::Vector { of, count } => self.as_vector(of, count).is_some(),
-            _ => false,
-        };
-        match u32::try_from(count) {
-            Ok(literal) if is_vector && self.writer.is_shader() => {
-                let who = |module: &Module| (module.at_type(id), module.called(id));
-                let operands = [
-                    (Field::VectorType, self.type_word(Some(vector), who)?),
-                    (Field::VectorCount, literal.into()),
-                    (Field::ColumnMajor, self.writer.boolean(is_column_major)?.into()),
-                ];
-                self.define(id, Name::TypeMatrix, &operands)
-            }
-            _ => {
-                let vectors = if is_column_major { "columns" } else { "rows" };
-                self.as_array(
-                    id,
-                    vector,
-                    count,
-                    &format!("a matrix of {count} {vectors}"),
-                    "an array of them",
-                )
-            }
-        }
-    }
-
-    /// Something that has `count` elements, as an array of them.
-    fn as_array(&mut self, id: TypeId, of: TypeId, count: u64, what: &str, array: &str) -> Result<()> {
-        self.leave_of_type(id, &format!("that it is {what}; it is said as {array}"));
-        let who = |module: &Module| (module.at_type(id), module.called(id));
-        let base = self.type_word(Some(of), who)?;
-        let count = self.fixed_count(id, count)?;
-        let operands = [(Field::BaseType, base), (Field::ComponentCount, count)];
-        self.define(id, Name::TypeArray, &operands)
-    }
-
-    fn enumeration(
-        &mut self,
-        id: TypeId,
-        name: Option<StringId>,
-        of: TypeId,
-        enumerators: &[(StringId, i128)],
-        is_class: bool,
-    ) -> Result<()> {
-        let module = self.module;
-        let ty = &module.types[id];
-        let who = |module: &Module| (module.at_type(id), module.called(id));
-        let mut operands = Operands::new();
-        operands.push((Field::Name, self.name(name)?));
-        operands.push((Field::UnderlyingType, self.type_word(Some(of), who)?));
-        operands.extend(self.place(ty.line, ty.unit));
-        operands.push((Field::Scope, self.scope(ty.scope, who)?));
-        let bits = ty.bits.filter(|&bits| bits != 0).unwrap_or_else(|| {
-            let what = format!("{}: that its size is not known; 32 bits are said", module.called(id));
-            self.writer.leave_out(module.at_type(id), what);
-            32
-        });
-        operands.push((Field::Size, self.number(bits, who)?));
-        operands.push((Field::Flags, if is_class { flags::ENUM_CLASS } else { 0 }.into()));
-        let mut said = Vec::new();
-        // Of a negative one the bits of its two's complement, which of a wider type are another number.
-        let is_narrow = module.types[of].bits.is_none_or(|bits| bits <= 32);
-        for &(name, value) in enumerators {
-            let negative = i32::try_from(value).ok().filter(|_| is_narrow).map(|value| value as u32);
-            match negative.or_else(|| u32::try_from(value).ok()) {
-                Some(value) => said.push((name, value)),
-                None => {
-                    let (name, ty) = (module.string(name), module.called(id));
-                    let what = format!("{ty}: its enumerator `{name}`: {value} does not fit 32 bits");
-                    self.writer.leave_out(module.at_type(id), what);
-                }
-            }
-        }
-        self.room(&mut said, 13, 2, |module| {
-            (module.at_type(id), format!("{}: its enumerators", module.called(id)))
-        });
-        for (name, value) in said {
-            operands.push((Field::Value, self.writer.constant(value.into())?.into()));
-            operands.push((Field::EnumeratorName, self.name(Some(name))?));
-        }
-        self.define(id, Name::TypeEnum, &operands)
     }
 
     /// A type of which nothing is known but its name, section 2: without members or size.

@@ -1,9 +1,11 @@
 //! What neither set has words for.
 
+use cranelift_entity::SecondaryMap;
 use indexmap::IndexMap;
 
 use super::entities::Globals;
-use crate::model::{FunctionId, ScopeId, ScopeKind, TypeKind};
+use crate::model::{FunctionId, ScopeId, ScopeKind, TypeKind, VariableId};
+use crate::spirv::binding::Statement;
 
 impl Globals<'_, '_, '_> {
     /// Lists it.
@@ -27,6 +29,7 @@ impl Globals<'_, '_, '_> {
                 self.leave_of_type(id, "what it is declared in");
             }
         }
+        self.unsaid_of_inlined();
         for id in module.functions.keys() {
             self.unsaid_of_function(id);
         }
@@ -44,6 +47,66 @@ impl Globals<'_, '_, '_> {
         for (scope, count) in calls.into_values() {
             self.writer
                 .leave_out(module.at_scope(scope), format!("{count} of its calls, and what they are given"));
+        }
+    }
+
+    /// Inlined calls, their blocks and variables that nothing names: what is said of an inlined call is where it is, and
+    /// of which function and block it is an instance, what is said in it.
+    fn unsaid_of_inlined(&mut self) {
+        let module = self.module;
+        if !module.scopes.values().any(|scope| matches!(scope.kind, ScopeKind::Inlined { .. })) {
+            return;
+        }
+        let mut is_named = SecondaryMap::<ScopeId, bool>::new();
+        let mut is_held = SecondaryMap::<VariableId, bool>::new();
+        for (_, statement) in &self.binding.statements {
+            match *statement {
+                Statement::Scope(Some(scope)) => is_named[scope] = true,
+                Statement::Declare { variable, .. } | Statement::Value { variable, .. } => {
+                    is_held[variable] = true;
+                    is_named[module.variables[variable].scope] = true;
+                }
+                Statement::Scope(None) | Statement::Line(_) => {}
+            }
+        }
+        for (id, variable) in &module.variables {
+            let Some(origin) = variable.origin else { continue };
+            let has_own = self.writer.mode.has_inlined_variables && !self.is_global(self.origin(origin));
+            if has_own {
+                is_named[variable.scope] = true;
+            } else if !is_held[id] {
+                let what = "that there is an inlined instance of it, which nothing is said to hold";
+                self.writer.leave_out(module.at_variable(id, None), what);
+            }
+        }
+        let mut left = Vec::new();
+        // What is in a scope is newer than that.
+        for id in module.scopes.keys().rev().filter(|&id| self.related.inlined[id].is_some()) {
+            let data = &module.scopes[id];
+            let call = match data.kind {
+                ScopeKind::Inlined { function, call } => Some((function, call)),
+                _ => None,
+            };
+            // A call names what it is in.
+            if let Some(parent) = data.parent.filter(|_| is_named[id] || call.is_some()) {
+                is_named[parent] = true;
+            }
+            if !is_named[id] && (call.is_some() || data.origin.is_some()) {
+                left.push((id, call));
+            }
+        }
+        for (id, call) in left.into_iter().rev() {
+            let what = match call {
+                Some((function, call)) => {
+                    let callee = module.string(module.functions[function].name);
+                    format!(
+                        "the inlined call of `{callee}` in line {}: no instruction is said to be of it",
+                        call.line
+                    )
+                }
+                None => "an inlined block: no instruction is said to be of it".into(),
+            };
+            self.writer.leave_out(module.at_scope(id), what);
         }
     }
 }

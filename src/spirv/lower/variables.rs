@@ -40,7 +40,7 @@ impl Globals<'_, '_, '_> {
     }
 
     /// Whether it is said by a `DebugGlobalVariable`: it is in no function, or is an `OpVariable` of the module.
-    fn is_global(&self, id: VariableId) -> bool {
+    pub(super) fn is_global(&self, id: VariableId) -> bool {
         let scope = self.module.variables[id].scope;
         self.related.function_of(scope).is_none() || self.binding.global_id(id).is_some()
     }
@@ -173,14 +173,35 @@ impl Globals<'_, '_, '_> {
             return;
         }
         let is_local = !is_member && !self.is_global(id);
+        // What both say is said of the origin.
+        let origin = &module.variables[self.origin(id)];
+        let is_instance = variable.origin.is_some();
+        if !is_instance {
+            let who = |module: &Module| (module.at_variable(id, None), "the variable".to_owned());
+            self.leave_inlined(variable.scope, who);
+        }
         let all = [
+            (
+                variable.line.is_some() && variable.line != origin.line,
+                "where it is declared, of an inlined instance",
+            ),
+            (
+                variable.is_artificial && !origin.is_artificial,
+                "that the compiler made it, of an inlined instance",
+            ),
+            (is_instance && self.binding.global_id(id).is_some(), "its OpVariable, of an inlined instance"),
+            (is_member && !variable.is_external, "that it is not seen outside of its unit"),
+            (
+                !is_local && !is_member && variable.kind == VariableKind::Parameter,
+                "that it is a parameter: it is said as a global variable",
+            ),
             (variable.memory_space.is_some(), "the memory that it is in"),
             (is_local && variable.is_constant, "its value"),
             (is_local && variable.linkage_name.is_some(), "its linkage name"),
             (is_local && variable.is_external, "that it is external"),
             (is_local && variable.is_declaration, "that it is defined elsewhere"),
             (is_local && variable.accessibility.is_some(), "who may name it"),
-            (is_local && variable.kind == VariableKind::Constant, "that it is a named constant"),
+            (variable.kind == VariableKind::Constant, "that it is a named constant"),
             (
                 !is_local && variable.is_constant && self.binding.global_id(id).is_some(),
                 "its value: what is bound to it is said",

@@ -1,0 +1,310 @@
+//! One expression as it is written.
+
+use super::shared::Shared;
+use super::straight::plus;
+use super::{Entries, in_frames, malformed, nameless};
+use crate::emit::addr::{AddressKey, Addresses};
+use crate::emit::info::{Pending, RefForm, UnitEntry, Wanted};
+use crate::error::{Error, ErrorKind, Result};
+use crate::lower::consumer::Consumer;
+use crate::model::{Entity, Module, Node, ProcedureId, Stack, Symbol, Tree, VariableId};
+use crate::op::{Decoder, Encoder, FixupKind, Reg};
+use crate::target::{Register, SpaceId};
+
+pub(super) struct One<'l, 'm> {
+    pub(super) module: &'m Module,
+    pub(super) consumer: &'m Consumer,
+    pub(super) tree: &'l Tree<'m>,
+    /// What is written once, and the hashes of the tree's nodes.
+    pub(super) shared: Option<(&'l Shared, &'l [u64])>,
+    pub(super) encoder: Encoder<'l>,
+    pub(super) addresses: &'l mut Addresses,
+    pub(super) entries: &'l dyn Entries,
+    pub(super) stack: Stack,
+    pub(super) pending: &'l mut Vec<Pending>,
+    pub(super) has_address: &'l mut bool,
+    /// How many procedures are being written in place of calls to them.
+    pub(super) depth: u32,
+    /// The space of which the number that is being written is an address.
+    pub(super) space: SpaceId,
+    pub(super) in_frames: bool,
+    /// How many nodes want the canonical frame address that the stack begins with, if it does.
+    pub(super) initial: Option<u32>,
+    /// How many elements of the stack what is written next will have below it.
+    pub(super) above: u32,
+    /// Whether one of them is a composite that is being put together, which must not be moved.
+    pub(super) is_open: bool,
+}
+
+pub(super) type At = usize;
+
+/// How many procedures may be written in place of calls to them, each in the one before.
+pub(super) const MAX_DEPTH: u32 = 16;
+
+/// Whether so many bits are whole bytes, or the bytes that they are in are there, by the size of what they
+/// are read from.
+pub(super) fn has_bytes(has: Option<u64>, bits: u32) -> bool {
+    bits.is_multiple_of(8) || has.is_some_and(|has| has >= 8 * u64::from(bits.div_ceil(8)))
+}
+
+impl<'m> One<'_, 'm> {
+    /// Ends the expression.
+    pub(super) fn finish(self) -> Result<()> {
+        let consumer = self.consumer;
+        self.encoder.finish().map_err(|error| match error.kind() {
+            ErrorKind::CannotSay { what, .. } => consumer.cannot_say(what.clone()),
+            _ => error,
+        })
+    }
+
+    /// Calls the procedure that says what a node does, if there is one.
+    pub(super) fn call_shared(&mut self, at: At) -> bool {
+        let Some((shared, hashes)) = self.shared else { return false };
+        let Some(entry) = shared.entry(self.module, self.tree, at, hashes[at]) else { return false };
+        if entry < 1 << 16 {
+            self.encoder.call2(entry);
+        } else {
+            self.encoder.call4(entry);
+        }
+        true
+    }
+
+    pub(super) fn register(&self, reg: Reg) -> Result<Register> {
+        self.module.target.register(reg).ok_or_else(malformed)
+    }
+
+    pub(super) fn space_bits(&self, space: SpaceId) -> Result<u32> {
+        self.module.target.space(space).map(|space| space.address_bits).ok_or_else(malformed)
+    }
+
+    pub(super) fn plus(&mut self, by: i64) {
+        plus(&mut self.encoder, by);
+    }
+
+    /// Offsets by constants, added up: what they are from, and the bits.
+    pub(super) fn moved_by(&self, mut at: At) -> (At, i64) {
+        let mut bits = 0i64;
+        loop {
+            let by = match self.tree.node(at) {
+                Node::Offset(by) => by.checked_mul(8),
+                Node::BitOffset(by) => Some(by),
+                _ => return (at, bits),
+            };
+            match by.and_then(|by| bits.checked_add(by)) {
+                Some(sum) => bits = sum,
+                None => return (at, bits),
+            }
+            at = self.tree.last(at);
+        }
+    }
+
+    /// The first bit of a lane.
+    pub(super) fn lane_bit(&self, reg: Reg, lane: u32) -> Result<i64> {
+        Ok(i64::from(lane) * i64::from(self.register(reg)?.lane_bits()))
+    }
+
+    pub(super) fn pointer_to(&mut self, variable: VariableId, by: i64) -> Result<()> {
+        self.has_place(variable)?;
+        let entry = self.entries.entity(Entity::Variable(variable)).ok_or_else(nameless)?;
+        self.reach(entry)?;
+        let at = self.encoder.position() + 1;
+        self.encoder.implicit_pointer(0, by);
+        let form = RefForm::Section(self.encoder.encoding().entry_bytes());
+        self.pending.push(Pending { at, wanted: Wanted::Entry { entry, form } });
+        Ok(())
+    }
+
+    /// Refuses an entry that cannot be named by its offset in the section. DWARF 5 section 7.3.2.
+    pub(super) fn reach(&self, entry: UnitEntry) -> Result<()> {
+        if self.entries.is_in_reach(entry) {
+            return Ok(());
+        }
+        Err(self.consumer.cannot_say("an entry of another unit, from a split unit"))
+    }
+
+    /// Refuses a variable that has no entry with a place: it is of a function without code.
+    pub(super) fn has_place(&self, variable: VariableId) -> Result<()> {
+        let scope = self.module.variables.get(variable).ok_or_else(malformed)?.scope;
+        match self.module.function_of(scope) {
+            Some(function) if self.module.functions[function].address.is_none() => {
+                Err(self.consumer.cannot_say("a variable of a function that has no code"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What a procedure says, and its root.
+    pub(super) fn procedure(&self, procedure: ProcedureId) -> Result<(Tree<'m>, At)> {
+        let mut tree = Tree::default();
+        let loc = self.module.procedures.get(procedure).ok_or_else(malformed)?.loc;
+        let root = tree.read(self.module.nodes(loc)).ok_or_else(malformed)?;
+        Ok((tree, root))
+    }
+
+    /// Whether what a procedure says depends on the stack frame of who calls it.
+    pub(super) fn has_stack_slot(&self, procedure: ProcedureId, depth: u32) -> bool {
+        let Some(procedure) = self.module.procedures.get(procedure) else { return false };
+        self.module.nodes(procedure.loc).any(|node| match node {
+            Node::StackAddress(_) => true,
+            Node::Call(inner) => depth == MAX_DEPTH || self.has_stack_slot(inner, depth + 1),
+            _ => false,
+        })
+    }
+
+    /// The same for another tree, that of a procedure written in place of a call to it.
+    pub(super) fn inside<'i>(&'i mut self, tree: &'i Tree<'m>) -> Result<One<'i, 'm>> {
+        if self.depth == MAX_DEPTH {
+            return Err(self.consumer.cannot_say("procedures that call each other so deep"));
+        }
+        Ok(One {
+            module: self.module,
+            consumer: self.consumer,
+            tree,
+            shared: None,
+            encoder: self.encoder.again(),
+            addresses: &mut *self.addresses,
+            entries: self.entries,
+            stack: self.stack,
+            pending: &mut *self.pending,
+            has_address: &mut *self.has_address,
+            depth: self.depth + 1,
+            space: SpaceId::DEFAULT,
+            in_frames: self.in_frames,
+            initial: self.initial,
+            above: self.above,
+            is_open: self.is_open,
+        })
+    }
+
+    /// The size of a location that has one.
+    pub(super) fn bits(&self, at: At) -> Option<u64> {
+        self.bits_of(self.tree, at)
+    }
+
+    pub(super) fn bits_of(&self, tree: &Tree<'m>, at: At) -> Option<u64> {
+        let bits = |at: At| self.bits_of(tree, at);
+        match tree.node(at) {
+            Node::Parts(_) => {
+                tree.operands(at).iter().try_fold(0u64, |sum, &part| sum.checked_add(bits(part)?))
+            }
+            Node::Part(bits) => Some(bits),
+            Node::Overlay => bits(tree.operands(at)[0]),
+            Node::Extend { bits, count } | Node::Select { bits, count } => bits.checked_mul(count),
+            Node::Register(reg) => Some(self.module.target.register(reg)?.bits.into()),
+            Node::Lane(reg, _) | Node::PerLane(reg) => {
+                Some(self.module.target.register(reg)?.lane_bits().into())
+            }
+            Node::Implicit(bytes) => Some(8 * bytes.len() as u64),
+            Node::Value | Node::PointerTo(..) => Some(u64::from(self.module.target.address_bytes()) * 8),
+            Node::Offset(by) => bits(tree.last(at))?.checked_sub_signed(by.checked_mul(8)?),
+            Node::BitOffset(by) => bits(tree.last(at))?.checked_sub_signed(by),
+            _ => None,
+        }
+    }
+
+    /// An address that the linker fills in. One in the default space is an address to the consumer too, which
+    /// moves it as the loader does; in another, where nothing is moved, it is a constant.
+    pub(super) fn symbol(&mut self, symbol: Symbol, by: i64) {
+        let key = AddressKey { symbol: Some(symbol.0.as_u32()), addend: by as u64 };
+        *self.has_address |= self.space == SpaceId::DEFAULT;
+        let encoding = self.encoder.encoding();
+        if encoding.version < 5 || self.in_frames {
+            // The operand is the address itself.
+            let at = self.encoder.position() + 1;
+            self.pending.push(Pending { at, wanted: Wanted::Address(key) });
+            if self.space == SpaceId::DEFAULT {
+                self.encoder.addr(0);
+            } else {
+                self.encoder.const_fixed(0, encoding.address_bytes);
+            }
+            return;
+        }
+        let index = self.addresses.index(key);
+        if self.space == SpaceId::DEFAULT {
+            self.encoder.addrx(index);
+        } else {
+            self.encoder.constx(index);
+        }
+    }
+
+    /// Writes a number that is an address in a space.
+    pub(super) fn of_space<T>(&mut self, space: SpaceId, write: impl FnOnce(&mut Self) -> T) -> T {
+        let around = core::mem::replace(&mut self.space, space);
+        let written = write(self);
+        self.space = around;
+        written
+    }
+
+    pub(super) fn address_bits(&self) -> u32 {
+        u32::from(self.module.target.address_bytes()) * 8
+    }
+
+    pub(super) fn expr(&mut self, id: crate::model::ExprId) -> Result<()> {
+        let module = self.module;
+        let (expr, entities) = module.expr(id);
+        let start = self.encoder.position();
+        // What it says is the caller's affair, but the consumer has to know the operations.
+        for operation in Decoder::new(expr.bytes(), self.encoder.encoding()) {
+            let version = self.encoder.encoding().version;
+            match operation {
+                Ok(one) if self.in_frames && in_frames::is_refused(one.op.name()) => {
+                    return Err(self.refused_in_frames(one.op.row().text));
+                }
+                // Before the version that brought it, GNU may have had it.
+                Ok(one)
+                    if one.op.row().since <= version
+                        || one.op.row().std.get() != Some(one.spelling.code()) => {}
+                Ok(one) => {
+                    let what = format!("operation `{}` in a raw expression", one.op.row().text);
+                    return Err(self.consumer.cannot_say(what));
+                }
+                Err(error) => {
+                    return Err(self.consumer.cannot_say(format!("a raw expression: {}", error.kind())));
+                }
+            }
+        }
+        self.encoder.raw(expr.bytes());
+        for fixup in expr.fixups() {
+            let entity = entities[fixup.slot.0 as usize];
+            let at = start + fixup.offset as usize;
+            let form = match fixup.kind {
+                FixupKind::Entry { bytes } => RefForm::Unit(bytes),
+                FixupKind::Type { bytes } => RefForm::UnitUleb(bytes),
+                FixupKind::EntrySection => RefForm::Section(self.encoder.encoding().entry_bytes()),
+                // An index would be of another length; the section would need a relocation here.
+                FixupKind::Address => {
+                    return Err(self.consumer.cannot_say("an address in a raw expression: use `addrx`"));
+                }
+            };
+            if let Entity::Variable(variable) = entity {
+                self.has_place(variable)?;
+            }
+            let what = || Error::bad_argument(format!("slot {} stands for no entry", fixup.slot.0));
+            let entry = self.entries.entity(entity).ok_or_else(what)?;
+            self.reach(entry)?;
+            self.pending.push(Pending { at, wanted: Wanted::Entry { entry, form } });
+        }
+        Ok(())
+    }
+
+    #[cold]
+    pub(super) fn not_plain(&self, at: At) -> Error {
+        let what = match self.tree.node(at) {
+            Node::PerLane(_) => "one lane of a register, chosen by who asks".into(),
+            Node::Memory(space) => match self.module.target.space(space) {
+                Some(space) => format!("memory in space {}", space.name),
+                None => "memory in a space".into(),
+            },
+            Node::Expr(_) => "a part of what a raw expression says".into(),
+            Node::OffsetBy | Node::BitOffsetBy => "an offset known at run time".into(),
+            Node::Overlay => "an overlay whose place is known at run time".into(),
+            Node::LaneIndex => "the lane that asks".into(),
+            Node::PointerTo(..) => "a part of a pointer that does not exist".into(),
+            Node::Select { .. } => "a choice by a mask known at run time".into(),
+            Node::Parts(_) | Node::Extend { .. } => "parts of a part".into(),
+            Node::Call(_) => "a part of what a procedure says".into(),
+            _ => "a location of this kind".into(),
+        };
+        self.consumer.cannot_say(what)
+    }
+}

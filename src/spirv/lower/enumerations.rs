@@ -1,0 +1,57 @@
+//! Enumerations: section 4.3.
+
+use super::entities::{Globals, Operands};
+use crate::error::Result;
+use crate::model::{Module, StringId, TypeId};
+use crate::spirv::names::flags;
+use crate::spirv::operand::Field;
+use crate::spirv::table::Name;
+
+impl Globals<'_, '_, '_> {
+    pub(super) fn enumeration(
+        &mut self,
+        id: TypeId,
+        name: Option<StringId>,
+        of: TypeId,
+        enumerators: &[(StringId, i128)],
+        is_class: bool,
+    ) -> Result<()> {
+        let module = self.module;
+        let ty = &module.types[id];
+        let who = |module: &Module| (module.at_type(id), module.called(id));
+        let mut operands = Operands::new();
+        operands.push((Field::Name, self.name(name)?));
+        operands.push((Field::UnderlyingType, self.type_word(Some(of), who)?));
+        operands.extend(self.place(ty.line, ty.unit));
+        operands.push((Field::Scope, self.scope(ty.scope, who)?));
+        let bits = ty.bits.filter(|&bits| bits != 0).unwrap_or_else(|| {
+            let what = format!("{}: that its size is not known; 32 bits are said", module.called(id));
+            self.writer.leave_out(module.at_type(id), what);
+            32
+        });
+        operands.push((Field::Size, self.number(bits, who)?));
+        operands.push((Field::Flags, if is_class { flags::ENUM_CLASS } else { 0 }.into()));
+        let mut said = Vec::new();
+        // Of a negative one the bits of its two's complement, which of a wider type are another number.
+        let is_narrow = module.types[of].bits.is_none_or(|bits| bits <= 32);
+        for &(name, value) in enumerators {
+            let negative = i32::try_from(value).ok().filter(|_| is_narrow).map(|value| value as u32);
+            match negative.or_else(|| u32::try_from(value).ok()) {
+                Some(value) => said.push((name, value)),
+                None => {
+                    let (name, ty) = (module.string(name), module.called(id));
+                    let what = format!("{ty}: its enumerator `{name}`: {value} does not fit 32 bits");
+                    self.writer.leave_out(module.at_type(id), what);
+                }
+            }
+        }
+        self.room(&mut said, 13, 2, |module| {
+            (module.at_type(id), format!("{}: its enumerators", module.called(id)))
+        });
+        for (name, value) in said {
+            operands.push((Field::Value, self.writer.constant(value.into())?.into()));
+            operands.push((Field::EnumeratorName, self.name(Some(name))?));
+        }
+        self.define(id, Name::TypeEnum, &operands)
+    }
+}

@@ -1,0 +1,80 @@
+//! Vectors and matrices, and what is said as an array of them: section 4.3.
+
+use super::entities::Globals;
+use crate::error::Result;
+use crate::model::{Module, TypeId, TypeKind};
+use crate::spirv::mode::Vectors;
+use crate::spirv::operand::Field;
+use crate::spirv::table::Name;
+
+impl Globals<'_, '_, '_> {
+    /// What a `DebugTypeVector` is of, and how many elements it has; `None` where the mode has no such vector.
+    fn as_vector(&self, of: TypeId, count: u64) -> Option<(TypeId, u32)> {
+        let literal = u32::try_from(count).ok()?;
+        match self.writer.mode.vector {
+            Vectors::Any => Some((of, literal)),
+            Vectors::Short if (1..=4).contains(&count) => Some((self.stand_ins.basic(of)?, literal)),
+            Vectors::Short => None,
+        }
+    }
+
+    pub(super) fn vector(&mut self, id: TypeId, of: TypeId, count: u64) -> Result<()> {
+        match self.as_vector(of, count) {
+            Some((base, literal)) => {
+                if base != of {
+                    self.leave_of_type(id, &format!("that its elements are {}", self.module.called(of)));
+                }
+                let who = |module: &Module| (module.at_type(id), module.called(id));
+                let base = self.type_word(Some(base), who)?;
+                let operands = [(Field::BaseType, base), (Field::ComponentCount, literal.into())];
+                self.define(id, Name::TypeVector, &operands)
+            }
+            None => self.as_array(id, of, count, &format!("a vector of {count} elements"), "an array"),
+        }
+    }
+
+    /// A matrix: where there are none, and of what is said as no vector, an array, which has the same bits.
+    pub(super) fn matrix(
+        &mut self,
+        id: TypeId,
+        vector: TypeId,
+        count: u64,
+        is_column_major: bool,
+    ) -> Result<()> {
+        let is_vector = match self.module.types[vector].kind {
+            TypeKind::Vector { of, count } => self.as_vector(of, count).is_some(),
+            _ => false,
+        };
+        match u32::try_from(count) {
+            Ok(literal) if is_vector && self.writer.is_shader() => {
+                let who = |module: &Module| (module.at_type(id), module.called(id));
+                let operands = [
+                    (Field::VectorType, self.type_word(Some(vector), who)?),
+                    (Field::VectorCount, literal.into()),
+                    (Field::ColumnMajor, self.writer.boolean(is_column_major)?.into()),
+                ];
+                self.define(id, Name::TypeMatrix, &operands)
+            }
+            _ => {
+                let vectors = if is_column_major { "columns" } else { "rows" };
+                self.as_array(
+                    id,
+                    vector,
+                    count,
+                    &format!("a matrix of {count} {vectors}"),
+                    "an array of them",
+                )
+            }
+        }
+    }
+
+    /// Something that has `count` elements, as an array of them.
+    fn as_array(&mut self, id: TypeId, of: TypeId, count: u64, what: &str, array: &str) -> Result<()> {
+        self.leave_of_type(id, &format!("that it is {what}; it is said as {array}"));
+        let who = |module: &Module| (module.at_type(id), module.called(id));
+        let base = self.type_word(Some(of), who)?;
+        let count = self.fixed_count(id, count)?;
+        let operands = [(Field::BaseType, base), (Field::ComponentCount, count)];
+        self.define(id, Name::TypeArray, &operands)
+    }
+}

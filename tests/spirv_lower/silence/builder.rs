@@ -1,0 +1,95 @@
+//! Whether each method of the builder is called here, or is about what is not listed.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// What says nothing of a program by itself.
+const NOT_SAID: &[&str] = &["Builder::finish", "Builder::macros"];
+
+/// What goes on with something, of which more is said then.
+const GOES_ON: &str = "Builder::describe_";
+
+/// What is about machine code: pcs, rows, and where variables and frames are in registers and memory.
+const MACHINE_CODE: &[&str] = &[
+    "Builder::symbol",
+    "Builder::expr",
+    "Builder::procedure",
+    "Builder::row",
+    "Builder::entry_pc",
+    "FunctionBuilder::code",
+    "FunctionBuilder::address",
+    "FunctionBuilder::stack_base",
+    "FunctionBuilder::scaling",
+    "LabelBuilder::at",
+    "CallBuilder::",
+    "ArgumentBuilder::",
+    "VariableBuilder::live",
+    "VariableBuilder::live_in",
+    "VariableBuilder::always",
+    "Builder::frame",
+    "FrameBuilder::",
+    "LanesBuilder::",
+    "ControlFlow::",
+    "Builder::control_flow",
+];
+
+/// Methods of types that say something, as `Type::method`, of a file or of all in a folder.
+fn methods(path: &Path, all: &mut BTreeSet<String>) {
+    if path.is_dir() {
+        for entry in fs::read_dir(path).expect("is there") {
+            methods(&entry.expect("is there").path(), all);
+        }
+        return;
+    }
+    let mut of = String::new();
+    for line in fs::read_to_string(path).expect("is text").lines() {
+        if line.starts_with("impl") && line.ends_with('{') && !line.contains(" for ") {
+            let name = line.trim_start_matches("impl<'a>").trim_start_matches("impl").trim_start();
+            of = name.split(['<', ' ']).next().unwrap_or_default().to_owned();
+        }
+        // What is only asked says nothing.
+        if let Some(method) = line.strip_prefix("    pub fn ").filter(|method| !method.contains("(&self")) {
+            let name = method.split(['(', '<']).next().unwrap_or_default();
+            all.insert(format!("{of}::{name}"));
+        }
+    }
+}
+
+/// Names of calls, as they are in the files here.
+fn called() -> BTreeSet<String> {
+    let texts = [
+        include_str!("bound.rs"),
+        include_str!("functions.rs"),
+        include_str!("members.rs"),
+        include_str!("scopes.rs"),
+        include_str!("templates.rs"),
+        include_str!("types.rs"),
+        include_str!("units.rs"),
+        include_str!("variables.rs"),
+    ];
+    let quoted = texts.iter().flat_map(|text| text.split('"').skip(1).step_by(2));
+    let names = quoted.filter_map(|text| text.split(", ").next().filter(|name| name.contains("::")));
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn every_method_is_called() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut all = BTreeSet::new();
+    methods(&root.join("src/build"), &mut all);
+    methods(&root.join("src/spirv/binding.rs"), &mut all);
+    let is_about_machine_code =
+        |name: &str| MACHINE_CODE.iter().any(|it| *it == name || it.ends_with("::") && name.starts_with(it));
+    let is_known = |name: &&String| {
+        name.ends_with("::new")
+            || NOT_SAID.contains(&&***name)
+            || name.starts_with(GOES_ON)
+            || is_about_machine_code(name)
+    };
+    let called = called();
+    let missing: Vec<_> = all.iter().filter(|name| !is_known(name) && !called.contains(*name)).collect();
+    assert!(missing.is_empty(), "{missing:#?}");
+    let unknown: Vec<_> = called.iter().filter(|name| !all.contains(*name)).collect();
+    assert!(unknown.is_empty(), "{unknown:#?}");
+}

@@ -1,0 +1,194 @@
+//! Functions.
+
+use eitri::build::Template;
+use eitri::model::{Accessibility, Defaulted, DescribedCalls, FunctionId, Loc, Virtuality};
+
+use super::{Call, Owner, nothing_is_lost};
+use crate::said::Case;
+
+pub const OWNERS: &[Owner<FunctionId>] = &[
+    Owner::new("a function", |case| case.function("f")),
+    Owner::new("a function without code", |case| case.m.function(case.unit, "f").unwrap().id()),
+    Owner::new("a declaration", |case| case.m.function_declaration(case.unit, "f").unwrap().id()),
+    Owner::new("a declaration that is defined", |case| {
+        let declared = case.m.function_declaration(case.unit, "f").unwrap().id();
+        case.m.function_definition(case.unit, declared).unwrap();
+        declared
+    }),
+    Owner::new("a definition", |case| {
+        let declared = case.m.function_declaration(case.unit, "f").unwrap().id();
+        case.m.function_definition(case.unit, declared).unwrap().code("f", 0x100).id()
+    }),
+    Owner::new("a member function", |case| {
+        let class = case.m.class(case.unit, Some("C"), 4).unwrap();
+        case.m.function_declaration(class, "f").unwrap().id()
+    }),
+    Owner::new("a member function that is defined in its class", |case| {
+        let class = case.m.class(case.unit, Some("C"), 4).unwrap();
+        case.m.function(class, "f").unwrap().code("f", 0x100).id()
+    }),
+    Owner::new("a member function of an incomplete class", |case| {
+        let class = case.m.incomplete(case.unit, eitri::model::CompositeKind::Class, "C").unwrap();
+        case.m.function_declaration(class, "f").unwrap().id()
+    }),
+];
+
+pub const CALLS: &[Call<FunctionId>] = &[
+    Call::new("FunctionBuilder::linkage_name", 2, |case, f, way| {
+        let names = [None, Some("_f"), Some("_g")];
+        if let Some(name) = names[way] {
+            case.m.describe_function(f)?.linkage_name(name);
+        }
+        Ok(())
+    }),
+    Call::new("FunctionBuilder::returns", 2, |case, f, way| {
+        let types = [None, Some(case.int()), Some(case.uint())];
+        if let Some(ty) = types[way] {
+            case.m.describe_function(f)?.returns(ty)?;
+        }
+        Ok(())
+    }),
+    Call::new("FunctionBuilder::declared", 3, |case, f, way| {
+        let other = case.m.file(case.unit, "b.h", None)?;
+        let lines = [None, Some((case.file, 3)), Some((case.file, 4)), Some((other, 3))];
+        if let Some((file, line)) = lines[way] {
+            case.m.describe_function(f)?.declared(file, line);
+        }
+        Ok(())
+    }),
+    Call::new("FunctionBuilder::declared_at", 1, |case, f, way| {
+        let line = case.line(3, 1 + way as u32);
+        case.m.describe_function(f)?.declared_at(line);
+        Ok(())
+    }),
+    Call::new("FunctionBuilder::body_line", 2, |case, f, way| {
+        let file = case.file;
+        case.m.describe_function(f)?.declared(file, 3).body_line([0, 4, 5][way]);
+        Ok(())
+    })
+    .of("where its body begins"),
+    flag!("FunctionBuilder::external", describe_function, external),
+    // A kernel is seen outside of its unit.
+    Call::new("FunctionBuilder::kernel", 1, |case, f, way| {
+        let mut f = case.m.describe_function(f)?;
+        f.external();
+        if way == 1 {
+            f.kernel();
+        }
+        Ok(())
+    }),
+    Call::new("FunctionBuilder::kernel, which is an entry point", 1, |case, f, way| {
+        case.binding.function(f, crate::said::MAIN);
+        let mut f = case.m.describe_function(f)?;
+        f.external();
+        if way == 1 {
+            f.kernel();
+        }
+        Ok(())
+    }),
+    flag!("FunctionBuilder::variadic", describe_function, variadic),
+    flag!("FunctionBuilder::noreturn", describe_function, noreturn),
+    flag!("FunctionBuilder::main", describe_function, main),
+    Call::new("FunctionBuilder::convention", 2, |case, f, way| {
+        let numbers = [None, Some(2), Some(3)];
+        if let Some(number) = numbers[way] {
+            case.m.describe_function(f)?.convention(number);
+        }
+        Ok(())
+    })
+    .of("how it is called"),
+    flag!("FunctionBuilder::declared_inline", describe_function, declared_inline),
+    Call::new("FunctionBuilder::accessibility", 3, |case, f, way| {
+        if let Some(access) = access(way) {
+            case.m.describe_function(f)?.accessibility(access);
+        }
+        Ok(())
+    }),
+    Call::new("FunctionBuilder::virtuality", 2, |case, f, way| {
+        let ways = [None, Some(Virtuality::Virtual), Some(Virtuality::Pure)];
+        if let Some(virtuality) = ways[way] {
+            case.m.describe_function(f)?.virtuality(virtuality);
+        }
+        Ok(())
+    })
+    .of("that it is virtual"),
+    flag!("FunctionBuilder::explicit", describe_function, explicit),
+    flag!("FunctionBuilder::deleted", describe_function, deleted),
+    Call::new("FunctionBuilder::defaulted", 2, |case, f, way| {
+        let ways = [None, Some(Defaulted::InClass), Some(Defaulted::OutOfClass)];
+        if let Some(defaulted) = ways[way] {
+            case.m.describe_function(f)?.defaulted(defaulted);
+        }
+        Ok(())
+    })
+    .of("that it is defaulted"),
+    Call::new("FunctionBuilder::object_pointer", 2, |case, f, way| {
+        let int = case.int();
+        let all = [case.m.parameter(f, "one", int)?.id(), case.m.parameter(f, "other", int)?.id()];
+        if let Some(&this) = way.checked_sub(1).and_then(|index| all.get(index)) {
+            case.m.describe_function(f)?.object_pointer(this)?;
+        }
+        Ok(())
+    })
+    .of("which parameter is its object"),
+    Call::new("FunctionBuilder::template", 2, |case, f, way| {
+        let types = [None, Some(case.int()), Some(case.uint())];
+        if let Some(ty) = types[way] {
+            case.m.describe_function(f)?.template(Template::ty("T", Some(ty)))?;
+        }
+        Ok(())
+    })
+    .of("the parameters of the template"),
+    Call::new("FunctionBuilder::describes", 3, |case, f, way| {
+        let ways =
+            [None, Some(DescribedCalls::Tail), Some(DescribedCalls::All), Some(DescribedCalls::Source)];
+        if let Some(calls) = ways[way] {
+            case.m.describe_function(f)?.describes(calls);
+        }
+        Ok(())
+    })
+    .of("which of its calls are described"),
+    Call::new("FunctionBuilder::frame_base", 1, |case, f, way| {
+        let reg = case.m.target().register_named("s32")?;
+        if way == 1 {
+            case.m.describe_function(f)?.frame_base(&Loc::register(reg))?;
+        }
+        Ok(())
+    }),
+    Call::new("FunctionBuilder::static_link", 1, |case, f, way| {
+        let reg = case.m.target().register_named("s32")?;
+        if way == 1 {
+            case.m.describe_function(f)?.static_link(&Loc::register(reg))?;
+        }
+        Ok(())
+    }),
+];
+
+/// Who may name something.
+pub fn access(way: usize) -> Option<Accessibility> {
+    [None, Some(Accessibility::Public), Some(Accessibility::Protected), Some(Accessibility::Private)][way]
+}
+
+#[test]
+fn of_functions() {
+    nothing_is_lost(OWNERS, CALLS);
+}
+
+/// Which function it is: what is defined, declared, a member, and where.
+#[test]
+fn kinds_of_functions() {
+    let kind: fn(&mut Case, (), usize) -> eitri::Result<()> = |case, (), way| {
+        // Whether there is code is not said, so that two of them are alike.
+        let owners =
+            OWNERS.iter().filter(|owner| !["a function without code", "a definition"].contains(&owner.name));
+        if let Some(owner) = way.checked_sub(1).and_then(|index| owners.clone().nth(index)) {
+            (owner.make)(case);
+        }
+        Ok(())
+    };
+    let (function, declaration, definition) =
+        ("Builder::function", "Builder::function_declaration", "Builder::function_definition");
+    for name in [function, declaration, definition] {
+        nothing_is_lost(&super::NOTHING, &[Call::new(name, 6, kind)]);
+    }
+}

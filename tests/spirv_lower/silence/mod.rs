@@ -1,0 +1,173 @@
+//! Nothing is lost in silence: what is described is in the words of the module, or it is listed.
+//!
+//! Each call of the builder is made, of all that it can be made of, with each of its values and without. Where two
+//! descriptions are not the same, the words say other things, or the lists do; so in every mode.
+
+/// A call without arguments.
+macro_rules! flag {
+    ($name:literal, $describe:ident, $method:ident) => {
+        Call::new($name, 1, |case, id, way| {
+            if way == 1 {
+                case.m.$describe(id)?.$method();
+            }
+            Ok(())
+        })
+    };
+}
+
+mod bound;
+mod builder;
+mod functions;
+mod members;
+mod scopes;
+mod templates;
+mod types;
+mod units;
+mod variables;
+
+use eitri::Result;
+use eitri::spirv::{Mode, Set, read};
+
+use crate::said::{Case, Described, line, lines};
+
+/// Something that can be said in some ways, of which 0 is not to say it.
+pub struct Call<T> {
+    /// The method, with its type.
+    pub name: &'static str,
+    pub ways: usize,
+    pub say: fn(&mut Case, T, usize) -> Result<()>,
+    /// What is listed where all of it is left out, whatever is said of it.
+    pub whole: Option<&'static str>,
+}
+
+impl<T> Call<T> {
+    pub const fn new(name: &'static str, ways: usize, say: fn(&mut Case, T, usize) -> Result<()>) -> Self {
+        Self { name, ways, say, whole: None }
+    }
+
+    /// The same of something that is left out whole, for which there is this in the list.
+    pub const fn of(self, whole: &'static str) -> Self {
+        Self { whole: Some(whole), ..self }
+    }
+}
+
+/// Something of which more can be said.
+pub struct Owner<T> {
+    pub name: &'static str,
+    pub make: fn(&mut Case) -> T,
+    /// As that of a call.
+    pub whole: Option<&'static str>,
+}
+
+impl<T> Owner<T> {
+    pub const fn new(name: &'static str, make: fn(&mut Case) -> T) -> Self {
+        Self { name, make, whole: None }
+    }
+
+    pub const fn of(self, whole: &'static str) -> Self {
+        Self { whole: Some(whole), ..self }
+    }
+}
+
+/// What there is of nothing else.
+pub const NOTHING: [Owner<()>; 1] = [Owner::new("", |_| ())];
+
+/// Every form that is written.
+fn modes() -> [Mode; 6] {
+    [
+        Mode::exact(Set::OpenCl),
+        Mode::exact(Set::Shader),
+        Mode::exact(Set::Shader101),
+        Mode::validating(Set::OpenCl),
+        Mode::validating(Set::Shader),
+        Mode::translator(),
+    ]
+}
+
+/// What comes of a description.
+#[derive(PartialEq)]
+struct Outcome {
+    /// What is said, without the ids; before the functions, in any order.
+    globals: Vec<String>,
+    body: Vec<String>,
+    left: Vec<String>,
+}
+
+impl Outcome {
+    fn new(described: &Described, mode: &Mode) -> Self {
+        let attached = described.attached(mode).expect("is attached");
+        let left = attached.left_out.iter().map(ToString::to_string).collect();
+        let facts = read(&attached.words).expect("reads");
+        let mut globals = lines(&facts);
+        globals.sort_unstable();
+        let end = facts.layout().globals_end();
+        let mut said: Vec<_> =
+            facts.iter().filter(|it| it.at >= end).map(|it| (it.at, line(&facts, &it))).collect();
+        // The module's own are where they are, and lines, which have no ids.
+        let own = facts.layout().words().instructions().filter(|it| it.at >= end && it.opcode() != 12);
+        said.extend(own.map(|it| match it.opcode() {
+            opcode @ (8 | 317) => (it.at, format!("{opcode} {:?}", &it.operands().get(1..))),
+            opcode => (it.at, opcode.to_string()),
+        }));
+        said.sort_unstable();
+        Self { globals, body: said.into_iter().map(|(_, line)| line).collect(), left }
+    }
+
+    fn lists(&self, whole: Option<&str>) -> bool {
+        whole.is_some_and(|whole| self.left.iter().any(|it| it.contains(whole)))
+    }
+}
+
+/// That each call of each owner makes a difference.
+#[track_caller]
+pub fn nothing_is_lost<T>(owners: &[Owner<T>], calls: &[Call<T>]) {
+    let mut lost = Vec::new();
+    for call in calls {
+        let mut is_made = false;
+        for owner in owners {
+            // What cannot be described is not.
+            let described: Vec<_> = (0..=call.ways).filter_map(|way| describe(owner, call, way)).collect();
+            for (one, other) in pairs(described.len()) {
+                if described[one].1 == described[other].1 {
+                    continue;
+                }
+                is_made = true;
+                let is_lost = |mode: &Mode| {
+                    let all = [one, other].map(|index| Outcome::new(&described[index].1, mode));
+                    let is_whole = all.iter().all(|it| it.lists(call.whole) || it.lists(owner.whole));
+                    all[0] == all[1] && !is_whole
+                };
+                let modes: Vec<_> = modes().iter().filter(|mode| is_lost(mode)).map(called).collect();
+                if !modes.is_empty() {
+                    let ways = [described[one].0, described[other].0];
+                    lost.push(format!(
+                        "{}, of {}: {ways:?} are the same, {}",
+                        call.name,
+                        owner.name,
+                        modes.join(", ")
+                    ));
+                }
+            }
+        }
+        assert!(is_made, "{} makes no difference to what is described", call.name);
+    }
+    assert!(lost.is_empty(), "{} are lost: {lost:#?}", lost.len());
+}
+
+/// Each two of so many.
+fn pairs(count: usize) -> impl Iterator<Item = (usize, usize)> {
+    (1..count).flat_map(|one| (0..one).map(move |other| (other, one)))
+}
+
+fn called(mode: &Mode) -> String {
+    format!("{} {}", mode.name, mode.set.name().replace("NonSemantic.", ""))
+}
+
+/// A description with what a call says in a way, if it can be said.
+fn describe<T>(owner: &Owner<T>, call: &Call<T>, way: usize) -> Option<(usize, Described)> {
+    let mut case = Case::new();
+    let of = (owner.make)(&mut case);
+    (call.say)(&mut case, of, way).ok()?;
+    let module = case.m.finish().ok()?;
+    Some((way, Described { module, binding: case.binding }))
+}

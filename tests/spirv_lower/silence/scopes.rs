@@ -1,0 +1,250 @@
+//! Namespaces, blocks, inlined calls; what has its name in another scope; labels.
+
+use eitri::model::{FunctionId, Imported, ScopeId, SourceLine};
+
+use super::{Call, NOTHING, Owner, nothing_is_lost};
+use crate::said::Case;
+
+/// A function with a block, and where it was inlined.
+fn inlined(case: &mut Case) -> (FunctionId, ScopeId, ScopeId) {
+    let callee = case.m.function(case.unit, "callee").unwrap().id();
+    let block = case.m.block(callee, &[]).unwrap();
+    let caller = case.function("caller");
+    let line = SourceLine { file: case.file, line: 9, column: 0 };
+    (callee, block, case.m.inlined(caller, callee, &[], line).unwrap())
+}
+
+const OWNERS: &[Owner<ScopeId>] = &[
+    Owner::new("a namespace", |case| case.m.namespace(case.unit, "n").unwrap()),
+    Owner::new("an inline namespace", |case| case.m.inline_namespace(case.unit, "n").unwrap()),
+    Owner::new("a namespace without a name", |case| case.m.anonymous_namespace(case.unit).unwrap()),
+    Owner::new("a block", |case| {
+        let f = case.function("f");
+        case.m.block(f, &[]).unwrap()
+    }),
+    Owner::new("an inlined call", |case| inlined(case).2),
+    Owner::new("a block of an inlined call", |case| {
+        let (_, block, call) = inlined(case);
+        case.m.inlined_block(call, block, &[]).unwrap()
+    }),
+    Owner::new("a block of an inlined call alone", |case| {
+        let (.., call) = inlined(case);
+        case.m.block(call, &[]).unwrap()
+    })
+    .of("an inlined block that is the instance of none"),
+];
+
+const CALLS: &[Call<ScopeId>] = &[
+    Call::new("Builder::begins", 4, |case, scope, way| {
+        let other = case.m.file(case.unit, "b.h", None)?;
+        let lines =
+            [(case.file, 3, 0), (case.file, 3, 0), (case.file, 3, 1), (case.file, 4, 0), (other, 3, 0)];
+        if way > 0 {
+            let (file, line, column) = lines[way];
+            case.m.begins(scope, SourceLine { file, line, column })?;
+        }
+        Ok(())
+    })
+    .of("where it begins"),
+    Call::new("Builder::discriminator", 2, |case, scope, way| {
+        if way > 0 {
+            case.m.discriminator(scope, way as u32)?;
+        }
+        Ok(())
+    })
+    .of("discriminator"),
+];
+
+#[test]
+fn of_scopes() {
+    nothing_is_lost(OWNERS, CALLS);
+}
+
+type Say = fn(&mut Case, (), usize) -> eitri::Result<()>;
+
+#[test]
+fn kinds_of_scopes() {
+    let namespace: Say = |case, (), way| {
+        match way {
+            0 => return Ok(()),
+            1 => case.m.namespace(case.unit, "n")?,
+            2 => case.m.namespace(case.unit, "o")?,
+            3 => case.m.inline_namespace(case.unit, "n")?,
+            4 => case.m.anonymous_namespace(case.unit)?,
+            _ => {
+                let around = case.m.namespace(case.unit, "o")?;
+                case.m.namespace(around, "n")?
+            }
+        };
+        Ok(())
+    };
+    let block: Say = |case, (), way| {
+        let f = case.function("f");
+        let mut around = case.m.block(f, &[])?;
+        for _ in 0..way {
+            around = case.m.block(around, &[])?;
+        }
+        Ok(())
+    };
+    let call: Say = |case, (), way| {
+        let callees = [case.m.function(case.unit, "one")?.id(), case.m.function(case.unit, "other")?.id()];
+        let (f, g, other) = (case.function("f"), case.function("g"), case.m.file(case.unit, "b.h", None)?);
+        let at = SourceLine { file: case.file, line: 9, column: 0 };
+        let calls = [
+            (f, 0, at),
+            (f, 1, at),
+            (g, 0, at),
+            (f, 0, SourceLine { line: 8, ..at }),
+            (f, 0, SourceLine { column: 1, ..at }),
+            (f, 0, SourceLine { file: other, ..at }),
+        ];
+        if let Some(&(caller, callee, line)) = way.checked_sub(1).and_then(|index| calls.get(index)) {
+            case.m.inlined(caller, callees[callee], &[], line)?;
+        }
+        Ok(())
+    };
+    let inner: Say = |case, (), way| {
+        let (_, block, call) = inlined(case);
+        match way {
+            0 => return Ok(()),
+            1 => case.m.inlined_block(call, block, &[])?,
+            _ => case.m.block(call, &[])?,
+        };
+        Ok(())
+    };
+    for name in ["Builder::namespace", "Builder::inline_namespace", "Builder::anonymous_namespace"] {
+        nothing_is_lost(&NOTHING, &[Call::new(name, 5, namespace)]);
+    }
+    nothing_is_lost(
+        &NOTHING,
+        &[
+            Call::new("Builder::block", 3, block),
+            Call::new("Builder::inlined", 6, call),
+            Call::new("Builder::inlined_block", 2, inner),
+        ],
+    );
+}
+
+/// What has names of others.
+const PLACES: &[Owner<ScopeId>] = &[
+    Owner::new("a block", |case| {
+        let f = case.function("f");
+        case.m.block(f, &[]).unwrap()
+    }),
+    Owner::new("a namespace", |case| case.m.namespace(case.unit, "in").unwrap()),
+    Owner::new("an inlined call", |case| inlined(case).2),
+];
+
+const NAMES: &[Call<ScopeId>] = &[
+    Call::new("Builder::import", 7, |case, scope, way| {
+        let (int, a) = (case.int(), case.m.namespace(case.unit, "a")?);
+        let (f, v) = (case.m.function_declaration(a, "g")?.id(), case.m.extern_variable(a, "v", int)?.id());
+        let (s, b) = (case.m.structure(case.unit, Some("S"), 4)?, case.m.namespace(case.unit, "b")?);
+        let all = [
+            None,
+            Some(Imported::Function(f)),
+            Some(Imported::Variable(v)),
+            Some(Imported::Type(s)),
+            Some(Imported::Namespace(a)),
+            Some(Imported::AllOf(a)),
+            Some(Imported::Namespace(b)),
+            Some(Imported::AllOf(b)),
+        ];
+        if let Some(what) = all[way] {
+            case.m.import(scope, what)?;
+        }
+        Ok(())
+    }),
+    Call::new("ImportBuilder::name", 2, |case, scope, way| {
+        let a = case.m.namespace(case.unit, "a")?;
+        let mut import = case.m.import(scope, Imported::Namespace(a))?;
+        if let Some(name) = [None, Some("b"), Some("c")][way] {
+            import.name(name)?;
+        }
+        Ok(())
+    })
+    .of("the import of"),
+    Call::new("ImportBuilder::declared", 3, |case, scope, way| {
+        let (a, other) = (case.m.namespace(case.unit, "a")?, case.m.file(case.unit, "b.h", None)?);
+        let lines = [None, Some((case.file, 3)), Some((case.file, 4)), Some((other, 3))];
+        let mut import = case.m.import(scope, Imported::AllOf(a))?;
+        if let Some((file, line)) = lines[way] {
+            import.declared(file, line)?;
+        }
+        Ok(())
+    })
+    .of("the import of"),
+    Call::new("ImportBuilder::declared_at", 1, |case, scope, way| {
+        let (a, line) = (case.m.namespace(case.unit, "a")?, case.line(3, 1 + way as u32));
+        case.m.import(scope, Imported::AllOf(a))?.declared_at(line)?;
+        Ok(())
+    })
+    .of("the import of"),
+    Call::new("Builder::label", 2, |case, scope, way| {
+        if let Some(name) = [None, Some("again"), Some("done")][way] {
+            case.m.label(scope, name)?;
+        }
+        Ok(())
+    }),
+    Call::new("LabelBuilder::declared", 2, |case, scope, way| {
+        let file = case.file;
+        let mut label = case.m.label(scope, "again")?;
+        if way > 0 {
+            label.declared(file, way as u32)?;
+        }
+        Ok(())
+    })
+    .of("the label `again`"),
+    Call::new("LabelBuilder::declared_at", 1, |case, scope, way| {
+        let line = case.line(3, 1 + way as u32);
+        case.m.label(scope, "again")?.declared_at(line)?;
+        Ok(())
+    })
+    .of("the label `again`"),
+    Call::new("Builder::call", 2, |case, scope, way| {
+        for pc in 0..way {
+            case.m.call(scope)?.at(4 * pc as u64)?;
+        }
+        Ok(())
+    }),
+    Call::new("CallBuilder::calls", 1, |case, scope, way| {
+        let f = case.m.function_declaration(case.unit, "g")?.id();
+        let mut call = case.m.call(scope)?;
+        call.at(0)?;
+        if way > 0 {
+            call.calls(f)?;
+        }
+        Ok(())
+    })
+    .of("of its calls"),
+    Call::new("CallBuilder::tail", 1, |case, scope, way| {
+        let mut call = case.m.call(scope)?;
+        call.at(0)?;
+        if way > 0 {
+            call.tail();
+        }
+        Ok(())
+    })
+    .of("of its calls"),
+    Call::new("CallBuilder::line", 1, |case, scope, way| {
+        let line = case.line(3, 1);
+        let mut call = case.m.call(scope)?;
+        call.at(0)?;
+        if way > 0 {
+            call.line(line)?;
+        }
+        Ok(())
+    })
+    .of("of its calls"),
+    Call::new("Builder::lanes", 1, |case, scope, way| {
+        if way > 0 {
+            case.m.lanes(scope)?;
+        }
+        Ok(())
+    }),
+];
+
+#[test]
+fn of_names() {
+    nothing_is_lost(PLACES, NAMES);
+}

@@ -1,0 +1,288 @@
+//! What types there are.
+
+use eitri::build::Extent;
+use eitri::model::{BaseEncoding, CompositeKind, PointerKind, Qualifier, Val};
+use eitri::target::SpaceId;
+
+use super::variables::memory;
+use super::{Call, NOTHING, nothing_is_lost};
+
+const KINDS: &[Call<()>] = &[
+    Call::new("Builder::base_type", 4, |case, (), way| {
+        let encoding = BaseEncoding::Signed;
+        match way {
+            0 => return Ok(()),
+            1 => case.m.base_type(case.unit, "int", encoding, 32)?,
+            2 => case.m.base_type(case.unit, "int", encoding, 16)?,
+            3 => case.m.base_type(case.unit, "long", encoding, 32)?,
+            _ => case.m.base_type(case.unit, "int", BaseEncoding::Unsigned, 32)?,
+        };
+        Ok(())
+    }),
+    Call::new("Builder::base_type, of each encoding", ENCODINGS.len() - 1, |case, (), way| {
+        case.m.base_type(case.unit, "T", ENCODINGS[way], 32)?;
+        Ok(())
+    }),
+    Call::new("Builder::pointer", 1, |case, (), way| {
+        let int = case.int();
+        case.m.pointer(case.unit, [None, Some(int)][way])?;
+        Ok(())
+    }),
+    Call::new("Builder::pointer_into", 5, |case, (), way| {
+        let int = case.int();
+        case.m.pointer_into(case.unit, Some(int), SpaceId([0, 1, 2, 3, 5, 6][way]))?;
+        Ok(())
+    }),
+    Call::new("Builder::reference", 1, |case, (), way| {
+        let int = case.int();
+        match way {
+            0 => case.m.pointer(case.unit, Some(int))?,
+            _ => case.m.reference(case.unit, int)?,
+        };
+        Ok(())
+    }),
+    Call::new("Builder::rvalue_reference", 1, |case, (), way| {
+        let int = case.int();
+        match way {
+            0 => case.m.reference(case.unit, int)?,
+            _ => case.m.rvalue_reference(case.unit, int)?,
+        };
+        Ok(())
+    }),
+    // One into a space of which the memory is not said may have the storage class of one of which it is.
+    Call::new("Builder::pointer_of", 23, |case, (), way| {
+        let (int, spaces) = (case.int(), [0, 1, 2, 3, 5, 6]);
+        let (space, memory) = (SpaceId(spaces[way / 4]), memory(1 + way % 4));
+        case.m.pointer_of(case.unit, PointerKind::Pointer, Some(int), space, memory)?;
+        Ok(())
+    }),
+    Call::new("Builder::pointer_of, a structure", 23, |case, (), way| {
+        let (s, spaces) = (case.m.structure(case.unit, Some("S"), 4)?, [0, 1, 2, 3, 5, 6]);
+        let (space, memory) = (SpaceId(spaces[way / 4]), memory(1 + way % 4));
+        case.m.pointer_of(case.unit, PointerKind::Pointer, Some(s), space, memory)?;
+        Ok(())
+    })
+    .of("it is said to be an address"),
+    Call::new("Builder::member_pointer", 3, |case, (), way| {
+        let (int, uint) = (case.int(), case.uint());
+        let classes = [case.m.class(case.unit, Some("A"), 4)?, case.m.class(case.unit, Some("B"), 4)?];
+        let all = [None, Some((classes[0], int)), Some((classes[1], int)), Some((classes[0], uint))];
+        if let Some((class, to)) = all[way] {
+            case.m.member_pointer(case.unit, class, to)?;
+        }
+        Ok(())
+    }),
+    Call::new("Builder::unspecified_type", 2, |case, (), way| {
+        if let Some(name) = [None, Some("A"), Some("B")][way] {
+            case.m.unspecified_type(case.unit, name)?;
+        }
+        Ok(())
+    }),
+    Call::new("Builder::typedef", 4, |case, (), way| {
+        let (int, uint) = (case.int(), case.uint());
+        let all = [
+            None,
+            Some(("A", None)),
+            Some(("A", Some(int))),
+            Some(("B", Some(int))),
+            Some(("A", Some(uint))),
+        ];
+        if let Some((name, of)) = all[way] {
+            case.m.typedef(case.unit, name, of)?;
+        }
+        Ok(())
+    }),
+    Call::new("Builder::qualified", 6, |case, (), way| {
+        use Qualifier::{Atomic, Const, Restrict, Volatile};
+        let (int, uint) = (case.int(), case.uint());
+        let all = [
+            None,
+            Some((Const, Some(int))),
+            Some((Volatile, Some(int))),
+            Some((Restrict, Some(int))),
+            Some((Atomic, Some(int))),
+            Some((Const, Some(uint))),
+            Some((Const, None)),
+        ];
+        if let Some((qualifier, of)) = all[way] {
+            case.m.qualified(case.unit, qualifier, of)?;
+        }
+        Ok(())
+    }),
+    Call::new("Builder::subroutine", 4, |case, (), way| {
+        let (int, uint) = (case.int(), case.uint());
+        match way {
+            0 => return Ok(()),
+            1 => case.m.subroutine(case.unit, None, &[])?,
+            2 => case.m.subroutine(case.unit, Some(int), &[])?,
+            3 => case.m.subroutine(case.unit, None, &[int])?,
+            _ => case.m.subroutine(case.unit, None, &[int, uint])?,
+        };
+        Ok(())
+    }),
+    Call::new("Builder::enumeration", 8, |case, (), way| {
+        let (int, uint) = (case.int(), case.uint());
+        match way {
+            0 => return Ok(()),
+            1 => case.m.enumeration(case.unit, Some("E"), int, &[("A", 1)])?,
+            2 => case.m.enumeration(case.unit, Some("F"), int, &[("A", 1)])?,
+            3 => case.m.enumeration(case.unit, Some("E"), uint, &[("A", 1)])?,
+            4 => case.m.enumeration(case.unit, Some("E"), int, &[("B", 1)])?,
+            5 => case.m.enumeration(case.unit, Some("E"), int, &[("A", -1)])?,
+            6 => case.m.enumeration(case.unit, Some("E"), int, &[("A", 1), ("B", 2)])?,
+            7 => case.m.enumeration(case.unit, Some("E"), int, &[("B", 2), ("A", 1)])?,
+            _ => case.m.enumeration(case.unit, None, int, &[("A", 1)])?,
+        };
+        Ok(())
+    }),
+    Call::new("Builder::enum_class", 1, |case, (), way| {
+        let int = case.int();
+        match way {
+            0 => case.m.enumeration(case.unit, Some("E"), int, &[("A", 1)])?,
+            _ => case.m.enum_class(case.unit, Some("E"), int, &[("A", 1)])?,
+        };
+        Ok(())
+    }),
+    Call::new("Builder::structure", 5, |case, (), way| {
+        match way {
+            0 => return Ok(()),
+            1 => case.m.structure(case.unit, Some("S"), 4)?,
+            2 => case.m.structure(case.unit, Some("T"), 4)?,
+            3 => case.m.structure(case.unit, Some("S"), 8)?,
+            4 => case.m.structure(case.unit, None, 4)?,
+            _ => case.m.incomplete(case.unit, CompositeKind::Struct, "S")?,
+        };
+        Ok(())
+    }),
+    Call::new("Builder::class", 1, |case, (), way| {
+        match way {
+            0 => case.m.structure(case.unit, Some("S"), 4)?,
+            _ => case.m.class(case.unit, Some("S"), 4)?,
+        };
+        Ok(())
+    }),
+    Call::new("Builder::union", 1, |case, (), way| {
+        match way {
+            0 => case.m.structure(case.unit, Some("S"), 4)?,
+            _ => case.m.union(case.unit, Some("S"), 4)?,
+        };
+        Ok(())
+    }),
+    Call::new("Builder::incomplete", 3, |case, (), way| {
+        let kind = [CompositeKind::Struct, CompositeKind::Class, CompositeKind::Union];
+        match kind.get(way) {
+            Some(&kind) => case.m.incomplete(case.unit, kind, "S")?,
+            None => case.m.unspecified_type(case.unit, "S")?,
+        };
+        Ok(())
+    }),
+    Call::new("Builder::array", 6, |case, (), way| {
+        let (int, uint) = (case.int(), case.uint());
+        let all: [(_, &[Option<u64>]); 7] = [
+            (int, &[]),
+            (int, &[None]),
+            (int, &[Some(0)]),
+            (int, &[Some(2)]),
+            (uint, &[Some(2)]),
+            (int, &[Some(2), Some(3)]),
+            (int, &[Some(3), Some(2)]),
+        ];
+        let (of, counts) = all[way];
+        case.m.array(case.unit, of, counts)?;
+        Ok(())
+    }),
+    Call::new("Builder::array_of", 2, |case, (), way| {
+        let int = case.int();
+        case.m.array_of(case.unit, int, &[Extent::fixed(2)], [None, Some(64), Some(128)][way])?;
+        Ok(())
+    })
+    .of("its stride"),
+    Call::new("Extent::fixed", 2, |case, (), way| {
+        let (int, extents) = (case.int(), [Extent::fixed(1), Extent::fixed(2), Extent::unknown()]);
+        case.m.array_of(case.unit, int, &extents[way..=way], None)?;
+        Ok(())
+    }),
+    Call::new("Extent::unknown", 1, |case, (), way| {
+        let (int, extents) = (case.int(), [Extent::fixed(2), Extent::unknown()]);
+        case.m.array_of(case.unit, int, &extents[..=way], None)?;
+        Ok(())
+    }),
+    Call::new("Extent::from", 2, |case, (), way| {
+        let (int, extent) = (case.int(), Extent::fixed(2));
+        let extent = if way > 0 { extent.from(way as i64) } else { extent };
+        case.m.array_of(case.unit, int, &[extent], None)?;
+        Ok(())
+    })
+    .of("the index of its first element"),
+    Call::new("Extent::index", 2, |case, (), way| {
+        let (int, uint) = (case.int(), case.uint());
+        let extents = [Extent::fixed(2), Extent::fixed(2).index(int), Extent::fixed(2).index(uint)];
+        case.m.array_of(case.unit, int, &extents[way..=way], None)?;
+        Ok(())
+    })
+    .of("the type of its indices"),
+    Call::new("Extent::variable", 3, |case, (), way| {
+        let (int, uint, f) = (case.int(), case.uint(), case.function("f"));
+        let all = [
+            case.m.variable(f, "n", uint)?.id(),
+            case.m.variable(f, "o", uint)?.id(),
+            case.m.variable(f, "p", int)?.id(),
+        ];
+        let extent = way.checked_sub(1).map_or_else(Extent::unknown, |index| Extent::variable(all[index]));
+        case.m.array_of(case.unit, int, &[extent], None)?;
+        Ok(())
+    }),
+    Call::new("Extent::value", 1, |case, (), way| {
+        let int = case.int();
+        let extent = if way == 1 { Extent::value(Val::constant(3)) } else { Extent::unknown() };
+        case.m.array_of(case.unit, int, &[extent], None)?;
+        Ok(())
+    }),
+    Call::new("Builder::vector", 5, |case, (), way| {
+        let (int, uint) = (case.int(), case.uint());
+        let (of, count) = [(int, 2), (int, 3), (int, 4), (int, 16), (uint, 4), (int, 8)][way];
+        case.m.vector(case.unit, of, count)?;
+        Ok(())
+    }),
+    Call::new("Builder::matrix", 4, |case, (), way| {
+        let int = case.int();
+        let vectors = [case.m.vector(case.unit, int, 2)?, case.m.vector(case.unit, int, 4)?];
+        match way {
+            0 => return Ok(()),
+            1 => case.m.matrix(case.unit, vectors[0], 4, true)?,
+            2 => case.m.matrix(case.unit, vectors[1], 4, true)?,
+            3 => case.m.matrix(case.unit, vectors[0], 3, true)?,
+            _ => case.m.matrix(case.unit, vectors[0], 4, false)?,
+        };
+        Ok(())
+    }),
+];
+
+const ENCODINGS: [BaseEncoding; 18] = {
+    use BaseEncoding::*;
+    [
+        Address,
+        Boolean,
+        ComplexFloat,
+        Float,
+        ImaginaryFloat,
+        DecimalFloat,
+        Signed,
+        SignedChar,
+        Unsigned,
+        UnsignedChar,
+        SignedFixed,
+        UnsignedFixed,
+        PackedDecimal,
+        NumericString,
+        Edited,
+        Utf,
+        Ucs,
+        Ascii,
+    ]
+};
+
+#[test]
+fn kinds_of_types() {
+    nothing_is_lost(&NOTHING, KINDS);
+}
