@@ -61,12 +61,13 @@ pub fn describe(shape: Shape) -> Module {
     let mut name = String::new();
     for function in 0..shape.functions {
         let first = line_of(function);
-        let id = m
-            .function(unit, called(&mut name, "f", function))
-            .expect("a unit")
-            .external()
-            .declared(file, first)
-            .id();
+        let mut made = m.function(unit, called(&mut name, "f", function)).expect("a unit");
+        made.external().declared(file, first);
+        // The entry point of the module.
+        if function == 0 {
+            made.kernel();
+        }
+        let id = made.id();
         m.parameter(id, "n", int).expect("a function").declared(file, first);
         let block = m.block(id, &[]).expect("a function");
         let begin = SourceLine { file, line: first + shape.variables / 2 + 1, column: 3 };

@@ -1,9 +1,6 @@
-//! The blocks of a module's functions, in one walk over the words.
+//! The blocks of a function.
 
-use core::ops::Range;
-
-use crate::error::{Error, Result};
-use crate::spirv::layout::Layout;
+use crate::spirv::layout::{Function, Layout};
 use crate::spirv::opcodes as op;
 
 /// A block: words of the module.
@@ -17,73 +14,53 @@ pub(super) struct Block {
     pub end: u32,
 }
 
-/// The blocks of all functions.
+/// The blocks of a function.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    all: Vec<Block>,
-    /// How many blocks there are up to the end of each function, in the order of the layout.
-    ends: Vec<u32>,
-    /// Whether there is an `OpLine` or `OpNoLine` in any of them.
+    /// In order.
+    pub all: Vec<Block>,
+    /// Whether there is an `OpLine` or `OpNoLine` in the function.
     pub has_lines: bool,
 }
 
 impl Blocks {
-    /// Goes through all functions once.
-    pub fn new(layout: &Layout<'_>) -> Result<Self> {
-        let words = layout.words();
-        if u32::try_from(words.all().len()).is_err() {
-            return Err(Error::malformed("more than 2^32 words"));
-        }
-        let mut blocks = Self::default();
-        for function in layout.functions() {
-            let (mut open, mut is_start) = (None::<Block>, false);
-            for instruction in words.between(function.at.clone()) {
-                let (opcode, at) = (instruction.opcode(), instruction.at as u32);
-                let end = at + instruction.words.len() as u32;
-                match (&mut open, opcode) {
-                    // Without the instruction that ends it, a block goes on to the next.
-                    (before, op::LABEL) => {
-                        let new = Block { label: at, start: end, end };
-                        blocks.all.extend(before.replace(new).map(|it| Block { end: at, ..it }));
-                        is_start = true;
-                    }
-                    (Some(block), _) if op::is_terminator(opcode) => {
-                        blocks.all.push(Block { end, ..*block });
-                        open = None;
-                    }
-                    (Some(block), _) if op::begins_block(opcode) && is_start => block.start = end,
-                    // These may stand between them.
-                    (_, op::LINE | op::NO_LINE) => blocks.has_lines = true,
-                    (_, op::EXT_INST) => {}
-                    (Some(block), op::FUNCTION_END) => {
-                        blocks.all.push(Block { end: at, ..*block });
-                        open = None;
-                    }
-                    _ => is_start = false,
+    /// Goes through a function once: its blocks take the place of those that were here.
+    pub fn find(&mut self, layout: &Layout<'_>, function: &Function) {
+        self.all.clear();
+        self.has_lines = false;
+        let (mut open, mut is_start) = (None::<Block>, false);
+        for instruction in layout.words().between(function.at.clone()) {
+            let (opcode, at) = (instruction.opcode(), instruction.at as u32);
+            let end = at + instruction.words.len() as u32;
+            match (&mut open, opcode) {
+                // Without the instruction that ends it, a block goes on to the next.
+                (before, op::LABEL) => {
+                    let new = Block { label: at, start: end, end };
+                    self.all.extend(before.replace(new).map(|it| Block { end: at, ..it }));
+                    is_start = true;
                 }
+                (Some(block), _) if op::is_terminator(opcode) => {
+                    self.all.push(Block { end, ..*block });
+                    open = None;
+                }
+                (Some(block), _) if op::begins_block(opcode) && is_start => block.start = end,
+                // These may stand between them.
+                (_, op::LINE | op::NO_LINE) => self.has_lines = true,
+                (_, op::EXT_INST) => {}
+                (Some(block), op::FUNCTION_END) => {
+                    self.all.push(Block { end: at, ..*block });
+                    open = None;
+                }
+                _ => is_start = false,
             }
-            blocks.all.extend(open.map(|block| Block { end: function.at.end as u32, ..block }));
-            blocks.ends.push(blocks.all.len() as u32);
         }
-        Ok(blocks)
+        self.all.extend(open.map(|block| Block { end: function.at.end as u32, ..block }));
     }
 
-    /// Which blocks are those of the function that is at this place among the functions.
-    pub fn of(&self, function: usize) -> Range<usize> {
-        let end = |function: usize| self.ends.get(function).map_or(0, |&end| end as usize);
-        function.checked_sub(1).map_or(0, end)..end(function)
-    }
-
-    /// A block by its number.
-    pub fn get(&self, number: usize) -> Block {
-        self.all[number]
-    }
-
-    /// The one of some blocks whose words have this one.
-    pub fn around(&self, blocks: Range<usize>, at: usize) -> Option<usize> {
-        let all = &self.all[blocks.clone()];
-        let next = all.partition_point(|block| block.label as usize <= at);
+    /// The block whose words have this one.
+    pub fn around(&self, at: usize) -> Option<usize> {
+        let next = self.all.partition_point(|block| block.label as usize <= at);
         let number = next.checked_sub(1)?;
-        (at < all[number].end as usize).then_some(blocks.start + number)
+        (at < self.all[number].end as usize).then_some(number)
     }
 }

@@ -1,6 +1,7 @@
 //! What is said among the instructions of functions: scopes, lines, and what holds variables. Sections 4.7 and 4.8.
 
 use super::entities::{Entities, Scoped};
+use super::blocks::Blocks;
 use super::positions::{Placed, Places};
 use super::values::{Fitting, Saying, Spot};
 use super::writer::{Word, Writer};
@@ -22,20 +23,20 @@ pub(super) fn body(
     writer: &mut Writer<'_>,
     module: &Module,
     binding: &Binding,
-    places: &Places,
+    places: &Places<'_>,
     entities: &Entities,
 ) -> Result<()> {
     let mut words = core::mem::take(&mut writer.out.body);
     // A line has four words, what holds a variable eight.
-    words.reserve(6 * places.placed.len());
+    words.reserve(6 * binding.statements.len());
     let there = There::at_start(writer.mode);
     let mut body = Body { writer, module, binding, places, entities, words, there, fitting: None };
-    let mut placed = &places.placed[..];
-    for (index, function) in body.writer.layout.functions().iter().enumerate() {
-        let end = placed.partition_point(|it| (it.at as usize) < function.at.end);
-        let (of_function, rest) = placed.split_at(end);
-        placed = rest;
-        body.function(index, function, of_function)?;
+    let (mut blocks, mut placed) = (Blocks::default(), Vec::new());
+    let layout = body.writer.layout;
+    for (index, function) in layout.functions().iter().enumerate() {
+        blocks.find(layout, function);
+        places.place(index, &blocks, &mut placed)?;
+        body.function(index, function, &blocks, &placed)?;
     }
     writer.out.body = body.words;
     Ok(())
@@ -70,7 +71,7 @@ struct Body<'b, 'w> {
     writer: &'b mut Writer<'w>,
     module: &'b Module,
     binding: &'b Binding,
-    places: &'b Places,
+    places: &'b Places<'b>,
     entities: &'b Entities,
     words: Vec<u32>,
     there: There,
@@ -78,23 +79,27 @@ struct Body<'b, 'w> {
 }
 
 impl Body<'_, '_> {
-    fn function(&mut self, index: usize, function: &Function, mut placed: &[Placed]) -> Result<()> {
+    fn function(
+        &mut self,
+        index: usize,
+        function: &Function,
+        blocks: &Blocks,
+        mut placed: &[Placed],
+    ) -> Result<()> {
         let bound = self.places.functions[index];
         let mut said = Said { scope: bound.map(|id| self.module.function(id).scope), line: None };
-        let blocks = self.places.blocks.of(index);
-        if let Some(id) = bound.filter(|_| blocks.is_empty() && self.writer.is_shader()) {
+        if let Some(id) = bound.filter(|_| blocks.all.is_empty() && self.writer.is_shader()) {
             let what = "its OpFunction, which has no blocks: only there it can be said";
             self.writer.leave_out(self.module.at_scope(self.module.function(id).scope), what);
         }
-        for number in blocks.clone() {
-            let block = self.places.blocks.get(number);
+        for (number, block) in blocks.all.iter().enumerate() {
             self.there = There::at_start(self.writer.mode);
             let (mut at, mut read) = (block.start as usize, block.label as usize);
             loop {
-                let has_own_line = self.lines(read..at);
+                let has_own_line = blocks.has_lines && self.lines(read..at);
                 read = at;
                 let start = self.words.len();
-                if number == blocks.start && at == block.start as usize {
+                if number == 0 && at == block.start as usize {
                     self.definition(bound, function.id)?;
                 }
                 let (here, rest) = placed.split_at(placed.iter().take_while(|it| it.at as usize <= at).count());
@@ -121,9 +126,8 @@ impl Body<'_, '_> {
     /// Whether there are lines of others among these words of a block, which hold then.
     fn lines(&mut self, at: core::ops::Range<usize>) -> bool {
         let is_line = |it: Instruction<'_>| matches!(it.opcode(), op::LINE | op::NO_LINE);
-        let has_lines = self.places.blocks.has_lines
-            && !self.writer.mode.has_debug_lines
-            && self.writer.layout.words().between(at).any(is_line);
+        let has_lines =
+            !self.writer.mode.has_debug_lines && self.writer.layout.words().between(at).any(is_line);
         if has_lines {
             self.there.line = None;
         }

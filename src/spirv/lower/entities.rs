@@ -94,6 +94,9 @@ pub(super) fn globals(writer: &mut Writer<'_>, module: &Module, binding: &Bindin
         if globals.is_said(variable) {
             globals.root(Item::Variable(variable))?;
         }
+        if !globals.is_plain(variable) {
+            globals.others.push(variable);
+        }
     }
     globals.templates()?;
     globals.imports()?;
@@ -127,6 +130,8 @@ pub(super) struct Globals<'g, 'w, 'm> {
     pub shared: HashMap<Operands, Id>,
     /// Composite types whose members come later, with the ids that these will have.
     pub composites: VecDeque<(TypeId, Vec<Id>)>,
+    /// Variables of which there can be more to say than their instruction does.
+    pub others: Vec<VariableId>,
     pub steps: Vec<Step>,
     /// How many items are open.
     pub open: usize,
@@ -158,6 +163,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
             variables: for_all(&module.variables),
             shared: HashMap::new(),
             composites: VecDeque::new(),
+            others: Vec::new(),
             steps: Vec::new(),
             open: 0,
             last_scope: None,

@@ -42,7 +42,7 @@ use crate::model::Module;
 /// # Errors
 /// As [`attach`](super::attach()).
 pub(super) fn lower(layout: &Layout<'_>, module: &Module, binding: &Binding, mode: &Mode) -> Result<Written> {
-    let places = positions::place(layout, module, binding)?;
+    let places = positions::Places::new(layout, module, binding)?;
     let mut writer = Writer::new(layout, mode)?;
     let entities = entities::globals(&mut writer, module, binding)?;
     body::body(&mut writer, module, binding, &places, &entities)?;

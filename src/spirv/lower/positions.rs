@@ -20,18 +20,6 @@ pub(super) struct Placed {
     pub statement: u32,
 }
 
-/// Where everything is said.
-#[derive(Debug)]
-pub(super) struct Places {
-    pub blocks: Blocks,
-    /// The statements in the order of the words; at one word as they were said.
-    pub placed: Vec<Placed>,
-    /// What each function of the layout is in the model.
-    pub functions: Vec<Option<FunctionId>>,
-    /// Whose code that of a scope is.
-    pub owners: SecondaryMap<ScopeId, Owner>,
-}
-
 /// Whose code that of a scope is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Owner {
@@ -49,64 +37,96 @@ struct Counted {
     statement: u32,
 }
 
-/// Finds the places of all that the binding says.
-///
-/// # Errors
-/// Naming variable or function, and the id: if the model or the module has not what is named, it is something else, or
-/// a position is none where a debug instruction can be.
-pub(super) fn place(layout: &Layout<'_>, module: &Module, binding: &Binding) -> Result<Places> {
-    let mut find = Find {
-        layout,
-        module,
-        binding,
-        blocks: Blocks::new(layout)?,
-        functions: vec![None; layout.functions().len()],
-        owners: owners(module),
-        placed: Vec::with_capacity(binding.statements.len()),
-        last: None,
-        same: None,
-        cursor: None,
-        left: Vec::new(),
-    };
-    find.entities()?;
-    for (number, &(position, statement)) in binding.statements.iter().enumerate() {
-        let number = u32::try_from(number).map_err(|_| too_many())?;
-        find.statement(number, position, statement)
-            .map_err(|error| error.or_at(find.at(position, statement)))?;
-    }
-    find.rest()?;
-    sort(&mut find.placed);
-    let Find { blocks, functions, owners, placed, .. } = find;
-    Ok(Places { blocks, placed, functions, owners })
-}
-
-/// A block and its function, by their places among those of the module.
-#[derive(Debug, Clone, Copy)]
-struct InBlock {
-    function: usize,
-    block: usize,
-}
-
-struct Find<'a> {
+/// Where what a binding says belongs, one function after the other.
+#[derive(Debug)]
+pub(super) struct Places<'a> {
     layout: &'a Layout<'a>,
     module: &'a Module,
     binding: &'a Binding,
-    blocks: Blocks,
-    functions: Vec<Option<FunctionId>>,
-    owners: SecondaryMap<ScopeId, Owner>,
-    placed: Vec<Placed>,
-    /// The `OpFunction` and `OpLabel` that were found last, and what they are: many statements one after the other are
-    /// of one block.
-    last: Option<((Id, Id), InBlock)>,
-    /// The position that was found last, its function and its word: often several things are said of one.
-    same: Option<(Position, usize, u32)>,
-    /// How far instructions are counted. It does not go back.
-    cursor: Option<Cursor>,
-    /// What is behind the cursor.
-    left: Vec<Counted>,
+    /// What each function of the layout is in the model.
+    pub functions: Vec<Option<FunctionId>>,
+    /// Whose code that of a scope is.
+    pub owners: SecondaryMap<ScopeId, Owner>,
+    /// How many statements there are up to the end of each function of the layout.
+    ends: Vec<u32>,
+    /// The statements, function by function, if they are not said so.
+    sorted: Option<Vec<u32>>,
 }
 
-impl<'a> Find<'a> {
+impl<'a> Places<'a> {
+    /// Looks whether the module has what the binding names.
+    ///
+    /// # Errors
+    /// Naming variable or function, and the id: if the model or the module has not what is named, or it is something
+    /// else.
+    pub fn new(layout: &'a Layout<'a>, module: &'a Module, binding: &'a Binding) -> Result<Self> {
+        if u32::try_from(layout.words().all().len()).is_err() {
+            return Err(Error::malformed("more than 2^32 words"));
+        }
+        if u32::try_from(binding.statements.len()).is_err() {
+            return Err(Error::new(ErrorKind::TooLarge("more than 2^32 statements".into())));
+        }
+        let functions = vec![None; layout.functions().len()];
+        let ends = vec![0; functions.len()];
+        let mut places =
+            Self { layout, module, binding, functions, owners: owners(module), ends, sorted: None };
+        places.entities()?;
+        places.sort()?;
+        Ok(places)
+    }
+
+    /// Finds the function of each statement.
+    fn sort(&mut self) -> Result<()> {
+        let (mut found, mut last, mut is_sorted) = (Found::default(), 0, true);
+        for &(position, statement) in &self.binding.statements {
+            let at = |error: Error| error.or_at(self.at(position, statement));
+            self.has(statement).map_err(at)?;
+            let function = self.function_of(position, &mut found).map_err(at)?;
+            is_sorted &= last <= function;
+            last = function;
+            self.ends[function] += 1;
+        }
+        let mut before = 0;
+        for end in &mut self.ends {
+            before += *end;
+            *end = before;
+        }
+        if !is_sorted {
+            let starts = [0].into_iter().chain(self.ends.iter().copied());
+            let mut starts: Vec<u32> = starts.collect();
+            let mut sorted = vec![0; self.binding.statements.len()];
+            for (number, &(position, _)) in (0..).zip(&self.binding.statements) {
+                let start = &mut starts[self.function_of(position, &mut found)?];
+                sorted[*start as usize] = number;
+                *start += 1;
+            }
+            self.sorted = Some(sorted);
+        }
+        Ok(())
+    }
+
+    /// Finds the places of what is said of a function of the layout, in the order of the words; at one word as it was
+    /// said.
+    ///
+    /// # Errors
+    /// Naming variable or function, and the id: if a position is none where a debug instruction can be, or of another
+    /// function than that of which something is said.
+    pub fn place(&self, function: usize, blocks: &Blocks, placed: &mut Vec<Placed>) -> Result<()> {
+        placed.clear();
+        let start = function.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let mut find =
+            Find { places: self, function, blocks, placed, same: None, cursor: None, left: Vec::new() };
+        for place in start..self.ends[function] {
+            let number = self.sorted.as_ref().map_or(place, |sorted| sorted[place as usize]);
+            let (position, statement) = self.binding.statements[number as usize];
+            find.statement(number, position, statement)
+                .map_err(|error| error.or_at(self.at(position, statement)))?;
+        }
+        find.rest()?;
+        sort(placed);
+        Ok(())
+    }
+
     /// Functions and global variables.
     fn entities(&mut self) -> Result<()> {
         for (function, id) in self.binding.functions.iter().filter_map(|(key, id)| Some((key, (*id)?))) {
@@ -154,30 +174,22 @@ impl<'a> Find<'a> {
         (at < all[index].at.end).then_some(index)
     }
 
-    /// The block of a function.
-    fn block(&mut self, of: Id, id: Id) -> Result<InBlock> {
-        match self.last {
-            Some((last, found)) if last == (of, id) => Ok(found),
-            _ => {
-                let found = self.find_block(of, id)?;
-                self.last = Some(((of, id), found));
-                Ok(found)
+    /// The place among the functions of the one that a position is in.
+    fn function_of(&self, position: Position, last: &mut Found) -> Result<usize> {
+        match position {
+            Position::Start { function, .. } | Position::Before { function, .. } => {
+                if last.id != Some(function) {
+                    *last = Found { id: Some(function), function: self.function(function)? };
+                }
+                Ok(last.function)
             }
-        }
-    }
-
-    fn find_block(&self, of: Id, id: Id) -> Result<InBlock> {
-        let function = match self.last {
-            Some(((last, _), found)) if last == of => found.function,
-            _ => self.function(of)?,
-        };
-        let defined = self.defined(id)?;
-        if defined.opcode() != op::LABEL {
-            return Err(wrong(defined, "OpLabel"));
-        }
-        match self.blocks.around(self.blocks.of(function), defined.at) {
-            Some(block) => Ok(InBlock { function, block }),
-            None => Err(Error::bad_argument(format!("{id} is no block of function {of}"))),
+            Position::After(id) => {
+                let defined = self.defined(id)?;
+                match self.layout.functions().get(last.function) {
+                    Some(function) if function.at.contains(&defined.at) => Ok(last.function),
+                    _ => self.around(defined.at).ok_or_else(|| outside(id)),
+                }
+            }
         }
     }
 
@@ -185,102 +197,23 @@ impl<'a> Find<'a> {
         self.layout.definition(id).ok_or_else(|| unknown(id))
     }
 
-    fn statement(&mut self, statement: u32, position: Position, said: Statement) -> Result<()> {
-        let owner = self.owner(said)?;
-        let function = match self.same {
-            Some((same, function, at)) if same == position => {
-                self.placed.push(Placed { at, statement });
-                function
+    /// Whether the model has what a statement names.
+    fn has(&self, statement: Statement) -> Result<()> {
+        match statement {
+            Statement::Scope(None) | Statement::Line(None) => Ok(()),
+            Statement::Scope(Some(scope)) => has(&self.module.scopes, scope),
+            Statement::Line(Some(line)) => has(&self.module.files, line.file),
+            Statement::Declare { variable, .. } | Statement::Value { variable, .. } => {
+                has(&self.module.variables, variable)
             }
-            _ => self.find(statement, position)?,
-        };
-        let Some(owner) = owner else { return Ok(()) };
-        let Some(own) = self.binding.functions[owner] else {
-            return Err(Error::bad_argument("the function is not bound to an OpFunction"));
-        };
-        let here = self.layout.functions()[function].id;
-        if own != here {
-            return Err(Error::bad_argument(format!("its code is in {own}, and the position in {here}")));
         }
-        Ok(())
-    }
-
-    /// The function of a position, and the word: where this is found later, it is among those that are left.
-    fn find(&mut self, statement: u32, position: Position) -> Result<usize> {
-        let (function, at) = match position {
-            Position::Start { function, block } => {
-                let InBlock { function, block } = self.block(function, block)?;
-                (function, self.blocks.get(block).start)
-            }
-            Position::Before { function, block, instruction } => {
-                let InBlock { function, block } = self.block(function, block)?;
-                let wanted = Counted { block: block as u32, instruction, statement };
-                match self.before(wanted)? {
-                    Some(at) => (function, at),
-                    None => {
-                        self.left.push(wanted);
-                        return Ok(function);
-                    }
-                }
-            }
-            Position::After(id) => self.after(id)?,
-        };
-        self.placed.push(Placed { at, statement });
-        self.same = Some((position, function, at));
-        Ok(function)
-    }
-
-    /// The function of what a position is behind, and the word.
-    fn after(&self, id: Id) -> Result<(usize, u32)> {
-        let defined = self.defined(id)?;
-        let outside = || Error::bad_argument(format!("{id} is defined outside of the blocks of a function"));
-        let function = self.around(defined.at).ok_or_else(outside)?;
-        if defined.opcode() == op::FUNCTION_PARAMETER {
-            let first = Some(self.blocks.of(function)).filter(|blocks| !blocks.is_empty());
-            return Ok((function, self.blocks.get(first.ok_or_else(outside)?.start).start));
-        }
-        let block = self.blocks.get(self.blocks.around(self.blocks.of(function), defined.at).ok_or_else(outside)?);
-        Ok((function, block.start.max((defined.at + defined.words.len()) as u32)))
-    }
-
-    /// The word of an instruction of a block. `None` if it is behind the cursor: mostly they are said in order.
-    fn before(&mut self, wanted: Counted) -> Result<Option<u32>> {
-        let cursor = match &mut self.cursor {
-            Some(cursor) if cursor.block == wanted.block && cursor.count <= wanted.instruction => cursor,
-            Some(cursor) if cursor.block >= wanted.block => return Ok(None),
-            cursor => cursor.insert(Cursor::new(self.layout, &self.blocks, wanted.block)),
-        };
-        match cursor.to(self.layout, wanted.instruction) {
-            Ok(at) => Ok(Some(at)),
-            Err(what) => Err(self.at_counted(wanted, what)),
-        }
-    }
-
-    /// What the cursor left behind: it goes through all blocks once more.
-    fn rest(&mut self) -> Result<()> {
-        let mut left = core::mem::take(&mut self.left);
-        left.sort_unstable();
-        self.cursor = None;
-        for wanted in left {
-            let at = self.before(wanted)?;
-            self.placed.extend(at.map(|at| Placed { at, statement: wanted.statement }));
-        }
-        Ok(())
-    }
-
-    fn at_counted(&self, counted: Counted, what: String) -> Error {
-        let (position, statement) = self.binding.statements[counted.statement as usize];
-        let label = self.layout.words().at(self.blocks.get(counted.block as usize).label as usize);
-        let block = label.result().map(|id| format!("block {id}: ")).unwrap_or_default();
-        Error::bad_argument(block + &what).or_at(self.at(position, statement))
     }
 
     /// The function that a statement belongs to, if it is not one about lines.
     fn owner(&self, statement: Statement) -> Result<Option<FunctionId>> {
         let variable = match statement {
-            Statement::Scope(None) | Statement::Line(None) => return Ok(None),
+            Statement::Scope(None) | Statement::Line(_) => return Ok(None),
             Statement::Scope(Some(scope)) => {
-                has(&self.module.scopes, scope)?;
                 let is_code = matches!(
                     self.module.scope(scope).kind,
                     ScopeKind::Function(_) | ScopeKind::Block | ScopeKind::Inlined { .. }
@@ -289,10 +222,8 @@ impl<'a> Find<'a> {
                 let none = || Error::bad_argument("instructions are of a function, block or inlined call");
                 return owner.ok_or_else(none).map(Some);
             }
-            Statement::Line(Some(line)) => return has(&self.module.files, line.file).map(|()| None),
             Statement::Declare { variable, .. } | Statement::Value { variable, .. } => variable,
         };
-        has(&self.module.variables, variable)?;
         if let Some(id) = self.binding.globals[variable] {
             let what = format!("the variable is {id} wherever its function is");
             return Err(Error::bad_argument(what));
@@ -325,6 +256,127 @@ impl<'a> Find<'a> {
     }
 }
 
+/// The function that was found last: many statements one after the other are of one.
+#[derive(Debug, Clone, Copy, Default)]
+struct Found {
+    id: Option<Id>,
+    function: usize,
+}
+
+/// Finds the places of what is said of one function.
+struct Find<'f, 'a> {
+    places: &'f Places<'a>,
+    function: usize,
+    blocks: &'f Blocks,
+    placed: &'f mut Vec<Placed>,
+    /// The position that was found last, and its word: often several things are said of one.
+    same: Option<(Position, u32)>,
+    /// How far instructions are counted. It does not go back.
+    cursor: Option<Cursor>,
+    /// What is behind the cursor.
+    left: Vec<Counted>,
+}
+
+impl Find<'_, '_> {
+    fn statement(&mut self, statement: u32, position: Position, said: Statement) -> Result<()> {
+        match self.same {
+            Some((same, at)) if same == position => self.placed.push(Placed { at, statement }),
+            _ => self.find(statement, position)?,
+        }
+        let Some(owner) = self.places.owner(said)? else { return Ok(()) };
+        let Some(own) = self.places.binding.functions[owner] else {
+            return Err(Error::bad_argument("the function is not bound to an OpFunction"));
+        };
+        let here = self.places.layout.functions()[self.function].id;
+        if own != here {
+            return Err(Error::bad_argument(format!("its code is in {own}, and the position in {here}")));
+        }
+        Ok(())
+    }
+
+    /// The word of a position: where it is found later, it is among those that are left.
+    fn find(&mut self, statement: u32, position: Position) -> Result<()> {
+        let at = match position {
+            Position::Start { block, .. } => self.blocks.all[self.block(block)?].start,
+            Position::Before { block, instruction, .. } => {
+                let wanted = Counted { block: self.block(block)? as u32, instruction, statement };
+                match self.before(wanted)? {
+                    Some(at) => at,
+                    None => {
+                        self.left.push(wanted);
+                        return Ok(());
+                    }
+                }
+            }
+            Position::After(id) => self.after(id)?,
+        };
+        self.placed.push(Placed { at, statement });
+        self.same = Some((position, at));
+        Ok(())
+    }
+
+    /// The number of a block of the function.
+    fn block(&self, id: Id) -> Result<usize> {
+        let defined = self.places.defined(id)?;
+        if let Some(Cursor { block, label, .. }) = self.cursor
+            && label == defined.at
+        {
+            return Ok(block as usize);
+        }
+        if defined.opcode() != op::LABEL {
+            return Err(wrong(defined, "OpLabel"));
+        }
+        self.blocks.around(defined.at).ok_or_else(|| {
+            let function = self.places.layout.functions()[self.function].id;
+            Error::bad_argument(format!("{id} is no block of function {function}"))
+        })
+    }
+
+    /// The word behind what defines an id.
+    fn after(&self, id: Id) -> Result<u32> {
+        let defined = self.places.defined(id)?;
+        let block = match defined.opcode() {
+            op::FUNCTION_PARAMETER => self.blocks.all.first(),
+            _ => self.blocks.around(defined.at).map(|number| &self.blocks.all[number]),
+        };
+        let start = block.ok_or_else(|| outside(id))?.start;
+        Ok(if defined.opcode() == op::FUNCTION_PARAMETER { start } else { start.max(defined.end() as u32) })
+    }
+
+    /// The word of an instruction of a block. `None` if it is behind the cursor: mostly they are said in order.
+    fn before(&mut self, wanted: Counted) -> Result<Option<u32>> {
+        let cursor = match &mut self.cursor {
+            Some(cursor) if cursor.block == wanted.block && cursor.count <= wanted.instruction => cursor,
+            Some(cursor) if cursor.block >= wanted.block => return Ok(None),
+            cursor => cursor.insert(Cursor::new(self.places.layout, self.blocks, wanted.block)),
+        };
+        match cursor.to(self.places.layout, wanted.instruction) {
+            Ok(at) => Ok(Some(at)),
+            Err(what) => Err(self.at_counted(wanted, what)),
+        }
+    }
+
+    /// What the cursor left behind: it goes through all blocks once more.
+    fn rest(&mut self) -> Result<()> {
+        let mut left = core::mem::take(&mut self.left);
+        left.sort_unstable();
+        self.cursor = None;
+        for wanted in left {
+            let at = self.before(wanted)?;
+            self.placed.extend(at.map(|at| Placed { at, statement: wanted.statement }));
+        }
+        Ok(())
+    }
+
+    fn at_counted(&self, counted: Counted, what: String) -> Error {
+        let (position, statement) = self.places.binding.statements[counted.statement as usize];
+        let label = self.places.layout.words().at(self.blocks.all[counted.block as usize].label as usize);
+        let block = label.result().map(|id| format!("block {id}: ")).unwrap_or_default();
+        Error::bad_argument(block + &what).or_at(self.places.at(position, statement))
+    }
+
+}
+
 /// Sorts what is nearly sorted: what is said of the start of a block can be said before what comes before the block.
 fn sort(placed: &mut [Placed]) {
     let key = |it: &Placed| u64::from(it.at) << 32 | u64::from(it.statement);
@@ -346,7 +398,8 @@ fn sort(placed: &mut [Placed]) {
 #[derive(Debug, Clone, Copy)]
 struct Cursor {
     block: u32,
-    /// Behind the instructions that the block begins with, and behind the block.
+    /// Its label; behind the instructions that it begins with; behind it.
+    label: usize,
     start: u32,
     end: usize,
     /// Which instruction is next, the one behind the label being 0, and its word.
@@ -358,9 +411,9 @@ struct Cursor {
 
 impl Cursor {
     fn new(layout: &Layout<'_>, blocks: &Blocks, block: u32) -> Self {
-        let Block { label, start, end } = blocks.get(block as usize);
+        let Block { label, start, end } = blocks.all[block as usize];
         let at = layout.words().at(label as usize).end();
-        Self { block, start, end: end as usize, count: 0, at, before: op::LABEL }
+        Self { block, label: label as usize, start, end: end as usize, count: 0, at, before: op::LABEL }
     }
 
     /// Goes to an instruction: its word, or why nothing can be before it.
@@ -425,6 +478,6 @@ pub(super) fn wrong(defined: Instruction<'_>, wanted: &str) -> Error {
     Error::bad_argument(format!("{id} is {is}, and no {wanted}"))
 }
 
-fn too_many() -> Error {
-    Error::new(ErrorKind::TooLarge("more than 2^32 statements".into()))
+fn outside(id: Id) -> Error {
+    Error::bad_argument(format!("{id} is defined outside of the blocks of a function"))
 }

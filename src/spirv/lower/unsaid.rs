@@ -33,7 +33,7 @@ impl Globals<'_, '_, '_> {
         for id in module.functions.keys() {
             self.unsaid_of_function(id);
         }
-        for id in module.variables.keys() {
+        for id in core::mem::take(&mut self.others) {
             self.unsaid_of_variable(id);
         }
         for label in module.labels.values() {

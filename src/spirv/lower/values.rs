@@ -40,11 +40,11 @@ pub(super) struct Saying<'a, 'w> {
     pub fitting: &'a mut Option<Fitting>,
 }
 
-/// Types of a variable and of what holds all of it, as it is.
+/// Types of a variable, and of the `OpVariable` that it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fitting {
     variable: TypeId,
-    held: Option<Id>,
+    pointer: Id,
 }
 
 impl<'w> Saying<'_, 'w> {
@@ -67,7 +67,11 @@ impl<'w> Saying<'_, 'w> {
             return Err(wrong(defined, "OpVariable or parameter that is a pointer"));
         }
         if is_variable && held.is_whole() {
-            self.fits(held, &[], layout.pointee(ty))?;
+            let types = Fitting { variable: self.module.variable(self.variable).ty, pointer: ty };
+            if *self.fitting != Some(types) {
+                self.fits(held, &[], layout.pointee(ty))?;
+                *self.fitting = Some(types);
+            }
             return self.write(Name::Declare, (Field::Variable, held.id()), &[], &[]);
         }
         let mut operations = held.operations(true);
@@ -203,13 +207,9 @@ impl<'w> Saying<'_, 'w> {
     }
 
     /// Whether the bits are those of the variable, and as many as the value has.
-    fn fits(&mut self, held: &Held, operations: &[DebugOperation], ty: Option<Id>) -> Result<()> {
+    fn fits(&self, held: &Held, operations: &[DebugOperation], ty: Option<Id>) -> Result<()> {
         let id = held.id();
-        let types = Fitting { variable: self.module.variable(self.variable).ty, held: ty };
-        if held.is_whole() && *self.fitting == Some(types) {
-            return Ok(());
-        }
-        let variable = self.module.ty(types.variable);
+        let variable = self.module.ty(self.module.variable(self.variable).ty);
         let piece = piece(operations)?;
         if let Some((offset, size)) = piece {
             let needs = u64::from(offset) + u64::from(size);
@@ -242,12 +242,7 @@ impl<'w> Saying<'_, 'w> {
                 let what = format!("what {id} holds");
                 Err(ErrorKind::DoesNotFit { what, needs: bits, has }.into())
             }
-            _ => {
-                if held.is_whole() {
-                    *self.fitting = Some(types);
-                }
-                Ok(())
-            }
+            _ => Ok(()),
         }
     }
 

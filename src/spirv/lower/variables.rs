@@ -9,7 +9,9 @@ use super::types::is_type;
 use super::unsaid::listed;
 use super::writer::Word;
 use crate::error::Result;
-use crate::model::{BaseEncoding, Module, ScopeId, ScopeKind, TypeId, TypeKind, VariableId, VariableKind};
+use crate::model::{
+    BaseEncoding, Module, ScopeId, ScopeKind, TypeId, TypeKind, Variable, VariableId, VariableKind,
+};
 use crate::spirv::names::flags;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
@@ -143,20 +145,49 @@ impl Globals<'_, '_, '_> {
         if !self.writer.mode.has_inlined_variables {
             return Ok(());
         }
-        for (id, variable) in &self.module.variables {
-            // An instance of another.
-            if variable.origin.is_none() {
-                continue;
-            }
+        for &id in &self.others {
+            let variable = &self.module.variables[id];
             let of = self.origin(id);
             let inlined = scopes[variable.scope].and_then(|scoped| scoped.inlined);
-            let is_local = !self.is_global(of) && self.variables[of].state == State::Done;
+            let is_local = of != id && !self.is_global(of) && self.variables[of].state == State::Done;
             if let (Some(inlined), Some(of), true) = (inlined, self.variables[of].id, is_local) {
                 let operands = [(Field::Variable, of.into()), (Field::Inlined, inlined.into())];
                 self.writer.instruction(Name::InlinedVariable, &operands)?;
             }
         }
         Ok(())
+    }
+
+    /// Whether it is a local variable or parameter of a function that is not inlined, with a name, a type and a line, and
+    /// nothing else: so most are.
+    pub(super) fn is_plain(&self, id: VariableId) -> bool {
+        // All fields are here, so that a new one is not passed over.
+        let &Variable {
+            name: _,
+            scope,
+            ty: _,
+            line: _,
+            always: _,
+            live: _,
+            kind: VariableKind::Variable | VariableKind::Parameter,
+            linkage_name: None,
+            origin: None,
+            specification: None,
+            accessibility: None,
+            memory_space: None,
+            is_declaration: false,
+            is_artificial: false,
+            is_external: false,
+            is_constant: false,
+        } = &self.module.variables[id]
+        else {
+            return false;
+        };
+        let function = self.related.function_of(scope);
+        function.is_some_and(|function| self.related.has_body(function))
+            && self.related.inlined[scope].is_none()
+            && !is_type(&self.module.scopes[scope].kind)
+            && self.binding.global_id(id).is_none()
     }
 
     /// What is not said of a variable.
