@@ -69,20 +69,20 @@ impl Attached {
 /// then.
 pub fn attach(words: &[u32], module: &Module, binding: &Binding, mode: &Mode) -> Result<Attached> {
     // What cannot be read is not added to.
-    let (sections, written) = write(&read(words)?, module, binding, mode)?;
-    Ok(splice(words, &sections, written))
+    let facts = read(words)?;
+    let written = write(&facts, module, binding, mode)?;
+    Ok(splice(facts.layout(), &Sections::new(facts.layout()), written))
 }
 
-/// What is to be added to a module, and where.
+/// What is to be added to a module.
 pub(super) fn write(
     facts: &Facts<'_>,
     module: &Module,
     binding: &Binding,
     mode: &Mode,
-) -> Result<(Sections, Written)> {
+) -> Result<Written> {
     can_be_added_to(facts, mode)?;
-    let layout = facts.layout();
-    Ok((Sections::new(layout), lower(layout, module, binding, mode)?))
+    lower(facts.layout(), module, binding, mode)
 }
 
 /// Whether the ids of a module are what its header says, and it has no instructions of the set.
@@ -107,7 +107,7 @@ fn can_be_added_to(facts: &Facts<'_>, mode: &Mode) -> Result<()> {
 
 /// The words before which new instructions of each section go.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sections {
+struct Sections {
     extensions: usize,
     imports: usize,
     strings: usize,
@@ -139,55 +139,39 @@ impl Sections {
     }
 }
 
-/// One module of both: each word is copied once.
-fn splice(words: &[u32], sections: &Sections, written: Written) -> Attached {
-    let Written { extensions, imports, strings, constants, debug, places, body, bound, left_out } = written;
+/// One module of both.
+fn splice(layout: &Layout<'_>, sections: &Sections, mut written: Written) -> Attached {
+    let (words, globals_end) = (layout.words().all(), layout.globals_end());
     let before = [
-        (sections.extensions, &extensions),
-        (sections.imports, &imports),
-        (sections.strings, &strings),
-        (sections.globals, &constants),
-        (sections.globals, &debug),
+        (sections.extensions, &written.extensions),
+        (sections.imports, &written.imports),
+        (sections.strings, &written.strings),
+        (sections.globals, &written.constants),
+        (sections.globals, &written.debug),
     ];
-    let new = before.iter().map(|(_, new)| new.len()).sum::<usize>() + body.len();
-    let mut out = Out { from: words, words: Vec::with_capacity(words.len() + new), at: 0, added: Vec::new() };
-    for (at, new) in before {
-        out.add(at, new);
-    }
-    let mut body = &body[..];
-    for (at, len) in places {
-        let (new, rest) = body.split_at(len);
-        out.add(at, new);
-        body = rest;
-    }
-    out.words.extend_from_slice(&words[out.at..]);
-    let before = core::mem::replace(&mut out.words[BOUND], bound);
-    Attached { words: out.words, added: out.added, bound: before, left_out }
-}
-
-struct Out<'a> {
-    from: &'a [u32],
-    words: Vec<u32>,
-    /// Up to where the module was copied.
-    at: usize,
-    added: Vec<Range<usize>>,
-}
-
-impl Out<'_> {
-    /// Adds words before one of the module.
-    fn add(&mut self, at: usize, new: &[u32]) {
-        if new.is_empty() {
-            return;
-        }
-        self.words.extend_from_slice(&self.from[self.at..at]);
-        self.at = at;
-        let start = self.words.len();
-        self.words.extend_from_slice(new);
-        match self.added.last_mut() {
-            Some(last) if last.end == start => last.end = self.words.len(),
-            _ => self.added.push(start..self.words.len()),
+    let new = before.iter().map(|(_, new)| new.len()).sum::<usize>();
+    let mut all = Vec::with_capacity(globals_end + new + written.functions.len());
+    let (mut copied, mut added) = (0, Vec::<Range<usize>>::new());
+    for (at, new) in before.into_iter().filter(|(_, new)| !new.is_empty()) {
+        all.extend_from_slice(&words[copied..at]);
+        copied = at;
+        let start = all.len();
+        all.extend_from_slice(new);
+        match added.last_mut() {
+            Some(last) if last.end == start => last.end = all.len(),
+            _ => added.push(start..all.len()),
         }
     }
+    all.extend_from_slice(&words[copied..globals_end]);
+    let start = all.len();
+    all.extend_from_slice(&written.functions);
+    // Something is between these and those: an OpFunction.
+    for new in &mut written.added {
+        *new = start + new.start..start + new.end;
+    }
+    written.added.splice(0..0, added);
+    let bound = core::mem::replace(&mut all[BOUND], written.bound);
+    Attached { words: all, added: written.added, bound, left_out: written.left_out }
 }
 
 #[cfg(test)]

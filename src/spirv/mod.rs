@@ -65,7 +65,6 @@ pub use held::{DebugOperation, Held, Index};
 pub use ids::Ids;
 pub use layout::{Constant, Function, Layout};
 pub use left_out::LeftOut;
-pub use lower::Written;
 pub use mode::{Dimensions, Discriminators, Mode, Of, Vectors};
 pub use names::{Enumeration, OPERATIONS, Operation};
 pub use operand::{Core, Field, Kind, Names, OperandRow, Place, Repeat, Section, Width};

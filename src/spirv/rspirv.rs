@@ -35,17 +35,18 @@ pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mo
     if layout.words().instructions().count() != to.all_inst_iter().count() {
         return Err(Error::malformed("an instruction of the module has more than 65535 words"));
     }
-    let (_, written) = write(&facts, module, binding, mode)?;
+    let written = write(&facts, module, binding, mode)?;
     let all =
         |words| Instructions::new(words).map(|it| instruction(it, mode.set)).collect::<Result<Vec<_>>>();
     let (extensions, imports) = (all(&written.extensions)?, all(&written.imports)?);
     let (strings, mut globals) = (all(&written.strings)?, all(&written.constants)?);
     globals.extend(all(&written.debug)?);
-    let (mut body, mut places) = (&written.body[..], Vec::with_capacity(written.places.len()));
-    for (at, len) in written.places {
-        let (new, rest) = body.split_at(len);
-        places.push((at, all(new)?));
-        body = rest;
+    let mut places = Vec::with_capacity(written.added.len());
+    // The word of the module before which something new belongs is as far behind as there are new ones before it.
+    let mut before = 0;
+    for new in written.added {
+        places.push((layout.globals_end() + new.start - before, all(&written.functions[new.clone()])?));
+        before += new.len();
     }
 
     let mut there = layout.words().instructions().skip(to.global_inst_iter().count()).peekable();

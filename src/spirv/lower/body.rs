@@ -26,11 +26,12 @@ pub(super) fn body(
     places: &Places<'_>,
     entities: &Entities,
 ) -> Result<()> {
-    let mut words = core::mem::take(&mut writer.out.body);
+    let all = writer.layout.words().all();
+    let copied = writer.layout.globals_end();
     // A line has four words, what holds a variable eight.
-    words.reserve(6 * binding.statements.len());
+    let words = Vec::with_capacity(all.len() - copied + 6 * binding.statements.len());
     let there = There::at_start(writer.mode);
-    let mut body = Body { writer, module, binding, places, entities, words, there, fitting: None };
+    let mut body = Body { writer, module, binding, places, entities, words, copied, there, fitting: None };
     let (mut blocks, mut placed) = (Blocks::default(), Vec::new());
     let layout = body.writer.layout;
     for (index, function) in layout.functions().iter().enumerate() {
@@ -38,7 +39,8 @@ pub(super) fn body(
         places.place(index, &blocks, &mut placed)?;
         body.function(index, function, &blocks, &placed)?;
     }
-    writer.out.body = body.words;
+    body.copy(all.len());
+    writer.out.functions = body.words;
     Ok(())
 }
 
@@ -73,7 +75,10 @@ struct Body<'b, 'w> {
     binding: &'b Binding,
     places: &'b Places<'b>,
     entities: &'b Entities,
+    /// The words of the functions.
     words: Vec<u32>,
+    /// Up to where the module is copied there.
+    copied: usize,
     there: There,
     fitting: Option<Fitting>,
 }
@@ -98,6 +103,7 @@ impl Body<'_, '_> {
             loop {
                 let has_own_line = blocks.has_lines && self.lines(read..at);
                 read = at;
+                self.copy(at);
                 let start = self.words.len();
                 if number == 0 && at == block.start as usize {
                     self.definition(bound, function.id)?;
@@ -112,7 +118,7 @@ impl Body<'_, '_> {
                     Spot { function: function.at.clone(), at },
                 )?;
                 if self.words.len() > start {
-                    self.writer.out.places.push((at, self.words.len() - start));
+                    self.writer.out.added.push(start..self.words.len());
                 }
                 match placed.first() {
                     Some(next) if next.at <= block.end => at = next.at as usize,
@@ -121,6 +127,12 @@ impl Body<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Copies the module up to a word.
+    fn copy(&mut self, at: usize) {
+        self.words.extend_from_slice(&self.writer.layout.words().all()[self.copied..at]);
+        self.copied = at;
     }
 
     /// Whether there are lines of others among these words of a block, which hold then.

@@ -88,16 +88,7 @@ pub(super) fn globals(writer: &mut Writer<'_>, module: &Module, binding: &Bindin
             globals.root(item)?;
         }
     }
-    // A local variable has twelve words, a parameter one more.
-    globals.writer.out.debug.reserve(13 * module.variables.len());
-    for variable in module.variables.keys() {
-        if globals.is_said(variable) {
-            globals.root(Item::Variable(variable))?;
-        }
-        if !globals.is_plain(variable) {
-            globals.others.push(variable);
-        }
-    }
+    globals.variables()?;
     globals.templates()?;
     globals.imports()?;
     globals.macros()?;
@@ -137,6 +128,8 @@ pub(super) struct Globals<'g, 'w, 'm> {
     pub open: usize,
     /// The scope that something was in last, which is written: many things one after the other are in one.
     pub last_scope: Option<(ScopeId, Word)>,
+    /// The scope of a function that is not inlined in which a variable was last.
+    pub last_local: Option<ScopeId>,
     /// Strings of the model.
     names: SecondaryMap<StringId, Option<Id>>,
 }
@@ -167,6 +160,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
             steps: Vec::new(),
             open: 0,
             last_scope: None,
+            last_local: None,
             names: SecondaryMap::new(),
         }
     }

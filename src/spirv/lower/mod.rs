@@ -28,6 +28,8 @@ mod vectors;
 mod widths;
 mod writer;
 
+use core::ops::Range;
+
 use writer::Writer;
 
 use super::LeftOut;
@@ -50,8 +52,8 @@ pub(super) fn lower(layout: &Layout<'_>, module: &Module, binding: &Binding, mod
 }
 
 /// Debug instructions, by the section of the module that they belong to.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Written {
+#[derive(Debug, Default)]
+pub(super) struct Written {
     /// `OpExtension`.
     pub extensions: Vec<u32>,
     /// `OpExtInstImport`.
@@ -62,11 +64,10 @@ pub struct Written {
     pub constants: Vec<u32>,
     /// Debug instructions before the functions.
     pub debug: Vec<u32>,
-    /// Instructions in functions: the word of the module before which they belong, and how many words of
-    /// [`body`](Self::body) they are; sorted.
-    pub places: Vec<(usize, usize)>,
-    /// The words of all instructions in functions.
-    pub body: Vec<u32>,
+    /// The functions of the module, with debug instructions among theirs.
+    pub functions: Vec<u32>,
+    /// The words of [`functions`](Self::functions) that are new: sorted, and none of them next to another.
+    pub added: Vec<Range<usize>>,
     /// What every id is less than.
     pub bound: u32,
     /// What is not said.

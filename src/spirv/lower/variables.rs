@@ -47,6 +47,33 @@ impl Globals<'_, '_, '_> {
         self.related.function_of(scope).is_none() || self.binding.global_id(id).is_some()
     }
 
+    /// Writes all variables.
+    pub(super) fn variables(&mut self) -> Result<()> {
+        let module = self.module;
+        // A local variable has twelve words, a parameter one more.
+        self.writer.out.debug.reserve(13 * module.variables.len());
+        for (id, variable) in &module.variables {
+            if !self.is_plain(id, variable) {
+                self.others.push(id);
+                if self.is_said(id) {
+                    self.root(Item::Variable(id))?;
+                }
+            } else if self.variables[id].state == State::New && self.has_named(variable) {
+                self.local(id).map_err(|error| error.or_at(module.at_variable(id, None)))?;
+                self.variables[id].state = State::Done;
+            } else {
+                self.root(Item::Variable(id))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the scope of a variable that is plain, and its type, are written for sure.
+    fn has_named(&self, variable: &Variable) -> bool {
+        self.last_scope.is_some_and(|(scope, _)| scope == variable.scope)
+            && self.stand_ins.get(variable.ty).is_some_and(|ty| self.types[ty].state == State::Done)
+    }
+
     /// Writes a variable or static member.
     pub(super) fn variable(&mut self, id: VariableId) -> Result<()> {
         let module = self.module;
@@ -54,29 +81,13 @@ impl Globals<'_, '_, '_> {
         if let ScopeKind::Type(ty) = module.scopes[variable.scope].kind {
             return self.static_member(id, ty);
         }
-        let who = |module: &Module| (module.at_variable(id, None), "the variable".to_owned());
-        let is_global = self.is_global(id);
+        if !self.is_global(id) {
+            return self.local(id);
+        }
         let declared = variable.specification.map(|declared| &module.variables[declared]);
-        let name = (Field::Name, self.name(module.variables[module.first_origin(id)].name)?);
-        let ty = (Field::Type, self.type_word(Some(variable.ty), who)?);
-        let line = variable.line.or_else(|| declared?.line);
-        let [source, line, column] = self.place(line, module.scopes[variable.scope].unit);
-        let scope = (Field::Scope, self.scope(variable.scope, who)?);
+        let mut operands = Operands::from_iter(self.place_of_variable(id)?);
         let mut flags = if variable.is_artificial { flags::ARTIFICIAL } else { 0 };
         let result = self.id(Item::Variable(id))?;
-        if !is_global {
-            let function =
-                self.related.function_of(variable.scope).map(|function| &module.functions[function]);
-            if function.is_some_and(|function| function.object_pointer == Some(id)) {
-                flags |= flags::OBJECT_POINTER;
-            }
-            let flags = (Field::Flags, flags.into());
-            let number = (Field::ArgNumber, self.related.numbers[id].into());
-            let operands = [name, ty, source, line, column, scope, flags, number];
-            let count = operands.len() - usize::from(variable.kind != VariableKind::Parameter);
-            return self.writer.define(result, Name::LocalVariable, &operands[..count]);
-        }
-        let mut operands = Operands::from_iter([name, ty, source, line, column, scope]);
         let is_external = variable.is_external || declared.is_some_and(|declared| declared.is_external);
         flags |= if is_external { 0 } else { flags::LOCAL };
         flags |= if variable.is_declaration { 0 } else { flags::DEFINITION };
@@ -98,6 +109,38 @@ impl Globals<'_, '_, '_> {
             }
         }
         self.writer.define(result, Name::GlobalVariable, &operands)
+    }
+
+    /// Name, type, source, line, column and scope of a variable.
+    #[inline]
+    fn place_of_variable(&mut self, id: VariableId) -> Result<[(Field, Word); 6]> {
+        let module = self.module;
+        let variable = &module.variables[id];
+        let who = |module: &Module| (module.at_variable(id, None), "the variable".to_owned());
+        let declared = variable.specification.map(|declared| &module.variables[declared]);
+        let name = self.name(module.variables[module.first_origin(id)].name)?;
+        let ty = self.type_word(Some(variable.ty), who)?;
+        let line = variable.line.or_else(|| declared?.line);
+        let [source, line, column] = self.place(line, module.scopes[variable.scope].unit);
+        let scope = self.scope(variable.scope, who)?;
+        Ok([(Field::Name, name), (Field::Type, ty), source, line, column, (Field::Scope, scope)])
+    }
+
+    /// Writes a variable of a function that is no `OpVariable` of the module.
+    fn local(&mut self, id: VariableId) -> Result<()> {
+        let variable = &self.module.variables[id];
+        let [name, ty, source, line, column, scope] = self.place_of_variable(id)?;
+        let result = self.id(Item::Variable(id))?;
+        let function = self.related.function_of(variable.scope);
+        let is_object = function
+            .is_some_and(|function| self.module.functions[function].object_pointer == Some(id));
+        let flags = if variable.is_artificial { flags::ARTIFICIAL } else { 0 }
+            | if is_object { flags::OBJECT_POINTER } else { 0 };
+        let flags = (Field::Flags, flags.into());
+        let number = (Field::ArgNumber, self.related.numbers[id].into());
+        let operands = [name, ty, source, line, column, scope, flags, number];
+        let count = operands.len() - usize::from(variable.kind != VariableKind::Parameter);
+        self.writer.define(result, Name::LocalVariable, &operands[..count])
     }
 
     /// The constant that a variable is, if it is one that can be said.
@@ -160,7 +203,7 @@ impl Globals<'_, '_, '_> {
 
     /// Whether it is a local variable or parameter of a function that is not inlined, with a name, a type and a line, and
     /// nothing else: so most are.
-    pub(super) fn is_plain(&self, id: VariableId) -> bool {
+    fn is_plain(&mut self, id: VariableId, variable: &Variable) -> bool {
         // All fields are here, so that a new one is not passed over.
         let &Variable {
             name: _,
@@ -179,15 +222,21 @@ impl Globals<'_, '_, '_> {
             is_artificial: false,
             is_external: false,
             is_constant: false,
-        } = &self.module.variables[id]
+        } = variable
         else {
             return false;
         };
-        let function = self.related.function_of(scope);
-        function.is_some_and(|function| self.related.has_body(function))
-            && self.related.inlined[scope].is_none()
-            && !is_type(&self.module.scopes[scope].kind)
-            && self.binding.global_id(id).is_none()
+        if self.last_local != Some(scope) {
+            let function = self.related.function_of(scope);
+            let is_local = function.is_some_and(|function| self.related.has_body(function))
+                && self.related.inlined[scope].is_none()
+                && !is_type(&self.module.scopes[scope].kind);
+            if !is_local {
+                return false;
+            }
+            self.last_local = Some(scope);
+        }
+        self.binding.global_id(id).is_none()
     }
 
     /// What is not said of a variable.
