@@ -74,6 +74,15 @@ pub enum Statement {
     },
 }
 
+/// Statements one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// The `OpFunction` that they are of. `None` if they are behind ids, each of which is in some function.
+    pub function: Option<Id>,
+    /// The place of the first among the statements.
+    pub start: usize,
+}
+
 /// What a SPIR-V module has of a [model](crate::model::Module).
 ///
 /// Nothing is checked here: [`attach`](super::attach()) has the module, and refuses what is not there.
@@ -90,6 +99,8 @@ pub struct Binding {
     pub(crate) functions: SecondaryMap<FunctionId, Option<Id>>,
     pub(crate) globals: SecondaryMap<VariableId, Option<Id>>,
     pub(crate) statements: Vec<(Position, Statement)>,
+    /// Statements one after the other that are of one function, or behind ids.
+    pub(crate) runs: Vec<Run>,
     pub(crate) held: Vec<Held>,
     pub(crate) build_identifier: Option<(String, bool)>,
     pub(crate) storage_path: Option<String>,
@@ -196,7 +207,14 @@ impl Binding {
         &self.held
     }
 
-    fn say(&mut self, position: Position, statement: Statement) -> &mut Self {
+    pub(crate) fn say(&mut self, position: Position, statement: Statement) -> &mut Self {
+        let function = match position {
+            Position::Start { function, .. } | Position::Before { function, .. } => Some(function),
+            Position::After(_) => None,
+        };
+        if self.runs.last().is_none_or(|last| last.function != function) {
+            self.runs.push(Run { function, start: self.statements.len() });
+        }
         self.statements.push((position, statement));
         self
     }

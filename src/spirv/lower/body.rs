@@ -160,8 +160,9 @@ impl Body<'_, '_> {
 
     /// What is said at one place: scope, line, then variables in order. Where the line is asked for, it is said again.
     fn group(&mut self, placed: &[Placed], said: &mut Said, mut has_line: bool, spot: Spot) -> Result<()> {
-        let statements = placed.iter().map(|it| self.binding.statements[it.statement as usize].1);
-        for statement in statements.clone() {
+        let binding = self.binding;
+        let statements = || placed.iter().flat_map(|placed| placed.statements(binding));
+        for statement in statements() {
             match statement {
                 Statement::Scope(scope) => said.scope = scope,
                 Statement::Line(line) => (said.line, has_line) = (Some(line), true),
@@ -172,7 +173,7 @@ impl Body<'_, '_> {
         if let Some(line) = said.line.filter(|_| has_line) {
             self.line(line)?;
         }
-        for statement in statements {
+        for statement in statements() {
             match statement {
                 Statement::Scope(_) | Statement::Line(_) => {}
                 Statement::Declare { variable, held } => {

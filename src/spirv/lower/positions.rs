@@ -1,23 +1,33 @@
 //! Where in the words that belongs which a binding says, and whether the module has what it names.
 
+use core::ops::Range;
+
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 
 use super::blocks::{Block, Blocks};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, ScopeId, ScopeKind};
 use crate::spirv::binding::{Binding, Position, Statement};
-use crate::spirv::layout::Layout;
+use crate::spirv::layout::{Function, Layout};
 use crate::spirv::opcodes as op;
 #[cfg(test)]
 use crate::spirv::words::STEPS;
 use crate::spirv::words::{Id, Instruction};
 
-/// A statement, and the word before which it belongs.
+/// Statements, and the word before which they belong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Placed {
     pub at: u32,
-    /// Its place among the statements of the binding.
-    pub statement: u32,
+    /// The places of the first among the statements of the binding, and behind the last.
+    start: u32,
+    end: u32,
+}
+
+impl Placed {
+    /// What is said.
+    pub fn statements<'b>(&self, binding: &'b Binding) -> impl Iterator<Item = Statement> + use<'b> {
+        binding.statements[self.start as usize..self.end as usize].iter().map(|(_, statement)| *statement)
+    }
 }
 
 /// Whose code that of a scope is.
@@ -75,32 +85,53 @@ impl<'a> Places<'a> {
         Ok(places)
     }
 
-    /// Finds the function of each statement.
+    /// Counts the statements of each function, and brings them in the order of the functions.
     fn sort(&mut self) -> Result<()> {
-        let (mut found, mut last, mut is_sorted) = (Found::default(), 0, true);
-        for &(position, statement) in &self.binding.statements {
-            let at = |error: Error| error.or_at(self.at(position, statement));
-            self.has(statement).map_err(at)?;
-            let function = self.function_of(position, &mut found).map_err(at)?;
+        let (mut last, mut is_sorted) = (0, true);
+        self.runs(|places, function, statements| {
             is_sorted &= last <= function;
             last = function;
-            self.ends[function] += 1;
-        }
+            places.ends[function] += statements.len() as u32;
+        })?;
         let mut before = 0;
         for end in &mut self.ends {
             before += *end;
             *end = before;
         }
         if !is_sorted {
-            let starts = [0].into_iter().chain(self.ends.iter().copied());
-            let mut starts: Vec<u32> = starts.collect();
+            let mut starts: Vec<_> = [0].into_iter().chain(self.ends.iter().copied()).collect();
             let mut sorted = vec![0; self.binding.statements.len()];
-            for (number, &(position, _)) in (0..).zip(&self.binding.statements) {
-                let start = &mut starts[self.function_of(position, &mut found)?];
-                sorted[*start as usize] = number;
-                *start += 1;
-            }
+            self.runs(|_, function, statements| {
+                for number in statements {
+                    sorted[starts[function] as usize] = number as u32;
+                    starts[function] += 1;
+                }
+            })?;
             self.sorted = Some(sorted);
+        }
+        Ok(())
+    }
+
+    /// Statements one after the other that are of one function, and which of the layout it is.
+    fn runs(&mut self, mut each: impl FnMut(&mut Self, usize, Range<usize>)) -> Result<()> {
+        let binding = self.binding;
+        let at = |places: &Self, statement: usize, error: Error| {
+            let (position, said) = binding.statements[statement];
+            error.or_at(places.at(position, said))
+        };
+        let ends = binding.runs.iter().skip(1).map(|run| run.start).chain([binding.statements.len()]);
+        for (run, end) in binding.runs.iter().zip(ends) {
+            if let Some(id) = run.function {
+                let function = self.function(id).map_err(|error| at(self, run.start, error))?;
+                each(self, function, run.start..end);
+                continue;
+            }
+            for (number, &(position, _)) in (run.start..end).zip(&binding.statements[run.start..end]) {
+                let Position::After(id) = position else { continue };
+                let defined = self.defined(id).map_err(|error| at(self, number, error))?;
+                let function = self.around(defined.at).ok_or_else(|| at(self, number, outside(id)))?;
+                each(self, function, number..number + 1);
+            }
         }
         Ok(())
     }
@@ -114,13 +145,21 @@ impl<'a> Places<'a> {
     pub fn place(&self, function: usize, blocks: &Blocks, placed: &mut Vec<Placed>) -> Result<()> {
         placed.clear();
         let start = function.checked_sub(1).map_or(0, |before| self.ends[before]);
-        let mut find =
-            Find { places: self, function, blocks, placed, same: None, cursor: None, left: Vec::new() };
+        let mut find = Find {
+            places: self,
+            function: &self.layout.functions()[function],
+            blocks,
+            placed,
+            owned: None,
+            same: None,
+            cursor: None,
+            left: Vec::new(),
+        };
         for place in start..self.ends[function] {
             let number = self.sorted.as_ref().map_or(place, |sorted| sorted[place as usize]);
-            let (position, statement) = self.binding.statements[number as usize];
+            let (position, statement) = &self.binding.statements[number as usize];
             find.statement(number, position, statement)
-                .map_err(|error| error.or_at(self.at(position, statement)))?;
+                .map_err(|error| error.or_at(self.at(*position, *statement)))?;
         }
         find.rest()?;
         sort(placed);
@@ -174,62 +213,8 @@ impl<'a> Places<'a> {
         (at < all[index].at.end).then_some(index)
     }
 
-    /// The place among the functions of the one that a position is in.
-    fn function_of(&self, position: Position, last: &mut Found) -> Result<usize> {
-        match position {
-            Position::Start { function, .. } | Position::Before { function, .. } => {
-                if last.id != Some(function) {
-                    *last = Found { id: Some(function), function: self.function(function)? };
-                }
-                Ok(last.function)
-            }
-            Position::After(id) => {
-                let defined = self.defined(id)?;
-                match self.layout.functions().get(last.function) {
-                    Some(function) if function.at.contains(&defined.at) => Ok(last.function),
-                    _ => self.around(defined.at).ok_or_else(|| outside(id)),
-                }
-            }
-        }
-    }
-
     fn defined(&self, id: Id) -> Result<Instruction<'a>> {
         self.layout.definition(id).ok_or_else(|| unknown(id))
-    }
-
-    /// Whether the model has what a statement names.
-    fn has(&self, statement: Statement) -> Result<()> {
-        match statement {
-            Statement::Scope(None) | Statement::Line(None) => Ok(()),
-            Statement::Scope(Some(scope)) => has(&self.module.scopes, scope),
-            Statement::Line(Some(line)) => has(&self.module.files, line.file),
-            Statement::Declare { variable, .. } | Statement::Value { variable, .. } => {
-                has(&self.module.variables, variable)
-            }
-        }
-    }
-
-    /// The function that a statement belongs to, if it is not one about lines.
-    fn owner(&self, statement: Statement) -> Result<Option<FunctionId>> {
-        let variable = match statement {
-            Statement::Scope(None) | Statement::Line(_) => return Ok(None),
-            Statement::Scope(Some(scope)) => {
-                let is_code = matches!(
-                    self.module.scope(scope).kind,
-                    ScopeKind::Function(_) | ScopeKind::Block | ScopeKind::Inlined { .. }
-                );
-                let owner = self.owners[scope].function.filter(|_| is_code);
-                let none = || Error::bad_argument("instructions are of a function, block or inlined call");
-                return owner.ok_or_else(none).map(Some);
-            }
-            Statement::Declare { variable, .. } | Statement::Value { variable, .. } => variable,
-        };
-        if let Some(id) = self.binding.globals[variable] {
-            let what = format!("the variable is {id} wherever its function is");
-            return Err(Error::bad_argument(what));
-        }
-        let owner = self.owners[self.module.variable(variable).scope].function;
-        owner.map(Some).ok_or_else(|| Error::bad_argument("the variable is not one of a function"))
     }
 
     /// Of whom something was said.
@@ -256,79 +241,104 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The function that was found last: many statements one after the other are of one.
-#[derive(Debug, Clone, Copy, Default)]
-struct Found {
-    id: Option<Id>,
-    function: usize,
-}
-
 /// Finds the places of what is said of one function.
 struct Find<'f, 'a> {
     places: &'f Places<'a>,
-    function: usize,
+    function: &'f Function,
     blocks: &'f Blocks,
     placed: &'f mut Vec<Placed>,
-    /// The position that was found last, and its word: often several things are said of one.
-    same: Option<(Position, u32)>,
+    /// The scope of which something was said last: it is one of the function.
+    owned: Option<ScopeId>,
+    /// The position that was found last: often several things are said of one.
+    same: Option<&'f Position>,
     /// How far instructions are counted. It does not go back.
     cursor: Option<Cursor>,
     /// What is behind the cursor.
     left: Vec<Counted>,
 }
 
-impl Find<'_, '_> {
-    fn statement(&mut self, statement: u32, position: Position, said: Statement) -> Result<()> {
-        match self.same {
-            Some((same, at)) if same == position => self.placed.push(Placed { at, statement }),
-            _ => self.find(statement, position)?,
+impl<'f> Find<'f, '_> {
+    fn statement(&mut self, number: u32, position: &'f Position, said: &Statement) -> Result<()> {
+        match *said {
+            Statement::Scope(None) | Statement::Line(None) => {}
+            Statement::Line(Some(line)) => has(&self.places.module.files, line.file)?,
+            Statement::Scope(Some(scope)) => {
+                has(&self.places.module.scopes, scope)?;
+                let kind = &self.places.module.scope(scope).kind;
+                if !matches!(kind, ScopeKind::Function(_) | ScopeKind::Block | ScopeKind::Inlined { .. }) {
+                    return Err(Error::bad_argument("instructions are of a function, block or inlined call"));
+                }
+                self.is_own(scope, "instructions are of a function, block or inlined call")?;
+            }
+            Statement::Declare { variable, .. } | Statement::Value { variable, .. } => {
+                has(&self.places.module.variables, variable)?;
+                if let Some(id) = self.places.binding.globals[variable] {
+                    let what = format!("the variable is {id} wherever its function is");
+                    return Err(Error::bad_argument(what));
+                }
+                let scope = self.places.module.variable(variable).scope;
+                self.is_own(scope, "the variable is not one of a function")?;
+            }
         }
-        let Some(owner) = self.places.owner(said)? else { return Ok(()) };
-        let Some(own) = self.places.binding.functions[owner] else {
-            return Err(Error::bad_argument("the function is not bound to an OpFunction"));
-        };
-        let here = self.places.layout.functions()[self.function].id;
-        if own != here {
-            return Err(Error::bad_argument(format!("its code is in {own}, and the position in {here}")));
+        match (self.placed.last_mut(), self.same) {
+            (Some(last), Some(same)) if same == position && last.end == number => last.end += 1,
+            _ => self.find(number, position)?,
         }
         Ok(())
     }
 
+    /// Whether the code of a scope is that of the function.
+    fn is_own(&mut self, scope: ScopeId, wrong: &str) -> Result<()> {
+        if self.owned == Some(scope) {
+            return Ok(());
+        }
+        let owner = self.places.owners[scope].function.ok_or_else(|| Error::bad_argument(wrong))?;
+        let Some(own) = self.places.binding.functions[owner] else {
+            return Err(Error::bad_argument("the function is not bound to an OpFunction"));
+        };
+        let here = self.function.id;
+        if own != here {
+            return Err(Error::bad_argument(format!("its code is in {own}, and the position in {here}")));
+        }
+        self.owned = Some(scope);
+        Ok(())
+    }
+
     /// The word of a position: where it is found later, it is among those that are left.
-    fn find(&mut self, statement: u32, position: Position) -> Result<()> {
-        let at = match position {
+    fn find(&mut self, number: u32, position: &'f Position) -> Result<()> {
+        let at = match *position {
             Position::Start { block, .. } => self.blocks.all[self.block(block)?].start,
             Position::Before { block, instruction, .. } => {
-                let wanted = Counted { block: self.block(block)? as u32, instruction, statement };
+                let wanted = Counted { block: self.block(block)? as u32, instruction, statement: number };
                 match self.before(wanted)? {
                     Some(at) => at,
                     None => {
                         self.left.push(wanted);
+                        self.same = None;
                         return Ok(());
                     }
                 }
             }
             Position::After(id) => self.after(id)?,
         };
-        self.placed.push(Placed { at, statement });
-        self.same = Some((position, at));
+        self.placed.push(Placed { at, start: number, end: number + 1 });
+        self.same = Some(position);
         Ok(())
     }
 
     /// The number of a block of the function.
     fn block(&self, id: Id) -> Result<usize> {
-        let defined = self.places.defined(id)?;
-        if let Some(Cursor { block, label, .. }) = self.cursor
-            && label == defined.at
+        if let Some(Cursor { block, id: last, .. }) = self.cursor
+            && last == id
         {
             return Ok(block as usize);
         }
+        let defined = self.places.defined(id)?;
         if defined.opcode() != op::LABEL {
             return Err(wrong(defined, "OpLabel"));
         }
         self.blocks.around(defined.at).ok_or_else(|| {
-            let function = self.places.layout.functions()[self.function].id;
-            Error::bad_argument(format!("{id} is no block of function {function}"))
+            Error::bad_argument(format!("{id} is no block of function {}", self.function.id))
         })
     }
 
@@ -363,7 +373,8 @@ impl Find<'_, '_> {
         self.cursor = None;
         for wanted in left {
             let at = self.before(wanted)?;
-            self.placed.extend(at.map(|at| Placed { at, statement: wanted.statement }));
+            let (start, end) = (wanted.statement, wanted.statement + 1);
+            self.placed.extend(at.map(|at| Placed { at, start, end }));
         }
         Ok(())
     }
@@ -379,7 +390,7 @@ impl Find<'_, '_> {
 
 /// Sorts what is nearly sorted: what is said of the start of a block can be said before what comes before the block.
 fn sort(placed: &mut [Placed]) {
-    let key = |it: &Placed| u64::from(it.at) << 32 | u64::from(it.statement);
+    let key = |it: &Placed| u64::from(it.at) << 32 | u64::from(it.start);
     let mut steps = 16 * placed.len();
     for next in 1..placed.len() {
         let mut to = next;
@@ -398,8 +409,9 @@ fn sort(placed: &mut [Placed]) {
 #[derive(Debug, Clone, Copy)]
 struct Cursor {
     block: u32,
-    /// Its label; behind the instructions that it begins with; behind it.
-    label: usize,
+    /// Its `OpLabel`.
+    id: Id,
+    /// Behind the instructions that it begins with; behind it.
     start: u32,
     end: usize,
     /// Which instruction is next, the one behind the label being 0, and its word.
@@ -412,8 +424,9 @@ struct Cursor {
 impl Cursor {
     fn new(layout: &Layout<'_>, blocks: &Blocks, block: u32) -> Self {
         let Block { label, start, end } = blocks.all[block as usize];
-        let at = layout.words().at(label as usize).end();
-        Self { block, label: label as usize, start, end: end as usize, count: 0, at, before: op::LABEL }
+        let label = layout.words().at(label as usize);
+        let id = label.result().unwrap_or(Id(0));
+        Self { block, id, start, end: end as usize, count: 0, at: label.end(), before: op::LABEL }
     }
 
     /// Goes to an instruction: its word, or why nothing can be before it.

@@ -61,12 +61,14 @@ impl Globals<'_, '_, '_> {
         let mut is_held = SecondaryMap::<VariableId, bool>::new();
         for (_, statement) in &self.binding.statements {
             match *statement {
-                Statement::Scope(Some(scope)) => is_named[scope] = true,
+                // What is not there is refused where it is said.
+                Statement::Scope(Some(scope)) if module.scopes.is_valid(scope) => is_named[scope] = true,
                 Statement::Declare { variable, .. } | Statement::Value { variable, .. } => {
+                    let Some(data) = module.variables.get(variable) else { continue };
                     is_held[variable] = true;
-                    is_named[module.variables[variable].scope] = true;
+                    is_named[data.scope] = true;
                 }
-                Statement::Scope(None) | Statement::Line(_) => {}
+                Statement::Scope(_) | Statement::Line(_) => {}
             }
         }
         for (id, variable) in &module.variables {

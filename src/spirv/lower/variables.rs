@@ -112,7 +112,7 @@ impl Globals<'_, '_, '_> {
     }
 
     /// Name, type, source, line, column and scope of a variable.
-    #[inline]
+    #[inline(always)]
     fn place_of_variable(&mut self, id: VariableId) -> Result<[(Field, Word); 6]> {
         let module = self.module;
         let variable = &module.variables[id];

@@ -106,11 +106,11 @@ impl<'a> Raiser<'_, 'a> {
         };
         if scope != body.scope {
             body.scope = scope;
-            self.binding.statements.push((position, Statement::Scope(scope)));
+            self.binding.say(position, Statement::Scope(scope));
         }
         if body.line != body.told {
             body.told = body.line;
-            self.binding.statements.push((position, Statement::Line(body.line)));
+            self.binding.say(position, Statement::Line(body.line));
         }
         Ok(())
     }
