@@ -4,6 +4,8 @@
 mod bad;
 #[path = "../common/spirv.rs"]
 mod described;
+mod meaning;
+mod moves;
 #[path = "../common/random.rs"]
 mod random;
 mod round;

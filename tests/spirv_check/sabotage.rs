@@ -17,8 +17,8 @@ fn says_nothing(name: Name, field: Field) -> bool {
         || name == Name::LexicalBlockDiscriminator && field == Field::Source
 }
 
-struct Written {
-    words: Vec<u32>,
+pub(crate) struct Written {
+    pub words: Vec<u32>,
     module: Module,
     binding: Binding,
     left_out: Vec<LeftOut>,
@@ -26,14 +26,14 @@ struct Written {
 }
 
 impl Written {
-    fn new(seed: u64, target: &Target, mode: Mode) -> Self {
+    pub fn new(seed: u64, target: &Target, mode: Mode) -> Self {
         let Described { words, module, binding } = described(&fixed_choices(seed, 400), target);
         let attached = attach(&words, &module, &binding, &mode).expect("every call was right");
         Self { words: attached.words, module, binding, left_out: attached.left_out, mode }
     }
 
     /// Whether nothing is found.
-    fn is_clean(&self, words: &[u32]) -> bool {
+    pub fn is_clean(&self, words: &[u32]) -> bool {
         match check(&self.module, &self.binding, &self.mode, &self.left_out, words) {
             Ok(checked) => checked.is_clean(),
             Err(_) => false,

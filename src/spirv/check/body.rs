@@ -86,14 +86,13 @@ fn reals(teller: &Teller<'_, '_>, function: &Function, added: &[Range<usize>]) -
         let opcode = instruction.opcode();
         if opcode == op::LABEL {
             block = instruction.result();
-            (counted, is_start, line, is_first) = (0, true, None, true);
+            (counted, is_start, is_first) = (0, true, true);
             continue;
         }
-        let Some(block) = block else { continue };
         let is_line = matches!(opcode, op::LINE | op::NO_LINE);
         let is_debug = teller.is_debug(instruction);
         let is_added = is_added(instruction.at, is_debug || is_line);
-        if !is_debug && !is_line {
+        if let Some(block) = block.filter(|_| !is_debug && !is_line) {
             is_start &= matches!(opcode, op::PHI | op::VARIABLE);
             let line = line.take();
             all.push(Real { word: instruction.at, block, is_start, counted, is_first, line });

@@ -80,7 +80,11 @@ impl Body<'_, '_> {
         for number in blocks.clone() {
             let block = self.places.blocks.get(number);
             self.there = There::at_start(self.writer.mode);
-            let (mut at, mut read) = (block.start as usize, block.label as usize);
+            // A line that is said between two blocks holds in the second.
+            let before = number.checked_sub(1).filter(|before| blocks.contains(before));
+            let before =
+                before.map_or(function.at.start, |before| self.places.blocks.get(before).end as usize);
+            let (mut at, mut read) = (block.start as usize, before);
             loop {
                 let has_own_line = self.lines(read..at);
                 read = at;
