@@ -1,6 +1,6 @@
 //! What is said in functions, and where.
 
-use eitri::spirv::{Binding, DebugOperation, Held, Mode, Set, attach, read};
+use eitri::spirv::{Binding, DebugOperation, Held, Mode, Set, Statement, attach, raise, read};
 use pretty_assertions::assert_eq;
 
 use crate::support::{Case, lines};
@@ -187,6 +187,37 @@ fn a_line_at_the_start_of_a_block_stays() {
         );
         assert_eq!(shown[last..], expected);
     }
+}
+
+/// An `OpLine` between two blocks holds up to the end of the second: it applies to all that follows it.
+#[test]
+fn a_line_between_two_blocks_holds_in_the_second() {
+    let text = crate::support::KERNEL
+        .replace("names.cl", "scale.cl")
+        .replace("%last = OpLabel", "OpLine %names 77 1\n %last = OpLabel");
+    let case = Case::of(&text);
+    let mut binding = case.bound();
+    binding.line(case.start("then"), case.line(2)).line(case.after("sum"), case.line(3));
+    let mut of_sum = case.bound();
+    of_sum.line(case.start("then"), case.line(2));
+    for (binding, own) in [(&binding, &["line scale.cl:3:5"][..]), (&of_sum, &[])] {
+        let shown = case.shown(binding, &Mode::exact(Set::OpenCl));
+        let last = shown.iter().position(|line| line == "last:").expect("is there");
+        let expected =
+            [&["line scale.cl:77:1", "last:", "  sum", "scope scale"], own, &["  op 254"]].concat();
+        assert_eq!(shown[last - 1..], expected);
+    }
+    // Nobody else's position says what its instructions are of.
+    let words = case.attach(&of_sum, &Mode::exact(Set::OpenCl)).words;
+    let raised = raise(&read(&words).expect("reads"), case.module.target()).expect("is a model");
+    let lines = raised.binding.statements().iter().filter_map(|&(position, statement)| match statement {
+        Statement::Line(line) => Some((position, line.map(|line| line.line))),
+        _ => None,
+    });
+    assert_eq!(
+        lines.collect::<Vec<_>>(),
+        [(case.before("then", 0), Some(2)), (case.before("last", 1), Some(77))]
+    );
 }
 
 /// An `OpLine` in front of an `OpFunction` is the function's.
