@@ -123,7 +123,7 @@ impl Binding {
         self.say(position, Statement::Scope(None))
     }
 
-    /// Instructions from here on are of this line.
+    /// Instructions from here on are of this line, which is in the text of its file, if this has one.
     pub fn line(&mut self, position: Position, line: SourceLine) -> &mut Self {
         self.say(position, Statement::Line(Some(line)))
     }

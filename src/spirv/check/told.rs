@@ -18,6 +18,7 @@ use crate::spirv::layout::Layout;
 use crate::spirv::mode::{Dimensions, Mode};
 use crate::spirv::opcodes as op;
 use crate::spirv::table::Set;
+use crate::spirv::validate::lines::bytes_of_lines;
 use crate::spirv::words::{HEADER, Id};
 
 /// One thing that is said.
@@ -52,6 +53,8 @@ pub(super) struct Teller<'m, 's> {
     scopes: SecondaryMap<ScopeId, Option<Shape>>,
     /// Parameters of functions, in order.
     parameters: SecondaryMap<FunctionId, Vec<VariableId>>,
+    /// Of files whose text is said, how many bytes each line has.
+    texts: HashMap<FileId, Vec<usize>>,
     entry_points: HashSet<Id>,
     /// Declarations of functions that are defined elsewhere.
     defined: HashSet<FunctionId>,
@@ -73,6 +76,10 @@ const LANGUAGES: [(u64, Language); 9] = [
     (13, Language::RUST),
 ];
 
+/// Bytes of text that one string can have: an instruction has less than 2^16 words, of which two come before the text,
+/// and the text ends with a byte of 0.
+const MOST_TEXT: usize = (0xffff - 2) * 4 - 1;
+
 /// The capability without which there are no generic pointers.
 const GENERIC_POINTER: u32 = 38;
 
@@ -92,6 +99,12 @@ impl<'m, 's> Teller<'m, 's> {
                 parameters[function].push(id);
             }
         }
+        let texts = module.files().filter_map(|(id, file)| {
+            let text = module.string(file.source?);
+            let has_room = mode.set.is_shader() || text.len() <= MOST_TEXT;
+            Some((id, bytes_of_lines(text).filter(|_| has_room)?))
+        });
+        let texts = texts.collect();
         let globals = layout.words().between(HEADER..layout.globals_end());
         let points = globals.filter(|it| it.opcode() == op::ENTRY_POINT);
         let entry_points = points.filter_map(|point| point.operands().get(1).map(|&id| Id(id))).collect();
@@ -106,6 +119,7 @@ impl<'m, 's> Teller<'m, 's> {
             is_nested: mode.dimensions == Dimensions::Nested,
             scopes: SecondaryMap::new(),
             parameters,
+            texts,
             entry_points,
             defined: module.functions().filter_map(|(_, function)| function.specification).collect(),
             told: Told::default(),
@@ -176,9 +190,43 @@ impl<'m, 's> Teller<'m, 's> {
         path
     }
 
+    /// What can be said of a line: not that it is in a text in which it is not, nor its column.
+    fn in_text(&self, line: SourceLine) -> SourceLine {
+        let Some(text) = self.texts.get(&line.file) else { return line };
+        let bytes = (line.line as usize).checked_sub(1).and_then(|index| text.get(index));
+        match bytes {
+            Some(&bytes) if line.column as usize <= bytes + 1 => line,
+            Some(_) => SourceLine { column: 0, ..line },
+            None => SourceLine { line: 0, column: 0, ..line },
+        }
+    }
+
+    /// The file that a scope is said to be of: that of its line, or of the scope around a block without one.
+    fn file_of(&self, mut scope: ScopeId) -> FileId {
+        loop {
+            let data = self.module.scope(scope);
+            let (line, next) = match data.kind {
+                ScopeKind::Function(id) => {
+                    let function = self.module.function(id);
+                    let declared = || self.module.function(function.specification?).line;
+                    (function.line.or_else(declared), None)
+                }
+                ScopeKind::Inlined { function, .. } => (None, Some(self.module.function(function).scope)),
+                ScopeKind::Block if self.call(scope).is_some() => (None, data.origin.or(data.parent)),
+                ScopeKind::Block => (data.line, data.parent),
+                _ => (data.line, None),
+            };
+            match (line, next) {
+                (Some(line), _) => return line.file,
+                (None, Some(next)) => scope = next,
+                (None, None) => return self.module.unit(data.unit).file,
+            }
+        }
+    }
+
     /// A line, which 0 is none.
     pub fn line(&mut self, line: Option<SourceLine>) -> Shape {
-        match line.filter(|line| line.line != 0) {
+        match line.map(|line| self.in_text(line)).filter(|line| line.line != 0) {
             Some(SourceLine { file, line, column }) => {
                 let path = self.path(file);
                 shape!(self.shapes; path, u64::from(line), u64::from(column))
@@ -342,7 +390,9 @@ impl<'m, 's> Teller<'m, 's> {
             },
             ScopeKind::Inlined { function, call } => {
                 let callee = known(self, Some(self.module.function(function).scope)).unwrap_or(nothing);
-                shape!(self.shapes; parent, "call in line", u64::from(call.line), "of", callee)
+                let file = data.parent.map_or(call.file, |around| self.file_of(around));
+                let line = self.in_text(SourceLine { file, column: 0, ..call }).line;
+                shape!(self.shapes; parent, "call in line", u64::from(line), "of", callee)
             }
         }
     }
@@ -442,7 +492,9 @@ impl<'m, 's> Teller<'m, 's> {
             self.yes(&mut all, function.member.is_explicit, "explicit");
         }
         // Of nothing that has a line it can be said.
-        let body_line = if line.is_some() && !function.is_declaration { function.body_line } else { 0 };
+        let body = line.filter(|_| !function.is_declaration);
+        let body = body.map(|line| SourceLine { line: function.body_line, column: 0, ..line });
+        let body_line = body.map_or(0, |body| self.in_text(body).line);
         if body_line != 0 {
             all.push(("line of the body".into(), shape!(self.shapes; u64::from(body_line))));
         }

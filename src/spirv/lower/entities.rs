@@ -6,6 +6,7 @@ use cranelift_entity::SecondaryMap;
 use hashbrown::HashMap;
 use smallvec::SmallVec;
 
+use super::lines::Texts;
 use super::order::{Item, Slot, State, Step};
 use super::related::Related;
 use super::stand_ins::StandIns;
@@ -49,8 +50,13 @@ pub(super) type Operands = SmallVec<[(Field, Word); 16]>;
 /// # Errors
 /// With the function or variable: [`ErrorKind::UnknownId`] where the binding names what is not there, or is something
 /// else; [`ErrorKind::TooLarge`] where a name has more room than an instruction.
-pub(super) fn globals(writer: &mut Writer<'_>, module: &Module, binding: &Binding) -> Result<Entities> {
-    let mut globals = Globals::new(writer, module, binding);
+pub(super) fn globals(
+    writer: &mut Writer<'_>,
+    module: &Module,
+    binding: &Binding,
+    texts: Texts,
+) -> Result<Entities> {
+    let mut globals = Globals::new(writer, module, binding, texts);
     globals.check_binding()?;
     globals.metadata()?;
     globals.sources()?;
@@ -89,6 +95,7 @@ pub(super) struct Globals<'g, 'w, 'm> {
     pub writer: &'g mut Writer<'w>,
     pub module: &'m Module,
     pub binding: &'g Binding,
+    pub texts: Texts,
     pub related: Related,
     pub stand_ins: StandIns,
     pub units: SecondaryMap<UnitId, Option<Id>>,
@@ -107,13 +114,14 @@ pub(super) struct Globals<'g, 'w, 'm> {
 }
 
 impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
-    fn new(writer: &'g mut Writer<'w>, module: &'m Module, binding: &'g Binding) -> Self {
+    fn new(writer: &'g mut Writer<'w>, module: &'m Module, binding: &'g Binding, texts: Texts) -> Self {
         let related = Related::new(writer, module);
         let stand_ins = StandIns::new(writer, module);
         Self {
             writer,
             module,
             binding,
+            texts,
             related,
             stand_ins,
             units: SecondaryMap::new(),
@@ -158,13 +166,26 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         self.writer.none().map(Word::Id)
     }
 
-    /// Source, line and column; of what is in no line the primary file of its unit, and 0.
-    pub fn place(&self, line: Option<SourceLine>, unit: UnitId) -> [(Field, Word); 3] {
-        let SourceLine { file, line, column } =
-            line.unwrap_or(SourceLine { file: self.module.units[unit].file, line: 0, column: 0 });
+    /// Source, line and column; of what is in no line the primary file of its unit, and 0. What is not in the text of
+    /// the file is listed.
+    pub fn place(
+        &mut self,
+        line: Option<SourceLine>,
+        unit: UnitId,
+        who: impl FnOnce(&Module) -> (At, String),
+    ) -> [(Field, Word); 3] {
+        let nowhere = SourceLine { file: self.module.units[unit].file, line: 0, column: 0 };
+        let (SourceLine { file, line, column }, fault) = self.texts.fit(self.module, line.unwrap_or(nowhere));
+        if let Some(fault) = fault {
+            let (at, what) = who(self.module);
+            self.writer.leave_out(at, format!("{what}: {fault}, and is not said"));
+        }
+        [self.source(file), (Field::Line, line.into()), (Field::Column, column.into())]
+    }
+
+    pub fn source(&self, file: FileId) -> (Field, Word) {
         // Every file of the module has one.
-        let source = self.sources[file].unwrap_or(Id(0));
-        [(Field::Source, source.into()), (Field::Line, line.into()), (Field::Column, column.into())]
+        (Field::Source, self.sources[file].unwrap_or(Id(0)).into())
     }
 
     /// A number, as a constant; where the module has no constant of so many bits, the largest that it has.

@@ -7,6 +7,7 @@ mod composites;
 mod entities;
 mod expressions;
 mod functions;
+mod lines;
 mod macros;
 mod metadata;
 mod names;
@@ -38,9 +39,10 @@ use crate::model::Module;
 /// # Errors
 /// As [`attach`](super::attach()).
 pub(super) fn lower(layout: &Layout<'_>, module: &Module, binding: &Binding, mode: &Mode) -> Result<Written> {
-    let places = positions::place(layout, module, binding)?;
+    let texts = lines::Texts::new(module, mode);
+    let places = positions::place(layout, module, binding, &texts)?;
     let mut writer = Writer::new(layout, mode)?;
-    let entities = entities::globals(&mut writer, module, binding)?;
+    let entities = entities::globals(&mut writer, module, binding, texts)?;
     body::body(&mut writer, module, binding, &places, &entities)?;
     Ok(writer.finish())
 }

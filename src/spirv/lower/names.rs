@@ -32,7 +32,10 @@ impl Globals<'_, '_, '_> {
                 continue;
             };
             let tag = if matches!(import.what, Imported::AllOf(_)) { MODULE } else { DECLARATION };
-            let [source, line, column] = self.place(import.line, self.module.scopes[import.scope].unit);
+            let unit = self.module.scopes[import.scope].unit;
+            let text = self.import_text(import);
+            let [source, line, column] =
+                self.place(import.line, unit, |module| (module.at_scope(import.scope), text));
             let mut operands = Operands::new();
             operands.push((Field::Name, self.name(import.name)?));
             operands.push((Field::Tag, tag.into()));

@@ -3,6 +3,7 @@
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 
 use super::blocks::Blocks;
+use super::lines::Texts;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, ScopeId, ScopeKind};
 use crate::spirv::binding::{Binding, Position, Statement};
@@ -52,11 +53,17 @@ struct Counted {
 /// # Errors
 /// Naming variable or function, and the id: if the model or the module has not what is named, it is something else, or
 /// a position is none where a debug instruction can be.
-pub(super) fn place(layout: &Layout<'_>, module: &Module, binding: &Binding) -> Result<Places> {
+pub(super) fn place(
+    layout: &Layout<'_>,
+    module: &Module,
+    binding: &Binding,
+    texts: &Texts,
+) -> Result<Places> {
     let mut find = Find {
         layout,
         module,
         binding,
+        texts,
         blocks: Blocks::new(layout)?,
         functions: vec![None; layout.functions().len()],
         owners: owners(module),
@@ -79,6 +86,7 @@ struct Find<'a> {
     layout: &'a Layout<'a>,
     module: &'a Module,
     binding: &'a Binding,
+    texts: &'a Texts,
     blocks: Blocks,
     functions: Vec<Option<FunctionId>>,
     owners: SecondaryMap<ScopeId, Owner>,
@@ -248,7 +256,10 @@ impl<'a> Find<'a> {
                 let none = || Error::bad_argument("instructions are of a function, block or inlined call");
                 return owner.ok_or_else(none).map(Some);
             }
-            Statement::Line(Some(line)) => return has(&self.module.files, line.file).map(|()| None),
+            Statement::Line(Some(line)) => {
+                has(&self.module.files, line.file)?;
+                return self.texts.check(self.module, line).map(|()| None);
+            }
             Statement::Declare { variable, .. } | Statement::Value { variable, .. } => variable,
         };
         has(&self.module.variables, variable)?;

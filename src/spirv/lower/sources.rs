@@ -1,6 +1,7 @@
 //! Sources, units and entry points: section 4.2.
 
 use super::entities::Globals;
+use super::lines::is_said;
 use super::order::Item;
 use super::writer::Writer;
 use crate::error::Result;
@@ -36,8 +37,7 @@ impl Globals<'_, '_, '_> {
                 self.writer.leave_out(at.clone(), what);
             }
             let mut text = file.source.map(|text| module.string(text));
-            let is_long = text.is_some_and(|text| text.len() > Writer::most_text());
-            if is_long && !self.writer.is_shader() {
+            if text.is_some_and(|text| !text.is_empty() && !is_said(text, self.writer.mode)) {
                 let what =
                     format!("file `{}`: its text, which is longer than a string", module.string(file.name));
                 self.writer.leave_out(at, what);
@@ -67,7 +67,7 @@ impl Globals<'_, '_, '_> {
     /// Writes the units.
     pub(super) fn units(&mut self) -> Result<()> {
         for (id, unit) in &self.module.units {
-            let [source, ..] = self.place(None, id);
+            let source = self.source(unit.file);
             let language = self.language(id);
             let mode = self.writer.mode;
             let operands = [

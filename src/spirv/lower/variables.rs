@@ -61,7 +61,7 @@ impl Globals<'_, '_, '_> {
         operands.push((Field::Name, self.name(module.variables[module.first_origin(id)].name)?));
         operands.push((Field::Type, self.type_word(Some(variable.ty), who)?));
         let line = variable.line.or_else(|| declared?.line);
-        operands.extend(self.place(line, module.scopes[variable.scope].unit));
+        operands.extend(self.place(line, module.scopes[variable.scope].unit, who));
         operands.push((Field::Scope, self.scope(variable.scope, who)?));
         let mut flags = if variable.is_artificial { flags::ARTIFICIAL } else { 0 };
         let result = self.id(Item::Variable(id))?;
