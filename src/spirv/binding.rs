@@ -74,6 +74,16 @@ pub enum Statement {
     },
 }
 
+impl Statement {
+    /// The variable that it is about.
+    pub(crate) fn variable(self) -> Option<VariableId> {
+        match self {
+            Self::Scope(_) | Self::Line(_) => None,
+            Self::Declare { variable, .. } | Self::Value { variable, .. } => Some(variable),
+        }
+    }
+}
+
 /// What a SPIR-V module has of a [model](crate::model::Module).
 ///
 /// Nothing is checked here: [`attach`](super::attach()) has the module, and refuses what is not there.

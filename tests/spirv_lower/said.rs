@@ -135,20 +135,34 @@ impl Described {
         let attached = self.attached(mode).expect("is attached");
         let text = if mode.set == Set::OpenCl { KERNEL } else { COMPUTE };
         assert_eq!(attached.detach(), assemble(text).words);
-        Said::new(attached)
+        self.checked(attached, mode)
     }
 
     /// The same without `Int64`.
     pub fn said_narrow(&self, mode: &Mode) -> Said {
         let text = KERNEL.replace("OpCapability Int64", "");
-        Said::new(self.attached_to(&text, mode).expect("is attached"))
+        self.checked(self.attached_to(&text, mode).expect("is attached"), mode)
     }
 
     /// The same with one more capability.
     pub fn said_with(&self, capability: &str, mode: &Mode) -> Said {
         let text =
             KERNEL.replace("OpCapability Int64", &format!("OpCapability Int64\nOpCapability {capability}"));
-        Said::new(self.attached_to(&text, mode).expect("is attached"))
+        self.checked(self.attached_to(&text, mode).expect("is attached"), mode)
+    }
+
+    /// What is said is what was described, but for what is listed.
+    fn checked(&self, attached: Attached, mode: &Mode) -> Said {
+        let checked = attached.check(&self.module, &self.binding, mode).expect("is a module");
+        let left: Vec<String> = attached.left_out.iter().map(ToString::to_string).collect();
+        assert!(
+            checked.is_clean(),
+            "{}, {:?}: {checked}\nleft out:\n{}",
+            mode.name,
+            mode.set,
+            left.join("\n")
+        );
+        Said::new(attached)
     }
 }
 

@@ -217,7 +217,7 @@ fn value(
     all: &[crate::spirv::Held],
     is_declaration: bool,
 ) {
-    let (key, at) = (teller.variable_key(variable), teller.module.at_variable(variable, None));
+    let (key, at) = (teller.held_key(variable), teller.module.at_variable(variable, None));
     if all.is_empty() {
         let nothing = teller.nothing_holds();
         values.push((index, key, at.clone(), nothing));

@@ -6,6 +6,7 @@ use cranelift_entity::SecondaryMap;
 use hashbrown::{HashMap, HashSet};
 
 use super::body::Body;
+use super::listed::Listed;
 use super::shapes::{Part, Shape, Shapes, shape};
 use super::types::Said;
 use crate::error::At;
@@ -45,6 +46,7 @@ pub(super) struct Teller<'m, 's> {
     pub mode: &'m Mode,
     pub layout: &'m Layout<'m>,
     pub shapes: &'s mut Shapes,
+    pub listed: &'m Listed<'m>,
     pub types: Vec<Said>,
     /// The parts of arrays.
     pub arrays: HashMap<Shape, Vec<Part>>,
@@ -55,6 +57,8 @@ pub(super) struct Teller<'m, 's> {
     parameters: SecondaryMap<FunctionId, Vec<VariableId>>,
     /// Of files whose text is said, how many bytes each line has.
     texts: HashMap<FileId, Vec<usize>>,
+    /// Variables that something is said to hold.
+    in_code: HashSet<VariableId>,
     entry_points: HashSet<Id>,
     /// Declarations of functions that are defined elsewhere.
     defined: HashSet<FunctionId>,
@@ -90,6 +94,7 @@ impl<'m, 's> Teller<'m, 's> {
         mode: &'m Mode,
         layout: &'m Layout<'m>,
         shapes: &'s mut Shapes,
+        listed: &'m Listed<'m>,
     ) -> Self {
         let mut parameters = SecondaryMap::<FunctionId, Vec<VariableId>>::new();
         for (id, variable) in module.variables() {
@@ -114,12 +119,14 @@ impl<'m, 's> Teller<'m, 's> {
             mode,
             layout,
             shapes,
+            listed,
             types: Vec::new(),
             arrays: HashMap::new(),
             is_nested: mode.dimensions == Dimensions::Nested,
             scopes: SecondaryMap::new(),
             parameters,
             texts,
+            in_code: binding.statements().iter().filter_map(|(_, statement)| statement.variable()).collect(),
             entry_points,
             defined: module.functions().filter_map(|(_, function)| function.specification).collect(),
             told: Told::default(),
@@ -526,9 +533,37 @@ impl<'m, 's> Teller<'m, 's> {
                 shape!(self.shapes; call, "instance of", of, "variable", name)
             }
             None => {
-                let scope = self.scope(variable.scope);
+                let scope = self.scope(self.lexical(variable.scope));
                 shape!(self.shapes; scope, "variable", name)
             }
+        }
+    }
+
+    /// The scope that something is said to be in: of an inlined call the function, and of a block in it the one that it
+    /// is an instance of, or else that of the scope around it.
+    fn lexical(&self, mut scope: ScopeId) -> ScopeId {
+        while let Some(call) = self.call(scope) {
+            let data = self.module.scope(scope);
+            scope = match (&data.kind, data.origin.or(data.parent)) {
+                (ScopeKind::Block, Some(around)) => around,
+                (ScopeKind::Inlined { function, .. }, _) => self.module.function(*function).scope,
+                _ => call,
+            };
+        }
+        scope
+    }
+
+    /// What a variable is known by in code: one that is in an inlined call only is said to be the function's, and is an
+    /// instance where something holds it.
+    pub fn held_key(&mut self, id: VariableId) -> Shape {
+        let variable = self.module.variable(id);
+        match self.call(variable.scope).filter(|_| variable.origin.is_none()) {
+            Some(call) => {
+                let name = self.module.name_of(id).unwrap_or_default().to_owned();
+                let (call, of) = (self.scope(call), self.scope(self.lexical(variable.scope)));
+                shape!(self.shapes; call, "instance of", of, "variable", name)
+            }
+            None => self.variable_key(id),
         }
     }
 
@@ -551,9 +586,17 @@ impl<'m, 's> Teller<'m, 's> {
         if self.is_declared(variable.scope) || variable.origin.is_some() && !self.mode.has_inlined_variables {
             return;
         }
+        let at = module.at_variable(id, None);
+        let is_cut = |what: &str| what.ends_with("is made of it, and is not said here");
+        let called = if is_member { "a static member" } else { "the variable" };
+        let is_cut = self.listed.of(&at, called).any(is_cut);
+        if is_cut && self.mode.has_none_types || self.types[variable.ty.as_u32() as usize].is_lost {
+            return;
+        }
         if variable.origin.is_none() {
             let declared = variable.specification.map(|of| module.variable(of));
-            all.push(("type".into(), self.ty(variable.ty)));
+            let ty = if is_cut { self.nothing(Some(variable.ty)) } else { self.ty(variable.ty) };
+            all.push(("type".into(), ty));
             let line = variable.line.or_else(|| declared?.line);
             all.push(("line".into(), self.line(line)));
             self.yes(&mut all, variable.is_artificial, "artificial");
@@ -590,7 +633,11 @@ impl<'m, 's> Teller<'m, 's> {
         }
         let key = self.variable_key(id);
         let called = module.name_of(id).unwrap_or_default().to_owned();
-        self.record(key, module.at_variable(id, None), called, all, false);
+        let instance = self.held_key(id);
+        if instance != key && self.mode.has_inlined_variables && self.in_code.contains(&id) {
+            self.record(instance, at.clone(), called.clone(), Vec::new(), false);
+        }
+        self.record(key, at, called, all, false);
     }
 
     /// The `OpVariable` of a variable, or the number that it always is.

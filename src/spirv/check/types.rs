@@ -4,7 +4,7 @@ use super::shapes::{Part, Shape, shape};
 use super::told::Teller;
 use crate::model::{
     Accessibility, BaseEncoding, BaseOffset, Composite, CompositeKind, Count, MemorySpace, Passed,
-    PointerKind, Qualifier, TemplateArgument, TemplateParameter, TypeId, TypeKind,
+    PointerKind, Qualifier, StringId, TemplateArgument, TemplateParameter, TypeId, TypeKind,
 };
 use crate::spirv::mode::{Of, Vectors};
 
@@ -18,6 +18,8 @@ pub(super) struct Said {
     pub is_basic: bool,
     /// Whether its size is said, if it has one: not of what is made of a type of which only the name is.
     pub is_sized: bool,
+    /// Whether it cannot be described of the words: something that it cannot do without is listed as not said.
+    pub is_lost: bool,
 }
 
 impl Teller<'_, '_> {
@@ -25,7 +27,8 @@ impl Teller<'_, '_> {
     pub(super) fn types(&mut self) {
         for (id, ty) in self.module.types() {
             let said = self.kind(id, ty.kind(), ty.bits());
-            self.types.push(said);
+            let is_lost = self.is_lost(id);
+            self.types.push(Said { is_lost, ..said });
         }
         for id in self.module.types.keys() {
             self.type_record(id);
@@ -44,9 +47,65 @@ impl Teller<'_, '_> {
         }
     }
 
+    /// Whether it is listed of a type that it is not said that it is made of another one.
+    fn is_cut(&self, id: TypeId, of: TypeId) -> bool {
+        self.is_listed_of(id, |what| {
+            what == format!("{} is made of it, and is not said here", self.module.called(of))
+        })
+    }
+
+    /// Whether something is listed of a type.
+    fn is_listed_of(&self, id: TypeId, is: impl Fn(&str) -> bool) -> bool {
+        !self.listed.is_empty() && self.listed.of(&self.module.at_type(id), &self.module.called(id)).any(is)
+    }
+
+    /// What a type points to, or is a name of.
+    fn pointee(&mut self, id: TypeId, of: Option<TypeId>) -> Shape {
+        match of {
+            Some(of) if self.is_cut(id, of) => self.nothing(Some(of)),
+            of => self.maybe(of),
+        }
+    }
+
+    /// What stands for a type that is not said.
+    pub(super) fn nothing(&mut self, of: Option<TypeId>) -> Shape {
+        let Some(of) = of.filter(|_| !self.mode.has_none_types) else { return shape!(self.shapes; "void") };
+        let name = self.module.ty(of).name().map_or("", |name| self.module.string(name)).to_owned();
+        let key = shape!(self.shapes; "unspecified", name);
+        let nowhere = self.line(None);
+        self.record(
+            key,
+            self.module.at_type(of),
+            self.module.called(of),
+            vec![("line".into(), nowhere)],
+            true,
+        );
+        key
+    }
+
+    /// What cannot be described of the words as what it is made of is not said.
+    fn is_lost(&self, id: TypeId) -> bool {
+        let lost = |of: TypeId| self.types[of.as_u32() as usize].is_lost;
+        let cut = |of: TypeId| self.mode.has_none_types && self.is_cut(id, of);
+        match *self.module.ty(id).kind() {
+            TypeKind::Pointer { to: Some(of), .. }
+            | TypeKind::Qualified { of: Some(of), .. }
+            | TypeKind::Typedef { of: Some(of), .. } => lost(of) && !cut(of),
+            TypeKind::Array { of, .. } | TypeKind::Vector { of, .. } | TypeKind::Matrix { of, .. } => {
+                lost(of) || cut(of)
+            }
+            // In the place of a class there is nothing in every mode.
+            TypeKind::MemberPointer { class, to } => {
+                let is_none = |what: &str| what.ends_with("is no class or structure, and not said");
+                lost(class) || lost(to) || cut(to) || self.is_cut(id, class) || self.is_listed_of(id, is_none)
+            }
+            _ => false,
+        }
+    }
+
     fn kind(&mut self, id: TypeId, kind: &TypeKind, bits: Option<u64>) -> Said {
         let said = |of: Option<TypeId>, types: &[Said]| of.map(|of| types[of.as_u32() as usize]);
-        let plain = |shape| Said { shape, basic: None, is_basic: false, is_sized: true };
+        let plain = |shape| Said { shape, basic: None, is_basic: false, is_sized: true, is_lost: false };
         match kind {
             TypeKind::Base { name, encoding } => {
                 let name = self.module.string(*name).to_owned();
@@ -57,7 +116,8 @@ impl Teller<'_, '_> {
                     // Nothing but the name can be read back of it.
                     None => shape!(self.shapes; "unspecified", name),
                 };
-                Said { shape, basic: Some(shape), is_basic: true, is_sized: word(*encoding).is_some() }
+                let is_sized = word(*encoding).is_some();
+                Said { basic: Some(shape), is_basic: true, is_sized, ..plain(shape) }
             }
             TypeKind::Unspecified { name } => {
                 plain(shape!(self.shapes; "unspecified", self.module.string(*name).to_owned()))
@@ -65,14 +125,14 @@ impl Teller<'_, '_> {
             &TypeKind::Pointer { kind, to, space, memory } => {
                 let of = said(to, &self.types);
                 let to = match self.mode.pointee {
-                    Of::Any => self.maybe(to),
+                    Of::Any => self.pointee(id, to),
                     Of::Basic => match of.and_then(|of| of.basic) {
                         Some(basic) => basic,
                         None => {
                             let bits = bits.unwrap_or_default();
                             let name = self.spelled(id);
                             let shape = shape!(self.shapes; "address", name, bits, "bits");
-                            return Said { shape, basic: Some(shape), is_basic: true, is_sized: true };
+                            return Said { basic: Some(shape), is_basic: true, ..plain(shape) };
                         }
                     },
                 };
@@ -95,7 +155,7 @@ impl Teller<'_, '_> {
                 let inner = said(of, &self.types);
                 let basic = inner.and_then(|inner| inner.basic);
                 let to = match (self.mode.pointee, basic) {
-                    (Of::Any, _) => self.maybe(of),
+                    (Of::Any, _) => self.pointee(id, of),
                     (Of::Basic, Some(basic)) => basic,
                     (Of::Basic, None) => {
                         let shape = self.maybe(of);
@@ -109,7 +169,7 @@ impl Teller<'_, '_> {
                     Qualifier::Atomic => "atomic",
                 };
                 let is_sized = inner.is_none_or(|inner| inner.is_sized);
-                Said { shape: shape!(self.shapes; qualifier, to), basic, is_basic: false, is_sized }
+                Said { basic, is_sized, ..plain(shape!(self.shapes; qualifier, to)) }
             }
             &TypeKind::Typedef { of, .. } => {
                 let inner = said(of, &self.types);
@@ -119,7 +179,7 @@ impl Teller<'_, '_> {
                     return inner.unwrap_or(plain(shape));
                 }
                 let is_sized = inner.is_none_or(|inner| inner.is_sized);
-                Said { shape: self.type_key(id), basic, is_basic: false, is_sized }
+                Said { basic, is_sized, ..plain(self.type_key(id)) }
             }
             &TypeKind::MemberPointer { class, to } => {
                 let class = self.ty(self.class(class));
@@ -128,7 +188,7 @@ impl Teller<'_, '_> {
             TypeKind::Array { of, dimensions, .. } => {
                 let mut parts = vec![Part::from("array of"), self.ty(*of).into()];
                 for dimension in dimensions {
-                    parts.push(self.count(dimension.count));
+                    parts.push(self.count(id, dimension.count));
                 }
                 if dimensions.is_empty() {
                     parts.push("unknown".into());
@@ -140,7 +200,10 @@ impl Teller<'_, '_> {
                 let inner = self.types[of.as_u32() as usize];
                 let said = match self.vector_of(*of, *count) {
                     Some(of) => plain(shape!(self.shapes; "vector of", of, *count)),
-                    None => plain(self.array(vec!["array of".into(), inner.shape.into(), (*count).into()])),
+                    None => {
+                        let count = self.count(id, Count::Fixed(*count));
+                        plain(self.array(vec!["array of".into(), inner.shape.into(), count]))
+                    }
                 };
                 Said { is_sized: inner.is_sized, ..said }
             }
@@ -155,14 +218,24 @@ impl Teller<'_, '_> {
                         let vectors = if *is_column_major { "columns" } else { "rows" };
                         plain(shape!(self.shapes; "matrix of", vectors, inner.shape, *count))
                     }
-                    _ => plain(self.array(vec!["array of".into(), inner.shape.into(), (*count).into()])),
+                    _ => {
+                        let count = self.count(id, Count::Fixed(*count));
+                        plain(self.array(vec!["array of".into(), inner.shape.into(), count]))
+                    }
                 };
                 Said { is_sized: inner.is_sized, ..said }
             }
             TypeKind::Composite(_) | TypeKind::Enum { .. } => plain(self.type_key(id)),
             TypeKind::Subroutine { returns, parameters } => {
-                let mut parts = vec![Part::from("function returning"), self.maybe(*returns).into()];
-                parts.extend(parameters.iter().map(|&ty| Part::from(self.ty(ty))));
+                let mut parts = vec![Part::from("function returning"), self.pointee(id, *returns).into()];
+                for &ty in parameters {
+                    match self.is_cut(id, ty) {
+                        // A parameter of no type cannot be described.
+                        true if self.mode.has_none_types => {}
+                        true => parts.push(self.nothing(Some(ty)).into()),
+                        false => parts.push(self.ty(ty).into()),
+                    }
+                }
                 plain(self.shapes.of(parts))
             }
         }
@@ -196,8 +269,14 @@ impl Teller<'_, '_> {
         shape
     }
 
-    fn count(&mut self, count: Count) -> Part {
+    fn count(&mut self, id: TypeId, count: Count) -> Part {
         match count {
+            Count::Fixed(_) if self.is_listed_of(id, |what| what.starts_with("its elements: ")) => {
+                "unknown".into()
+            }
+            Count::Variable(_) if self.is_listed_of(id, |what| what.starts_with("that it has as many")) => {
+                "unknown".into()
+            }
             Count::Fixed(0) if !self.mode.has_empty_arrays || self.mode.set.is_shader() => "unknown".into(),
             Count::Fixed(count) => count.into(),
             Count::Variable(variable) if self.mode.has_variable_counts && self.counts(variable) => {
@@ -256,6 +335,9 @@ impl Teller<'_, '_> {
 
     fn type_record(&mut self, id: TypeId) {
         let ty = self.module.ty(id);
+        if self.types[id.as_u32() as usize].is_lost {
+            return;
+        }
         let mut all: Vec<(String, Shape)> = Vec::new();
         match ty.kind() {
             // Where it is declared is said of one of which nothing else is.
@@ -269,7 +351,7 @@ impl Teller<'_, '_> {
             &TypeKind::Typedef { of, .. } => {
                 let basic = self.types[id.as_u32() as usize].basic;
                 let named = match (self.mode.typedef, basic) {
-                    (Of::Any, _) => self.maybe(of),
+                    (Of::Any, _) => self.pointee(id, of),
                     (Of::Basic, Some(basic)) => basic,
                     // It is not said.
                     (Of::Basic, None) => return,
@@ -281,7 +363,13 @@ impl Teller<'_, '_> {
                 if *is_class {
                     all.push(("class".into(), shape!(self.shapes; "yes")));
                 }
-                for (index, &(name, value)) in enumerators.iter().enumerate() {
+                let is_said = |(name, value): &&(StringId, i128)| {
+                    let name = self.module.string(*name);
+                    let what = format!("its enumerator `{name}`: {value} does not fit 32 bits");
+                    !self.is_listed_of(id, |listed| listed == what)
+                };
+                let enumerators: Vec<_> = enumerators.iter().filter(is_said).copied().collect();
+                for (index, (name, value)) in enumerators.into_iter().enumerate() {
                     let name = self.module.string(name).to_owned();
                     let value = shape!(self.shapes; name, Part::Number(value));
                     all.push((format!("enumerator {index}"), value));
@@ -334,7 +422,9 @@ impl Teller<'_, '_> {
                 index += 1;
             }
         }
-        for (index, member) in composite.members.iter().enumerate() {
+        let is_lost = |ty: TypeId| self.types[ty.as_u32() as usize].is_lost;
+        let members: Vec<_> = composite.members.iter().filter(|member| !is_lost(member.ty)).collect();
+        for (index, member) in members.into_iter().enumerate() {
             let name = member.name.map_or("", |name| module.string(name)).to_owned();
             let whole = module.ty(member.ty).bits();
             let is_sized = whole.is_some() && self.types[member.ty.as_u32() as usize].is_sized;
@@ -446,10 +536,7 @@ impl Teller<'_, '_> {
     /// The name of a pointer as C has it.
     fn spelled(&self, mut id: TypeId) -> String {
         let (mut front, mut back) = (String::new(), String::new());
-        loop {
-            if front.len() + back.len() > 256 {
-                return String::new();
-            }
+        for _ in 0..MOST_DERIVED {
             let of = match self.module.ty(id).kind() {
                 TypeKind::Pointer { kind, to, .. } => {
                     let sign = match kind {
@@ -484,8 +571,12 @@ impl Teller<'_, '_> {
                 None => return format!("{front}void {back}"),
             }
         }
+        String::new()
     }
 }
+
+/// How many pointers and qualifiers a name of a type has.
+const MOST_DERIVED: usize = 16;
 
 /// More dimensions than an array is flattened to.
 const MOST_DIMENSIONS: usize = 64;
