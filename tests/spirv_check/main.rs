@@ -4,6 +4,7 @@
 mod bad;
 #[path = "../common/spirv.rs"]
 mod described;
+mod listed;
 mod meaning;
 mod moves;
 #[path = "../common/random.rs"]

@@ -33,8 +33,9 @@ impl Compare<'_> {
                 continue;
             }
             let fact = at.word.and_then(|word| facts.get(*by_word.get(&word)?));
-            let is_missing =
-                what.starts_with("it is not described: ") || what == "a parameter without a type";
+            let is_missing = what.starts_with("it is not described: ")
+                || what.starts_with("its type is not said")
+                || what == "a parameter without a type";
             if let Some(fact) = fact {
                 let ids: Vec<Id> = named(&fact).collect();
                 let is_nothing = |id: &Id| facts.get(*id).is_some_and(|it| it.name() == Some(Name::InfoNone));
@@ -44,7 +45,9 @@ impl Compare<'_> {
                 }
                 if is_missing && nothings > 0 && ids.iter().any(is_nothing) {
                     nothings -= 1;
-                    gone.insert(fact.result);
+                    if what.starts_with("it is not described") {
+                        gone.insert(fact.result);
+                    }
                     continue;
                 }
                 if [Field::Size, Field::Offset]

@@ -238,7 +238,7 @@ impl Compare<'_> {
             let is_of = |ours: &Option<String>, theirs: &Option<String>| ours.is_none() || ours == theirs;
             let is_place = is_of(&place.unit, &at.unit) && is_of(&place.function, &at.function);
             let is_variable = place.variable.is_some() && place.variable == at.variable;
-            let is_named = place.variable.is_none() && !called.is_empty() && listed.what.contains(called);
+            let is_named = place.variable.is_none() && is_about(&listed.what, called);
             let is_said = words.is_none_or(|words| words.iter().any(|word| listed.what.contains(word)));
             is_place && (is_variable || is_named) && is_said
         };
@@ -246,6 +246,13 @@ impl Compare<'_> {
             self.found.push(Difference { at, what });
         }
     }
+}
+
+/// Whether something is listed of what is called so: by itself, of a part of it, or with a word before its name.
+fn is_about(what: &str, called: &str) -> bool {
+    let mut before = what.match_indices(": ").map(|(colon, _)| &what[..colon]);
+    !called.is_empty() && before.any(|before| before.ends_with(called))
+        || what.strip_prefix(called).is_some_and(|rest| rest.starts_with(": "))
 }
 
 /// How it is listed that a property is not said, or otherwise: one of these words. None if it always is said; any, of

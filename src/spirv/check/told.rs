@@ -517,8 +517,7 @@ impl<'m, 's> Teller<'m, 's> {
             self.templates(&templates, &mut all);
         }
         let key = self.scope(function.scope);
-        let called = module.string(function.name).to_owned();
-        self.record(key, module.at_scope(function.scope), called, all, false);
+        self.record(key, module.at_scope(function.scope), "the function".into(), all, false);
     }
 
     /// What a variable is known by: an instance by the call, and what it is one of.
@@ -590,12 +589,12 @@ impl<'m, 's> Teller<'m, 's> {
         let is_cut = |what: &str| what.ends_with("is made of it, and is not said here");
         let called = if is_member { "a static member" } else { "the variable" };
         let is_cut = self.listed.of(&at, called).any(is_cut);
-        if is_cut && self.mode.has_none_types || self.types[variable.ty.as_u32() as usize].is_lost {
+        if self.types[variable.ty.as_u32() as usize].is_lost {
             return;
         }
         if variable.origin.is_none() {
             let declared = variable.specification.map(|of| module.variable(of));
-            let ty = if is_cut { self.nothing(Some(variable.ty)) } else { self.ty(variable.ty) };
+            let ty = if is_cut { self.unspecified(variable.ty) } else { self.ty(variable.ty) };
             all.push(("type".into(), ty));
             let line = variable.line.or_else(|| declared?.line);
             all.push(("line".into(), self.line(line)));
@@ -665,14 +664,14 @@ impl<'m, 's> Teller<'m, 's> {
             let (kind, what, called) = match import.what {
                 Imported::Function(id) => {
                     let function = module.function(id);
-                    ("of", self.scope(function.scope), module.string(function.name).to_owned())
+                    ("of", self.scope(function.scope), format!("`{}`", module.string(function.name)))
                 }
                 Imported::Variable(id) => {
-                    ("of", self.variable_key(id), module.name_of(id).unwrap_or_default().to_owned())
+                    ("of", self.variable_key(id), format!("`{}`", module.name_of(id).unwrap_or_default()))
                 }
                 Imported::Type(id) => ("of", self.ty(id), module.called(id)),
-                Imported::Namespace(id) => ("of", self.scope(id), "namespace".into()),
-                Imported::AllOf(id) => ("of all of", self.scope(id), "namespace".into()),
+                Imported::Namespace(id) => ("of", self.scope(id), "a namespace".into()),
+                Imported::AllOf(id) => ("of all of", self.scope(id), "a namespace".into()),
             };
             let name = import.name.map_or("", |name| module.string(name)).to_owned();
             let scope = self.scope(import.scope);

@@ -68,9 +68,17 @@ impl Teller<'_, '_> {
     }
 
     /// What stands for a type that is not said.
-    pub(super) fn nothing(&mut self, of: Option<TypeId>) -> Shape {
-        let Some(of) = of.filter(|_| !self.mode.has_none_types) else { return shape!(self.shapes; "void") };
-        let name = self.module.ty(of).name().map_or("", |name| self.module.string(name)).to_owned();
+    fn nothing(&mut self, of: Option<TypeId>) -> Shape {
+        match of.filter(|_| !self.mode.has_none_types) {
+            Some(of) => self.unspecified(of),
+            None => shape!(self.shapes; "void"),
+        }
+    }
+
+    /// A type that stands for one that is not said: of its name, if the mode has that there.
+    pub(super) fn unspecified(&mut self, of: TypeId) -> Shape {
+        let name = self.module.ty(of).name().filter(|_| !self.mode.has_none_types);
+        let name = name.map_or("", |name| self.module.string(name)).to_owned();
         let key = shape!(self.shapes; "unspecified", name);
         let nowhere = self.line(None);
         self.record(
