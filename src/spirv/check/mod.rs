@@ -217,6 +217,8 @@ impl Compare<'_> {
                     (Some(our), None) => {
                         new.push((our, String::new(), format!("{} is not said", text(key))));
                     }
+                    (None, Some(their))
+                        if described.own_files.contains(&key) && their.properties.is_empty() => {}
                     (None, Some(their)) => {
                         let what = format!("{} is said, and was not described", text(key));
                         new.push((their, String::new(), what));

@@ -37,6 +37,8 @@ pub(super) struct Record {
 pub(super) struct Told {
     pub records: Vec<Record>,
     pub bodies: Vec<Body>,
+    /// Files of lines that the module had, which nothing else has to name.
+    pub own_files: HashSet<Shape>,
 }
 
 /// Tells.
@@ -62,7 +64,7 @@ pub(super) struct Teller<'m, 's> {
     entry_points: HashSet<Id>,
     /// Declarations of functions that are defined elsewhere.
     defined: HashSet<FunctionId>,
-    told: Told,
+    pub told: Told,
     /// What was said that is said once.
     once: HashSet<(Shape, Vec<(String, Shape)>)>,
 }
@@ -239,6 +241,17 @@ impl<'m, 's> Teller<'m, 's> {
                 shape!(self.shapes; path, u64::from(line), u64::from(column))
             }
             None => shape!(self.shapes; "no line"),
+        }
+    }
+
+    /// A line of the module's own, by the path of its file.
+    pub fn line_at(&mut self, file: Id, line: u32, column: u32) -> Shape {
+        let path = self.layout.string(file).unwrap_or_default();
+        let known = self.texts.keys().copied().find(|&file| self.path(file) == path);
+        match known {
+            Some(file) => self.line(Some(SourceLine { file, line, column })),
+            None if line == 0 || path.is_empty() => self.line(None),
+            None => shape!(self.shapes; path, u64::from(line), u64::from(column)),
         }
     }
 
