@@ -151,6 +151,14 @@ impl Described {
         self.checked(self.attached_to(&text, mode).expect("is attached"), mode)
     }
 
+    /// The same in a mode in which the validator has something to say.
+    pub fn said_as(&self, mode: &Mode) -> Said {
+        let attached = self.attached(mode).expect("is attached");
+        let checked = attached.check(&self.module, &self.binding, mode).expect("is a module");
+        assert!(checked.is_clean(), "{}, {:?}: {checked}", mode.name, mode.set);
+        Said::read(attached)
+    }
+
     /// What is said is what was described, but for what is listed.
     fn checked(&self, attached: Attached, mode: &Mode) -> Said {
         let checked = attached.check(&self.module, &self.binding, mode).expect("is a module");
@@ -178,6 +186,11 @@ impl Said {
         let facts = read(&attached.words).expect("reads");
         let report = validate(&facts);
         assert!(report.is_clean(), "{report}\n{:#?}", lines(&facts));
+        Self::read(attached)
+    }
+
+    fn read(attached: Attached) -> Self {
+        let facts = read(&attached.words).expect("reads");
         let lines = lines(&facts);
         let left = attached.left_out.iter().map(ToString::to_string).collect();
         Self { lines, left, words: attached.words }

@@ -225,7 +225,13 @@ fn body(
             continue;
         }
         let scope = match told.scope {
-            Some(scope) => teller.scope(scope),
+            Some(scope) => {
+                let shape = teller.scope(scope);
+                match teller.discriminator(scope).filter(|_| teller.call(scope).is_none()) {
+                    Some(number) => shape!(teller.shapes; shape, "discriminator", number),
+                    None => shape,
+                }
+            }
             None => shape!(teller.shapes; "no scope"),
         };
         let line = match own_line {

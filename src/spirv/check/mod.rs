@@ -123,6 +123,7 @@ fn checked(
     let exact = Mode {
         has_inlined_variables: mode.has_inlined_variables,
         dimensions: mode.dimensions,
+        discriminators: mode.discriminators,
         ..Mode::exact(mode.set)
     };
     let (listed, nothing) = (Listed::new(left_out), Listed::default());

@@ -16,7 +16,7 @@ use crate::model::{
 };
 use crate::spirv::binding::Binding;
 use crate::spirv::layout::Layout;
-use crate::spirv::mode::{Dimensions, Mode};
+use crate::spirv::mode::{Dimensions, Discriminators, Mode};
 use crate::spirv::opcodes as op;
 use crate::spirv::table::Set;
 use crate::spirv::validate::lines::bytes_of_lines;
@@ -208,6 +208,23 @@ impl<'m, 's> Teller<'m, 's> {
             Some(_) => SourceLine { column: 0, ..line },
             None => SourceLine { line: 0, column: 0, ..line },
         }
+    }
+
+    /// The discriminator that instructions of a block are of, or an inlined call, where it is a scope that they are in. A
+    /// call without one is in that of the block that it is in.
+    pub fn discriminator(&self, id: ScopeId) -> Option<u64> {
+        let data = self.module.scope(id);
+        let number = match (&data.kind, data.parent) {
+            _ if self.mode.discriminators == Discriminators::Beside => 0,
+            (ScopeKind::Inlined { .. }, Some(around)) if data.discriminator == 0 => {
+                let around = self.module.scope(around);
+                if around.kind == ScopeKind::Block { around.discriminator } else { 0 }
+            }
+            (ScopeKind::Inlined { .. }, _) => data.discriminator,
+            (ScopeKind::Block, _) if self.call(id).is_none() => data.discriminator,
+            _ => 0,
+        };
+        (number != 0).then_some(number.into())
     }
 
     /// The file that a scope is said to be of: that of its line, or of the scope around a block without one.
@@ -412,7 +429,8 @@ impl<'m, 's> Teller<'m, 's> {
                 let callee = known(self, Some(self.module.function(function).scope)).unwrap_or(nothing);
                 let file = data.parent.map_or(call.file, |around| self.file_of(around));
                 let line = self.in_text(SourceLine { file, column: 0, ..call }).line;
-                shape!(self.shapes; parent, "call in line", u64::from(line), "of", callee)
+                let number = self.discriminator(id).unwrap_or_default();
+                shape!(self.shapes; parent, "call in line", u64::from(line), number, "of", callee)
             }
         }
     }
@@ -429,7 +447,7 @@ impl<'m, 's> Teller<'m, 's> {
     }
 
     /// The innermost inlined call that a scope is in.
-    fn call(&self, id: ScopeId) -> Option<ScopeId> {
+    pub fn call(&self, id: ScopeId) -> Option<ScopeId> {
         let mut at = Some(id);
         while let Some(scope) = at {
             let data = self.module.scope(scope);
@@ -465,7 +483,7 @@ impl<'m, 's> Teller<'m, 's> {
         match kind {
             ScopeKind::Namespace { .. } => all.push(("line".into(), self.line(data.line))),
             ScopeKind::Block if self.call(id).is_none() => {
-                if data.discriminator != 0 {
+                if data.discriminator != 0 && self.mode.discriminators == Discriminators::Beside {
                     let number = shape!(self.shapes; u64::from(data.discriminator));
                     all.push(("discriminator".into(), number));
                 }

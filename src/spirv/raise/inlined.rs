@@ -82,7 +82,10 @@ impl<'a> Raiser<'_, 'a> {
                 (&ScopeKind::Function(function), _) => {
                     let call = self.call_line(&at, parent);
                     self.take_room()?;
-                    match self.m.inlined(parent, function, &[], call).map_err(refused) {
+                    let number = self.of_call(&at).unwrap_or_default();
+                    let made = self.m.inlined(parent, function, &[], call);
+                    let made = made.and_then(|made| self.m.discriminator(made, number).map(|()| made));
+                    match made.map_err(refused) {
                         Ok(instance) => break self.kept(of, inlined, instance),
                         Err(what) => {
                             self.list(&at, what);

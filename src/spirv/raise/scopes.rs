@@ -1,5 +1,7 @@
 //! Blocks and namespaces.
 
+use hashbrown::HashSet;
+
 use super::{Made, Raiser, refused};
 use crate::model::{ScopeId, ScopeKind};
 use crate::spirv::operand::Field;
@@ -48,9 +50,31 @@ impl<'a> Raiser<'_, 'a> {
         line.map_or(Ok(()), |line| self.m.begins(scope, line)).map_err(refused)
     }
 
+    /// Finds the discriminators that only inlined calls are in.
+    pub(super) fn find_discriminators(&mut self) {
+        let mut others = HashSet::new();
+        for fact in self.iter() {
+            let is_call = fact.name() == Some(Name::InlinedAt);
+            let scopes = if is_call { &mut self.of_calls } else { &mut others };
+            scopes.extend(fact.id(Field::Scope));
+        }
+        self.of_calls.retain(|id| !others.contains(id));
+    }
+
+    /// The number of the discriminator that only calls are in, if a call is in one.
+    pub(super) fn of_call(&self, at: &Fact<'_>) -> Option<u32> {
+        let scope = self.named(at, Field::Scope, Name::LexicalBlockDiscriminator);
+        let scope = scope.filter(|scope| self.of_calls.contains(&scope.result))?;
+        Some(self.word(&scope, Field::Discriminator))
+    }
+
     /// A discriminator that is the only one of a block is the block's. Else it has a block of its own in it.
     fn discriminator(&mut self, fact: &Fact<'a>) -> Made<()> {
         let parent = self.parent(fact)?;
+        if self.of_calls.contains(&fact.result) {
+            self.scopes.insert(fact.result, parent);
+            return Ok(());
+        }
         let number = self.word(fact, Field::Discriminator);
         let of = fact.id(Field::Scope).and_then(|id| self.discriminators.get(&id));
         let is_only = of.is_some_and(|all| all.len() == 1);
