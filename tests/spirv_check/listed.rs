@@ -6,8 +6,9 @@ use eitri::spirv::{Binding, Held, Mode, Position, Set};
 use eitri::target::Target;
 
 use crate::described::{Code, Core, Described};
+use crate::moves::{self, Tried};
 use crate::random::{Choices, fixed_choices, targets};
-use crate::sabotage::{Counts, Written, listed, not_found};
+use crate::sabotage::{self, Counts, Missed, Written, listed};
 
 /// All that the sets cannot say of types and scopes that name each other.
 fn tangled(target: &Target) -> Described {
@@ -107,9 +108,11 @@ fn what_is_listed_is_no_difference() {
 
 #[test]
 fn what_is_not_listed_is_a_difference() {
-    let (mut counts, mut missed) = (Counts::new(5), std::collections::BTreeMap::new());
+    let (mut counts, mut places, mut missed) = (Counts::new(5), Tried::new(1), Missed::new());
     for mode in modes() {
-        not_found(&Written::of(tangled(&targets()[0]), mode), &mut missed, &mut counts);
+        let written = Written::of(tangled(&targets()[0]), mode);
+        sabotage::not_found(&written, &mut missed, &mut counts);
+        moves::not_found(&written, &mut missed, &mut places);
     }
     assert!(missed.is_empty(), "of {} mistakes not found:\n{}", counts.tried, listed(&missed));
     assert!(counts.tried > 300, "{}", counts.tried);

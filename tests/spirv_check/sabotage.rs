@@ -147,7 +147,7 @@ fn is_the_same(facts: &Facts<'_>, fact: &Fact<'_>, field: Field, other: Id) -> b
 
 /// The mistakes in the operands of a module that are not found, by what they are in. Of each operand as many are tried
 /// as there is time for.
-pub(crate) fn not_found(written: &Written, missed: &mut BTreeMap<String, Vec<String>>, counts: &mut Counts) {
+pub(crate) fn not_found(written: &Written, missed: &mut Missed, counts: &mut Counts) {
     assert!(written.is_clean(&written.words));
     let set = written.mode.set;
     let facts = read(&written.words).expect("is a module");
@@ -185,6 +185,9 @@ pub(crate) fn not_found(written: &Written, missed: &mut BTreeMap<String, Vec<Str
     }
 }
 
+/// Mistakes that were not found: of what, and where.
+pub(crate) type Missed = BTreeMap<String, Vec<String>>;
+
 /// How many mistakes were made.
 pub(crate) struct Counts {
     most: usize,
@@ -200,7 +203,7 @@ impl Counts {
 }
 
 /// All that was missed, in words.
-pub(crate) fn listed(missed: &BTreeMap<String, Vec<String>>) -> String {
+pub(crate) fn listed(missed: &Missed) -> String {
     let all = missed.iter().map(|(what, which)| format!("{what}: {} times, as {}", which.len(), which[0]));
     all.collect::<Vec<_>>().join("\n")
 }

@@ -177,6 +177,38 @@ fn discriminators_of_calls() {
     }
 }
 
+/// An instance of a block can have another discriminator than the block.
+#[test]
+fn discriminators_of_instances() {
+    let mut case = Case::new();
+    let int = case.int();
+    let leaf = case.function("leaf");
+    let block = case.m.block(leaf, &[]).unwrap();
+    case.m.discriminator(block, 2).unwrap();
+    let x = case.m.variable(block, "x", int).unwrap().id();
+    let f = case.function("f");
+    let start = Position::start(MAIN, ENTRY);
+    case.binding.function(f, MAIN);
+    for (line, number) in [(20, 2), (21, 3), (22, 0), (23, 4)] {
+        let at = case.line(line, 0);
+        let call = case.m.inlined(f, leaf, &[], at).unwrap();
+        let instance = case.m.inlined_block(call, block, &[]).unwrap();
+        case.m.discriminator(instance, number).unwrap();
+        let of_call = case.m.inlined_variable(instance, x).unwrap().id();
+        case.binding.scope(start, instance).value(start, of_call, &[]);
+    }
+    let described = case.finish();
+    let mode = Mode::translator();
+    let words = described.said_as(&mode).words;
+    let raised = raise(&read(&words).unwrap(), described.module.target()).unwrap();
+    let scopes = raised.module.scopes().filter(|(_, scope)| scope.kind == ScopeKind::Block);
+    let mut numbers: Vec<_> =
+        scopes.map(|(_, scope)| (scope.origin.is_some(), scope.discriminator)).collect();
+    numbers.sort_unstable();
+    // None of the block's own instructions is there, so that the words do not say which of them it has.
+    assert_eq!(numbers, [(false, 0), (true, 0), (true, 2), (true, 3), (true, 4)]);
+}
+
 /// A call says its line, and not its file.
 #[test]
 fn calls_in_other_files() {

@@ -8,7 +8,7 @@ use super::shapes::{Shape, shape};
 use super::told::{Teller, Told};
 use super::{Compare, Difference};
 use crate::error::At;
-use crate::model::{FunctionId, ScopeId, SourceLine, VariableId};
+use crate::model::{FunctionId, ScopeId, ScopeKind, SourceLine, VariableId};
 use crate::spirv::binding::{Position, Statement};
 use crate::spirv::layout::Function;
 use crate::spirv::opcodes as op;
@@ -227,7 +227,8 @@ fn body(
         let scope = match told.scope {
             Some(scope) => {
                 let shape = teller.scope(scope);
-                match teller.discriminator(scope).filter(|_| teller.call(scope).is_none()) {
+                let is_block = module.scope(scope).kind == ScopeKind::Block;
+                match teller.discriminator(scope).filter(|_| is_block) {
                     Some(number) => shape!(teller.shapes; shape, "discriminator", number),
                     None => shape,
                 }
@@ -260,12 +261,14 @@ fn value(
 ) {
     let (key, at) = (teller.held_key(variable), teller.module.at_variable(variable, None));
     if all.is_empty() {
-        let nothing = teller.nothing_holds();
+        let nothing = teller.nothing_holds(None);
         values.push((index, key, at.clone(), nothing));
     }
     for held in all {
-        let shape = match teller.is_left_out(held) {
-            true => teller.nothing_holds(),
+        let shape = match teller.is_left_out(held, is_declaration) {
+            // What was declared before stays so.
+            true if is_declaration => continue,
+            true => teller.nothing_holds(Some(held)),
             false => teller.holding(held, is_declaration),
         };
         values.push((index, key, at.clone(), shape));
@@ -285,7 +288,7 @@ impl Compare<'_> {
 
     fn body(&mut self, ours: &Body, theirs: &Body) {
         let text = |shape| self.shapes.text(shape);
-        let mut found: Vec<(&str, Difference)> = Vec::new();
+        let mut found: Vec<Difference> = Vec::new();
         self.compared += ours.instructions.len() + ours.values.len();
         for (what, of) in [("scope", 0), ("line", 1)] {
             let pick = |one: &(usize, Shape, Shape)| if of == 0 { one.1 } else { one.2 };
@@ -299,7 +302,7 @@ impl Compare<'_> {
                     text(pick(other))
                 );
                 let at = At { word: Some(one.0), ..ours.at.clone() };
-                found.push((if of == 0 { "scope" } else { "line" }, Difference { at, what }));
+                found.push(Difference { at, what });
             }
         }
         let mut by_place: indexmap::IndexMap<(usize, Shape), [Vec<Shape>; 2]> = indexmap::IndexMap::new();
@@ -325,12 +328,8 @@ impl Compare<'_> {
                 list(&theirs_here)
             );
             let at = places.get(&variable).cloned().unwrap_or_default();
-            found.push(("", Difference { at: At { word, ..at }, what }));
+            found.push(Difference { at: At { word, ..at }, what });
         }
-        for (property, Difference { at, what }) in found {
-            // What is listed of a scope of the function names what was called, or nothing.
-            let called = if property == "scope" { "it is said to be of the scope around it" } else { "" };
-            self.find(at, called, property, what);
-        }
+        self.found.extend(found);
     }
 }

@@ -242,7 +242,7 @@ impl Compare<'_> {
             let is_place = is_of(&place.unit, &at.unit) && is_of(&place.function, &at.function);
             let is_variable = place.variable.is_some() && place.variable == at.variable;
             let is_named = place.variable.is_none() && is_about(&listed.what, called);
-            let is_said = words.is_none_or(|words| words.iter().any(|word| listed.what.contains(word)));
+            let is_said = words.iter().any(|word| listed.what.contains(word));
             is_place && (is_variable || is_named) && is_said
         };
         if !self.left_out.iter().any(is_there) {
@@ -258,9 +258,9 @@ fn is_about(what: &str, called: &str) -> bool {
         || what.strip_prefix(called).is_some_and(|rest| rest.starts_with(": "))
 }
 
-/// How it is listed that a property is not said, or otherwise: one of these words. None if it always is said; any, of
-/// the thing as a whole.
-fn listed_as(property: &str) -> Option<&'static [&'static str]> {
+/// How it is listed that a property is not said, or otherwise: one of these words. None if it always is said. Of no
+/// property, that the thing as a whole is not.
+fn listed_as(property: &str) -> &'static [&'static str] {
     let all: [(&str, &[&str]); 13] = [
         ("scope", &["said to be in", "said to be of the scope around it"]),
         ("type", &["is not said here"]),
@@ -277,8 +277,8 @@ fn listed_as(property: &str) -> Option<&'static [&'static str]> {
         ("text", &["its text"]),
     ];
     if property.is_empty() {
-        return None;
+        return &["its type is said", "no room for it", "it is not said itself"];
     }
     let found = all.iter().find(|(name, _)| property.starts_with(name));
-    Some(found.map_or(&[], |(_, words)| words))
+    found.map_or(&[], |(_, words)| words)
 }

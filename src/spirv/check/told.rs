@@ -221,7 +221,7 @@ impl<'m, 's> Teller<'m, 's> {
                 if around.kind == ScopeKind::Block { around.discriminator } else { 0 }
             }
             (ScopeKind::Inlined { .. }, _) => data.discriminator,
-            (ScopeKind::Block, _) if self.call(id).is_none() => data.discriminator,
+            (ScopeKind::Block, _) => data.discriminator,
             _ => 0,
         };
         (number != 0).then_some(number.into())
@@ -447,7 +447,7 @@ impl<'m, 's> Teller<'m, 's> {
     }
 
     /// The innermost inlined call that a scope is in.
-    pub fn call(&self, id: ScopeId) -> Option<ScopeId> {
+    fn call(&self, id: ScopeId) -> Option<ScopeId> {
         let mut at = Some(id);
         while let Some(scope) = at {
             let data = self.module.scope(scope);

@@ -386,8 +386,12 @@ impl Teller<'_, '_> {
             TypeKind::Composite(composite) => self.composite(id, composite, &mut all),
             // It is said as what it qualifies.
             TypeKind::Qualified { of, .. } if self.maybe(*of) == self.ty(id) => return,
-            // One of several dimensions may be said as several.
-            TypeKind::Array { .. } if self.is_nested => return,
+            // One of several dimensions may be said as several; and what is no vector or matrix, as an array.
+            TypeKind::Array { .. } | TypeKind::Vector { .. } | TypeKind::Matrix { .. }
+                if self.is_nested && self.arrays.contains_key(&self.ty(id)) =>
+            {
+                return;
+            }
             TypeKind::Subroutine { .. } => return,
             _ => {}
         }

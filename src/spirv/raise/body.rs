@@ -123,7 +123,13 @@ impl<'a> Raiser<'_, 'a> {
         }
         let of = self.scopes.get(&self.not_template(said.0)).copied();
         let scope = match (of, said.1) {
-            (Some(of), Some(inlined)) => self.instance(of, inlined)?,
+            (Some(of), Some(inlined)) => {
+                let instance = self.instance(of, inlined)?;
+                if let Some(instance) = instance {
+                    self.instance_discriminator(said.0, instance);
+                }
+                instance
+            }
             (of, _) => of,
         };
         // A scope of another function says nothing of these instructions.

@@ -65,6 +65,11 @@ impl<'a> Raiser<'_, 'a> {
             return Ok(None);
         };
         let (mut blocks, mut of) = (Vec::new(), scope);
+        if at.operand(Field::Inlined).is_some()
+            && let Some(scope) = at.id(Field::Scope)
+        {
+            self.instance_discriminator(scope, parent);
+        }
         let mut instance = loop {
             if let Some(known) = self.instances.get(&(of, inlined)) {
                 match *known {

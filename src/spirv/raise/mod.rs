@@ -156,6 +156,8 @@ struct Raiser<'f, 'a> {
     discriminators: HashMap<Id, Vec<Id>>,
     /// Discriminators that only inlined calls are in: they are the calls'.
     of_calls: HashSet<Id>,
+    /// Discriminators that only what was inlined is in: where a block has several, they are those of its instances.
+    of_instances: HashSet<Id>,
 }
 
 impl<'f, 'a> Raiser<'f, 'a> {
@@ -190,6 +192,7 @@ impl<'f, 'a> Raiser<'f, 'a> {
             templates: HashMap::new(),
             discriminators: HashMap::new(),
             of_calls: HashSet::new(),
+            of_instances: HashSet::new(),
         }
     }
 
