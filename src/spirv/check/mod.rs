@@ -9,9 +9,14 @@
 //! It knows of the writing half what [`Mode`] and the specification say, and shares nothing with it.
 
 mod body;
+mod composites;
+mod cuts;
+mod entities;
 mod held;
+mod lines;
 mod listed;
 mod lost;
+mod scopes;
 mod shapes;
 mod told;
 mod types;

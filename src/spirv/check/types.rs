@@ -3,8 +3,7 @@
 use super::shapes::{Part, Shape, shape};
 use super::told::Teller;
 use crate::model::{
-    Accessibility, BaseEncoding, BaseOffset, Composite, CompositeKind, Count, MemorySpace, Passed,
-    PointerKind, Qualifier, StringId, TemplateArgument, TemplateParameter, TypeId, TypeKind,
+    BaseEncoding, CompositeKind, Count, MemorySpace, PointerKind, Qualifier, StringId, TypeId, TypeKind,
 };
 use crate::spirv::mode::{Of, Vectors};
 
@@ -44,70 +43,6 @@ impl Teller<'_, '_> {
         match id {
             Some(id) => self.ty(id),
             None => shape!(self.shapes; "void"),
-        }
-    }
-
-    /// Whether it is listed of a type that it is not said that it is made of another one.
-    fn is_cut(&self, id: TypeId, of: TypeId) -> bool {
-        self.is_listed_of(id, |what| {
-            what == format!("{} is made of it, and is not said here", self.module.called(of))
-        })
-    }
-
-    /// Whether something is listed of a type.
-    fn is_listed_of(&self, id: TypeId, is: impl Fn(&str) -> bool) -> bool {
-        !self.listed.is_empty() && self.listed.of(&self.module.at_type(id), &self.module.called(id)).any(is)
-    }
-
-    /// What a type points to, or is a name of.
-    fn pointee(&mut self, id: TypeId, of: Option<TypeId>) -> Shape {
-        match of {
-            Some(of) if self.is_cut(id, of) => self.nothing(Some(of)),
-            of => self.maybe(of),
-        }
-    }
-
-    /// What stands for a type that is not said.
-    fn nothing(&mut self, of: Option<TypeId>) -> Shape {
-        match of.filter(|_| !self.mode.has_none_types) {
-            Some(of) => self.unspecified(of),
-            None => shape!(self.shapes; "void"),
-        }
-    }
-
-    /// A type that stands for one that is not said: of its name, if the mode has that there.
-    pub(super) fn unspecified(&mut self, of: TypeId) -> Shape {
-        let name = self.module.ty(of).name().filter(|_| !self.mode.has_none_types);
-        let name = name.map_or("", |name| self.module.string(name)).to_owned();
-        let key = shape!(self.shapes; "unspecified", name);
-        let nowhere = self.line(None);
-        self.record(
-            key,
-            self.module.at_type(of),
-            self.module.called(of),
-            vec![("line".into(), nowhere)],
-            true,
-        );
-        key
-    }
-
-    /// What cannot be described of the words as what it is made of is not said.
-    fn is_lost(&self, id: TypeId) -> bool {
-        let lost = |of: TypeId| self.types[of.as_u32() as usize].is_lost;
-        let cut = |of: TypeId| self.mode.has_none_types && self.is_cut(id, of);
-        match *self.module.ty(id).kind() {
-            TypeKind::Pointer { to: Some(of), .. }
-            | TypeKind::Qualified { of: Some(of), .. }
-            | TypeKind::Typedef { of: Some(of), .. } => lost(of) && !cut(of),
-            TypeKind::Array { of, .. } | TypeKind::Vector { of, .. } | TypeKind::Matrix { of, .. } => {
-                lost(of) || cut(of)
-            }
-            // In the place of a class there is nothing in every mode.
-            TypeKind::MemberPointer { class, to } => {
-                let is_none = |what: &str| what.ends_with("is no class or structure, and not said");
-                lost(class) || lost(to) || cut(to) || self.is_cut(id, class) || self.is_listed_of(id, is_none)
-            }
-            _ => false,
         }
     }
 
@@ -295,7 +230,7 @@ impl Teller<'_, '_> {
     }
 
     /// The class that a type is, or qualifies or names.
-    fn class(&self, mut id: TypeId) -> TypeId {
+    pub(super) fn class(&self, mut id: TypeId) -> TypeId {
         // They are newer than what they are made of.
         while let TypeKind::Typedef { of: Some(of), .. } | TypeKind::Qualified { of: Some(of), .. } =
             self.module.ty(id).kind()
@@ -404,116 +339,6 @@ impl Teller<'_, '_> {
         let key = if is_declared { self.type_key(id) } else { self.ty(id) };
         let called = self.module.called(id);
         self.record(key, self.module.at_type(id), called, all, true);
-    }
-
-    fn composite(&mut self, id: TypeId, composite: &Composite, all: &mut Vec<(String, Shape)>) {
-        let module = self.module;
-        let ty = module.ty(id);
-        let size = match ty.bits().filter(|_| !ty.is_declaration()) {
-            Some(bits) => shape!(self.shapes; bits, "bits"),
-            None => shape!(self.shapes; "incomplete"),
-        };
-        all.push(("size".into(), size));
-        if let Some(passed) = composite.passed {
-            let passed = match passed {
-                Passed::ByValue => "by value",
-                Passed::ByReference => "by reference",
-            };
-            all.push(("passed".into(), shape!(self.shapes; passed)));
-        }
-        let bases = composite.bases.iter().filter(|base| self.mode.has_inheritance && !base.is_virtual);
-        let bases: Vec<_> = bases.map(|base| (self.class(base.ty), *base)).collect();
-        let mut index = 0;
-        for (class, base) in bases {
-            let is_class =
-                matches!(module.ty(class).kind(), TypeKind::Composite(of) if of.kind != CompositeKind::Union);
-            if let (BaseOffset::Bytes(offset), true) = (base.offset, is_class) {
-                let access = self.access(base.accessibility);
-                let base = shape!(self.shapes; self.ty(class), "at", offset, access);
-                all.push((format!("base class {index}"), base));
-                index += 1;
-            }
-        }
-        let is_lost = |ty: TypeId| self.types[ty.as_u32() as usize].is_lost;
-        let members: Vec<_> = composite.members.iter().filter(|member| !is_lost(member.ty)).collect();
-        for (index, member) in members.into_iter().enumerate() {
-            let name = member.name.map_or("", |name| module.string(name)).to_owned();
-            let whole = module.ty(member.ty).bits();
-            let is_sized = whole.is_some() && self.types[member.ty.as_u32() as usize].is_sized;
-            // One that is as large as its type is no bit field.
-            let bits = member.bits.filter(|&bits| is_sized && Some(bits) < whole).unwrap_or_default();
-            let access = self.access(member.accessibility);
-            let line = self.line(member.line);
-            let made = if member.is_artificial { "artificial" } else { "" };
-            let offset = member.offset_bits;
-            let value = shape!(
-                self.shapes; name.clone(), "of", self.ty(member.ty), "at bit", offset, "of", bits, access, made, line
-            );
-            all.push((format!("member {index} `{name}`"), value));
-        }
-        if composite.kind != CompositeKind::Union {
-            self.templates(&composite.templates, all);
-        }
-    }
-
-    pub(super) fn access(&mut self, access: Option<Accessibility>) -> Shape {
-        let word = match access {
-            None => "no access",
-            Some(Accessibility::Public) => "public",
-            Some(Accessibility::Protected) => "protected",
-            Some(Accessibility::Private) => "private",
-        };
-        shape!(self.shapes; word)
-    }
-
-    pub(super) fn templates(&mut self, parameters: &[TemplateParameter], all: &mut Vec<(String, Shape)>) {
-        let mut said = Vec::new();
-        for parameter in parameters {
-            match &parameter.argument {
-                TemplateArgument::Pack(inner) => {
-                    let inner = inner.iter().filter(|one| {
-                        !matches!(one.argument, TemplateArgument::Template(_)) || !self.mode.has_packs
-                    });
-                    let inner: Vec<_> = inner.filter_map(|one| self.template(one)).collect();
-                    match self.mode.has_packs {
-                        true if inner.is_empty() => {}
-                        true => {
-                            let name = self.parameter_name(parameter);
-                            let mut parts = vec![Part::from("pack"), name.into()];
-                            parts.extend(inner.into_iter().map(Part::from));
-                            said.push(self.shapes.of(parts));
-                        }
-                        false => said.extend(inner),
-                    }
-                }
-                _ => said.extend(self.template(parameter)),
-            }
-        }
-        all.extend(
-            said.into_iter().enumerate().map(|(index, shape)| (format!("template parameter {index}"), shape)),
-        );
-    }
-
-    fn parameter_name(&self, parameter: &TemplateParameter) -> String {
-        parameter.name.map_or("", |name| self.module.string(name)).to_owned()
-    }
-
-    fn template(&mut self, parameter: &TemplateParameter) -> Option<Shape> {
-        let name = self.parameter_name(parameter);
-        Some(match &parameter.argument {
-            &TemplateArgument::Type(ty) => {
-                let ty = self.maybe(ty);
-                shape!(self.shapes; "type", name, ty)
-            }
-            &TemplateArgument::Value { ty, value } => {
-                let number = self.integer(ty, self.module.constant(value)?)?;
-                shape!(self.shapes; "value", name, self.ty(ty), number)
-            }
-            &TemplateArgument::Template(template) if self.mode.has_template_templates => {
-                shape!(self.shapes; "template", name, self.module.string(template).to_owned())
-            }
-            TemplateArgument::Template(_) | TemplateArgument::Pack(_) => return None,
-        })
     }
 
     /// An integer of a type: bits above those of the type are 0.
