@@ -190,6 +190,12 @@ fn a_line_right_before_one_of_the_module() {
     let mut binding = case.bound();
     binding.line(at(2), case.line(2));
     assert_eq!(shown(&binding), ["  op 62", "line scale.cl:2:5", "line names.cl:77:1", "  is"]);
+    // What is said on the other side of it is something else.
+    let attached = case.attach(&binding, &Mode::exact(Set::OpenCl));
+    let mut other = case.bound();
+    other.line(at(3), case.line(2));
+    let checked = attached.check(&case.module, &other, &Mode::exact(Set::OpenCl)).expect("reads");
+    assert_eq!(checked.differences.len(), 1, "{checked}");
     // Behind it, whichever is said first.
     let mut binding = case.bound();
     binding.line(at(3), case.line(3)).no_line(at(2)).line(at(1), case.line(2));

@@ -7,7 +7,7 @@ use eitri::spirv::{Fact, Facts, Field, Id, Instruction, Mode, Name, Operand, Pla
 
 use crate::meaning::{FUNCTION, LABEL, Meaning, begins_block, ends_block, is_line, is_merge};
 use crate::random::targets;
-use crate::sabotage::{Missed, Written, listed};
+use crate::sabotage::{Missed, Written, is_of_nothing, listed};
 
 /// A mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -281,7 +281,7 @@ fn is_lost(facts: &Facts<'_>, meaning: &Meaning, fact: &Fact<'_>, mistake: Mista
             let in_call = fact.id(Field::Variable).zip(fact.id(Field::Inlined));
             let is_held = name == Name::InlinedVariable
                 && meaning.values.keys().any(|key| in_call == key.3.map(|call| (key.2, call)));
-            is_named || !(is_one && is_there() || is_held)
+            is_named || !(is_one && is_there() || is_held || is_of_nothing(facts, fact, Field::MemberType))
         }
         // What is not defined any more can be undefined again.
         Mistake::Double => !is_one && name != Name::MacroUndef,

@@ -97,7 +97,7 @@ fn is_of_instructions(facts: &Facts<'_>, at: usize) -> bool {
 /// Whether it is of something that is not said, as the writer lists it: the size of what is of no type, or of one of which
 /// only the name is known; a pointer to a member of nothing, and a member that is such a pointer; the type of a function
 /// that nothing has.
-fn is_of_nothing(facts: &Facts<'_>, fact: &Fact<'_>, field: Field) -> bool {
+pub(crate) fn is_of_nothing(facts: &Facts<'_>, fact: &Fact<'_>, field: Field) -> bool {
     let is_none =
         |of: &Fact<'_>, field| facts.named(of, field).is_some_and(|it| it.name() == Some(Name::InfoNone));
     let is_unknown =

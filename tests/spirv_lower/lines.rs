@@ -4,7 +4,7 @@ use eitri::build::DataMember;
 use eitri::model::SourceLine;
 use eitri::spirv::{Discriminators, Mode, Position, Set};
 
-use crate::said::{Case, Described, ENTRY, MAIN};
+use crate::said::{Case, Described, ENTRY, KERNEL, MAIN};
 
 /// Two lines of three bytes, and one of none behind the last end of a line.
 const TEXT: &str = "one\ntwo\n";
@@ -130,6 +130,25 @@ fn a_line_that_is_bound_is_in_the_text() {
             let expected = expected.map(|what| format!("unit `a.cl`, function `f`: {what}"));
             assert_eq!(error.err(), expected);
         }
+    }
+}
+
+/// A line that the module had stays, whatever is in the text of its file.
+#[test]
+fn lines_of_the_module_are_not_judged() {
+    let mut case = with_text(TEXT);
+    let f = case.function("f");
+    case.binding.function(f, MAIN);
+    let described = case.finish();
+    let mode = Mode::exact(Set::OpenCl);
+    for (line, column) in [(2, 1), (2, 70), (70, 1)] {
+        let text = KERNEL
+            .replace("OpName %main \"main\"", "%file = OpString \"/src/a.cl\"\n OpName %main \"main\"")
+            .replace("OpReturn", &format!("OpLine %file {line} {column}\n OpReturn"));
+        let attached = described.attached_to(&text, &mode).unwrap();
+        assert_eq!(attached.left_out, []);
+        let checked = attached.check(&described.module, &described.binding, &mode).unwrap();
+        assert!(checked.is_clean(), "{checked}");
     }
 }
 

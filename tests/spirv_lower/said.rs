@@ -11,7 +11,7 @@ use eitri::target::{Gfx, Target, Wave};
 use crate::assemble::assemble;
 
 /// A module of each kind, with a function and a variable. The first ids are those of the names that come first.
-const KERNEL: &str = r#"
+pub const KERNEL: &str = r#"
                OpCapability Addresses
                OpCapability Linkage
                OpCapability Kernel
