@@ -35,14 +35,17 @@ pub fn ends_block(it: Instruction<'_>) -> bool {
 pub struct Meaning {
     /// Scope and line of each instruction.
     instructions: Vec<[String; 2]>,
-    /// What holds variables: the function, how many of its instructions are before, the variable and the call that this
-    /// is of.
-    pub values: BTreeMap<(Id, usize, Id, Option<Id>), Vec<(Name, Vec<u32>)>>,
+    /// What holds variables, in order.
+    pub values: BTreeMap<Place, Vec<(Name, Vec<u32>)>>,
     /// `DebugFunctionDefinition`: the function, which of its blocks, and what is defined.
     definitions: Vec<(Id, usize, Vec<u32>)>,
     /// How many stand where they say nothing.
     lost: usize,
 }
+
+/// Where something holds a variable: the function, how many of its instructions are before, the variable, and the inlined
+/// call that this is of.
+type Place = (Id, usize, Id, Option<Id>);
 
 impl Meaning {
     pub fn of(facts: &Facts<'_>) -> Self {
