@@ -290,7 +290,7 @@ fn is_lost(facts: &Facts<'_>, meaning: &Meaning, fact: &Fact<'_>, mistake: Mista
 }
 
 /// Whether both say the same, in the same words. The writer has each string and number once.
-fn is_same(facts: &Facts<'_>, one: &Fact<'_>, other: &Fact<'_>, depth: usize) -> bool {
+pub(crate) fn is_same(facts: &Facts<'_>, one: &Fact<'_>, other: &Fact<'_>, depth: usize) -> bool {
     let set = one.set;
     let is_same_operand = |(one, other): (Operand, Operand)| {
         let is_id = depth > 0 && one.row.is_some_and(|row| !row.kind.is_literal(set));

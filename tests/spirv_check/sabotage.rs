@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 
 use eitri::model::Module;
 use eitri::spirv::{
-    Binding, Checked, Fact, Facts, Field, Id, Kind, LeftOut, Mode, Name, Set, attach, check, read,
+    Binding, Checked, Fact, Facts, Field, Id, Kind, LeftOut, Mode, Name, Section, Set, attach, check, read,
 };
 use eitri::target::Target;
 
 use crate::described::{Described, described};
+use crate::moves::is_same;
 use crate::random::{fixed_choices, targets};
 
 /// What has no meaning that could get lost: which version of the instructions it is, where parameters of templates are,
@@ -100,8 +101,15 @@ fn is_of_instructions(facts: &Facts<'_>, at: usize) -> bool {
 pub(crate) fn is_of_nothing(facts: &Facts<'_>, fact: &Fact<'_>, field: Field) -> bool {
     let is_none =
         |of: &Fact<'_>, field| facts.named(of, field).is_some_and(|it| it.name() == Some(Name::InfoNone));
-    let is_unknown =
-        |of: &Fact<'_>| of.name() == Some(Name::TypeBasic) && facts.number(of, Field::Size) == Some(0);
+    // Nor is the size of what has an encoding that the set has no word for, or is made of it.
+    let is_unknown = |of: &Fact<'_>| {
+        let mut of = *of;
+        while let Some(base) = facts.named(&of, Field::BaseType) {
+            of = base;
+        }
+        let is_zero = |field| facts.number(&of, field) == Some(0);
+        of.name() == Some(Name::TypeBasic) && (is_zero(Field::Size) || is_zero(Field::Encoding))
+    };
     let ty = facts.named(fact, Field::Type);
     match (fact.name(), field) {
         (Some(Name::TypeMember), _) if ty.is_some_and(|ty| is_none(&ty, Field::Parent)) => true,
@@ -109,7 +117,7 @@ pub(crate) fn is_of_nothing(facts: &Facts<'_>, fact: &Fact<'_>, field: Field) ->
             is_none(fact, Field::Type) || ty.as_ref().is_some_and(is_unknown)
         }
         (Some(Name::TypePtrToMember), Field::MemberType) => is_none(fact, Field::Parent),
-        (Some(Name::TypeBasic), Field::Encoding) => is_unknown(fact),
+        (Some(Name::TypeBasic), Field::Encoding) => facts.number(fact, Field::Size) == Some(0),
         (Some(Name::TypeFunction), _) => {
             let names = |other: Fact<'_>| {
                 let mut ids =
@@ -168,7 +176,13 @@ pub(crate) fn not_found(written: &Written, missed: &mut Missed, counts: &mut Cou
                 continue;
             }
             for other in others(&facts, set, row.kind, operand.word) {
-                if is_the_same(&facts, &fact, row.field, Id(other)) {
+                // Or the type of another unit, in the same words.
+                let named = facts.get(Id(operand.word)).zip(facts.get(Id(other)));
+                let is_type =
+                    |it: &Fact<'_>| it.name().is_some_and(|name| name.row().section == Section::Types);
+                let in_same_words =
+                    named.is_some_and(|(one, two)| is_type(&one) && is_same(&facts, &one, &two, 4));
+                if in_same_words || is_the_same(&facts, &fact, row.field, Id(other)) {
                     continue;
                 }
                 let mut words = written.words.clone();

@@ -63,10 +63,11 @@ impl Teller<'_, '_> {
         // Only an OpVariable is declared to be a variable: what another pointer points to is a value.
         let is_variable = defined.is_some_and(|it| it.opcode() == op::VARIABLE);
         let is_variable = is_variable && is_declaration;
-        if defined.is_some_and(|it| it.opcode() == op::UNDEF) {
+        let mut operations = held.operations(is_declaration);
+        let is_whole = matches!(operations[..], [] | [DebugOperation::Fragment { .. }]);
+        if is_whole && defined.is_some_and(|it| it.opcode() == op::UNDEF) {
             return self.nothing_holds(Some(held));
         }
-        let mut operations = held.operations(is_declaration);
         if is_declaration && !is_variable {
             let is_part = |operation: &DebugOperation| {
                 matches!(operation, DebugOperation::BitPiece { .. } | DebugOperation::Fragment { .. })

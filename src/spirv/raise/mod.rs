@@ -63,6 +63,7 @@ pub struct Raised {
 /// | a parameter of a function's type that no variable is for | a parameter without a name |
 /// | several discriminators of a block | a block in it for each |
 /// | a discriminator that only inlined calls are in | the calls' discriminator |
+/// | a static member of a type that is a `DebugInfoNone` | one of a type of which nothing is known |
 /// | `DebugInlinedAt` | an inlined call for each function of which instructions, or variables, are there |
 ///
 /// # Errors
