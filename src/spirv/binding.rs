@@ -83,6 +83,16 @@ pub(crate) struct Run {
     pub start: usize,
 }
 
+impl Statement {
+    /// The variable that it is about.
+    pub(crate) fn variable(self) -> Option<VariableId> {
+        match self {
+            Self::Scope(_) | Self::Line(_) => None,
+            Self::Declare { variable, .. } | Self::Value { variable, .. } => Some(variable),
+        }
+    }
+}
+
 /// What a SPIR-V module has of a [model](crate::model::Module).
 ///
 /// Nothing is checked here: [`attach`](super::attach()) has the module, and refuses what is not there.
@@ -134,7 +144,7 @@ impl Binding {
         self.say(position, Statement::Scope(None))
     }
 
-    /// Instructions from here on are of this line.
+    /// Instructions from here on are of this line, which is in the text of its file, if this has one.
     pub fn line(&mut self, position: Position, line: SourceLine) -> &mut Self {
         self.say(position, Statement::Line(Some(line)))
     }

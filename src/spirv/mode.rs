@@ -34,8 +34,8 @@ pub struct Mode {
     /// The set of instructions.
     pub set: Set,
     /// What a pointer may point to, and a qualifier qualify. Other names and qualifiers of a basic type are passed over.
-    /// A pointer to anything else is a basic type, an address, that has the name which the pointer has in the source; a
-    /// qualifier of anything else is left out.
+    /// A pointer to anything else is a basic type, an address, that has the name which the pointer has in the source, if that
+    /// is of less than 16 pointers and qualifiers; a qualifier of anything else is left out.
     pub pointee: Of,
     /// What a typedef may name. Other names and qualifiers of a basic type are passed over. Of anything else the type
     /// itself is named.

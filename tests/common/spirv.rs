@@ -46,7 +46,7 @@ pub fn described(choices: &[u16], target: &Target) -> Described {
 }
 
 /// The words of a module without debug instructions.
-struct Core {
+pub struct Core {
     before: Vec<u32>,
     globals: Vec<u32>,
     code: Vec<u32>,
@@ -62,16 +62,16 @@ struct Core {
 }
 
 /// The code of a function.
-struct Code {
-    id: Id,
-    parameter: Id,
-    blocks: Vec<Block>,
+pub struct Code {
+    pub id: Id,
+    pub parameter: Id,
+    pub blocks: Vec<Block>,
 }
 
-struct Block {
-    id: Id,
+pub struct Block {
+    pub id: Id,
     /// How many instructions it has, `OpPhi` and `OpVariable` too.
-    instructions: u32,
+    pub instructions: u32,
     /// `OpVariable`.
     variables: Vec<Id>,
     /// Values of 32 and 64 bits with the number of instructions before they are there.
@@ -79,7 +79,7 @@ struct Block {
 }
 
 impl Core {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let mut core = Self {
             before: Vec::new(),
             globals: Vec::new(),
@@ -145,7 +145,7 @@ impl Core {
         self.code.extend(operands);
     }
 
-    fn function(&mut self, c: &mut Choices<'_>) -> Code {
+    pub fn function(&mut self, c: &mut Choices<'_>) -> Code {
         let id = self.value(54, self.void, &[0, self.kind.0]);
         let parameter = self.value(55, self.uint, &[]);
         let count = 1 + c.below(4);
@@ -198,7 +198,7 @@ impl Core {
         Code { id, parameter, blocks }
     }
 
-    fn words(&self) -> Vec<u32> {
+    pub fn words(&self) -> Vec<u32> {
         let mut words = vec![eitri::spirv::MAGIC, 0x0001_0200, 0, self.next, 0];
         words.extend(&self.before);
         words.extend(&self.globals);

@@ -1,6 +1,6 @@
 //! What is said in functions, and where.
 
-use eitri::spirv::{Binding, DebugOperation, Held, Mode, Set, attach, read};
+use eitri::spirv::{Binding, DebugOperation, Held, Mode, Set, Statement, attach, raise, read};
 use pretty_assertions::assert_eq;
 
 use crate::support::{Case, lines};
@@ -160,6 +160,78 @@ fn lines_of_the_module_stay() {
     assert_eq!(shown.iter().filter(|line| line.contains("line")).collect::<Vec<_>>(), ["line scale.cl:77:1"]);
 }
 
+/// The file of a line of the module's own is one that nothing else has to name, or one that is described with its text.
+#[test]
+fn lines_of_the_module_are_of_its_own_files() {
+    let text = crate::support::KERNEL.replace("%is = OpIEqual", "OpLine %names 77 1\n %is = OpIEqual");
+    let case = Case::of(&text);
+    for set in Set::ALL {
+        let shown = case.shown(&case.bound(), &Mode::exact(set));
+        let lines: Vec<&String> = shown.iter().filter(|line| line.contains("line")).collect();
+        assert_eq!(lines, ["line names.cl:77:1"]);
+    }
+}
+
+/// What is said right before a line of the module's own holds up to that.
+#[test]
+fn a_line_right_before_one_of_the_module() {
+    let text = crate::support::KERNEL.replace("%is = OpIEqual", "OpLine %names 77 1\n %is = OpIEqual");
+    let case = Case::of(&text);
+    let at = |index| case.before("entry", index);
+    let shown = |binding: &Binding| {
+        let shown = case.shown(binding, &Mode::exact(Set::OpenCl));
+        shown[3..shown.iter().position(|line| line == "  op 247").expect("is there")].to_vec()
+    };
+    // The `OpLine` is instruction 2.
+    let mut binding = case.bound();
+    binding.line(at(1), case.line(2)).no_line(at(2));
+    let expected = ["line scale.cl:2:5", "  op 62", "no line", "line names.cl:77:1", "  is"];
+    assert_eq!(shown(&binding), expected);
+    let mut binding = case.bound();
+    binding.line(at(2), case.line(2));
+    assert_eq!(shown(&binding), ["  op 62", "line scale.cl:2:5", "line names.cl:77:1", "  is"]);
+    // What is said on the other side of it is something else.
+    let attached = case.attach(&binding, &Mode::exact(Set::OpenCl));
+    let mut other = case.bound();
+    other.line(at(3), case.line(2));
+    let checked = attached.check(&case.module, &other, &Mode::exact(Set::OpenCl)).expect("reads");
+    assert_eq!(checked.differences.len(), 1, "{checked}");
+    // Behind it, whichever is said first.
+    let mut binding = case.bound();
+    binding.line(at(3), case.line(3)).no_line(at(2)).line(at(1), case.line(2));
+    let expected =
+        ["line scale.cl:2:5", "  op 62", "no line", "line names.cl:77:1", "line scale.cl:3:5", "  is"];
+    assert_eq!(shown(&binding), expected);
+    // At the start of a block, which is before it; behind a value.
+    let text = crate::support::KERNEL.replace("%two = OpCom", "OpLine %names 77 1\n %two = OpCom");
+    let text = text.replace("OpStore", "OpLine %names 78 1\n OpStore");
+    let case = Case::of(&text);
+    let mut binding = case.bound();
+    binding.line(case.start("entry"), case.line(2)).line(case.after("more"), case.line(3));
+    let shown = case.shown(&binding, &Mode::exact(Set::OpenCl));
+    let expected = lines(
+        "
+        entry:
+          var
+        scope scale
+        line scale.cl:2:5
+        line names.cl:78:1
+          op 62
+          is
+          op 247
+          op 250
+        then:
+        scope scale
+        line scale.cl:2:5
+          more
+        line scale.cl:3:5
+        line names.cl:77:1
+          two
+        ",
+    );
+    assert_eq!(shown[..expected.len()], expected);
+}
+
 /// An `OpLine` that stands before the `OpPhi` of a block holds for what is behind this: a line that was said in an
 /// earlier block is not said again there.
 #[test]
@@ -187,6 +259,37 @@ fn a_line_at_the_start_of_a_block_stays() {
         );
         assert_eq!(shown[last..], expected);
     }
+}
+
+/// An `OpLine` between two blocks holds up to the end of the second: it applies to all that follows it.
+#[test]
+fn a_line_between_two_blocks_holds_in_the_second() {
+    let text = crate::support::KERNEL
+        .replace("names.cl", "scale.cl")
+        .replace("%last = OpLabel", "OpLine %names 77 1\n %last = OpLabel");
+    let case = Case::of(&text);
+    let mut binding = case.bound();
+    binding.line(case.start("then"), case.line(2)).line(case.after("sum"), case.line(3));
+    let mut of_sum = case.bound();
+    of_sum.line(case.start("then"), case.line(2));
+    for (binding, own) in [(&binding, &["line scale.cl:3:5"][..]), (&of_sum, &[])] {
+        let shown = case.shown(binding, &Mode::exact(Set::OpenCl));
+        let last = shown.iter().position(|line| line == "last:").expect("is there");
+        let expected =
+            [&["line scale.cl:77:1", "last:", "  sum", "scope scale"], own, &["  op 254"]].concat();
+        assert_eq!(shown[last - 1..], expected);
+    }
+    // Nobody else's position says what its instructions are of.
+    let words = case.attach(&of_sum, &Mode::exact(Set::OpenCl)).words;
+    let raised = raise(&read(&words).expect("reads"), case.module.target()).expect("is a model");
+    let lines = raised.binding.statements().iter().filter_map(|&(position, statement)| match statement {
+        Statement::Line(line) => Some((position, line.map(|line| line.line))),
+        _ => None,
+    });
+    assert_eq!(
+        lines.collect::<Vec<_>>(),
+        [(case.before("then", 0), Some(2)), (case.before("last", 1), Some(77))]
+    );
 }
 
 /// An `OpLine` in front of an `OpFunction` is the function's.

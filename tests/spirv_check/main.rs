@@ -4,6 +4,9 @@
 mod bad;
 #[path = "../common/spirv.rs"]
 mod described;
+mod listed;
+mod meaning;
+mod moves;
 #[path = "../common/random.rs"]
 mod random;
 mod round;

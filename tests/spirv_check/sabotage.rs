@@ -4,10 +4,13 @@
 use std::collections::BTreeMap;
 
 use eitri::model::Module;
-use eitri::spirv::{Binding, Fact, Facts, Field, Id, Kind, LeftOut, Mode, Name, Set, attach, check, read};
+use eitri::spirv::{
+    Binding, Checked, Fact, Facts, Field, Id, Kind, LeftOut, Mode, Name, Section, Set, attach, check, read,
+};
 use eitri::target::Target;
 
 use crate::described::{Described, described};
+use crate::moves::is_same;
 use crate::random::{fixed_choices, targets};
 
 /// What has no meaning that could get lost: which version of the instructions it is, where parameters of templates are,
@@ -17,27 +20,31 @@ fn says_nothing(name: Name, field: Field) -> bool {
         || name == Name::LexicalBlockDiscriminator && field == Field::Source
 }
 
-struct Written {
-    words: Vec<u32>,
+pub(crate) struct Written {
+    pub words: Vec<u32>,
     module: Module,
     binding: Binding,
-    left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOut>,
     mode: Mode,
 }
 
 impl Written {
-    fn new(seed: u64, target: &Target, mode: Mode) -> Self {
-        let Described { words, module, binding } = described(&fixed_choices(seed, 400), target);
+    pub fn new(seed: u64, target: &Target, mode: Mode) -> Self {
+        Self::of(described(&fixed_choices(seed, 400), target), mode)
+    }
+
+    pub fn of(Described { words, module, binding }: Described, mode: Mode) -> Self {
         let attached = attach(&words, &module, &binding, &mode).expect("every call was right");
         Self { words: attached.words, module, binding, left_out: attached.left_out, mode }
     }
 
+    pub fn checked(&self, words: &[u32]) -> eitri::Result<Checked> {
+        check(&self.module, &self.binding, &self.mode, &self.left_out, words)
+    }
+
     /// Whether nothing is found.
-    fn is_clean(&self, words: &[u32]) -> bool {
-        match check(&self.module, &self.binding, &self.mode, &self.left_out, words) {
-            Ok(checked) => checked.is_clean(),
-            Err(_) => false,
-        }
+    pub fn is_clean(&self, words: &[u32]) -> bool {
+        self.checked(words).is_ok_and(|checked| checked.is_clean())
     }
 }
 
@@ -88,6 +95,41 @@ fn is_of_instructions(facts: &Facts<'_>, at: usize) -> bool {
     false
 }
 
+/// Whether it is of something that is not said, as the writer lists it: the size of what is of no type, or of one of which
+/// only the name is known; a pointer to a member of nothing, and a member that is such a pointer; the type of a function
+/// that nothing has.
+pub(crate) fn is_of_nothing(facts: &Facts<'_>, fact: &Fact<'_>, field: Field) -> bool {
+    let is_none =
+        |of: &Fact<'_>, field| facts.named(of, field).is_some_and(|it| it.name() == Some(Name::InfoNone));
+    // Nor is the size of what has an encoding that the set has no word for, or is made of it.
+    let is_unknown = |of: &Fact<'_>| {
+        let mut of = *of;
+        while let Some(base) = facts.named(&of, Field::BaseType) {
+            of = base;
+        }
+        let is_zero = |field| facts.number(&of, field) == Some(0);
+        of.name() == Some(Name::TypeBasic) && (is_zero(Field::Size) || is_zero(Field::Encoding))
+    };
+    let ty = facts.named(fact, Field::Type);
+    match (fact.name(), field) {
+        (Some(Name::TypeMember), _) if ty.is_some_and(|ty| is_none(&ty, Field::Parent)) => true,
+        (Some(Name::TypeMember), Field::Size) => {
+            is_none(fact, Field::Type) || ty.as_ref().is_some_and(is_unknown)
+        }
+        (Some(Name::TypePtrToMember), Field::MemberType) => is_none(fact, Field::Parent),
+        (Some(Name::TypeBasic), Field::Encoding) => facts.number(fact, Field::Size) == Some(0),
+        (Some(Name::TypeFunction), _) => {
+            let names = |other: Fact<'_>| {
+                let mut ids =
+                    other.operands().filter(|of| of.row.is_some_and(|row| !row.kind.is_literal(fact.set)));
+                ids.any(|of| Id(of.word) == fact.result)
+            };
+            !facts.iter().any(names)
+        }
+        _ => false,
+    }
+}
+
 /// Whether another id says the same: a linkage name that is the name, another source of the same file, a namespace that
 /// is opened again. Of which unit an opaque type is does not count. The size of what has an encoding that the set has no word for says nothing that can be read.
 fn is_the_same(facts: &Facts<'_>, fact: &Fact<'_>, field: Field, other: Id) -> bool {
@@ -111,57 +153,83 @@ fn is_the_same(facts: &Facts<'_>, fact: &Fact<'_>, field: Field, other: Id) -> b
     }
 }
 
-#[test]
-fn every_operand_counts() {
-    let most = std::env::var("EITRI_SABOTAGE").ok().and_then(|most| most.parse().ok()).unwrap_or(5);
-    let mut counts = BTreeMap::new();
-    let (mut missed, mut tried) = (BTreeMap::<String, Vec<String>>::new(), 0);
-    for (seed, target) in (0..12).zip(targets().iter().cycle()) {
-        for set in Set::ALL {
-            let written = Written::new(seed, target, Mode::exact(set));
-            assert!(written.is_clean(&written.words));
-            let facts = read(&written.words).expect("is a module");
-            for fact in facts.iter() {
-                let Some(name) = fact.name() else { continue };
-                for operand in fact.operands() {
-                    let Some(row) = operand.row.filter(|row| !says_nothing(name, row.field)) else {
-                        continue;
-                    };
-                    // Of which file what has no line is, or a macro of the command line.
-                    if row.field == Field::Source && facts.number(&fact, Field::Line) == Some(0) {
-                        continue;
-                    }
-                    // Of each operand as many as there is time for.
-                    let count = counts.entry((set == Set::OpenCl, name, row.field.text())).or_insert(0);
-                    *count += 1;
-                    if *count > most {
-                        continue;
-                    }
-                    if name == Name::Scope && !is_of_instructions(&facts, fact.at) {
-                        continue;
-                    }
-                    for other in others(&facts, set, row.kind, operand.word) {
-                        if is_the_same(&facts, &fact, row.field, Id(other)) {
-                            continue;
-                        }
-                        let mut words = written.words.clone();
-                        words[fact.at + 5 + operand.index] = other;
-                        tried += 1;
-                        if written.is_clean(&words) {
-                            let what = format!("{} {}", name.row().text, row.field.text());
-                            let which =
-                                format!("{set:?} seed {seed} {} {} -> {other}", fact.result, operand.word);
-                            missed.entry(what).or_default().push(which);
-                        }
-                    }
+/// The mistakes in the operands of a module that are not found, by what they are in. Of each operand as many are tried
+/// as there is time for.
+pub(crate) fn not_found(written: &Written, missed: &mut Missed, counts: &mut Counts) {
+    assert!(written.is_clean(&written.words));
+    let set = written.mode.set;
+    let facts = read(&written.words).expect("is a module");
+    for fact in facts.iter() {
+        let Some(name) = fact.name() else { continue };
+        for operand in fact.operands() {
+            let Some(row) = operand.row.filter(|row| !says_nothing(name, row.field)) else { continue };
+            // Of which file what has no line is, or a macro of the command line.
+            if row.field == Field::Source && facts.number(&fact, Field::Line) == Some(0) {
+                continue;
+            }
+            if is_of_nothing(&facts, &fact, row.field) {
+                continue;
+            }
+            let count = counts.of.entry((set == Set::OpenCl, name, row.field.text())).or_insert(0);
+            *count += 1;
+            if *count > counts.most || name == Name::Scope && !is_of_instructions(&facts, fact.at) {
+                continue;
+            }
+            for other in others(&facts, set, row.kind, operand.word) {
+                // Or the type of another unit, in the same words.
+                let named = facts.get(Id(operand.word)).zip(facts.get(Id(other)));
+                let is_type =
+                    |it: &Fact<'_>| it.name().is_some_and(|name| name.row().section == Section::Types);
+                let in_same_words =
+                    named.is_some_and(|(one, two)| is_type(&one) && is_same(&facts, &one, &two, 4));
+                if in_same_words || is_the_same(&facts, &fact, row.field, Id(other)) {
+                    continue;
+                }
+                let mut words = written.words.clone();
+                words[fact.at + 5 + operand.index] = other;
+                counts.tried += 1;
+                if written.is_clean(&words) {
+                    let which =
+                        format!("{set:?} word {} {} {} -> {other}", fact.at, fact.result, operand.word);
+                    let what = format!("{} {}", name.row().text, row.field.text());
+                    missed.entry(what).or_default().push(which);
                 }
             }
         }
     }
-    let text: Vec<String> = missed
-        .iter()
-        .map(|(what, which)| format!("{what}: {} times, as {}", which.len(), which[0]))
-        .collect();
-    assert!(text.is_empty(), "of {tried} mistakes not found:\n{}", text.join("\n"));
-    assert!(tried > 500, "{tried}");
+}
+
+/// Mistakes that were not found: of what, and where.
+pub(crate) type Missed = BTreeMap<String, Vec<String>>;
+
+/// How many mistakes were made.
+pub(crate) struct Counts {
+    most: usize,
+    pub tried: usize,
+    of: BTreeMap<(bool, Name, &'static str), usize>,
+}
+
+impl Counts {
+    pub fn new(most: usize) -> Self {
+        let most = std::env::var("EITRI_SABOTAGE").ok().and_then(|most| most.parse().ok()).unwrap_or(most);
+        Self { most, tried: 0, of: BTreeMap::new() }
+    }
+}
+
+/// All that was missed, in words.
+pub(crate) fn listed(missed: &Missed) -> String {
+    let all = missed.iter().map(|(what, which)| format!("{what}: {} times, as {}", which.len(), which[0]));
+    all.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn every_operand_counts() {
+    let (mut counts, mut missed) = (Counts::new(5), BTreeMap::new());
+    for (seed, target) in (0..12).zip(targets().iter().cycle()) {
+        for set in Set::ALL {
+            not_found(&Written::new(seed, target, Mode::exact(set)), &mut missed, &mut counts);
+        }
+    }
+    assert!(missed.is_empty(), "of {} mistakes not found:\n{}", counts.tried, listed(&missed));
+    assert!(counts.tried > 500, "{}", counts.tried);
 }

@@ -9,6 +9,7 @@ mod common;
 mod composites;
 mod functions;
 mod limits;
+mod lines;
 mod modes;
 mod names;
 mod order;

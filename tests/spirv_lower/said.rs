@@ -139,20 +139,42 @@ impl Described {
         let attached = self.attached(mode).expect("is attached");
         let text = if mode.set == Set::OpenCl { KERNEL } else { COMPUTE };
         assert_eq!(attached.detach().expect("is whole"), assemble(text).words);
-        Said::new(attached)
+        self.checked(attached, mode)
     }
 
     /// The same without `Int64`.
     pub fn said_narrow(&self, mode: &Mode) -> Said {
         let text = KERNEL.replace("OpCapability Int64", "");
-        Said::new(self.attached_to(&text, mode).expect("is attached"))
+        self.checked(self.attached_to(&text, mode).expect("is attached"), mode)
     }
 
     /// The same with one more capability.
     pub fn said_with(&self, capability: &str, mode: &Mode) -> Said {
         let text =
             KERNEL.replace("OpCapability Int64", &format!("OpCapability Int64\nOpCapability {capability}"));
-        Said::new(self.attached_to(&text, mode).expect("is attached"))
+        self.checked(self.attached_to(&text, mode).expect("is attached"), mode)
+    }
+
+    /// The same in a mode in which the validator has something to say.
+    pub fn said_as(&self, mode: &Mode) -> Said {
+        let attached = self.attached(mode).expect("is attached");
+        let checked = attached.check(&self.module, &self.binding, mode).expect("is a module");
+        assert!(checked.is_clean(), "{}, {:?}: {checked}", mode.name, mode.set);
+        Said::read(attached)
+    }
+
+    /// What is said is what was described, but for what is listed.
+    fn checked(&self, attached: Attached, mode: &Mode) -> Said {
+        let checked = attached.check(&self.module, &self.binding, mode).expect("is a module");
+        let left: Vec<String> = attached.left_out.iter().map(ToString::to_string).collect();
+        assert!(
+            checked.is_clean(),
+            "{}, {:?}: {checked}\nleft out:\n{}",
+            mode.name,
+            mode.set,
+            left.join("\n")
+        );
+        Said::new(attached)
     }
 }
 
@@ -168,6 +190,11 @@ impl Said {
         let facts = read(&attached.words).expect("reads");
         let report = validate(&facts);
         assert!(report.is_clean(), "{report}\n{:#?}", lines(&facts));
+        Self::read(attached)
+    }
+
+    fn read(attached: Attached) -> Self {
+        let facts = read(&attached.words).expect("reads");
         let lines = lines(&facts);
         let left = attached.left_out.iter().map(ToString::to_string).collect();
         Self { lines, left, words: attached.words }

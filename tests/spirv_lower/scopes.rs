@@ -1,6 +1,8 @@
 //! Blocks, namespaces, discriminators, inlined calls and variables: sections 4.7 and 4.8.
 
-use eitri::spirv::{Discriminators, Fact, Facts, Field, Mode, Name, Position, Set, read};
+use eitri::model::ScopeKind;
+use eitri::spirv::{Attached, Discriminators, Fact, Facts, Field, LeftOut, Mode, Name, Position, Set};
+use eitri::spirv::{check, raise, read};
 
 use crate::said::{Case, ENTRY, MAIN};
 
@@ -121,6 +123,107 @@ fn inlined_calls() {
     let names: Vec<_> = facts.iter().filter_map(|fact| fact.name()).collect();
     assert!(!names.contains(&Name::InlinedVariable));
     assert_eq!(names.iter().filter(|&&name| name == Name::LexicalBlockDiscriminator).count(), 1);
+    described.said_as(&Mode::translator());
+}
+
+/// Where discriminators are scopes, that of a call is the scope that it is in.
+#[test]
+fn discriminators_of_calls() {
+    let mut case = Case::new();
+    let int = case.int();
+    let leaf = case.function("leaf");
+    let x = case.m.variable(leaf, "x", int).unwrap().id();
+    let f = case.function("f");
+    let start = Position::start(MAIN, ENTRY);
+    // Of the last nothing else is said than that a call is in it.
+    let [block, bare, lone] = [(1, 3), (2, 4), (3, 9)].map(|(line, number)| {
+        let block = case.m.block(f, &[]).unwrap();
+        let at = case.line(line, 1);
+        case.m.begins(block, at).unwrap();
+        case.m.discriminator(block, number).unwrap();
+        block
+    });
+    let body = case.m.block(f, &[]).unwrap();
+    case.binding.function(f, MAIN).scope(start, block);
+    for (scope, line, number) in [
+        (block, 20, 5),
+        (block, 21, 6),
+        (block, 22, 0),
+        (bare, 23, 0),
+        (bare, 24, 7),
+        (body, 25, 8),
+        (lone, 26, 0),
+    ] {
+        let at = case.line(line, 0);
+        let call = case.m.inlined(scope, leaf, &[], at).unwrap();
+        case.m.discriminator(call, number).unwrap();
+        let of_call = case.m.inlined_variable(call, x).unwrap().id();
+        case.binding.value(start, of_call, &[]);
+    }
+    let described = case.finish();
+    let mode = Mode::translator();
+    described
+        .said_as(&mode)
+        .has("InlinedAt 20 discriminator:5")
+        .has("InlinedAt 21 discriminator:6")
+        .has("InlinedAt 22 discriminator:3")
+        .has("InlinedAt 23 discriminator:4")
+        .has("InlinedAt 24 discriminator:7")
+        .has("InlinedAt 25 discriminator:8")
+        .has("InlinedAt 26 discriminator:9")
+        .has("LexicalBlockDiscriminator </src/a.cl> 8 block:0");
+    // What it is of the words: each call has its own.
+    let Attached { words, left_out, .. } = described.attached(&mode).unwrap();
+    let facts = read(&words).unwrap();
+    let raised = raise(&facts, described.module.target()).unwrap();
+    let is_other = |left: &&LeftOut| left.what.contains("a block of their own");
+    assert_eq!(raised.left_out.iter().find(is_other), None);
+    let calls = raised.module.scopes().filter_map(|(_, scope)| match scope.kind {
+        ScopeKind::Inlined { call, .. } => Some((call.line, scope.discriminator)),
+        _ => None,
+    });
+    let mut calls: Vec<_> = calls.collect();
+    calls.sort_unstable();
+    assert_eq!(calls, [(20, 5), (21, 6), (22, 0), (23, 0), (24, 7), (25, 8), (26, 9)]);
+    // Another number is found.
+    for fact in facts.iter().filter(|fact| fact.name() == Some(Name::LexicalBlockDiscriminator)) {
+        let mut words = words.clone();
+        words[fact.at + 6] += 1;
+        let checked = check(&described.module, &described.binding, &mode, &left_out, &words).unwrap();
+        assert!(!checked.is_clean(), "{:?}", fact.operands);
+    }
+}
+
+/// An instance of a block can have another discriminator than the block.
+#[test]
+fn discriminators_of_instances() {
+    let mut case = Case::new();
+    let int = case.int();
+    let leaf = case.function("leaf");
+    let block = case.m.block(leaf, &[]).unwrap();
+    case.m.discriminator(block, 2).unwrap();
+    let x = case.m.variable(block, "x", int).unwrap().id();
+    let f = case.function("f");
+    let start = Position::start(MAIN, ENTRY);
+    case.binding.function(f, MAIN);
+    for (line, number) in [(20, 2), (21, 3), (22, 0), (23, 4)] {
+        let at = case.line(line, 0);
+        let call = case.m.inlined(f, leaf, &[], at).unwrap();
+        let instance = case.m.inlined_block(call, block, &[]).unwrap();
+        case.m.discriminator(instance, number).unwrap();
+        let of_call = case.m.inlined_variable(instance, x).unwrap().id();
+        case.binding.scope(start, instance).value(start, of_call, &[]);
+    }
+    let described = case.finish();
+    let mode = Mode::translator();
+    let words = described.said_as(&mode).words;
+    let raised = raise(&read(&words).unwrap(), described.module.target()).unwrap();
+    let scopes = raised.module.scopes().filter(|(_, scope)| scope.kind == ScopeKind::Block);
+    let mut numbers: Vec<_> =
+        scopes.map(|(_, scope)| (scope.origin.is_some(), scope.discriminator)).collect();
+    numbers.sort_unstable();
+    // None of the block's own instructions is there, so that the words do not say which of them it has.
+    assert_eq!(numbers, [(false, 0), (true, 0), (true, 2), (true, 3), (true, 4)]);
 }
 
 /// A call says its line, and not its file.

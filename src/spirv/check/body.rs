@@ -8,7 +8,7 @@ use super::shapes::{Shape, shape};
 use super::told::{Teller, Told};
 use super::{Compare, Difference};
 use crate::error::At;
-use crate::model::{FunctionId, ScopeId, SourceLine, VariableId};
+use crate::model::{FunctionId, ScopeId, ScopeKind, SourceLine, VariableId};
 use crate::spirv::binding::{Position, Statement};
 use crate::spirv::layout::Function;
 use crate::spirv::opcodes as op;
@@ -35,7 +35,16 @@ struct Real {
     counted: u32,
     is_first: bool,
     /// An `OpLine` or `OpNoLine` right before it that is counted: the module's own.
-    line: Option<Option<(Id, u32, u32)>>,
+    line: Option<OwnLine>,
+}
+
+/// A line that the module had.
+#[derive(Clone, Copy)]
+struct OwnLine {
+    /// How many instructions of the block are counted before it; `None` if it is between two blocks.
+    counted: Option<u32>,
+    /// File, line and column; `None` of an `OpNoLine`.
+    line: Option<(Id, u32, u32)>,
 }
 
 /// All functions with code that is described.
@@ -62,6 +71,7 @@ pub(super) fn bodies(teller: &mut Teller<'_, '_>, added: &[Range<usize>]) -> Vec
     let functions = teller.layout.functions().to_vec();
     let mut all = Vec::new();
     for function in functions {
+        own_files(teller, &function, added);
         if let Some(&owner) = owners.get(&function.id) {
             let statements = by_code.remove(&function.id).unwrap_or_default();
             all.push(body(teller, &function, owner, &statements, added));
@@ -70,39 +80,53 @@ pub(super) fn bodies(teller: &mut Teller<'_, '_>, added: &[Range<usize>]) -> Vec
     all
 }
 
+/// Whether an instruction was added: of words of which that is not known, all that can be debug information.
+fn is_added(added: &[Range<usize>], at: usize, is_debug: bool) -> bool {
+    if added.is_empty() {
+        return is_debug;
+    }
+    let next = added.partition_point(|range| range.end <= at);
+    added.get(next).is_some_and(|range| range.contains(&at))
+}
+
+/// Names the files of the lines that a function had.
+fn own_files(teller: &mut Teller<'_, '_>, function: &Function, added: &[Range<usize>]) {
+    for instruction in teller.layout.words().between(function.at.clone()) {
+        if instruction.opcode() == op::LINE && !is_added(added, instruction.at, true) {
+            let path = instruction.operands().first().and_then(|&file| teller.layout.string(Id(file)));
+            let key = shape!(teller.shapes; "file", path.unwrap_or_default());
+            teller.told.own_files.insert(key);
+        }
+    }
+}
+
 /// The instructions of a function that are no debug information.
 fn reals(teller: &Teller<'_, '_>, function: &Function, added: &[Range<usize>]) -> Vec<Real> {
     let layout = teller.layout;
-    let is_added = |at: usize, is_debug: bool| match added.is_empty() {
-        true => is_debug,
-        false => {
-            let next = added.partition_point(|range| range.end <= at);
-            added.get(next).is_some_and(|range| range.contains(&at))
-        }
-    };
     let (mut all, mut block, mut counted, mut is_start, mut line) = (Vec::new(), None, 0, true, None);
-    let mut is_first = false;
+    let (mut is_first, mut is_open) = (false, false);
     for instruction in layout.words().between(function.at.clone()) {
         let opcode = instruction.opcode();
         if opcode == op::LABEL {
             block = instruction.result();
-            (counted, is_start, line, is_first) = (0, true, None, true);
+            (counted, is_start, is_first, is_open) = (0, true, true, true);
             continue;
         }
-        let Some(block) = block else { continue };
         let is_line = matches!(opcode, op::LINE | op::NO_LINE);
         let is_debug = teller.is_debug(instruction);
-        let is_added = is_added(instruction.at, is_debug || is_line);
-        if !is_debug && !is_line {
+        let is_added = is_added(added, instruction.at, is_debug || is_line);
+        if let Some(block) = block.filter(|_| !is_debug && !is_line) {
             is_start &= matches!(opcode, op::PHI | op::VARIABLE);
             let line = line.take();
             all.push(Real { word: instruction.at, block, is_start, counted, is_first, line });
             is_first = false;
+            is_open &= !op::is_terminator(opcode);
         } else if is_line && !is_added {
-            line = Some(match *instruction.operands() {
+            let said = match *instruction.operands() {
                 [file, number, column] => Some((Id(file), number, column)),
                 _ => None,
-            });
+            };
+            line = Some(OwnLine { counted: is_open.then_some(counted), line: said });
         }
         counted += u32::from(!is_added);
     }
@@ -154,25 +178,38 @@ fn body(
                 }
             }
         };
-        placed.extend(index.map(|index| (index, statement)));
+        let Some(index) = index else { continue };
+        // Where it is among the lines before the instruction.
+        let start = match index.checked_sub(1).map(|before| &reals[before]) {
+            Some(before) if reals.get(index).is_some_and(|real| real.block == before.block) => {
+                before.counted + 1
+            }
+            _ => 0,
+        };
+        let counted = match position {
+            Position::Before { instruction, .. } => instruction.max(start),
+            _ => start,
+        };
+        placed.push((index, counted, statement));
     }
     placed.sort_unstable();
     let own = module.function(owner).scope;
     let mut told = Now { scope: Some(own), line: None };
     let (mut next, mut instructions, mut values) = (placed.iter().peekable(), Vec::new(), Vec::new());
-    let mut own_line: Option<Option<(Id, u32, u32)>> = None;
+    let mut own_line: Option<OwnLine> = None;
     for (index, real) in reals.iter().enumerate() {
         if real.is_first {
             own_line = None;
         }
         own_line = real.line.or(own_line);
-        while let Some(&&(_, statement)) = next.peek().filter(|&&&(at, _)| at == index) {
-            next.next();
+        while let Some(&(_, counted, statement)) = next.next_if(|&&(at, ..)| at == index) {
             match teller.binding.statements()[statement].1 {
                 Statement::Scope(scope) => told.scope = scope,
                 Statement::Line(line) => {
                     told.line = line;
-                    own_line = None;
+                    // A line of the module's own that comes behind it holds.
+                    let own = real.line.and_then(|own| own.counted);
+                    own_line = own_line.filter(|_| own.is_some_and(|own| counted <= own));
                 }
                 Statement::Declare { variable, held } => {
                     let held = teller.binding.held()[held as usize].clone();
@@ -188,15 +225,19 @@ fn body(
             continue;
         }
         let scope = match told.scope {
-            Some(scope) => teller.scope(scope),
+            Some(scope) => {
+                let shape = teller.scope(scope);
+                let is_block = module.scope(scope).kind == ScopeKind::Block;
+                match teller.discriminator(scope).filter(|_| is_block) {
+                    Some(number) => shape!(teller.shapes; shape, "discriminator", number),
+                    None => shape,
+                }
+            }
             None => shape!(teller.shapes; "no scope"),
         };
         let line = match own_line {
-            Some(Some((file, line, column))) if line != 0 => {
-                let path = teller.layout.string(file).unwrap_or_default();
-                shape!(teller.shapes; path, u64::from(line), u64::from(column))
-            }
-            Some(_) => teller.line(None),
+            Some(OwnLine { line: Some((file, line, column)), .. }) => teller.line_at(file, line, column),
+            Some(OwnLine { line: None, .. }) => teller.line(None),
             None => teller.line(told.line),
         };
         instructions.push((real.word, scope, line));
@@ -218,14 +259,16 @@ fn value(
     all: &[crate::spirv::Held],
     is_declaration: bool,
 ) {
-    let (key, at) = (teller.variable_key(variable), teller.module.at_variable(variable, None));
+    let (key, at) = (teller.held_key(variable), teller.module.at_variable(variable, None));
     if all.is_empty() {
-        let nothing = teller.nothing_holds();
+        let nothing = teller.nothing_holds(None);
         values.push((index, key, at.clone(), nothing));
     }
     for held in all {
-        let shape = match teller.is_left_out(held) {
-            true => teller.nothing_holds(),
+        let shape = match teller.is_left_out(held, is_declaration) {
+            // What was declared before stays so.
+            true if is_declaration => continue,
+            true => teller.nothing_holds(Some(held)),
             false => teller.holding(held, is_declaration),
         };
         values.push((index, key, at.clone(), shape));
@@ -245,7 +288,7 @@ impl Compare<'_> {
 
     fn body(&mut self, ours: &Body, theirs: &Body) {
         let text = |shape| self.shapes.text(shape);
-        let mut found: Vec<(&str, Difference)> = Vec::new();
+        let mut found: Vec<Difference> = Vec::new();
         self.compared += ours.instructions.len() + ours.values.len();
         for (what, of) in [("scope", 0), ("line", 1)] {
             let pick = |one: &(usize, Shape, Shape)| if of == 0 { one.1 } else { one.2 };
@@ -259,7 +302,7 @@ impl Compare<'_> {
                     text(pick(other))
                 );
                 let at = At { word: Some(one.0), ..ours.at.clone() };
-                found.push((if of == 0 { "scope" } else { "line" }, Difference { at, what }));
+                found.push(Difference { at, what });
             }
         }
         let mut by_place: indexmap::IndexMap<(usize, Shape), [Vec<Shape>; 2]> = indexmap::IndexMap::new();
@@ -285,12 +328,8 @@ impl Compare<'_> {
                 list(&theirs_here)
             );
             let at = places.get(&variable).cloned().unwrap_or_default();
-            found.push(("", Difference { at: At { word, ..at }, what }));
+            found.push(Difference { at: At { word, ..at }, what });
         }
-        for (property, Difference { at, what }) in found {
-            // What is listed of a scope of the function names what was called, or nothing.
-            let called = if property == "scope" { "it is said to be of the scope around it" } else { "" };
-            self.find(at, called, property, what);
-        }
+        self.found.extend(found);
     }
 }

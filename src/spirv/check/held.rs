@@ -56,7 +56,7 @@ impl Architecture for Everywhere {
 }
 
 impl Teller<'_, '_> {
-    /// What holds a variable; `None` where the mode does not have it.
+    /// What holds a variable.
     pub(super) fn holding(&mut self, held: &Held, is_declaration: bool) -> Shape {
         let id = held.id();
         let defined = self.layout.definition(id);
@@ -64,6 +64,10 @@ impl Teller<'_, '_> {
         let is_variable = defined.is_some_and(|it| it.opcode() == op::VARIABLE);
         let is_variable = is_variable && is_declaration;
         let mut operations = held.operations(is_declaration);
+        let is_whole = matches!(operations[..], [] | [DebugOperation::Fragment { .. }]);
+        if is_whole && defined.is_some_and(|it| it.opcode() == op::UNDEF) {
+            return self.nothing_holds(Some(held));
+        }
         if is_declaration && !is_variable {
             let is_part = |operation: &DebugOperation| {
                 matches!(operation, DebugOperation::BitPiece { .. } | DebugOperation::Fragment { .. })
@@ -99,9 +103,14 @@ impl Teller<'_, '_> {
         self.shapes.of(parts)
     }
 
-    /// Nothing holds it.
-    pub(super) fn nothing_holds(&mut self) -> Shape {
-        shape!(self.shapes; "nothing")
+    /// Nothing holds it, or the bits of it that something would.
+    pub(super) fn nothing_holds(&mut self, held: Option<&Held>) -> Shape {
+        match held.and_then(|held| held.operations(false).last().copied()) {
+            Some(DebugOperation::Fragment { offset, size }) => {
+                shape!(self.shapes; "nothing for bits", u64::from(offset), "and", u64::from(size), "more")
+            }
+            _ => shape!(self.shapes; "nothing"),
+        }
     }
 
     fn number_of(&self, id: Id) -> Option<u64> {
@@ -109,7 +118,11 @@ impl Teller<'_, '_> {
     }
 
     /// Whether the mode has no words for the part that it is.
-    pub(super) fn is_left_out(&self, held: &Held) -> bool {
+    pub(super) fn is_left_out(&self, held: &Held, is_declaration: bool) -> bool {
+        // There a declaration has no indexes.
+        if is_declaration && !held.indexes().is_empty() && !self.mode.set.is_shader() {
+            return true;
+        }
         let is_known = |index: &Index| match *index {
             Index::Number(_) => true,
             Index::Id(id) => self.number_of(id).is_some(),

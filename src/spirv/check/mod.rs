@@ -9,7 +9,14 @@
 //! It knows of the writing half what [`Mode`] and the specification say, and shares nothing with it.
 
 mod body;
+mod composites;
+mod cuts;
+mod entities;
 mod held;
+mod lines;
+mod listed;
+mod lost;
+mod scopes;
 mod shapes;
 mod told;
 mod types;
@@ -30,6 +37,7 @@ use super::validate::{Finding, Report, Rule, validate};
 use super::{Attached, LeftOut};
 use crate::error::{At, Result};
 use crate::model::Module;
+use listed::Listed;
 use shapes::{Shape, Shapes};
 use told::{Teller, Told};
 
@@ -120,14 +128,16 @@ fn checked(
     let exact = Mode {
         has_inlined_variables: mode.has_inlined_variables,
         dimensions: mode.dimensions,
+        discriminators: mode.discriminators,
         ..Mode::exact(mode.set)
     };
-    let described = Teller::new(module, binding, mode, facts.layout(), &mut shapes).tell(added);
-    let said = Teller::new(&said, &said_binding, &exact, facts.layout(), &mut shapes).tell(&[]);
+    let (listed, nothing) = (Listed::new(left_out), Listed::default());
+    let described = Teller::new(module, binding, mode, facts.layout(), &mut shapes, &listed).tell(added);
+    let said = Teller::new(&said, &said_binding, &exact, facts.layout(), &mut shapes, &nothing).tell(&[]);
     let mut compare = Compare { shapes: &shapes, left_out, found: Vec::new(), compared: 0 };
     compare.records(&described, &said);
     compare.bodies(&described, &said);
-    compare.lost(&lost);
+    compare.lost(&facts, &lost);
     let Compare { found, compared, .. } = compare;
     let mut valid = validate(&facts);
     if mode.discriminators == Discriminators::AsScopes {
@@ -213,6 +223,8 @@ impl Compare<'_> {
                     (Some(our), None) => {
                         new.push((our, String::new(), format!("{} is not said", text(key))));
                     }
+                    (None, Some(their))
+                        if described.own_files.contains(&key) && their.properties.is_empty() => {}
                     (None, Some(their)) => {
                         let what = format!("{} is said, and was not described", text(key));
                         new.push((their, String::new(), what));
@@ -226,15 +238,6 @@ impl Compare<'_> {
         }
     }
 
-    /// What could not be described of the words.
-    fn lost(&mut self, left_out: &[LeftOut]) {
-        for LeftOut { at, what } in left_out {
-            if !EXPECTED.iter().any(|expected| what.contains(expected)) {
-                self.found.push(Difference { at: at.clone(), what: what.clone() });
-            }
-        }
-    }
-
     /// Something is not as it should be, unless it was listed.
     fn find(&mut self, at: At, called: &str, property: &str, what: String) {
         let words = listed_as(property);
@@ -243,8 +246,8 @@ impl Compare<'_> {
             let is_of = |ours: &Option<String>, theirs: &Option<String>| ours.is_none() || ours == theirs;
             let is_place = is_of(&place.unit, &at.unit) && is_of(&place.function, &at.function);
             let is_variable = place.variable.is_some() && place.variable == at.variable;
-            let is_named = place.variable.is_none() && !called.is_empty() && listed.what.contains(called);
-            let is_said = words.is_none_or(|words| words.iter().any(|word| listed.what.contains(word)));
+            let is_named = place.variable.is_none() && is_about(&listed.what, called);
+            let is_said = words.iter().any(|word| listed.what.contains(word));
             is_place && (is_variable || is_named) && is_said
         };
         if !self.left_out.iter().any(is_there) {
@@ -253,24 +256,24 @@ impl Compare<'_> {
     }
 }
 
-/// What cannot be described of words that say all that was described: what they say is compared otherwise, or they say
-/// it of what is listed.
-const EXPECTED: [&str; 3] = [
-    "only its name is described",
-    "nothing is said to be inlined there",
-    "its size is described as that of its type",
-];
+/// Whether something is listed of what is called so: by itself, of a part of it, or with a word before its name.
+fn is_about(what: &str, called: &str) -> bool {
+    let mut before = what.match_indices(": ").map(|(colon, _)| &what[..colon]);
+    !called.is_empty() && before.any(|before| before.ends_with(called))
+        || what.strip_prefix(called).is_some_and(|rest| rest.starts_with(": "))
+}
 
-/// How it is listed that a property is not said, or otherwise: one of these words. None if it always is said; any, of
-/// the thing as a whole.
-fn listed_as(property: &str) -> Option<&'static [&'static str]> {
-    let all: [(&str, &[&str]); 12] = [
+/// How it is listed that a property is not said, or otherwise: one of these words. None if it always is said. Of no
+/// property, that the thing as a whole is not.
+fn listed_as(property: &str) -> &'static [&'static str] {
+    let all: [(&str, &[&str]); 13] = [
         ("scope", &["said to be in", "said to be of the scope around it"]),
         ("type", &["is not said here"]),
         ("result", &["is not said here"]),
-        ("member", &["is not said here", "of its members"]),
+        ("size", &["the module has no Int64"]),
+        ("member", &["of its members", "the module has no Int64"]),
         ("base class", &["is not said here", "of its base classes"]),
-        ("enumerator", &["its enumerator"]),
+        ("enumerator", &["its enumerators: the first"]),
         ("template parameter", &["template parameter", "parameters of the template"]),
         ("value", &["its value", "OpVariable"]),
         ("definition of", &["is the definition of"]),
@@ -279,8 +282,8 @@ fn listed_as(property: &str) -> Option<&'static [&'static str]> {
         ("text", &["its text"]),
     ];
     if property.is_empty() {
-        return None;
+        return &["its type is said", "no room for it", "it is not said itself"];
     }
     let found = all.iter().find(|(name, _)| property.starts_with(name));
-    Some(found.map_or(&[], |(_, words)| words))
+    found.map_or(&[], |(_, words)| words)
 }

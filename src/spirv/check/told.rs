@@ -6,18 +6,19 @@ use cranelift_entity::SecondaryMap;
 use hashbrown::{HashMap, HashSet};
 
 use super::body::Body;
+use super::listed::Listed;
 use super::shapes::{Part, Shape, Shapes, shape};
 use super::types::Said;
 use crate::error::At;
 use crate::model::{
-    FileId, FunctionId, Imported, Language, Macro, Module, ScopeId, ScopeKind, SourceLine, TypeKind,
-    VariableId, VariableKind,
+    FileId, FunctionId, Imported, Language, Macro, Module, ScopeId, ScopeKind, VariableId, VariableKind,
 };
 use crate::spirv::binding::Binding;
 use crate::spirv::layout::Layout;
 use crate::spirv::mode::{Dimensions, Mode};
 use crate::spirv::opcodes as op;
 use crate::spirv::table::Set;
+use crate::spirv::validate::lines::bytes_of_lines;
 use crate::spirv::words::{HEADER, Id};
 
 /// One thing that is said.
@@ -35,6 +36,8 @@ pub(super) struct Record {
 pub(super) struct Told {
     pub records: Vec<Record>,
     pub bodies: Vec<Body>,
+    /// Files of lines that the module had, which nothing else has to name.
+    pub own_files: HashSet<Shape>,
 }
 
 /// Tells.
@@ -44,18 +47,23 @@ pub(super) struct Teller<'m, 's> {
     pub mode: &'m Mode,
     pub layout: &'m Layout<'m>,
     pub shapes: &'s mut Shapes,
+    pub listed: &'m Listed<'m>,
     pub types: Vec<Said>,
     /// The parts of arrays.
     pub arrays: HashMap<Shape, Vec<Part>>,
     /// Whether an array of each dimension is said by itself.
     pub is_nested: bool,
-    scopes: SecondaryMap<ScopeId, Option<Shape>>,
+    pub scopes: SecondaryMap<ScopeId, Option<Shape>>,
     /// Parameters of functions, in order.
-    parameters: SecondaryMap<FunctionId, Vec<VariableId>>,
-    entry_points: HashSet<Id>,
+    pub parameters: SecondaryMap<FunctionId, Vec<VariableId>>,
+    /// Of files whose text is said, how many bytes each line has.
+    pub texts: HashMap<FileId, Vec<usize>>,
+    /// Variables that something is said to hold.
+    pub in_code: HashSet<VariableId>,
+    pub entry_points: HashSet<Id>,
     /// Declarations of functions that are defined elsewhere.
-    defined: HashSet<FunctionId>,
-    told: Told,
+    pub defined: HashSet<FunctionId>,
+    pub told: Told,
     /// What was said that is said once.
     once: HashSet<(Shape, Vec<(String, Shape)>)>,
 }
@@ -73,6 +81,10 @@ const LANGUAGES: [(u64, Language); 9] = [
     (13, Language::RUST),
 ];
 
+/// Bytes of text that one string can have: an instruction has less than 2^16 words, of which two come before the text,
+/// and the text ends with a byte of 0.
+const MOST_TEXT: usize = (0xffff - 2) * 4 - 1;
+
 /// The capability without which there are no generic pointers.
 const GENERIC_POINTER: u32 = 38;
 
@@ -83,6 +95,7 @@ impl<'m, 's> Teller<'m, 's> {
         mode: &'m Mode,
         layout: &'m Layout<'m>,
         shapes: &'s mut Shapes,
+        listed: &'m Listed<'m>,
     ) -> Self {
         let mut parameters = SecondaryMap::<FunctionId, Vec<VariableId>>::new();
         for (id, variable) in module.variables() {
@@ -92,6 +105,12 @@ impl<'m, 's> Teller<'m, 's> {
                 parameters[function].push(id);
             }
         }
+        let texts = module.files().filter_map(|(id, file)| {
+            let text = module.string(file.source?);
+            let has_room = mode.set.is_shader() || text.len() <= MOST_TEXT;
+            Some((id, bytes_of_lines(text).filter(|_| has_room)?))
+        });
+        let texts = texts.collect();
         let globals = layout.words().between(HEADER..layout.globals_end());
         let points = globals.filter(|it| it.opcode() == op::ENTRY_POINT);
         let entry_points = points.filter_map(|point| point.operands().get(1).map(|&id| Id(id))).collect();
@@ -101,11 +120,14 @@ impl<'m, 's> Teller<'m, 's> {
             mode,
             layout,
             shapes,
+            listed,
             types: Vec::new(),
             arrays: HashMap::new(),
             is_nested: mode.dimensions == Dimensions::Nested,
             scopes: SecondaryMap::new(),
             parameters,
+            texts,
+            in_code: binding.statements().iter().filter_map(|(_, statement)| statement.variable()).collect(),
             entry_points,
             defined: module.functions().filter_map(|(_, function)| function.specification).collect(),
             told: Told::default(),
@@ -157,37 +179,7 @@ impl<'m, 's> Teller<'m, 's> {
         !is_asked || self.layout.has_capability(GENERIC_POINTER)
     }
 
-    fn path(&self, file: FileId) -> String {
-        let file = self.module.file(file);
-        let directory = self.module.unit(file.unit).directory;
-        let parts = [directory, file.directory, Some(file.name)];
-        let mut path = String::new();
-        for part in parts.into_iter().flatten().map(|part| self.module.string(part)) {
-            let letter = part.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
-            let rest = part.get(1..).unwrap_or_default();
-            let has_drive = letter && (rest.starts_with(":/") || rest.starts_with(":\\"));
-            if part.starts_with(['/', '\\']) || has_drive {
-                path.clear();
-            } else if !path.is_empty() && !path.ends_with(['/', '\\']) {
-                path.push('/');
-            }
-            path.push_str(part);
-        }
-        path
-    }
-
-    /// A line, which 0 is none.
-    pub fn line(&mut self, line: Option<SourceLine>) -> Shape {
-        match line.filter(|line| line.line != 0) {
-            Some(SourceLine { file, line, column }) => {
-                let path = self.path(file);
-                shape!(self.shapes; path, u64::from(line), u64::from(column))
-            }
-            None => shape!(self.shapes; "no line"),
-        }
-    }
-
-    fn yes(&mut self, all: &mut Vec<(String, Shape)>, is: bool, name: &str) {
+    pub fn yes(&mut self, all: &mut Vec<(String, Shape)>, is: bool, name: &str) {
         if is {
             all.push((name.into(), shape!(self.shapes; "yes")));
         }
@@ -269,294 +261,6 @@ impl<'m, 's> Teller<'m, 's> {
         said.into_iter().enumerate().map(|(index, (_, shape))| (format!("macro {index}"), shape)).collect()
     }
 
-    fn files(&mut self) {
-        for (id, file) in self.module.files() {
-            let path = self.path(id);
-            let mut all = Vec::new();
-            let text = file.source.map(|text| self.module.string(text)).filter(|text| !text.is_empty());
-            if let Some(text) = text {
-                all.push(("text".into(), shape!(self.shapes; text.to_owned())));
-            }
-            let key = shape!(self.shapes; "file", path);
-            let called = format!("`{}`", self.module.string(file.name));
-            self.record(key, self.module.at_unit(file.unit), called, all, true);
-        }
-    }
-
-    /// What a scope is known by.
-    pub fn scope(&mut self, id: ScopeId) -> Shape {
-        let mut open = vec![id];
-        while let Some(&at) = open.last() {
-            if self.scopes[at].is_some() {
-                open.pop();
-                continue;
-            }
-            let data = self.module.scope(at);
-            let needs = [data.parent.filter(|_| !matches!(data.kind, ScopeKind::Type(_))), data.origin];
-            let before = open.len();
-            open.extend(needs.into_iter().flatten().filter(|&need| self.scopes[need].is_none()));
-            if let ScopeKind::Inlined { function, .. } = data.kind {
-                let callee = self.module.function(function).scope;
-                open.extend(Some(callee).filter(|&callee| self.scopes[callee].is_none()));
-            }
-            if let ScopeKind::Type(ty) = data.kind {
-                let around = self.outside(self.module.ty(ty).scope());
-                open.extend(Some(around).filter(|&around| self.scopes[around].is_none()));
-            }
-            if open.len() == before {
-                self.scopes[at] = Some(self.scope_here(at));
-                open.pop();
-            }
-        }
-        match self.scopes[id] {
-            Some(shape) => shape,
-            None => shape!(self.shapes; "nothing"),
-        }
-    }
-
-    /// The same, where that of what is around it is known.
-    fn scope_here(&mut self, id: ScopeId) -> Shape {
-        let data = self.module.scope(id);
-        let known = |this: &Self, id: Option<ScopeId>| id.and_then(|id| this.scopes[id]);
-        let nothing = shape!(self.shapes; "nothing");
-        let parent = known(self, data.parent).unwrap_or(nothing);
-        let text = |id: crate::model::StringId| self.module.string(id).to_owned();
-        match data.kind {
-            ScopeKind::Unit => shape!(self.shapes; "unit", self.path(self.module.unit(data.unit).file)),
-            ScopeKind::Namespace { name, .. } => {
-                shape!(self.shapes; parent, "namespace", name.map(text).unwrap_or_default())
-            }
-            ScopeKind::Function(function) => self.function_key(function, parent),
-            ScopeKind::Type(ty) => self.type_key(ty),
-            ScopeKind::Block => match (data.origin, self.call(id)) {
-                (Some(origin), Some(call)) => {
-                    let (call, origin) = (known(self, Some(call)), known(self, Some(origin)));
-                    shape!(self.shapes; call.unwrap_or(nothing), "of", origin.unwrap_or(nothing))
-                }
-                // An instance of no block is said to be the scope around it.
-                (None, Some(_)) => parent,
-                _ => {
-                    let line = self.line(data.line);
-                    shape!(self.shapes; parent, "block", line)
-                }
-            },
-            ScopeKind::Inlined { function, call } => {
-                let callee = known(self, Some(self.module.function(function).scope)).unwrap_or(nothing);
-                shape!(self.shapes; parent, "call in line", u64::from(call.line), "of", callee)
-            }
-        }
-    }
-
-    fn function_key(&mut self, id: FunctionId, parent: Shape) -> Shape {
-        let function = self.module.function(id);
-        let declared = function.specification.map(|of| self.module.function(of));
-        let linkage = function.linkage_name.or_else(|| declared?.linkage_name);
-        let name = self.module.string(function.name).to_owned();
-        let linkage = linkage.map_or("", |linkage| self.module.string(linkage)).to_owned();
-        let linkage = if linkage == name { String::new() } else { linkage };
-        let kind = if function.is_declaration { "declaration" } else { "function" };
-        shape!(self.shapes; parent, kind, name, linkage)
-    }
-
-    /// The innermost inlined call that a scope is in.
-    fn call(&self, id: ScopeId) -> Option<ScopeId> {
-        let mut at = Some(id);
-        while let Some(scope) = at {
-            let data = self.module.scope(scope);
-            match data.kind {
-                ScopeKind::Inlined { .. } => return Some(scope),
-                ScopeKind::Block => at = data.parent,
-                _ => return None,
-            }
-        }
-        None
-    }
-
-    /// The unit or namespace that a scope is, or is in.
-    fn outside(&self, id: ScopeId) -> ScopeId {
-        let mut at = id;
-        loop {
-            let data = self.module.scope(at);
-            match (&data.kind, data.parent) {
-                (ScopeKind::Unit | ScopeKind::Namespace { .. }, _) | (_, None) => return at,
-                (_, Some(parent)) => at = parent,
-            }
-        }
-    }
-
-    pub fn namespace(&mut self, id: ScopeId) -> Shape {
-        let outside = self.outside(id);
-        self.scope(outside)
-    }
-
-    fn scope_record(&mut self, id: ScopeId, kind: &ScopeKind) {
-        let data = self.module.scope(id);
-        let mut all = Vec::new();
-        match kind {
-            ScopeKind::Namespace { .. } => all.push(("line".into(), self.line(data.line))),
-            ScopeKind::Block if self.call(id).is_none() => {
-                if data.discriminator != 0 {
-                    let number = shape!(self.shapes; u64::from(data.discriminator));
-                    all.push(("discriminator".into(), number));
-                }
-            }
-            _ => return,
-        }
-        let key = self.scope(id);
-        self.record(key, self.module.at_scope(id), String::new(), all, false);
-    }
-
-    /// A function that a scope is the body of, but is only declared, so that what is in it is not said.
-    fn is_declared(&self, id: ScopeId) -> bool {
-        let Some(function) = self.module.function_of(id) else { return false };
-        let data = self.module.function(function);
-        let parent = self.module.scope(data.scope).parent;
-        let is_method =
-            parent.is_some_and(|parent| matches!(self.module.scope(parent).kind, ScopeKind::Type(_)));
-        // Of `OpenCL.DebugInfo.100`, one that only its type has is said as a function, with its parameters.
-        let is_said = self.mode.set == Set::OpenCl && is_method && !self.defined.contains(&function);
-        data.is_declaration && !is_said
-    }
-
-    fn function_record(&mut self, id: FunctionId) {
-        let module = self.module;
-        let function = module.function(id);
-        let declared = function.specification.map(|of| module.function(of));
-        let mut all = Vec::new();
-        all.push(("result".into(), self.maybe(function.returns)));
-        let mut parameters = self.parameters[id].clone();
-        if let (true, Some(of)) = (parameters.is_empty(), function.specification) {
-            parameters = self.parameters[of].clone();
-        }
-        for (index, parameter) in parameters.into_iter().enumerate() {
-            let ty = self.ty(module.variable(parameter).ty);
-            all.push((format!("type of parameter {index}"), ty));
-        }
-        let line = function.line.or_else(|| declared?.line);
-        all.push(("line".into(), self.line(line)));
-        let is_external = function.is_external || declared.is_some_and(|of| of.is_external);
-        self.yes(&mut all, is_external, "external");
-        let access = function.member.accessibility.or_else(|| declared?.member.accessibility);
-        all.push(("access".into(), self.access(access)));
-        if declared.is_none() {
-            self.yes(&mut all, function.member.is_explicit, "explicit");
-        }
-        // Of nothing that has a line it can be said.
-        let body_line = if line.is_some() && !function.is_declaration { function.body_line } else { 0 };
-        if body_line != 0 {
-            all.push(("line of the body".into(), shape!(self.shapes; u64::from(body_line))));
-        }
-        if let Some(code) = self.binding.function_id(id) {
-            all.push(("code".into(), shape!(self.shapes; u64::from(code.0))));
-        }
-        if let Some(of) = function.specification {
-            let scope = self.scope(module.function(of).scope);
-            all.push(("declaration".into(), scope));
-        }
-        if !function.is_declaration {
-            let templates = function.templates.clone();
-            self.templates(&templates, &mut all);
-        }
-        let key = self.scope(function.scope);
-        let called = module.string(function.name).to_owned();
-        self.record(key, module.at_scope(function.scope), called, all, false);
-    }
-
-    /// What a variable is known by: an instance by the call, and what it is one of.
-    pub fn variable_key(&mut self, id: VariableId) -> Shape {
-        let module = self.module;
-        let variable = module.variable(id);
-        let name = module.name_of(id).unwrap_or_default().to_owned();
-        let of = module.variable(module.first_origin(id)).scope;
-        match self.call(variable.scope).filter(|_| variable.origin.is_some()) {
-            Some(call) => {
-                let (call, of) = (self.scope(call), self.scope(of));
-                shape!(self.shapes; call, "instance of", of, "variable", name)
-            }
-            None => {
-                let scope = self.scope(variable.scope);
-                shape!(self.shapes; scope, "variable", name)
-            }
-        }
-    }
-
-    /// Whether a variable can be a number of elements.
-    pub fn counts(&self, id: VariableId) -> bool {
-        let variable = self.module.variable(self.module.first_origin(id));
-        let ty = self.module.ty(variable.ty);
-        let is_unsigned = match ty.kind() {
-            TypeKind::Base { encoding, .. } => *encoding == crate::model::BaseEncoding::Unsigned,
-            _ => false,
-        };
-        is_unsigned && matches!(ty.bits(), Some(32 | 64))
-    }
-
-    fn variable_record(&mut self, id: VariableId) {
-        let module = self.module;
-        let variable = module.variable(id);
-        let is_member = matches!(module.scope(variable.scope).kind, ScopeKind::Type(_));
-        let mut all = Vec::new();
-        if self.is_declared(variable.scope) || variable.origin.is_some() && !self.mode.has_inlined_variables {
-            return;
-        }
-        if variable.origin.is_none() {
-            let declared = variable.specification.map(|of| module.variable(of));
-            all.push(("type".into(), self.ty(variable.ty)));
-            let line = variable.line.or_else(|| declared?.line);
-            all.push(("line".into(), self.line(line)));
-            self.yes(&mut all, variable.is_artificial, "artificial");
-            let held = self.binding.global_id(id);
-            let is_global = module.function_of(variable.scope).is_none() || held.is_some();
-            if is_member || is_global {
-                all.push(("access".into(), self.access(variable.accessibility)));
-                let value = self.held(id, held);
-                if let Some(value) = value {
-                    all.push(("value".into(), value));
-                }
-            }
-            if is_global && !is_member {
-                let is_external = variable.is_external || declared.is_some_and(|of| of.is_external);
-                self.yes(&mut all, is_external, "external");
-                self.yes(&mut all, variable.is_declaration, "declaration");
-                let linkage = variable.linkage_name.or_else(|| declared?.linkage_name);
-                let linkage = linkage.map(|linkage| module.string(linkage).to_owned());
-                if let Some(linkage) = linkage.filter(|linkage| Some(&**linkage) != module.name_of(id)) {
-                    all.push(("linkage name".into(), shape!(self.shapes; linkage)));
-                }
-                if let Some(of) = variable.specification.filter(|&of| module.is_static_member(of)) {
-                    all.push(("definition of".into(), self.variable_key(of)));
-                }
-            }
-            if variable.kind == VariableKind::Parameter
-                && let ScopeKind::Function(function) = module.scope(variable.scope).kind
-            {
-                let place = self.parameters[function].iter().position(|&one| one == id);
-                all.push(("parameter".into(), shape!(self.shapes; place.unwrap_or_default() as u64)));
-                let is_object = module.function(function).object_pointer == Some(id);
-                self.yes(&mut all, is_object, "object");
-            }
-        }
-        let key = self.variable_key(id);
-        let called = module.name_of(id).unwrap_or_default().to_owned();
-        self.record(key, module.at_variable(id, None), called, all, false);
-    }
-
-    /// The `OpVariable` of a variable, or the number that it always is.
-    fn held(&mut self, id: VariableId, held: Option<Id>) -> Option<Shape> {
-        let variable = self.module.variable(id);
-        let bits = self.module.ty(variable.ty).bits().unwrap_or(64).clamp(1, 64) as u32;
-        let constant = held.and_then(|held| self.layout.constant(held)).and_then(|constant| constant.value);
-        match (held, constant) {
-            (Some(_), Some(number)) => Some(shape!(self.shapes; "number", number & u64::MAX >> (64 - bits))),
-            (Some(held), None) => Some(shape!(self.shapes; "id", u64::from(held.0))),
-            (None, _) => {
-                let bytes = self.module.always(id).and_then(|loc| self.module.constant(loc))?;
-                let number = self.integer(variable.ty, bytes)?;
-                Some(shape!(self.shapes; "number", number & u64::MAX >> (64 - bits)))
-            }
-        }
-    }
-
     fn imports(&mut self) {
         if !self.mode.has_imports {
             return;
@@ -566,14 +270,14 @@ impl<'m, 's> Teller<'m, 's> {
             let (kind, what, called) = match import.what {
                 Imported::Function(id) => {
                     let function = module.function(id);
-                    ("of", self.scope(function.scope), module.string(function.name).to_owned())
+                    ("of", self.scope(function.scope), format!("`{}`", module.string(function.name)))
                 }
                 Imported::Variable(id) => {
-                    ("of", self.variable_key(id), module.name_of(id).unwrap_or_default().to_owned())
+                    ("of", self.variable_key(id), format!("`{}`", module.name_of(id).unwrap_or_default()))
                 }
                 Imported::Type(id) => ("of", self.ty(id), module.called(id)),
-                Imported::Namespace(id) => ("of", self.scope(id), "namespace".into()),
-                Imported::AllOf(id) => ("of all of", self.scope(id), "namespace".into()),
+                Imported::Namespace(id) => ("of", self.scope(id), "a namespace".into()),
+                Imported::AllOf(id) => ("of all of", self.scope(id), "a namespace".into()),
             };
             let name = import.name.map_or("", |name| module.string(name)).to_owned();
             let scope = self.scope(import.scope);

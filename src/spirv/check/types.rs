@@ -3,8 +3,7 @@
 use super::shapes::{Part, Shape, shape};
 use super::told::Teller;
 use crate::model::{
-    Accessibility, BaseEncoding, BaseOffset, Composite, CompositeKind, Count, MemorySpace, Passed,
-    PointerKind, Qualifier, TemplateArgument, TemplateParameter, TypeId, TypeKind,
+    BaseEncoding, CompositeKind, Count, MemorySpace, PointerKind, Qualifier, StringId, TypeId, TypeKind,
 };
 use crate::spirv::mode::{Of, Vectors};
 
@@ -18,6 +17,8 @@ pub(super) struct Said {
     pub is_basic: bool,
     /// Whether its size is said, if it has one: not of what is made of a type of which only the name is.
     pub is_sized: bool,
+    /// Whether it cannot be described of the words: something that it cannot do without is listed as not said.
+    pub is_lost: bool,
 }
 
 impl Teller<'_, '_> {
@@ -25,7 +26,8 @@ impl Teller<'_, '_> {
     pub(super) fn types(&mut self) {
         for (id, ty) in self.module.types() {
             let said = self.kind(id, ty.kind(), ty.bits());
-            self.types.push(said);
+            let is_lost = self.is_lost(id);
+            self.types.push(Said { is_lost, ..said });
         }
         for id in self.module.types.keys() {
             self.type_record(id);
@@ -46,7 +48,7 @@ impl Teller<'_, '_> {
 
     fn kind(&mut self, id: TypeId, kind: &TypeKind, bits: Option<u64>) -> Said {
         let said = |of: Option<TypeId>, types: &[Said]| of.map(|of| types[of.as_u32() as usize]);
-        let plain = |shape| Said { shape, basic: None, is_basic: false, is_sized: true };
+        let plain = |shape| Said { shape, basic: None, is_basic: false, is_sized: true, is_lost: false };
         match kind {
             TypeKind::Base { name, encoding } => {
                 let name = self.module.string(*name).to_owned();
@@ -57,7 +59,8 @@ impl Teller<'_, '_> {
                     // Nothing but the name can be read back of it.
                     None => shape!(self.shapes; "unspecified", name),
                 };
-                Said { shape, basic: Some(shape), is_basic: true, is_sized: word(*encoding).is_some() }
+                let is_sized = word(*encoding).is_some();
+                Said { basic: Some(shape), is_basic: true, is_sized, ..plain(shape) }
             }
             TypeKind::Unspecified { name } => {
                 plain(shape!(self.shapes; "unspecified", self.module.string(*name).to_owned()))
@@ -65,14 +68,14 @@ impl Teller<'_, '_> {
             &TypeKind::Pointer { kind, to, space, memory } => {
                 let of = said(to, &self.types);
                 let to = match self.mode.pointee {
-                    Of::Any => self.maybe(to),
+                    Of::Any => self.pointee(id, to),
                     Of::Basic => match of.and_then(|of| of.basic) {
                         Some(basic) => basic,
                         None => {
                             let bits = bits.unwrap_or_default();
                             let name = self.spelled(id);
                             let shape = shape!(self.shapes; "address", name, bits, "bits");
-                            return Said { shape, basic: Some(shape), is_basic: true, is_sized: true };
+                            return Said { basic: Some(shape), is_basic: true, ..plain(shape) };
                         }
                     },
                 };
@@ -95,7 +98,7 @@ impl Teller<'_, '_> {
                 let inner = said(of, &self.types);
                 let basic = inner.and_then(|inner| inner.basic);
                 let to = match (self.mode.pointee, basic) {
-                    (Of::Any, _) => self.maybe(of),
+                    (Of::Any, _) => self.pointee(id, of),
                     (Of::Basic, Some(basic)) => basic,
                     (Of::Basic, None) => {
                         let shape = self.maybe(of);
@@ -109,7 +112,7 @@ impl Teller<'_, '_> {
                     Qualifier::Atomic => "atomic",
                 };
                 let is_sized = inner.is_none_or(|inner| inner.is_sized);
-                Said { shape: shape!(self.shapes; qualifier, to), basic, is_basic: false, is_sized }
+                Said { basic, is_sized, ..plain(shape!(self.shapes; qualifier, to)) }
             }
             &TypeKind::Typedef { of, .. } => {
                 let inner = said(of, &self.types);
@@ -119,7 +122,7 @@ impl Teller<'_, '_> {
                     return inner.unwrap_or(plain(shape));
                 }
                 let is_sized = inner.is_none_or(|inner| inner.is_sized);
-                Said { shape: self.type_key(id), basic, is_basic: false, is_sized }
+                Said { basic, is_sized, ..plain(self.type_key(id)) }
             }
             &TypeKind::MemberPointer { class, to } => {
                 let class = self.ty(self.class(class));
@@ -128,7 +131,7 @@ impl Teller<'_, '_> {
             TypeKind::Array { of, dimensions, .. } => {
                 let mut parts = vec![Part::from("array of"), self.ty(*of).into()];
                 for dimension in dimensions {
-                    parts.push(self.count(dimension.count));
+                    parts.push(self.count(id, dimension.count));
                 }
                 if dimensions.is_empty() {
                     parts.push("unknown".into());
@@ -140,7 +143,10 @@ impl Teller<'_, '_> {
                 let inner = self.types[of.as_u32() as usize];
                 let said = match self.vector_of(*of, *count) {
                     Some(of) => plain(shape!(self.shapes; "vector of", of, *count)),
-                    None => plain(self.array(vec!["array of".into(), inner.shape.into(), (*count).into()])),
+                    None => {
+                        let count = self.count(id, Count::Fixed(*count));
+                        plain(self.array(vec!["array of".into(), inner.shape.into(), count]))
+                    }
                 };
                 Said { is_sized: inner.is_sized, ..said }
             }
@@ -155,14 +161,24 @@ impl Teller<'_, '_> {
                         let vectors = if *is_column_major { "columns" } else { "rows" };
                         plain(shape!(self.shapes; "matrix of", vectors, inner.shape, *count))
                     }
-                    _ => plain(self.array(vec!["array of".into(), inner.shape.into(), (*count).into()])),
+                    _ => {
+                        let count = self.count(id, Count::Fixed(*count));
+                        plain(self.array(vec!["array of".into(), inner.shape.into(), count]))
+                    }
                 };
                 Said { is_sized: inner.is_sized, ..said }
             }
             TypeKind::Composite(_) | TypeKind::Enum { .. } => plain(self.type_key(id)),
             TypeKind::Subroutine { returns, parameters } => {
-                let mut parts = vec![Part::from("function returning"), self.maybe(*returns).into()];
-                parts.extend(parameters.iter().map(|&ty| Part::from(self.ty(ty))));
+                let mut parts = vec![Part::from("function returning"), self.pointee(id, *returns).into()];
+                for &ty in parameters {
+                    match self.is_cut(id, ty) {
+                        // A parameter of no type cannot be described.
+                        true if self.mode.has_none_types => {}
+                        true => parts.push(self.nothing(Some(ty)).into()),
+                        false => parts.push(self.ty(ty).into()),
+                    }
+                }
                 plain(self.shapes.of(parts))
             }
         }
@@ -196,8 +212,14 @@ impl Teller<'_, '_> {
         shape
     }
 
-    fn count(&mut self, count: Count) -> Part {
+    fn count(&mut self, id: TypeId, count: Count) -> Part {
         match count {
+            Count::Fixed(_) if self.is_listed_of(id, |what| what.starts_with("its elements: ")) => {
+                "unknown".into()
+            }
+            Count::Variable(_) if self.is_listed_of(id, |what| what.starts_with("that it has as many")) => {
+                "unknown".into()
+            }
             Count::Fixed(0) if !self.mode.has_empty_arrays || self.mode.set.is_shader() => "unknown".into(),
             Count::Fixed(count) => count.into(),
             Count::Variable(variable) if self.mode.has_variable_counts && self.counts(variable) => {
@@ -208,7 +230,7 @@ impl Teller<'_, '_> {
     }
 
     /// The class that a type is, or qualifies or names.
-    fn class(&self, mut id: TypeId) -> TypeId {
+    pub(super) fn class(&self, mut id: TypeId) -> TypeId {
         // They are newer than what they are made of.
         while let TypeKind::Typedef { of: Some(of), .. } | TypeKind::Qualified { of: Some(of), .. } =
             self.module.ty(id).kind()
@@ -256,6 +278,9 @@ impl Teller<'_, '_> {
 
     fn type_record(&mut self, id: TypeId) {
         let ty = self.module.ty(id);
+        if self.types[id.as_u32() as usize].is_lost {
+            return;
+        }
         let mut all: Vec<(String, Shape)> = Vec::new();
         match ty.kind() {
             // Where it is declared is said of one of which nothing else is.
@@ -269,7 +294,7 @@ impl Teller<'_, '_> {
             &TypeKind::Typedef { of, .. } => {
                 let basic = self.types[id.as_u32() as usize].basic;
                 let named = match (self.mode.typedef, basic) {
-                    (Of::Any, _) => self.maybe(of),
+                    (Of::Any, _) => self.pointee(id, of),
                     (Of::Basic, Some(basic)) => basic,
                     // It is not said.
                     (Of::Basic, None) => return,
@@ -281,7 +306,13 @@ impl Teller<'_, '_> {
                 if *is_class {
                     all.push(("class".into(), shape!(self.shapes; "yes")));
                 }
-                for (index, &(name, value)) in enumerators.iter().enumerate() {
+                let is_said = |(name, value): &&(StringId, i128)| {
+                    let name = self.module.string(*name);
+                    let what = format!("its enumerator `{name}`: {value} does not fit 32 bits");
+                    !self.is_listed_of(id, |listed| listed == what)
+                };
+                let enumerators: Vec<_> = enumerators.iter().filter(is_said).copied().collect();
+                for (index, (name, value)) in enumerators.into_iter().enumerate() {
                     let name = self.module.string(name).to_owned();
                     let value = shape!(self.shapes; name, Part::Number(value));
                     all.push((format!("enumerator {index}"), value));
@@ -290,8 +321,12 @@ impl Teller<'_, '_> {
             TypeKind::Composite(composite) => self.composite(id, composite, &mut all),
             // It is said as what it qualifies.
             TypeKind::Qualified { of, .. } if self.maybe(*of) == self.ty(id) => return,
-            // One of several dimensions may be said as several.
-            TypeKind::Array { .. } if self.is_nested => return,
+            // One of several dimensions may be said as several; and what is no vector or matrix, as an array.
+            TypeKind::Array { .. } | TypeKind::Vector { .. } | TypeKind::Matrix { .. }
+                if self.is_nested && self.arrays.contains_key(&self.ty(id)) =>
+            {
+                return;
+            }
             TypeKind::Subroutine { .. } => return,
             _ => {}
         }
@@ -304,114 +339,6 @@ impl Teller<'_, '_> {
         let key = if is_declared { self.type_key(id) } else { self.ty(id) };
         let called = self.module.called(id);
         self.record(key, self.module.at_type(id), called, all, true);
-    }
-
-    fn composite(&mut self, id: TypeId, composite: &Composite, all: &mut Vec<(String, Shape)>) {
-        let module = self.module;
-        let ty = module.ty(id);
-        let size = match ty.bits().filter(|_| !ty.is_declaration()) {
-            Some(bits) => shape!(self.shapes; bits, "bits"),
-            None => shape!(self.shapes; "incomplete"),
-        };
-        all.push(("size".into(), size));
-        if let Some(passed) = composite.passed {
-            let passed = match passed {
-                Passed::ByValue => "by value",
-                Passed::ByReference => "by reference",
-            };
-            all.push(("passed".into(), shape!(self.shapes; passed)));
-        }
-        let bases = composite.bases.iter().filter(|base| self.mode.has_inheritance && !base.is_virtual);
-        let bases: Vec<_> = bases.map(|base| (self.class(base.ty), *base)).collect();
-        let mut index = 0;
-        for (class, base) in bases {
-            let is_class =
-                matches!(module.ty(class).kind(), TypeKind::Composite(of) if of.kind != CompositeKind::Union);
-            if let (BaseOffset::Bytes(offset), true) = (base.offset, is_class) {
-                let access = self.access(base.accessibility);
-                let base = shape!(self.shapes; self.ty(class), "at", offset, access);
-                all.push((format!("base class {index}"), base));
-                index += 1;
-            }
-        }
-        for (index, member) in composite.members.iter().enumerate() {
-            let name = member.name.map_or("", |name| module.string(name)).to_owned();
-            let whole = module.ty(member.ty).bits();
-            let is_sized = whole.is_some() && self.types[member.ty.as_u32() as usize].is_sized;
-            // One that is as large as its type is no bit field.
-            let bits = member.bits.filter(|&bits| is_sized && Some(bits) < whole).unwrap_or_default();
-            let access = self.access(member.accessibility);
-            let line = self.line(member.line);
-            let made = if member.is_artificial { "artificial" } else { "" };
-            let offset = member.offset_bits;
-            let value = shape!(
-                self.shapes; name.clone(), "of", self.ty(member.ty), "at bit", offset, "of", bits, access, made, line
-            );
-            all.push((format!("member {index} `{name}`"), value));
-        }
-        if composite.kind != CompositeKind::Union {
-            self.templates(&composite.templates, all);
-        }
-    }
-
-    pub(super) fn access(&mut self, access: Option<Accessibility>) -> Shape {
-        let word = match access {
-            None => "no access",
-            Some(Accessibility::Public) => "public",
-            Some(Accessibility::Protected) => "protected",
-            Some(Accessibility::Private) => "private",
-        };
-        shape!(self.shapes; word)
-    }
-
-    pub(super) fn templates(&mut self, parameters: &[TemplateParameter], all: &mut Vec<(String, Shape)>) {
-        let mut said = Vec::new();
-        for parameter in parameters {
-            match &parameter.argument {
-                TemplateArgument::Pack(inner) => {
-                    let inner = inner.iter().filter(|one| {
-                        !matches!(one.argument, TemplateArgument::Template(_)) || !self.mode.has_packs
-                    });
-                    let inner: Vec<_> = inner.filter_map(|one| self.template(one)).collect();
-                    match self.mode.has_packs {
-                        true if inner.is_empty() => {}
-                        true => {
-                            let name = self.parameter_name(parameter);
-                            let mut parts = vec![Part::from("pack"), name.into()];
-                            parts.extend(inner.into_iter().map(Part::from));
-                            said.push(self.shapes.of(parts));
-                        }
-                        false => said.extend(inner),
-                    }
-                }
-                _ => said.extend(self.template(parameter)),
-            }
-        }
-        all.extend(
-            said.into_iter().enumerate().map(|(index, shape)| (format!("template parameter {index}"), shape)),
-        );
-    }
-
-    fn parameter_name(&self, parameter: &TemplateParameter) -> String {
-        parameter.name.map_or("", |name| self.module.string(name)).to_owned()
-    }
-
-    fn template(&mut self, parameter: &TemplateParameter) -> Option<Shape> {
-        let name = self.parameter_name(parameter);
-        Some(match &parameter.argument {
-            &TemplateArgument::Type(ty) => {
-                let ty = self.maybe(ty);
-                shape!(self.shapes; "type", name, ty)
-            }
-            &TemplateArgument::Value { ty, value } => {
-                let number = self.integer(ty, self.module.constant(value)?)?;
-                shape!(self.shapes; "value", name, self.ty(ty), number)
-            }
-            &TemplateArgument::Template(template) if self.mode.has_template_templates => {
-                shape!(self.shapes; "template", name, self.module.string(template).to_owned())
-            }
-            TemplateArgument::Template(_) | TemplateArgument::Pack(_) => return None,
-        })
     }
 
     /// An integer of a type: bits above those of the type are 0.
@@ -446,10 +373,7 @@ impl Teller<'_, '_> {
     /// The name of a pointer as C has it.
     fn spelled(&self, mut id: TypeId) -> String {
         let (mut front, mut back) = (String::new(), String::new());
-        loop {
-            if front.len() + back.len() > 256 {
-                return String::new();
-            }
+        for _ in 0..MOST_DERIVED {
             let of = match self.module.ty(id).kind() {
                 TypeKind::Pointer { kind, to, .. } => {
                     let sign = match kind {
@@ -484,8 +408,12 @@ impl Teller<'_, '_> {
                 None => return format!("{front}void {back}"),
             }
         }
+        String::new()
     }
 }
+
+/// How many pointers and qualifiers a name of a type has.
+const MOST_DERIVED: usize = 16;
 
 /// More dimensions than an array is flattened to.
 const MOST_DIMENSIONS: usize = 64;

@@ -99,7 +99,9 @@ impl Body<'_, '_> {
         }
         for (number, block) in blocks.all.iter().enumerate() {
             self.there = There::at_start(self.writer.mode);
-            let (mut at, mut read) = (block.start as usize, block.label as usize);
+            // A line that is said between two blocks holds in the second.
+            let before = number.checked_sub(1).map(|before| blocks.all[before].end as usize);
+            let (mut at, mut read) = (block.start as usize, before.unwrap_or(function.at.start));
             loop {
                 let has_own_line = blocks.has_lines && self.lines(read..at);
                 read = at;

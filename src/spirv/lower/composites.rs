@@ -51,7 +51,7 @@ impl<'m> Globals<'_, '_, 'm> {
         let mut operands = Operands::new();
         operands.push((Field::Name, self.name(composite.name)?));
         operands.push((Field::Tag, tag.into()));
-        operands.extend(self.place(ty.line, ty.unit));
+        operands.extend(self.place(ty.line, ty.unit, who));
         operands.push((Field::Scope, self.scope(ty.scope, who)?));
         operands.push((Field::LinkageName, self.text("")?));
         let bits = ty.bits.unwrap_or(0);
@@ -166,7 +166,7 @@ impl<'m> Globals<'_, '_, 'm> {
         let mut operands = Operands::new();
         operands.push((Field::Name, self.name(member.name)?));
         operands.push((Field::Type, self.type_word(Some(member.ty), who)?));
-        operands.extend(self.place(member.line, ty.unit));
+        operands.extend(self.place(member.line, ty.unit, who));
         operands.push((Field::Scope, self.id(Item::Type(id))?.into()));
         operands.push((Field::Offset, self.number(member.offset_bits, who)?));
         let bits = member.bits.or(module.types[member.ty].bits).unwrap_or(0);
@@ -184,7 +184,7 @@ impl<'m> Globals<'_, '_, 'm> {
         let mut operands = Operands::new();
         operands.push((Field::Name, self.name(variable.name)?));
         operands.push((Field::Type, self.type_word(Some(variable.ty), who)?));
-        operands.extend(self.place(variable.line, module.types[of].unit));
+        operands.extend(self.place(variable.line, module.types[of].unit, who));
         operands.push((Field::Scope, self.id(Item::Type(of))?.into()));
         operands.push((Field::Offset, Word::Id(self.writer.constant(0)?)));
         let bits = module.types[variable.ty].bits.unwrap_or(0);

@@ -6,6 +6,7 @@ use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 
+use super::lines::Texts;
 use super::order::{Item, Slot, State, Step};
 use super::related::Related;
 use super::stand_ins::StandIns;
@@ -69,8 +70,13 @@ pub(super) type Operands = SmallVec<[(Field, Word); 16]>;
 /// # Errors
 /// With the function or variable: [`ErrorKind::UnknownId`] where the binding names what is not there, or is something
 /// else; [`ErrorKind::TooLarge`] where a name has more room than an instruction.
-pub(super) fn globals(writer: &mut Writer<'_>, module: &Module, binding: &Binding) -> Result<Entities> {
-    let mut globals = Globals::new(writer, module, binding);
+pub(super) fn globals(
+    writer: &mut Writer<'_>,
+    module: &Module,
+    binding: &Binding,
+    texts: &Texts,
+) -> Result<Entities> {
+    let mut globals = Globals::new(writer, module, binding, texts);
     globals.check_binding()?;
     globals.metadata()?;
     globals.sources()?;
@@ -105,6 +111,7 @@ pub(super) struct Globals<'g, 'w, 'm> {
     pub writer: &'g mut Writer<'w>,
     pub module: &'m Module,
     pub binding: &'g Binding,
+    pub texts: &'g Texts,
     pub related: Related,
     pub stand_ins: StandIns,
     /// Functions that the module is entered in, and their declarations.
@@ -135,7 +142,7 @@ pub(super) struct Globals<'g, 'w, 'm> {
 }
 
 impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
-    fn new(writer: &'g mut Writer<'w>, module: &'m Module, binding: &'g Binding) -> Self {
+    fn new(writer: &'g mut Writer<'w>, module: &'m Module, binding: &'g Binding, texts: &'g Texts) -> Self {
         let related = Related::new(writer, module);
         let stand_ins = StandIns::new(writer, module);
         let entered = super::sources::entered(writer.layout, module, binding);
@@ -143,6 +150,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
             writer,
             module,
             binding,
+            texts,
             related,
             stand_ins,
             entered,
@@ -192,13 +200,26 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         self.writer.none().map(Word::Id)
     }
 
-    /// Source, line and column; of what is in no line the primary file of its unit, and 0.
-    pub fn place(&self, line: Option<SourceLine>, unit: UnitId) -> [(Field, Word); 3] {
-        let SourceLine { file, line, column } =
-            line.unwrap_or(SourceLine { file: self.module.units[unit].file, line: 0, column: 0 });
+    /// Source, line and column; of what is in no line the primary file of its unit, and 0. What is not in the text of
+    /// the file is listed.
+    pub fn place(
+        &mut self,
+        line: Option<SourceLine>,
+        unit: UnitId,
+        who: impl FnOnce(&Module) -> (At, String),
+    ) -> [(Field, Word); 3] {
+        let nowhere = SourceLine { file: self.module.units[unit].file, line: 0, column: 0 };
+        let (SourceLine { file, line, column }, fault) = self.texts.fit(self.module, line.unwrap_or(nowhere));
+        if let Some(fault) = fault {
+            let (at, what) = who(self.module);
+            self.writer.leave_out(at, format!("{what}: {fault}, and is not said"));
+        }
+        [self.source(file), (Field::Line, line.into()), (Field::Column, column.into())]
+    }
+
+    pub fn source(&self, file: FileId) -> (Field, Word) {
         // Every file of the module has one.
-        let source = self.sources[file].unwrap_or(Id(0));
-        [(Field::Source, source.into()), (Field::Line, line.into()), (Field::Column, column.into())]
+        (Field::Source, self.sources[file].unwrap_or(Id(0)).into())
     }
 
     /// A number, as a constant; where the module has no constant of so many bits, the largest that it has.

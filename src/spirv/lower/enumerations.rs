@@ -22,7 +22,7 @@ impl Globals<'_, '_, '_> {
         let mut operands = Operands::new();
         operands.push((Field::Name, self.name(name)?));
         operands.push((Field::UnderlyingType, self.type_word(Some(of), who)?));
-        operands.extend(self.place(ty.line, ty.unit));
+        operands.extend(self.place(ty.line, ty.unit, who));
         operands.push((Field::Scope, self.scope(ty.scope, who)?));
         let bits = ty.bits.filter(|&bits| bits != 0).unwrap_or_else(|| {
             let what = format!("{}: that its size is not known; 32 bits are said", module.called(id));

@@ -3,6 +3,7 @@
 use super::composites::access;
 use super::entities::{Globals, Operands};
 use super::order::Item;
+use super::related::line_of;
 use super::unsaid::listed;
 use super::writer::Word;
 use crate::error::{At, Result};
@@ -36,22 +37,22 @@ impl Globals<'_, '_, '_> {
 
     /// Where a function is declared; a definition that does not say it is where its declaration is.
     pub(super) fn line_of(&self, id: FunctionId) -> Option<SourceLine> {
-        let function = &self.module.functions[id];
-        function.line.or_else(|| self.module.functions[function.specification?].line)
+        line_of(self.module, id)
     }
 
     /// Writes a function, or the declaration of one.
     pub(super) fn function(&mut self, id: FunctionId) -> Result<()> {
         let module = self.module;
         let function = &module.functions[id];
-        let unit = &module.units[module.scopes[function.scope].unit];
+        let unit_id = module.scopes[function.scope].unit;
+        let unit = &module.units[unit_id];
         let who = |module: &Module| (module.at_scope(module.functions[id].scope), "the function".to_owned());
         let has_body = self.related.has_body(id);
         let mut operands = Operands::new();
         operands.push((Field::Name, self.name(Some(function.name))?));
         let ty = self.id(Item::FunctionType(id))?;
         operands.push((Field::Type, ty.into()));
-        operands.extend(self.place(self.line_of(id), module.scopes[function.scope].unit));
+        operands.extend(self.place(self.line_of(id), unit_id, who));
         operands.push((Field::Scope, self.scope(self.parent(function.scope), who)?));
         self.leave_inlined(self.parent(function.scope), who);
         let declared = function.specification.map(|declared| &module.functions[declared]);
@@ -71,7 +72,11 @@ impl Globals<'_, '_, '_> {
         if !has_body {
             return self.writer.define(result, Name::FunctionDeclaration, &operands);
         }
-        operands.push((Field::ScopeLine, function.body_line.into()));
+        // It is in the file of the declaration.
+        let body = self.line_of(id).map(|line| SourceLine { line: function.body_line, column: 0, ..line });
+        let who = |module: &Module| (module.at_scope(function.scope), "the body of the function".into());
+        let [_, (_, line), _] = self.place(body, unit_id, who);
+        operands.push((Field::ScopeLine, line));
         let code = match self.binding.function_id(id) {
             Some(code) => code.into(),
             // The other set has no such operand.

@@ -9,6 +9,7 @@ mod enumerations;
 mod expressions;
 mod forms;
 mod functions;
+mod lines;
 mod macros;
 mod metadata;
 mod names;
@@ -44,9 +45,10 @@ use crate::model::Module;
 /// # Errors
 /// As [`attach`](super::attach()).
 pub(super) fn lower(layout: &Layout<'_>, module: &Module, binding: &Binding, mode: &Mode) -> Result<Written> {
-    let places = positions::Places::new(layout, module, binding)?;
+    let texts = lines::Texts::new(module, mode);
+    let places = positions::Places::new(layout, module, binding, &texts)?;
     let mut writer = Writer::new(layout, mode)?;
-    let entities = entities::globals(&mut writer, module, binding)?;
+    let entities = entities::globals(&mut writer, module, binding, &texts)?;
     body::body(&mut writer, module, binding, &places, &entities)?;
     Ok(writer.finish())
 }

@@ -30,14 +30,15 @@ impl Globals<'_, '_, '_> {
                 continue;
             };
             let tag = if matches!(import.what, Imported::AllOf(_)) { MODULE } else { DECLARATION };
-            let [source, line, column] = self.place(import.line, self.module.scopes[import.scope].unit);
+            let unit = self.module.scopes[import.scope].unit;
+            let who = |module: &Module| (module.at_scope(import.scope), text(module, import));
+            let [source, line, column] = self.place(import.line, unit, who);
             let mut operands = Operands::new();
             operands.push((Field::Name, self.name(import.name)?));
             operands.push((Field::Tag, tag.into()));
             operands.push(source);
             operands.push((Field::Entity, entity));
             operands.extend([line, column]);
-            let who = |module: &Module| (module.at_scope(import.scope), text(module, import));
             self.leave_inlined(import.scope, who);
             operands.push((Field::Scope, self.scope(import.scope, who)?));
             self.writer.instruction(Name::ImportedEntity, &operands)?;

@@ -5,6 +5,7 @@ use core::ops::Range;
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 
 use super::blocks::{Block, Blocks};
+use super::lines::Texts;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, ScopeId, ScopeKind};
 use crate::spirv::binding::{Binding, Position, Statement};
@@ -53,6 +54,7 @@ pub(super) struct Places<'a> {
     layout: &'a Layout<'a>,
     module: &'a Module,
     binding: &'a Binding,
+    texts: &'a Texts,
     /// What each function of the layout is in the model.
     pub functions: Vec<Option<FunctionId>>,
     /// Whose code that of a scope is.
@@ -69,7 +71,12 @@ impl<'a> Places<'a> {
     /// # Errors
     /// Naming variable or function, and the id: if the model or the module has not what is named, or it is something
     /// else.
-    pub fn new(layout: &'a Layout<'a>, module: &'a Module, binding: &'a Binding) -> Result<Self> {
+    pub fn new(
+        layout: &'a Layout<'a>,
+        module: &'a Module,
+        binding: &'a Binding,
+        texts: &'a Texts,
+    ) -> Result<Self> {
         if u32::try_from(layout.words().all().len()).is_err() {
             return Err(Error::malformed("more than 2^32 words"));
         }
@@ -79,7 +86,7 @@ impl<'a> Places<'a> {
         let functions = vec![None; layout.functions().len()];
         let ends = vec![0; functions.len()];
         let mut places =
-            Self { layout, module, binding, functions, owners: owners(module), ends, sorted: None };
+            Self { layout, module, binding, texts, functions, owners: owners(module), ends, sorted: None };
         places.entities()?;
         places.sort()?;
         Ok(places)
@@ -261,7 +268,10 @@ impl<'f> Find<'f, '_> {
     fn statement(&mut self, number: u32, position: &'f Position, said: &Statement) -> Result<()> {
         match *said {
             Statement::Scope(None) | Statement::Line(None) => {}
-            Statement::Line(Some(line)) => has(&self.places.module.files, line.file)?,
+            Statement::Line(Some(line)) => {
+                has(&self.places.module.files, line.file)?;
+                self.places.texts.check(self.places.module, line)?;
+            }
             Statement::Scope(Some(scope)) => {
                 has(&self.places.module.scopes, scope)?;
                 let kind = &self.places.module.scope(scope).kind;

@@ -8,8 +8,8 @@ use hashbrown::{HashMap, HashSet};
 use super::types::class_of;
 use super::writer::{MOST_WORDS, Writer};
 use crate::model::{
-    Base, BaseOffset, Composite, CompositeKind, FunctionId, Module, ScopeId, ScopeKind, TypeId, TypeKind,
-    VariableId, VariableKind,
+    Base, BaseOffset, Composite, CompositeKind, FileId, FunctionId, Module, ScopeId, ScopeKind, SourceLine,
+    TypeId, TypeKind, VariableId, VariableKind,
 };
 use crate::spirv::mode::Mode;
 
@@ -39,6 +39,8 @@ pub(super) struct Related {
     whole: PrimaryMap<ScopeId, ScopeId>,
     /// The function that a scope is in, or is.
     functions: PrimaryMap<ScopeId, Option<FunctionId>>,
+    /// The file that the lexical scope is said to be of.
+    files: PrimaryMap<ScopeId, FileId>,
 }
 
 impl Related {
@@ -79,6 +81,17 @@ impl Related {
                 _ if lexical == id => id,
                 _ => self.whole[lexical],
             };
+            let line = match scope.kind {
+                ScopeKind::Function(function) => line_of(module, function),
+                _ => scope.line,
+            };
+            let file = match line {
+                _ if lexical != id => self.files[lexical],
+                Some(line) => line.file,
+                None if scope.kind == ScopeKind::Block => self.files[parent],
+                None => module.units[scope.unit].file,
+            };
+            self.files.push(file);
             self.lexical.push(lexical);
             self.whole.push(whole);
             self.functions.push(match scope.kind {
@@ -94,6 +107,12 @@ impl Related {
     /// of one is the block of the function that it is an instance of.
     pub fn lexical(&self, scope: ScopeId) -> ScopeId {
         self.lexical[scope]
+    }
+
+    /// The file that the lexical scope is said to be of: that of its line; a block without one is of that of the scope
+    /// around it.
+    pub fn file(&self, scope: ScopeId) -> FileId {
+        self.files[scope]
     }
 
     /// The function, type or unit that the lexical scope is, or whose block or namespace it is.
@@ -219,4 +238,10 @@ pub(super) fn said_bases<'m>(
         can_have && is_fixed && class_of(module, base.ty).is_some()
     };
     composite.bases.iter().filter(is_said).take(MOST_MEMBERS)
+}
+
+/// Where a function is declared; a definition that does not say it is where its declaration is.
+pub(super) fn line_of(module: &Module, id: FunctionId) -> Option<SourceLine> {
+    let function = &module.functions[id];
+    function.line.or_else(|| module.functions[function.specification?].line)
 }

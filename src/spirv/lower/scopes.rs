@@ -1,5 +1,7 @@
 //! Blocks, namespaces, discriminators and inlined calls: section 4.7.
 
+use std::borrow::Cow;
+
 use cranelift_entity::SecondaryMap;
 use hashbrown::HashMap;
 
@@ -7,7 +9,7 @@ use super::entities::{Globals, Operands, Scoped};
 use super::order::{Item, State};
 use super::writer::Word;
 use crate::error::{At, Result};
-use crate::model::{Module, ScopeId, ScopeKind};
+use crate::model::{Module, ScopeId, ScopeKind, SourceLine};
 use crate::spirv::mode::Discriminators;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
@@ -126,7 +128,6 @@ impl Globals<'_, '_, '_> {
     pub(super) fn block(&mut self, id: ScopeId) -> Result<()> {
         let module = self.module;
         let data = &module.scopes[id];
-        let mut operands = Operands::from_iter(self.place(data.line, data.unit));
         let name = match data.kind {
             ScopeKind::Namespace { name, is_inline } => {
                 if is_inline && let Some(name) = name {
@@ -138,6 +139,12 @@ impl Globals<'_, '_, '_> {
             _ => None,
         };
         let who = |module: &Module| (module.at_scope(id), "a block".into());
+        // Of the file that the scope around is of, if it says no line itself.
+        let line = match data.kind {
+            ScopeKind::Block => SourceLine { file: self.related.file(id), line: 0, column: 0 },
+            _ => SourceLine { file: self.module.units[data.unit].file, line: 0, column: 0 },
+        };
+        let mut operands = Operands::from_iter(self.place(data.line.or(Some(line)), data.unit, who));
         operands.push((Field::Scope, self.scope(self.parent(id), who)?));
         if let Some(name) = name {
             operands.push((Field::Name, self.name(name)?));
@@ -205,8 +212,7 @@ impl Globals<'_, '_, '_> {
     }
 
     fn discriminator(&mut self, id: ScopeId, (scope, number): (Id, u32)) -> Result<Id> {
-        let data = &self.module.scopes[id];
-        let [source, ..] = self.place(data.line, data.unit);
+        let source = self.source(self.related.file(id));
         let number = (Field::Discriminator, number.into());
         self.writer
             .instruction(Name::LexicalBlockDiscriminator, &[source, number, (Field::Scope, scope.into())])
@@ -226,44 +232,37 @@ impl Globals<'_, '_, '_> {
         // A call is in code.
         let mut scope = scoped[around].map_or(Id(0), |scoped| scoped.scope);
         let callee = module.string(module.functions[function].name);
-        let mut left = Vec::new();
+        let mut left: Vec<Cow<'_, str>> = Vec::new();
         if data.discriminator != 0 {
             match self.writer.mode.discriminators {
                 Discriminators::AsScopes => {
-                    let [source, ..] = self.place(Some(call), data.unit);
+                    let source = self.source(call.file);
                     let number = (Field::Discriminator, data.discriminator.into());
                     let operands = [source, number, (Field::Scope, scope.into())];
                     scope = self.writer.instruction(Name::LexicalBlockDiscriminator, &operands)?;
                 }
-                Discriminators::Beside => left.push("its discriminator"),
+                Discriminators::Beside => left.push("its discriminator".into()),
             }
         }
         if call.column != 0 {
-            left.push("its column");
+            left.push("its column".into());
         }
-        if self.file_of(around) != Some(call.file) {
-            left.push("its file, which is not that of the scope around it");
+        // Its line is one of the file of the scope around it.
+        let file = self.related.file(around);
+        if file != call.file {
+            left.push("its file, which is not that of the scope around it".into());
         }
+        let (SourceLine { line, .. }, fault) = self.texts.fit(module, SourceLine { file, column: 0, ..call });
+        left.extend(fault.map(|fault| format!("{fault}, and is not said").into()));
         if !left.is_empty() {
             let what = format!("the inlined call of `{callee}` in line {}: {}", call.line, left.join(", "));
             self.writer.leave_out(module.at_scope(id), what);
         }
         let mut operands = Operands::new();
-        operands.push((Field::Line, call.line.into()));
+        operands.push((Field::Line, line.into()));
         operands.push((Field::Scope, scope.into()));
         let next = self.related.inlined[around].and_then(|call| calls[call]);
         operands.extend(next.map(|next| (Field::Inlined, next.into())));
         self.writer.instruction(Name::InlinedAt, &operands)
-    }
-
-    /// The file that the lexical scope is said to be of.
-    fn file_of(&self, scope: ScopeId) -> Option<crate::model::FileId> {
-        let scope = self.related.lexical(scope);
-        let data = &self.module.scopes[scope];
-        let line = match data.kind {
-            ScopeKind::Function(function) => self.line_of(function),
-            _ => data.line,
-        };
-        Some(line.map_or(self.module.units[data.unit].file, |line| line.file))
     }
 }

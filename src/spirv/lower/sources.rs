@@ -4,6 +4,7 @@ use cranelift_entity::SecondaryMap;
 use hashbrown::HashSet;
 
 use super::entities::Globals;
+use super::lines::is_said;
 use super::order::Item;
 use super::writer::Writer;
 use crate::error::Result;
@@ -51,8 +52,7 @@ impl Globals<'_, '_, '_> {
                 self.writer.leave_out(at.clone(), what);
             }
             let mut text = file.source.map(|text| module.string(text));
-            let is_long = text.is_some_and(|text| text.len() > Writer::most_text());
-            if is_long && !self.writer.is_shader() {
+            if text.is_some_and(|text| !text.is_empty() && !is_said(text, self.writer.mode)) {
                 let what =
                     format!("file `{}`: its text, which is longer than a string", module.string(file.name));
                 self.writer.leave_out(at, what);
@@ -86,7 +86,7 @@ impl Globals<'_, '_, '_> {
             has_code[self.module.scopes[function.scope].unit] = true;
         }
         for (id, unit) in &self.module.units {
-            let [source, ..] = self.place(None, id);
+            let source = self.source(unit.file);
             let language = self.language(id);
             let mode = self.writer.mode;
             let operands = [

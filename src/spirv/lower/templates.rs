@@ -119,8 +119,7 @@ impl Globals<'_, '_, '_> {
                     (Field::Name, self.name(parameter.name)?),
                     (Field::TemplateName, self.name(Some(name))?),
                 ];
-                let operands: Operands =
-                    operands.into_iter().chain(self.place(instance.place(), instance.unit)).collect();
+                let operands: Operands = operands.into_iter().chain(self.nowhere(instance)).collect();
                 return self.writer.instruction(Name::TypeTemplateTemplateParameter, &operands).map(Some);
             }
             TemplateArgument::Type(ty) => (*ty, self.none()?),
@@ -142,7 +141,7 @@ impl Globals<'_, '_, '_> {
         operands.push((Field::Name, self.name(parameter.name)?));
         operands.push((Field::ActualType, self.type_word(ty, |_| (instance.at.clone(), text))?));
         operands.push((Field::Value, value));
-        operands.extend(self.place(instance.place(), instance.unit));
+        operands.extend(self.nowhere(instance));
         self.writer.instruction(Name::TypeTemplateParameter, &operands).map(Some)
     }
 
@@ -168,7 +167,7 @@ impl Globals<'_, '_, '_> {
         }
         self.room(&mut all, 9, 1, |_| (instance.at.clone(), format!("{}{text}", instance.called)));
         let mut operands = vec![(Field::Name, self.name(parameter.name)?)];
-        operands.extend(self.place(instance.place(), instance.unit));
+        operands.extend(self.nowhere(instance));
         operands.extend(all.into_iter().map(|id| (Field::Parameter, Word::Id(id))));
         self.writer.instruction(Name::TypeTemplateParameterPack, &operands).map(Some)
     }
@@ -180,18 +179,17 @@ impl Globals<'_, '_, '_> {
         }
     }
 
+    /// The file of the instance. In which line a parameter is, is not known.
+    fn nowhere(&self, instance: &Instance) -> [(Field, Word); 3] {
+        let file = instance.line.map_or(self.module.units[instance.unit].file, |line| line.file);
+        [self.source(file), (Field::Line, 0.into()), (Field::Column, 0.into())]
+    }
+
     fn leave_of_instance(&mut self, instance: &Instance, what: &str) {
         self.writer.leave_out(instance.at.clone(), format!("{}{what}", instance.called));
     }
 
     fn parameter_text(&self, parameter: &TemplateParameter) -> String {
         format!("template parameter `{}`", parameter.name.map_or("", |name| self.module.string(name)))
-    }
-}
-
-impl Instance {
-    /// The file of the instance. In which line a parameter is, is not known.
-    fn place(&self) -> Option<SourceLine> {
-        self.line.map(|line| SourceLine { line: 0, column: 0, ..line })
     }
 }

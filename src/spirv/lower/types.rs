@@ -201,7 +201,7 @@ impl Globals<'_, '_, '_> {
                 operands.push((Field::Name, self.name(Some(name))?));
                 let base = self.base_of(id, of);
                 operands.push((Field::BaseType, self.type_word(base, who)?));
-                operands.extend(self.place(ty.line, ty.unit));
+                operands.extend(self.place(ty.line, ty.unit, who));
                 operands.push((Field::Scope, self.scope(ty.scope, who)?));
                 self.define(id, Name::Typedef, &operands)
             }
@@ -309,7 +309,7 @@ impl Globals<'_, '_, '_> {
         let mut operands = Operands::new();
         operands.push((Field::Name, name));
         operands.push((Field::Tag, tag.into()));
-        operands.extend(self.place(ty.line, ty.unit));
+        operands.extend(self.place(ty.line, ty.unit, who));
         operands.push((Field::Scope, self.scope(ty.scope, who)?));
         operands.push((Field::LinkageName, self.text("")?));
         operands.push((Field::Size, self.none()?));

@@ -121,7 +121,7 @@ impl Globals<'_, '_, '_> {
         let name = self.name(module.variables[module.first_origin(id)].name)?;
         let ty = self.type_word(Some(variable.ty), who)?;
         let line = variable.line.or_else(|| declared?.line);
-        let [source, line, column] = self.place(line, module.scopes[variable.scope].unit);
+        let [source, line, column] = self.place(line, module.scopes[variable.scope].unit, who);
         let scope = self.scope(variable.scope, who)?;
         Ok([(Field::Name, name), (Field::Type, ty), source, line, column, (Field::Scope, scope)])
     }

@@ -71,9 +71,11 @@ impl<'a> Raiser<'_, 'a> {
         let opcode = instruction.opcode();
         match (opcode, instruction.operands()) {
             (op::LABEL, _) => {
+                if body.block.is_some() {
+                    body.end_block();
+                }
                 body.block = instruction.result();
-                (body.index, body.is_start) = (0, true);
-                (body.said, body.line, body.last) = (None, None, None);
+                (body.index, body.is_start, body.last) = (0, true, None);
             }
             (op::LINE, &[file, line, column]) => {
                 let path = self.facts.layout().string(Id(file));
@@ -89,7 +91,7 @@ impl<'a> Raiser<'_, 'a> {
                 }
                 body.index += 1;
                 if op::is_terminator(opcode) {
-                    body.block = None;
+                    body.end_block();
                 }
             }
             _ => {}
@@ -121,7 +123,13 @@ impl<'a> Raiser<'_, 'a> {
         }
         let of = self.scopes.get(&self.not_template(said.0)).copied();
         let scope = match (of, said.1) {
-            (Some(of), Some(inlined)) => self.instance(of, inlined)?,
+            (Some(of), Some(inlined)) => {
+                let instance = self.instance(of, inlined)?;
+                if let Some(instance) = instance {
+                    self.instance_discriminator(said.0, instance);
+                }
+                instance
+            }
             (of, _) => of,
         };
         // A scope of another function says nothing of these instructions.
@@ -248,6 +256,11 @@ impl<'a> Raiser<'_, 'a> {
 const MOST_CALLS: usize = 1 << 12;
 
 impl Body {
+    /// Scope and line hold up to the end of the block, and what is said between two blocks holds in the second.
+    fn end_block(&mut self) {
+        (self.block, self.said, self.line) = (None, None, None);
+    }
+
     fn position(&self) -> Option<Position> {
         Some(Position::before(self.function, self.block?, self.index))
     }

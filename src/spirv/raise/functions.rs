@@ -21,6 +21,7 @@ impl<'a> Raiser<'_, 'a> {
     /// What has to be known of others before anything is made.
     pub(super) fn look(&mut self) {
         let mut variables: hashbrown::HashMap<Id, Vec<(u32, Id)>> = Default::default();
+        self.find_discriminators();
         for fact in self.iter() {
             let id = fact.result;
             match fact.name() {
@@ -35,7 +36,7 @@ impl<'a> Raiser<'_, 'a> {
                         self.list(&fact, "what it is the template of has another");
                     }
                 }
-                Some(Name::LexicalBlockDiscriminator) => {
+                Some(Name::LexicalBlockDiscriminator) if !self.of_calls.contains(&id) => {
                     if let Some(scope) = fact.id(Field::Scope) {
                         self.discriminators.entry(scope).or_default().push(id);
                     }

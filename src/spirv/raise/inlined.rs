@@ -65,6 +65,11 @@ impl<'a> Raiser<'_, 'a> {
             return Ok(None);
         };
         let (mut blocks, mut of) = (Vec::new(), scope);
+        if at.operand(Field::Inlined).is_some()
+            && let Some(scope) = at.id(Field::Scope)
+        {
+            self.instance_discriminator(scope, parent);
+        }
         let mut instance = loop {
             if let Some(known) = self.instances.get(&(of, inlined)) {
                 match *known {
@@ -82,7 +87,10 @@ impl<'a> Raiser<'_, 'a> {
                 (&ScopeKind::Function(function), _) => {
                     let call = self.call_line(&at, parent);
                     self.take_room()?;
-                    match self.m.inlined(parent, function, &[], call).map_err(refused) {
+                    let number = self.of_call(&at).unwrap_or_default();
+                    let made = self.m.inlined(parent, function, &[], call);
+                    let made = made.and_then(|made| self.m.discriminator(made, number).map(|()| made));
+                    match made.map_err(refused) {
                         Ok(instance) => break self.kept(of, inlined, instance),
                         Err(what) => {
                             self.list(&at, what);

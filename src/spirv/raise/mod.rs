@@ -62,6 +62,8 @@ pub struct Raised {
 /// | an enumeration without an underlying type | one of unsigned numbers of its size |
 /// | a parameter of a function's type that no variable is for | a parameter without a name |
 /// | several discriminators of a block | a block in it for each |
+/// | a discriminator that only inlined calls are in | the calls' discriminator |
+/// | a static member of a type that is a `DebugInfoNone` | one of a type of which nothing is known |
 /// | `DebugInlinedAt` | an inlined call for each function of which instructions, or variables, are there |
 ///
 /// # Errors
@@ -153,6 +155,10 @@ struct Raiser<'f, 'a> {
     templates: HashMap<Id, Id>,
     /// Blocks, and their discriminators.
     discriminators: HashMap<Id, Vec<Id>>,
+    /// Discriminators that only inlined calls are in: they are the calls'.
+    of_calls: HashSet<Id>,
+    /// Discriminators that only what was inlined is in: where a block has several, they are those of its instances.
+    of_instances: HashSet<Id>,
 }
 
 impl<'f, 'a> Raiser<'f, 'a> {
@@ -186,6 +192,8 @@ impl<'f, 'a> Raiser<'f, 'a> {
             by_parts: HashMap::new(),
             templates: HashMap::new(),
             discriminators: HashMap::new(),
+            of_calls: HashSet::new(),
+            of_instances: HashSet::new(),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Blocks and namespaces.
 
+use hashbrown::HashSet;
+
 use super::{Made, Raiser, refused};
 use crate::model::{ScopeId, ScopeKind};
 use crate::spirv::operand::Field;
@@ -48,12 +50,58 @@ impl<'a> Raiser<'_, 'a> {
         line.map_or(Ok(()), |line| self.m.begins(scope, line)).map_err(refused)
     }
 
+    /// Finds the discriminators that only inlined calls are in, and those that only what was inlined is in.
+    pub(super) fn find_discriminators(&mut self) {
+        let (mut others, mut outside) = (HashSet::new(), HashSet::new());
+        for fact in self.iter() {
+            let is_call = fact.name() == Some(Name::InlinedAt);
+            let is_inside = fact.operand(Field::Inlined).is_some();
+            for scope in fact.ids(Field::Scope) {
+                if is_call { &mut self.of_calls } else { &mut others }.insert(scope);
+                if is_inside { &mut self.of_instances } else { &mut outside }.insert(scope);
+            }
+        }
+        self.of_calls.retain(|id| !others.contains(id));
+        self.of_instances.retain(|id| !outside.contains(id));
+    }
+
+    /// The instructions of an instance of a block are of the discriminator that their scope is.
+    pub(super) fn instance_discriminator(&mut self, scope: Id, instance: ScopeId) {
+        let discriminator = self.get(scope).filter(|it| it.name() == Some(Name::LexicalBlockDiscriminator));
+        let is_block = self.m.described().scope(instance).kind == ScopeKind::Block;
+        if let Some(fact) = discriminator.filter(|it| is_block && !self.of_calls.contains(&it.result)) {
+            let number = self.word(&fact, Field::Discriminator);
+            // A block has one.
+            let _ = self.m.discriminator(instance, number);
+        }
+    }
+
+    /// The number of the discriminator that only calls are in, if a call is in one.
+    pub(super) fn of_call(&self, at: &Fact<'_>) -> Option<u32> {
+        let scope = self.named(at, Field::Scope, Name::LexicalBlockDiscriminator);
+        let scope = scope.filter(|scope| self.of_calls.contains(&scope.result))?;
+        Some(self.word(&scope, Field::Discriminator))
+    }
+
     /// A discriminator that is the only one of a block is the block's. Else it has a block of its own in it.
     fn discriminator(&mut self, fact: &Fact<'a>) -> Made<()> {
         let parent = self.parent(fact)?;
+        if self.of_calls.contains(&fact.result) {
+            self.scopes.insert(fact.result, parent);
+            return Ok(());
+        }
         let number = self.word(fact, Field::Discriminator);
         let of = fact.id(Field::Scope).and_then(|id| self.discriminators.get(&id));
-        let is_only = of.is_some_and(|all| all.len() == 1);
+        let is_of_instance = |id: &&Id| self.of_instances.contains(*id);
+        let is_only = match of.map(|all| (all.len(), all.iter().filter(is_of_instance).count())) {
+            Some((1, _)) => true,
+            Some(_) if self.of_instances.contains(&fact.result) => {
+                self.scopes.insert(fact.result, parent);
+                return Ok(());
+            }
+            Some((count, of_instances)) => count - of_instances == 1,
+            None => false,
+        };
         let scope = match self.m.described().scope(parent).kind {
             ScopeKind::Block if is_only => parent,
             _ => {

@@ -172,7 +172,13 @@ impl<'a> Raiser<'_, 'a> {
         let owner = self.owners.get(&fact.result).copied().ok_or("it is of no type")?;
         let unit = self.own_unit(owner);
         let of = self.types.get(&(owner, unit)).copied().ok_or_else(|| format!("{owner} is not"))?;
-        let ty = self.ty(fact, Field::Type, unit)?;
+        let ty = match self.named(fact, Field::Type, Name::InfoNone) {
+            Some(_) => {
+                self.list(fact, "its type is not said, and described as one of which nothing is known");
+                self.m.unspecified_type(unit, "").map_err(refused)?
+            }
+            None => self.ty(fact, Field::Type, unit)?,
+        };
         let name = self.text(fact, Field::Name);
         let mut flags = Flags(self.word(fact, Field::Flags));
         flags.take(flags::STATIC_MEMBER);

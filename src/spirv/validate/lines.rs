@@ -21,7 +21,7 @@ pub(super) struct Lines {
 /// Where in a string lines end.
 struct Newlines {
     bytes: usize,
-    /// Whether a line of it is a `#line`.
+    /// Whether a line of it says which line it is.
     has_directive: bool,
     /// In bytes from the start of the string.
     ends: Vec<usize>,
@@ -47,6 +47,21 @@ struct Part {
 
 /// How the LLVM translator begins a text that is a checksum.
 const CHECKSUM: &[u8] = b"//__CSK_";
+
+/// Whether it says which line the next one is: `#line 5`, or as preprocessors write it, `# 5`.
+fn is_directive(line: &[u8]) -> bool {
+    let Some(directive) = line.trim_ascii_start().strip_prefix(b"#").map(<[u8]>::trim_ascii_start) else {
+        return false;
+    };
+    directive.starts_with(b"line") || directive.first().is_some_and(u8::is_ascii_digit)
+}
+
+/// How many bytes each line of a text has; `None` if the lines of what was compiled are not those of the text.
+pub(in crate::spirv) fn bytes_of_lines(text: &str) -> Option<Vec<usize>> {
+    let lines = || text.as_bytes().split(|&byte| byte == b'\n');
+    let is_other = text.is_empty() || text.as_bytes().starts_with(CHECKSUM) || lines().any(is_directive);
+    (!is_other).then(|| lines().map(<[u8]>::len).collect())
+}
 
 impl Lines {
     pub(super) fn new(facts: &Facts<'_>) -> Self {
@@ -77,7 +92,7 @@ impl Lines {
             let ends = bytes.iter().enumerate().filter(|&(_, &byte)| byte == b'\n').map(|(at, _)| at);
             let newlines = Newlines {
                 bytes: bytes.len(),
-                has_directive: bytes.split(|&byte| byte == b'\n').any(|line| line.starts_with(b"#line")),
+                has_directive: bytes.split(|&byte| byte == b'\n').any(is_directive),
                 ends: ends.collect(),
             };
             self.strings.insert(string, newlines);

@@ -4,7 +4,7 @@
 
 mod entities;
 mod expressions;
-mod lines;
+pub(super) mod lines;
 mod operands;
 mod place;
 mod rule;

@@ -98,7 +98,8 @@ rules! {
     /// Note: debug instructions should be behind the types, constants and global variables; many producers have them
     /// among these, and every reader takes that.
     Interleaved "interleaved" "2 Binary Form";
-    /// Note: the text of a source has a `#line`, as glslang writes it. Lines are then not those of the text.
+    /// Note: the text of a source has a `#line`, as glslang writes it, or a `# 5`, as preprocessors do. Lines are then not
+    /// those of the text.
     LineDirective "line-directive" "4.2 Compilation Unit";
     /// Note: the text of a source is a checksum, as the LLVM translator writes it. Lines cannot be compared with it.
     ChecksumText "checksum-text" "4.2 Compilation Unit";

@@ -1,0 +1,71 @@
+//! Types that are not said where others are made of them, as it is listed.
+
+use super::shapes::{Shape, shape};
+use super::told::Teller;
+use crate::model::{TypeId, TypeKind};
+
+impl Teller<'_, '_> {
+    /// Whether it is listed of a type that it is not said that it is made of another one.
+    pub(super) fn is_cut(&self, id: TypeId, of: TypeId) -> bool {
+        self.is_listed_of(id, |what| {
+            what == format!("{} is made of it, and is not said here", self.module.called(of))
+        })
+    }
+
+    /// Whether something is listed of a type.
+    pub(super) fn is_listed_of(&self, id: TypeId, is: impl Fn(&str) -> bool) -> bool {
+        !self.listed.is_empty() && self.listed.of(&self.module.at_type(id), &self.module.called(id)).any(is)
+    }
+
+    /// What a type points to, or is a name of.
+    pub(super) fn pointee(&mut self, id: TypeId, of: Option<TypeId>) -> Shape {
+        match of {
+            Some(of) if self.is_cut(id, of) => self.nothing(Some(of)),
+            of => self.maybe(of),
+        }
+    }
+
+    /// What stands for a type that is not said.
+    pub(super) fn nothing(&mut self, of: Option<TypeId>) -> Shape {
+        match of.filter(|_| !self.mode.has_none_types) {
+            Some(of) => self.unspecified(of),
+            None => shape!(self.shapes; "void"),
+        }
+    }
+
+    /// A type that stands for one that is not said: of its name, if the mode has that there.
+    pub(super) fn unspecified(&mut self, of: TypeId) -> Shape {
+        let name = self.module.ty(of).name().filter(|_| !self.mode.has_none_types);
+        let name = name.map_or("", |name| self.module.string(name)).to_owned();
+        let key = shape!(self.shapes; "unspecified", name);
+        let nowhere = self.line(None);
+        self.record(
+            key,
+            self.module.at_type(of),
+            self.module.called(of),
+            vec![("line".into(), nowhere)],
+            true,
+        );
+        key
+    }
+
+    /// What cannot be described of the words as what it is made of is not said.
+    pub(super) fn is_lost(&self, id: TypeId) -> bool {
+        let lost = |of: TypeId| self.types[of.as_u32() as usize].is_lost;
+        let cut = |of: TypeId| self.mode.has_none_types && self.is_cut(id, of);
+        match *self.module.ty(id).kind() {
+            TypeKind::Pointer { to: Some(of), .. }
+            | TypeKind::Qualified { of: Some(of), .. }
+            | TypeKind::Typedef { of: Some(of), .. } => lost(of) && !cut(of),
+            TypeKind::Array { of, .. } | TypeKind::Vector { of, .. } | TypeKind::Matrix { of, .. } => {
+                lost(of) || cut(of)
+            }
+            // In the place of a class there is nothing in every mode.
+            TypeKind::MemberPointer { class, to } => {
+                let is_none = |what: &str| what.ends_with("is no class or structure, and not said");
+                lost(class) || lost(to) || cut(to) || self.is_cut(id, class) || self.is_listed_of(id, is_none)
+            }
+            _ => false,
+        }
+    }
+}

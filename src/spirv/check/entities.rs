@@ -1,0 +1,174 @@
+//! Functions and variables.
+
+use super::shapes::{Shape, shape};
+use super::told::Teller;
+use crate::model::{FunctionId, ScopeKind, SourceLine, TypeKind, VariableId, VariableKind};
+use crate::spirv::words::Id;
+
+impl Teller<'_, '_> {
+    pub(super) fn function_record(&mut self, id: FunctionId) {
+        let module = self.module;
+        let function = module.function(id);
+        let declared = function.specification.map(|of| module.function(of));
+        let mut all = Vec::new();
+        all.push(("result".into(), self.maybe(function.returns)));
+        let mut parameters = self.parameters[id].clone();
+        if let (true, Some(of)) = (parameters.is_empty(), function.specification) {
+            parameters = self.parameters[of].clone();
+        }
+        for (index, parameter) in parameters.into_iter().enumerate() {
+            let ty = self.ty(module.variable(parameter).ty);
+            all.push((format!("type of parameter {index}"), ty));
+        }
+        let line = function.line.or_else(|| declared?.line);
+        all.push(("line".into(), self.line(line)));
+        let is_external = function.is_external || declared.is_some_and(|of| of.is_external);
+        self.yes(&mut all, is_external, "external");
+        let access = function.member.accessibility.or_else(|| declared?.member.accessibility);
+        all.push(("access".into(), self.access(access)));
+        if declared.is_none() {
+            self.yes(&mut all, function.member.is_explicit, "explicit");
+        }
+        // Of nothing that has a line it can be said.
+        let body = line.filter(|_| !function.is_declaration);
+        let body = body.map(|line| SourceLine { line: function.body_line, column: 0, ..line });
+        let body_line = body.map_or(0, |body| self.in_text(body).line);
+        if body_line != 0 {
+            all.push(("line of the body".into(), shape!(self.shapes; u64::from(body_line))));
+        }
+        if let Some(code) = self.binding.function_id(id) {
+            all.push(("code".into(), shape!(self.shapes; u64::from(code.0))));
+        }
+        if let Some(of) = function.specification {
+            let scope = self.scope(module.function(of).scope);
+            all.push(("declaration".into(), scope));
+        }
+        if !function.is_declaration {
+            let templates = function.templates.clone();
+            self.templates(&templates, &mut all);
+        }
+        let key = self.scope(function.scope);
+        self.record(key, module.at_scope(function.scope), "the function".into(), all, false);
+    }
+
+    /// What a variable is known by: an instance by the call, and what it is one of.
+    pub(super) fn variable_key(&mut self, id: VariableId) -> Shape {
+        let module = self.module;
+        let variable = module.variable(id);
+        let name = module.name_of(id).unwrap_or_default().to_owned();
+        let of = module.variable(module.first_origin(id)).scope;
+        match self.call(variable.scope).filter(|_| variable.origin.is_some()) {
+            Some(call) => {
+                let (call, of) = (self.scope(call), self.scope(of));
+                shape!(self.shapes; call, "instance of", of, "variable", name)
+            }
+            None => {
+                let scope = self.scope(self.lexical(variable.scope));
+                shape!(self.shapes; scope, "variable", name)
+            }
+        }
+    }
+
+    /// What a variable is known by in code: one that is in an inlined call only is said to be the function's, and is an
+    /// instance where something holds it.
+    pub(super) fn held_key(&mut self, id: VariableId) -> Shape {
+        let variable = self.module.variable(id);
+        match self.call(variable.scope).filter(|_| variable.origin.is_none()) {
+            Some(call) => {
+                let name = self.module.name_of(id).unwrap_or_default().to_owned();
+                let (call, of) = (self.scope(call), self.scope(self.lexical(variable.scope)));
+                shape!(self.shapes; call, "instance of", of, "variable", name)
+            }
+            None => self.variable_key(id),
+        }
+    }
+
+    /// Whether a variable can be a number of elements.
+    pub(super) fn counts(&self, id: VariableId) -> bool {
+        let variable = self.module.variable(self.module.first_origin(id));
+        let ty = self.module.ty(variable.ty);
+        let is_unsigned = match ty.kind() {
+            TypeKind::Base { encoding, .. } => *encoding == crate::model::BaseEncoding::Unsigned,
+            _ => false,
+        };
+        is_unsigned && matches!(ty.bits(), Some(32 | 64))
+    }
+
+    pub(super) fn variable_record(&mut self, id: VariableId) {
+        let module = self.module;
+        let variable = module.variable(id);
+        let is_member = matches!(module.scope(variable.scope).kind, ScopeKind::Type(_));
+        let mut all = Vec::new();
+        if self.is_declared(variable.scope) || variable.origin.is_some() && !self.mode.has_inlined_variables {
+            return;
+        }
+        let at = module.at_variable(id, None);
+        let is_cut = |what: &str| what.ends_with("is made of it, and is not said here");
+        let called = if is_member { "a static member" } else { "the variable" };
+        let is_cut = self.listed.of(&at, called).any(is_cut);
+        if self.types[variable.ty.as_u32() as usize].is_lost {
+            return;
+        }
+        if variable.origin.is_none() {
+            let declared = variable.specification.map(|of| module.variable(of));
+            let ty = if is_cut { self.unspecified(variable.ty) } else { self.ty(variable.ty) };
+            all.push(("type".into(), ty));
+            let line = variable.line.or_else(|| declared?.line);
+            all.push(("line".into(), self.line(line)));
+            self.yes(&mut all, variable.is_artificial, "artificial");
+            let held = self.binding.global_id(id);
+            let is_global = module.function_of(variable.scope).is_none() || held.is_some();
+            if is_member || is_global {
+                all.push(("access".into(), self.access(variable.accessibility)));
+                let value = self.held(id, held);
+                if let Some(value) = value {
+                    all.push(("value".into(), value));
+                }
+            }
+            if is_global && !is_member {
+                let is_external = variable.is_external || declared.is_some_and(|of| of.is_external);
+                self.yes(&mut all, is_external, "external");
+                self.yes(&mut all, variable.is_declaration, "declaration");
+                let linkage = variable.linkage_name.or_else(|| declared?.linkage_name);
+                let linkage = linkage.map(|linkage| module.string(linkage).to_owned());
+                if let Some(linkage) = linkage.filter(|linkage| Some(&**linkage) != module.name_of(id)) {
+                    all.push(("linkage name".into(), shape!(self.shapes; linkage)));
+                }
+                if let Some(of) = variable.specification.filter(|&of| module.is_static_member(of)) {
+                    all.push(("definition of".into(), self.variable_key(of)));
+                }
+            }
+            if variable.kind == VariableKind::Parameter
+                && let ScopeKind::Function(function) = module.scope(variable.scope).kind
+            {
+                let place = self.parameters[function].iter().position(|&one| one == id);
+                all.push(("parameter".into(), shape!(self.shapes; place.unwrap_or_default() as u64)));
+                let is_object = module.function(function).object_pointer == Some(id);
+                self.yes(&mut all, is_object, "object");
+            }
+        }
+        let key = self.variable_key(id);
+        let called = module.name_of(id).unwrap_or_default().to_owned();
+        let instance = self.held_key(id);
+        if instance != key && self.mode.has_inlined_variables && self.in_code.contains(&id) {
+            self.record(instance, at.clone(), called.clone(), Vec::new(), false);
+        }
+        self.record(key, at, called, all, false);
+    }
+
+    /// The `OpVariable` of a variable, or the number that it always is.
+    pub(super) fn held(&mut self, id: VariableId, held: Option<Id>) -> Option<Shape> {
+        let variable = self.module.variable(id);
+        let bits = self.module.ty(variable.ty).bits().unwrap_or(64).clamp(1, 64) as u32;
+        let constant = held.and_then(|held| self.layout.constant(held)).and_then(|constant| constant.value);
+        match (held, constant) {
+            (Some(_), Some(number)) => Some(shape!(self.shapes; "number", number & u64::MAX >> (64 - bits))),
+            (Some(held), None) => Some(shape!(self.shapes; "id", u64::from(held.0))),
+            (None, _) => {
+                let bytes = self.module.always(id).and_then(|loc| self.module.constant(loc))?;
+                let number = self.integer(variable.ty, bytes)?;
+                Some(shape!(self.shapes; "number", number & u64::MAX >> (64 - bits)))
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Files, and lines and columns of them.
+
+use super::shapes::{Shape, shape};
+use super::told::Teller;
+use crate::model::{FileId, ScopeId, ScopeKind, SourceLine};
+use crate::spirv::words::Id;
+
+impl Teller<'_, '_> {
+    pub(super) fn path(&self, file: FileId) -> String {
+        let file = self.module.file(file);
+        let directory = self.module.unit(file.unit).directory;
+        let parts = [directory, file.directory, Some(file.name)];
+        let mut path = String::new();
+        for part in parts.into_iter().flatten().map(|part| self.module.string(part)) {
+            let letter = part.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
+            let rest = part.get(1..).unwrap_or_default();
+            let has_drive = letter && (rest.starts_with(":/") || rest.starts_with(":\\"));
+            if part.starts_with(['/', '\\']) || has_drive {
+                path.clear();
+            } else if !path.is_empty() && !path.ends_with(['/', '\\']) {
+                path.push('/');
+            }
+            path.push_str(part);
+        }
+        path
+    }
+
+    pub(super) fn files(&mut self) {
+        for (id, file) in self.module.files() {
+            let path = self.path(id);
+            let mut all = Vec::new();
+            let text = file.source.map(|text| self.module.string(text)).filter(|text| !text.is_empty());
+            if let Some(text) = text {
+                all.push(("text".into(), shape!(self.shapes; text.to_owned())));
+            }
+            let key = shape!(self.shapes; "file", path);
+            let called = format!("`{}`", self.module.string(file.name));
+            self.record(key, self.module.at_unit(file.unit), called, all, true);
+        }
+    }
+
+    /// What can be said of a line: not that it is in a text in which it is not, nor its column.
+    pub(super) fn in_text(&self, line: SourceLine) -> SourceLine {
+        let Some(text) = self.texts.get(&line.file) else { return line };
+        let bytes = (line.line as usize).checked_sub(1).and_then(|index| text.get(index));
+        match bytes {
+            Some(&bytes) if line.column as usize <= bytes + 1 => line,
+            Some(_) => SourceLine { column: 0, ..line },
+            None => SourceLine { line: 0, column: 0, ..line },
+        }
+    }
+
+    /// The file that a scope is said to be of: that of its line, or of the scope around a block without one.
+    pub(super) fn file_of(&self, mut scope: ScopeId) -> FileId {
+        loop {
+            let data = self.module.scope(scope);
+            let (line, next) = match data.kind {
+                ScopeKind::Function(id) => {
+                    let function = self.module.function(id);
+                    let declared = || self.module.function(function.specification?).line;
+                    (function.line.or_else(declared), None)
+                }
+                ScopeKind::Inlined { function, .. } => (None, Some(self.module.function(function).scope)),
+                ScopeKind::Block if self.call(scope).is_some() => (None, data.origin.or(data.parent)),
+                ScopeKind::Block => (data.line, data.parent),
+                _ => (data.line, None),
+            };
+            match (line, next) {
+                (Some(line), _) => return line.file,
+                (None, Some(next)) => scope = next,
+                (None, None) => return self.module.unit(data.unit).file,
+            }
+        }
+    }
+
+    /// A line, which 0 is none.
+    pub(super) fn line(&mut self, line: Option<SourceLine>) -> Shape {
+        match line.map(|line| self.in_text(line)).filter(|line| line.line != 0) {
+            Some(SourceLine { file, line, column }) => {
+                let path = self.path(file);
+                shape!(self.shapes; path, u64::from(line), u64::from(column))
+            }
+            None => shape!(self.shapes; "no line"),
+        }
+    }
+
+    /// A line of the module's own, by the path of its file.
+    pub(super) fn line_at(&mut self, file: Id, line: u32, column: u32) -> Shape {
+        let path = self.layout.string(file).unwrap_or_default();
+        let known = self.texts.keys().copied().find(|&file| self.path(file) == path);
+        match known {
+            Some(file) => self.line(Some(SourceLine { file, line, column })),
+            None if line == 0 || path.is_empty() => self.line(None),
+            None => shape!(self.shapes; path, u64::from(line), u64::from(column)),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Scopes: what each is known by, and which one things are said to be in.
+
+use super::shapes::{Shape, shape};
+use super::told::Teller;
+use crate::model::{FunctionId, ScopeId, ScopeKind, SourceLine};
+use crate::spirv::mode::Discriminators;
+use crate::spirv::table::Set;
+
+impl Teller<'_, '_> {
+    /// What a scope is known by.
+    pub(super) fn scope(&mut self, id: ScopeId) -> Shape {
+        let mut open = vec![id];
+        while let Some(&at) = open.last() {
+            if self.scopes[at].is_some() {
+                open.pop();
+                continue;
+            }
+            let data = self.module.scope(at);
+            let needs = [data.parent.filter(|_| !matches!(data.kind, ScopeKind::Type(_))), data.origin];
+            let before = open.len();
+            open.extend(needs.into_iter().flatten().filter(|&need| self.scopes[need].is_none()));
+            if let ScopeKind::Inlined { function, .. } = data.kind {
+                let callee = self.module.function(function).scope;
+                open.extend(Some(callee).filter(|&callee| self.scopes[callee].is_none()));
+            }
+            if let ScopeKind::Type(ty) = data.kind {
+                let around = self.outside(self.module.ty(ty).scope());
+                open.extend(Some(around).filter(|&around| self.scopes[around].is_none()));
+            }
+            if open.len() == before {
+                self.scopes[at] = Some(self.scope_here(at));
+                open.pop();
+            }
+        }
+        match self.scopes[id] {
+            Some(shape) => shape,
+            None => shape!(self.shapes; "nothing"),
+        }
+    }
+
+    /// The same, where that of what is around it is known.
+    pub(super) fn scope_here(&mut self, id: ScopeId) -> Shape {
+        let data = self.module.scope(id);
+        let known = |this: &Self, id: Option<ScopeId>| id.and_then(|id| this.scopes[id]);
+        let nothing = shape!(self.shapes; "nothing");
+        let parent = known(self, data.parent).unwrap_or(nothing);
+        let text = |id: crate::model::StringId| self.module.string(id).to_owned();
+        match data.kind {
+            ScopeKind::Unit => shape!(self.shapes; "unit", self.path(self.module.unit(data.unit).file)),
+            ScopeKind::Namespace { name, .. } => {
+                shape!(self.shapes; parent, "namespace", name.map(text).unwrap_or_default())
+            }
+            ScopeKind::Function(function) => self.function_key(function, parent),
+            ScopeKind::Type(ty) => self.type_key(ty),
+            ScopeKind::Block => match (data.origin, self.call(id)) {
+                (Some(origin), Some(call)) => {
+                    let (call, origin) = (known(self, Some(call)), known(self, Some(origin)));
+                    shape!(self.shapes; call.unwrap_or(nothing), "of", origin.unwrap_or(nothing))
+                }
+                // An instance of no block is said to be the scope around it.
+                (None, Some(_)) => parent,
+                _ => {
+                    let line = self.line(data.line);
+                    shape!(self.shapes; parent, "block", line)
+                }
+            },
+            ScopeKind::Inlined { function, call } => {
+                let callee = known(self, Some(self.module.function(function).scope)).unwrap_or(nothing);
+                let file = data.parent.map_or(call.file, |around| self.file_of(around));
+                let line = self.in_text(SourceLine { file, column: 0, ..call }).line;
+                let number = self.discriminator(id).unwrap_or_default();
+                shape!(self.shapes; parent, "call in line", u64::from(line), number, "of", callee)
+            }
+        }
+    }
+
+    pub(super) fn function_key(&mut self, id: FunctionId, parent: Shape) -> Shape {
+        let function = self.module.function(id);
+        let declared = function.specification.map(|of| self.module.function(of));
+        let linkage = function.linkage_name.or_else(|| declared?.linkage_name);
+        let name = self.module.string(function.name).to_owned();
+        let linkage = linkage.map_or("", |linkage| self.module.string(linkage)).to_owned();
+        let linkage = if linkage == name { String::new() } else { linkage };
+        let kind = if function.is_declaration { "declaration" } else { "function" };
+        shape!(self.shapes; parent, kind, name, linkage)
+    }
+
+    /// The innermost inlined call that a scope is in.
+    pub(super) fn call(&self, id: ScopeId) -> Option<ScopeId> {
+        let mut at = Some(id);
+        while let Some(scope) = at {
+            let data = self.module.scope(scope);
+            match data.kind {
+                ScopeKind::Inlined { .. } => return Some(scope),
+                ScopeKind::Block => at = data.parent,
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// The discriminator that instructions of a block are of, or an inlined call, where it is a scope that they are in. A
+    /// call without one is in that of the block that it is in.
+    pub(super) fn discriminator(&self, id: ScopeId) -> Option<u64> {
+        let data = self.module.scope(id);
+        let number = match (&data.kind, data.parent) {
+            _ if self.mode.discriminators == Discriminators::Beside => 0,
+            (ScopeKind::Inlined { .. }, Some(around)) if data.discriminator == 0 => {
+                let around = self.module.scope(around);
+                if around.kind == ScopeKind::Block { around.discriminator } else { 0 }
+            }
+            (ScopeKind::Inlined { .. }, _) => data.discriminator,
+            (ScopeKind::Block, _) => data.discriminator,
+            _ => 0,
+        };
+        (number != 0).then_some(number.into())
+    }
+
+    /// The scope that something is said to be in: of an inlined call the function, and of a block in it the one that it
+    /// is an instance of, or else that of the scope around it.
+    pub(super) fn lexical(&self, mut scope: ScopeId) -> ScopeId {
+        while let Some(call) = self.call(scope) {
+            let data = self.module.scope(scope);
+            scope = match (&data.kind, data.origin.or(data.parent)) {
+                (ScopeKind::Block, Some(around)) => around,
+                (ScopeKind::Inlined { function, .. }, _) => self.module.function(*function).scope,
+                _ => call,
+            };
+        }
+        scope
+    }
+
+    /// The unit or namespace that a scope is, or is in.
+    pub(super) fn outside(&self, id: ScopeId) -> ScopeId {
+        let mut at = id;
+        loop {
+            let data = self.module.scope(at);
+            match (&data.kind, data.parent) {
+                (ScopeKind::Unit | ScopeKind::Namespace { .. }, _) | (_, None) => return at,
+                (_, Some(parent)) => at = parent,
+            }
+        }
+    }
+
+    pub(super) fn namespace(&mut self, id: ScopeId) -> Shape {
+        let outside = self.outside(id);
+        self.scope(outside)
+    }
+
+    pub(super) fn scope_record(&mut self, id: ScopeId, kind: &ScopeKind) {
+        let data = self.module.scope(id);
+        let mut all = Vec::new();
+        match kind {
+            ScopeKind::Namespace { .. } => all.push(("line".into(), self.line(data.line))),
+            ScopeKind::Block if self.call(id).is_none() => {
+                if data.discriminator != 0 && self.mode.discriminators == Discriminators::Beside {
+                    let number = shape!(self.shapes; u64::from(data.discriminator));
+                    all.push(("discriminator".into(), number));
+                }
+            }
+            _ => return,
+        }
+        let key = self.scope(id);
+        self.record(key, self.module.at_scope(id), String::new(), all, false);
+    }
+
+    /// A function that a scope is the body of, but is only declared, so that what is in it is not said.
+    pub(super) fn is_declared(&self, id: ScopeId) -> bool {
+        let Some(function) = self.module.function_of(id) else { return false };
+        let data = self.module.function(function);
+        let parent = self.module.scope(data.scope).parent;
+        let is_method =
+            parent.is_some_and(|parent| matches!(self.module.scope(parent).kind, ScopeKind::Type(_)));
+        // Of `OpenCL.DebugInfo.100`, one that only its type has is said as a function, with its parameters.
+        let is_said = self.mode.set == Set::OpenCl && is_method && !self.defined.contains(&function);
+        data.is_declaration && !is_said
+    }
+}

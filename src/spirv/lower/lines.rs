@@ -1,0 +1,73 @@
+//! Lines and columns of files whose text is said: of what is not in the text it is not said that it is.
+
+use cranelift_entity::SecondaryMap;
+
+use super::writer::Writer;
+use crate::error::{Error, Result};
+use crate::model::{FileId, Module, SourceLine};
+use crate::spirv::mode::Mode;
+
+/// The texts that are said: of each line the number of its bytes.
+#[derive(Debug, Default)]
+pub(super) struct Texts(SecondaryMap<FileId, Vec<usize>>);
+
+impl Texts {
+    pub fn new(module: &Module, mode: &Mode) -> Self {
+        let mut texts = Self::default();
+        for (id, file) in &module.files {
+            let text = file.source.map_or("", |text| module.string(text));
+            if is_said(text, mode) && !is_of_other_lines(text) {
+                texts.0[id] = text.split('\n').map(str::len).collect();
+            }
+        }
+        texts
+    }
+
+    /// As much of it as is in the text of the file: a line, of which 0 is none, and a column of it; and what is wrong
+    /// with the rest.
+    pub fn fit(&self, module: &Module, line: SourceLine) -> (SourceLine, Option<String>) {
+        let lines = &self.0[line.file];
+        if lines.is_empty() || line.line == 0 {
+            return (line, None);
+        }
+        let text = || format!("the text of `{}`", module.string(module.files[line.file].name));
+        let SourceLine { line: number, column, .. } = line;
+        match lines.get(number as usize - 1) {
+            None => {
+                let what = format!("line {number} is not in {}, which has {}", text(), lines.len());
+                (SourceLine { line: 0, column: 0, ..line }, Some(what))
+            }
+            // A column behind the last byte is that of the end of the line.
+            Some(&bytes) if column as usize > bytes + 1 => {
+                let what =
+                    format!("column {column} is not in line {number} of {}, which has {bytes} bytes", text());
+                (SourceLine { column: 0, ..line }, Some(what))
+            }
+            Some(_) => (line, None),
+        }
+    }
+
+    /// Whether it is in the text of the file.
+    ///
+    /// # Errors
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if it is not.
+    pub fn check(&self, module: &Module, line: SourceLine) -> Result<()> {
+        self.fit(module, line).1.map_or(Ok(()), |what| Err(Error::bad_argument(what)))
+    }
+}
+
+/// Whether there is a text that a module has room for.
+pub(super) fn is_said(text: &str, mode: &Mode) -> bool {
+    !text.is_empty() && (mode.set.is_shader() || text.len() <= Writer::most_text())
+}
+
+/// Whether the lines of what was compiled are not those of the text: a preprocessor has made it, or it is a checksum,
+/// as the LLVM translator writes it.
+fn is_of_other_lines(text: &str) -> bool {
+    let is_directive = |line: &str| {
+        let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
+        directive
+            .is_some_and(|it| it.starts_with("line") || it.starts_with(|digit: char| digit.is_ascii_digit()))
+    };
+    text.starts_with("//__CSK_") || text.lines().any(is_directive)
+}

@@ -1,0 +1,119 @@
+//! What is listed as left out is no difference; all else is one, also where much is listed.
+
+use eitri::build::{Builder, Extent, Template};
+use eitri::model::{BaseEncoding, CompositeKind, SourceLine};
+use eitri::spirv::{Binding, Held, Mode, Position, Set};
+use eitri::target::Target;
+
+use crate::described::{Code, Core, Described};
+use crate::moves::{self, Tried};
+use crate::random::{Choices, fixed_choices, targets};
+use crate::sabotage::{self, Counts, Missed, Written, listed};
+
+/// All that the sets cannot say of types and scopes that name each other.
+fn tangled(target: &Target) -> Described {
+    let mut core = Core::new();
+    let choices = fixed_choices(3, 40);
+    let code: Code = core.function(&mut Choices::new(&choices));
+    let mut m = Builder::new(target.clone());
+    let unit = m.unit("0.cl");
+    let file = m.primary_file(unit).expect("the file");
+    let line = |line, column| SourceLine { file, line, column };
+    let mut make = || -> eitri::Result<_> {
+        let uint = m.base_type(unit, "uint", BaseEncoding::Unsigned, 32)?;
+        let long = m.base_type(unit, "long", BaseEncoding::Signed, 64)?;
+        // A structure that points to itself, by itself and by the type of a function, with a static member of its type.
+        let node = m.structure(unit, Some("node"), 32)?;
+        let to_node = m.pointer(unit, Some(node))?;
+        let call = m.subroutine(unit, Some(to_node), &[uint, node])?;
+        let to_call = m.pointer(unit, Some(call))?;
+        m.member(node, "next", to_node, 0)?;
+        m.member(node, "call", to_call, 8)?;
+        m.member(node, "size", uint, 16)?;
+        m.static_member(node, "first", node)?;
+        m.static_member(node, "count", uint)?;
+        // A pointer to a member of what is made of it, and one to a member of a union.
+        let class = m.class(unit, Some("C"), 32)?;
+        let to_member = m.member_pointer(unit, class, uint)?;
+        m.member(class, "which", to_member, 0)?;
+        m.member(class, "n", uint, 16)?;
+        let union = m.union(unit, Some("U"), 4)?;
+        m.member_pointer(unit, union, uint)?;
+        m.template(class, Template::ty("T", Some(class)))?;
+        m.enumeration(unit, Some("E"), long, &[("A", 1), ("B", 1 << 40), ("D", 4), ("E", -1), ("F", 6)])?;
+        let f = m.function(unit, "f")?.declared_at(line(2, 1)).id();
+        let n = m.parameter(f, "n", uint)?.declared_at(line(2, 7)).id();
+        let counted = m.array_of(unit, uint, &[Extent::variable(n)], None)?;
+        let to_counted = m.pointer(unit, Some(counted))?;
+        m.parameter(f, "all", to_counted)?.declared_at(line(2, 9));
+        // Types of the function that this returns, with functions and members of their own.
+        let local = m.structure(unit, Some("S"), 16)?;
+        m.describe_type(local)?.declared_at(line(3, 1)).within(f)?;
+        m.member(local, "x", uint, 0)?;
+        let of_local = m.pointer(unit, Some(local))?;
+        m.static_member(local, "only", uint)?;
+        m.static_member(local, "self", of_local)?;
+        let method = m.function_declaration(local, "method")?.declared_at(line(4, 1)).id();
+        m.parameter(method, "this", of_local)?;
+        let defined = m.function_declaration(local, "defined")?.declared_at(line(5, 1)).id();
+        m.parameter(defined, "this", of_local)?;
+        let definition = m.function_definition(unit, defined)?.id();
+        m.parameter(definition, "this", of_local)?;
+        let inner = m.structure(unit, Some("inner"), 4)?;
+        m.describe_type(inner)?.within(local)?;
+        m.member(inner, "y", uint, 0)?;
+        m.describe_function(f)?.returns(local)?;
+        let block = m.block(f, &[])?;
+        let hidden = m.structure(unit, Some("hidden"), 4)?;
+        m.describe_type(hidden)?.within(block)?;
+        m.member(hidden, "z", uint, 0)?;
+        m.static_member(hidden, "there", uint)?;
+        m.incomplete(unit, CompositeKind::Class, "opaque")?;
+        // In an inlined call: a block that is the instance of none.
+        let g = m.function(unit, "g")?.declared_at(line(9, 1)).id();
+        let inlined = m.inlined(f, g, &[], line(6, 0))?;
+        let other = m.block(inlined, &[])?;
+        let lone = m.variable(other, "lone", uint)?.declared_at(line(10, 3)).id();
+        Ok((f, n, block, inlined, lone))
+    };
+    let (f, n, block, inlined, lone) = make().expect("every call is right");
+    let mut binding = Binding::new();
+    let first = &code.blocks[0];
+    let start = Position::start(code.id, first.id);
+    binding.function(f, code.id).scope(start, block).value(start, n, &[Held::value(code.parameter)]);
+    let last = Position::before(code.id, first.id, first.instructions - 1);
+    binding.scope(last, inlined).value(last, lone, &[Held::value(code.parameter)]);
+    Described { words: core.words(), module: m.finish().expect("every call is right"), binding }
+}
+
+fn modes() -> Vec<Mode> {
+    let mut modes: Vec<Mode> = Set::ALL.map(Mode::exact).into();
+    modes.extend([Mode::validating(Set::OpenCl), Mode::validating(Set::Shader), Mode::translator()]);
+    modes.push(Mode { has_none_types: false, ..Mode::exact(Set::Shader) });
+    modes
+}
+
+#[test]
+fn what_is_listed_is_no_difference() {
+    for target in targets() {
+        for mode in modes() {
+            let written = Written::of(tangled(&target), mode.clone());
+            let checked = written.checked(&written.words).expect("is a module");
+            let left: Vec<_> = written.left_out.iter().map(ToString::to_string).collect();
+            assert!(checked.is_clean(), "{} {:?}: {checked}\n{}", mode.name, mode.set, left.join("\n"));
+            assert!(left.len() > 3, "{left:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_listed_is_a_difference() {
+    let (mut counts, mut places, mut missed) = (Counts::new(5), Tried::new(1), Missed::new());
+    for mode in modes() {
+        let written = Written::of(tangled(&targets()[0]), mode);
+        sabotage::not_found(&written, &mut missed, &mut counts);
+        moves::not_found(&written, &mut missed, &mut places);
+    }
+    assert!(missed.is_empty(), "of {} mistakes not found:\n{}", counts.tried, listed(&missed));
+    assert!(counts.tried > 300, "{}", counts.tried);
+}

@@ -1,0 +1,303 @@
+//! Mistakes in where debug instructions are: one that is missing, said twice, or somewhere else. The validator or the
+//! check finds each that changes what is said.
+
+use std::collections::BTreeMap;
+
+use eitri::spirv::{Fact, Facts, Field, Id, Instruction, Mode, Name, Operand, Place, Section, Set, read};
+
+use crate::meaning::{FUNCTION, LABEL, Meaning, begins_block, ends_block, is_line, is_merge};
+use crate::random::targets;
+use crate::sabotage::{Missed, Written, is_of_nothing, listed};
+
+/// A mistake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Mistake {
+    Missing,
+    /// Once more, with the same result; with one of its own.
+    Again,
+    Double,
+    /// In a function: at the start and at the end of another block, and of another function.
+    OtherBlock,
+    OtherEnd,
+    OtherFunction,
+    /// Before the `OpPhi` and `OpVariable` of its block.
+    BlockStart,
+    /// Between a merge instruction and the branch behind it.
+    Merge,
+    BlockEnd,
+    /// Of what is in a function: before the functions. Of what is not: in one.
+    OtherPlace,
+    /// Behind the next instruction.
+    Swapped,
+    /// First or last of those before the functions.
+    First,
+    Last,
+}
+
+/// The instructions of a module, and where they are.
+struct Listing<'a> {
+    facts: &'a Facts<'a>,
+    header: &'a [u32],
+    all: Vec<Instruction<'a>>,
+    blocks: Vec<Block>,
+}
+
+/// A block, by the numbers of instructions.
+struct Block {
+    function: Id,
+    label: usize,
+    /// Behind its `OpPhi` and `OpVariable`.
+    start: usize,
+    /// The merge instruction, if there is one, and the branch.
+    merge: Option<usize>,
+    end: usize,
+}
+
+impl<'a> Listing<'a> {
+    fn new(facts: &'a Facts<'a>) -> Self {
+        let words = facts.layout().words();
+        let all: Vec<_> = words.instructions().collect();
+        let (mut blocks, mut function) = (Vec::<Block>::new(), Id(0));
+        for (index, &it) in all.iter().enumerate() {
+            match it.opcode() {
+                FUNCTION => function = it.result().expect("has a result"),
+                LABEL => {
+                    blocks.push(Block { function, label: index, start: index + 1, merge: None, end: index })
+                }
+                _ => {
+                    let Some(block) = blocks.last_mut().filter(|block| block.end == block.label) else {
+                        continue;
+                    };
+                    if begins_block(it) {
+                        block.start = index + 1;
+                    } else if is_merge(it) {
+                        block.merge = Some(index);
+                    } else if ends_block(it) {
+                        block.end = index;
+                    }
+                }
+            }
+        }
+        Self { facts, header: &words.all()[..5], all, blocks }
+    }
+
+    /// The module with a mistake in an instruction; `None` where there is no room for it.
+    fn with(&self, index: usize, mistake: Mistake) -> Option<Vec<u32>> {
+        let it = self.all[index];
+        let fact = self.facts.fact(it);
+        let is_body = fact.is_none_or(|fact| fact.name().is_some_and(|name| name.row().place == Place::Body));
+        let functions = self.all.iter().position(|it| it.opcode() == FUNCTION)?;
+        let here = self.blocks.iter().position(|block| (block.label..block.end).contains(&index));
+        let here = if is_body { here? } else { 0 };
+        let block = &self.blocks[here];
+        let of_function = || self.blocks.iter().filter(|other| other.function == block.function);
+        let next = || of_function().find(|other| other.label > block.label).or_else(|| of_function().next());
+        let other = || next().filter(|other| other.label != block.label);
+        let to = match mistake {
+            Mistake::Missing | Mistake::Again | Mistake::Double => None,
+            Mistake::OtherPlace if is_body => Some(functions),
+            Mistake::OtherPlace => Some(block.start),
+            Mistake::Swapped => Some(index + 2),
+            Mistake::OtherBlock => Some(other()?.start),
+            Mistake::OtherEnd => Some(other().map(|other| other.merge.unwrap_or(other.end))?),
+            Mistake::OtherFunction => {
+                Some(self.blocks.iter().find(|other| other.function != block.function)?.start)
+            }
+            Mistake::BlockStart => Some(block.label + 1),
+            Mistake::Merge => Some(block.merge? + 1),
+            Mistake::BlockEnd => Some(block.end + 1),
+            Mistake::First => Some(self.all.iter().position(|&it| self.facts.fact(it).is_some())?),
+            Mistake::Last => Some(functions),
+        };
+        let is_there = match mistake {
+            Mistake::First | Mistake::Last => !is_body,
+            Mistake::Missing | Mistake::OtherPlace => true,
+            Mistake::Again | Mistake::Double => !is_line(it),
+            _ => is_body,
+        };
+        // Where it is already.
+        if !is_there || to.is_some_and(|to| to == index || to == index + 1) {
+            return None;
+        }
+        let mut words = self.header.to_vec();
+        for (number, other) in self.all.iter().enumerate() {
+            if Some(number) == to {
+                words.extend(it.words);
+            }
+            if number != index || matches!(mistake, Mistake::Again | Mistake::Double) {
+                words.extend(other.words);
+            }
+            if number == index && matches!(mistake, Mistake::Again | Mistake::Double) {
+                let at = words.len();
+                words.extend(it.words);
+                if mistake == Mistake::Double {
+                    words[at + 2] = words[3];
+                    words[3] += 1;
+                }
+            }
+        }
+        Some(words)
+    }
+
+    /// Whether the set does not allow it, whatever is said.
+    fn is_wrong(&self, index: usize, mistake: Mistake) -> bool {
+        let Some(fact) = self.facts.fact(self.all[index]) else { return false };
+        match mistake {
+            Mistake::Again | Mistake::OtherPlace | Mistake::Merge => true,
+            // Of a non-semantic set.
+            Mistake::BlockEnd => fact.set.is_shader(),
+            Mistake::BlockStart => {
+                let block = self.blocks.iter().find(|block| (block.label..block.end).contains(&index));
+                fact.set.is_shader() && block.is_some_and(|block| block.start > block.label + 1)
+            }
+            Mistake::First => {
+                let is_debug = |id| self.facts.get(id).is_some_and(|named| named.at < fact.at);
+                names(&fact, false).any(is_debug)
+            }
+            Mistake::Last => {
+                let mut later = self.facts.iter().filter(|other| other.at > fact.at && is_global(other));
+                later.any(|other| names(&other, false).any(|id| id == fact.result))
+            }
+            _ => false,
+        }
+    }
+}
+
+fn is_global(fact: &Fact<'_>) -> bool {
+    fact.name().is_some_and(|name| name.row().place == Place::Globals)
+}
+
+/// What an instruction names; also what may come later.
+fn names(fact: &Fact<'_>, also_forward: bool) -> impl Iterator<Item = Id> {
+    let is_id = move |of: &Operand| {
+        of.row.is_some_and(|row| !row.kind.is_literal(fact.set) && (also_forward || !row.forward))
+    };
+    fact.operands().filter(is_id).map(|of| Id(of.word))
+}
+
+const GLOBAL: [Mistake; 6] =
+    [Mistake::Missing, Mistake::Again, Mistake::Double, Mistake::OtherPlace, Mistake::First, Mistake::Last];
+
+const BODY: [Mistake; 11] = [
+    Mistake::Missing,
+    Mistake::Again,
+    Mistake::Double,
+    Mistake::OtherPlace,
+    Mistake::OtherBlock,
+    Mistake::OtherEnd,
+    Mistake::OtherFunction,
+    Mistake::BlockStart,
+    Mistake::Merge,
+    Mistake::BlockEnd,
+    Mistake::Swapped,
+];
+
+/// The mistakes in the places of a module's debug instructions that are not found. Of each as many are tried as there is
+/// time for.
+pub(crate) fn not_found(written: &Written, missed: &mut Missed, tried: &mut Tried) {
+    let facts = read(&written.words).expect("is a module");
+    let (listing, meaning) = (Listing::new(&facts), Meaning::of(&facts));
+    for (index, &it) in listing.all.iter().enumerate() {
+        let fact = facts.fact(it);
+        let mistakes = match fact {
+            Some(fact) if is_global(&fact) => &GLOBAL[..],
+            Some(_) => &BODY,
+            None if is_line(it) => &BODY,
+            None => continue,
+        };
+        let set = fact.map(|fact| fact.set.is_shader());
+        let name = fact.and_then(|fact| fact.name()).map_or("OpLine", |name| name.row().text);
+        for &mistake in mistakes {
+            let count = tried.of.entry((set, name, mistake)).or_insert(0);
+            if *count == tried.most {
+                continue;
+            }
+            let Some(words) = listing.with(index, mistake) else { continue };
+            let Ok(after) = read(&words) else { continue };
+            let is_other = match fact {
+                Some(fact) if is_global(&fact) => is_lost(&facts, &meaning, &fact, mistake),
+                _ => Meaning::of(&after) != meaning,
+            };
+            if !is_other && !listing.is_wrong(index, mistake) {
+                continue;
+            }
+            *count += 1;
+            if written.is_clean(&words) {
+                missed.entry(format!("{name} {mistake:?}")).or_default().push(format!("word {}", it.at));
+            }
+        }
+    }
+}
+
+/// How many mistakes were made.
+pub(crate) struct Tried {
+    most: usize,
+    of: BTreeMap<(Option<bool>, &'static str, Mistake), usize>,
+}
+
+impl Tried {
+    pub fn new(most: usize) -> Self {
+        let most = std::env::var("EITRI_SABOTAGE").ok().and_then(|most| most.parse().ok()).unwrap_or(most);
+        Self { most, of: BTreeMap::new() }
+    }
+
+    pub fn count(&self) -> usize {
+        self.of.values().sum()
+    }
+}
+
+#[test]
+fn every_place_counts() {
+    let (mut missed, mut tried) = (Missed::new(), Tried::new(2));
+    for (seed, target) in (0..12).zip(targets().iter().cycle()) {
+        for set in Set::ALL {
+            let written = Written::new(seed, target, Mode::exact(set));
+            assert!(written.is_clean(&written.words));
+            not_found(&written, &mut missed, &mut tried);
+        }
+    }
+    println!("{} mistakes", tried.count());
+    assert!(missed.is_empty(), "of {} mistakes not found:\n{}", tried.count(), listed(&missed));
+    for mistake in BODY.iter().chain(&GLOBAL) {
+        assert!(tried.of.keys().any(|(.., one)| one == mistake), "{mistake:?}");
+    }
+}
+
+/// Whether something is not said any more, or said twice, that is said before the functions.
+fn is_lost(facts: &Facts<'_>, meaning: &Meaning, fact: &Fact<'_>, mistake: Mistake) -> bool {
+    let name = fact.name().expect("is known");
+    let is_one = match name {
+        // They have a meaning only for what names them.
+        Name::InfoNone | Name::Source | Name::Operation | Name::Expression | Name::InlinedAt => true,
+        // A type that is said twice in the same words is one type.
+        _ => matches!(name.row().section, Section::Types | Section::Templates),
+    };
+    match mistake {
+        Mistake::Missing => {
+            let is_named = facts.iter().any(|other| names(&other, true).any(|id| id == fact.result));
+            let is_there =
+                || facts.iter().any(|other| other.at != fact.at && is_same(facts, &other, fact, 4));
+            // What holds the variable in the call says that it is there.
+            let in_call = fact.id(Field::Variable).zip(fact.id(Field::Inlined));
+            let is_held = name == Name::InlinedVariable
+                && meaning.values.keys().any(|key| in_call == key.3.map(|call| (key.2, call)));
+            is_named || !(is_one && is_there() || is_held || is_of_nothing(facts, fact, Field::MemberType))
+        }
+        // What is not defined any more can be undefined again.
+        Mistake::Double => !is_one && name != Name::MacroUndef,
+        _ => false,
+    }
+}
+
+/// Whether both say the same, in the same words. The writer has each string and number once.
+pub(crate) fn is_same(facts: &Facts<'_>, one: &Fact<'_>, other: &Fact<'_>, depth: usize) -> bool {
+    let set = one.set;
+    let is_same_operand = |(one, other): (Operand, Operand)| {
+        let is_id = depth > 0 && one.row.is_some_and(|row| !row.kind.is_literal(set));
+        let named = || facts.get(Id(one.word)).zip(facts.get(Id(other.word)));
+        one.word == other.word
+            || is_id && named().is_some_and(|(one, other)| is_same(facts, &one, &other, depth - 1))
+    };
+    let both = (one.name(), one.operands.len()) == (other.name(), other.operands.len());
+    both && one.operands().zip(other.operands()).all(is_same_operand)
+}

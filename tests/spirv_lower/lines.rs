@@ -1,0 +1,184 @@
+//! Lines and columns: of what is in no line, and of what is not in the text that its file has.
+
+use eitri::build::DataMember;
+use eitri::model::SourceLine;
+use eitri::spirv::{Discriminators, Mode, Position, Set};
+
+use crate::said::{Case, Described, ENTRY, KERNEL, MAIN};
+
+/// Two lines of three bytes, and one of none behind the last end of a line.
+const TEXT: &str = "one\ntwo\n";
+
+/// A unit whose file has a text.
+fn with_text(text: &str) -> Case {
+    let mut case = Case::new();
+    case.m.file_source(case.file, text).unwrap();
+    case
+}
+
+fn is_clean(described: &Described, mode: &Mode) {
+    let attached = described.attached(mode).unwrap();
+    let checked = attached.check(&described.module, &described.binding, mode).unwrap();
+    assert!(checked.is_clean(), "{checked}");
+}
+
+#[test]
+fn what_is_not_in_the_text_is_listed() {
+    let mut case = with_text(TEXT);
+    let (int, unit) = (case.int(), case.unit);
+    let line = |line, column| SourceLine { file: case.file, line, column };
+    let m = &mut case.m;
+    let s = m.structure(unit, Some("S"), 8).unwrap();
+    m.describe_type(s).unwrap().declared_at(line(4, 1));
+    m.data_member(s, DataMember::new("a", int, 0).declared_at(line(3, 1))).unwrap();
+    m.data_member(s, DataMember::new("b", int, 4).declared_at(line(3, 2))).unwrap();
+    let g = m.function(unit, "g").unwrap().code("g", 0x100).declared_at(line(2, 4)).body_line(3).id();
+    let f = m.function(unit, "f").unwrap().code("f", 0x100).declared_at(line(2, 5)).body_line(9).id();
+    m.variable(f, "there", int).unwrap().declared_at(line(1, 4));
+    m.variable(f, "gone", int).unwrap().declared_at(line(70, 2));
+    let block = m.block(f, &[0..0x20]).unwrap();
+    m.begins(block, line(5, 1)).unwrap();
+    m.inlined(f, g, &[0x20..0x30], line(6, 0)).unwrap();
+    let described = case.finish();
+    for mode in [Mode::exact(Set::OpenCl), Mode::exact(Set::Shader), Mode::translator()] {
+        let said = described.said(&mode);
+        said.has(r#"LocalVariable "there" int </src/a.cl> 1 4 f None"#)
+            .has(r#"LocalVariable "gone" int </src/a.cl> 0 0 f None"#)
+            .has("LexicalBlock </src/a.cl> 0 0 f")
+            .has("InlinedAt 0 f");
+        let places = |name: &str| {
+            let all = said.all(eitri::spirv::Name::Function);
+            let line = all.iter().find(|line| line.contains(&format!(r#"Function "{name}""#))).unwrap();
+            let words: Vec<&str> = line.split(' ').collect();
+            // Line, column, and the line of the body behind the flags.
+            [words[4], words[5], words[9]].map(str::to_owned)
+        };
+        assert_eq!(places("g"), ["2", "4", "3"]);
+        assert_eq!(places("f"), ["2", "0", "0"]);
+        let mut left: Vec<&str> = said.left().iter().map(String::as_str).collect();
+        left.sort_unstable();
+        assert_eq!(
+            left,
+            [
+                "unit `a.cl`, function `f`, variable `gone`: the variable: line 70 is not in the text of `a.cl`, which has \
+                 3, and is not said",
+                "unit `a.cl`, function `f`: a block: line 5 is not in the text of `a.cl`, which has 3, and is not said",
+                "unit `a.cl`, function `f`: the body of the function: line 9 is not in the text of `a.cl`, which has 3, and \
+                 is not said",
+                "unit `a.cl`, function `f`: the function: column 5 is not in line 2 of the text of `a.cl`, which has 3 \
+                 bytes, and is not said",
+                "unit `a.cl`, function `f`: the inlined call of `g` in line 6: line 6 is not in the text of `a.cl`, which \
+                 has 3, and is not said",
+                "unit `a.cl`: member `b` of type `S`: column 2 is not in line 3 of the text of `a.cl`, which has 0 bytes, \
+                 and is not said",
+                "unit `a.cl`: type `S`: line 4 is not in the text of `a.cl`, which has 3, and is not said",
+            ],
+            "{mode:?}"
+        );
+        is_clean(&described, &mode);
+    }
+}
+
+/// Lines that a preprocessor has counted are not those of the text, nor are those of a checksum, or of a text that is
+/// not said.
+#[test]
+fn texts_that_lines_are_not_of() {
+    let long = "\n".repeat(4 * 65_533);
+    for text in ["#line 70\none\n", "one\n  #  line 70\n", "# 70 \"a.cl\"\none\n", "//__CSK_MD5:00\n", &long]
+    {
+        let mut case = with_text(text);
+        let at = case.line(300_000, 9);
+        let f = case.function("f");
+        case.m.describe_function(f).unwrap().declared_at(at);
+        case.binding.function(f, MAIN).line(Position::start(MAIN, ENTRY), at);
+        let described = case.finish();
+        let said = described.said(&Mode::exact(Set::OpenCl));
+        assert!(said.all(eitri::spirv::Name::Function)[0].contains("</src/a.cl> 300000 9 "));
+        assert_eq!(said.left().iter().filter(|left| left.contains("not in")).count(), 0);
+        is_clean(&described, &Mode::exact(Set::OpenCl));
+    }
+    // The other set has it in several strings.
+    let mut case = with_text(&long);
+    let (last, behind) = (case.line(4 * 65_533 + 1, 1), case.line(4 * 65_533 + 2, 1));
+    let int = case.int();
+    case.m.variable(case.unit, "last", int).unwrap().declared_at(last);
+    case.m.variable(case.unit, "behind", int).unwrap().declared_at(behind);
+    let described = case.finish();
+    described.said(&Mode::exact(Set::Shader)).lacks(&[
+        "unit `a.cl`, variable `behind`: the variable: line 262134 is not in the text of `a.cl`, which has 262133, and is \
+         not said",
+    ]);
+    is_clean(&described, &Mode::exact(Set::Shader));
+}
+
+/// A position's line is bound to the module's code: there is nothing that could be said instead.
+#[test]
+fn a_line_that_is_bound_is_in_the_text() {
+    for (line, column, expected) in [
+        (3, 1, None),
+        (4, 1, Some("line 4 is not in the text of `a.cl`, which has 3")),
+        (2, 4, None),
+        (2, 5, Some("column 5 is not in line 2 of the text of `a.cl`, which has 3 bytes")),
+    ] {
+        let mut case = with_text(TEXT);
+        let f = case.function("f");
+        let at = case.line(line, column);
+        case.binding.function(f, MAIN).line(Position::start(MAIN, ENTRY), at);
+        let described = case.finish();
+        for mode in [Mode::exact(Set::OpenCl), Mode::exact(Set::Shader)] {
+            let error = described.attached(&mode).map(drop).map_err(|error| error.to_string());
+            let expected = expected.map(|what| format!("unit `a.cl`, function `f`: {what}"));
+            assert_eq!(error.err(), expected);
+        }
+    }
+}
+
+/// A line that the module had stays, whatever is in the text of its file.
+#[test]
+fn lines_of_the_module_are_not_judged() {
+    let mut case = with_text(TEXT);
+    let f = case.function("f");
+    case.binding.function(f, MAIN);
+    let described = case.finish();
+    let mode = Mode::exact(Set::OpenCl);
+    for (line, column) in [(2, 1), (2, 70), (70, 1)] {
+        let text = KERNEL
+            .replace("OpName %main \"main\"", "%file = OpString \"/src/a.cl\"\n OpName %main \"main\"")
+            .replace("OpReturn", &format!("OpLine %file {line} {column}\n OpReturn"));
+        let attached = described.attached_to(&text, &mode).unwrap();
+        assert_eq!(attached.left_out, []);
+        let checked = attached.check(&described.module, &described.binding, &mode).unwrap();
+        assert!(checked.is_clean(), "{checked}");
+    }
+}
+
+/// What is in no line is of the file of what it is in, as far as this is known.
+#[test]
+fn a_block_without_a_line_is_of_the_file_of_its_function() {
+    let mut case = Case::new();
+    let (unit, header) = (case.unit, case.m.file(case.unit, "b.h", None).unwrap());
+    let inside = SourceLine { file: header, line: 5, column: 1 };
+    let declared = case.m.function(unit, "f").unwrap().code("f", 0x100).declared_at(inside).id();
+    let block = case.m.block(declared, &[0..0x40]).unwrap();
+    let inner = case.m.block(block, &[0..0x20]).unwrap();
+    case.m.discriminator(inner, 3).unwrap();
+    let nowhere = case.function("g");
+    case.m.block(nowhere, &[0..0x20]).unwrap();
+    // A call in the block is in the file that the block is of.
+    let call = SourceLine { file: header, line: 6, column: 0 };
+    case.m.inlined(inner, nowhere, &[0..0x10], call).unwrap();
+    let described = case.finish();
+    for set in Set::ALL {
+        let mode = Mode::exact(set);
+        described
+            .said(&mode)
+            .has("LexicalBlock </src/b.h> 0 0 f")
+            .has("LexicalBlock </src/b.h> 0 0 block:0")
+            .has("LexicalBlockDiscriminator </src/b.h> 3 block:0")
+            .has("LexicalBlock </src/a.cl> 0 0 g")
+            .lacks(&[]);
+        is_clean(&described, &mode);
+    }
+    let mode = Mode { discriminators: Discriminators::AsScopes, ..Mode::exact(Set::OpenCl) };
+    is_clean(&described, &mode);
+}
