@@ -180,7 +180,7 @@ mod tests {
     use crate::build::Builder;
     use crate::model::BaseEncoding;
     use crate::spirv::words::STEPS;
-    use crate::spirv::{Held, Position, Set};
+    use crate::spirv::{Held, Id, Position, Set};
     use crate::target::{Gfx, Target, Wave};
 
     /// Instructions that are looked at when so many statements are made of so many instructions of one block, the last

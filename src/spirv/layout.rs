@@ -87,13 +87,7 @@ impl<'a> Layout<'a> {
                 }
             }
             match opcode {
-                op::STRING | op::EXT_INST_IMPORT | op::EXTENSION => {
-                    let text = string_bytes(instruction.operands(), usize::MAX)
-                        .ok_or_else(|| Error::malformed("the string has no end").at_word(at))?;
-                    if let Some((id, set)) = result.zip(Set::named(&text)) {
-                        layout.sets.extend((opcode == op::EXT_INST_IMPORT).then_some((id, set)));
-                    }
-                }
+                op::STRING | op::EXT_INST_IMPORT | op::EXTENSION => layout.text(instruction)?,
                 op::EXT_INST | op::EXT_INST_FORWARD => layout.extended.push(at),
                 op::FUNCTION => {
                     let id = result.unwrap_or(Id(0));
@@ -102,8 +96,8 @@ impl<'a> Layout<'a> {
                     layout.functions.extend(ended.map(|it| Function { at: it.at.start..at, ..it }));
                 }
                 op::FUNCTION_END => {
-                    let end = at + instruction.words.len();
                     let ended = open.take();
+                    let end = instruction.end();
                     layout.functions.extend(ended.map(|it| Function { at: it.at.start..end, ..it }));
                 }
                 _ => {}
@@ -113,6 +107,16 @@ impl<'a> Layout<'a> {
         layout.functions.extend(open.map(|it| Function { at: it.at.start..end, ..it }));
         layout.globals_end = layout.functions.first().map_or(end, |first| first.at.start);
         Ok(layout)
+    }
+
+    /// Looks at an instruction that has a text: it has an end, and may be the name of a set.
+    fn text(&mut self, instruction: Instruction<'_>) -> Result<()> {
+        let text = string_bytes(instruction.operands(), usize::MAX);
+        let text = text.ok_or_else(|| Error::malformed("the string has no end").at_word(instruction.at))?;
+        if instruction.opcode() == op::EXT_INST_IMPORT {
+            self.sets.extend(instruction.result().zip(Set::named(&text)));
+        }
+        Ok(())
     }
 
     /// The words.

@@ -47,11 +47,11 @@ impl Globals<'_, '_, '_> {
             }
             counts.truncate(1);
         }
-        self.room(&mut counts, 6, 1, |module| {
+        let counts = self.room(&counts, 6, 1, |module| {
             (module.at_type(id), format!("{}: its dimensions", module.called(id)))
         });
         let mut operands = vec![(Field::BaseType, base)];
-        operands.extend(counts.into_iter().map(|count| (Field::ComponentCount, count)));
+        operands.extend(counts.iter().map(|&count| (Field::ComponentCount, count)));
         self.define(id, Name::TypeArray, &operands)
     }
 

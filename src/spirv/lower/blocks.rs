@@ -12,6 +12,8 @@ pub(super) struct Block {
     pub start: u32,
     /// Behind the instruction that ends it.
     pub end: u32,
+    /// The place of its label among the instructions of the function.
+    number: u32,
 }
 
 /// The blocks of a function.
@@ -19,6 +21,9 @@ pub(super) struct Block {
 pub(super) struct Blocks {
     /// In order.
     pub all: Vec<Block>,
+    /// The word of every instruction of the function, and whether it is right behind a merge instruction, but for
+    /// lines.
+    instructions: Vec<(u32, bool)>,
     /// Whether there is an `OpLine` or `OpNoLine` in the function.
     pub has_lines: bool,
 }
@@ -27,15 +32,21 @@ impl Blocks {
     /// Goes through a function once: its blocks take the place of those that were here.
     pub fn find(&mut self, layout: &Layout<'_>, function: &Function) {
         self.all.clear();
+        self.instructions.clear();
         self.has_lines = false;
-        let (mut open, mut is_start) = (None::<Block>, false);
+        let (mut open, mut is_start, mut is_merged) = (None::<Block>, false, false);
         for instruction in layout.words().between(function.at.clone()) {
             let (opcode, at) = (instruction.opcode(), instruction.at as u32);
             let end = at + instruction.words.len() as u32;
+            let number = self.instructions.len() as u32;
+            self.instructions.push((at, is_merged));
+            if !matches!(opcode, op::LINE | op::NO_LINE) {
+                is_merged = op::is_merge(opcode);
+            }
             match (&mut open, opcode) {
                 // Without the instruction that ends it, a block goes on to the next.
                 (before, op::LABEL) => {
-                    let new = Block { label: at, start: end, end };
+                    let new = Block { label: at, start: end, end, number };
                     self.all.extend(before.replace(new).map(|it| Block { end: at, ..it }));
                     is_start = true;
                 }
@@ -57,10 +68,24 @@ impl Blocks {
         self.all.extend(open.map(|block| Block { end: function.at.end as u32, ..block }));
     }
 
+    /// The word of an instruction of a block, the one behind the label being 0, or why nothing can be before it.
+    pub fn before(&self, block: &Block, instruction: u32) -> Result<u32, String> {
+        let of_block = &self.instructions[block.number as usize + 1..];
+        match of_block.get(instruction as usize) {
+            Some(&(at, is_merged)) if at < block.end => match is_merged {
+                true => Err("between a merge instruction and the branch there can be nothing".into()),
+                false => Ok(at.max(block.start)),
+            },
+            _ => {
+                let count = of_block.iter().take_while(|(at, _)| *at < block.end).count();
+                Err(format!("the block has {count} instructions, and none of index {instruction}"))
+            }
+        }
+    }
+
     /// The block whose words have this one.
-    pub fn around(&self, at: usize) -> Option<usize> {
+    pub fn around(&self, at: usize) -> Option<&Block> {
         let next = self.all.partition_point(|block| block.label as usize <= at);
-        let number = next.checked_sub(1)?;
-        (at < self.all[number].end as usize).then_some(number)
+        self.all[..next].last().filter(|block| at < block.end as usize)
     }
 }

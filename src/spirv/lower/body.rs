@@ -11,7 +11,6 @@ use crate::spirv::binding::{Binding, Statement};
 use crate::spirv::layout::Function;
 use crate::spirv::mode::Mode;
 use crate::spirv::opcodes as op;
-use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::{Id, Instruction};
 
@@ -154,8 +153,7 @@ impl Body<'_, '_> {
             return Ok(());
         };
         if self.writer.is_shader() {
-            let operands = [(Field::Function, debug.into()), (Field::Definition, id.into())];
-            self.write(Name::FunctionDefinition, &operands)?;
+            self.write(Name::FunctionDefinition, [debug.into(), id.into()])?;
         }
         Ok(())
     }
@@ -163,20 +161,21 @@ impl Body<'_, '_> {
     /// What is said at one place: scope, line, then variables in order. Where the line is asked for, it is said again.
     fn group(&mut self, placed: &[Placed], said: &mut Said, mut has_line: bool, spot: Spot) -> Result<()> {
         let binding = self.binding;
-        let statements = || placed.iter().flat_map(|placed| placed.statements(binding));
-        for statement in statements() {
-            match statement {
-                Statement::Scope(scope) => said.scope = scope,
-                Statement::Line(line) => (said.line, has_line) = (Some(line), true),
-                Statement::Declare { .. } | Statement::Value { .. } => {}
+        for placed in placed {
+            for (_, statement) in placed.statements(binding) {
+                match *statement {
+                    Statement::Scope(scope) => said.scope = scope,
+                    Statement::Line(line) => (said.line, has_line) = (Some(line), true),
+                    Statement::Declare { .. } | Statement::Value { .. } => {}
+                }
             }
         }
         self.scope(said.scope)?;
         if let Some(line) = said.line.filter(|_| has_line) {
             self.line(line)?;
         }
-        for statement in statements() {
-            match statement {
+        for (_, statement) in placed.iter().flat_map(|placed| placed.statements(binding)) {
+            match *statement {
                 Statement::Scope(_) | Statement::Line(_) => {}
                 Statement::Declare { variable, held } => {
                     let held = held as usize;
@@ -229,12 +228,10 @@ impl Body<'_, '_> {
             return Ok(());
         }
         self.there.scope = wanted;
-        let Some(Scoped { scope, inlined }) = wanted else { return self.write(Name::NoScope, &[]) };
+        let Some(Scoped { scope, inlined }) = wanted else { return self.write(Name::NoScope, []) };
         match inlined {
-            Some(inlined) => {
-                self.write(Name::Scope, &[(Field::Scope, scope.into()), (Field::Inlined, inlined.into())])
-            }
-            None => self.write(Name::Scope, &[(Field::Scope, scope.into())]),
+            Some(inlined) => self.write(Name::Scope, [scope.into(), inlined.into()]),
+            None => self.write(Name::Scope, [scope.into()]),
         }
     }
 
@@ -255,7 +252,7 @@ impl Body<'_, '_> {
         let line = if has_no_line { line } else { line.or_else(nowhere) };
         let Some(SourceLine { file, line, column }) = line else {
             if has_debug_lines {
-                return self.write(Name::NoLine, &[]);
+                return self.write(Name::NoLine, []);
             }
             self.words.push(1 << 16 | u32::from(op::NO_LINE));
             return Ok(());
@@ -267,17 +264,12 @@ impl Body<'_, '_> {
             self.words.extend([4 << 16 | u32::from(op::LINE), source.0, line, column]);
             return Ok(());
         }
-        let operands = [
-            (Field::Source, source.into()),
-            (Field::LineStart, line.into()),
-            (Field::LineEnd, line.into()),
-            (Field::ColumnStart, column.into()),
-            (Field::ColumnEnd, column.into()),
-        ];
-        self.write(Name::Line, &operands)
+        let [line, column] = [line, column].map(Word::Number);
+        // From line to line, from column to column.
+        self.write(Name::Line, [source.into(), line, line, column, column])
     }
 
-    fn write(&mut self, name: Name, operands: &[(Field, Word)]) -> Result<()> {
-        self.writer.in_body(&mut self.words, name, operands).map(|_| ())
+    fn write<const N: usize>(&mut self, name: Name, operands: [Word; N]) -> Result<()> {
+        self.writer.all_in_body(&mut self.words, name, operands)
     }
 }

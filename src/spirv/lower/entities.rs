@@ -234,19 +234,20 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
     }
 
     /// As many of a list as an instruction with so many other words has room for.
-    pub fn room<T>(
+    pub fn room<'t, T>(
         &mut self,
-        all: &mut Vec<T>,
+        all: &'t [T],
         words: usize,
         each: usize,
         who: impl FnOnce(&Module) -> (At, String),
-    ) {
+    ) -> &'t [T] {
         let most = (super::writer::MOST_WORDS - words) / each;
-        if all.len() > most {
-            let (at, what) = who(self.module);
-            self.writer.leave_out(at, format!("{what}: the first {most} of {} are said", all.len()));
-            all.truncate(most);
+        if all.len() <= most {
+            return all;
         }
+        let (at, what) = who(self.module);
+        self.writer.leave_out(at, format!("{what}: the first {most} of {} are said", all.len()));
+        &all[..most]
     }
 
     /// Whether the binding names functions, and global variables or constants.

@@ -45,10 +45,10 @@ impl Globals<'_, '_, '_> {
                 }
             }
         }
-        self.room(&mut said, 13, 2, |module| {
+        let said = self.room(&said, 13, 2, |module| {
             (module.at_type(id), format!("{}: its enumerators", module.called(id)))
         });
-        for (name, value) in said {
+        for &(name, value) in said {
             operands.push((Field::Value, self.writer.constant(value.into())?.into()));
             operands.push((Field::EnumeratorName, self.name(Some(name))?));
         }

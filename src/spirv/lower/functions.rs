@@ -1,5 +1,7 @@
 //! Functions and declarations of functions: section 4.6.
 
+use smallvec::SmallVec;
+
 use super::composites::access;
 use super::entities::{Globals, Operands};
 use super::order::Item;
@@ -20,7 +22,7 @@ impl Globals<'_, '_, '_> {
             (module.at_scope(module.functions[id].scope), "the type of the function".to_owned())
         };
         let parameters = self.parameters(id).iter().map(|&id| Some(module.variables[id].ty));
-        let parameters: Vec<_> = parameters.collect();
+        let parameters: SmallVec<[_; 8]> = parameters.collect();
         let result = self.signature(None, module.functions[id].returns, &parameters, who)?;
         self.function_types[id].id = Some(result);
         Ok(())

@@ -11,8 +11,6 @@ use crate::model::{FunctionId, Module, ScopeId, ScopeKind};
 use crate::spirv::binding::{Binding, Position, Statement};
 use crate::spirv::layout::{Function, Layout};
 use crate::spirv::opcodes as op;
-#[cfg(test)]
-use crate::spirv::words::STEPS;
 use crate::spirv::words::{Id, Instruction};
 
 /// Statements, and the word before which they belong.
@@ -26,8 +24,8 @@ pub(super) struct Placed {
 
 impl Placed {
     /// What is said.
-    pub fn statements<'b>(&self, binding: &'b Binding) -> impl Iterator<Item = Statement> + use<'b> {
-        binding.statements[self.start as usize..self.end as usize].iter().map(|(_, statement)| *statement)
+    pub fn statements<'b>(&self, binding: &'b Binding) -> &'b [(Position, Statement)] {
+        &binding.statements[self.start as usize..self.end as usize]
     }
 }
 
@@ -38,14 +36,6 @@ pub(super) struct Owner {
     pub function: Option<FunctionId>,
     /// The innermost inlined call.
     pub inlined: Option<ScopeId>,
-}
-
-/// An instruction that is counted from the label of its block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Counted {
-    block: u32,
-    instruction: u32,
-    statement: u32,
 }
 
 /// Where what a binding says belongs, one function after the other.
@@ -159,8 +149,7 @@ impl<'a> Places<'a> {
             placed,
             owned: None,
             same: None,
-            cursor: None,
-            left: Vec::new(),
+            block: None,
         };
         for place in start..self.ends[function] {
             let number = self.sorted.as_ref().map_or(place, |sorted| sorted[place as usize]);
@@ -168,7 +157,6 @@ impl<'a> Places<'a> {
             find.statement(number, position, statement)
                 .map_err(|error| error.or_at(self.at(*position, *statement)))?;
         }
-        find.rest()?;
         sort(placed);
         Ok(())
     }
@@ -258,10 +246,8 @@ struct Find<'f, 'a> {
     owned: Option<ScopeId>,
     /// The position that was found last: often several things are said of one.
     same: Option<&'f Position>,
-    /// How far instructions are counted. It does not go back.
-    cursor: Option<Cursor>,
-    /// What is behind the cursor.
-    left: Vec<Counted>,
+    /// The `OpLabel` that was found last, and its block.
+    block: Option<(Id, Block)>,
 }
 
 impl<'f> Find<'f, '_> {
@@ -314,20 +300,14 @@ impl<'f> Find<'f, '_> {
         Ok(())
     }
 
-    /// The word of a position: where it is found later, it is among those that are left.
+    /// Finds the word of a position.
     fn find(&mut self, number: u32, position: &'f Position) -> Result<()> {
         let at = match *position {
-            Position::Start { block, .. } => self.blocks.all[self.block(block)?].start,
-            Position::Before { block, instruction, .. } => {
-                let wanted = Counted { block: self.block(block)? as u32, instruction, statement: number };
-                match self.before(wanted)? {
-                    Some(at) => at,
-                    None => {
-                        self.left.push(wanted);
-                        self.same = None;
-                        return Ok(());
-                    }
-                }
+            Position::Start { block, .. } => self.block(block)?.start,
+            Position::Before { block: label, instruction, .. } => {
+                let block = self.block(label)?;
+                let refused = |what| Error::bad_argument(format!("block {label}: {what}"));
+                self.blocks.before(&block, instruction).map_err(refused)?
             }
             Position::After(id) => self.after(id)?,
         };
@@ -336,20 +316,22 @@ impl<'f> Find<'f, '_> {
         Ok(())
     }
 
-    /// The number of a block of the function.
-    fn block(&self, id: Id) -> Result<usize> {
-        if let Some(Cursor { block, id: last, .. }) = self.cursor
+    /// A block of the function.
+    fn block(&mut self, id: Id) -> Result<Block> {
+        if let Some((last, block)) = self.block
             && last == id
         {
-            return Ok(block as usize);
+            return Ok(block);
         }
         let defined = self.places.defined(id)?;
         if defined.opcode() != op::LABEL {
             return Err(wrong(defined, "OpLabel"));
         }
-        self.blocks.around(defined.at).ok_or_else(|| {
+        let block = *self.blocks.around(defined.at).ok_or_else(|| {
             Error::bad_argument(format!("{id} is no block of function {}", self.function.id))
-        })
+        })?;
+        self.block = Some((id, block));
+        Ok(block)
     }
 
     /// The word behind what defines an id.
@@ -357,45 +339,11 @@ impl<'f> Find<'f, '_> {
         let defined = self.places.defined(id)?;
         let block = match defined.opcode() {
             op::FUNCTION_PARAMETER => self.blocks.all.first(),
-            _ => self.blocks.around(defined.at).map(|number| &self.blocks.all[number]),
+            _ => self.blocks.around(defined.at),
         };
         let start = block.ok_or_else(|| outside(id))?.start;
         Ok(if defined.opcode() == op::FUNCTION_PARAMETER { start } else { start.max(defined.end() as u32) })
     }
-
-    /// The word of an instruction of a block. `None` if it is behind the cursor: mostly they are said in order.
-    fn before(&mut self, wanted: Counted) -> Result<Option<u32>> {
-        let cursor = match &mut self.cursor {
-            Some(cursor) if cursor.block == wanted.block && cursor.count <= wanted.instruction => cursor,
-            Some(cursor) if cursor.block >= wanted.block => return Ok(None),
-            cursor => cursor.insert(Cursor::new(self.places.layout, self.blocks, wanted.block)),
-        };
-        match cursor.to(self.places.layout, wanted.instruction) {
-            Ok(at) => Ok(Some(at)),
-            Err(what) => Err(self.at_counted(wanted, what)),
-        }
-    }
-
-    /// What the cursor left behind: it goes through all blocks once more.
-    fn rest(&mut self) -> Result<()> {
-        let mut left = core::mem::take(&mut self.left);
-        left.sort_unstable();
-        self.cursor = None;
-        for wanted in left {
-            let at = self.before(wanted)?;
-            let (start, end) = (wanted.statement, wanted.statement + 1);
-            self.placed.extend(at.map(|at| Placed { at, start, end }));
-        }
-        Ok(())
-    }
-
-    fn at_counted(&self, counted: Counted, what: String) -> Error {
-        let (position, statement) = self.places.binding.statements[counted.statement as usize];
-        let label = self.places.layout.words().at(self.blocks.all[counted.block as usize].label as usize);
-        let block = label.result().map(|id| format!("block {id}: ")).unwrap_or_default();
-        Error::bad_argument(block + &what).or_at(self.places.at(position, statement))
-    }
-
 }
 
 /// Sorts what is nearly sorted: what is said of the start of a block can be said before what comes before the block.
@@ -412,56 +360,6 @@ fn sort(placed: &mut [Placed]) {
             Some(left) => steps = left,
             None => return placed.sort_unstable_by_key(key),
         }
-    }
-}
-
-/// How far the instructions of a block are counted.
-#[derive(Debug, Clone, Copy)]
-struct Cursor {
-    block: u32,
-    /// Its `OpLabel`.
-    id: Id,
-    /// Behind the instructions that it begins with; behind it.
-    start: u32,
-    end: usize,
-    /// Which instruction is next, the one behind the label being 0, and its word.
-    count: u32,
-    at: usize,
-    /// The opcode of the one before, lines aside.
-    before: u16,
-}
-
-impl Cursor {
-    fn new(layout: &Layout<'_>, blocks: &Blocks, block: u32) -> Self {
-        let Block { label, start, end } = blocks.all[block as usize];
-        let label = layout.words().at(label as usize);
-        let id = label.result().unwrap_or(Id(0));
-        Self { block, id, start, end: end as usize, count: 0, at: label.end(), before: op::LABEL }
-    }
-
-    /// Goes to an instruction: its word, or why nothing can be before it.
-    fn to(&mut self, layout: &Layout<'_>, instruction: u32) -> Result<u32, String> {
-        let words = &layout.words().all()[..self.end];
-        while self.count < instruction
-            && let Some(&first) = words.get(self.at)
-        {
-            #[cfg(test)]
-            STEPS.set(STEPS.get() + 1);
-            let opcode = first as u16;
-            if !matches!(opcode, op::LINE | op::NO_LINE) {
-                self.before = opcode;
-            }
-            self.at += (first >> 16) as usize;
-            self.count += 1;
-        }
-        if self.at >= self.end {
-            let count = self.count;
-            return Err(format!("the block has {count} instructions, and none of index {instruction}"));
-        }
-        if op::is_merge(self.before) {
-            return Err("between a merge instruction and the branch there can be nothing".into());
-        }
-        Ok(self.start.max(self.at as u32))
     }
 }
 

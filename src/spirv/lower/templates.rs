@@ -88,11 +88,11 @@ impl Globals<'_, '_, '_> {
         if all.is_empty() {
             return Ok(());
         }
-        self.room(&mut all, 6, 1, |_| {
+        let all = self.room(&all, 6, 1, |_| {
             (instance.at.clone(), format!("{}template parameters", instance.called))
         });
         let mut operands = vec![(Field::Target, self.id(item)?.into())];
-        operands.extend(all.into_iter().map(|id| (Field::Parameter, id.into())));
+        operands.extend(all.iter().map(|&id| (Field::Parameter, id.into())));
         self.writer.instruction(Name::TypeTemplate, &operands)?;
         Ok(())
     }
@@ -165,10 +165,10 @@ impl Globals<'_, '_, '_> {
             self.leave_of_instance(instance, &format!("{text}, which is an empty pack"));
             return Ok(None);
         }
-        self.room(&mut all, 9, 1, |_| (instance.at.clone(), format!("{}{text}", instance.called)));
+        let all = self.room(&all, 9, 1, |_| (instance.at.clone(), format!("{}{text}", instance.called)));
         let mut operands = vec![(Field::Name, self.name(parameter.name)?)];
         operands.extend(self.nowhere(instance));
-        operands.extend(all.into_iter().map(|id| (Field::Parameter, Word::Id(id))));
+        operands.extend(all.iter().map(|&id| (Field::Parameter, Word::Id(id))));
         self.writer.instruction(Name::TypeTemplateParameterPack, &operands).map(Some)
     }
 

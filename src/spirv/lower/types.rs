@@ -251,9 +251,7 @@ impl Globals<'_, '_, '_> {
             returns => self.type_word(returns, who)?,
         };
         operands.push((Field::ReturnType, returns));
-        let mut parameters = parameters.to_vec();
-        self.room(&mut parameters, 7, 1, who);
-        for ty in parameters {
+        for &ty in self.room(parameters, 7, 1, who) {
             let ty = self.type_word(ty, who)?;
             operands.push((Field::ParameterType, ty));
         }

@@ -129,15 +129,15 @@ impl<'w> Saying<'_, 'w> {
         indexes: &[Id],
     ) -> Result<()> {
         let expression = self.writer.expression(operations)?;
-        let first = [
+        if indexes.is_empty() {
+            let operands = [self.debug, id, expression].map(Word::Id);
+            return self.writer.all_in_body(self.words, name, operands);
+        }
+        let mut operands: SmallVec<[(Field, Word); 8]> = SmallVec::from_iter([
             (Field::LocalVariable, self.debug.into()),
             (field, id.into()),
             (Field::Expression, expression.into()),
-        ];
-        if indexes.is_empty() {
-            return self.writer.in_body(self.words, name, &first).map(|_| ());
-        }
-        let mut operands: SmallVec<[(Field, Word); 8]> = SmallVec::from_iter(first);
+        ]);
         operands.extend(indexes.iter().map(|&index| (Field::Index, index.into())));
         self.writer.in_body(self.words, name, &operands).map(|_| ())
     }

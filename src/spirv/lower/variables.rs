@@ -129,18 +129,21 @@ impl Globals<'_, '_, '_> {
     /// Writes a variable of a function that is no `OpVariable` of the module.
     fn local(&mut self, id: VariableId) -> Result<()> {
         let variable = &self.module.variables[id];
-        let [name, ty, source, line, column, scope] = self.place_of_variable(id)?;
+        let place = self.place_of_variable(id)?;
         let result = self.id(Item::Variable(id))?;
         let function = self.related.function_of(variable.scope);
         let is_object = function
             .is_some_and(|function| self.module.functions[function].object_pointer == Some(id));
         let flags = if variable.is_artificial { flags::ARTIFICIAL } else { 0 }
             | if is_object { flags::OBJECT_POINTER } else { 0 };
-        let flags = (Field::Flags, flags.into());
-        let number = (Field::ArgNumber, self.related.numbers[id].into());
-        let operands = [name, ty, source, line, column, scope, flags, number];
-        let count = operands.len() - usize::from(variable.kind != VariableKind::Parameter);
-        self.writer.define(result, Name::LocalVariable, &operands[..count])
+        let [name, ty, source, line, column, scope] = place.map(|(_, word)| word);
+        if variable.kind != VariableKind::Parameter {
+            let operands = [name, ty, source, line, column, scope, flags.into()];
+            return self.writer.define_all(result, Name::LocalVariable, operands);
+        }
+        let number = self.related.numbers[id];
+        let operands = [name, ty, source, line, column, scope, flags.into(), number.into()];
+        self.writer.define_all(result, Name::LocalVariable, operands)
     }
 
     /// The constant that a variable is, if it is one that can be said.

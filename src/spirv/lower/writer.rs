@@ -9,7 +9,7 @@ use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use super::expressions::Expressions;
-use super::forms::{Form, Forms};
+use super::forms::Forms;
 use super::{LeftOut, Written};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::spirv::ids::Ids;
@@ -66,6 +66,8 @@ pub(super) struct Writer<'a> {
     pub mode: &'a Mode,
     pub out: Written,
     forms: &'static Forms,
+    /// Whether numbers are literals, and not ids of constants.
+    has_literals: bool,
     ids: Ids,
     import: Id,
     void: Id,
@@ -95,6 +97,7 @@ impl<'a> Writer<'a> {
             mode,
             out: Written::default(),
             forms: Forms::of(mode.set),
+            has_literals: !mode.set.is_shader(),
             ids: Ids::after(layout.words().bound()),
             import: Id(0),
             void: Id(0),
@@ -348,51 +351,72 @@ impl<'a> Writer<'a> {
         Ok(id)
     }
 
-    fn encode(&mut self, to: &mut Vec<u32>, id: Id, name: Name, operands: &[(Field, Word)]) -> Result<()> {
-        let (set, start, form) = (self.mode.set, to.len(), self.forms.get(name));
-        let number = form.number.ok_or_else(|| {
-            Error::new(ErrorKind::Unsupported(format!("{} has no {}", set.name(), name.row().text)))
-        })?;
-        to.reserve(5 + operands.len());
-        to.extend([0, self.void.0, id.0, self.import.0, number]);
-        // Mostly these are the first operands of the row, and the words are what they say.
-        let (mut is_plain, mut is_forward) = (operands.len() <= form.operands.len(), false);
-        to.extend(operands.iter().zip(&form.operands).map(|(&(field, word), operand)| {
-            is_plain &= field == operand.field;
-            match word {
+    /// The same of an instruction with all of these operands and no others, of which no number is the id of a constant
+    /// in both sets: there is nothing to look up.
+    #[inline]
+    pub fn define_all<const N: usize>(&mut self, id: Id, name: Name, operands: [Word; N]) -> Result<()> {
+        let mut words = core::mem::take(&mut self.out.debug);
+        let result = self.encode_all(&mut words, id, name, operands);
+        self.out.debug = words;
+        result
+    }
+
+    /// The same among those of a function.
+    #[inline]
+    pub fn all_in_body<const N: usize>(
+        &mut self,
+        words: &mut Vec<u32>,
+        name: Name,
+        operands: [Word; N],
+    ) -> Result<()> {
+        let id = self.fresh()?;
+        self.encode_all(words, id, name, operands)
+    }
+
+    #[inline]
+    fn encode_all<const N: usize>(
+        &mut self,
+        to: &mut Vec<u32>,
+        id: Id,
+        name: Name,
+        operands: [Word; N],
+    ) -> Result<()> {
+        let form = self.forms.get(name);
+        debug_assert!(name.row().takes(self.mode.set, N) && form.number.is_some(), "{}", name.row().text);
+        let (mut words, mut is_forward) = ([0; N], false);
+        for (to, word) in words.iter_mut().zip(operands) {
+            *to = match word {
                 Word::Id(id) => id.0,
                 Word::Later(id) => {
                     is_forward = true;
                     id.0
                 }
-                Word::Number(number) => {
-                    is_plain &= operand.is_literal;
-                    number
-                }
-            }
-        }));
-        if !is_plain {
-            to.truncate(start + 5);
-            is_forward = self.operands(to, form, operands)?;
+                Word::Number(number) if self.has_literals => number,
+                Word::Number(number) => self.constant(number.into())?.0,
+            };
         }
-        let len = to.len() - start;
-        if is_forward && !core::mem::replace(&mut self.has_relaxed_extension, true) {
-            self.extension(RELAXED);
-        }
-        let opcode = if is_forward { op::EXT_INST_FORWARD } else { op::EXT_INST };
-        if len > MOST_WORDS {
-            to.truncate(start);
-            let what = format!("{} of {len} words: an instruction has at most 65535", name.row().text);
-            return Err(Error::new(ErrorKind::TooLarge(what)));
-        }
-        to[start] = (len as u32) << 16 | u32::from(opcode);
-        debug_assert!(name.row().takes(set, len - 5), "{} with {} operands", name.row().text, len - 5);
+        let opcode = if is_forward { self.forward() } else { op::EXT_INST };
+        let first = (N as u32 + 5) << 16 | u32::from(opcode);
+        to.extend_from_slice(&[first, self.void.0, id.0, self.import.0, form.number.unwrap_or_default()]);
+        to.extend_from_slice(&words);
         Ok(())
     }
 
-    /// The operands that the set has, with constants for numbers where it has no literals. Whether one comes later.
-    #[inline(never)]
-    fn operands(&mut self, to: &mut Vec<u32>, form: &Form, operands: &[(Field, Word)]) -> Result<bool> {
+    /// The opcode of what names something that comes later.
+    #[cold]
+    fn forward(&mut self) -> u16 {
+        if !core::mem::replace(&mut self.has_relaxed_extension, true) {
+            self.extension(RELAXED);
+        }
+        op::EXT_INST_FORWARD
+    }
+
+    fn encode(&mut self, to: &mut Vec<u32>, id: Id, name: Name, operands: &[(Field, Word)]) -> Result<()> {
+        let (set, start, form) = (self.mode.set, to.len(), self.forms.get(name));
+        let number = form.number.ok_or_else(|| {
+            Error::new(ErrorKind::Unsupported(format!("{} has no {}", set.name(), name.row().text)))
+        })?;
+        to.extend([0, self.void.0, id.0, self.import.0, number]);
         let (mut at, mut is_forward) = (0, false);
         for &(field, word) in operands {
             let Some(operand) = form.next(field, &mut at) else { continue };
@@ -406,7 +430,16 @@ impl<'a> Writer<'a> {
                 Word::Number(number) => self.constant(number.into())?.0,
             });
         }
-        Ok(is_forward)
+        let len = to.len() - start;
+        let opcode = if is_forward { self.forward() } else { op::EXT_INST };
+        if len > MOST_WORDS {
+            to.truncate(start);
+            let what = format!("{} of {len} words: an instruction has at most 65535", name.row().text);
+            return Err(Error::new(ErrorKind::TooLarge(what)));
+        }
+        to[start] = (len as u32) << 16 | u32::from(opcode);
+        debug_assert!(name.row().takes(set, len - 5), "{} with {} operands", name.row().text, len - 5);
+        Ok(())
     }
 
     /// Something is not said, or otherwise than it was described.
