@@ -381,8 +381,8 @@ impl<'a> Writer<'a> {
         name: Name,
         operands: [Word; N],
     ) -> Result<()> {
-        let form = self.forms.get(name);
-        debug_assert!(name.row().takes(self.mode.set, N) && form.number.is_some(), "{}", name.row().text);
+        let number = self.forms.get(name).number.ok_or_else(|| self.unsupported(name))?;
+        debug_assert!(name.row().takes(self.mode.set, N), "{} with {N} operands", name.row().text);
         let (mut words, mut is_forward) = ([0; N], false);
         for (to, word) in words.iter_mut().zip(operands) {
             *to = match word {
@@ -397,9 +397,15 @@ impl<'a> Writer<'a> {
         }
         let opcode = if is_forward { self.forward() } else { op::EXT_INST };
         let first = (N as u32 + 5) << 16 | u32::from(opcode);
-        to.extend_from_slice(&[first, self.void.0, id.0, self.import.0, form.number.unwrap_or_default()]);
+        to.extend_from_slice(&[first, self.void.0, id.0, self.import.0, number]);
         to.extend_from_slice(&words);
         Ok(())
+    }
+
+    #[cold]
+    fn unsupported(&self, name: Name) -> Error {
+        let (set, name) = (self.mode.set.name(), name.row().text);
+        Error::new(ErrorKind::Unsupported(format!("{set} has no {name}")))
     }
 
     /// The opcode of what names something that comes later.
@@ -413,9 +419,7 @@ impl<'a> Writer<'a> {
 
     fn encode(&mut self, to: &mut Vec<u32>, id: Id, name: Name, operands: &[(Field, Word)]) -> Result<()> {
         let (set, start, form) = (self.mode.set, to.len(), self.forms.get(name));
-        let number = form.number.ok_or_else(|| {
-            Error::new(ErrorKind::Unsupported(format!("{} has no {}", set.name(), name.row().text)))
-        })?;
+        let number = form.number.ok_or_else(|| self.unsupported(name))?;
         to.extend([0, self.void.0, id.0, self.import.0, number]);
         let (mut at, mut is_forward) = (0, false);
         for &(field, word) in operands {
