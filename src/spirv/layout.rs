@@ -8,7 +8,7 @@ use hashbrown::{HashMap, HashSet};
 use indexmap::IndexMap;
 
 use super::Set;
-use super::opcodes::{self as op, Results, results};
+use super::opcodes::{self as op, Results};
 use super::words::{HEADER, Id, Instruction, Words, string_bytes};
 use crate::error::{Error, Result};
 
@@ -56,6 +56,11 @@ impl<'a> Layout<'a> {
     /// # Errors
     /// With the word: if a string has no end.
     pub fn new(words: Words<'a>) -> Result<Self> {
+        Self::of(words)
+    }
+
+    /// The same of words of which only the header is known to be right.
+    pub(crate) fn of(words: Words<'a>) -> Result<Self> {
         let mut layout = Self {
             words,
             ids: Ids::new(words),
@@ -68,9 +73,13 @@ impl<'a> Layout<'a> {
             extended: Vec::new(),
         };
         let mut open: Option<Function> = None;
-        for instruction in words.instructions() {
+        let mut next = HEADER;
+        while let Some((instruction, results)) = words.checked(next)? {
+            #[cfg(test)]
+            super::words::STEPS.set(super::words::STEPS.get() + 1);
+            next = instruction.end();
             let (at, opcode) = (instruction.at, instruction.opcode());
-            let result = match results(opcode) {
+            let result = match results {
                 Some(Results::None) => None,
                 Some(Results::Id) => Some(Id(instruction.words[1])),
                 Some(Results::TypedId) => Some(Id(instruction.words[2])),

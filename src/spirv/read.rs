@@ -13,7 +13,7 @@ use crate::error::{At, Error, Result};
 /// With the word: if the words are no module, or a debug instruction is too short to be one. What an instruction says
 /// may be wrong all the same: that is for [`validate`](super::validate()) to find.
 pub fn read(words: &[u32]) -> Result<Facts<'_>> {
-    let layout = Layout::new(Words::new(words)?)?;
+    let layout = Layout::of(Words::of(words)?)?;
     let mut at = Vec::new();
     for instruction in layout.extended() {
         let Some(&[set, _]) = instruction.operands().first_chunk() else {

@@ -56,6 +56,16 @@ impl<'a> Words<'a> {
     /// With the word: if the header is not one of a module; if the length of an instruction is 0, goes past the end,
     /// or leaves no room for its result.
     pub fn new(words: &'a [u32]) -> Result<Self> {
+        let words = Self::of(words)?;
+        let mut at = HEADER;
+        while let Some((instruction, _)) = words.checked(at)? {
+            at = instruction.end();
+        }
+        Ok(words)
+    }
+
+    /// Words with the header of a module; of what is behind nothing is known.
+    pub(crate) fn of(words: &'a [u32]) -> Result<Self> {
         match words.first() {
             Some(&MAGIC) => {}
             Some(&first) if first == MAGIC.swap_bytes() => {
@@ -66,25 +76,24 @@ impl<'a> Words<'a> {
         if words.len() < HEADER {
             return Err(Error::malformed("the words end inside of the header").at_word(words.len()));
         }
-        let mut at = HEADER;
-        while let Some(&first) = words.get(at) {
-            let (len, opcode) = ((first >> 16) as usize, first as u16);
-            let least = match results(opcode) {
-                Some(Results::TypedId) => 3,
-                Some(Results::Id) => 2,
-                Some(Results::None) | None => 1,
-            };
-            if len < least {
-                let what = format!("the instruction of opcode {opcode} has {len} words, and needs {least}");
-                return Err(Error::malformed(what).at_word(at));
-            }
-            if len > words.len() - at {
-                let what = format!("the words end inside of the instruction of opcode {opcode}");
-                return Err(Error::malformed(what).at_word(at));
-            }
-            at += len;
-        }
         Ok(Self(words))
+    }
+
+    /// The instruction at a word where one begins, and what it has before its operands, if that is known.
+    #[inline]
+    pub(crate) fn checked(self, at: usize) -> Result<Option<(Instruction<'a>, Option<Results>)>> {
+        let Some(&first) = self.0.get(at) else { return Ok(None) };
+        let (len, opcode) = ((first >> 16) as usize, first as u16);
+        let results = results(opcode);
+        let least = match results {
+            Some(Results::TypedId) => 3,
+            Some(Results::Id) => 2,
+            Some(Results::None) | None => 1,
+        };
+        match self.0.get(at..at + len) {
+            Some(words) if len >= least => Ok(Some((Instruction { at, words }, results))),
+            _ => Err(too_short(at, len, opcode, least)),
+        }
     }
 
     /// All words, the header among them.
@@ -117,6 +126,15 @@ impl<'a> Words<'a> {
         let len = (self.0[at] >> 16) as usize;
         Instruction { at, words: &self.0[at..at + len] }
     }
+}
+
+#[cold]
+fn too_short(at: usize, len: usize, opcode: u16, least: usize) -> Error {
+    let what = match len < least {
+        true => format!("the instruction of opcode {opcode} has {len} words, and needs {least}"),
+        false => format!("the words end inside of the instruction of opcode {opcode}"),
+    };
+    Error::malformed(what).at_word(at)
 }
 
 #[cfg(test)]

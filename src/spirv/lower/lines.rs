@@ -25,25 +25,12 @@ impl Texts {
 
     /// As much of it as is in the text of the file: a line, of which 0 is none, and a column of it; and what is wrong
     /// with the rest.
+    #[inline]
     pub fn fit(&self, module: &Module, line: SourceLine) -> (SourceLine, Option<String>) {
-        let lines = &self.0[line.file];
-        if lines.is_empty() || line.line == 0 {
-            return (line, None);
-        }
-        let text = || format!("the text of `{}`", module.string(module.files[line.file].name));
-        let SourceLine { line: number, column, .. } = line;
-        match lines.get(number as usize - 1) {
-            None => {
-                let what = format!("line {number} is not in {}, which has {}", text(), lines.len());
-                (SourceLine { line: 0, column: 0, ..line }, Some(what))
-            }
-            // A column behind the last byte is that of the end of the line.
-            Some(&bytes) if column as usize > bytes + 1 => {
-                let what =
-                    format!("column {column} is not in line {number} of {}, which has {bytes} bytes", text());
-                (SourceLine { column: 0, ..line }, Some(what))
-            }
-            Some(_) => (line, None),
+        // Most files have no text.
+        match self.0.get(line.file) {
+            Some(lines) if !lines.is_empty() && line.line != 0 => fit(module, lines, line),
+            _ => (line, None),
         }
     }
 
@@ -51,8 +38,27 @@ impl Texts {
     ///
     /// # Errors
     /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if it is not.
+    #[inline]
     pub fn check(&self, module: &Module, line: SourceLine) -> Result<()> {
         self.fit(module, line).1.map_or(Ok(()), |what| Err(Error::bad_argument(what)))
+    }
+}
+
+fn fit(module: &Module, lines: &[usize], line: SourceLine) -> (SourceLine, Option<String>) {
+    let text = || format!("the text of `{}`", module.string(module.files[line.file].name));
+    let SourceLine { line: number, column, .. } = line;
+    match lines.get(number as usize - 1) {
+        None => {
+            let what = format!("line {number} is not in {}, which has {}", text(), lines.len());
+            (SourceLine { line: 0, column: 0, ..line }, Some(what))
+        }
+        // A column behind the last byte is that of the end of the line.
+        Some(&bytes) if column as usize > bytes + 1 => {
+            let what =
+                format!("column {column} is not in line {number} of {}, which has {bytes} bytes", text());
+            (SourceLine { column: 0, ..line }, Some(what))
+        }
+        Some(_) => (line, None),
     }
 }
 
