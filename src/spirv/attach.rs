@@ -4,17 +4,15 @@ use core::ops::Range;
 
 use super::LeftOut;
 use super::binding::Binding;
-use super::layout::Layout;
-use super::lower::{Written, lower};
+use super::lower::lower;
 use super::mode::Mode;
-use super::opcodes as op;
 use super::read::{Facts, read};
-use super::words::{HEADER, Instruction};
+use super::words::Instruction;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Module;
 
 /// The word of the header that every id is less than.
-const BOUND: usize = 3;
+pub(super) const BOUND: usize = 3;
 
 /// A module with debug instructions, and which of its words are new.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,18 +68,7 @@ impl Attached {
 pub fn attach(words: &[u32], module: &Module, binding: &Binding, mode: &Mode) -> Result<Attached> {
     // What cannot be read is not added to.
     let facts = read(words)?;
-    let written = write(&facts, module, binding, mode)?;
-    Ok(splice(facts.layout(), &Sections::new(facts.layout()), written))
-}
-
-/// What is to be added to a module.
-pub(super) fn write(
-    facts: &Facts<'_>,
-    module: &Module,
-    binding: &Binding,
-    mode: &Mode,
-) -> Result<Written> {
-    can_be_added_to(facts, mode)?;
+    can_be_added_to(&facts, mode)?;
     lower(facts.layout(), module, binding, mode)
 }
 
@@ -103,75 +90,6 @@ fn can_be_added_to(facts: &Facts<'_>, mode: &Mode) -> Result<()> {
             Err(Error::new(ErrorKind::BadArgument(what)).at_word(fact.at))
         }
     }
-}
-
-/// The words before which new instructions of each section go.
-#[derive(Debug, Clone, Copy)]
-struct Sections {
-    extensions: usize,
-    imports: usize,
-    strings: usize,
-    /// Types, constants and global variables.
-    globals: usize,
-}
-
-impl Sections {
-    /// Goes through the sections before the functions.
-    fn new(layout: &Layout<'_>) -> Self {
-        let mut at = Self { extensions: HEADER, imports: HEADER, strings: HEADER, globals: HEADER };
-        for instruction in layout.words().between(HEADER..layout.globals_end()) {
-            let (end, opcode) = (instruction.at + instruction.words.len(), instruction.opcode());
-            // An OpLine before a function is of the function.
-            if !matches!(opcode, op::LINE | op::NO_LINE) {
-                at.globals = end;
-            }
-            match opcode {
-                op::CAPABILITY | op::EXTENSION => at.extensions = end,
-                op::EXT_INST_IMPORT => at.imports = end,
-                _ if op::is_before_names(opcode) => at.strings = end,
-                _ => {}
-            }
-        }
-        at.imports = at.imports.max(at.extensions);
-        at.strings = at.strings.max(at.imports);
-        at.globals = at.globals.max(at.strings);
-        at
-    }
-}
-
-/// One module of both.
-fn splice(layout: &Layout<'_>, sections: &Sections, mut written: Written) -> Attached {
-    let (words, globals_end) = (layout.words().all(), layout.globals_end());
-    let before = [
-        (sections.extensions, &written.extensions),
-        (sections.imports, &written.imports),
-        (sections.strings, &written.strings),
-        (sections.globals, &written.constants),
-        (sections.globals, &written.debug),
-    ];
-    let new = before.iter().map(|(_, new)| new.len()).sum::<usize>();
-    let mut all = Vec::with_capacity(globals_end + new + written.functions.len());
-    let (mut copied, mut added) = (0, Vec::<Range<usize>>::new());
-    for (at, new) in before.into_iter().filter(|(_, new)| !new.is_empty()) {
-        all.extend_from_slice(&words[copied..at]);
-        copied = at;
-        let start = all.len();
-        all.extend_from_slice(new);
-        match added.last_mut() {
-            Some(last) if last.end == start => last.end = all.len(),
-            _ => added.push(start..all.len()),
-        }
-    }
-    all.extend_from_slice(&words[copied..globals_end]);
-    let start = all.len();
-    all.extend_from_slice(&written.functions);
-    // Something is between these and those: an OpFunction.
-    for new in &mut written.added {
-        *new = start + new.start..start + new.end;
-    }
-    written.added.splice(0..0, added);
-    let bound = core::mem::replace(&mut all[BOUND], written.bound);
-    Attached { words: all, added: written.added, bound, left_out: written.left_out }
 }
 
 #[cfg(test)]

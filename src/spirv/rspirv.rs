@@ -4,14 +4,13 @@ use ::rspirv::binary::Assemble;
 use ::rspirv::dr::{self, Operand};
 use ::rspirv::spirv::Op;
 
-use super::attach::write;
+use super::attach::BOUND;
 use super::binding::Binding;
 use super::left_out::LeftOut;
 use super::mode::Mode;
 use super::opcodes as op;
-use super::read::read;
 use super::table::{Name, Set};
-use super::words::{Instruction, Instructions, string_bytes};
+use super::words::{Instruction, Instructions, Words, string_bytes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Module;
 
@@ -30,35 +29,39 @@ pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mo
         return Err(Error::bad_argument("the module has no header, and so no bound of ids"));
     }
     let words = to.assemble();
-    let facts = read(&words)?;
-    let layout = facts.layout();
-    if layout.words().instructions().count() != to.all_inst_iter().count() {
+    let from = Words::new(&words)?;
+    if from.instructions().count() != to.all_inst_iter().count() {
         return Err(Error::malformed("an instruction of the module has more than 65535 words"));
     }
-    let written = write(&facts, module, binding, mode)?;
-    let all =
-        |words| Instructions::new(words).map(|it| instruction(it, mode.set)).collect::<Result<Vec<_>>>();
-    let (extensions, imports) = (all(&written.extensions)?, all(&written.imports)?);
-    let (strings, mut globals) = (all(&written.strings)?, all(&written.constants)?);
-    globals.extend(all(&written.debug)?);
-    let mut places = Vec::with_capacity(written.added.len());
-    // The word of the module before which something new belongs is as far behind as there are new ones before it.
+    let attached = super::attach(&words, module, binding, mode)?;
+    // What is new, by the word of the module that it is before: as far behind as there are new ones before it.
+    let mut places = Vec::with_capacity(attached.added.len());
     let mut before = 0;
-    for new in written.added {
-        places.push((layout.globals_end() + new.start - before, all(&written.functions[new.clone()])?));
+    for new in &attached.added {
+        let all = Instructions::new(&attached.words[new.clone()]).map(|it| instruction(it, mode.set));
+        places.push((new.start - before, all.collect::<Result<Vec<_>>>()?));
         before += new.len();
     }
+    let function = from.instructions().find(|it| it.opcode() == op::FUNCTION);
+    let globals_end = function.map_or(words.len(), |it| it.at);
+    let of_functions = places.split_off(places.partition_point(|(at, _)| *at <= globals_end));
 
-    let mut there = layout.words().instructions().skip(to.global_inst_iter().count()).peekable();
-    to.header.iter_mut().for_each(|header| header.bound = written.bound);
-    to.extensions.extend(extensions);
-    to.ext_inst_imports.extend(imports);
-    to.debug_string_source.extend(strings);
+    let mut there = from.instructions().skip(to.global_inst_iter().count()).peekable();
+    to.header.iter_mut().for_each(|header| header.bound = attached.words[BOUND]);
+    let mut globals = Vec::new();
+    for new in places.into_iter().flat_map(|(_, new)| new) {
+        match new.class.opcode {
+            Op::Extension => to.extensions.push(new),
+            Op::ExtInstImport => to.ext_inst_imports.push(new),
+            Op::String => to.debug_string_source.push(new),
+            _ => globals.push(new),
+        }
+    }
     // An OpLine before a function is of the function.
     let is_line = |it: &dr::Instruction| matches!(it.class.opcode, Op::Line | Op::NoLine);
     let end = to.types_global_values.iter().rposition(|it| !is_line(it)).map_or(0, |last| last + 1);
     to.types_global_values.splice(end..end, globals);
-    let mut places = places.into_iter().peekable();
+    let mut places = of_functions.into_iter().peekable();
     for function in &mut to.functions {
         for _ in function.def.iter().chain(&function.parameters) {
             there.next();
@@ -83,7 +86,7 @@ pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mo
             there.next();
         }
     }
-    Ok(written.left_out)
+    Ok(attached.left_out)
 }
 
 /// An instruction that was written.

@@ -1,7 +1,8 @@
 //! What is said among the instructions of functions: scopes, lines, and what holds variables. Sections 4.7 and 4.8.
 
-use super::entities::{Entities, Scoped};
 use super::blocks::Blocks;
+use super::entities::{Entities, Scoped};
+use super::out::Out;
 use super::positions::{Placed, Places};
 use super::values::{Fitting, Saying, Spot};
 use super::writer::{Word, Writer};
@@ -18,29 +19,27 @@ use crate::spirv::words::{Id, Instruction};
 ///
 /// # Errors
 /// Naming the variable, and the id, if this cannot hold the variable there.
-pub(super) fn body(
-    writer: &mut Writer<'_>,
+pub(super) fn body<'a>(
+    writer: &mut Writer<'a>,
     module: &Module,
     binding: &Binding,
     places: &Places<'_>,
     entities: &Entities,
-) -> Result<()> {
-    let all = writer.layout.words().all();
-    let copied = writer.layout.globals_end();
+) -> Result<Out<'a>> {
+    let layout = writer.layout;
+    // Of most variables the `OpVariable` or the value is said, with an expression that is empty.
+    let has_room = !binding.held.is_empty() && writer.expressions.is_empty();
     // A line has four words, what holds a variable eight.
-    let words = Vec::with_capacity(all.len() - copied + 6 * binding.statements.len());
+    let out = Out::new(layout, &writer.out, has_room, 6 * binding.statements.len());
     let there = There::at_start(writer.mode);
-    let mut body = Body { writer, module, binding, places, entities, words, copied, there, fitting: None };
+    let mut body = Body { writer, module, binding, places, entities, out, there, fitting: None };
     let (mut blocks, mut placed) = (Blocks::default(), Vec::new());
-    let layout = body.writer.layout;
     for (index, function) in layout.functions().iter().enumerate() {
         blocks.find(layout, function);
         places.place(index, &blocks, &mut placed)?;
         body.function(index, function, &blocks, &placed)?;
     }
-    body.copy(all.len());
-    writer.out.functions = body.words;
-    Ok(())
+    Ok(body.out)
 }
 
 /// What the binding has said of a function so far.
@@ -74,10 +73,7 @@ struct Body<'b, 'w> {
     binding: &'b Binding,
     places: &'b Places<'b>,
     entities: &'b Entities,
-    /// The words of the functions.
-    words: Vec<u32>,
-    /// Up to where the module is copied there.
-    copied: usize,
+    out: Out<'w>,
     there: There,
     fitting: Option<Fitting>,
 }
@@ -104,8 +100,7 @@ impl Body<'_, '_> {
             loop {
                 let has_own_line = blocks.has_lines && self.lines(read..at);
                 read = at;
-                self.copy(at);
-                let start = self.words.len();
+                let start = self.out.copy(at);
                 if number == 0 && at == block.start as usize {
                     self.definition(bound, function.id)?;
                 }
@@ -118,9 +113,7 @@ impl Body<'_, '_> {
                     at == block.start as usize && !has_own_line,
                     Spot { function: function.at.clone(), at },
                 )?;
-                if self.words.len() > start {
-                    self.writer.out.added.push(start..self.words.len());
-                }
+                self.out.add(start);
                 match placed.first() {
                     Some(next) if next.at <= block.end => at = next.at as usize,
                     _ => break,
@@ -128,12 +121,6 @@ impl Body<'_, '_> {
             }
         }
         Ok(())
-    }
-
-    /// Copies the module up to a word.
-    fn copy(&mut self, at: usize) {
-        self.words.extend_from_slice(&self.writer.layout.words().all()[self.copied..at]);
-        self.copied = at;
     }
 
     /// Whether there are lines of others among these words of a block, which hold then.
@@ -204,7 +191,8 @@ impl Body<'_, '_> {
         let owners = &self.places.owners;
         let is_own = |scope: &ScopeId| *scope == own || owners[*scope] == owners[own];
         self.scope(Some(scope.filter(is_own).unwrap_or(own)))?;
-        let Self { writer, module, words, binding, fitting, .. } = self;
+        let Self { writer, module, out, binding, fitting, .. } = self;
+        let words = &mut out.words;
         let mut saying = Saying { writer, module, variable, debug, spot, words, fitting };
         say(&mut saying, &binding.held).map_err(|error| error.or_at(module.at_variable(variable, None)))
     }
@@ -254,14 +242,14 @@ impl Body<'_, '_> {
             if has_debug_lines {
                 return self.write(Name::NoLine, []);
             }
-            self.words.push(1 << 16 | u32::from(op::NO_LINE));
+            self.out.words.push(1 << 16 | u32::from(op::NO_LINE));
             return Ok(());
         };
         let all = if has_debug_lines { &self.entities.sources } else { &self.entities.paths };
         let missing = || Error::new(ErrorKind::UnknownId(file.to_string()));
         let source = all[file].ok_or_else(missing)?;
         if !has_debug_lines {
-            self.words.extend([4 << 16 | u32::from(op::LINE), source.0, line, column]);
+            self.out.words.extend([4 << 16 | u32::from(op::LINE), source.0, line, column]);
             return Ok(());
         }
         let [line, column] = [line, column].map(Word::Number);
@@ -270,6 +258,6 @@ impl Body<'_, '_> {
     }
 
     fn write<const N: usize>(&mut self, name: Name, operands: [Word; N]) -> Result<()> {
-        self.writer.all_in_body(&mut self.words, name, operands)
+        self.writer.all_in_body(&mut self.out.words, name, operands)
     }
 }

@@ -19,6 +19,13 @@ pub(super) struct Expressions {
     empty: Option<Id>,
 }
 
+impl Expressions {
+    /// Whether none was written.
+    pub fn is_empty(&self) -> bool {
+        self.empty.is_none() && self.expressions.is_empty()
+    }
+}
+
 impl Writer<'_> {
     /// The `DebugExpression` of these operations.
     pub fn expression(&mut self, operations: &[DebugOperation]) -> Result<Id> {

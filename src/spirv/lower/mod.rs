@@ -14,6 +14,7 @@ mod macros;
 mod metadata;
 mod names;
 mod order;
+mod out;
 mod pointers;
 mod positions;
 mod related;
@@ -29,31 +30,35 @@ mod vectors;
 mod widths;
 mod writer;
 
-use core::ops::Range;
-
 use writer::Writer;
 
 use super::LeftOut;
+use super::attach::Attached;
 use super::binding::Binding;
 use super::layout::Layout;
 use super::mode::Mode;
 use crate::error::Result;
 use crate::model::Module;
 
-/// The debug instructions of a module, all of them.
+/// The module with its debug instructions, all of them.
 ///
 /// # Errors
 /// As [`attach`](super::attach()).
-pub(super) fn lower(layout: &Layout<'_>, module: &Module, binding: &Binding, mode: &Mode) -> Result<Written> {
+pub(super) fn lower(
+    layout: &Layout<'_>,
+    module: &Module,
+    binding: &Binding,
+    mode: &Mode,
+) -> Result<Attached> {
     let texts = lines::Texts::new(module, mode);
     let places = positions::Places::new(layout, module, binding, &texts)?;
     let mut writer = Writer::new(layout, mode)?;
     let entities = entities::globals(&mut writer, module, binding, &texts)?;
-    body::body(&mut writer, module, binding, &places, &entities)?;
-    Ok(writer.finish())
+    let out = body::body(&mut writer, module, binding, &places, &entities)?;
+    Ok(out.finish(writer.finish()))
 }
 
-/// Debug instructions, by the section of the module that they belong to.
+/// What is before the functions, by the section of the module that it belongs to.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     /// `OpExtension`.
@@ -66,10 +71,6 @@ pub(super) struct Written {
     pub constants: Vec<u32>,
     /// Debug instructions before the functions.
     pub debug: Vec<u32>,
-    /// The functions of the module, with debug instructions among theirs.
-    pub functions: Vec<u32>,
-    /// The words of [`functions`](Self::functions) that are new: sorted, and none of them next to another.
-    pub added: Vec<Range<usize>>,
     /// What every id is less than.
     pub bound: u32,
     /// What is not said.
