@@ -69,13 +69,14 @@ impl Blocks {
     }
 
     /// The word of an instruction of a block, the one behind the label being 0, or why nothing can be before it.
+    #[inline]
     pub fn before(&self, block: &Block, instruction: u32) -> Result<u32, String> {
         let of_block = &self.instructions[block.number as usize + 1..];
         match of_block.get(instruction as usize) {
-            Some(&(at, is_merged)) if at < block.end => match is_merged {
-                true => Err("between a merge instruction and the branch there can be nothing".into()),
-                false => Ok(at.max(block.start)),
-            },
+            Some(&(at, false)) if at < block.end => Ok(at.max(block.start)),
+            Some(&(at, true)) if at < block.end => {
+                Err("between a merge instruction and the branch there can be nothing".into())
+            }
             _ => {
                 let count = of_block.iter().take_while(|(at, _)| *at < block.end).count();
                 Err(format!("the block has {count} instructions, and none of index {instruction}"))

@@ -202,16 +202,18 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
 
     /// Source, line and column; of what is in no line the primary file of its unit, and 0. What is not in the text of
     /// the file is listed.
+    #[inline(always)]
     pub fn place(
         &mut self,
         line: Option<SourceLine>,
         unit: UnitId,
         who: impl FnOnce(&Module) -> (At, String),
     ) -> [(Field, Word); 3] {
-        let nowhere = SourceLine { file: self.module.units[unit].file, line: 0, column: 0 };
-        let (SourceLine { file, line, column }, fault) = self.texts.fit(self.module, line.unwrap_or(nowhere));
+        let module = self.module;
+        let nowhere = || SourceLine { file: module.units[unit].file, line: 0, column: 0 };
+        let (SourceLine { file, line, column }, fault) = self.texts.fit(module, line.unwrap_or_else(nowhere));
         if let Some(fault) = fault {
-            let (at, what) = who(self.module);
+            let (at, what) = who(module);
             self.writer.leave_out(at, format!("{what}: {fault}, and is not said"));
         }
         [self.source(file), (Field::Line, line.into()), (Field::Column, column.into())]

@@ -247,7 +247,7 @@ struct Find<'f, 'a> {
     /// The position that was found last: often several things are said of one.
     same: Option<&'f Position>,
     /// The `OpLabel` that was found last, and its block.
-    block: Option<(Id, Block)>,
+    block: Option<(Id, &'f Block)>,
 }
 
 impl<'f> Find<'f, '_> {
@@ -307,7 +307,7 @@ impl<'f> Find<'f, '_> {
             Position::Before { block: label, instruction, .. } => {
                 let block = self.block(label)?;
                 let refused = |what| Error::bad_argument(format!("block {label}: {what}"));
-                self.blocks.before(&block, instruction).map_err(refused)?
+                self.blocks.before(block, instruction).map_err(refused)?
             }
             Position::After(id) => self.after(id)?,
         };
@@ -317,21 +317,26 @@ impl<'f> Find<'f, '_> {
     }
 
     /// A block of the function.
-    fn block(&mut self, id: Id) -> Result<Block> {
-        if let Some((last, block)) = self.block
-            && last == id
-        {
-            return Ok(block);
+    #[inline]
+    fn block(&mut self, id: Id) -> Result<&'f Block> {
+        match self.block {
+            Some((last, block)) if last == id => Ok(block),
+            _ => {
+                let block = self.find_block(id)?;
+                self.block = Some((id, block));
+                Ok(block)
+            }
         }
+    }
+
+    fn find_block(&self, id: Id) -> Result<&'f Block> {
         let defined = self.places.defined(id)?;
         if defined.opcode() != op::LABEL {
             return Err(wrong(defined, "OpLabel"));
         }
-        let block = *self.blocks.around(defined.at).ok_or_else(|| {
+        self.blocks.around(defined.at).ok_or_else(|| {
             Error::bad_argument(format!("{id} is no block of function {}", self.function.id))
-        })?;
-        self.block = Some((id, block));
-        Ok(block)
+        })
     }
 
     /// The word behind what defines an id.
