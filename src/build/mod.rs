@@ -113,6 +113,7 @@ impl Builder {
             scopes: Default::default(),
             functions: Default::default(),
             variables: Default::default(),
+            listed: Vec::new(),
             procedures: Default::default(),
             calls: Default::default(),
             imports: Default::default(),

@@ -176,6 +176,9 @@ impl Builder {
             always: None,
             live: 0..0,
         });
+        if kind == VariableKind::Parameter || matches!(self.module.scopes[scope].kind, ScopeKind::Type(_)) {
+            self.module.listed.push(id);
+        }
         Ok(self.variable_builder(id, scope, unit, bits))
     }
 

@@ -77,6 +77,8 @@ pub struct Module {
     pub(crate) scopes: PrimaryMap<ScopeId, Scope>,
     pub(crate) functions: PrimaryMap<FunctionId, Function>,
     pub(crate) variables: PrimaryMap<VariableId, Variable>,
+    /// Parameters and static members, in order: what is in a list of its function or type.
+    pub(crate) listed: Vec<VariableId>,
     pub(crate) procedures: PrimaryMap<ProcedureId, Procedure>,
     pub(crate) calls: PrimaryMap<CallId, Call>,
     pub(crate) imports: PrimaryMap<ImportId, Import>,

@@ -30,6 +30,8 @@ impl PartialEq for Module {
             scopes,
             functions,
             variables,
+            // Of the variables.
+            listed: _,
             procedures,
             locs,
             lanes,

@@ -43,7 +43,7 @@ impl<'a> Out<'a> {
             from,
             copied: 0,
             words: Vec::with_capacity(from.len() + new),
-            added: Vec::with_capacity(in_functions / 16),
+            added: Vec::with_capacity(in_functions / 12),
             constants: (0, written.constants.len()),
             debug: (0, written.debug.len()),
             room: if has_room { EMPTY_EXPRESSION } else { 0 },

@@ -123,7 +123,8 @@ impl Related {
     fn find_variables(&mut self, module: &Module) {
         let mut counts: SecondaryMap<ScopeId, u32> = SecondaryMap::new();
         let mut parameters = Vec::new();
-        for (id, variable) in &module.variables {
+        for &id in &module.listed {
+            let variable = &module.variables[id];
             if variable.kind == VariableKind::Parameter {
                 counts[variable.scope] += 1;
                 self.numbers[id] = counts[variable.scope];
