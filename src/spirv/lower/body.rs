@@ -40,7 +40,7 @@ pub(super) fn body<'a>(
     let (mut blocks, mut placed) = (Blocks::default(), Vec::new());
     for (index, function) in layout.functions().iter().enumerate() {
         blocks.find(layout, function);
-        places.place(index, &blocks, &mut placed)?;
+        places.place(index, &blocks, entities, &mut placed)?;
         body.function(index, function, &blocks, &placed)?;
     }
     Ok(body.out)
@@ -191,13 +191,13 @@ impl Body<'_, '_> {
         say: impl FnOnce(&mut Saying<'_, '_>, &[crate::spirv::held::Held]) -> Result<()>,
     ) -> Result<()> {
         let Some(debug) = self.entities.variable(self.module, variable) else { return Ok(()) };
-        let own = self.module.variable(variable).scope;
+        let (own, ty) = self.entities.of_variable(self.module, variable);
         let owners = &self.places.owners;
         let is_own = |scope: &ScopeId| *scope == own || owners[*scope] == owners[own];
         self.scope(Some(scope.filter(is_own).unwrap_or(own)))?;
         let Self { writer, module, out, binding, fitting, .. } = self;
         let words = &mut out.words;
-        let mut saying = Saying { writer, module, variable, debug, spot, words, fitting };
+        let mut saying = Saying { writer, module, variable, ty, debug, spot, words, fitting };
         say(&mut saying, &binding.held).map_err(|error| error.or_at(module.at_variable(variable, None)))
     }
 

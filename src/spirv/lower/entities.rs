@@ -25,6 +25,8 @@ pub(super) struct Entities {
     /// Functions, blocks and inlined calls.
     pub scopes: SecondaryMap<ScopeId, Option<Scoped>>,
     variables: SecondaryMap<VariableId, Slot>,
+    /// The scopes and types of variables: little to go through, where functions are.
+    of_variables: SecondaryMap<VariableId, Option<(ScopeId, TypeId)>>,
     /// `DebugSource`.
     pub sources: SecondaryMap<FileId, Option<Id>>,
     /// `OpString` of the path, for `OpLine`.
@@ -40,8 +42,17 @@ impl Entities {
     /// The `DebugLocalVariable`; of a variable that is in no function the `DebugGlobalVariable`, of a static member
     /// the `DebugTypeMember`. An inlined instance has its origin's.
     pub fn variable(&self, module: &Module, id: VariableId) -> Option<Id> {
-        let slot = &self.variables[origin(module, id)];
+        let own = &self.variables[id];
+        let slot = if own.state == State::Done { own } else { &self.variables[origin(module, id)] };
         slot.id.filter(|_| slot.state == State::Done)
+    }
+
+    /// The scope and the type of a variable.
+    pub fn of_variable(&self, module: &Module, id: VariableId) -> (ScopeId, TypeId) {
+        self.of_variables[id].unwrap_or_else(|| {
+            let variable = module.variable(id);
+            (variable.scope, variable.ty)
+        })
     }
 }
 
@@ -128,6 +139,7 @@ pub(super) struct Globals<'g, 'w, 'm> {
     pub shared: HashMap<Operands, Id>,
     /// Composite types whose members come later, with the ids that these will have.
     pub composites: VecDeque<(TypeId, Vec<Id>)>,
+    pub of_variables: SecondaryMap<VariableId, Option<(ScopeId, TypeId)>>,
     /// Variables of which there can be more to say than their instruction does.
     pub others: Vec<VariableId>,
     pub steps: Vec<Step>,
@@ -164,6 +176,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
             variables: for_all(&module.variables),
             shared: HashMap::new(),
             composites: VecDeque::new(),
+            of_variables: for_all(&module.variables),
             others: Vec::new(),
             steps: Vec::new(),
             open: 0,
@@ -177,8 +190,8 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         for (function, slot) in self.functions.iter_mut() {
             slot.id = slot.id.filter(|_| self.related.has_body(function));
         }
-        let Self { functions, variables, sources, paths, .. } = self;
-        Entities { functions, scopes, variables, sources, paths }
+        let Self { functions, variables, of_variables, sources, paths, .. } = self;
+        Entities { functions, scopes, variables, of_variables, sources, paths }
     }
 
     /// The string of a name; an empty one for none.

@@ -5,6 +5,7 @@ use core::ops::Range;
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 
 use super::blocks::{Block, Blocks};
+use super::entities::Entities;
 use super::lines::Texts;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, ScopeId, ScopeKind};
@@ -139,11 +140,18 @@ impl<'a> Places<'a> {
     /// # Errors
     /// Naming variable or function, and the id: if a position is none where a debug instruction can be, or of another
     /// function than that of which something is said.
-    pub fn place(&self, function: usize, blocks: &Blocks, placed: &mut Vec<Placed>) -> Result<()> {
+    pub fn place(
+        &self,
+        function: usize,
+        blocks: &Blocks,
+        entities: &Entities,
+        placed: &mut Vec<Placed>,
+    ) -> Result<()> {
         placed.clear();
         let start = function.checked_sub(1).map_or(0, |before| self.ends[before]);
         let mut find = Find {
             places: self,
+            entities,
             function: &self.layout.functions()[function],
             blocks,
             placed,
@@ -239,6 +247,7 @@ impl<'a> Places<'a> {
 /// Finds the places of what is said of one function.
 struct Find<'f, 'a> {
     places: &'f Places<'a>,
+    entities: &'f Entities,
     function: &'f Function,
     blocks: &'f Blocks,
     placed: &'f mut Vec<Placed>,
@@ -272,7 +281,7 @@ impl<'f> Find<'f, '_> {
                     let what = format!("the variable is {id} wherever its function is");
                     return Err(Error::bad_argument(what));
                 }
-                let scope = self.places.module.variable(variable).scope;
+                let (scope, _) = self.entities.of_variable(self.places.module, variable);
                 self.is_own(scope, "the variable is not one of a function")?;
             }
         }

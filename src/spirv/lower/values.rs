@@ -31,6 +31,8 @@ pub(super) struct Saying<'a, 'w> {
     pub writer: &'a mut Writer<'w>,
     pub module: &'a Module,
     pub variable: VariableId,
+    /// Its type.
+    pub ty: TypeId,
     /// Its `DebugLocalVariable`.
     pub debug: Id,
     pub spot: &'a Spot,
@@ -67,7 +69,7 @@ impl<'w> Saying<'_, 'w> {
             return Err(wrong(defined, "OpVariable or parameter that is a pointer"));
         }
         if is_variable && held.is_whole() {
-            let types = Fitting { variable: self.module.variable(self.variable).ty, pointer: ty };
+            let types = Fitting { variable: self.ty, pointer: ty };
             if *self.fitting != Some(types) {
                 self.fits(held, &[], layout.pointee(ty))?;
                 *self.fitting = Some(types);
@@ -209,7 +211,7 @@ impl<'w> Saying<'_, 'w> {
     /// Whether the bits are those of the variable, and as many as the value has.
     fn fits(&self, held: &Held, operations: &[DebugOperation], ty: Option<Id>) -> Result<()> {
         let id = held.id();
-        let variable = self.module.ty(self.module.variable(self.variable).ty);
+        let variable = self.module.ty(self.ty);
         let piece = piece(operations)?;
         if let Some((offset, size)) = piece {
             let needs = u64::from(offset) + u64::from(size);

@@ -53,6 +53,7 @@ impl Globals<'_, '_, '_> {
         // A local variable has twelve words, a parameter one more.
         self.writer.out.debug.reserve(13 * module.variables.len());
         for (id, variable) in &module.variables {
+            self.of_variables[id] = Some((variable.scope, variable.ty));
             if !self.is_plain(id, variable) {
                 self.others.push(id);
                 if self.is_said(id) {
