@@ -223,13 +223,19 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         who: impl FnOnce(&Module) -> (At, String),
     ) -> [(Field, Word); 3] {
         let module = self.module;
-        let nowhere = || SourceLine { file: module.units[unit].file, line: 0, column: 0 };
-        let (SourceLine { file, line, column }, fault) = self.texts.fit(module, line.unwrap_or_else(nowhere));
-        if let Some(fault) = fault {
-            let (at, what) = who(module);
-            self.writer.leave_out(at, format!("{what}: {fault}, and is not said"));
+        let (file, mut number, mut column) = match line {
+            Some(SourceLine { file, line, column }) => (file, line, column),
+            None => (module.units[unit].file, 0, 0),
+        };
+        if self.texts.has(file) {
+            let (line, fault) = self.texts.fit(module, SourceLine { file, line: number, column });
+            (number, column) = (line.line, line.column);
+            if let Some(fault) = fault {
+                let (at, what) = who(module);
+                self.writer.leave_out(at, format!("{what}: {fault}, and is not said"));
+            }
         }
-        [self.source(file), (Field::Line, line.into()), (Field::Column, column.into())]
+        [self.source(file), (Field::Line, number.into()), (Field::Column, column.into())]
     }
 
     pub fn source(&self, file: FileId) -> (Field, Word) {

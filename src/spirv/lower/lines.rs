@@ -23,14 +23,18 @@ impl Texts {
         texts
     }
 
+    /// Whether the text of a file is said. That of most is not.
+    #[inline]
+    pub fn has(&self, file: FileId) -> bool {
+        self.0.get(file).is_some_and(|lines| !lines.is_empty())
+    }
+
     /// As much of it as is in the text of the file: a line, of which 0 is none, and a column of it; and what is wrong
     /// with the rest.
-    #[inline]
     pub fn fit(&self, module: &Module, line: SourceLine) -> (SourceLine, Option<String>) {
-        // Most files have no text.
-        match self.0.get(line.file) {
-            Some(lines) if !lines.is_empty() && line.line != 0 => fit(module, lines, line),
-            _ => (line, None),
+        match self.has(line.file) && line.line != 0 {
+            true => fit(module, &self.0[line.file], line),
+            false => (line, None),
         }
     }
 
@@ -38,7 +42,6 @@ impl Texts {
     ///
     /// # Errors
     /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if it is not.
-    #[inline]
     pub fn check(&self, module: &Module, line: SourceLine) -> Result<()> {
         self.fit(module, line).1.map_or(Ok(()), |what| Err(Error::bad_argument(what)))
     }

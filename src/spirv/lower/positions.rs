@@ -265,7 +265,9 @@ impl<'f> Find<'f, '_> {
             Statement::Scope(None) | Statement::Line(None) => {}
             Statement::Line(Some(line)) => {
                 has(&self.places.module.files, line.file)?;
-                self.places.texts.check(self.places.module, line)?;
+                if self.places.texts.has(line.file) {
+                    self.places.texts.check(self.places.module, line)?;
+                }
             }
             Statement::Scope(Some(scope)) => {
                 has(&self.places.module.scopes, scope)?;
