@@ -30,20 +30,21 @@ impl Teller<'_, '_> {
             self.yes(&mut all, function.member.is_explicit, "explicit");
         }
         // Of nothing that has a line it can be said.
-        let body = line.filter(|_| !function.is_declaration);
+        let is_declaration = self.is_only_declared(id);
+        let body = line.filter(|_| !is_declaration);
         let body = body.map(|line| SourceLine { line: function.body_line, column: 0, ..line });
         let body_line = body.map_or(0, |body| self.in_text(body).line);
         if body_line != 0 {
             all.push(("line of the body".into(), shape!(self.shapes; u64::from(body_line))));
         }
-        if let Some(code) = self.binding.function_id(id) {
+        if let Some(code) = self.binding.function_id(id).filter(|_| !is_declaration) {
             all.push(("code".into(), shape!(self.shapes; u64::from(code.0))));
         }
         if let Some(of) = function.specification {
             let scope = self.scope(module.function(of).scope);
             all.push(("declaration".into(), scope));
         }
-        if !function.is_declaration {
+        if !function.is_declaration || self.is_method(id) {
             let templates = function.templates.clone();
             self.templates(&templates, &mut all);
         }
