@@ -164,7 +164,9 @@ type Say = fn(&mut Case, FunctionId);
 /// What a declaration can have.
 const OF_DECLARATIONS: &[(&str, Say)] = &[
     ("nothing", |_, _| {}),
-    ("code", |case, f| drop(case.binding.function(f, MAIN))),
+    ("code", |case, f| {
+        case.binding.function(f, MAIN);
+    }),
     ("a parameter of a template", |case, f| {
         let int = case.int();
         let mut f = case.m.describe_function(f).unwrap();
@@ -174,8 +176,12 @@ const OF_DECLARATIONS: &[(&str, Say)] = &[
 
 /// What is in one that is said as a function.
 const IN_FUNCTIONS: &[(&str, Say)] = &[
-    ("a block", |case, f| drop(case.m.block(f, &[]).unwrap())),
-    ("a namespace", |case, f| drop(case.m.namespace(f, "inner").unwrap())),
+    ("a block", |case, f| {
+        case.m.block(f, &[]).unwrap();
+    }),
+    ("a namespace", |case, f| {
+        case.m.namespace(f, "inner").unwrap();
+    }),
     ("an inlined call", |case, f| {
         let (callee, line) = (case.function("callee"), case.line(4, 0));
         case.m.inlined(f, callee, &[], line).unwrap();
