@@ -245,7 +245,8 @@ impl Held {
 
     /// Whether it is said by some bits of what was computed.
     pub(crate) fn has_bit_piece(&self) -> bool {
-        self.taken_bits().is_some() || self.steps().iter().any(|step| matches!(step, DebugOperation::BitPiece { .. }))
+        self.taken_bits().is_some()
+            || self.steps().iter().any(|step| matches!(step, DebugOperation::BitPiece { .. }))
     }
 
     /// The bits that are taken of what the id holds: the first, and how many.

@@ -1,9 +1,10 @@
 //! Functions and declarations, section 4.6; variables, sections 4.5 and 4.8.
 
-use eitri::model::{Accessibility, Language, MemorySpace, SourceLine};
-use eitri::spirv::{Mode, Name, Set};
+use eitri::build::Template;
+use eitri::model::{Accessibility, CompositeKind, FunctionId, Language, MemorySpace, SourceLine};
+use eitri::spirv::{Mode, Name, Set, check};
 
-use crate::said::{Case, MAIN, TABLE};
+use crate::said::{Case, Described, MAIN, TABLE};
 
 #[test]
 fn functions() {
@@ -156,4 +157,85 @@ fn variables_of_functions_outside_of_them() {
         .has(r#"GlobalVariable "tile" int </src/a.cl> 4 13 f "" %table FlagIsLocal|FlagIsDefinition"#)
         .has(r#"LocalVariable "x" int </src/a.cl> 5 13 f None"#)
         .lacks(&["unit `a.cl`, function `f`, variable `tile`: the memory that it is in"]);
+}
+
+type Say = fn(&mut Case, FunctionId);
+
+/// What a declaration can have.
+const OF_DECLARATIONS: &[(&str, Say)] = &[
+    ("nothing", |_, _| {}),
+    ("code", |case, f| {
+        case.binding.function(f, MAIN);
+    }),
+    ("a parameter of a template", |case, f| {
+        let int = case.int();
+        let mut f = case.m.describe_function(f).unwrap();
+        f.template(Template::ty("T", Some(int))).unwrap();
+    }),
+];
+
+/// What is in one that is said as a function.
+const IN_FUNCTIONS: &[(&str, Say)] = &[
+    ("a block", |case, f| {
+        case.m.block(f, &[]).unwrap();
+    }),
+    ("a namespace", |case, f| {
+        case.m.namespace(f, "inner").unwrap();
+    }),
+    ("an inlined call", |case, f| {
+        let (callee, line) = (case.function("callee"), case.line(4, 0));
+        case.m.inlined(f, callee, &[], line).unwrap();
+    }),
+];
+
+/// What is only declared is compared as what it is said as: as a declaration, or in the set that has it as a member, as
+/// a function. What one has and another has not is a difference, unless it is listed.
+#[test]
+fn what_declarations_have() {
+    let makers: [fn(&mut Case) -> FunctionId; 4] = [
+        |case| {
+            let class = case.m.class(case.unit, Some("C"), 4).unwrap();
+            case.m.function_declaration(class, "f").unwrap().id()
+        },
+        |case| case.m.function_declaration(case.unit, "f").unwrap().id(),
+        |case| {
+            let class = case.m.incomplete(case.unit, CompositeKind::Class, "C").unwrap();
+            case.m.function_declaration(class, "f").unwrap().id()
+        },
+        |case| {
+            let class = case.m.class(case.unit, Some("C"), 4).unwrap();
+            let f = case.m.function_declaration(class, "f").unwrap().id();
+            case.m.function_definition(case.unit, f).unwrap();
+            f
+        },
+    ];
+    for set in Set::ALL {
+        let mode = Mode::exact(set);
+        for (kind, make) in makers.into_iter().enumerate() {
+            let describe = |say: Say| {
+                let mut case = Case::new();
+                let (f, at) = (make(&mut case), case.line(3, 1));
+                case.m.describe_function(f).unwrap().declared_at(at).body_line(4);
+                case.int();
+                say(&mut case, f);
+                case.finish()
+            };
+            let is_clean = |Described { module, binding }: &Described, words: &[u32]| {
+                check(module, binding, &mode, &[], words).unwrap().is_clean()
+            };
+            let bare = describe(|_, _| {});
+            let words = bare.said(&mode).words;
+            let is_function = kind == 0 && set == Set::OpenCl;
+            let in_functions = if is_function { IN_FUNCTIONS } else { &[] };
+            for &(name, say) in OF_DECLARATIONS.iter().chain(in_functions) {
+                let described = describe(say);
+                let with = described.said(&mode).words;
+                assert_eq!(is_function && name != "nothing", with != words, "{name}, {kind}, {set:?}");
+                if with != words {
+                    assert!(!is_clean(&bare, &with), "{name} is not found");
+                    assert!(!is_clean(&described, &words), "{name} is not missed");
+                }
+            }
+        }
+    }
 }

@@ -4,7 +4,7 @@ use eitri::build::DataMember;
 use eitri::model::SourceLine;
 use eitri::spirv::{Discriminators, Mode, Position, Set};
 
-use crate::said::{Case, Described, ENTRY, KERNEL, MAIN};
+use crate::said::{Case, Described, ENTRY, KERNEL, MAIN, SUM};
 
 /// Two lines of three bytes, and one of none behind the last end of a line.
 const TEXT: &str = "one\ntwo\n";
@@ -38,7 +38,9 @@ fn what_is_not_in_the_text_is_listed() {
     m.variable(f, "gone", int).unwrap().declared_at(line(70, 2));
     let block = m.block(f, &[0..0x20]).unwrap();
     m.begins(block, line(5, 1)).unwrap();
-    m.inlined(f, g, &[0x20..0x30], line(6, 0)).unwrap();
+    let call = m.inlined(f, g, &[0x20..0x30], line(6, 0)).unwrap();
+    m.describe_function(f).unwrap().external().kernel();
+    case.binding.function(f, MAIN).scope(Position::after(SUM), call);
     let described = case.finish();
     for mode in [Mode::exact(Set::OpenCl), Mode::exact(Set::Shader), Mode::translator()] {
         let said = described.said(&mode);
@@ -138,6 +140,7 @@ fn a_line_that_is_bound_is_in_the_text() {
 fn lines_of_the_module_are_not_judged() {
     let mut case = with_text(TEXT);
     let f = case.function("f");
+    case.m.describe_function(f).unwrap().external().kernel();
     case.binding.function(f, MAIN);
     let described = case.finish();
     let mode = Mode::exact(Set::OpenCl);
@@ -166,7 +169,9 @@ fn a_block_without_a_line_is_of_the_file_of_its_function() {
     case.m.block(nowhere, &[0..0x20]).unwrap();
     // A call in the block is in the file that the block is of.
     let call = SourceLine { file: header, line: 6, column: 0 };
-    case.m.inlined(inner, nowhere, &[0..0x10], call).unwrap();
+    let call = case.m.inlined(inner, nowhere, &[0..0x10], call).unwrap();
+    case.m.describe_function(declared).unwrap().external().kernel();
+    case.binding.function(declared, MAIN).scope(Position::start(MAIN, ENTRY), call);
     let described = case.finish();
     for set in Set::ALL {
         let mode = Mode::exact(set);

@@ -29,21 +29,23 @@ impl Teller<'_, '_> {
         if declared.is_none() {
             self.yes(&mut all, function.member.is_explicit, "explicit");
         }
-        // Of nothing that has a line it can be said.
-        let body = line.filter(|_| !function.is_declaration);
+        // Of what is said as a declaration nothing else can be said.
+        let is_function = !function.is_declaration || self.is_method(id);
+        // It is in the file of the line.
+        let body = line.filter(|_| is_function);
         let body = body.map(|line| SourceLine { line: function.body_line, column: 0, ..line });
         let body_line = body.map_or(0, |body| self.in_text(body).line);
         if body_line != 0 {
             all.push(("line of the body".into(), shape!(self.shapes; u64::from(body_line))));
         }
-        if let Some(code) = self.binding.function_id(id) {
+        if let Some(code) = self.binding.function_id(id).filter(|_| is_function) {
             all.push(("code".into(), shape!(self.shapes; u64::from(code.0))));
         }
         if let Some(of) = function.specification {
             let scope = self.scope(module.function(of).scope);
             all.push(("declaration".into(), scope));
         }
-        if !function.is_declaration {
+        if is_function {
             let templates = function.templates.clone();
             self.templates(&templates, &mut all);
         }

@@ -81,7 +81,7 @@ impl Teller<'_, '_> {
         let name = self.module.string(function.name).to_owned();
         let linkage = linkage.map_or("", |linkage| self.module.string(linkage)).to_owned();
         let linkage = if linkage == name { String::new() } else { linkage };
-        let kind = if function.is_declaration { "declaration" } else { "function" };
+        let kind = if self.is_only_declared(id) { "declaration" } else { "function" };
         shape!(self.shapes; parent, kind, name, linkage)
     }
 
@@ -166,13 +166,26 @@ impl Teller<'_, '_> {
 
     /// A function that a scope is the body of, but is only declared, so that what is in it is not said.
     pub(super) fn is_declared(&self, id: ScopeId) -> bool {
-        let Some(function) = self.module.function_of(id) else { return false };
-        let data = self.module.function(function);
-        let parent = self.module.scope(data.scope).parent;
-        let is_method =
-            parent.is_some_and(|parent| matches!(self.module.scope(parent).kind, ScopeKind::Type(_)));
-        // Of `OpenCL.DebugInfo.100`, one that only its type has is said as a function, with its parameters.
-        let is_said = self.mode.set == Set::OpenCl && is_method && !self.defined.contains(&function);
-        data.is_declaration && !is_said
+        self.module.function_of(id).is_some_and(|function| {
+            self.module.function(function).is_declaration && !self.is_method(function)
+        })
+    }
+
+    /// Whether a function is known as a declaration. What is said as a function is one for who reads, if it has code or
+    /// blocks: not all who write say which of them are definitions.
+    pub(super) fn is_only_declared(&self, id: FunctionId) -> bool {
+        let is_function = self.is_method(id) && self.with_body.contains(&id);
+        self.module.function(id).is_declaration && !is_function
+    }
+
+    /// Whether it is a declaration that only its type has, which `OpenCL.DebugInfo.100` says as a function, with its
+    /// parameters: types have those as members.
+    pub(super) fn is_method(&self, id: FunctionId) -> bool {
+        let parent = self.module.scope(self.module.function(id).scope).parent;
+        let is_in_type = parent.is_some_and(|parent| match self.module.scope(parent).kind {
+            ScopeKind::Type(ty) => !self.module.ty(ty).is_declaration(),
+            _ => false,
+        });
+        self.mode.set == Set::OpenCl && is_in_type && !self.defined.contains(&id)
     }
 }

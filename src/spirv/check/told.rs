@@ -63,6 +63,8 @@ pub(super) struct Teller<'m, 's> {
     pub entry_points: HashSet<Id>,
     /// Declarations of functions that are defined elsewhere.
     pub defined: HashSet<FunctionId>,
+    /// Functions that have code, blocks or inlined calls.
+    pub with_body: HashSet<FunctionId>,
     pub told: Told,
     /// What was said that is said once.
     once: HashSet<(Shape, Vec<(String, Shape)>)>,
@@ -114,6 +116,16 @@ impl<'m, 's> Teller<'m, 's> {
         let globals = layout.words().between(HEADER..layout.globals_end());
         let points = globals.filter(|it| it.opcode() == op::ENTRY_POINT);
         let entry_points = points.filter_map(|point| point.operands().get(1).map(|&id| Id(id))).collect();
+        let has_code = |id: &FunctionId| binding.function_id(*id).is_some();
+        let is_block = |kind: &ScopeKind| {
+            matches!(kind, ScopeKind::Block | ScopeKind::Inlined { .. } | ScopeKind::Namespace { .. })
+        };
+        let blocks = module.scopes().filter(|(_, scope)| is_block(&scope.kind));
+        let with_blocks = blocks.filter_map(|(_, scope)| match module.scope(scope.parent?).kind {
+            ScopeKind::Function(function) => Some(function),
+            _ => None,
+        });
+        let with_body = module.functions.keys().filter(has_code).chain(with_blocks).collect();
         Self {
             module,
             binding,
@@ -130,6 +142,7 @@ impl<'m, 's> Teller<'m, 's> {
             in_code: binding.statements().iter().filter_map(|(_, statement)| statement.variable()).collect(),
             entry_points,
             defined: module.functions().filter_map(|(_, function)| function.specification).collect(),
+            with_body,
             told: Told::default(),
             once: HashSet::new(),
         }
@@ -217,7 +230,8 @@ impl<'m, 's> Teller<'m, 's> {
             let has_code = functions().any(|function| !self.module.function(function).is_declaration);
             self.yes(&mut all, unit.is_optimized && has_code, "optimized");
             let is_point = |function: FunctionId| {
-                self.binding.function_id(function).is_some_and(|code| self.entry_points.contains(&code))
+                let code = self.binding.function_id(function).filter(|_| !self.is_only_declared(function));
+                code.is_some_and(|code| self.entry_points.contains(&code))
             };
             if self.mode.set.is_shader() && functions().any(is_point) {
                 for (name, text) in [("producer", unit.producer), ("command line", unit.command_line)] {

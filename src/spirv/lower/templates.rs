@@ -88,9 +88,8 @@ impl Globals<'_, '_, '_> {
         if all.is_empty() {
             return Ok(());
         }
-        let all = self.room(&all, 6, 1, |_| {
-            (instance.at.clone(), format!("{}template parameters", instance.called))
-        });
+        let all = self
+            .room(&all, 6, 1, |_| (instance.at.clone(), format!("{}template parameters", instance.called)));
         let mut operands = vec![(Field::Target, self.id(item)?.into())];
         operands.extend(all.iter().map(|&id| (Field::Parameter, id.into())));
         self.writer.instruction(Name::TypeTemplate, &operands)?;

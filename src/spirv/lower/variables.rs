@@ -133,8 +133,8 @@ impl Globals<'_, '_, '_> {
         let place = self.place_of_variable(id)?;
         let result = self.id(Item::Variable(id))?;
         let function = self.related.function_of(variable.scope);
-        let is_object = function
-            .is_some_and(|function| self.module.functions[function].object_pointer == Some(id));
+        let is_object =
+            function.is_some_and(|function| self.module.functions[function].object_pointer == Some(id));
         let flags = if variable.is_artificial { flags::ARTIFICIAL } else { 0 }
             | if is_object { flags::OBJECT_POINTER } else { 0 };
         let [name, ty, source, line, column, scope] = place.map(|(_, word)| word);

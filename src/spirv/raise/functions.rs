@@ -245,8 +245,8 @@ impl<'a> Raiser<'_, 'a> {
                 self.list(fact, "its name, or who may call it, is described as its declaration says it");
             }
         }
-        if (line.is_none() || is_declaration) && body_line != 0 {
-            self.list(fact, "the line of its body is not described: it has none, or no line itself");
+        if line.is_none() && body_line != 0 {
+            self.list(fact, "the line of its body is not described: it has no line itself");
         }
         flags.take(flags::PROTOTYPED);
         self.optimized(&mut flags, unit);

@@ -61,6 +61,7 @@ pub struct Raised {
 /// | a vector whose length is an id | a vector, if the number is known |
 /// | an enumeration without an underlying type | one of unsigned numbers of its size |
 /// | a parameter of a function's type that no variable is for | a parameter without a name |
+/// | a function that is not said to be defined, and has code or blocks | a function that is defined |
 /// | several discriminators of a block | a block in it for each |
 /// | a discriminator that only inlined calls are in | the calls' discriminator |
 /// | a static member of a type that is a `DebugInfoNone` | one of a type of which nothing is known |
