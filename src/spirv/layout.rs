@@ -134,6 +134,7 @@ impl<'a> Layout<'a> {
     }
 
     /// The instruction that defines the id; the first, if there are several.
+    #[inline]
     pub fn definition(&self, id: Id) -> Option<Instruction<'a>> {
         self.ids.get(id).map(|at| self.words.at(at))
     }
@@ -279,6 +280,7 @@ impl Ids {
         is_new
     }
 
+    #[inline]
     fn get(&self, id: Id) -> Option<usize> {
         match self.near.get(id.0 as usize) {
             // No instruction begins at word 0.

@@ -122,6 +122,7 @@ impl<'a> Words<'a> {
     }
 
     /// The instruction at a word where one begins.
+    #[inline]
     pub(crate) fn at(self, at: usize) -> Instruction<'a> {
         let len = (self.0[at] >> 16) as usize;
         Instruction { at, words: &self.0[at..at + len] }

@@ -108,7 +108,8 @@ impl Body<'_, '_> {
                 if number == 0 && at == block.start as usize {
                     self.definition(bound, function.id)?;
                 }
-                let (here, rest) = placed.split_at(placed.iter().take_while(|it| it.at as usize <= at).count());
+                let (here, rest) =
+                    placed.split_at(placed.iter().take_while(|it| it.at as usize <= at).count());
                 placed = rest;
                 self.group(
                     here,

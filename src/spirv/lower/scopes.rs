@@ -60,16 +60,19 @@ impl Globals<'_, '_, '_> {
     }
 
     /// The lexical scope that something is in. Where that is not written yet, a wider one, which is said.
+    #[inline]
     pub(super) fn scope(
         &mut self,
         scope: ScopeId,
         who: impl FnOnce(&Module) -> (At, String),
     ) -> Result<Word> {
-        if let Some((last, word)) = self.last_scope
-            && last == scope
-        {
-            return Ok(word);
+        match self.last_scope {
+            Some((last, word)) if last == scope => Ok(word),
+            _ => self.find_scope(scope, who),
         }
+    }
+
+    fn find_scope(&mut self, scope: ScopeId, who: impl FnOnce(&Module) -> (At, String)) -> Result<Word> {
         let (own, wider) = (self.related.lexical(scope), self.reachable(scope));
         if own != wider
             && self.has_later()

@@ -1,7 +1,7 @@
 //! Types: section 4.3.
 
 use super::entities::{Globals, Operands};
-use super::order::{Item, State};
+use super::order::{Item, Slot, State};
 use super::stand_ins::spelled;
 use super::writer::Word;
 use crate::error::{At, Result};
@@ -104,12 +104,21 @@ impl Globals<'_, '_, '_> {
     }
 
     /// A type as an operand. Where it is not written yet, that is said.
+    #[inline]
     pub(super) fn type_word(
         &mut self,
         ty: Option<TypeId>,
         who: impl FnOnce(&Module) -> (At, String),
     ) -> Result<Word> {
-        let Some(ty) = ty.and_then(|ty| self.stand_ins.get(ty)) else { return self.no_type(None) };
+        let ty = ty.and_then(|ty| self.stand_ins.get(ty));
+        match ty.map(|ty| self.types[ty]) {
+            Some(Slot { id: Some(id), state: State::Done }) => Ok(id.into()),
+            _ => self.unwritten(ty, who),
+        }
+    }
+
+    fn unwritten(&mut self, ty: Option<TypeId>, who: impl FnOnce(&Module) -> (At, String)) -> Result<Word> {
+        let Some(ty) = ty else { return self.no_type(None) };
         let item = Item::Type(ty);
         if self.types[ty].state == State::Done {
             return self.id(item).map(Word::Id);
