@@ -27,6 +27,9 @@ const INT64: u32 = 11;
 const NON_SEMANTIC: &str = "SPV_KHR_non_semantic_info";
 const RELAXED: &str = "SPV_KHR_relaxed_extended_instruction";
 
+/// Operands of the instructions of which all are known.
+const MOST_KNOWN: usize = 8;
+
 /// An operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Word {
@@ -383,8 +386,9 @@ impl<'a> Writer<'a> {
     ) -> Result<()> {
         let number = self.forms.get(name).number.ok_or_else(|| self.unsupported(name))?;
         debug_assert!(name.row().takes(self.mode.set, N), "{} with {N} operands", name.row().text);
-        let (mut words, mut is_forward) = ([0; N], false);
-        for (to, word) in words.iter_mut().zip(operands) {
+        const { assert!(N <= MOST_KNOWN) };
+        let (mut words, mut is_forward) = ([0; 5 + MOST_KNOWN], false);
+        for (to, word) in words[5..].iter_mut().zip(operands) {
             *to = match word {
                 Word::Id(id) => id.0,
                 Word::Later(id) => {
@@ -396,9 +400,9 @@ impl<'a> Writer<'a> {
             };
         }
         let opcode = if is_forward { self.forward() } else { op::EXT_INST };
-        let first = (N as u32 + 5) << 16 | u32::from(opcode);
-        to.extend_from_slice(&[first, self.void.0, id.0, self.import.0, number]);
-        to.extend_from_slice(&words);
+        words[0] = (N as u32 + 5) << 16 | u32::from(opcode);
+        (words[1], words[2], words[3], words[4]) = (self.void.0, id.0, self.import.0, number);
+        to.extend_from_slice(&words[..5 + N]);
         Ok(())
     }
 
