@@ -8,7 +8,7 @@ use hashbrown::{HashMap, HashSet};
 use indexmap::IndexMap;
 
 use super::Set;
-use super::opcodes::{self as op, Results};
+use super::opcodes::{self as op, Results, results};
 use super::words::{HEADER, Id, Instruction, Words, string_bytes};
 use crate::error::{Error, Result};
 
@@ -73,12 +73,14 @@ impl<'a> Layout<'a> {
             extended: Vec::new(),
         };
         let mut open: Option<Function> = None;
-        let mut next = HEADER;
-        while let Some((instruction, results)) = words.checked(next)? {
+        let (all, mut next) = (words.all(), HEADER);
+        while let Some(&first) = all.get(next) {
             #[cfg(test)]
             super::words::STEPS.set(super::words::STEPS.get() + 1);
-            next = instruction.end();
-            let (at, opcode) = (instruction.at, instruction.opcode());
+            let (at, opcode) = (next, first as u16);
+            let results = results(opcode);
+            let instruction = Instruction { at, words: words.checked(at, first, results)? };
+            next += instruction.words.len();
             let result = match results {
                 Some(Results::None) => None,
                 Some(Results::Id) => Some(Id(instruction.words[1])),

@@ -58,8 +58,8 @@ impl<'a> Words<'a> {
     pub fn new(words: &'a [u32]) -> Result<Self> {
         let words = Self::of(words)?;
         let mut at = HEADER;
-        while let Some((instruction, _)) = words.checked(at)? {
-            at = instruction.end();
+        while let Some(&first) = words.0.get(at) {
+            at += words.checked(at, first, results(first as u16))?.len();
         }
         Ok(words)
     }
@@ -79,20 +79,18 @@ impl<'a> Words<'a> {
         Ok(Self(words))
     }
 
-    /// The instruction at a word where one begins, and what it has before its operands, if that is known.
-    #[inline]
-    pub(crate) fn checked(self, at: usize) -> Result<Option<(Instruction<'a>, Option<Results>)>> {
-        let Some(&first) = self.0.get(at) else { return Ok(None) };
-        let (len, opcode) = ((first >> 16) as usize, first as u16);
-        let results = results(opcode);
+    /// The words of the instruction that begins with this one, which has this before its operands, if that is known.
+    #[inline(always)]
+    pub(crate) fn checked(self, at: usize, first: u32, results: Option<Results>) -> Result<&'a [u32]> {
         let least = match results {
             Some(Results::TypedId) => 3,
             Some(Results::Id) => 2,
             Some(Results::None) | None => 1,
         };
+        let len = (first >> 16) as usize;
         match self.0.get(at..at + len) {
-            Some(words) if len >= least => Ok(Some((Instruction { at, words }, results))),
-            _ => Err(too_short(at, len, opcode, least)),
+            Some(words) if len >= least => Ok(words),
+            _ => Err(too_short(at, len, first as u16, least)),
         }
     }
 

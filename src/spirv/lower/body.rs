@@ -29,11 +29,12 @@ pub(super) fn body<'a>(
     let layout = writer.layout;
     // Of most variables the `OpVariable` or the value is said, with an expression that is empty.
     let has_room = !binding.held.is_empty() && writer.expressions.is_empty();
-    // What holds a variable has eight words, a scope six, a line four or ten; and the scope is said in every block.
+    // What holds a variable has eight words, a scope six or seven, a line four or ten; and the scope is said in every
+    // block, of which there are more than functions.
     let others = binding.statements.len().saturating_sub(binding.held.len());
     let words = 8 * binding.held.len()
         + others * if writer.mode.has_debug_lines { 10 } else { 5 }
-        + 12 * layout.functions().len();
+        + 24 * layout.functions().len();
     let out = Out::new(layout, &writer.out, has_room, words);
     let there = There::at_start(writer.mode);
     let mut body = Body { writer, module, binding, places, entities, out, there, fitting: None };

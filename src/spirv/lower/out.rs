@@ -90,6 +90,8 @@ impl<'a> Out<'a> {
         if constants.is_empty() && debug.len() == room {
             self.words[at..at + room].copy_from_slice(debug);
         } else {
+            // No more than there will be.
+            self.words.reserve_exact(more);
             self.words.splice(at..at + room, debug.iter().copied());
             self.words.splice(self.constants.0..self.constants.0, constants.iter().copied());
             // They are in one, and all others behind it are elsewhere now.
