@@ -29,13 +29,8 @@ pub(super) fn body<'a>(
     let layout = writer.layout;
     // Of most variables the `OpVariable` or the value is said, with an expression that is empty.
     let has_room = !binding.held.is_empty() && writer.expressions.is_empty();
-    // What holds a variable has eight words, a scope six or seven, a line four or ten; and the scope is said in every
-    // block, of which there are more than functions.
-    let others = binding.statements.len().saturating_sub(binding.held.len());
-    let words = 8 * binding.held.len()
-        + others * if writer.mode.has_debug_lines { 10 } else { 5 }
-        + 24 * layout.functions().len();
-    let out = Out::new(layout, &writer.out, has_room, words);
+    let words = most_words(writer, binding);
+    let out = Out::new(layout, &mut writer.out, has_room, words);
     let there = There::at_start(writer.mode);
     let mut body = Body { writer, module, binding, places, entities, out, there, fitting: None };
     let (mut blocks, mut placed) = (Blocks::default(), Vec::new());
@@ -45,6 +40,14 @@ pub(super) fn body<'a>(
         body.function(index, function, &blocks, &placed)?;
     }
     Ok(body.out)
+}
+
+/// About how many new words functions get, and mostly no more: what holds a variable has eight, a scope six or seven, a
+/// line four or ten; and the scope is said in every block, of which there are more than functions.
+pub(super) fn most_words(writer: &Writer<'_>, binding: &Binding) -> usize {
+    let others = binding.statements.len().saturating_sub(binding.held.len());
+    let each = if writer.mode.has_debug_lines { 10 } else { 5 };
+    8 * binding.held.len() + each * others + 24 * writer.layout.functions().len()
 }
 
 /// What the binding has said of a function so far.

@@ -19,43 +19,46 @@ pub(super) struct Out<'a> {
     copied: usize,
     pub words: Vec<u32>,
     added: Vec<Range<usize>>,
-    /// Behind the constants, and behind the debug instructions before the functions; and how many words of each there
-    /// are.
+    /// Behind the constants, and how many words of them there are.
     constants: (usize, usize),
-    debug: (usize, usize),
+    /// Behind the debug instructions before the functions.
+    debug: usize,
     /// Words behind the debug instructions that are left for those that are found to be wanted in functions.
     room: usize,
 }
 
 impl<'a> Out<'a> {
-    /// Everything before the functions, with room for so many new words in these.
-    pub fn new(layout: &Layout<'a>, written: &Written, has_room: bool, in_functions: usize) -> Self {
+    /// Everything before the functions, and room for so many new words in these. The debug instructions that are written
+    /// are no longer there: what comes before is put in front of them, for they are the most.
+    pub fn new(layout: &Layout<'a>, written: &mut Written, has_room: bool, in_functions: usize) -> Self {
         let (from, at) = (layout.words().all(), Sections::new(layout));
+        let mut out = Self {
+            from,
+            copied: 0,
+            words: Vec::new(),
+            added: Vec::with_capacity(in_functions / 12),
+            constants: (0, written.constants.len()),
+            debug: 0,
+            room: if has_room { EMPTY_EXPRESSION } else { 0 },
+        };
         let sections = [
             (at.extensions, &written.extensions),
             (at.imports, &written.imports),
             (at.strings, &written.strings),
             (at.globals, &written.constants),
-            (at.globals, &written.debug),
         ];
-        let new = sections.iter().map(|(_, new)| new.len()).sum::<usize>() + in_functions;
-        let mut out = Self {
-            from,
-            copied: 0,
-            words: Vec::with_capacity(from.len() + new),
-            added: Vec::with_capacity(in_functions / 12),
-            constants: (0, written.constants.len()),
-            debug: (0, written.debug.len()),
-            room: if has_room { EMPTY_EXPRESSION } else { 0 },
-        };
         for (at, new) in sections {
             let start = out.copy(at);
             out.words.extend_from_slice(new);
             out.add(start);
-            out.constants.0 = core::mem::replace(&mut out.debug.0, out.words.len());
         }
-        out.words.resize(out.debug.0 + out.room, 0);
-        out.add(out.debug.0);
+        out.constants.0 = out.words.len();
+        let before = core::mem::replace(&mut out.words, core::mem::take(&mut written.debug));
+        out.words.reserve_exact(before.len() + out.room + (from.len() - out.copied) + in_functions);
+        out.words.splice(0..0, before);
+        out.debug = out.words.len();
+        out.words.resize(out.debug + out.room, 0);
+        out.add(out.constants.0);
         out.copy(layout.globals_end());
         out
     }
@@ -84,9 +87,9 @@ impl<'a> Out<'a> {
     /// The module, with what was written before the functions while they were.
     pub fn finish(mut self, written: Written) -> Attached {
         self.copy(self.from.len());
-        let (constants, debug) = (&written.constants[self.constants.1..], &written.debug[self.debug.1..]);
+        let (constants, debug) = (&written.constants[self.constants.1..], &written.debug[..]);
         let more = constants.len() + debug.len();
-        let (at, room) = (self.debug.0, self.room);
+        let (at, room) = (self.debug, self.room);
         if constants.is_empty() && debug.len() == room {
             self.words[at..at + room].copy_from_slice(debug);
         } else {

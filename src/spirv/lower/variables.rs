@@ -2,6 +2,7 @@
 
 use cranelift_entity::SecondaryMap;
 
+use super::body::most_words;
 use super::composites::access;
 use super::entities::{Globals, Operands, Scoped, origin};
 use super::order::{Item, State};
@@ -50,8 +51,10 @@ impl Globals<'_, '_, '_> {
     /// Writes all variables.
     pub(super) fn variables(&mut self) -> Result<()> {
         let module = self.module;
-        // A local variable has twelve words, a parameter one more.
-        self.writer.out.debug.reserve(13 * module.variables.len());
+        // A local variable has twelve words, a parameter one more; and all that is behind them is put there too.
+        let behind = self.writer.layout.words().all().len() + most_words(self.writer, self.binding);
+        let before = self.writer.out.strings.len() + self.writer.out.constants.len();
+        self.writer.out.debug.reserve_exact(13 * module.variables.len() + before + behind);
         for (id, variable) in &module.variables {
             self.of_variables[id] = Some((variable.scope, variable.ty));
             if !self.is_plain(id, variable) {
