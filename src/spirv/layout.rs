@@ -259,27 +259,36 @@ impl Ids {
     }
 
     /// Whether it was not defined before.
+    #[inline]
     fn define(&mut self, id: Id, at: usize) -> bool {
         // A module has less words than 2^32: a file of 16 GiB is not read at once.
-        let (index, at) = (id.0 as usize, u32::try_from(at).unwrap_or(u32::MAX));
-        if index >= self.limit {
-            return match self.far.entry(id) {
-                hashbrown::hash_map::Entry::Occupied(_) => false,
-                hashbrown::hash_map::Entry::Vacant(entry) => {
-                    entry.insert(at);
-                    true
-                }
-            };
+        let at = u32::try_from(at).unwrap_or(u32::MAX);
+        match self.near.get_mut(id.0 as usize) {
+            Some(place @ 0) => {
+                *place = at;
+                true
+            }
+            Some(_) => false,
+            None => self.define_beyond(id, at),
         }
-        if index >= self.near.len() {
+    }
+
+    /// The same of an id that the header has not.
+    #[cold]
+    fn define_beyond(&mut self, id: Id, at: u32) -> bool {
+        let index = id.0 as usize;
+        if index < self.limit {
             self.near.resize(index + 1, 0);
+            self.near[index] = at;
+            return true;
         }
-        let place = &mut self.near[index];
-        let is_new = *place == 0;
-        if is_new {
-            *place = at;
+        match self.far.entry(id) {
+            hashbrown::hash_map::Entry::Occupied(_) => false,
+            hashbrown::hash_map::Entry::Vacant(entry) => {
+                entry.insert(at);
+                true
+            }
         }
-        is_new
     }
 
     #[inline]

@@ -2,6 +2,8 @@
 
 use crate::spirv::layout::{Function, Layout};
 use crate::spirv::opcodes as op;
+#[cfg(test)]
+use crate::spirv::words::STEPS;
 
 /// A block: words of the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,9 +37,14 @@ impl Blocks {
         self.instructions.clear();
         self.has_lines = false;
         let (mut open, mut is_start, mut is_merged) = (None::<Block>, false, false);
-        for instruction in layout.words().between(function.at.clone()) {
-            let (opcode, at) = (instruction.opcode(), instruction.at as u32);
-            let end = at + instruction.words.len() as u32;
+        let words = &layout.words().all()[..function.at.end];
+        let mut next = function.at.start;
+        while let Some(&first) = words.get(next) {
+            #[cfg(test)]
+            STEPS.set(STEPS.get() + 1);
+            let (opcode, at) = (first as u16, next as u32);
+            next += (first >> 16) as usize;
+            let end = next as u32;
             let number = self.instructions.len() as u32;
             self.instructions.push((at, is_merged));
             if !matches!(opcode, op::LINE | op::NO_LINE) {
