@@ -207,10 +207,15 @@ impl Body<'_, '_> {
     }
 
     /// Instructions from here on are of this scope; of the innermost around it, if it is not said.
-    fn scope(&mut self, mut scope: Option<ScopeId>) -> Result<()> {
-        if self.there.of == scope {
-            return Ok(());
+    #[inline]
+    fn scope(&mut self, scope: Option<ScopeId>) -> Result<()> {
+        match self.there.of == scope {
+            true => Ok(()),
+            false => self.other_scope(scope),
         }
+    }
+
+    fn other_scope(&mut self, mut scope: Option<ScopeId>) -> Result<()> {
         self.there.of = scope;
         let wanted = loop {
             match scope {

@@ -189,6 +189,7 @@ impl<'w> Saying<'_, 'w> {
     }
 
     /// The instruction that defines a value, which is there at the spot.
+    #[inline]
     fn defined(&self, id: Id) -> Result<Instruction<'w>> {
         let layout = self.writer.layout;
         let defined = layout.definition(id).ok_or_else(|| unknown(id))?;
