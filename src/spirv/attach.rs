@@ -62,9 +62,9 @@ impl Attached {
 /// functions, where the binding says. A module that has instructions of the other set keeps them.
 ///
 /// # Errors
-/// With the word, if the words are no module. If the module has instructions of this set already, of any version. Naming the variable or
-/// function, and the id, if the binding names what is not there, or what cannot hold the variable. Nothing is returned
-/// then.
+/// With the word, if the words are no module. If the module has instructions of this set already, of any version.
+/// Naming the variable or function, and the id, if the binding names what is not there, or what cannot hold the
+/// variable. Nothing is returned then.
 pub fn attach(words: &[u32], module: &Module, binding: &Binding, mode: &Mode) -> Result<Attached> {
     // What cannot be read is not added to.
     let facts = read(words)?;
