@@ -76,12 +76,13 @@ pub fn attach(words: &[u32], module: &Module, binding: &Binding, mode: &Mode) ->
 fn can_be_added_to(facts: &Facts<'_>, mode: &Mode) -> Result<()> {
     let (layout, words) = (facts.layout(), facts.layout().words());
     let bound = words.bound();
-    if layout.highest().0 >= bound {
-        let is_beyond = |it: &Instruction<'_>| it.result().is_some_and(|id| id.0 >= bound);
-        let first = words.instructions().find(is_beyond);
-        let id = first.and_then(|it| it.result()).unwrap_or(layout.highest());
+    let is_beyond = |it: &Instruction<'_>| it.result().is_some_and(|id| id.0 >= bound);
+    if layout.highest().0 >= bound
+        && let Some(first) = words.instructions().find(is_beyond)
+    {
+        let id = first.result().unwrap_or(layout.highest());
         let what = format!("the bound of the header is {bound}, and the module has {id}");
-        return Err(Error::malformed(what).at_word(first.map_or(0, |it| it.at)));
+        return Err(Error::malformed(what).at_word(first.at));
     }
     match facts.iter().find(|fact| fact.set.is_shader() == mode.set.is_shader()) {
         None => Ok(()),

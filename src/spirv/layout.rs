@@ -60,6 +60,9 @@ impl<'a> Layout<'a> {
     }
 
     /// The same of words of which only the header is known to be right.
+    ///
+    /// # Errors
+    /// With the word: as [`Words::new`], and if a string has no end.
     pub(crate) fn of(words: Words<'a>) -> Result<Self> {
         let mut layout = Self {
             words,

@@ -2,7 +2,9 @@
 
 use core::ops::Range;
 
-use eitri::spirv::{Attached, Binding, Held, Id, Mode, Position, Set, attach, read, validate};
+use eitri::build::Builder;
+use eitri::spirv::{Attached, Binding, Held, Id, Mode, Name, Position, Set, attach, read, validate};
+use eitri::target::Target;
 use proptest::prelude::*;
 
 use crate::support::Case;
@@ -166,4 +168,21 @@ fn most_that_is_said_is_said() {
         count += u32::from(checked(&case, &binding, &Mode::exact(Set::OpenCl)).is_some());
     }
     assert!(count > 60, "{count}");
+}
+
+/// Nothing is less than the bound of a module without ids.
+#[test]
+fn a_module_without_ids_is_added_to() {
+    let words = [eitri::spirv::MAGIC, 0x0001_0000, 0, 0, 0];
+    let mut m = Builder::new(Target::x86_64());
+    m.unit("a.cl");
+    let module = m.finish().expect("is whole");
+    for set in Set::ALL {
+        let attached = attach(&words, &module, &Binding::new(), &Mode::exact(set)).expect("is attached");
+        assert_eq!(attached.bound, 0);
+        let facts = read(&attached.words).expect("is a module");
+        let names: Vec<_> = facts.iter().filter_map(|fact| fact.name()).collect();
+        assert_eq!(names, [Name::Source, Name::CompilationUnit]);
+        assert_eq!(attached.detach().expect("is whole"), words);
+    }
 }

@@ -196,6 +196,14 @@ fn entities_of_the_model() {
     );
     f(
         &|it| {
+            it.global(case.v, case.id("table")).value(start, case.inner, std::slice::from_ref(&held));
+        },
+        &format!(
+            "{SCALE}, variable `v`: what the variable is an instance of is %table wherever its function is"
+        ),
+    );
+    f(
+        &|it| {
             it.value(start, case.v, std::slice::from_ref(&held));
         },
         "unit `scale.cl`, function `other`, variable `v`: its code is in %other, and the position in %scale",

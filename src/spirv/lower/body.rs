@@ -9,6 +9,7 @@ use super::writer::{Word, Writer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, ScopeId, SourceLine, VariableId};
 use crate::spirv::binding::{Binding, Statement};
+use crate::spirv::held::Held;
 use crate::spirv::layout::Function;
 use crate::spirv::mode::Mode;
 use crate::spirv::opcodes as op;
@@ -193,9 +194,16 @@ impl Body<'_, '_> {
         variable: VariableId,
         scope: Option<ScopeId>,
         spot: &Spot,
-        say: impl FnOnce(&mut Saying<'_, '_>, &[crate::spirv::held::Held]) -> Result<()>,
+        say: impl FnOnce(&mut Saying<'_, '_>, &[Held]) -> Result<()>,
     ) -> Result<()> {
-        let Some(debug) = self.entities.variable(self.module, variable) else { return Ok(()) };
+        let said = self.entities.said(self.module, variable);
+        if said != variable
+            && let Some(id) = self.binding.global_id(said)
+        {
+            let what = format!("what the variable is an instance of is {id} wherever its function is");
+            return Err(Error::bad_argument(what).or_at(self.module.at_variable(variable, None)));
+        }
+        let Some(debug) = self.entities.variable(said) else { return Ok(()) };
         let (own, ty) = self.entities.of_variable(self.module, variable);
         let owners = &self.places.owners;
         let is_own = |scope: &ScopeId| *scope == own || owners[*scope] == owners[own];

@@ -39,11 +39,15 @@ impl Entities {
         self.functions[id].id
     }
 
-    /// The `DebugLocalVariable`; of a variable that is in no function the `DebugGlobalVariable`, of a static member
-    /// the `DebugTypeMember`. An inlined instance has its origin's.
-    pub fn variable(&self, module: &Module, id: VariableId) -> Option<Id> {
-        let own = &self.variables[id];
-        let slot = if own.state == State::Done { own } else { &self.variables[origin(module, id)] };
+    /// The variable by whose instruction it is said: of an inlined instance that is its origin.
+    pub fn said(&self, module: &Module, id: VariableId) -> VariableId {
+        if self.variables[id].state == State::Done { id } else { origin(module, id) }
+    }
+
+    /// The `DebugLocalVariable` of a variable that is no instance; of one that is in no function the
+    /// `DebugGlobalVariable`, of a static member the `DebugTypeMember`.
+    pub fn variable(&self, id: VariableId) -> Option<Id> {
+        let slot = &self.variables[id];
         slot.id.filter(|_| slot.state == State::Done)
     }
 

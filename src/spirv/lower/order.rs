@@ -105,7 +105,8 @@ impl Globals<'_, '_, '_> {
         Ok(())
     }
 
-    /// Whether all that it names is written, or open: most things are, and need no stack.
+    /// Whether all that it names is written, or open: so it is of most things, and they need no stack. What names itself
+    /// is not.
     fn is_ready(&self, item: Item) -> bool {
         let mut is_ready = true;
         self.before(item, |first| is_ready &= self.state(first) != State::New);

@@ -36,6 +36,7 @@ impl<'a> Out<'a> {
             from,
             copied: 0,
             words: Vec::new(),
+            // A line and what holds a variable have twelve, and come together.
             added: Vec::with_capacity(in_functions / 12),
             constants: (0, written.constants.len()),
             debug: 0,
@@ -93,6 +94,7 @@ impl<'a> Out<'a> {
         if constants.is_empty() && debug.len() == room {
             self.words[at..at + room].copy_from_slice(debug);
         } else {
+            debug_assert!(self.constants.0 < self.debug, "something is said of a source");
             // No more than there will be.
             self.words.reserve_exact(more);
             self.words.splice(at..at + room, debug.iter().copied());

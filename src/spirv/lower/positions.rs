@@ -57,11 +57,12 @@ pub(super) struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// Looks whether the module has what the binding names.
+    /// Looks whether the module has the functions and global variables that the binding names, and brings its statements
+    /// in the order of the functions.
     ///
     /// # Errors
     /// Naming variable or function, and the id: if the model or the module has not what is named, or it is something
-    /// else.
+    /// else, or a position is in no function. If there are 2^32 words or statements.
     pub fn new(
         layout: &'a Layout<'a>,
         module: &'a Module,

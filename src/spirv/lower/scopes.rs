@@ -89,6 +89,7 @@ impl Globals<'_, '_, '_> {
             None => self.units[self.module.scopes[wider].unit].unwrap_or(Id(0)).into(),
         };
         if own == wider {
+            debug_assert!(self.scope_item(own).is_none_or(|item| self.state(item) == State::Done));
             self.last_scope = Some((scope, word));
         }
         Ok(word)
