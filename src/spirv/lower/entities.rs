@@ -11,7 +11,7 @@ use super::order::{Item, Slot, State, Step};
 use super::related::Related;
 use super::stand_ins::StandIns;
 use super::writer::{Word, Writer};
-use crate::error::{At, Error, ErrorKind, Result};
+use crate::error::{At, Result};
 use crate::model::{FileId, FunctionId, Module, ScopeId, SourceLine, StringId, TypeId, UnitId, VariableId};
 use crate::spirv::binding::Binding;
 use crate::spirv::operand::Field;
@@ -83,8 +83,8 @@ pub(super) type Operands = SmallVec<[(Field, Word); 16]>;
 /// Writes everything before the functions.
 ///
 /// # Errors
-/// With the function or variable: [`ErrorKind::UnknownId`] where the binding names what is not there, or is something
-/// else; [`ErrorKind::TooLarge`] where a name has more room than an instruction.
+/// With the function or variable: [`TooLarge`](crate::error::ErrorKind::TooLarge) where a name has more room than an
+/// instruction.
 pub(super) fn globals(
     writer: &mut Writer<'_>,
     module: &Module,
@@ -92,7 +92,6 @@ pub(super) fn globals(
     texts: &Texts,
 ) -> Result<Entities> {
     let mut globals = Globals::new(writer, module, binding, texts);
-    globals.check_binding()?;
     globals.metadata()?;
     globals.sources()?;
     globals.units()?;
@@ -273,33 +272,6 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         let (at, what) = who(self.module);
         self.writer.leave_out(at, format!("{what}: the first {most} of {} are said", all.len()));
         &all[..most]
-    }
-
-    /// Whether the binding names functions, and global variables or constants.
-    fn check_binding(&self) -> Result<()> {
-        use crate::spirv::opcodes as op;
-        let layout = self.writer.layout;
-        let check =
-            |id: Id, wanted: &str, is: fn(u16) -> bool, at: &dyn Fn() -> At| {
-                let there = layout.definition(id).map(|it| it.opcode());
-                match there {
-                    Some(opcode) if is(opcode) => Ok(()),
-                    _ => Err(Error::new(ErrorKind::UnknownId(format!("{id}, which should be {wanted}")))
-                        .or_at(at())),
-                }
-            };
-        let bound = |(key, id): (_, &Option<Id>)| Some((key, (*id)?));
-        for (function, id) in self.binding.functions.iter().filter_map(bound) {
-            let at = || self.at_function(function);
-            check(id, "an OpFunction", |opcode| opcode == op::FUNCTION, &at)?;
-        }
-        let bound = |(key, id): (_, &Option<Id>)| Some((key, (*id)?));
-        for (variable, id) in self.binding.globals.iter().filter_map(bound) {
-            let is = |opcode| opcode == op::VARIABLE || op::is_constant(opcode);
-            let at = || self.module.at_variable(variable, None);
-            check(id, "an OpVariable or a constant", is, &at)?;
-        }
-        Ok(())
     }
 }
 
