@@ -1,0 +1,24 @@
+//! Vectors of lists as they stand in their section, with a header.
+
+use eitri::conform::{File, Verdict};
+
+/// `.debug_loclists` with a header that says addresses of so many bytes, and a default entry with `DW_OP_reg0`.
+fn section(address_bytes: u8) -> String {
+    format!("0c000000 0500 {address_bytes:02x} 00 00000000 05 01 50 00")
+}
+
+#[test]
+#[should_panic(expected = "invalid type")]
+fn the_header_of_a_list_has_the_address_size_of_the_unit() {
+    for (address_bytes, expect) in [(8, r#"{"location": "reg:0"}"#), (4, r#"{"error": "ill-formed"}"#)] {
+        let text = format!(
+            r#"{{"format": "eitri-vectors-1", "target": {{"name": "x86_64"}},
+            "vectors": [{{"name": "list", "dialect": "dwarf5",
+                "loclist": {{"bytes": "{}"}}, "expect": {expect}}}]}}"#,
+            section(address_bytes)
+        );
+        let file = File::from_json(text).unwrap_or_else(|error| panic!("{error}"));
+        let outcome = file.vectors().next().expect("a vector").run();
+        assert_eq!(outcome.verdict, Verdict::Passed, "{outcome}");
+    }
+}

@@ -1,0 +1,49 @@
+//! The conformance suite as others take it: nothing in it depends on this crate, each vector says where it holds and
+//! what decides it, and another program judges answers by the page alone.
+#![cfg(feature = "json")]
+
+mod citations;
+mod data;
+mod frames;
+mod lists;
+mod page;
+#[path = "../common/tools.rs"]
+#[allow(dead_code, reason = "the parts are those of other tests")]
+mod tools;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// The folder of the suite.
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("goldens/conformance")
+}
+
+/// The paths of the files of vectors, sorted.
+fn paths() -> Vec<PathBuf> {
+    let files = std::fs::read_dir(folder()).expect("the folder").map(|file| file.expect("a file").path());
+    let mut paths: Vec<_> = files.filter(|path| path.extension().is_some_and(|it| it == "json")).collect();
+    paths.sort();
+    paths
+}
+
+/// The name and the contents of each file of vectors.
+fn files() -> Vec<(String, Value)> {
+    let read = |path: PathBuf| {
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&path).expect("the file is read");
+        (name, serde_json::from_str(&text).expect("JSON"))
+    };
+    paths().into_iter().map(read).collect()
+}
+
+/// The vectors of a file.
+fn vectors(file: &Value) -> &[Value] {
+    file["vectors"].as_array().expect("a list")
+}
+
+/// The name of a vector.
+fn name(vector: &Value) -> &str {
+    vector["name"].as_str().expect("a name")
+}
