@@ -309,10 +309,13 @@ fn vectors_are_run_and_those_that_fail_are_printed() {
 fn vectors_are_printed_as_json() {
     let ran = run_with(VECTORS.as_bytes(), &["conform", "-", "--json"]);
     let found = "error evaluation (division by zero; operation 2, offset 0x2)";
+    // What another program judges.
+    let bytes = r#""answer":{"bytes":"01 02","location":"reg:0"}"#;
+    let error = r#""answer":{"error":"evaluation"}"#;
     let lines = format!(
-        "{{\"name\":\"right\",\"outcome\":\"passed\",\"found\":\"location reg:0, bytes 01 02\"}}\n\
-         {{\"name\":\"wrong\",\"outcome\":\"failed\",\"found\":\"location reg:0, bytes 01 02\"}}\n\
-         {{\"name\":\"wrong class\",\"outcome\":\"wrong error class\",\"found\":\"{found}\"}}\n"
+        "{{\"name\":\"right\",\"outcome\":\"passed\",\"found\":\"location reg:0, bytes 01 02\",{bytes}}}\n\
+         {{\"name\":\"wrong\",\"outcome\":\"failed\",\"found\":\"location reg:0, bytes 01 02\",{bytes}}}\n\
+         {{\"name\":\"wrong class\",\"outcome\":\"wrong error class\",\"found\":\"{found}\",{error}}}\n"
     );
     assert_eq!((ran.code, ran.text(), &*ran.errors), (1, lines, ""));
 }

@@ -8,7 +8,9 @@ use serde::de::{self, Deserializer, MapAccess, Visitor};
 
 use super::bytes::{Hex, Pattern};
 use super::location::{LocationText, Stored};
+use super::rows::RowText;
 use super::types::{self, ValueType};
+use super::unwound::{CallerText, ExpectUnwound, UnwoundText};
 use super::words::{Bytes, Natural, Offset, Parsed, Signed, Unread, Wrong};
 use crate::eval::{Architecture, BaseType, Class, Location};
 
@@ -21,6 +23,8 @@ pub struct Expect {
     pub(super) answer: Option<Answer>,
     /// What the store changes.
     pub(super) written: Option<Written>,
+    /// What call frame information gives. Nothing else is expected of a vector that has some.
+    pub(super) unwound: Option<ExpectUnwound>,
 }
 
 /// What is expected alone, or beside a location.
@@ -86,6 +90,10 @@ pub(super) struct ExpectText {
     #[serde(rename = "why")]
     _why: Option<String>,
     written: Option<WrittenText>,
+    rows: Option<Vec<RowText>>,
+    cfa: Option<Parsed<LocationText>>,
+    caller: Option<CallerText>,
+    outermost: Option<bool>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -133,8 +141,37 @@ impl<'de> Deserialize<'de> for WrittenText {
 }
 
 impl ExpectText {
+    /// What is expected of call frame information.
+    pub fn resolve_unwound(&self, architecture: &dyn Architecture) -> Result<Expect, Wrong> {
+        let others = [
+            ("location", self.location.is_some()),
+            ("bytes", self.bytes.is_some()),
+            ("value", self.value.is_some()),
+            ("type", self.ty.is_some()),
+            ("pointer", self.pointer.is_some()),
+            ("written", self.written.is_some()),
+        ];
+        refuse(&others, "a vector with `cfi` expects no such thing")?;
+        let text = UnwoundText {
+            rows: self.rows.clone(),
+            cfa: self.cfa.clone(),
+            caller: self.caller.clone(),
+            outermost: self.outermost,
+            error: self.error.as_ref().map(|Parsed(word)| *word),
+        };
+        let unwound = Some(text.resolve(architecture)?);
+        Ok(Expect { location: None, answer: None, written: None, unwound })
+    }
+
     /// Checks what stands together, and finds what is named. `is_stored`: the vector has something to write.
     pub fn resolve(&self, architecture: &dyn Architecture, is_stored: bool) -> Result<Expect, Wrong> {
+        let others = [
+            ("rows", self.rows.is_some()),
+            ("cfa", self.cfa.is_some()),
+            ("caller", self.caller.is_some()),
+            ("outermost", self.outermost.is_some()),
+        ];
+        refuse(&others, "only a vector with `cfi` expects this")?;
         let bytes = self.bytes.as_ref().map(|bytes| Answer::Bytes(bytes.0.clone()));
         let value = self.value.as_ref().map(Unread::natural).transpose();
         let value = value.map_err(|wrong| wrong.under("value"))?;
@@ -178,12 +215,21 @@ impl ExpectText {
                     .map_err(|what| Wrong::new(what).under(place).under("written"))?;
             }
         }
-        Ok(Expect { location, answer, written })
+        Ok(Expect { location, answer, written, unwound: None })
     }
+}
+
+/// An error for the first key that is there.
+fn refuse(keys: &[(&str, bool)], what: &str) -> Result<(), Wrong> {
+    let found = keys.iter().find(|(_, is_there)| *is_there);
+    found.map_or(Ok(()), |(key, _)| Err(Wrong::new(what).under(key)))
 }
 
 impl Display for Expect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(unwound) = &self.unwound {
+            return unwound.fmt(f);
+        }
         let location = self.location.as_ref().map(|location| format!("location {location}"));
         let answer = self.answer.as_ref().map(Answer::to_string);
         let written = self.written.as_ref().map(|written| format!("written {written}"));

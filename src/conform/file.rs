@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::layers::{Layer, Layers};
 use super::machine::{Machine, MachineText};
 use super::report::Report;
-use super::target::{Target, TargetText};
+use super::target::{Target, TargetText, TargetsText};
 use super::vector::{Vector, VectorText};
 use super::words::{Given, Step, Wrong};
 use crate::error::{At, Error, Result};
@@ -24,6 +24,8 @@ pub struct File(FileText);
 struct FileText {
     #[serde(rename = "format")]
     _format: Format,
+    #[serde(default)]
+    targets: Given<TargetsText>,
     #[serde(default)]
     target: Given<TargetText>,
     #[serde(default)]
@@ -49,6 +51,7 @@ impl File {
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self> {
         parse(text.as_ref(), "the file of vectors", |file: FileText| {
             let file = Self(file);
+            Target::check(&file.0.targets)?;
             let mut names = BTreeSet::new();
             for (index, vector) in file.0.vectors.iter().enumerate() {
                 if !names.insert(&vector.name) {
@@ -95,7 +98,7 @@ impl File {
         if targets.0.is_empty() {
             return Err(in_vector(index, Wrong::new("missing field `target`")));
         }
-        let target = Target::of(&targets)?;
+        let target = Target::of(&targets, &self.0.targets)?;
         let machine = Machine::of(&machines, &target)?;
         vector.resolve(target, machine).map_err(|wrong| in_vector(index, wrong))
     }

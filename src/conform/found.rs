@@ -121,7 +121,7 @@ impl Found {
 }
 
 /// The bits of a value as a number.
-fn natural(value: &Value) -> Option<Natural> {
+pub(super) fn natural(value: &Value) -> Option<Natural> {
     if value.as_pointer().is_some() {
         return None;
     }
@@ -131,7 +131,7 @@ fn natural(value: &Value) -> Option<Natural> {
     }))
 }
 
-fn of_class(Word(expected): Word, found: Option<Class>) -> Verdict {
+pub(super) fn of_class(Word(expected): Word, found: Option<Class>) -> Verdict {
     match found {
         None => Verdict::Failed,
         Some(Class::Unsupported) => Verdict::Unsupported,
@@ -172,7 +172,7 @@ fn refusal(fault: &Fault) -> Class {
 }
 
 /// Whether two locations are equal over a number of bits. Where nothing is read, over all bits that both have.
-fn is_same(expected: &Location, found: &Location, bits: u128) -> bool {
+pub(super) fn is_same(expected: &Location, found: &Location, bits: u128) -> bool {
     let bits = match (bits, expected.remaining(), found.remaining()) {
         (0, Some(expected), Some(found)) => {
             if expected.min(found) == 0 {
@@ -200,7 +200,7 @@ fn comparable(mut spans: Vec<Span>) -> Vec<Span> {
 }
 
 /// What a store changed.
-fn changes(before: &Snapshot, after: &Snapshot) -> Written {
+pub(super) fn changes(before: &Snapshot, after: &Snapshot) -> Written {
     let registers = after.registers.iter().filter(|&(reg, bytes)| before.registers.get(reg) != Some(bytes));
     let mut places: Vec<_> = registers.map(|(&reg, bytes)| (Stored::Register(reg), bytes.clone())).collect();
     for (&(space, lane), memory) in &after.memory {
@@ -257,7 +257,7 @@ impl Display for Printed<'_> {
 }
 
 /// A fault, its class by its word.
-struct Reason<'a>(&'a Fault);
+pub(super) struct Reason<'a>(pub &'a Fault);
 
 impl Display for Reason<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

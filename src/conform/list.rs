@@ -1,11 +1,127 @@
-//! Location lists of the format.
+//! Location lists of the format: entry by entry, or as they stand in their section.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::words::{Bytes, Offset, Parsed, Wrong};
-use crate::eval::ListEntry;
+use crate::eval::{Class, EncodedList, Fault, ListEntry};
+use crate::op::Encoding;
+use crate::read::ListFormat;
+
+/// A table of lists of `.debug_loclists` with its header (DWARF 5 section 7.29), and one of its lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SectionList {
+    /// The table, from the length in its header on.
+    pub bytes: Vec<u8>,
+    /// The offset of the first entry of the list, in bytes from the start of the table. `None` is right behind the
+    /// header and its offsets.
+    pub offset: Option<u64>,
+}
+
+/// The `loclist` of a vector.
+#[derive(Debug, Clone)]
+pub(super) enum LoclistText {
+    Entries(Vec<ListText>),
+    Section(SectionText),
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SectionText {
+    bytes: Bytes,
+    offset: Option<Parsed<Offset>>,
+}
+
+impl<'de> Deserialize<'de> for LoclistText {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct AsLoclist;
+        impl<'de> Visitor<'de> for AsLoclist {
+            type Value = LoclistText;
+            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str("a list of entries, or an object with the bytes of their section")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<LoclistText, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(LoclistText::Entries)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<LoclistText, A::Error> {
+                SectionText::deserialize(MapAccessDeserializer::new(map)).map(LoclistText::Section)
+            }
+        }
+        from.deserialize_any(AsLoclist)
+    }
+}
+
+impl SectionText {
+    pub fn resolve(&self) -> SectionList {
+        let Bytes(bytes) = &self.bytes;
+        SectionList { bytes: bytes.clone(), offset: self.offset.as_ref().map(|offset| offset.0.0) }
+    }
+}
+
+impl SectionList {
+    /// The entries of the list, for a unit that is encoded so. `base` is its base address, and `addresses` are those of
+    /// its `.debug_addr`.
+    ///
+    /// # Errors
+    /// Ill-formed if the header or an entry is cut off, or the header disagrees with the unit (A.2.5.1).
+    pub fn entries(
+        &self,
+        encoding: Encoding,
+        base: Option<u64>,
+        addresses: &[u64],
+    ) -> Result<Vec<ListEntry<'_>>, Fault> {
+        let first = self.first(encoding)?;
+        let cut_off = || ill_formed("the list is outside of its table (DWARF 5, 7.29)");
+        let bytes =
+            usize::try_from(first).ok().and_then(|first| self.bytes.get(first..)).ok_or_else(cut_off)?;
+        let list = EncodedList { format: ListFormat::Loclists, bytes, base: base.unwrap_or(0) };
+        list.entries(encoding, |index| addresses.get(usize::try_from(index).ok()?).copied()).collect()
+    }
+
+    /// The offset of the first entry.
+    fn first(&self, encoding: Encoding) -> Result<u64, Fault> {
+        let offset_bytes = usize::from(encoding.offset_bytes);
+        let (length, header) = if offset_bytes == 8 { (12, 20) } else { (4, 12) };
+        let Some(bytes) = self.bytes.get(..header) else {
+            return Err(ill_formed("the header of the lists is cut off (DWARF 5, 7.29)"));
+        };
+        let number = |bytes: &[u8]| {
+            let push = |number, byte: &u8| number << 8 | u64::from(*byte);
+            match encoding.big_endian {
+                true => bytes.iter().fold(0, push),
+                false => bytes.iter().rev().fold(0, push),
+            }
+        };
+        let rest = self.bytes.len() - length;
+        let is_whole = number(&bytes[length - offset_bytes..length]) == rest as u64;
+        if !is_whole || (offset_bytes == 8) != bytes.starts_with(&[0xff; 4]) {
+            return Err(ill_formed("the length of the lists is not that of the table (DWARF 5, 7.29)"));
+        }
+        if number(&bytes[length..length + 2]) != 5 {
+            return Err(ill_formed("lists have version 5 (DWARF 5, 7.29)"));
+        }
+        let [address_bytes, segment_bytes] = [bytes[length + 2], bytes[length + 3]];
+        if address_bytes != encoding.address_bytes {
+            let unit = encoding.address_bytes;
+            return Err(ill_formed(format!(
+                "the `address_size` of headers that belong to one program location is the same (A.2.5.1), and that of \
+                 the lists is {address_bytes}, that of the unit {unit}"
+            )));
+        }
+        if segment_bytes != 0 {
+            return Err(ill_formed("the target has no segments (DWARF 5, 7.29)"));
+        }
+        let offsets = number(&bytes[length + 4..header]) * offset_bytes as u64;
+        Ok(self.offset.unwrap_or(header as u64 + offsets))
+    }
+}
+
+fn ill_formed(rule: impl Into<Cow<'static, str>>) -> Fault {
+    Fault::new(Class::IllFormed, rule)
+}
 
 /// An entry of a list.
 #[derive(Debug, Clone, Deserialize)]

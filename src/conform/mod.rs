@@ -1,6 +1,8 @@
 #![doc = include_str!("../../docs/conformance.md")]
 
+mod answer;
 mod bytes;
+mod cfi;
 mod element;
 mod expect;
 mod file;
@@ -11,17 +13,23 @@ mod list;
 pub mod location;
 mod machine;
 mod report;
+mod rows;
 mod run;
 mod stops;
 mod target;
 mod types;
+mod unwound;
 mod vector;
 mod words;
 
+pub use cfi::FrameBytes;
 pub use expect::Expect;
 pub use file::File;
 pub use found::{Found, Read};
+pub use list::SectionList;
 pub use machine::Machine;
 pub use report::{Outcome, Report, Verdict};
+pub use rows::{Row, RowCfa, RowRule};
 pub use target::Target;
-pub use vector::{Body, Vector};
+pub use unwound::{Recovered, Unwound};
+pub use vector::{Body, Document, Proposal, Status, Vector};

@@ -59,11 +59,14 @@ pub struct Outcome {
     pub expected: String,
     /// What was found, in the words of the format.
     pub found: String,
+    /// The same in the keys of `expect`. `None` where the text is only its beginning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<serde_json::Value>,
 }
 
 impl Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, verdict, expected, found } = self;
+        let Self { name, verdict, expected, found, .. } = self;
         write!(f, "{name}: ")?;
         match verdict {
             Verdict::Passed | Verdict::Failed => {}
@@ -92,7 +95,7 @@ impl Report {
         self.count(Verdict::Failed) + self.count(Verdict::WrongErrorClass) == 0
     }
 
-    /// One object of JSON on a line for each vector: `name`, `outcome`, `found`.
+    /// One object of JSON on a line for each vector: `name`, `outcome`, `found`, `answer`.
     pub fn to_json(&self) -> String {
         let line = |(_, outcome): &(_, Outcome)| {
             serde_json::to_string(outcome).expect("text and words can be written as JSON") + "\n"

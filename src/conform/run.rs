@@ -3,7 +3,7 @@
 use super::found::{Found, Read};
 use super::report::Outcome;
 use super::vector::{Body, Vector};
-use crate::eval::{Context, Element, Evaluator, Fault, Location, Snapshot, write_bits};
+use crate::eval::{Class, Context, Element, Evaluator, Fault, ListEntry, Location, Snapshot, write_bits};
 
 impl Vector {
     /// Runs it with the built-in evaluator.
@@ -14,6 +14,10 @@ impl Vector {
     /// The same with an evaluator whose limits the caller chose.
     pub fn run_with(&self, evaluator: &mut Evaluator) -> Outcome {
         let machine = &self.machine.snapshot;
+        if let Body::Frames(frames) = &self.body {
+            let asked = self.expect.unwound.iter().flat_map(|expected| expected.registers());
+            return self.judge_unwound(&frames.unwind(&self.machine, &self.target, self.encoding, asked));
+        }
         let result = self.evaluate(evaluator);
         let (mut read, mut written) = (None, None);
         if let Ok(Element::Location(location)) = &result {
@@ -27,12 +31,21 @@ impl Vector {
         let (machine, context) = (&self.machine.snapshot, self.context());
         match &self.body {
             Body::Expression(expr) => evaluator.evaluate(expr, machine, &context),
-            Body::List(entries) => {
-                let location = [Element::Location(evaluator.list(entries, machine, &context)?)];
-                // What a list gives is a location: another kind is asked for as of an expression.
-                evaluator.evaluate(&[], machine, &Context { initial: &location, ..context })
+            Body::List(entries) => self.evaluate_list(entries, evaluator),
+            Body::Section(section) => {
+                let base = self.machine.base_address;
+                let entries = section.entries(self.encoding, base, &machine.debug_addr)?;
+                self.evaluate_list(&entries, evaluator)
             }
+            Body::Frames(_) => Err(Fault::new(Class::Unsupported, "call frame information is no expression")),
         }
+    }
+
+    fn evaluate_list(&self, entries: &[ListEntry<'_>], evaluator: &mut Evaluator) -> Result<Element, Fault> {
+        let (machine, context) = (&self.machine.snapshot, self.context());
+        let location = [Element::Location(evaluator.list(entries, machine, &context)?)];
+        // What a list gives is a location: another kind is asked for as of an expression.
+        evaluator.evaluate(&[], machine, &Context { initial: &location, ..context })
     }
 
     fn store(&self, location: &Location, bytes: &[u8]) -> Result<Snapshot, Fault> {

@@ -5,7 +5,7 @@ use serde::de::IgnoredAny;
 
 use super::layers::{Layer, Layers};
 use super::machine::{Machine, MachineText};
-use super::target::{Target, TargetText};
+use super::target::{Target, TargetText, TargetsText};
 use super::words::{Given, Step, Wrong};
 use crate::error::{Error, Result};
 
@@ -13,6 +13,8 @@ use crate::error::{Error, Result};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MachineFile {
+    #[serde(default)]
+    targets: Given<TargetsText>,
     #[serde(default)]
     target: Given<TargetText>,
     #[serde(default)]
@@ -72,7 +74,8 @@ impl Machine {
             let target = match (target, &file.target) {
                 (Some(target), _) => target,
                 (None, Given::Is(object)) => {
-                    Target::of(&Layers(vec![Layer { object, path: vec![Step::Key("target".into())] }]))?
+                    let path = vec![Step::Key("target".into())];
+                    Target::of(&Layers(vec![Layer { object, path }]), &file.targets)?
                 }
                 (None, _) => return Err(Wrong::new("missing field `target`: no other is given")),
             };

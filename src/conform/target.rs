@@ -1,9 +1,11 @@
 //! The `target` of the format: every register and address space, given one by one, or a built-in target.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
-use super::layers::{Layers, last};
-use super::words::{Given, Number, Wrong};
+use super::layers::{Layer, Layers, last};
+use super::words::{Given, Map, Number, Step, Wrong};
 use crate::eval::{Architecture, Layout, SpaceLayout};
 use crate::op::{Dialect, DraftCodes, Encoding, Reg};
 use crate::target::{Per, SpaceId};
@@ -110,11 +112,41 @@ enum Endian {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RegisterText {
-    dwarf: Number<u64>,
+    dwarf: Numbers,
     #[serde(rename = "name")]
     _name: String,
     bits: Number<u32>,
 }
+
+/// The DWARF number of a register, or the first and the last of a range of equal ones.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(untagged, expecting = "a number, or the first and the last of a range, are expected")]
+enum Numbers {
+    One(Number<u64>),
+    Range(Number<u64>, Number<u64>),
+}
+
+/// Registers of one target, so that no file can use up time or memory.
+const MOST_REGISTERS: u64 = 0x1_0000;
+
+impl Numbers {
+    fn range(self) -> Result<core::ops::RangeInclusive<u64>, String> {
+        let (first, last) = match self {
+            Self::One(Number(number)) => (number, number),
+            Self::Range(Number(first), Number(last)) => (first, last),
+        };
+        match last.checked_sub(first) {
+            None => Err(format!("a range of registers ascends, and {first} is after {last}")),
+            Some(more) if more >= MOST_REGISTERS => {
+                Err(format!("a range has at most {MOST_REGISTERS} registers, not {first} to {last}"))
+            }
+            Some(_) => Ok(first..=last),
+        }
+    }
+}
+
+/// The `targets` object: targets that the file defines, by name.
+pub(super) type TargetsText = Map<String, TargetText>;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -152,17 +184,22 @@ impl TargetText {
 }
 
 impl Target {
-    pub(super) fn of(layers: &Layers<'_, TargetText>) -> Result<Self, Wrong> {
+    pub(super) fn of(layers: &Layers<'_, TargetText>, targets: &Given<TargetsText>) -> Result<Self, Wrong> {
         let name = last!(layers, name).ok_or_else(|| layers.missing("name"))?;
         match name.value.as_str() {
             "generic" => Self::given(layers),
-            built_in => {
-                let found = crate::target::Target::named(built_in);
-                let mut target = Self::from(found.map_err(|error| name.error(error.to_string()))?);
+            named => {
+                let mut target = match targets {
+                    Given::Is(Map(targets)) if targets.contains_key(named) => Self::defined(named, targets)?,
+                    _ => {
+                        let found = crate::target::Target::named(named);
+                        Self::from(found.map_err(|error| name.error(error.to_string()))?)
+                    }
+                };
                 // Of the unit, not of the target.
                 target.offset_bytes = offset_bytes(layers)?.unwrap_or(target.offset_bytes);
                 target.version = version(layers)?.unwrap_or(target.version);
-                let own = |item: &str| format!("a built-in target has its own {item}");
+                let own = |item: &str| format!("a named target has its own {item}");
                 let refused = [
                     last!(layers, address_size).map(|item| item.error(own("address size"))),
                     last!(layers, endian).map(|item| item.error(own("byte order"))),
@@ -174,13 +211,36 @@ impl Target {
         }
     }
 
+    /// The target that a file defines by this name.
+    fn defined(name: &str, targets: &BTreeMap<String, Option<TargetText>>) -> Result<Self, Wrong> {
+        let path = ["targets", name].map(|key| Step::Key(key.to_owned()));
+        let definition = targets.get(name).and_then(Option::as_ref);
+        let object =
+            definition.ok_or_else(|| Wrong { path: path.to_vec(), what: "nothing is defined".into() })?;
+        let layers = Layers(vec![Layer { object, path: path.to_vec() }]);
+        match last!(layers, name) {
+            Some(own) => Err(own.error("the key of a definition is its name")),
+            None => Self::given(&layers),
+        }
+    }
+
+    /// Checks what the file defines by name, used or not.
+    pub(super) fn check(targets: &Given<TargetsText>) -> Result<(), Wrong> {
+        let Given::Is(Map(targets)) = targets else { return Ok(()) };
+        targets.keys().try_for_each(|name| Self::defined(name, targets).map(drop))
+    }
+
     fn given(layers: &Layers<'_, TargetText>) -> Result<Self, Wrong> {
         let address_size = last!(layers, address_size).ok_or_else(|| layers.missing("address_size"))?;
         let address_bytes = match address_size.value.0 {
             bytes @ 1..=8 => bytes,
             bytes => return Err(address_size.error(format!("an address has 1 to 8 bytes, not {bytes}"))),
         };
-        let offset_bytes = offset_bytes(layers)?.ok_or_else(|| layers.missing("offset_size"))?;
+        let offset_bytes = match last!(layers, name) {
+            // Of the unit: what a file defines by name may leave it to the vectors.
+            None => offset_bytes(layers)?.unwrap_or(4),
+            Some(_) => offset_bytes(layers)?.ok_or_else(|| layers.missing("offset_size"))?,
+        };
         let endian = last!(layers, endian).ok_or_else(|| layers.missing("endian"))?;
         let mut layout = Layout::default();
         let registers = last!(layers, registers).ok_or_else(|| layers.missing("registers"))?;
@@ -190,8 +250,13 @@ impl Target {
             if bits == 0 {
                 return Err(wrong("a register has at least one bit".into()));
             }
-            if layout.registers.insert(Reg(register.dwarf.0), bits).is_some() {
-                return Err(wrong(format!("register {} is there twice", register.dwarf.0)));
+            for number in register.dwarf.range().map_err(wrong)? {
+                if layout.registers.insert(Reg(number), bits).is_some() {
+                    return Err(wrong(format!("register {number} is there twice")));
+                }
+            }
+            if layout.registers.len() as u64 > MOST_REGISTERS {
+                return Err(wrong(format!("a target has at most {MOST_REGISTERS} registers")));
             }
         }
         if let Some(spaces) = last!(layers, spaces) {

@@ -2,12 +2,14 @@
 
 use serde::Deserialize;
 
+use super::cfi::{CfiText, FrameBytes};
 use super::expect::{Expect, ExpectText};
 use super::found::Found;
-use super::list::{self, ListText};
+use super::list::{self, LoclistText, SectionList};
 use super::machine::{Machine, MachineText};
-use super::report::Outcome;
+use super::report::{Outcome, Verdict};
 use super::target::{Target, TargetText};
+use super::unwound::Unwound;
 use super::words::{Bytes, Given, Map, Number, Unread, Word, Wrong};
 use crate::eval::{Context, Kind, ListEntry, Where};
 use crate::op::{COMPACT, Code, Dialect, DraftCodes, Encoding, Name};
@@ -19,6 +21,57 @@ pub enum Body {
     Expression(Vec<u8>),
     /// A location list.
     List(Vec<ListEntry<'static>>),
+    /// A location list as it stands in its section.
+    Section(SectionList),
+    /// Call frame information: the machine is unwound by one frame.
+    Frames(FrameBytes),
+}
+
+/// A document that a vector can hold in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Document {
+    /// The DWARF 5 standard alone.
+    Dwarf5,
+    /// The DWARF 5 standard, with GNU's operations.
+    #[serde(rename = "dwarf5+gnu")]
+    Dwarf5Gnu,
+    /// Locations on the DWARF stack.
+    Stack,
+    /// Locations on the DWARF stack, with GNU's operations.
+    #[serde(rename = "stack+gnu")]
+    StackGnu,
+    /// The AMDGPU extension for heterogeneous debugging, which takes in the one before.
+    Amdgpu,
+    /// The same, with GNU's operations.
+    #[serde(rename = "amdgpu+gnu")]
+    AmdgpuGnu,
+    /// The draft of DWARF 6, with the proposals that the vector names.
+    Dwarf6,
+}
+
+/// The proposal that a vector of DWARF 6 rests on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proposal {
+    /// What became of it.
+    pub status: Status,
+    /// The number of the committee's issue, if there is one: `230524.1`.
+    pub issue: Option<String>,
+}
+
+/// What became of a proposal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// It was voted into the draft.
+    Accepted,
+    /// It was submitted, and not decided.
+    Open,
+    /// It is a text of the working group, and was not submitted.
+    #[serde(rename = "in progress")]
+    InProgress,
+    /// It was taken out of the draft.
+    Removed,
 }
 
 /// A vector, with everything that it depends on.
@@ -30,6 +83,10 @@ pub struct Vector {
     pub doc: Option<String>,
     /// The section that decides it.
     pub spec: Option<String>,
+    /// The documents that it holds in.
+    pub valid_in: Vec<Document>,
+    /// The proposal that it rests on, with [`Dialect::Dwarf6`].
+    pub proposal: Option<Proposal>,
     /// Which registers and address spaces there are.
     pub target: Target,
     /// The stopped program.
@@ -57,6 +114,9 @@ pub(super) struct VectorText {
     pub name: String,
     doc: Option<String>,
     spec: Option<String>,
+    valid_in: Option<Vec<Document>>,
+    status: Option<Status>,
+    issue: Option<String>,
     #[serde(default)]
     pub target: Given<TargetText>,
     #[serde(default)]
@@ -64,7 +124,8 @@ pub(super) struct VectorText {
     dialect: Word<Dialect>,
     opcodes: Option<Map<String, Number<u8>>>,
     expr: Option<Bytes>,
-    loclist: Option<Vec<ListText>>,
+    loclist: Option<LoclistText>,
+    cfi: Option<CfiText>,
     #[serde(default)]
     result: KindText,
     #[serde(default, rename = "where")]
@@ -106,23 +167,40 @@ impl VectorText {
                 encoding.draft = draft.map_err(|what| Wrong::new(what).under(name).under("opcodes"))?;
             }
         }
-        let body = match (&self.expr, &self.loclist) {
-            (Some(Bytes(expr)), None) => Body::Expression(expr.clone()),
-            (None, Some(list)) => {
+        let body = match (&self.expr, &self.loclist, &self.cfi) {
+            (Some(Bytes(expr)), None, None) => Body::Expression(expr.clone()),
+            (None, Some(LoclistText::Entries(list)), None) => {
                 let entries = list::entries(list, machine.base_address, encoding.address_bytes);
                 Body::List(entries.map_err(|wrong| wrong.under("loclist"))?)
             }
-            _ => return Err(Wrong::new("a vector has one of `expr` and `loclist`")),
+            (None, Some(LoclistText::Section(section)), None) => Body::Section(section.resolve()),
+            (None, None, Some(cfi)) => {
+                self.check_frames(&machine)?;
+                Body::Frames(cfi.resolve())
+            }
+            _ => return Err(Wrong::new("a vector has one of `expr`, `loclist` and `cfi`")),
+        };
+        let valid_in = match &self.valid_in {
+            Some(documents) if documents.is_empty() => {
+                return Err(Wrong::new("a vector holds in one document at least").under("valid_in"));
+            }
+            Some(documents) => documents.clone(),
+            None => documents(dialect).to_vec(),
         };
         let read = self.read.as_ref().map_or(Ok(0), |read| {
             read.natural()?.as_u128().ok_or_else(|| Wrong::new("a number of up to 128 bits is expected"))
         });
         let read = read.map_err(|wrong| wrong.under("read"))?;
-        let expect = self.expect.resolve(&target, self.write.is_some());
+        let expect = match &body {
+            Body::Frames(_) => self.expect.resolve_unwound(&target),
+            _ => self.expect.resolve(&target, self.write.is_some()),
+        };
         Ok(Vector {
             name: self.name.clone(),
             doc: self.doc.clone(),
             spec: self.spec.clone(),
+            valid_in,
+            proposal: self.proposal(dialect)?,
             encoding,
             body,
             kind: match self.result {
@@ -140,6 +218,50 @@ impl VectorText {
             target,
             machine,
         })
+    }
+}
+
+impl VectorText {
+    /// Checks that nothing is said of what a vector with `cfi` asks for.
+    fn check_frames(&self, machine: &Machine) -> Result<(), Wrong> {
+        let snapshot = &machine.snapshot;
+        let given = [
+            ("cfa", snapshot.cfa.is_some()),
+            ("callers", !snapshot.callers.is_empty()),
+            ("frame_base", snapshot.frame_base.is_some()),
+            ("frame", machine.frame != 0),
+        ];
+        if let Some((key, _)) = given.iter().find(|(_, is_given)| *is_given) {
+            return Err(Wrong::new("a vector with `cfi` asks for it").under(key).under("machine"));
+        }
+        match (&self.read, &self.write) {
+            (Some(_), _) => Err(Wrong::new("a vector with `cfi` reads nothing").under("read")),
+            (_, Some(_)) => Err(Wrong::new("a vector with `cfi` writes nothing").under("write")),
+            _ => Ok(()),
+        }
+    }
+
+    fn proposal(&self, dialect: Dialect) -> Result<Option<Proposal>, Wrong> {
+        let issue = self.issue.clone();
+        match (self.status, dialect) {
+            (Some(_), dialect) if dialect != Dialect::Dwarf6 => {
+                Err(Wrong::new("proposals are those of `dwarf6`").under("status"))
+            }
+            (None, _) if issue.is_some() => Err(Wrong::new("an issue has a `status`").under("issue")),
+            (Some(Status::Accepted | Status::Open), _) if issue.is_none() => {
+                Err(Wrong::new("a proposal that was submitted has an `issue`").under("status"))
+            }
+            (status, _) => Ok(status.map(|status| Proposal { status, issue })),
+        }
+    }
+}
+
+/// The documents in which vectors of a dialect hold that name none.
+fn documents(dialect: Dialect) -> &'static [Document] {
+    match dialect {
+        Dialect::Dwarf5 => &[Document::Dwarf5, Document::Stack, Document::Amdgpu],
+        Dialect::Llvm | Dialect::Legacy => &[Document::Amdgpu],
+        Dialect::Dwarf6 => &[Document::Dwarf6],
     }
 }
 
@@ -199,11 +321,32 @@ impl Vector {
     /// ```
     pub fn judge(&self, found: &Found) -> Outcome {
         let before = &self.machine.snapshot;
+        let verdict = match &self.expect.unwound {
+            None => found.verdict(&self.expect, before, self.read),
+            Some(_) => Verdict::Unsupported,
+        };
+        self.outcome(verdict, found.to_text(before, MOST_TOLD), || found.to_answer(before))
+    }
+
+    /// Compares what an unwinder, of whatever kind, found in call frame information with what is expected.
+    pub fn judge_unwound(&self, found: &Unwound) -> Outcome {
+        let unwound = self.expect.unwound.as_ref();
+        let verdict = unwound.map_or(Verdict::Unsupported, |expected| expected.verdict(found));
+        self.outcome(verdict, found.to_text(MOST_TOLD), || found.to_answer())
+    }
+
+    fn outcome(
+        &self,
+        verdict: Verdict,
+        found: String,
+        answer: impl FnOnce() -> serde_json::Value,
+    ) -> Outcome {
         Outcome {
             name: self.name.clone(),
-            verdict: found.verdict(&self.expect, before, self.read),
+            verdict,
             expected: self.expect.to_string(),
-            found: found.to_text(before, MOST_TOLD),
+            answer: (found.len() < MOST_TOLD).then(answer),
+            found,
         }
     }
 }

@@ -362,6 +362,7 @@ fn llvm_decodes_the_vectors_the_same() {
             match &vector.body {
                 Body::Expression(expr) => expressions.push(expr.clone()),
                 Body::List(entries) => expressions.extend(entries.iter().map(|entry| entry.expr.to_vec())),
+                Body::Section(_) | Body::Frames(_) => {}
             }
             let bodies = machine.entries.values().chain(&machine.frame_base).map(|(body, _)| body);
             for body in bodies {

@@ -1,0 +1,103 @@
+//! Answers as JSON, in the keys of `expect`: what another program judges.
+
+use serde_json::{Map, Value, json};
+
+use super::bytes::{Hex, Pattern};
+use super::expect::{Word, Written};
+use super::found::{Found, Read, changes, natural};
+use super::types;
+use super::unwound::Unwound;
+use crate::eval::{Element, Fault, ImplicitPointer, Snapshot};
+
+impl Found {
+    /// The answer in the keys of `expect`, on a machine that was `before` the store.
+    pub(super) fn to_answer(&self, before: &Snapshot) -> Value {
+        let mut answer = Map::new();
+        let mut set = |key: &str, value: Value| drop(answer.insert(key.into(), value));
+        match &self.result {
+            Err(fault) => set("error", class(fault)),
+            Ok(Element::Location(location)) => set("location", location.to_string().into()),
+            Ok(Element::Value(value)) => match (value.as_pointer(), natural(value)) {
+                (None, Some(number)) => {
+                    set("value", number.to_string().into());
+                    if !value.ty().is_generic() {
+                        set("type", types::print(value.ty()).into());
+                    }
+                }
+                (to, _) => to.into_iter().for_each(|to| set("pointer", pointer(to))),
+            },
+        }
+        match &self.read {
+            Some(Ok(Read::Bits(bits))) => set("bytes", Pattern(bits.clone()).to_string().into()),
+            Some(Ok(Read::Pointer(to))) => set("pointer", pointer(*to)),
+            Some(Err(fault)) => set("error", class(fault)),
+            None => {}
+        }
+        match &self.written {
+            Some(Ok(after)) => set("written", written(&changes(before, after))),
+            Some(Err(fault)) => set("written", json!({"error": class(fault)})),
+            None => {}
+        }
+        answer.into()
+    }
+}
+
+impl Unwound {
+    /// The answer in the keys of `expect`.
+    pub(super) fn to_answer(&self) -> Value {
+        let mut answer = Map::new();
+        if let Some(fault) = self.worst() {
+            answer.insert("error".into(), class(fault));
+        }
+        if let Ok(rows) = &self.rows {
+            let row = |row: &super::Row| {
+                let rules =
+                    row.rules.iter().map(|(number, rule)| (number.to_string(), rule.to_string().into()));
+                let pcs = [row.pcs.0, row.pcs.1].map(|pc| format!("{pc:#x}"));
+                json!({"pcs": pcs, "cfa": row.cfa.to_string(), "rules": rules.collect::<Map<_, Value>>()})
+            };
+            answer.insert("rows".into(), rows.iter().map(row).collect());
+        }
+        if let Ok(cfa) = &self.cfa {
+            answer.insert("cfa".into(), cfa.to_string().into());
+        }
+        match self.return_address {
+            Ok(None) => drop(answer.insert("outermost".into(), true.into())),
+            Ok(Some(pc)) => {
+                let (mut registers, mut contents) = (Map::new(), Map::new());
+                for (number, found) in &self.registers {
+                    if let Ok(location) = &found.location {
+                        registers.insert(number.to_string(), location.to_string().into());
+                    }
+                    if let Ok(bits) = &found.contents {
+                        contents.insert(number.to_string(), Pattern(bits.clone()).to_string().into());
+                    }
+                }
+                let caller = json!({"pc": format!("{pc:#x}"), "registers": registers, "contents": contents});
+                answer.insert("caller".into(), caller);
+            }
+            Err(_) => {}
+        }
+        answer.into()
+    }
+}
+
+fn class(fault: &Fault) -> Value {
+    Word(fault.class).to_string().into()
+}
+
+fn pointer(to: ImplicitPointer) -> Value {
+    json!({"entry": format!("{:#x}", to.entry), "offset": to.by})
+}
+
+fn written(changed: &Written) -> Value {
+    match changed {
+        Written::Error(word) => json!({"error": word.to_string()}),
+        Written::Bytes(places) => {
+            let place = |(place, bytes): &(super::location::Stored, Vec<u8>)| {
+                (place.to_string(), Hex(bytes).to_string().into())
+            };
+            places.iter().map(place).collect::<Map<_, Value>>().into()
+        }
+    }
+}

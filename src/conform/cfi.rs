@@ -1,0 +1,163 @@
+//! Call frame information of a vector, and how the built-in unwinder follows it.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::machine::Machine;
+use super::rows::Row;
+use super::target::Target;
+use super::unwound::{Recovered, Unwound};
+use super::words::{Bytes, Offset, Parsed};
+use crate::error::{Error, ErrorKind};
+use crate::eval::unwind::{UnwindFault, Why};
+use crate::eval::{Architecture, CallStack, Class, Fault, Location, read_bits};
+use crate::op::{Encoding, Reg};
+use crate::read::{Fde, FrameSection, Frames, Sections};
+
+/// A section of call frame information, as in a linked file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FrameBytes {
+    /// Which section.
+    pub section: FrameSection,
+    /// The address of its first byte.
+    pub address: u64,
+    /// The section: CIEs and FDEs.
+    pub bytes: Vec<u8>,
+}
+
+/// The `cfi` object.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CfiText {
+    #[serde(default)]
+    section: SectionText,
+    address: Option<Parsed<Offset>>,
+    bytes: Bytes,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+enum SectionText {
+    #[default]
+    #[serde(rename = ".debug_frame")]
+    Debug,
+    #[serde(rename = ".eh_frame")]
+    Eh,
+}
+
+impl CfiText {
+    pub fn resolve(&self) -> FrameBytes {
+        let section = match self.section {
+            SectionText::Debug => FrameSection::Debug,
+            SectionText::Eh => FrameSection::Eh,
+        };
+        let Bytes(bytes) = &self.bytes;
+        FrameBytes { section, address: self.address.as_ref().map_or(0, |it| it.0.0), bytes: bytes.clone() }
+    }
+}
+
+impl FrameBytes {
+    /// What the built-in unwinder finds for the machine's pc: for `asked` registers besides those that have a rule.
+    pub(super) fn unwind(
+        &self,
+        machine: &Machine,
+        target: &Target,
+        encoding: Encoding,
+        asked: impl Iterator<Item = u64>,
+    ) -> Unwound {
+        let mut sections = Sections { big_endian: encoding.big_endian, ..Sections::default() };
+        match self.section {
+            FrameSection::Debug => sections.debug_frame = &self.bytes,
+            FrameSection::Eh => sections.eh_frame = &self.bytes,
+        }
+        sections.eh_frame_address = self.address;
+        let frames = match Frames::read(&sections, self.section, encoding) {
+            Ok(frames) => [frames],
+            Err(error) => return Unwound::failed(&reading(&error)),
+        };
+        let fde = machine.snapshot.pc.and_then(|pc| frames[0].fde_at(pc));
+        let Some(fde) = fde else {
+            let missing = "no frame description entry has code at the pc";
+            return Unwound::failed(&Fault::new(Class::Evaluation, missing));
+        };
+        let rows = match rows(&frames[0], fde) {
+            Ok(rows) => rows,
+            Err(fault) => return Unwound::failed(&fault),
+        };
+        let stack = CallStack::new(&machine.snapshot, &frames, target);
+        let innermost = match stack.innermost() {
+            Ok(innermost) => innermost,
+            Err(fault) => return Unwound::failed(&unwinding(&fault)),
+        };
+        let here = innermost.row().ok().flatten();
+        let ruled = here.iter().flat_map(|row| row.rules.iter().map(|&(register, _)| register.0));
+        let read = |location: &Location, bits: u64| read_bits(location, bits, &machine.snapshot);
+        let registers = ruled.chain(asked).map(|number| {
+            let location = innermost.saved(Reg(number)).map_err(|fault| unwinding(&fault));
+            // The column of the return address need not be a register.
+            let bits = target.register_bits(Reg(number)).unwrap_or(u32::from(encoding.address_bytes) * 8);
+            let contents = location.clone().and_then(|location| read(&location, bits.into()));
+            (number, Recovered { location, contents })
+        });
+        let registers: BTreeMap<_, _> = registers.collect();
+        let cie = frames[0].cie(fde);
+        let address = innermost.saved(cie.return_register).map_err(|fault| unwinding(&fault));
+        let return_address = address.and_then(|location| {
+            let bits = read(&location, u64::from(cie.encoding.address_bytes) * 8)?;
+            match bits.defined.iter().all(|&defined| defined == 0xff) {
+                true => Ok(Some(number(&bits.bytes, encoding.big_endian))),
+                false if bits.defined.iter().all(|&defined| defined == 0) => Ok(None),
+                false => Err(Fault::new(Class::Evaluation, "bits of the return address are undefined")),
+            }
+        });
+        let cfa = innermost.cfa().map_err(|fault| unwinding(&fault));
+        Unwound { rows: Ok(rows), cfa, return_address, registers }
+    }
+}
+
+/// All rows that have a pc of the FDE.
+fn rows(frames: &Frames<'_>, fde: &Fde<'_>) -> Result<Vec<Row>, Fault> {
+    let is_known = frames.cie(fde).is_known;
+    let fault = |error: Error| match is_known {
+        true => reading(&error),
+        // What stands behind the augmentation cannot be read, and breaks no rule (A.6.4.1).
+        false => Fault::new(Class::Evaluation, error.to_string()),
+    };
+    let code = (fde.start, fde.start.saturating_add(fde.length));
+    let (mut all, mut last) = (frames.rows(fde), fde.start);
+    let mut rows = Vec::new();
+    while let Some(row) = all.next_row().map_err(fault)? {
+        if row.start < last {
+            let rule = "the location of a row is greater than that before it (A.6.4.2.1)";
+            return Err(Fault::new(Class::IllFormed, rule));
+        }
+        last = row.start;
+        rows.extend(Row::of(row, code));
+    }
+    Ok(rows)
+}
+
+/// The number that bytes of memory are.
+fn number(bytes: &[u8], big_endian: bool) -> u64 {
+    let push = |number, byte: &u8| number << 8 | u64::from(*byte);
+    match big_endian {
+        true => bytes.iter().fold(0, push),
+        false => bytes.iter().rev().fold(0, push),
+    }
+}
+
+/// A section that cannot be read breaks a rule.
+fn reading(error: &Error) -> Fault {
+    let class = match error.kind() {
+        ErrorKind::Malformed(_) | ErrorKind::Truncated(_) | ErrorKind::Unsupported(_) => Class::IllFormed,
+        _ => Class::Unsupported,
+    };
+    Fault::new(class, error.to_string())
+}
+
+fn unwinding(fault: &UnwindFault) -> Fault {
+    match &fault.why {
+        Why::Reading(error) => reading(error),
+        Why::Fault(why) => Fault { rule: fault.to_string().into(), ..why.clone() },
+    }
+}

@@ -1,0 +1,220 @@
+//! Rows of call frame information, as text: `7+16`, `offset(-8)`.
+
+use core::fmt::{self, Display};
+use core::str::FromStr;
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::bytes::Hex;
+use super::words::{Bytes, Map, Offset, Parsed, Register};
+use crate::read::{CfaRule, FrameRow, Rule};
+
+/// A row of the table that an FDE makes: the rules from one pc to another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The first pc, and the pc after the last.
+    pub pcs: (u64, u64),
+    /// The rule of the canonical frame address.
+    pub cfa: RowCfa,
+    /// The rules of registers, by DWARF number.
+    pub rules: BTreeMap<u64, RowRule>,
+}
+
+/// The rule of the canonical frame address. DWARF 5 section 6.4.1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RowCfa {
+    /// No instruction has defined it.
+    Unset,
+    /// The contents of a register and an offset.
+    Register {
+        /// The DWARF number of the register.
+        register: u64,
+        /// Bytes that are added.
+        offset: i64,
+        /// The number of the address space; 0 is the default space.
+        space: u64,
+    },
+    /// The result of an expression.
+    Expression(Vec<u8>),
+}
+
+/// The rule of a register. DWARF 5 section 6.4.1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RowRule {
+    /// The register cannot be recovered.
+    Undefined,
+    /// The register has not changed.
+    SameValue,
+    /// The register is saved at the canonical frame address and so many bytes.
+    Offset(i64),
+    /// The value is the canonical frame address and so many bytes.
+    ValOffset(i64),
+    /// The register is saved in the register of this DWARF number.
+    Register(u64),
+    /// The register is saved where the expression says.
+    Expression(Vec<u8>),
+    /// The value is the result of the expression.
+    ValExpression(Vec<u8>),
+}
+
+impl From<CfaRule<'_>> for RowCfa {
+    fn from(rule: CfaRule<'_>) -> Self {
+        match rule {
+            CfaRule::Unset => Self::Unset,
+            CfaRule::Register { register, offset, space } => {
+                Self::Register { register: register.0, offset, space: space.unwrap_or(0) }
+            }
+            CfaRule::Expression(expr) => Self::Expression(expr.to_vec()),
+        }
+    }
+}
+
+impl From<Rule<'_>> for RowRule {
+    fn from(rule: Rule<'_>) -> Self {
+        match rule {
+            Rule::Undefined => Self::Undefined,
+            Rule::SameValue => Self::SameValue,
+            Rule::Offset(by) => Self::Offset(by),
+            Rule::ValOffset(by) => Self::ValOffset(by),
+            Rule::Register(from) => Self::Register(from.0),
+            Rule::Expression(expr) => Self::Expression(expr.to_vec()),
+            Rule::ValExpression(expr) => Self::ValExpression(expr.to_vec()),
+        }
+    }
+}
+
+impl Row {
+    /// The part of a row that is inside of the code of its FDE; `None` if it has no pc there.
+    pub(super) fn of(row: &FrameRow<'_>, code: (u64, u64)) -> Option<Self> {
+        let pcs = (row.start.max(code.0), row.end.min(code.1));
+        let rules = || row.rules.iter().map(|&(register, rule)| (register.0, rule.into())).collect();
+        (pcs.0 < pcs.1).then(|| Self { pcs, cfa: row.cfa.into(), rules: rules() })
+    }
+}
+
+/// Bytes of text, with or without blanks.
+fn bytes(text: &str) -> Option<Vec<u8>> {
+    Bytes::parse(text).map(|Bytes(bytes)| bytes)
+}
+
+/// A number of bytes with a sign, which a positive one may lack.
+fn signed(text: &str) -> Option<i64> {
+    text.bytes().last()?.is_ascii_digit().then(|| text.parse().ok())?
+}
+
+impl FromStr for RowCfa {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = || {
+            if text == "none" {
+                return Some(Self::Unset);
+            }
+            if let Some(expr) = text.strip_prefix("expr ") {
+                return bytes(expr).map(Self::Expression);
+            }
+            let (place, space) = text.split_once(" space ").unwrap_or((text, "0"));
+            let sign = place.find(['+', '-'])?;
+            let Register(register) = place[..sign].parse().ok()?;
+            let Register(space) = space.parse().ok()?;
+            Some(Self::Register { register, offset: signed(&place[sign..])?, space })
+        };
+        parsed().ok_or_else(|| {
+            format!("`7+16`, `7-8`, `7+16 space 6`, `expr HEX` or `none` is expected, not `{text}`")
+        })
+    }
+}
+
+impl FromStr for RowRule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = || {
+            let Some((name, operand)) = text.split_once('(') else {
+                return match text {
+                    "undefined" => Some(Self::Undefined),
+                    "same_value" => Some(Self::SameValue),
+                    _ => None,
+                };
+            };
+            let operand = operand.strip_suffix(')')?;
+            match name {
+                "offset" => signed(operand).map(Self::Offset),
+                "val_offset" => signed(operand).map(Self::ValOffset),
+                "register" => operand.parse().ok().map(|Register(register)| Self::Register(register)),
+                "expression" => bytes(operand).map(Self::Expression),
+                "val_expression" => bytes(operand).map(Self::ValExpression),
+                _ => None,
+            }
+        };
+        parsed().ok_or_else(|| {
+            format!(
+                "`undefined`, `same_value`, `offset(-8)`, `val_offset(16)`, `register(3)`, `expression(HEX)` or \
+                 `val_expression(HEX)` is expected, not `{text}`"
+            )
+        })
+    }
+}
+
+impl Display for RowCfa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unset => f.write_str("none"),
+            Self::Register { register, offset, space: 0 } => write!(f, "{register}{offset:+}"),
+            Self::Register { register, offset, space } => write!(f, "{register}{offset:+} space {space}"),
+            Self::Expression(expr) => write!(f, "expr {}", Hex(expr)),
+        }
+    }
+}
+
+impl Display for RowRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Undefined => f.write_str("undefined"),
+            Self::SameValue => f.write_str("same_value"),
+            Self::Offset(by) => write!(f, "offset({by})"),
+            Self::ValOffset(by) => write!(f, "val_offset({by})"),
+            Self::Register(from) => write!(f, "register({from})"),
+            Self::Expression(expr) => write!(f, "expression({})", Hex(expr)),
+            Self::ValExpression(expr) => write!(f, "val_expression({})", Hex(expr)),
+        }
+    }
+}
+
+impl Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pcs: (start, end), cfa, rules } = self;
+        write!(f, "{start:#x}..{end:#x}: {cfa}")?;
+        rules.iter().try_for_each(|(register, rule)| write!(f, ", {register} {rule}"))
+    }
+}
+
+/// An element of `rows`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RowText {
+    pcs: (Parsed<Offset>, Parsed<Offset>),
+    cfa: Parsed<RowCfa>,
+    rules: Map<Register, Parsed<RowRule>>,
+}
+
+impl RowText {
+    /// The row, or what is wrong with it.
+    pub fn resolve(&self) -> Result<Row, String> {
+        let (Parsed(Offset(start)), Parsed(Offset(end))) = self.pcs;
+        if start >= end {
+            return Err(format!("a row has a pc, and {start:#x}..{end:#x} is empty"));
+        }
+        let Map(rules) = &self.rules;
+        let rule = |(register, rule): (&Register, &Option<Parsed<RowRule>>)| {
+            let rule = rule.as_ref().ok_or_else(|| format!("register {} has no rule", register.0))?;
+            Ok((register.0, rule.0.clone()))
+        };
+        Ok(Row {
+            pcs: (start, end),
+            cfa: self.cfa.0.clone(),
+            rules: rules.iter().map(rule).collect::<Result<_, String>>()?,
+        })
+    }
+}

@@ -1,0 +1,251 @@
+//! What an unwinder found in call frame information, and whether that is what a vector expects.
+
+use core::fmt::{self, Display};
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::bytes::Pattern;
+use super::expect::Word;
+use super::found::{Reason, is_same, of_class};
+use super::location::LocationText;
+use super::report::Verdict;
+use super::rows::{Row, RowText};
+use super::words::{Map, Offset, Parsed, Register, Wrong};
+use crate::eval::fault::shortened;
+use crate::eval::{Architecture, Bits, Class, Fault, Location};
+use crate::op::Reg;
+
+/// What an unwinder found for a machine's pc in call frame information (A.6.4).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unwound {
+    /// All rows of the FDE that has the pc.
+    pub rows: Result<Vec<Row>, Fault>,
+    /// The canonical frame address.
+    pub cfa: Result<Location, Fault>,
+    /// The return address: what the column of the return address holds in the caller. `None` if that is undefined.
+    pub return_address: Result<Option<u64>, Fault>,
+    /// Where each register is in the caller, and what it holds there, by DWARF number: those that have a rule, and
+    /// those that the vector asks for.
+    pub registers: BTreeMap<u64, Recovered>,
+}
+
+/// Where a register of the caller is, and what it holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recovered {
+    /// The place.
+    pub location: Result<Location, Fault>,
+    /// What is read there, as many bits as the register has.
+    pub contents: Result<Bits, Fault>,
+}
+
+/// What a vector with call frame information expects.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct ExpectUnwound {
+    rows: Option<Vec<Row>>,
+    cfa: Option<Location>,
+    caller: Option<ExpectCaller>,
+    is_outermost: bool,
+    error: Option<Word>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct ExpectCaller {
+    pc: Option<u64>,
+    registers: BTreeMap<u64, Location>,
+    contents: BTreeMap<u64, Pattern>,
+}
+
+/// The keys of `expect` for call frame information.
+#[derive(Debug, Clone, Default)]
+pub(super) struct UnwoundText {
+    pub rows: Option<Vec<RowText>>,
+    pub cfa: Option<Parsed<LocationText>>,
+    pub caller: Option<CallerText>,
+    pub outermost: Option<bool>,
+    pub error: Option<Word>,
+}
+
+/// The `caller` object.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CallerText {
+    pc: Option<Parsed<Offset>>,
+    registers: Option<Map<Register, Parsed<LocationText>>>,
+    contents: Option<Map<Register, Parsed<Pattern>>>,
+}
+
+impl UnwoundText {
+    pub fn resolve(&self, architecture: &dyn Architecture) -> Result<ExpectUnwound, Wrong> {
+        let row = |(index, row): (usize, &RowText)| {
+            row.resolve().map_err(|what| Wrong::new(what).at(index).under("rows"))
+        };
+        let rows = self.rows.as_ref().map(|rows| rows.iter().enumerate().map(row).collect());
+        let place = |location: &LocationText, key: &str| {
+            location.resolve(architecture).map_err(|what| Wrong::new(what).under(key))
+        };
+        let cfa = self.cfa.as_ref().map(|Parsed(cfa)| place(cfa, "cfa")).transpose()?;
+        let caller = self.caller.as_ref().map(|caller| caller.resolve(architecture)).transpose();
+        let expected = ExpectUnwound {
+            rows: rows.transpose()?,
+            cfa,
+            caller: caller.map_err(|wrong| wrong.under("caller"))?,
+            is_outermost: self.outermost == Some(true),
+            error: self.error,
+        };
+        let is_answer = expected.cfa.is_some() || expected.caller.is_some() || expected.is_outermost;
+        match &self.outermost {
+            Some(false) => Err(Wrong::new("`true`, or no such key, is expected").under("outermost")),
+            _ if expected.is_outermost && expected.caller.is_some() => {
+                Err(Wrong::new("an outermost frame is without a caller").under("caller"))
+            }
+            _ if expected.error.is_some() && is_answer => {
+                Err(Wrong::new("only `rows` stand beside an error").under("error"))
+            }
+            _ if expected.error.is_none() && expected.rows.is_none() && !is_answer => {
+                Err(Wrong::new("nothing is expected"))
+            }
+            _ => Ok(expected),
+        }
+    }
+}
+
+impl CallerText {
+    fn resolve(&self, architecture: &dyn Architecture) -> Result<ExpectCaller, Wrong> {
+        let mut caller = ExpectCaller { pc: self.pc.as_ref().map(|pc| pc.0.0), ..ExpectCaller::default() };
+        for (&Register(number), location) in self.registers.iter().flat_map(|Map(registers)| registers) {
+            let Some(Parsed(location)) = location else { continue };
+            let location = location.resolve(architecture);
+            let location = location.map_err(|what| Wrong::new(what).under(number).under("registers"))?;
+            caller.registers.insert(number, location);
+        }
+        for (&Register(number), bytes) in self.contents.iter().flat_map(|Map(contents)| contents) {
+            let Some(Parsed(bytes)) = bytes else { continue };
+            if architecture.register_bits(Reg(number)).is_none() {
+                let wrong = Wrong::new(format!("the target has no register {number}"));
+                return Err(wrong.under(number).under("contents"));
+            }
+            caller.contents.insert(number, bytes.clone());
+        }
+        Ok(caller)
+    }
+}
+
+impl ExpectUnwound {
+    /// The DWARF numbers of registers that are asked for.
+    pub fn registers(&self) -> impl Iterator<Item = u64> {
+        self.caller.iter().flat_map(|caller| caller.registers.keys().chain(caller.contents.keys()).copied())
+    }
+
+    /// Whether all that is expected was found.
+    pub fn verdict(&self, found: &Unwound) -> Verdict {
+        let rows = self.rows.as_ref().map(|rows| answer(&found.rows, |found| found == rows));
+        let cfa = self.cfa.as_ref().map(|cfa| answer(&found.cfa, |found| is_same(cfa, found, 0)));
+        let outermost = self.is_outermost.then(|| answer(&found.return_address, Option::is_none));
+        let caller = self.caller.as_ref().map(|caller| caller.verdict(found));
+        let error = self.error.map(|word| of_class(word, found.worst().map(|fault| fault.class)));
+        [rows, cfa, outermost, caller, error].into_iter().flatten().fold(Verdict::Passed, Verdict::and)
+    }
+}
+
+impl ExpectCaller {
+    fn verdict(&self, found: &Unwound) -> Verdict {
+        let pc = answer(&found.return_address, |found| match self.pc {
+            Some(_) => *found == self.pc,
+            None => found.is_some(),
+        });
+        let of = |number: &u64| found.registers.get(number);
+        let place = |(number, expected): (&u64, &Location)| {
+            of(number).map_or(Verdict::Failed, |found| {
+                answer(&found.location, |location| is_same(expected, location, 0))
+            })
+        };
+        let contents = |(number, Pattern(expected)): (&u64, &Pattern)| {
+            of(number).map_or(Verdict::Failed, |found| answer(&found.contents, |bits| bits == expected))
+        };
+        let verdicts = self.registers.iter().map(place).chain(self.contents.iter().map(contents));
+        verdicts.fold(pc, Verdict::and)
+    }
+}
+
+/// The verdict of one part of the answer.
+fn answer<T>(found: &Result<T, Fault>, is_it: impl FnOnce(&T) -> bool) -> Verdict {
+    match found {
+        Ok(found) if is_it(found) => Verdict::Passed,
+        Err(Fault { class: Class::Unsupported, .. }) => Verdict::Unsupported,
+        _ => Verdict::Failed,
+    }
+}
+
+impl Unwound {
+    /// The same fault wherever it is asked: no row could be found.
+    pub(super) fn failed(fault: &Fault) -> Self {
+        Self {
+            rows: Err(fault.clone()),
+            cfa: Err(fault.clone()),
+            return_address: Err(fault.clone()),
+            registers: BTreeMap::new(),
+        }
+    }
+
+    /// The fault of the whole: an ill-formed rule before one that needs more of the context, and that before
+    /// contents that are not there.
+    pub fn worst(&self) -> Option<&Fault> {
+        let rank = |fault: &&Fault| match fault.class {
+            Class::IllFormed => 0,
+            Class::Evaluation => 1,
+            Class::Unmapped => 2,
+            Class::Unsupported => 3,
+        };
+        let first = [self.rows.as_ref().err(), self.cfa.as_ref().err(), self.return_address.as_ref().err()];
+        let registers =
+            self.registers.values().flat_map(|it| [it.location.as_ref().err(), it.contents.as_ref().err()]);
+        first.into_iter().chain(registers).flatten().min_by_key(rank)
+    }
+
+    /// What was found, in the words of the format. Of text that has more than `most` bytes only the beginning, and
+    /// an ellipsis.
+    pub fn to_text(&self, most: usize) -> String {
+        shortened(self, most)
+    }
+}
+
+fn printed<T>(result: &Result<T, Fault>, text: impl FnOnce(&T) -> String) -> String {
+    result.as_ref().map_or_else(|fault| format!("error {}", Reason(fault)), text)
+}
+
+impl Display for Unwound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows = |rows: &Vec<Row>| rows.iter().map(Row::to_string).collect::<Vec<_>>().join("; ");
+        write!(f, "rows {}", printed(&self.rows, rows))?;
+        write!(f, ", cfa {}", printed(&self.cfa, Location::to_string))?;
+        let pc = |pc: &Option<u64>| pc.map_or("outermost".into(), |pc| format!("caller pc {pc:#x}"));
+        write!(f, ", {}", printed(&self.return_address, pc))?;
+        for (number, Recovered { location, contents }) in &self.registers {
+            write!(f, ", {number} at {}", printed(location, Location::to_string))?;
+            if location.is_ok() {
+                write!(f, " = {}", printed(contents, |bits| Pattern(bits.clone()).to_string()))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Display for ExpectUnwound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        if let Some(rows) = &self.rows {
+            let rows: Vec<_> = rows.iter().map(Row::to_string).collect();
+            parts.push(format!("rows {}", rows.join("; ")));
+        }
+        parts.extend(self.cfa.as_ref().map(|cfa| format!("cfa {cfa}")));
+        if let Some(ExpectCaller { pc, registers, contents }) = &self.caller {
+            parts.push(pc.map_or("a caller".into(), |pc| format!("caller pc {pc:#x}")));
+            parts.extend(registers.iter().map(|(number, location)| format!("{number} at {location}")));
+            parts.extend(contents.iter().map(|(number, bytes)| format!("{number} = {bytes}")));
+        }
+        parts.extend(self.is_outermost.then(|| "outermost".to_owned()));
+        parts.extend(self.error.map(|word| format!("error {word}")));
+        f.write_str(&parts.join(", "))
+    }
+}
