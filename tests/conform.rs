@@ -36,29 +36,6 @@ fn every_vector_of_the_project_passes() {
     assert!(report.count(Verdict::Passed) == report.outcomes.len(), "\n{report}");
 }
 
-/// Documents whose sections have numbers, as a citation names them. Without one it is the text of locations on the
-/// stack.
-const NUMBERED: [&str; 2] = ["R ", "DWARF 5 "];
-/// Others, which what they say is found in by name.
-const NAMED: [&str; 5] =
-    ["DWARF 6 draft: ", "LLVM Dwarf.def: ", "DWARF user range: ", "ROCgdb", "User Guide for AMDGPU, "];
-
-/// Each cites what decides it.
-#[test]
-fn vectors_of_the_project_cite_sections() {
-    for (file_name, text) in files() {
-        for vector in file(&text).vectors() {
-            let spec = vector.spec.unwrap_or_default();
-            let named = NAMED.iter().find_map(|name| spec.strip_prefix(name));
-            let section = NUMBERED.iter().find_map(|name| spec.strip_prefix(name)).unwrap_or(&spec);
-            let number = section.strip_prefix("A.").unwrap_or(section);
-            let is_section = number.starts_with(|char: char| char.is_ascii_digit());
-            let is_cited = named.map_or(is_section, |words| words.len() > 2);
-            assert!(is_cited, "{file_name}: {}: `{spec}` is no section", vector.name);
-        }
-    }
-}
-
 /// A file of one vector on a small machine.
 fn one(vector: Value) -> String {
     let machine = json!({
@@ -418,8 +395,8 @@ fn malformed_files_are_refused_with_vector_and_key() {
         (json!({"dialect": "dwarf7"}), "vectors[0].dialect", "unknown variant `dwarf7`"),
         (json!({"expr": "5"}), "vectors[0].expr", "hexadecimal digits"),
         (json!({"expr": "5z"}), "vectors[0].expr", "hexadecimal digits"),
-        (json!({"loclist": []}), "vectors[0]", "one of `expr` and `loclist`"),
-        (json!({"expr": null}), "vectors[0]", "one of `expr` and `loclist`"),
+        (json!({"loclist": []}), "vectors[0]", "one of `expr`, `loclist` and `cfi`"),
+        (json!({"expr": null}), "vectors[0]", "one of `expr`, `loclist` and `cfi`"),
         (json!({"result": "locations"}), "vectors[0].result", "unknown variant"),
         (json!({"where": "cfa"}), "vectors[0].where", "unknown variant"),
         (json!({"read": -1}), "vectors[0].read", "a number"),
@@ -520,6 +497,63 @@ fn malformed_files_are_refused_with_vector_and_key() {
         (json!({"target": {"name": null}}), "vectors[0].target", "missing field `name`"),
         (json!({"target": {"endian": "big"}}), "vectors[0].target.endian", "byte order"),
         (json!({"target": null}), "vectors[0]", "missing field `target`"),
+        (json!({"valid_in": ["dwarf4"]}), "vectors[0].valid_in[0]", "unknown variant `dwarf4`"),
+        (json!({"valid_in": []}), "vectors[0].valid_in", "one document"),
+        (json!({"status": "open", "issue": "251120.1"}), "vectors[0].status", "those of `dwarf6`"),
+        (json!({"dialect": "dwarf6", "status": "open"}), "vectors[0].status", "has an `issue`"),
+        (json!({"dialect": "dwarf6", "issue": "251120.1"}), "vectors[0].issue", "has a `status`"),
+        (json!({"expr": null, "loclist": 5}), "vectors[0].loclist", "a list of entries, or an object"),
+        (
+            json!({"expr": null, "loclist": {"bytes": "00", "extra": 1}}),
+            "vectors[0].loclist.extra",
+            "unknown field `extra`",
+        ),
+        (json!({"expr": null, "cfi": {"bytes": "0"}}), "vectors[0].cfi.bytes", "hexadecimal digits"),
+        (
+            json!({"expr": null, "cfi": {"bytes": "", "section": ".debug_info"}}),
+            "vectors[0].cfi.section",
+            "unknown variant",
+        ),
+        (
+            json!({"expr": null, "cfi": {"bytes": ""}, "machine": {"cfa": "0x10"}}),
+            "vectors[0].machine.cfa",
+            "asks for it",
+        ),
+        (json!({"expr": null, "cfi": {"bytes": ""}, "read": 8}), "vectors[0].read", "reads nothing"),
+        (
+            json!({"expr": null, "cfi": {"bytes": ""}, "expect": {"bytes": ""}}),
+            "vectors[0].expect.bytes",
+            "expects no such thing",
+        ),
+        (json!({"expect": {"outermost": true}}), "vectors[0].expect.outermost", "only a vector with `cfi`"),
+        (
+            json!({"expr": null, "cfi": {"bytes": ""}, "expect": {"cfa": "reg:0", "error": "unmapped"}}),
+            "vectors[0].expect.error",
+            "beside an error",
+        ),
+        (
+            json!({"expr": null, "cfi": {"bytes": ""}, "expect": {"caller": {"contents": {"999": "00"}}}}),
+            "vectors[0].expect.caller.contents.999",
+            "no register 999",
+        ),
+        (
+            json!({"expr": null, "cfi": {"bytes": ""},
+                   "expect": {"rows": [{"pcs": ["0x4", "0x4"], "cfa": "7+8", "rules": {}}]}}),
+            "vectors[0].expect.rows[0]",
+            "is empty",
+        ),
+        (
+            json!({"expr": null, "cfi": {"bytes": ""},
+                   "expect": {"rows": [{"pcs": ["0x4", "0x5"], "cfa": "7", "rules": {}}]}}),
+            "vectors[0].expect.rows[0].cfa",
+            "`7+16`",
+        ),
+        (
+            json!({"expr": null, "cfi": {"bytes": ""},
+                   "expect": {"rows": [{"pcs": ["0x4", "0x5"], "cfa": "none", "rules": {"3": "offset(x)"}}]}}),
+            "vectors[0].expect.rows[0].rules.3",
+            "`offset(-8)`",
+        ),
     ];
     let mut wrong = Vec::new();
     for (vector, path, what) in malformed {
