@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::bytes::{Hex, Pattern};
 use super::expect::{Word, Written};
-use super::found::{Found, Read, changes, natural};
+use super::found::{Found, Read, changes, natural, refusal};
 use super::types;
 use super::unwound::Unwound;
 use crate::eval::{Element, Fault, ImplicitPointer, Snapshot};
@@ -35,7 +35,7 @@ impl Found {
         }
         match &self.written {
             Some(Ok(after)) => set("written", written(&changes(before, after))),
-            Some(Err(fault)) => set("written", json!({"error": class(fault)})),
+            Some(Err(fault)) => set("written", json!({"error": Word(refusal(fault)).to_string()})),
             None => {}
         }
         answer.into()

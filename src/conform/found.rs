@@ -164,7 +164,7 @@ fn stored(expected: &Written, found: &Result<Snapshot, Fault>, before: &Snapshot
 }
 
 /// The class of a store that is refused. Unmapped is a word for reading only.
-fn refusal(fault: &Fault) -> Class {
+pub(super) fn refusal(fault: &Fault) -> Class {
     match fault.class {
         Class::Unmapped => Class::Evaluation,
         class => class,

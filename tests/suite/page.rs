@@ -1,11 +1,13 @@
 //! The page of the format: every key in use is on it, and a program that knows nothing else reads the suite.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 
+use eitri::conform::{File, Report};
 use serde_json::Value;
 
-use super::tools::Tool;
-use super::{files, folder};
+use super::tools::{Folder, Ran, Tool, skip};
+use super::{files, folder, paths, vectors};
 
 const PYTHON: Tool = Tool::new("python3", "python3");
 
@@ -41,11 +43,187 @@ fn the_page_has_every_key_in_use() {
     assert!(missing.is_empty(), "keys that are not on the page: {missing:?}");
 }
 
+/// Runs a program of the suite.
+fn python(program: &str, arguments: &[&OsStr]) -> Option<Ran> {
+    let program = folder().join(program);
+    let all: Vec<&OsStr> =
+        ["-B".as_ref(), program.as_os_str()].into_iter().chain(arguments.iter().copied()).collect();
+    PYTHON.run(&all)
+}
+
 #[test]
-#[should_panic(expected = "conform.py")]
 fn a_runner_that_knows_the_page_alone_judges_right_and_wrong_answers() {
-    let Some(ran) = PYTHON.run(&[folder().join("conform.py").as_os_str(), "--self-test".as_ref()]) else {
-        return;
+    let runner = std::fs::read_to_string(folder().join("conform.py")).expect("the runner");
+    assert!(runner.lines().count() <= 150, "the runner has {} lines", runner.lines().count());
+    let Some(ran) = python("test_conform.py", &[]) else { return };
+    let counts = ran.clean();
+    println!("{counts}");
+    let vectors: usize = files().iter().map(|(_, file)| vectors(file).len()).sum();
+    assert!(counts.starts_with(&format!("{vectors} right, ")), "{counts}");
+}
+
+/// The answers of the built-in evaluator, judged by the other program.
+#[test]
+fn the_runner_agrees_with_the_verdicts_of_the_crate() {
+    let mut report = Report::default();
+    for path in paths() {
+        let text = std::fs::read_to_string(&path).expect("the file is read");
+        File::from_json(text).expect("is a file of vectors").run("", None, &mut report);
+    }
+    let given = Folder::new();
+    let judged = |lines: &str| {
+        let answers = given.file("answers.jsonl", lines);
+        let paths = paths();
+        let arguments = ["--answers".as_ref(), answers.as_os_str()].into_iter();
+        let arguments: Vec<_> = arguments.chain(paths.iter().map(|path| path.as_os_str())).collect();
+        python("conform.py", &arguments)
     };
-    println!("{}", ran.clean());
+    let right = report.to_json();
+    let Some(ran) = judged(&right) else { return };
+    let all = report.outcomes.len();
+    assert_eq!(ran.clean(), format!("{all} vectors, {all} passed\n"));
+    // Each answer is given to the vector after it, of whatever kind that is.
+    let lines: Vec<Value> = right.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let moved = lines.iter().zip(lines.iter().cycle().skip(1)).map(|(line, next)| {
+        serde_json::json!({"name": line["name"], "answer": next["answer"]}).to_string() + "\n"
+    });
+    let Some(ran) = judged(&moved.collect::<String>()) else { return };
+    let passed =
+        ran.out.lines().last().and_then(|line| line.split(", ").find(|part| part.ends_with(" passed")));
+    let passed = passed.and_then(|part| part.split(' ').next()?.parse::<usize>().ok()).expect("a count");
+    assert!(!ran.succeeded && passed < all / 4, "{passed} of {all} answers to other vectors pass");
+}
+
+/// What an independent validator makes of the schema, of the files, and of wrong ones: a line for each that is refused.
+const VALIDATE: &str = r#"
+import json, sys
+try: from jsonschema import Draft202012Validator
+except ImportError: sys.exit(77)
+schema = json.load(open(sys.argv[1]))
+Draft202012Validator.check_schema(schema)
+validator = Draft202012Validator(schema)
+for name in sys.argv[2:]:
+    wrong = [error.json_path for error in validator.iter_errors(json.load(open(name)))]
+    print(name, "refused" if wrong else "valid")
+"#;
+
+/// Keys and values that make a right file wrong, each alone, by a pointer to where they are put.
+fn wrong_files() -> Vec<Value> {
+    let right = serde_json::json!({
+        "format": "eitri-vectors-1",
+        "targets": {"mine": {"address_size": 8, "endian": "little", "registers": []}},
+        "target": {"name": "mine"}, "machine": {"pc": "0x4", "registers": {}, "entries": {}},
+        "vectors": [{"name": "it", "dialect": "dwarf5", "expr": "50", "expect": {"location": "reg:0"}}]
+    });
+    let cases = [
+        ("/extra", serde_json::json!(1)),
+        ("/format", serde_json::json!("eitri-vectors-2")),
+        ("/targets/mine/extra", serde_json::json!(1)),
+        ("/targets/mine/registers", serde_json::json!([{"dwarf": [1, 2, 3], "name": "r", "bits": 8}])),
+        ("/target/extra", serde_json::json!(1)),
+        ("/machine/pc", serde_json::json!(4)),
+        ("/machine/registers/rax", serde_json::json!("00")),
+        ("/machine/entries/0x40", serde_json::json!({"extra": 1})),
+        ("/vectors/0/extra", serde_json::json!(1)),
+        ("/vectors/0/expr", serde_json::json!("5")),
+        ("/vectors/0/loclist", serde_json::json!([])),
+        ("/vectors/0/dialect", serde_json::json!("dwarf7")),
+        ("/vectors/0/valid_in", serde_json::json!(["dwarf4"])),
+        ("/vectors/0/issue", serde_json::json!("2305")),
+        ("/vectors/0/expect", serde_json::json!({"bytes": "0"})),
+        ("/vectors/0/expect/extra", serde_json::json!(1)),
+        ("/vectors/0/expect/rows", serde_json::json!([{"pcs": ["0x0", "0x4"], "cfa": "7", "rules": {}}])),
+        ("/vectors/0/expect/outermost", serde_json::json!(false)),
+    ];
+    let wrong = |(pointer, value): (&str, Value)| {
+        let mut file = right.clone();
+        let (parent, key) = pointer.rsplit_once('/').expect("a key");
+        let parent = file.pointer_mut(parent).expect("the parent");
+        parent.as_object_mut().expect("an object").insert(key.into(), value);
+        file
+    };
+    [right.clone()].into_iter().chain(cases.map(wrong)).collect()
+}
+
+#[test]
+fn the_schema_takes_every_file_and_refuses_wrong_ones() {
+    let schema = folder().join("schema/eitri-vectors-1.schema.json");
+    let given = Folder::new();
+    let program = given.file("validate.py", VALIDATE);
+    let wrong: Vec<_> = wrong_files()
+        .iter()
+        .enumerate()
+        .map(|(index, file)| given.file(&format!("{index}.json"), file.to_string()))
+        .collect();
+    let paths = paths();
+    let named = [&program, &schema].into_iter().chain(&paths).chain(&wrong);
+    let arguments: Vec<_> = named.map(|path| path.as_os_str()).collect();
+    let Some(ran) = PYTHON.run(&arguments) else { return };
+    if !ran.succeeded && ran.out.is_empty() && ran.errors.is_empty() {
+        return skip("jsonschema for Python is not installed (Debian package python3-jsonschema)");
+    }
+    let lines = ran.clean();
+    let refused: Vec<bool> = lines.lines().map(|line| line.ends_with(" refused")).collect();
+    // The first of those made here is right.
+    let expected = (0..paths.len() + wrong.len()).map(|index| index > paths.len());
+    assert_eq!(refused, expected.collect::<Vec<_>>(), "{lines}");
+    // The crate refuses the same.
+    for (index, path) in wrong.iter().enumerate() {
+        let text = std::fs::read_to_string(path).expect("the file is read");
+        let is_refused = File::from_json(&text).is_err();
+        // Register 0 is none of the target.
+        assert!(is_refused || index == 0, "{text}");
+    }
+}
+
+/// The names of all properties of a schema.
+fn properties(schema: &Value, found: &mut BTreeSet<String>) {
+    match schema {
+        Value::Array(items) => items.iter().for_each(|item| properties(item, found)),
+        Value::Object(object) => {
+            found.extend(
+                object
+                    .get("properties")
+                    .and_then(Value::as_object)
+                    .into_iter()
+                    .flat_map(|it| it.keys().cloned()),
+            );
+            object.values().for_each(|value| properties(value, found));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn the_page_has_every_key_of_the_schema() {
+    let page = include_str!("../../docs/conformance.md");
+    let schema = include_str!("../../goldens/conformance/schema/eitri-vectors-1.schema.json");
+    let mut found = BTreeSet::new();
+    properties(&serde_json::from_str(schema).expect("JSON"), &mut found);
+    let is_missing =
+        |key: &&String| !page.contains(&format!("`{key}`")) && !page.contains(&format!("\"{key}\""));
+    let missing: Vec<_> = found.iter().filter(is_missing).collect();
+    assert!(found.len() > 50 && missing.is_empty(), "keys that are not on the page: {missing:?}");
+}
+
+#[test]
+fn the_folder_is_complete() {
+    let read = |name: &str| std::fs::read_to_string(folder().join(name)).unwrap_or_else(|_| panic!("{name}"));
+    let version = read("VERSION");
+    let numbers: Vec<_> = version.trim_end().split('.').map(str::parse::<u32>).collect();
+    assert!(numbers.len() == 2 && numbers.iter().all(Result::is_ok), "version {version}");
+    for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        let ours = std::fs::read_to_string(folder().join("../..").join(licence)).expect("the licence");
+        assert_eq!(read(licence), ours, "{licence}");
+    }
+    // Every file is explained.
+    let readme = read("README.md");
+    for entry in std::fs::read_dir(folder()).expect("the folder") {
+        let name = entry.expect("a file").file_name().to_string_lossy().into_owned();
+        let is_vectors = name.ends_with(".json");
+        assert!(
+            is_vectors || name == "README.md" || readme.contains(&format!("`{name}`")),
+            "{name} is not in README.md"
+        );
+    }
 }
