@@ -18,7 +18,7 @@ use crate::read::{Fde, FrameSection, Frames, Sections};
 /// A section of call frame information, as in a linked file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameBytes {
-    /// Which section.
+    /// The section's name.
     pub section: FrameSection,
     /// The address of its first byte.
     pub address: u64,
@@ -57,7 +57,7 @@ impl CfiText {
 }
 
 impl FrameBytes {
-    /// What the built-in unwinder finds for the machine's pc: for `asked` registers besides those that have a rule.
+    /// Unwinds by one frame with the built-in unwinder. `asked` are registers to recover beside those with a rule.
     pub(super) fn unwind(
         &self,
         machine: &Machine,
@@ -120,7 +120,7 @@ fn rows(frames: &Frames<'_>, fde: &Fde<'_>) -> Result<Vec<Row>, Fault> {
     let is_known = frames.cie(fde).is_known;
     let fault = |error: Error| match is_known {
         true => reading(&error),
-        // What stands behind the augmentation cannot be read, and breaks no rule (A.6.4.1).
+        // An unknown augmentation breaks no rule, and hides the rows (A.6.4.1).
         false => Fault::new(Class::Evaluation, error.to_string()),
     };
     let code = (fde.start, fde.start.saturating_add(fde.length));

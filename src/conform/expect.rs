@@ -23,7 +23,7 @@ pub struct Expect {
     pub(super) answer: Option<Answer>,
     /// What the store changes.
     pub(super) written: Option<Written>,
-    /// What call frame information gives. Nothing else is expected of a vector that has some.
+    /// The answer to call frame information. A vector with some expects nothing else.
     pub(super) unwound: Option<ExpectUnwound>,
 }
 
@@ -141,7 +141,7 @@ impl<'de> Deserialize<'de> for WrittenText {
 }
 
 impl ExpectText {
-    /// What is expected of call frame information.
+    /// The expectation of a vector with call frame information.
     pub fn resolve_unwound(&self, architecture: &dyn Architecture) -> Result<Expect, Wrong> {
         let others = [
             ("location", self.location.is_some()),

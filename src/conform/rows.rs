@@ -46,9 +46,9 @@ pub enum RowRule {
     Undefined,
     /// The register has not changed.
     SameValue,
-    /// The register is saved at the canonical frame address and so many bytes.
+    /// The register is saved at this offset in bytes from the canonical frame address.
     Offset(i64),
-    /// The value is the canonical frame address and so many bytes.
+    /// The value is the canonical frame address plus this offset in bytes.
     ValOffset(i64),
     /// The register is saved in the register of this DWARF number.
     Register(u64),

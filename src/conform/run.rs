@@ -44,7 +44,7 @@ impl Vector {
     fn evaluate_list(&self, entries: &[ListEntry<'_>], evaluator: &mut Evaluator) -> Result<Element, Fault> {
         let (machine, context) = (&self.machine.snapshot, self.context());
         let location = [Element::Location(evaluator.list(entries, machine, &context)?)];
-        // What a list gives is a location: another kind is asked for as of an expression.
+        // A list gives a location. Another kind of result is converted as at the end of an expression.
         evaluator.evaluate(&[], machine, &Context { initial: &location, ..context })
     }
 

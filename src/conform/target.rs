@@ -237,7 +237,7 @@ impl Target {
             bytes => return Err(address_size.error(format!("an address has 1 to 8 bytes, not {bytes}"))),
         };
         let offset_bytes = match last!(layers, name) {
-            // Of the unit: what a file defines by name may leave it to the vectors.
+            // The offset size is the unit's, and a definition can leave it to the vectors.
             None => offset_bytes(layers)?.unwrap_or(4),
             Some(_) => offset_bytes(layers)?.ok_or_else(|| layers.missing("offset_size"))?,
         };

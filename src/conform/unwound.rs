@@ -1,4 +1,4 @@
-//! What an unwinder found in call frame information, and whether that is what a vector expects.
+//! Answers of unwinders to call frame information, and the expectations of vectors.
 
 use core::fmt::{self, Display};
 use std::collections::BTreeMap;
@@ -16,17 +16,16 @@ use crate::eval::fault::shortened;
 use crate::eval::{Architecture, Bits, Class, Fault, Location};
 use crate::op::Reg;
 
-/// What an unwinder found for a machine's pc in call frame information (A.6.4).
+/// The answer of an unwinder for a machine's pc and a section of call frame information (A.6.4).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unwound {
     /// All rows of the FDE that has the pc.
     pub rows: Result<Vec<Row>, Fault>,
     /// The canonical frame address.
     pub cfa: Result<Location, Fault>,
-    /// The return address: what the column of the return address holds in the caller. `None` if that is undefined.
+    /// The return address: the contents of its column in the caller. `None` if they are undefined.
     pub return_address: Result<Option<u64>, Fault>,
-    /// Where each register is in the caller, and what it holds there, by DWARF number: those that have a rule, and
-    /// those that the vector asks for.
+    /// Registers of the caller by DWARF number: those with a rule, and those that the vector asks for.
     pub registers: BTreeMap<u64, Recovered>,
 }
 
@@ -35,11 +34,11 @@ pub struct Unwound {
 pub struct Recovered {
     /// The place.
     pub location: Result<Location, Fault>,
-    /// What is read there, as many bits as the register has.
+    /// The contents there, as many bits as the register has.
     pub contents: Result<Bits, Fault>,
 }
 
-/// What a vector with call frame information expects.
+/// The expectation of a vector with call frame information.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ExpectUnwound {
     rows: Option<Vec<Row>>,
@@ -203,8 +202,7 @@ impl Unwound {
         first.into_iter().chain(registers).flatten().min_by_key(rank)
     }
 
-    /// What was found, in the words of the format. Of text that has more than `most` bytes only the beginning, and
-    /// an ellipsis.
+    /// The answer in the words of the format, shortened with an ellipsis if it has more than `most` bytes.
     pub fn to_text(&self, most: usize) -> String {
         shortened(self, most)
     }

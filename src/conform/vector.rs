@@ -53,13 +53,13 @@ pub enum Document {
 /// The proposal that a vector of DWARF 6 rests on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
-    /// What became of it.
+    /// The decision about it.
     pub status: Status,
     /// The number of the committee's issue, if there is one: `230524.1`.
     pub issue: Option<String>,
 }
 
-/// What became of a proposal.
+/// The decision about a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -222,7 +222,7 @@ impl VectorText {
 }
 
 impl VectorText {
-    /// Checks that nothing is said of what a vector with `cfi` asks for.
+    /// Checks that a vector with `cfi` does not give what it asks for.
     fn check_frames(&self, machine: &Machine) -> Result<(), Wrong> {
         let snapshot = &machine.snapshot;
         let given = [

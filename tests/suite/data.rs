@@ -80,7 +80,7 @@ fn proposals_have_a_status() {
     assert!(wrong.is_empty(), "vectors without the status of their proposal:\n{wrong}");
 }
 
-/// What is written out is what the user guide's tables have, as they were typed from it, and what the crate has.
+/// Targets that are written out equal the tables typed from the user guide, and the built-in targets.
 #[test]
 fn targets_are_those_of_the_user_guide() {
     use eitri::eval::Architecture;

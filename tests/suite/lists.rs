@@ -2,7 +2,7 @@
 
 use eitri::conform::{File, Verdict};
 
-/// `.debug_loclists` with a header that says addresses of so many bytes, and a default entry with `DW_OP_reg0`.
+/// `.debug_loclists`: a header with an address size in bytes, and a default entry with `DW_OP_reg0`.
 fn section(address_bytes: u8) -> String {
     format!("0c000000 0500 {address_bytes:02x} 00 00000000 05 01 50 00")
 }

@@ -94,7 +94,7 @@ fn the_runner_agrees_with_the_verdicts_of_the_crate() {
     assert!(!ran.succeeded && passed < all / 4, "{passed} of {all} answers to other vectors pass");
 }
 
-/// What an independent validator makes of the schema, of the files, and of wrong ones: a line for each that is refused.
+/// A program that checks the schema and prints a line for each file: valid, or refused.
 const VALIDATE: &str = r#"
 import json, sys
 try: from jsonschema import Draft202012Validator
