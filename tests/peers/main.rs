@@ -4,6 +4,8 @@
 mod asked;
 mod differences;
 mod evaluators;
+#[cfg(feature = "json")]
+mod frames;
 mod machine;
 mod random;
 #[cfg(feature = "json")]
