@@ -115,6 +115,10 @@ impl FrameBytes {
     }
 }
 
+/// Rules in the rows of a table: each row lists all of its own, so that their number can grow with the square of the
+/// size of the section.
+const MOST_LISTED: usize = 0x10_0000;
+
 /// All rows that have a pc of the FDE.
 fn rows(frames: &Frames<'_>, fde: &Fde<'_>) -> Result<Vec<Row>, Fault> {
     let is_known = frames.cie(fde).is_known;
@@ -124,14 +128,18 @@ fn rows(frames: &Frames<'_>, fde: &Fde<'_>) -> Result<Vec<Row>, Fault> {
         false => Fault::new(Class::Evaluation, error.to_string()),
     };
     let code = (fde.start, fde.start.saturating_add(fde.length));
-    let (mut all, mut last) = (frames.rows(fde), fde.start);
+    let (mut all, mut last, mut listed) = (frames.rows(fde), fde.start, 0);
     let mut rows = Vec::new();
     while let Some(row) = all.next_row().map_err(fault)? {
         if row.start < last {
             let rule = "the location of a row is greater than that before it (A.6.4.2.1)";
             return Err(Fault::new(Class::IllFormed, rule));
         }
-        last = row.start;
+        (last, listed) = (row.start, listed + row.rules.len() + 1);
+        if listed > MOST_LISTED {
+            let rule = format!("a table lists at most {MOST_LISTED} rules");
+            return Err(Fault::new(Class::Unsupported, rule));
+        }
         rows.extend(Row::of(row, code));
     }
     Ok(rows)

@@ -1,6 +1,6 @@
 //! A file of vectors.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -17,7 +17,11 @@ use crate::json::place;
 
 /// A file of vectors.
 #[derive(Debug, Clone)]
-pub struct File(FileText);
+pub struct File {
+    text: FileText,
+    /// The targets that it defines.
+    targets: BTreeMap<String, Target>,
+}
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,10 +54,9 @@ impl File {
     /// target does not have.
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self> {
         parse(text.as_ref(), "the file of vectors", |file: FileText| {
-            let file = Self(file);
-            Target::check(&file.0.targets)?;
+            let file = Self { targets: Target::definitions(&file.targets)?, text: file };
             let mut names = BTreeSet::new();
-            for (index, vector) in file.0.vectors.iter().enumerate() {
+            for (index, vector) in file.text.vectors.iter().enumerate() {
                 if !names.insert(&vector.name) {
                     return Err(in_vector(index, Wrong::new("another vector has this name").under("name")));
                 }
@@ -65,12 +68,12 @@ impl File {
 
     /// How many vectors there are.
     pub fn len(&self) -> usize {
-        self.0.vectors.len()
+        self.text.vectors.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.0.vectors.is_empty()
+        self.text.vectors.is_empty()
     }
 
     /// The vectors in order. Each is made when it is asked for, with all that it depends on.
@@ -92,13 +95,13 @@ impl File {
 
     /// Makes the vector of an index.
     fn resolve(&self, index: usize) -> Result<Vector, Wrong> {
-        let vector = &self.0.vectors[index];
-        let targets = layers("target", index, &self.0.target, &vector.target, TargetText::has_name);
-        let machines = layers("machine", index, &self.0.machine, &vector.machine, |_| false);
+        let vector = &self.text.vectors[index];
+        let targets = layers("target", index, &self.text.target, &vector.target, TargetText::has_name);
+        let machines = layers("machine", index, &self.text.machine, &vector.machine, |_| false);
         if targets.0.is_empty() {
             return Err(in_vector(index, Wrong::new("missing field `target`")));
         }
-        let target = Target::of(&targets, &self.0.targets)?;
+        let target = Target::of(&targets, &self.targets)?;
         let machine = Machine::of(&machines, &target)?;
         vector.resolve(target, machine).map_err(|wrong| in_vector(index, wrong))
     }

@@ -75,7 +75,7 @@ impl Machine {
                 (Some(target), _) => target,
                 (None, Given::Is(object)) => {
                     let path = vec![Step::Key("target".into())];
-                    Target::of(&Layers(vec![Layer { object, path }]), &file.targets)?
+                    Target::of(&Layers(vec![Layer { object, path }]), &Target::definitions(&file.targets)?)?
                 }
                 (None, _) => return Err(Wrong::new("missing field `target`: no other is given")),
             };

@@ -1,6 +1,7 @@
 //! The `target` of the format: every register and address space, given one by one, or a built-in target.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Deserialize;
 
@@ -22,7 +23,7 @@ pub struct Target {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Hardware {
-    Given(Layout),
+    Given(Arc<Layout>),
     BuiltIn(crate::target::Target),
 }
 
@@ -30,7 +31,8 @@ impl Target {
     /// Registers and address spaces that are given one by one, and the encoding of a unit.
     pub fn new(layout: Layout, encoding: Encoding) -> Self {
         let Encoding { address_bytes, offset_bytes, version, big_endian, .. } = encoding;
-        Self { hardware: Hardware::Given(layout), address_bytes, offset_bytes, version, big_endian }
+        let hardware = Hardware::Given(Arc::new(layout));
+        Self { hardware, address_bytes, offset_bytes, version, big_endian }
     }
 
     /// The built-in target, if it is one.
@@ -83,7 +85,7 @@ impl Architecture for Target {
 impl Hardware {
     fn as_dyn(&self) -> &dyn Architecture {
         match self {
-            Self::Given(layout) => layout,
+            Self::Given(layout) => &**layout,
             Self::BuiltIn(target) => target,
         }
     }
@@ -184,14 +186,18 @@ impl TargetText {
 }
 
 impl Target {
-    pub(super) fn of(layers: &Layers<'_, TargetText>, targets: &Given<TargetsText>) -> Result<Self, Wrong> {
+    /// The target of a vector or a machine. `definitions` are those of its file.
+    pub(super) fn of(
+        layers: &Layers<'_, TargetText>,
+        definitions: &BTreeMap<String, Self>,
+    ) -> Result<Self, Wrong> {
         let name = last!(layers, name).ok_or_else(|| layers.missing("name"))?;
         match name.value.as_str() {
             "generic" => Self::given(layers),
             named => {
-                let mut target = match targets {
-                    Given::Is(Map(targets)) if targets.contains_key(named) => Self::defined(named, targets)?,
-                    _ => {
+                let mut target = match definitions.get(named) {
+                    Some(defined) => defined.clone(),
+                    None => {
                         let found = crate::target::Target::named(named);
                         Self::from(found.map_err(|error| name.error(error.to_string()))?)
                     }
@@ -211,23 +217,20 @@ impl Target {
         }
     }
 
-    /// The target that a file defines by this name.
-    fn defined(name: &str, targets: &BTreeMap<String, Option<TargetText>>) -> Result<Self, Wrong> {
-        let path = ["targets", name].map(|key| Step::Key(key.to_owned()));
-        let definition = targets.get(name).and_then(Option::as_ref);
-        let object =
-            definition.ok_or_else(|| Wrong { path: path.to_vec(), what: "nothing is defined".into() })?;
-        let layers = Layers(vec![Layer { object, path: path.to_vec() }]);
-        match last!(layers, name) {
-            Some(own) => Err(own.error("the key of a definition is its name")),
-            None => Self::given(&layers),
-        }
-    }
-
-    /// Checks what the file defines by name, used or not.
-    pub(super) fn check(targets: &Given<TargetsText>) -> Result<(), Wrong> {
-        let Given::Is(Map(targets)) = targets else { return Ok(()) };
-        targets.keys().try_for_each(|name| Self::defined(name, targets).map(drop))
+    /// The targets that a file defines, by name.
+    pub(super) fn definitions(targets: &Given<TargetsText>) -> Result<BTreeMap<String, Self>, Wrong> {
+        let Given::Is(Map(targets)) = targets else { return Ok(BTreeMap::new()) };
+        let define = |(name, definition): (&String, &Option<TargetText>)| {
+            let path = ["targets", name].map(|key| Step::Key(key.to_owned())).to_vec();
+            let nothing = || Wrong { path: path.clone(), what: "nothing is defined".into() };
+            let object = definition.as_ref().ok_or_else(nothing)?;
+            let layers = Layers(vec![Layer { object, path: path.clone() }]);
+            match last!(layers, name) {
+                Some(own) => Err(own.error("the key of a definition is its name")),
+                None => Ok((name.clone(), Self::given(&layers)?)),
+            }
+        };
+        targets.iter().map(define).collect()
     }
 
     fn given(layers: &Layers<'_, TargetText>) -> Result<Self, Wrong> {
@@ -277,7 +280,7 @@ impl Target {
         let default = SpaceLayout { address_bits, per: Per::Process };
         layout.spaces.entry(SpaceId::DEFAULT).or_insert(default).address_bits = address_bits;
         Ok(Self {
-            hardware: Hardware::Given(layout),
+            hardware: Hardware::Given(Arc::new(layout)),
             address_bytes,
             offset_bytes,
             version: version(layers)?.unwrap_or(5),
