@@ -122,7 +122,7 @@ fn targets_are_those_of_the_user_guide() {
             files_seen += 1;
         }
     }
-    assert!(registers > 100 && files_seen == 9, "{registers} {files_seen}");
+    assert!(registers > 100 && files_seen >= 9, "{registers} {files_seen}");
 }
 
 #[test]
