@@ -3,7 +3,7 @@
 use super::cursor::{Cursor, max_address};
 use super::frame::{Cie, FrameProgram, FrameSection, unknown_augmentation, value};
 use crate::error::{Error, ErrorKind, Result};
-use crate::op::{Encoding, Reg};
+use crate::op::{Dialect, Encoding, Reg};
 
 /// A call frame instruction. Factors of the CIE are already applied: steps and offsets are in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -189,12 +189,12 @@ impl<'o> Instructions<'o> {
                 let register = self.register()?;
                 Instruction::Offset { register, offset: self.factored()?.wrapping_neg() }
             }
-            0x30 => Instruction::DefAspaceCfa {
+            0x30 if self.has_spaces() => Instruction::DefAspaceCfa {
                 register: self.register()?,
                 offset: self.unsigned()?,
                 space: self.from.uleb(WHAT)?,
             },
-            0x31 => Instruction::DefAspaceCfa {
+            0x31 if self.has_spaces() => Instruction::DefAspaceCfa {
                 register: self.register()?,
                 offset: self.signed_factored()?,
                 space: self.from.uleb(WHAT)?,
@@ -204,6 +204,11 @@ impl<'o> Instructions<'o> {
                 return Err(self.from.error(ErrorKind::Unsupported(text), self.from.offset() - 1));
             }
         })
+    }
+
+    /// Whether the dialect has AMD's instructions for a CFA in an address space.
+    fn has_spaces(&self) -> bool {
+        matches!(self.encoding.dialect, Dialect::Llvm | Dialect::Legacy)
     }
 
     fn advance(&self, steps: u64) -> Instruction<'o> {

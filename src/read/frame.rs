@@ -146,9 +146,12 @@ impl<'o> Frames<'o> {
             let (len, offset_bytes) = from.initial_length("the length of a frame entry")?;
             let mut entry = from.limit(len, "a frame entry")?;
             from.take(len, "a frame entry")?;
-            // A terminator, or what a linker has padded with.
-            if len == 0 {
-                continue;
+            match section {
+                // The terminator: "processing shall end" (LSB 5, 10.6.1.1).
+                FrameSection::Eh if len == 0 => break,
+                // Padding of a linker.
+                FrameSection::Debug if len == 0 => continue,
+                _ => {}
             }
             let at = entry.offset();
             // `.eh_frame` has four bytes also where the length has twelve.
