@@ -1,5 +1,7 @@
 //! The `machine` of the format: a stopped program.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use super::element::ElementText;
@@ -126,9 +128,7 @@ impl Machine {
             tls: last!(layers, tls).map(|item| item.value.0.0),
             ..Snapshot::default()
         };
-        for item in all!(layers, registers) {
-            registers(&mut snapshot, &item, target)?;
-        }
+        registers(&mut snapshot, &all!(layers, registers), target)?;
         for item in all!(layers, memory) {
             for (index, memory) in item.value.iter().enumerate() {
                 let stored = store(&mut snapshot, memory, item.is_own, target);
@@ -185,28 +185,27 @@ impl Machine {
     }
 }
 
-/// Puts registers in.
+/// Puts registers in: of each, the bytes of the last object that names it.
 ///
 /// What the file has for all its vectors may be of registers that the target of one vector does not have.
 fn registers(
     snapshot: &mut Snapshot,
-    item: &Item<'_, Map<Register, Bytes>>,
+    items: &[Item<'_, Map<Register, Bytes>>],
     target: &Target,
 ) -> Result<(), Wrong> {
-    for (&Register(number), bytes) in &item.value.0 {
-        let reg = Reg(number);
-        let Some(Bytes(bytes)) = bytes else {
-            snapshot.registers.remove(&reg);
-            continue;
-        };
-        let bits = target.register_bits(reg);
+    let mut last = BTreeMap::new();
+    for item in items {
+        last.extend(item.value.0.iter().map(|(&Register(number), bytes)| (number, (item, bytes))));
+    }
+    for (number, (item, bytes)) in last {
+        let Some(Bytes(bytes)) = bytes else { continue };
         let wrong = |what: String| item.wrong(Wrong::new(what).under(number));
-        match bits {
+        match target.register_bits(Reg(number)) {
             Some(bits) if bytes.len() as u64 > u64::from(bits.div_ceil(8)) => {
                 return Err(wrong(format!("{} bytes are given for a register of {bits} bits", bytes.len())));
             }
             None if item.is_own => return Err(wrong(format!("the target has no register {number}"))),
-            _ => snapshot.registers.insert(reg, bytes.clone()),
+            _ => snapshot.registers.insert(Reg(number), bytes.clone()),
         };
     }
     Ok(())
