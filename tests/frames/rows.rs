@@ -44,6 +44,24 @@ struct Frame {
 }
 
 impl Frame {
+    /// Whether registers of the caller are in each other, in a ring, from some stop on.
+    fn has_ring(&self) -> bool {
+        let count = self.registers.len();
+        (0..self.cfa.len()).any(|stop| {
+            let within = |register: &Reg| {
+                let (_, said) = self.registers.iter().find(|(reg, _)| reg == register)?;
+                match said[stop] {
+                    Said::In(other) => Some(other),
+                    _ => None,
+                }
+            };
+            let leads_back = |(reg, _): &(Reg, Vec<Said>)| {
+                core::iter::successors(within(reg), within).take(count).any(|other| other == *reg)
+            };
+            self.registers.iter().any(leads_back)
+        })
+    }
+
     /// A few values for each column, so that rows come again.
     fn random(c: &mut Choices<'_>, target: &Target) -> Self {
         let step = u64::from(target.min_instruction_bytes());
@@ -322,6 +340,14 @@ fn nothing_is_wasted(read: &Frames<'_>, fde: &eitri::read::Fde<'_>) {
     assert_eq!(remembered, 0);
 }
 
+/// The module of frames that are described; `None` where registers are in each other in a ring, which is refused.
+fn finished(m: Builder, frames: &[Frame]) -> Option<Module> {
+    let has_ring = frames.iter().any(Frame::has_ring);
+    let module = m.finish();
+    assert_eq!(module.is_err(), has_ring, "{module:?}");
+    module.ok()
+}
+
 fn check(words: &[u16], target: &Target) {
     let mut c = Choices::new(words);
     let mut m = Builder::new(target.clone());
@@ -329,7 +355,7 @@ fn check(words: &[u16], target: &Target) {
     for (index, frame) in frames.iter().enumerate() {
         frame.describe(&mut m, &mut c, &format!("f{index}")).expect("a description");
     }
-    let module = m.finish().expect("a module");
+    let Some(module) = finished(m, &frames) else { return };
     for form in forms(target) {
         read_back(&module, &frames, &form);
     }
@@ -345,7 +371,7 @@ fn unwound(words: &[u16], target: &Target) {
         frame.describe(&mut m, &mut c, &format!("f{index}")).expect("a description");
         code.push((format!("f{index}"), frame.bytes()));
     }
-    let module = m.finish().expect("a module");
+    let Some(module) = finished(m, &frames) else { return };
     let mut all = Code::text(vec![0; code.iter().map(|(_, bytes)| *bytes as usize).sum()]);
     let mut at = 0;
     for (name, bytes) in &code {
