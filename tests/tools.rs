@@ -1,0 +1,97 @@
+//! Programs of others: one way to run one, and no test that is green without having run.
+
+#[path = "common/tools.rs"]
+#[allow(dead_code, reason = "the parts are those of other tests")]
+mod tools;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tools::{Folder, Tool};
+
+/// Programs that are part of the project, as `Command::new` gets them.
+const OWN: [&str; 3] = ["env!(\"CARGO_BIN_EXE_eitri\")", "common::example(", "std::env::current_exe()"];
+
+/// The one file that runs programs of others.
+const RUNS: &str = "tests/common/tools.rs";
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        match path.is_dir() {
+            true => found.extend(sources(&path)),
+            false => found.extend(Some(path).filter(|path| path.extension().is_some_and(|end| end == "rs"))),
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The programs of others that a text runs by itself.
+fn run_by_itself(text: &str) -> Vec<String> {
+    let made = text.split("Command::new(").skip(1).map(str::trim_start);
+    let others = made.filter(|rest| !OWN.iter().any(|own| rest.starts_with(own)));
+    let renamed = text.lines().filter(|line| line.contains("Command as "));
+    others
+        .map(|rest| rest.split([')', '\n']).next().unwrap_or_default())
+        .chain(renamed)
+        .map(String::from)
+        .collect()
+}
+
+#[test]
+#[should_panic(expected = "tests/additive/support.rs runs `name` by itself")]
+fn programs_of_others_are_run_in_one_way() {
+    assert_eq!(run_by_itself("Command::new(\"cc\"); use std::process::Command as C;").len(), 2);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for path in sources(&root.join("tests")) {
+        let name = path.strip_prefix(root).expect("a file of the project").display().to_string();
+        let text = std::fs::read_to_string(&path).expect("a source file");
+        // The texts above are no programs.
+        if name != RUNS && name != "tests/tools.rs" {
+            let found = run_by_itself(&text);
+            assert!(found.is_empty(), "{name} runs `{}` by itself, not as {RUNS} does", found[0]);
+        }
+    }
+}
+
+/// Makes [`needs_a_program`] need one that is not installed anywhere.
+const NEEDED: &str = "EITRI_TEST_NEEDS";
+
+#[test]
+fn needs_a_program() {
+    if std::env::var_os(NEEDED).is_some() {
+        assert!(Tool::new("eitri-is-not-installed", "none").run::<&str>(&[]).is_none());
+    }
+}
+
+/// Runs the test above where the program is missing: whether it passed, what it said, and what was recorded.
+fn without_a_program(ci: Option<&str>) -> (bool, String, String) {
+    let (folder, mut test) = (Folder::new(), Command::new(std::env::current_exe().expect("this test")));
+    let skipped = folder.file("skipped", "");
+    test.args(["--exact", "needs_a_program", "--nocapture"]).env(NEEDED, "1").env("EITRI_SKIPPED", &skipped);
+    test.env_remove("CI").envs(ci.map(|value| ("CI", value)));
+    let ran = test.output().expect("the test runs");
+    let said = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
+    (ran.status.success(), said, std::fs::read_to_string(skipped).expect("the record"))
+}
+
+#[test]
+#[should_panic(expected = "what was skipped is not recorded")]
+fn what_is_skipped_is_recorded() {
+    for ci in [None, Some("false"), Some("")] {
+        let (passed, said, recorded) = without_a_program(ci);
+        assert!(passed && said.contains("skipped: needs_a_program: eitri-is-not-installed"), "{said}");
+        let expected = "needs_a_program: eitri-is-not-installed is not installed (Debian package none)\n";
+        assert_eq!(recorded, expected, "what was skipped is not recorded");
+    }
+}
+
+#[test]
+#[should_panic(expected = "with CI=true the test is green without having run")]
+fn with_ci_what_does_not_run_is_a_failure() {
+    let (passed, said, recorded) = without_a_program(Some("true"));
+    assert!(!passed, "with CI=true the test is green without having run");
+    assert!(said.contains("eitri-is-not-installed is not installed") && recorded.is_empty(), "{said}");
+}
