@@ -26,3 +26,6 @@ mod relocatable;
 mod replaced;
 #[path = "additive/support.rs"]
 mod support;
+#[path = "common/tools.rs"]
+#[allow(dead_code, reason = "the parts are those of other tests")]
+mod tools;

@@ -2,6 +2,17 @@
 #![cfg(feature = "cli")]
 
 mod common;
+mod common;
+#[path = "cli/help.rs"]
+mod help;
+#[path = "cli/hints.rs"]
+mod hints;
+#[path = "cli/machines.rs"]
+mod machines;
+#[path = "cli/near.rs"]
+mod near;
+#[path = "cli/places.rs"]
+mod places;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -114,8 +125,10 @@ fn the_description_of_the_quickstart_makes_the_same_object() {
     assert_eq!((ran.code, &*ran.errors, &*ran.text()), (0, "", ""));
     let written = std::fs::read(&out).expect("it is written");
 
-    let quickstart = common::example("quickstart");
-    let status = Command::new(quickstart).arg(folder.path("quickstart")).output().expect("the example");
+    let status = Command::new(common::example("quickstart"))
+        .arg(folder.path("quickstart"))
+        .output()
+        .expect("the example");
     assert!(status.status.success());
     let expected = std::fs::read(folder.path("quickstart/scale.o")).expect("the example's object");
     assert!(written == expected, "the objects are not the same");

@@ -119,10 +119,9 @@ fn in_several_processes() {
         println!("hash {:#x}", hash(&everything()));
         return;
     }
-    let this = std::env::current_exe().expect("the test");
     let expected = format!("hash {:#x}", hash(&everything()));
     for _ in 0..2 {
-        let child = Command::new(&this)
+        let child = Command::new(std::env::current_exe().expect("the test"))
             .args(["in_several_processes", "--exact", "--nocapture"])
             .env(CHILD, "1")
             .output()

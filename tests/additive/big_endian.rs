@@ -29,7 +29,7 @@ fn compiled() -> Option<[Vec<u8>; 2]> {
         "-fno-asynchronous-unwind-tables",
         "-fno-exceptions",
     ];
-    let debug = compile("clang-19", "work.cpp", SOURCE, &arguments)?;
+    let debug = compile(CLANG, "work.cpp", SOURCE, &arguments)?;
     let how = Attach { existing: Existing::Replace, ..Attach::default() };
     let plain = attach_with(&debug, &Target::s390x(), &[], &how).unwrap();
     Some([plain, debug])
@@ -43,12 +43,12 @@ fn sections(function: &str, size: u32, other: &str) -> Vec<eitri::emit::Section>
 fn readable(bytes: &[u8]) {
     let folder = Folder::new();
     let path = folder.file("object", bytes);
-    clean("readelf", &["-aW"], &[&path]);
-    clean("llvm-readelf-19", &["-a", "--sections", "--symbols", "--relocations", "-W"], &[&path]);
-    if let Some(text) = clean("llvm-dwarfdump-19", &["--verify"], &[&path]) {
+    clean(READELF, &["-aW"], &[&path]);
+    clean(LLVM_READELF, &["-a", "--sections", "--symbols", "--relocations", "-W"], &[&path]);
+    if let Some(text) = clean(DWARFDUMP, &["--verify"], &[&path]) {
         assert!(text.contains("No errors"), "{text}");
     }
-    if let Some(text) = clean("llvm-dwarfdump-19", &["--debug-info"], &[&path]) {
+    if let Some(text) = clean(DWARFDUMP, &["--debug-info"], &[&path]) {
         assert!(text.contains("DW_AT_name\t(\"test.cl\")"), "{text}");
     }
 }

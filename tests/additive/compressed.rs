@@ -29,17 +29,17 @@ fn sections(order: Endianness, function: &str, size: u32) -> Vec<Section> {
 }
 
 /// What a tool makes of an object's compressed sections.
-fn decompressed(tool: &str, bytes: &[u8]) -> Option<ReadObject> {
+fn decompressed(tool: Tool, bytes: &[u8]) -> Option<ReadObject> {
     let folder = Folder::new();
     let input = folder.file("input", bytes);
-    let output = folder.path("output");
+    let output = folder.path().join("output");
     clean(tool, &["--decompress-debug-sections"], &[&input, &output])?;
     Some(read(&std::fs::read(output).unwrap()))
 }
 
 /// Whether the tool knows the machine.
-fn knows(tool: &str, target: &Target) -> bool {
-    tool.starts_with("llvm") || target.name() == "x86_64"
+fn knows(tool: Tool, target: &Target) -> bool {
+    tool.name.starts_with("llvm") || target.name() == "x86_64"
 }
 
 /// Checks an object with compressed sections beside the same without.
@@ -62,20 +62,20 @@ fn check(target: &Target, packed: &[u8], plain: &[u8], sections: &[Section], kin
         assert_eq!((new.flags, new.entry), (old.flags | SHF_COMPRESSED, old.entry));
         assert_eq!((new.align, new.offset % 8), (8, 0));
     }
-    for tool in ["llvm-objcopy-19", "objcopy"].into_iter().filter(|tool| knows(tool, target)) {
+    for tool in [LLVM_OBJCOPY, OBJCOPY].into_iter().filter(|tool| knows(*tool, target)) {
         let Some(theirs) = decompressed(tool, packed) else { continue };
         for section in sections {
             let (theirs, ours) = (theirs.section(section.name), old.section(section.name));
-            assert_eq!((&theirs.bytes, theirs.flags), (&ours.bytes, ours.flags), "{tool} {}", section.name);
+            assert_eq!((&theirs.bytes, theirs.flags), (&ours.bytes, ours.flags), "{tool:?} {}", section.name);
         }
     }
     let folder = Folder::new();
     let path = folder.file("packed", packed);
-    clean("readelf", &["-StrW"], &[&path]);
-    if let Some(text) = clean("llvm-dwarfdump-19", &["--verify"], &[&path]) {
+    clean(READELF, &["-StrW"], &[&path]);
+    if let Some(text) = clean(DWARFDUMP, &["--verify"], &[&path]) {
         assert!(text.contains("No errors"), "{text}");
     }
-    if let Some(text) = clean("llvm-dwarfdump-19", &["--debug-info"], &[&path]) {
+    if let Some(text) = clean(DWARFDUMP, &["--debug-info"], &[&path]) {
         assert!(text.contains("test.cl"), "{text}");
     }
 }

@@ -10,27 +10,25 @@ use super::support::Folder;
 #[test]
 fn a_file_is_written_and_replaced() {
     let folder = Folder::new();
-    let path = folder.path("a.o");
+    let path = folder.path().join("a.o");
     write_file(&path, b"one").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"one");
     write_file(&path, b"two").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"two");
-    let left: Vec<_> =
-        fs::read_dir(folder.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["a.o"]);
 }
 
 #[test]
 fn a_failure_names_the_path_and_leaves_nothing() {
     let folder = Folder::new();
-    let path = folder.path("missing/a.o");
+    let path = folder.path().join("missing/a.o");
     let error = write_file(&path, b"one").unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Io(text) if text.contains("missing/a.o")), "{error}");
     // A folder cannot be replaced.
-    fs::create_dir(folder.path("taken")).unwrap();
-    write_file(folder.path("taken"), b"one").unwrap_err();
-    let left: Vec<_> =
-        fs::read_dir(folder.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    fs::create_dir(folder.path().join("taken")).unwrap();
+    write_file(folder.path().join("taken"), b"one").unwrap_err();
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["taken"]);
 }
 
@@ -41,9 +39,9 @@ fn links_permissions_and_devices_stay() {
     let folder = Folder::new();
     let path = folder.file("program", b"one");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    symlink("program", folder.path("link")).unwrap();
-    write_file(folder.path("link"), b"two").unwrap();
-    assert!(fs::symlink_metadata(folder.path("link")).unwrap().is_symlink());
+    symlink("program", folder.path().join("link")).unwrap();
+    write_file(folder.path().join("link"), b"two").unwrap();
+    assert!(fs::symlink_metadata(folder.path().join("link")).unwrap().is_symlink());
     assert_eq!(fs::read(&path).unwrap(), b"two");
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o755);
 

@@ -105,14 +105,14 @@ fn a_group_is_what_a_linker_takes_it_for() {
 
     let folder = Folder::new();
     let path = folder.file("typed.o", &bytes);
-    clean("readelf", &["-SsrgW"], &[&path]);
-    if let Some(text) = clean("llvm-readelf-19", &["-gW"], &[&path]) {
+    clean(READELF, &["-SsrgW"], &[&path]);
+    if let Some(text) = clean(LLVM_READELF, &["-gW"], &[&path]) {
         assert!(
             text.contains("COMDAT group section [    8] `.group' [81985529216486895] contains 2"),
             "{text}"
         );
     }
-    if let Some(text) = clean("llvm-dwarfdump-19", &["--verify"], &[&path]) {
+    if let Some(text) = clean(DWARFDUMP, &["--verify"], &[&path]) {
         assert!(text.contains("No errors"), "{text}");
     }
 }
@@ -123,18 +123,18 @@ fn type_units(objects: &[&[u8]]) -> Option<Vec<String>> {
     let folder = Folder::new();
     let paths: Vec<_> = objects.iter().enumerate().map(|(i, o)| folder.file(&format!("{i}.o"), o)).collect();
     let inputs: Vec<_> = paths.iter().map(|path| path.as_path()).collect();
-    let output = folder.path("linked");
+    let output = folder.path().join("linked");
     let linked = |linker| {
         clean(linker, &["-shared", "-z", "noexecstack", "-o", output.to_str().unwrap()], &inputs)?;
-        let text = clean("llvm-dwarfdump-19", &["--verify"], &[&output])?;
+        let text = clean(DWARFDUMP, &["--verify"], &[&output])?;
         assert!(text.contains("No errors"), "{text}");
-        let text = clean("llvm-dwarfdump-19", &["--debug-info", "--debug-types"], &[&output])?;
+        let text = clean(DWARFDUMP, &["--debug-info", "--debug-types"], &[&output])?;
         let units = text.lines().filter(|line| line.contains("Type Unit:"));
         // Where the unit begins depends on the linker.
         Some(units.filter_map(|line| Some(line.split_once("Type Unit:")?.1.to_owned())).collect())
     };
-    let found: Option<Vec<String>> = linked("ld.lld-19");
-    if let (Some(found), Some(other)) = (&found, linked("ld")) {
+    let found: Option<Vec<String>> = linked(LLD);
+    if let (Some(found), Some(other)) = (&found, linked(LD)) {
         assert_eq!(found, &other);
     }
     found
@@ -155,7 +155,7 @@ fn of_two_objects_one_type_is_kept() {
 fn a_type_of_clang_is_the_same_type() {
     const SOURCE: &str = "struct pair { int x, y; } it;";
     let arguments = ["--target=x86_64-linux-gnu", "-fPIC", "-gdwarf-5", "-fdebug-types-section"];
-    let Some(theirs) = compile("clang-19", "pair.cpp", SOURCE, &arguments) else { return };
+    let Some(theirs) = compile(CLANG, "pair.cpp", SOURCE, &arguments) else { return };
     let group = read(&theirs);
     let signature = &group.symbols[group.section(".group").info as usize].0;
     let signature: u64 = signature.parse().expect("a number");
@@ -195,7 +195,7 @@ fn in_a_linked_object_there_are_none() {
     assert!(read.sections.iter().all(|section| section.name != ".group"));
     let folder = Folder::new();
     let path = folder.file("typed.so", &ours);
-    if let Some(text) = clean("llvm-dwarfdump-19", &["--verify"], &[&path]) {
+    if let Some(text) = clean(DWARFDUMP, &["--verify"], &[&path]) {
         assert!(text.contains("No errors"), "{text}");
     }
 }

@@ -167,7 +167,7 @@ fn with_debug_information() -> Vec<(Vec<u8>, Target, Vec<Section>)> {
         ("--target=s390x-linux-gnu", Target::s390x(), Endianness::Big),
     ] {
         let arguments = [machine, "-fPIC", "-O1", "-fdebug-types-section", "-faddrsig"];
-        let Some(object) = compile("clang-19", "work.cpp", SOURCE, &arguments) else { continue };
+        let Some(object) = compile(CLANG, "work.cpp", SOURCE, &arguments) else { continue };
         let mut sections = debug_sections_in(order, "work", 4, "work");
         let types = Section { name: ".debug_types", group: Some(1), ..sections[0].clone() };
         sections.push(types);

@@ -71,9 +71,9 @@ fn a_linked_object_keeps_every_byte_that_is_loaded() {
 
     let folder = Folder::new();
     let path = folder.file("uspill.hsaco", &after);
-    clean("readelf", &["-SlsW"], &[&path]);
-    clean("llvm-readelf-19", &["-hSlsdnW"], &[&path]);
-    if let Some(text) = clean("llvm-dwarfdump-19", &["--verify"], &[&path]) {
+    clean(READELF, &["-SlsW"], &[&path]);
+    clean(LLVM_READELF, &["-hSlsdnW"], &[&path]);
+    if let Some(text) = clean(DWARFDUMP, &["--verify"], &[&path]) {
         assert!(text.contains("No errors"), "{text}");
     }
 }
@@ -124,7 +124,7 @@ fn an_object_without_section_headers_gets_some() {
     assert_eq!(linked[64..], after[64..end]);
     let folder = Folder::new();
     let path = folder.file("bare.hsaco", &after);
-    if let Some(text) = clean("llvm-readelf-19", &["-SlW"], &[&path]) {
+    if let Some(text) = clean(LLVM_READELF, &["-SlW"], &[&path]) {
         assert!(text.contains(".debug_addr") && text.contains(".shstrtab"), "{text}");
     }
 }

@@ -111,8 +111,8 @@ fn others_read_and_link_it() {
     let bytes = new_object(&gfx1030(), &code, &sections).unwrap();
     let folder = Folder::new();
     let path = folder.file("new.o", &bytes);
-    clean("readelf", &["-hSsrW"], &[&path]);
-    if let Some(text) = clean("llvm-readelf-19", &["-hSsrW"], &[&path]) {
+    clean(READELF, &["-hSsrW"], &[&path]);
+    if let Some(text) = clean(LLVM_READELF, &["-hSsrW"], &[&path]) {
         assert!(text.contains("gfx1030") && text.contains("R_AMDGPU_ABS64"), "{text}");
     }
     let Some(linked) = link(&bytes, &[]) else { return };
@@ -122,7 +122,7 @@ fn others_read_and_link_it() {
     assert_eq!(object.number(".debug_info", 33, 8), kernel);
     assert_eq!(object.number(".debug_marks", 17, 4), descriptor + 0x10);
     let path = folder.file("new.hsaco", &linked);
-    if let Some(text) = clean("llvm-dwarfdump-19", &["--verify"], &[&path]) {
+    if let Some(text) = clean(DWARFDUMP, &["--verify"], &[&path]) {
         assert!(text.contains("No errors"), "{text}");
     }
 }
@@ -136,8 +136,8 @@ fn x86_64_links_to_a_program() {
     let object = new_object(&Target::x86_64(), &code, &sections).unwrap();
     let folder = Folder::new();
     let input = folder.file("start.o", &object);
-    let output = folder.path("start");
-    if clean("ld.lld-19", &["-o", output.to_str().unwrap()], &[&input]).is_none() {
+    let output = folder.path().join("start");
+    if clean(LLD, &["-o", output.to_str().unwrap()], &[&input]).is_none() {
         return;
     }
     let object = read(&std::fs::read(&output).unwrap());
@@ -145,7 +145,7 @@ fn x86_64_links_to_a_program() {
     assert_eq!(object.number(".debug_addr", 8, 8), start);
     assert_eq!(object.number(".debug_marks", 9, 8), start - 4);
     assert_eq!(object.number(".debug_marks", 17, 4), start + 0x10);
-    if let Some(text) = clean("llvm-dwarfdump-19", &["--verify"], &[&output]) {
+    if let Some(text) = clean(DWARFDUMP, &["--verify"], &[&output]) {
         assert!(text.contains("No errors"), "{text}");
     }
 }

@@ -110,15 +110,15 @@ fn others_read_it() {
     let folder = Folder::new();
     let object = attach(&uspill(), &gfx1030(), &uspill_sections()).unwrap();
     let path = folder.file("uspill.o", &object);
-    clean("readelf", &["-SsrW"], &[&path]);
-    clean("llvm-readelf-19", &["-hSsrW"], &[&path]);
-    if let Some(text) = clean("llvm-dwarfdump-19", &["--verify"], &[&path]) {
+    clean(READELF, &["-SsrW"], &[&path]);
+    clean(LLVM_READELF, &["-hSsrW"], &[&path]);
+    if let Some(text) = clean(DWARFDUMP, &["--verify"], &[&path]) {
         assert!(text.contains("No errors"), "{text}");
     }
     // The code is what it was, with every call where it went.
     let before = folder.file("before.o", &uspill());
     let code = |path: &std::path::Path| {
-        let text = clean("llvm-objdump-19", &["-dr", "--mcpu=gfx1030"], &[path])?;
+        let text = clean(OBJDUMP, &["-dr", "--mcpu=gfx1030"], &[path])?;
         Some(text.lines().skip(2).map(String::from).collect::<Vec<_>>())
     };
     if let (Some(before), Some(after)) = (code(&before), code(&path)) {
@@ -139,7 +139,7 @@ fn groups_and_address_significant_symbols_keep_their_symbols() {
         int kernel(int x) { return twice(x) + thrice<int>(x) + outside(hidden); }";
     let folder = Folder::new();
     let source = folder.file("source.cpp", SOURCE.as_bytes());
-    let path = folder.path("object.o");
+    let path = folder.path().join("object.o");
     let arguments = [
         "--target=x86_64-linux-gnu",
         "-O1",
@@ -149,7 +149,7 @@ fn groups_and_address_significant_symbols_keep_their_symbols() {
         "-o",
         path.to_str().unwrap(),
     ];
-    if clean("clang-19", &arguments, &[&source]).is_none() {
+    if clean(CLANG, &arguments, &[&source]).is_none() {
         return;
     }
     let before = std::fs::read(&path).unwrap();
@@ -160,7 +160,7 @@ fn groups_and_address_significant_symbols_keep_their_symbols() {
 
     // Of every group and list: the names, without the indices.
     let names = |path: &std::path::Path| {
-        let text = clean("llvm-readobj-19", &["--section-groups", "--addrsig"], &[path])?;
+        let text = clean(READOBJ, &["--section-groups", "--addrsig"], &[path])?;
         let lines = text.lines().skip_while(|line| !line.starts_with("Groups")).map(String::from);
         let lines = lines.map(|line| match line.split_once("Sym: ") {
             Some((_, name)) => name.split(' ').next().unwrap_or_default().to_owned(),
@@ -181,7 +181,7 @@ fn groups_and_address_significant_symbols_keep_their_symbols() {
     // R_X86_64_64 is 1, R_X86_64_32 is 10.
     let kinds: Vec<u32> = new.relocations[".debug_marks"].iter().map(|rela| rela.1).collect();
     assert_eq!(kinds, [1, 1, 10]);
-    clean("readelf", &["-SsrgW"], &[&attached]);
+    clean(READELF, &["-SsrgW"], &[&attached]);
 }
 
 #[test]

@@ -41,20 +41,20 @@ type Compiled = (String, Vec<u8>, Target, &'static str, &'static str);
 
 /// Objects with the debug information of other compilers.
 fn compiled() -> Vec<Compiled> {
-    let x86: &[(&str, &[&str])] = &[
-        ("clang-19", &["--target=x86_64-linux-gnu", "-gdwarf-4", "-fdebug-types-section", "-faddrsig"]),
-        ("clang-19", &["--target=x86_64-linux-gnu", "-gdwarf-5", "-fdebug-types-section", "-O1"]),
-        ("clang-19", &["--target=x86_64-linux-gnu", "-gz=zstd", "-ffunction-sections", "-fdebug-macro"]),
-        ("clang-19", &["--target=x86_64-linux-gnu", "-gsplit-dwarf=single", "-fdebug-types-section"]),
-        ("clang-19", &["--target=x86_64-linux-gnu", "-gdwarf64", "-gz", "-fno-integrated-as", "-gpubnames"]),
-        ("g++", &["-g3", "-fdebug-types-section", "-ffunction-sections", "-fno-asynchronous-unwind-tables"]),
-        ("g++", &["-g3", "-gdwarf-4", "-gz=zlib-gnu", "-fdebug-types-section"]),
+    let x86: &[(Tool, &[&str])] = &[
+        (CLANG, &["--target=x86_64-linux-gnu", "-gdwarf-4", "-fdebug-types-section", "-faddrsig"]),
+        (CLANG, &["--target=x86_64-linux-gnu", "-gdwarf-5", "-fdebug-types-section", "-O1"]),
+        (CLANG, &["--target=x86_64-linux-gnu", "-gz=zstd", "-ffunction-sections", "-fdebug-macro"]),
+        (CLANG, &["--target=x86_64-linux-gnu", "-gsplit-dwarf=single", "-fdebug-types-section"]),
+        (CLANG, &["--target=x86_64-linux-gnu", "-gdwarf64", "-gz", "-fno-integrated-as", "-gpubnames"]),
+        (GXX, &["-g3", "-fdebug-types-section", "-ffunction-sections", "-fno-asynchronous-unwind-tables"]),
+        (GXX, &["-g3", "-gdwarf-4", "-gz=zlib-gnu", "-fdebug-types-section"]),
     ];
     let mut objects = Vec::new();
     for (compiler, arguments) in x86 {
         let arguments = [*arguments, &["-fPIC", "-fno-exceptions", "-fno-stack-protector"]].concat();
-        let what = format!("{compiler} {arguments:?}");
-        if let Some(object) = compile(compiler, "program.cpp", PROGRAM, &arguments) {
+        let what = format!("{} {arguments:?}", compiler.name);
+        if let Some(object) = compile(*compiler, "program.cpp", PROGRAM, &arguments) {
             objects.push((what, object, Target::x86_64(), "kernel", "table"));
         }
     }
@@ -62,7 +62,7 @@ fn compiled() -> Vec<Compiled> {
         let machine = ["--target=amdgcn-amd-amdhsa", "-mcpu=gfx1030", "-nogpulib", "-cl-std=CL2.0"];
         let arguments = [arguments, &machine].concat();
         let what = format!("{arguments:?}");
-        if let Some(object) = compile("clang-19", "kernels.cl", KERNELS, &arguments) {
+        if let Some(object) = compile(CLANG, "kernels.cl", KERNELS, &arguments) {
             objects.push((what, object, gfx1030(), "kernel_of", "kernel_of.kd"));
         }
     }
@@ -175,12 +175,12 @@ fn check_replaced(what: &str, before: &[u8], after: &[u8], sections: &[Section])
 fn verified(bytes: &[u8]) {
     let folder = Folder::new();
     let path = folder.file("object", bytes);
-    clean("readelf", &["-hSlsrgW"], &[&path]);
-    clean("llvm-readelf-19", &["-hSlsrgW"], &[&path]);
-    if let Some(text) = clean("llvm-dwarfdump-19", &["--verify"], &[&path]) {
+    clean(READELF, &["-hSlsrgW"], &[&path]);
+    clean(LLVM_READELF, &["-hSlsrgW"], &[&path]);
+    if let Some(text) = clean(DWARFDUMP, &["--verify"], &[&path]) {
         assert!(text.contains("No errors"), "{text}");
     }
-    if let Some(text) = clean("llvm-dwarfdump-19", &["--debug-info"], &[&path]) {
+    if let Some(text) = clean(DWARFDUMP, &["--debug-info"], &[&path]) {
         assert_eq!(text.matches("Compile Unit").count(), 1, "{text}");
         assert!(text.contains("test.cl") && text.contains("DW_TAG_subprogram"), "{text}");
     }
@@ -262,7 +262,7 @@ fn what_is_loaded_stays() {
     const SOURCE: &str = "
         __attribute__((section(\".debug_gdb_scripts\"), used)) const char scripts[] = \"\\1a\";
         void _start(void) {}";
-    let Some(before) = compile("clang-19", "scripts.c", SOURCE, &["--target=x86_64-linux-gnu"]) else {
+    let Some(before) = compile(CLANG, "scripts.c", SOURCE, &["--target=x86_64-linux-gnu"]) else {
         return;
     };
     let sections = debug_sections("_start", size_of(&before, "_start"), "_start");
@@ -282,7 +282,7 @@ fn what_is_loaded_stays() {
 }
 
 fn assembled(text: &str) -> Option<Vec<u8>> {
-    compile("clang-19", "source.s", text, &["--target=x86_64-linux-gnu"])
+    compile(CLANG, "source.s", text, &["--target=x86_64-linux-gnu"])
 }
 
 #[test]

@@ -2,15 +2,28 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::ffi::OsStr;
+use std::path::Path;
 
 use eitri::emit::{Relocation, RelocationTarget, Section};
 use eitri::target::{Gfx, Target, Wave};
 use object::elf;
 use object::read::elf::{FileHeader, ProgramHeader, Rela, SectionHeader, Sym};
 use object::{Endian, Endianness};
+
+pub use super::tools::{Folder, Tool};
+
+pub const CLANG: Tool = Tool::new("clang-19", "clang-19");
+pub const GXX: Tool = Tool::new("g++", "g++");
+pub const LD: Tool = Tool::new("ld", "binutils");
+pub const LLD: Tool = Tool::new("ld.lld-19", "lld-19");
+pub const READELF: Tool = Tool::new("readelf", "binutils");
+pub const OBJCOPY: Tool = Tool::new("objcopy", "binutils");
+pub const LLVM_READELF: Tool = Tool::new("llvm-readelf-19", "llvm-19");
+pub const LLVM_OBJCOPY: Tool = Tool::new("llvm-objcopy-19", "llvm-19");
+pub const DWARFDUMP: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
+pub const OBJDUMP: Tool = Tool::new("llvm-objdump-19", "llvm-19");
+pub const READOBJ: Tool = Tool::new("llvm-readobj-19", "llvm-19");
 
 /// A gfx1030 object that clang made, without debug information.
 pub fn uspill() -> Vec<u8> {
@@ -230,63 +243,20 @@ pub fn read(bytes: &[u8]) -> ReadObject {
     object
 }
 
-/// A folder that is removed when the test is over.
-pub struct Folder(PathBuf);
-
-impl Folder {
-    pub fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("eitri-additive-{}-{count}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a temporary folder");
-        Self(path)
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-
-    pub fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
-        let path = self.path(name);
-        std::fs::write(&path, bytes).expect("a temporary file");
-        path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Runs a tool; `None` if it is not installed, which is said, and is a failure with `EITRI_REQUIRE_TOOLS=1`.
-pub fn tool(name: &str, arguments: &[&str], files: &[&Path]) -> Option<Output> {
-    match Command::new(name).args(arguments).args(files).env("LC_ALL", "C").output() {
-        Ok(output) => Some(output),
-        Err(error) => {
-            let required = std::env::var_os("EITRI_REQUIRE_TOOLS");
-            assert!(required.is_none_or(|value| value.is_empty() || value == "0"), "{name}: {error}");
-            println!("{name} is not there ({error}): what needs it is not tested");
-            None
-        }
-    }
-}
-
-/// Runs a tool that has to succeed without a warning, and returns what it printed.
-pub fn clean(name: &str, arguments: &[&str], files: &[&Path]) -> Option<String> {
-    let output = tool(name, arguments, files)?;
-    let errors = String::from_utf8_lossy(&output.stderr);
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success() && errors.is_empty(), "{name} {arguments:?}: {errors}\n{text}");
-    assert!(!text.to_lowercase().contains("warning"), "{name} {arguments:?}: {text}");
+/// Runs a tool that has to succeed without a warning, and returns what it printed. `None` if it is not installed.
+pub fn clean(tool: Tool, arguments: &[&str], files: &[&Path]) -> Option<String> {
+    let arguments: Vec<&OsStr> =
+        arguments.iter().map(OsStr::new).chain(files.iter().map(|file| file.as_os_str())).collect();
+    let text = tool.run(&arguments)?.clean();
+    assert!(!text.to_lowercase().contains("warning"), "{tool:?} {arguments:?}: {text}");
     Some(text)
 }
 
 /// Compiles a source for a target, with debug information of a unit in the folder [`COMPILED_IN`].
-pub fn compile(compiler: &str, source: &str, text: &str, arguments: &[&str]) -> Option<Vec<u8>> {
+pub fn compile(compiler: Tool, source: &str, text: &str, arguments: &[&str]) -> Option<Vec<u8>> {
     let folder = Folder::new();
     let input = folder.file(source, text.as_bytes());
-    let output = folder.path("output.o");
+    let output = folder.path().join("output.o");
     let map = format!("-fdebug-prefix-map={}={COMPILED_IN}", std::env::current_dir().unwrap().display());
     let arguments = [arguments, &["-g", "-c", &map, "-o", output.to_str().unwrap()]].concat();
     clean(compiler, &arguments, &[&input])?;
@@ -305,9 +275,9 @@ pub fn has(bytes: &[u8], text: &str) -> bool {
 pub fn link(object: &[u8], arguments: &[&str]) -> Option<Vec<u8>> {
     let folder = Folder::new();
     let input = folder.file("input.o", object);
-    let output = folder.path("output.hsaco");
+    let output = folder.path().join("output.hsaco");
     let arguments = [arguments, &["-shared", "-o", output.to_str().unwrap()]].concat();
-    clean("ld.lld-19", &arguments, &[&input])?;
+    clean(LLD, &arguments, &[&input])?;
     Some(std::fs::read(output).expect("what was linked"))
 }
 

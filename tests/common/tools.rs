@@ -1,7 +1,7 @@
 //! For tests that run other people's programs.
 //!
-//! A program that is not installed is no failure: the test says which one it is and ends. With
-//! `EITRI_REQUIRE_TOOLS=1` it is one, so that nothing is left out unseen where all of them should be there.
+//! A test prints the name of a program that is not installed, and ends; the file that `EITRI_SKIPPED` names records
+//! it, and `.ci/run` counts the records. With `CI=true` the test fails.
 
 use std::ffi::OsStr;
 use std::io::{ErrorKind, Write};
@@ -70,13 +70,20 @@ impl std::fmt::Display for Ran {
     }
 }
 
-/// A program is missing, or may not do what it is for: the test says so and goes no further.
+/// Ends a test whose program is missing or may not do what it is for. With `CI=true` that is a failure.
 pub fn skip(why: &str) {
-    let required = std::env::var_os("EITRI_REQUIRE_TOOLS");
-    assert!(required.is_none_or(|value| value.is_empty() || value == "0"), "{why}");
+    assert!(std::env::var_os("CI").is_none_or(|value| value != "true"), "{why}");
     let test = std::thread::current();
+    let skipped = format!("{}: {why}\n", test.name().unwrap_or("test"));
     // Not `eprintln`, of which nothing is seen when a test passes.
-    let _ = writeln!(std::io::stderr(), "skipped: {}: {why}", test.name().unwrap_or("test"));
+    let _ = write!(std::io::stderr(), "skipped: {skipped}");
+    if let Some(record) = std::env::var_os("EITRI_SKIPPED") {
+        let record = std::fs::OpenOptions::new().create(true).append(true).open(record);
+        // In one piece, for tests run at the same time.
+        record
+            .and_then(|mut file| file.write_all(skipped.as_bytes()))
+            .expect("the record of what was skipped");
+    }
 }
 
 /// A folder that is removed when the test is over.

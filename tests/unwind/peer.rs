@@ -11,6 +11,7 @@ use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
 use crate::cfi::{Program, Section};
+use crate::tools::skip;
 
 /// A row: its pcs, the rule of the CFA, and of registers.
 type Row = (u64, u64, String, BTreeMap<u64, String>);
@@ -102,7 +103,10 @@ fn rows_of_libraries_are_those_of_gimli() {
     for path in
         ["/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "/usr/bin/gdb"]
     {
-        let Ok(bytes) = std::fs::read(path) else { continue };
+        let Ok(bytes) = std::fs::read(path) else {
+            skip(&format!("{path} is not there"));
+            continue;
+        };
         let object = Object::read(&bytes).expect("an object");
         let sections = Sections::of(&object);
         let encoding = Encoding::new(8, Dialect::Dwarf5);
@@ -137,7 +141,6 @@ fn rows_of_libraries_are_those_of_gimli() {
         }
         assert!(fdes.next().is_none(), "{path}");
     }
-    // On other systems these files are elsewhere: the random ones are there.
     assert!(found == 0 || found > 10_000, "{found}");
 }
 
