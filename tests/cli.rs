@@ -2,7 +2,6 @@
 #![cfg(feature = "cli")]
 
 mod common;
-mod common;
 #[path = "cli/help.rs"]
 mod help;
 #[path = "cli/hints.rs"]

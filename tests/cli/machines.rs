@@ -1,0 +1,259 @@
+//! Machine files and vectors in the words of descriptions: registers and spaces by name, a target as a string, numbers.
+
+use eitri::conform::{File, Machine};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::{Folder, root, run};
+
+/// What the format always took, and the same in words of descriptions.
+const PAIRS: [(&str, &str); 8] = [
+    (
+        r#""machine": {"registers": {"36": "01 02 03 04"}}"#,
+        r#""machine": {"registers": {"s4": "01 02 03 04"}}"#,
+    ),
+    (r#""machine": {"pc": "0x2a"}"#, r#""machine": {"pc": 42}"#),
+    (r#""machine": {"cfa": "0x2a", "tls": "0x10"}"#, r#""machine": {"cfa": 42, "tls": 16}"#),
+    (r#""machine": {"object": "reg:1539+8"}"#, r#""machine": {"object": "reg:v3+8"}"#),
+    (r#""machine": {"object": "mem:5:0x10@3"}"#, r#""machine": {"object": "mem:private_lane:0x10@3"}"#),
+    (
+        r#""machine": {"memory": [{"space": 5, "address": "0x10", "bytes": "01", "lane": 2}]}"#,
+        r#""machine": {"memory": [{"space": "private_lane", "address": 16, "bytes": "01", "lane": 2}]}"#,
+    ),
+    (
+        r#""machine": {"callers": [{"pc": "0x40", "registers": {"36": "reg:1539+224"}}]}"#,
+        r#""machine": {"callers": [{"pc": 64, "registers": {"s4": "reg:v3+224"}}]}"#,
+    ),
+    (
+        r#""machine": {}, "stops": [{"registers": {"1": "0f"}}]"#,
+        r#""machine": {}, "stops": [{"registers": {"exec": "0f"}}]"#,
+    ),
+];
+
+#[test]
+#[should_panic(expected = "expected struct TargetText")]
+fn machines_take_the_words_of_descriptions() {
+    for (numbers, words) in PAIRS {
+        let numbers = format!("{{\"target\": {{\"name\": \"amdgpu-gfx1030-wave32\"}}, {numbers}}}");
+        let words = format!("{{\"target\": \"amdgpu-gfx1030-wave32\", {words}}}");
+        let read = |text: &str| Machine::with_target(text, None).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(read(&words), read(&numbers), "{words}");
+    }
+    // The names of a target that a file describes are those that it gives.
+    let layout = r#"{"name": "generic", "address_size": 4, "offset_size": 4, "endian": "little",
+        "registers": [{"dwarf": 7, "name": "acc", "bits": 32}, {"dwarf": 8, "name": "7", "bits": 32}],
+        "spaces": [{"id": 2, "name": "heap", "address_bits": 16, "per": "process"}]}"#;
+    let read = |machine: &str| {
+        let text = format!("{{\"target\": {layout}, \"machine\": {machine}}}");
+        Machine::with_target(text, None).map(|(machine, _)| machine)
+    };
+    let words = read(r#"{"registers": {"acc": "01"}, "object": "mem:heap:16"}"#).expect("names of the file");
+    assert_eq!(words, read(r#"{"registers": {"7": "01"}, "object": "mem:2:0x10"}"#).expect("numbers"));
+    // One register by two words.
+    let twice = read(r#"{"registers": {"acc": "01", "0x7": "02"}}"#).unwrap_err().to_string();
+    assert!(twice.contains("register 7 is there twice"), "{twice}");
+    let unknown = read(r#"{"registers": {"acx": "01"}}"#).unwrap_err().to_string();
+    assert!(unknown.contains("the target has no register `acx`; did you mean `acc`?"), "{unknown}");
+}
+
+/// Keys whose values are addresses, offsets and pcs.
+const ADDRESSES: [&str; 12] = [
+    "pc",
+    "cfa",
+    "tls",
+    "base_address",
+    "unit",
+    "address",
+    "start",
+    "end",
+    "length",
+    "entry",
+    "debug_addr",
+    "space",
+];
+
+/// The same file in words: registers by name, numbers without quotes, a target by its name alone.
+fn in_words(value: &mut Value, key: &str, target: &mut Option<eitri::target::Target>) {
+    match value {
+        Value::Object(object) => {
+            if key == "target" && object.get("name").is_some() {
+                *target = object["name"].as_str().and_then(|name| eitri::target::Target::named(name).ok());
+            }
+            if let Some(Value::Object(own)) = object.get("target")
+                && own.contains_key("name")
+            {
+                *target = own["name"].as_str().and_then(|name| eitri::target::Target::named(name).ok());
+            }
+            if key == "registers"
+                && let Some(target) = target
+            {
+                let named = |key: &String| {
+                    let number = eitri::op::Reg(key.parse().ok()?);
+                    Some(target.register(number)?.name().to_string())
+                };
+                *object = std::mem::take(object)
+                    .into_iter()
+                    .map(|(key, value)| (named(&key).unwrap_or(key), value))
+                    .collect();
+            }
+            for (key, value) in object.iter_mut() {
+                in_words(value, key, target);
+            }
+            if key == "target"
+                && object.len() == 1
+                && let Some(name) = object.get("name")
+            {
+                *value = name.clone();
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(|value| in_words(value, key, target)),
+        Value::String(text) => {
+            let digits = text.strip_prefix("0x").filter(|_| ADDRESSES.contains(&key));
+            if let Some(number) = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok()) {
+                *value = json!(number);
+            } else if let (Some(target), "location" | "object") = (&*target, key) {
+                let mut parts = text.split("reg:");
+                let mut words = parts.next().unwrap_or_default().to_owned();
+                for part in parts {
+                    let end = part.find(|char: char| !char.is_ascii_digit()).unwrap_or(part.len());
+                    let reg = part[..end].parse().ok().map(eitri::op::Reg);
+                    let name = reg.and_then(|reg| Some(target.register(reg)?.name().to_string()));
+                    words += &format!("reg:{}{}", name.unwrap_or_else(|| part[..end].into()), &part[end..]);
+                }
+                *value = words.into();
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+#[should_panic(expected = "invalid type: ")]
+fn all_vectors_mean_the_same_in_words() {
+    let (mut count, mut changed) = (0, 0);
+    for entry in std::fs::read_dir(root("goldens/conformance")).expect("the vectors") {
+        let path = entry.expect("a file").path();
+        if path.extension().is_none_or(|end| end != "json") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).expect("a file");
+        let Ok(numbers) = File::from_json(&text) else { continue };
+        let mut value: Value = serde_json::from_str(&text).expect("JSON");
+        let whole = value["target"]["name"].as_str().and_then(|name| eitri::target::Target::named(name).ok());
+        in_words(&mut value["target"], "target", &mut whole.clone());
+        in_words(&mut value["machine"], "machine", &mut whole.clone());
+        for vector in value["vectors"].as_array_mut().expect("the vectors") {
+            // In a vector a target without a name changes that of the file.
+            in_words(vector, "vector", &mut whole.clone());
+        }
+        if value["target"].is_null() {
+            value.as_object_mut().expect("a file").remove("target");
+        }
+        if value["machine"].is_null() {
+            value.as_object_mut().expect("a file").remove("machine");
+        }
+        let words =
+            File::from_json(value.to_string()).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        for (words, numbers) in words.vectors().zip(numbers.vectors()) {
+            assert!(words == numbers, "{}: {}", path.display(), numbers.name);
+            count += 1;
+        }
+        changed += usize::from(value != serde_json::from_str::<Value>(&text).expect("JSON"));
+    }
+    assert!(count > 1000 && changed > 20, "{count} vectors, {changed} files");
+}
+
+/// Puts a value of every kind in every place of a text, and gives each to `judge`.
+fn with_every_value_replaced(text: &str, judge: &mut dyn FnMut(&str)) {
+    fn places(value: &Value, path: &mut Vec<String>, found: &mut Vec<Vec<String>>) {
+        found.push(path.clone());
+        let mut inner = |key: String, value: &Value| {
+            path.push(key);
+            places(value, path, found);
+            path.pop();
+        };
+        match value {
+            Value::Object(object) => object.iter().for_each(|(key, value)| inner(key.clone(), value)),
+            Value::Array(list) => {
+                list.iter().enumerate().for_each(|(index, value)| inner(index.to_string(), value));
+            }
+            _ => {}
+        }
+    }
+    let whole: Value = serde_json::from_str(text).expect("JSON");
+    let mut found = Vec::new();
+    places(&whole, &mut Vec::new(), &mut found);
+    for path in found {
+        for other in [
+            json!(5),
+            json!(-1),
+            json!(2.5),
+            json!("word"),
+            json!(true),
+            json!([]),
+            json!([5]),
+            json!({}),
+            json!({"word": 5}),
+        ] {
+            let mut changed = whole.clone();
+            let mut at = &mut changed;
+            for key in &path {
+                at = match at {
+                    Value::Array(list) => &mut list[key.parse::<usize>().expect("an index")],
+                    object => &mut object[key],
+                };
+            }
+            *at = other;
+            judge(&changed.to_string());
+        }
+    }
+}
+
+/// Names of Rust are not words for what a user writes.
+#[test]
+#[should_panic(expected = "expected struct ")]
+fn messages_have_no_names_of_rust() {
+    let mut count = 0;
+    let mut judge = |error: Option<eitri::Error>| {
+        count += 1;
+        let Some(error) = error else { return };
+        let said = error.to_string();
+        for name in ["struct ", "enum ", "Text", "tuple", "newtype", "unit variant", "untagged"] {
+            assert!(!said.contains(name), "{said}");
+        }
+    };
+    let machine = r#"{"target": {"name": "generic", "address_size": 4, "offset_size": 4, "endian": "little", "version": 5,
+        "registers": [{"dwarf": 7, "name": "acc", "bits": 32}],
+        "spaces": [{"id": 2, "name": "heap", "address_bits": 16, "per": "process"}]},
+        "machine": {"registers": {"7": "01"}, "memory": [{"space": 2, "address": "0x10", "bytes": "01"}], "lane": 0,
+        "pc": "0x10", "frame": 0, "cfa": "0x20", "frame_base": {"expr": "50"}, "object": "reg:7", "debug_addr": ["0x10"],
+        "callers": [{"pc": "0x10", "cfa": "0x30", "registers": {"7": "reg:7"}}],
+        "initial_stack": [{"value": "0x1f"}, {"value": "2a00", "type": "signed/16"}, {"location": "reg:7"}],
+        "types": {"0x2a": {"encoding": "signed", "bits": 32, "name": "int"}},
+        "entries": {"0x40": {"loclist": [{"kind": "offset_pair", "start": "0x0", "end": "0x4", "expr": "50"}]}}},
+        "stops": [{"pc": "0x14"}]}"#;
+    with_every_value_replaced(machine, &mut |text| judge(Machine::stops(text, None).err()));
+    let vectors = r#"{"format": "eitri-vectors-1", "target": {"name": "x86_64"}, "vectors": [
+        {"name": "a", "doc": "b", "spec": "c", "dialect": "dwarf6", "opcodes": {"offset": "0xac"}, "expr": "50",
+        "result": "location", "where": "location", "read": 16, "write": "01 02",
+        "expect": {"location": "reg:0", "bytes": "01 02", "why": "d", "written": {"reg:0": "01 02 00 00 00 00 00 00"}}},
+        {"name": "e", "dialect": "dwarf5", "loclist": [{"kind": "default", "expr": "50"}],
+        "expect": {"value": "0x1f", "type": {"encoding": "signed", "bits": 32}}},
+        {"name": "p", "dialect": "dwarf5", "expr": "50", "expect": {"pointer": {"entry": "0x40", "offset": -4}}}]}"#;
+    with_every_value_replaced(vectors, &mut |text| judge(File::from_json(text).err()));
+    let description = std::fs::read_to_string(root("examples/scale.json")).expect("a description");
+    with_every_value_replaced(&description, &mut |text| judge(eitri::model::Module::from_json(text).err()));
+    assert!(count > 1000, "{count}");
+}
+
+#[test]
+#[should_panic(expected = "expected struct TargetText")]
+fn the_command_takes_such_a_file() {
+    let folder = Folder::new("machine-words");
+    let machine =
+        r#"{"target": "amdgpu-gfx1030-wave32", "machine": {"pc": 42, "registers": {"s4": "01 02 03 04"}}}"#;
+    let machine = folder.file("machine.json", machine);
+    let ran = run(&["eval", "regx s4", "--machine", &machine, "--read", "32"]);
+    assert!(ran.code == 0, "{}", ran.errors);
+    assert!(ran.text().ends_with("bytes 01 02 03 04\n"), "{}", ran.text());
+}

@@ -1,0 +1,108 @@
+//! Addresses of objects that are not linked, and registers, as a user reads and gives them.
+
+use eitri::conform::location;
+use eitri::target::Target;
+use pretty_assertions::assert_eq;
+
+use super::{Folder, root, run};
+
+fn scale(folder: &Folder) -> String {
+    let (code, out) = ("examples/data/scale_code.o", folder.path("scale.o"));
+    assert_eq!(run(&["emit", "examples/scale.json", "--object", code, "-o", &out]).code, 0);
+    out
+}
+
+#[test]
+#[should_panic(expected = "the address 0x10000 is not explained")]
+fn made_up_addresses_are_explained_where_they_are_printed() {
+    let folder = Folder::new("made-up");
+    let dumped = run(&["dump", &scale(&folder)]).text();
+    let explained = "addresses: the object is not linked, and .text is taken to be at 0x10000\n\n";
+    assert!(dumped.starts_with(explained), "the address 0x10000 is not explained: {dumped}");
+    // Each section that is loaded has its own, as addresses in the dump have.
+    let two = r#"{"eitri": 1, "target": "x86_64", "describe": []}"#;
+    let empty = folder.path("empty.o");
+    assert_eq!(run(&["emit", &folder.file("a.json", two), "-o", &empty]).code, 0);
+    assert!(!run(&["dump", &empty]).text().contains("addresses:"), "an object without code");
+    let bytes = std::fs::read(root("examples/data/uspill.o")).expect("an object");
+    let object = eitri::read::Object::read(&bytes).expect("an object");
+    let dumped = run(&["dump", "examples/data/uspill.o"]).text();
+    for section in object.sections().iter().filter(|section| section.address >= 0x10000) {
+        let place = format!("{} at {:#x}", section.name, section.address);
+        let first = format!("{} is taken to be at {:#x}", section.name, section.address);
+        assert!(dumped.contains(&place) || dumped.contains(&first), "{place}: {dumped}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "invalid value 'scale' for '--pc <ADDRESS>'")]
+fn a_pc_is_an_address_or_a_function_and_an_offset() {
+    let folder = Folder::new("pc");
+    let scale = scale(&folder);
+    let wave = "goldens/explain/wave.json";
+    let at = |command: &str, pc: &str| {
+        run(&[command, "--var", "n", "--pc", pc, &scale, "--machine", wave, "--read", "0"])
+    };
+    for (by_name, address) in
+        [("scale", "0x10000"), ("scale+0x10", "0x10010"), ("scale+16", "0x10010"), ("scale+0x24", "0x10024")]
+    {
+        for command in ["eval", "explain"] {
+            let (by_name, address) = (at(command, by_name), at(command, address));
+            assert!(by_name.code == 0, "{}", by_name.errors);
+            assert_eq!(by_name.text(), address.text());
+        }
+    }
+    let ran = at("eval", "scael+0x10");
+    assert!(
+        ran.code == 2 && ran.errors.contains("no function `scael`; did you mean `scale`?"),
+        "{}",
+        ran.errors
+    );
+    let ran = at("eval", "scale+0x28");
+    assert!(ran.code == 2 && ran.errors.contains("`scale` has 0x28 bytes"), "{}", ran.errors);
+    for pc in ["", "0x", "+4", "scale+", "0x1g", "1scale"] {
+        assert_eq!(at("eval", pc).code, 2, "{pc}");
+    }
+    // Without a file there are no functions.
+    let ran = run(&["eval", "lit0", "--target", "x86_64", "--pc", "scale+4"]);
+    assert!(
+        ran.code == 2 && ran.errors.contains("--pc scale+4: functions are those of the file of --var"),
+        "{}",
+        ran.errors
+    );
+}
+
+#[test]
+#[should_panic(expected = "location reg:36")]
+fn registers_are_printed_by_name() {
+    let folder = Folder::new("names");
+    let scale = scale(&folder);
+    let wave = "goldens/explain/wave.json";
+    let gfx1030 = Target::named("amdgpu-gfx1030-wave32").expect("a target");
+    for (pc, expected) in
+        [("0x10000", "reg:s4"), ("0x10010", "reg:v40+224"), ("0x10024", "reg:s4 | reg:v40+224")]
+    {
+        let ran = run(&["eval", "--var", "n", "--pc", pc, &scale, "--machine", wave, "--read", "0"]);
+        assert!(ran.text() == format!("location {expected}\n"), "{}", ran.text());
+        // What is printed can be given.
+        let location = location::parse(expected, &gfx1030).expect("a location");
+        assert!(location.to_string().starts_with("reg:"), "{location}");
+        let given = run(&["eval", "", "--initial", expected, "--target", "amdgpu-gfx1030-wave32"]);
+        assert_eq!(given.text(), ran.text());
+    }
+    let parts = "regx v8; piece 4; regx v9; bit_piece 8 3; regx exec; stack_value; piece 1";
+    let ran = run(&["eval", "regx v8; piece 4; regx v9; bit_piece 8 3", "--machine", wave]);
+    assert_eq!((ran.code, &*ran.text()), (0, "location [reg:v8/32, reg:v9+3/8]\n"), "{parts}");
+    // A reason names it, too.
+    let ran = run(&["eval", "regx rbx", "--target", "x86_64", "--read", "8"]);
+    assert_eq!(
+        (ran.code, &*ran.text()),
+        (1, "location reg:rbx, error unmapped (register rbx is not available)\n")
+    );
+    // A number that the target has no name for stays one.
+    let machine = r#"{"target": {"name": "generic", "address_size": 4, "offset_size": 4, "endian": "little",
+        "registers": [{"dwarf": 7, "name": "acc", "bits": 32}, {"dwarf": 9, "name": "9", "bits": 32}]}, "machine": {}}"#;
+    let machine = folder.file("machine.json", machine);
+    let ran = run(&["eval", "57", "--machine", &machine]);
+    assert_eq!((ran.code, &*ran.text()), (0, "location reg:acc\n"));
+}
