@@ -72,11 +72,13 @@ pub struct JsonPlace {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The target has no such register. The text is the number, or the name asked for.
+    /// The target has no such register. The text is the number or the name asked for, and the names nearest to it.
     UnknownRegister(String),
-    /// The target has no such address space. The text is the name, or the number where it has none.
+    /// The target has no such address space. The text is the number or the name asked for, and the names nearest to
+    /// it.
     UnknownSpace(String),
-    /// The processor is not known, or does not have this wave size.
+    /// The processor is not known, or does not have this wave size. The text is what was asked for, and the targets
+    /// nearest to it.
     UnknownTarget(String),
     /// The lane is not in the wave. Lanes count from 0.
     LaneOutOfWave {

@@ -14,6 +14,7 @@ pub mod eval;
 pub mod json;
 pub mod lower;
 pub mod model;
+mod near;
 pub mod op;
 pub mod read;
 #[cfg(feature = "spirv")]

@@ -65,7 +65,8 @@ fn registers_that_a_target_does_not_have_are_refused() {
         let target = Target::named(row[0]).unwrap();
         for name in row[1].split_whitespace() {
             let error = target.register_named(name).expect_err(name);
-            assert_eq!(error.kind(), &ErrorKind::UnknownRegister(format!("`{name}` ({})", row[0])));
+            let ErrorKind::UnknownRegister(text) = error.kind() else { panic!("{error}") };
+            assert!(text.starts_with(&format!("`{name}` ({})", row[0])), "{error}");
         }
     }
     let gfx1030 = Target::amdgpu(Gfx::GFX1030, Wave::W32).unwrap();

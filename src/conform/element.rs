@@ -11,7 +11,7 @@ use crate::eval::{BaseType, Element, Value};
 
 /// An element of the stack.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub(super) struct ElementText {
     value: Option<ValueText>,
     #[serde(rename = "type")]
@@ -21,7 +21,7 @@ pub(super) struct ElementText {
 
 /// A number, or bytes: the type says which.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a number, or text, is expected")]
 enum ValueText {
     Number(u64),
     Text(String),

@@ -78,7 +78,7 @@ impl Display for Word {
 
 /// The `expect` object.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub(super) struct ExpectText {
     location: Option<Parsed<LocationText>>,
     bytes: Option<Parsed<Pattern>>,
@@ -97,14 +97,18 @@ pub(super) struct ExpectText {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 struct PointerText {
     entry: Parsed<Offset>,
     offset: Signed,
 }
 
+/// The `written` object: the text of each place, and what stands there.
 #[derive(Debug, Clone)]
-struct WrittenText(Written);
+enum WrittenText {
+    Bytes(Vec<(String, Vec<u8>)>),
+    Error(Word),
+}
 
 impl<'de> Deserialize<'de> for WrittenText {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -121,22 +125,38 @@ impl<'de> Deserialize<'de> for WrittenText {
                         "error" if error.is_none() => error = Some(map.next_value::<Parsed<Word>>()?.0),
                         "why" => drop(map.next_value::<String>()?),
                         _ => {
-                            let place: Stored = key.parse().map_err(de::Error::custom)?;
-                            if bytes.iter().any(|(known, _)| *known == place) {
-                                return Err(de::Error::custom("the key is there twice"));
-                            }
-                            bytes.push((place, map.next_value::<Bytes>()?.0));
+                            bytes.push((key, map.next_value::<Bytes>()?.0));
                         }
                     }
                 }
                 match error {
-                    None => Ok(WrittenText(Written::Bytes(bytes))),
-                    Some(error) if bytes.is_empty() => Ok(WrittenText(Written::Error(error))),
+                    None => Ok(WrittenText::Bytes(bytes)),
+                    Some(error) if bytes.is_empty() => Ok(WrittenText::Error(error)),
                     Some(_) => Err(de::Error::custom("a store is refused, or changes something: not both")),
                 }
             }
         }
         from.deserialize_map(AsWritten)
+    }
+}
+
+impl WrittenText {
+    fn resolve(&self, architecture: &dyn Architecture) -> Result<Written, Wrong> {
+        let places = match self {
+            Self::Error(word) => return Ok(Written::Error(*word)),
+            Self::Bytes(places) => places,
+        };
+        let mut found: Vec<(Stored, Vec<u8>)> = Vec::with_capacity(places.len());
+        for (key, bytes) in places {
+            let wrong = |what: String| Wrong::new(what).under(key);
+            let place = Stored::parse(key, architecture).map_err(wrong)?;
+            place.check(bytes.len(), architecture).map_err(wrong)?;
+            if found.iter().any(|(known, _)| *known == place) {
+                return Err(wrong(format!("{place} is there twice")));
+            }
+            found.push((place, bytes.clone()));
+        }
+        Ok(Written::Bytes(found))
     }
 }
 
@@ -207,14 +227,8 @@ impl ExpectText {
         }
         let location = self.location.as_ref().map(|location| location.0.resolve(architecture)).transpose();
         let location = location.map_err(|what| Wrong::new(what).under("location"))?;
-        let written = self.written.as_ref().map(|WrittenText(written)| written.clone());
-        if let Some(Written::Bytes(places)) = &written {
-            for (place, bytes) in places {
-                place
-                    .check(bytes.len(), architecture)
-                    .map_err(|what| Wrong::new(what).under(place).under("written"))?;
-            }
-        }
+        let written = self.written.as_ref().map(|written| written.resolve(architecture)).transpose();
+        let written = written.map_err(|wrong| wrong.under("written"))?;
         Ok(Expect { location, answer, written, unwound: None })
     }
 }

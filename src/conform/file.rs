@@ -24,7 +24,7 @@ pub struct File {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 struct FileText {
     #[serde(rename = "format")]
     _format: Format,

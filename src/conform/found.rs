@@ -10,9 +10,10 @@ use super::report::Verdict;
 use super::words::Natural;
 use crate::eval::fault::shortened;
 use crate::eval::{
-    Bits, Class, Element, Fault, ImplicitPointer, Location, Machine, Snapshot, Span, Storage, Value,
-    read_bits, read_pointer, same, spans,
+    Architecture, Bits, Class, Element, Fault, ImplicitPointer, Location, Machine, Snapshot, Span, Storage,
+    Value, read_bits, read_pointer, same, spans,
 };
+use crate::op::Reg;
 use crate::target::SpaceId;
 
 /// What an evaluator found. [Told](Self::to_text) in the words of the format:
@@ -54,7 +55,12 @@ impl Found {
     /// What was found, in the words of the format, on a machine that was `before` the store. Of text that has more
     /// than `most` bytes only the beginning, and an ellipsis.
     pub fn to_text(&self, before: &Snapshot, most: usize) -> String {
-        shortened(&Printed { found: self, before }, most)
+        shortened(&Printed { found: self, before, names: None }, most)
+    }
+
+    /// The same, with the names of registers in place of their numbers.
+    pub fn to_text_in_names(&self, before: &Snapshot, most: usize, names: &dyn Architecture) -> String {
+        shortened(&Printed { found: self, before, names: Some(names) }, most)
     }
 
     fn location(&self) -> Option<&Location> {
@@ -222,14 +228,22 @@ pub(super) fn changes(before: &Snapshot, after: &Snapshot) -> Written {
 struct Printed<'a> {
     found: &'a Found,
     before: &'a Snapshot,
+    names: Option<&'a dyn Architecture>,
 }
 
 impl Display for Printed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Found { result, read, written } = self.found;
+        let reason = |fault: &Fault| match self.names {
+            None => Reason(fault).to_string(),
+            Some(names) => in_names(&Reason(fault).to_string(), names),
+        };
         match result {
-            Err(fault) => write!(f, "error {}", Reason(fault))?,
-            Ok(Element::Location(location)) => write!(f, "location {location}")?,
+            Err(fault) => write!(f, "error {}", reason(fault))?,
+            Ok(Element::Location(location)) => match self.names {
+                None => write!(f, "location {location}")?,
+                Some(names) => write!(f, "location {}", location.in_names(names))?,
+            },
             Ok(Element::Value(value)) => match (value.as_pointer(), natural(value)) {
                 (Some(to), _) => Answer::Pointer(Pointer { entry: to.entry, by: to.by }).fmt(f)?,
                 (None, bits) => {
@@ -242,7 +256,7 @@ impl Display for Printed<'_> {
             None => {}
             // Nothing was asked for.
             Some(Ok(Read::Bits(bits))) if bits.bytes.is_empty() => {}
-            Some(Err(fault)) => write!(f, ", error {}", Reason(fault))?,
+            Some(Err(fault)) => write!(f, ", error {}", reason(fault))?,
             Some(Ok(Read::Bits(bits))) => write!(f, ", bytes {}", Pattern(bits.clone()))?,
             Some(Ok(Read::Pointer(to))) => {
                 write!(f, ", pointer {}", Pointer { entry: to.entry, by: to.by })?;
@@ -250,10 +264,24 @@ impl Display for Printed<'_> {
         }
         match written {
             None => Ok(()),
-            Some(Err(fault)) => write!(f, ", written error {}", Reason(fault)),
+            Some(Err(fault)) => write!(f, ", written error {}", reason(fault)),
             Some(Ok(after)) => write!(f, ", written {}", changes(self.before, after)),
         }
     }
+}
+
+/// A message with the names of registers in place of their numbers.
+fn in_names(message: &str, names: &dyn Architecture) -> String {
+    const REGISTER: &str = "register ";
+    let mut parts = message.split(REGISTER);
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (number, rest) =
+            part.split_at(part.find(|char: char| !char.is_ascii_digit()).unwrap_or(part.len()));
+        let name = number.parse().ok().and_then(|number| names.register_name(Reg(number)));
+        text.extend([REGISTER, name.as_deref().unwrap_or(number), rest]);
+    }
+    text
 }
 
 /// A fault, its class by its word.

@@ -4,19 +4,18 @@ use serde::Deserialize;
 
 use super::location::LocationText;
 use super::target::Target;
-use super::words::{Bytes, Given, Map, Offset, Parsed, Register, Wrong};
+use super::words::{Bytes, Given, Map, Named, Offset, Parsed, Wrong};
 use crate::error::Result;
 use crate::eval::{Architecture, Caller, Location};
-use crate::op::Reg;
 
 /// An outer frame.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub(super) struct CallerText {
     pc: Option<Parsed<Offset>>,
     cfa: Option<Parsed<CfaText>>,
     #[serde(default)]
-    registers: Given<Map<Register, Parsed<LocationText>>>,
+    registers: Given<Map<Named, Parsed<LocationText>>>,
 }
 
 impl CallerText {
@@ -28,13 +27,16 @@ impl CallerText {
             ..Caller::default()
         };
         if let Given::Is(Map(registers)) = &self.registers {
-            for (&Register(number), location) in registers {
+            for (named, location) in registers {
                 let Some(Parsed(location)) = location else { continue };
-                let wrong = |what| Wrong::new(what).under(number).under("registers");
-                if target.register_bits(Reg(number)).is_none() {
-                    return Err(wrong(format!("the target has no register {number}")));
+                let wrong = |what| Wrong::new(what).under(named).under("registers");
+                let reg = named.register(target).map_err(wrong)?;
+                if target.register_bits(reg).is_none() {
+                    return Err(wrong(format!("the target has no register {}", reg.0)));
                 }
-                caller.registers.insert(Reg(number), location.resolve(target).map_err(wrong)?);
+                if caller.registers.insert(reg, location.resolve(target).map_err(wrong)?).is_some() {
+                    return Err(wrong(format!("register {} is there twice", reg.0)));
+                }
             }
         }
         Ok(caller)
@@ -70,7 +72,7 @@ impl CfaText {
 
 /// `DW_AT_frame_base`.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub(super) struct FrameBaseText {
     pub expr: Option<Bytes>,
 }

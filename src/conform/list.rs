@@ -125,7 +125,7 @@ fn ill_formed(rule: impl Into<Cow<'static, str>>) -> Fault {
 
 /// An entry of a list.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, tag = "kind", rename_all = "snake_case")]
+#[serde(deny_unknown_fields, tag = "kind", rename_all = "snake_case", expecting = "an object with a `kind`")]
 pub(super) enum ListText {
     BaseAddress { start: Parsed<Offset> },
     OffsetPair { start: Parsed<Offset>, end: Parsed<Offset>, expr: Bytes },

@@ -2,7 +2,7 @@
 
 use core::str::FromStr;
 
-use super::words::{Bytes, Natural};
+use super::words::{self, Bytes, Natural};
 use crate::eval::{Architecture, Composite, ImplicitPointer, Location, SingleLocation, Storage};
 use crate::op::Reg;
 use crate::target::{Per, SpaceId};
@@ -38,8 +38,8 @@ struct Place {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Named {
-    Memory { space: u32, address: u64, lane: Option<u32> },
-    Register(u64),
+    Memory { space: words::Named, address: u64, lane: Option<u32> },
+    Register(words::Named),
     Implicit(Vec<u8>),
     Pointer { entry: u64, by: i64 },
     Undefined,
@@ -72,22 +72,24 @@ impl FromStr for LocationText {
     }
 }
 
-impl FromStr for Stored {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
+impl Stored {
+    /// Reads the place of a store on an architecture.
+    ///
+    /// # Errors
+    /// What is wrong with the text, or what the architecture does not have.
+    pub fn parse(text: &str, architecture: &dyn Architecture) -> Result<Self, String> {
         let LocationText(places) = text.parse()?;
         match places.as_slice() {
-            [Place { storage: Named::Register(reg), by: 0 }] => Ok(Self::Register(Reg(*reg))),
+            [Place { storage: Named::Register(reg), by: 0 }] => {
+                Ok(Self::Register(reg.register(architecture)?))
+            }
             [Place { storage: Named::Memory { space, address, lane }, by: 0 }] => {
-                Ok(Self::Memory { space: SpaceId(*space), address: *address, lane: *lane })
+                Ok(Self::Memory { space: space.space(architecture)?, address: *address, lane: *lane })
             }
             _ => Err(format!("`reg:N` or `mem:SPACE:ADDRESS` is expected, not `{text}`")),
         }
     }
-}
 
-impl Stored {
     /// Checks that so many bytes can be there.
     ///
     /// # Errors
@@ -173,6 +175,18 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// A number, or a name.
+    fn named(&mut self, what: &str) -> Result<words::Named, String> {
+        let (start, rest) = (self.at, self.rest());
+        let is_part = |char: char| char.is_alphanumeric() || char == '_';
+        let word = &rest[..rest.find(|char| !is_part(char)).unwrap_or(rest.len())];
+        self.at += word.len();
+        word.parse().map_err(|_| {
+            self.at = start;
+            self.expected(what)
+        })
+    }
+
     fn location(&mut self) -> Result<LocationText, String> {
         let mut places = vec![self.place()?];
         loop {
@@ -208,7 +222,7 @@ impl<'a> Reader<'a> {
             "undefined" => Ok(Named::Undefined),
             "mem" => {
                 self.need(":")?;
-                let space = self.number("the number of an address space")?;
+                let space = self.named("the number of an address space, or its name,")?;
                 self.need(":")?;
                 let address = self.number("an address")?;
                 let lane = if self.eat("@") { Some(self.number("a lane")?) } else { None };
@@ -216,7 +230,7 @@ impl<'a> Reader<'a> {
             }
             "reg" => {
                 self.need(":")?;
-                Ok(Named::Register(self.number("the DWARF number of a register")?))
+                Ok(Named::Register(self.named("the DWARF number of a register, or its name,")?))
             }
             "implicit" => {
                 self.need(":")?;
@@ -299,8 +313,8 @@ impl Place {
         let mut moved = self.by;
         let storage = match &self.storage {
             Named::Undefined => Storage::Undefined,
-            &Named::Memory { space, address, lane } => {
-                let id = SpaceId(space);
+            &Named::Memory { ref space, address, lane } => {
+                let id = space.space(architecture)?;
                 let layout = architecture.space(id);
                 let layout = layout.ok_or_else(|| format!("the target has no address space {space}"))?;
                 check_lane(id, layout.per, lane)?;
@@ -312,10 +326,10 @@ impl Place {
                 moved = moved.checked_add(bits).ok_or("the number of bits is too large")?;
                 Storage::Memory { space: id, address_bits: layout.address_bits, lane }
             }
-            &Named::Register(number) => {
-                let reg = Reg(number);
+            Named::Register(named) => {
+                let reg = named.register(architecture)?;
                 let bits = architecture.register_bits(reg);
-                let bits = bits.ok_or_else(|| format!("the target has no register {number}"))?;
+                let bits = bits.ok_or_else(|| format!("the target has no register {}", reg.0))?;
                 Storage::Register { reg, frame: 0, bits }
             }
             Named::Implicit(bytes) => return moved_by(Location::implicit(bytes), moved),

@@ -1,6 +1,6 @@
 //! The `machine` of the format: a stopped program.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
@@ -11,11 +11,10 @@ use super::list::{self, ListText};
 use super::location::{LocationText, check_lane};
 use super::target::Target;
 use super::types::{TypeKey, TypeText};
-use super::words::{Bytes, Given, Map, Number, Offset, Parsed, Register, Wrong};
+use super::words::{Bytes, Given, Map, Named, Number, Offset, Parsed, Wrong};
 use crate::error::Result;
 use crate::eval::{Architecture, Context, Element, OwnedBody, Snapshot};
-use crate::op::{Encoding, Reg};
-use crate::target::SpaceId;
+use crate::op::Encoding;
 
 /// A stopped program, and what of the context comes with it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -72,9 +71,9 @@ impl Machine {
 
 /// The `machine` object.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "an object")]
 pub(super) struct MachineText {
-    registers: Given<Map<Register, Bytes>>,
+    registers: Given<Map<Named, Bytes>>,
     memory: Given<Vec<MemoryText>>,
     lane: Given<Number<u64>>,
     iteration: Given<Number<u64>>,
@@ -96,9 +95,9 @@ pub(super) struct MachineText {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 struct MemoryText {
-    space: Number<u32>,
+    space: Parsed<Named>,
     address: Parsed<Offset>,
     bytes: Bytes,
     lane: Option<Number<u32>>,
@@ -106,7 +105,7 @@ struct MemoryText {
 
 /// An entry that expressions refer to.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 struct EntryText {
     expr: Option<Bytes>,
     loclist: Option<Vec<ListText>>,
@@ -190,22 +189,34 @@ impl Machine {
 /// What the file has for all its vectors may be of registers that the target of one vector does not have.
 fn registers(
     snapshot: &mut Snapshot,
-    items: &[Item<'_, Map<Register, Bytes>>],
+    items: &[Item<'_, Map<Named, Bytes>>],
     target: &Target,
 ) -> Result<(), Wrong> {
     let mut last = BTreeMap::new();
     for item in items {
-        last.extend(item.value.0.iter().map(|(&Register(number), bytes)| (number, (item, bytes))));
+        let mut given = BTreeSet::new();
+        for (named, bytes) in &item.value.0 {
+            let wrong = |what: String| item.wrong(Wrong::new(what).under(named));
+            let reg = match named.register(target) {
+                Ok(reg) => reg,
+                Err(what) if item.is_own => return Err(wrong(what)),
+                Err(_) => continue,
+            };
+            if !given.insert(reg) {
+                return Err(wrong(format!("register {} is there twice", reg.0)));
+            }
+            last.insert(reg, (item, named, bytes));
+        }
     }
-    for (number, (item, bytes)) in last {
+    for (reg, (item, named, bytes)) in last {
         let Some(Bytes(bytes)) = bytes else { continue };
-        let wrong = |what: String| item.wrong(Wrong::new(what).under(number));
-        match target.register_bits(Reg(number)) {
+        let wrong = |what: String| item.wrong(Wrong::new(what).under(named));
+        match target.register_bits(reg) {
             Some(bits) if bytes.len() as u64 > u64::from(bits.div_ceil(8)) => {
                 return Err(wrong(format!("{} bytes are given for a register of {bits} bits", bytes.len())));
             }
-            None if item.is_own => return Err(wrong(format!("the target has no register {number}"))),
-            _ => snapshot.registers.insert(Reg(number), bytes.clone()),
+            None if item.is_own => return Err(wrong(format!("the target has no register {}", reg.0))),
+            _ => snapshot.registers.insert(reg, bytes.clone()),
         };
     }
     Ok(())
@@ -213,9 +224,13 @@ fn registers(
 
 /// Puts memory in.
 fn store(snapshot: &mut Snapshot, memory: &MemoryText, is_own: bool, target: &Target) -> Result<(), String> {
-    let MemoryText { space: Number(space), address: Parsed(Offset(address)), bytes: Bytes(bytes), lane } =
+    let MemoryText { space: Parsed(space), address: Parsed(Offset(address)), bytes: Bytes(bytes), lane } =
         memory;
-    let id = SpaceId(*space);
+    let id = match space.space(target) {
+        Ok(id) => id,
+        Err(what) if is_own => return Err(what),
+        Err(_) => return Ok(()),
+    };
     let lane = lane.map(|lane| lane.0);
     match target.space(id) {
         None if is_own => return Err(format!("the target has no address space {space}")),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::bytes::Hex;
-use super::words::{Bytes, Map, Offset, Parsed, Register};
+use super::words::{Bytes, Column, Map, Offset, Parsed};
 use crate::read::{CfaRule, FrameRow, Rule};
 
 /// A row of the table that an FDE makes: the rules from one pc to another.
@@ -116,8 +116,8 @@ impl FromStr for RowCfa {
             }
             let (place, space) = text.split_once(" space ").unwrap_or((text, "0"));
             let sign = place.find(['+', '-'])?;
-            let Register(register) = place[..sign].parse().ok()?;
-            let Register(space) = space.parse().ok()?;
+            let Column(register) = place[..sign].parse().ok()?;
+            let Column(space) = space.parse().ok()?;
             Some(Self::Register { register, offset: signed(&place[sign..])?, space })
         };
         parsed().ok_or_else(|| {
@@ -142,7 +142,7 @@ impl FromStr for RowRule {
             match name {
                 "offset" => signed(operand).map(Self::Offset),
                 "val_offset" => signed(operand).map(Self::ValOffset),
-                "register" => operand.parse().ok().map(|Register(register)| Self::Register(register)),
+                "register" => operand.parse().ok().map(|Column(register)| Self::Register(register)),
                 "expression" => bytes(operand).map(Self::Expression),
                 "val_expression" => bytes(operand).map(Self::ValExpression),
                 _ => None,
@@ -196,7 +196,7 @@ impl Display for Row {
 pub(super) struct RowText {
     pcs: (Parsed<Offset>, Parsed<Offset>),
     cfa: Parsed<RowCfa>,
-    rules: Map<Register, Parsed<RowRule>>,
+    rules: Map<Column, Parsed<RowRule>>,
 }
 
 impl RowText {
@@ -207,7 +207,7 @@ impl RowText {
             return Err(format!("a row has a pc, and {start:#x}..{end:#x} is empty"));
         }
         let Map(rules) = &self.rules;
-        let rule = |(register, rule): (&Register, &Option<Parsed<RowRule>>)| {
+        let rule = |(register, rule): (&Column, &Option<Parsed<RowRule>>)| {
             let rule = rule.as_ref().ok_or_else(|| format!("register {} has no rule", register.0))?;
             Ok((register.0, rule.0.clone()))
         };

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 
 /// An object with a `machine`, or with several.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 struct MachineFile {
     #[serde(default)]
     targets: Given<TargetsText>,

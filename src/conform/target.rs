@@ -1,13 +1,17 @@
 //! The `target` of the format: every register and address space, given one by one, or a built-in target.
 
+use core::ops::RangeInclusive;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, MapAccess, Visitor};
 
 use super::layers::{Layer, Layers, last};
 use super::words::{Given, Map, Number, Step, Wrong};
 use crate::eval::{Architecture, Layout, SpaceLayout};
+use crate::near;
 use crate::op::{Dialect, DraftCodes, Encoding, Reg};
 use crate::target::{Per, SpaceId};
 
@@ -23,22 +27,69 @@ pub struct Target {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Hardware {
-    Given(Arc<Layout>),
+    Given(Arc<Described>),
     BuiltIn(crate::target::Target),
+}
+
+/// Registers and address spaces that are given one by one, and their names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Described {
+    layout: Layout,
+    names: Names,
+}
+
+/// The names of registers and address spaces that are given one by one. `None` is a name that several have.
+#[derive(Debug, Clone, Default)]
+struct Names {
+    registers: BTreeMap<String, Option<Reg>>,
+    spaces: BTreeMap<String, Option<SpaceId>>,
+    of_registers: BTreeMap<Reg, String>,
+}
+
+impl Names {
+    fn add_register(&mut self, name: &str, reg: Reg) {
+        self.registers.entry(name.to_owned()).and_modify(|other| *other = None).or_insert(Some(reg));
+        self.of_registers.insert(reg, name.to_owned());
+    }
+
+    fn add_space(&mut self, name: &str, space: SpaceId) {
+        self.spaces.entry(name.to_owned()).and_modify(|other| *other = None).or_insert(Some(space));
+    }
+}
+
+/// Two targets that differ in names alone are equal.
+impl PartialEq for Names {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Names {}
+
+/// The one item of a name; an error if there is none, or several.
+fn named<T: Copy>(names: &BTreeMap<String, Option<T>>, what: &str, name: &str) -> Result<T, String> {
+    match names.get(name) {
+        Some(Some(item)) => Ok(*item),
+        Some(None) => Err(format!("the target has several {what}s `{name}`")),
+        None => {
+            let near = near::suggestion(name, names.keys());
+            Err(format!("the target has no {what} `{name}`{near}"))
+        }
+    }
 }
 
 impl Target {
     /// Registers and address spaces that are given one by one, and the encoding of a unit.
     pub fn new(layout: Layout, encoding: Encoding) -> Self {
         let Encoding { address_bytes, offset_bytes, version, big_endian, .. } = encoding;
-        let hardware = Hardware::Given(Arc::new(layout));
+        let hardware = Hardware::Given(Arc::new(Described { layout, names: Names::default() }));
         Self { hardware, address_bytes, offset_bytes, version, big_endian }
     }
 
     /// The built-in target, if it is one.
     pub fn built_in(&self) -> Option<&crate::target::Target> {
         match &self.hardware {
-            Hardware::Given(_) => None,
+            Hardware::Given(..) => None,
             Hardware::BuiltIn(target) => Some(target),
         }
     }
@@ -80,20 +131,51 @@ impl Architecture for Target {
     fn largest_address_bits(&self) -> u32 {
         self.hardware.as_dyn().largest_address_bits()
     }
+
+    fn register_named(&self, name: &str) -> Result<Reg, String> {
+        match &self.hardware {
+            Hardware::Given(given) => named(&given.names.registers, "register", name),
+            Hardware::BuiltIn(target) => Architecture::register_named(target, name),
+        }
+    }
+
+    fn register_name(&self, reg: Reg) -> Option<String> {
+        match &self.hardware {
+            Hardware::Given(given) => {
+                let names = &given.names;
+                let name = names.of_registers.get(&reg).filter(|name| is_name(name))?;
+                names.registers.get(name).copied().flatten().map(|_| name.clone())
+            }
+            Hardware::BuiltIn(target) => target.register_name(reg),
+        }
+    }
+
+    fn space_named(&self, name: &str) -> Result<SpaceId, String> {
+        match &self.hardware {
+            Hardware::Given(given) => named(&given.names.spaces, "address space", name),
+            Hardware::BuiltIn(target) => Architecture::space_named(target, name),
+        }
+    }
+}
+
+/// Whether a name can stand in a location: a letter, then letters, digits and `_`.
+fn is_name(name: &str) -> bool {
+    name.starts_with(|char: char| char.is_alphabetic() || char == '_')
+        && name.chars().all(|char| char.is_alphanumeric() || char == '_')
 }
 
 impl Hardware {
     fn as_dyn(&self) -> &dyn Architecture {
         match self {
-            Self::Given(layout) => &**layout,
+            Self::Given(given) => &given.layout,
             Self::BuiltIn(target) => target,
         }
     }
 }
 
-/// The `target` object.
+/// The `target` object, or its `name` alone.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(remote = "Self", deny_unknown_fields, default, expecting = "an object")]
 pub(super) struct TargetText {
     name: Given<String>,
     address_size: Given<Number<u8>>,
@@ -105,18 +187,17 @@ pub(super) struct TargetText {
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", expecting = "a word")]
 enum Endian {
     Little,
     Big,
 }
 
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 struct RegisterText {
     dwarf: Numbers,
-    #[serde(rename = "name")]
-    _name: String,
+    name: String,
     bits: Number<u32>,
 }
 
@@ -132,7 +213,7 @@ enum Numbers {
 const MOST_REGISTERS: u64 = 0x1_0000;
 
 impl Numbers {
-    fn range(self) -> Result<core::ops::RangeInclusive<u64>, String> {
+    fn range(self) -> Result<RangeInclusive<u64>, String> {
         let (first, last) = match self {
             Self::One(Number(number)) => (number, number),
             Self::Range(Number(first), Number(last)) => (first, last),
@@ -151,17 +232,16 @@ impl Numbers {
 pub(super) type TargetsText = Map<String, TargetText>;
 
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 struct SpaceText {
     id: Number<u32>,
-    #[serde(rename = "name")]
-    _name: String,
+    name: String,
     address_bits: Number<u32>,
     per: PerText,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", expecting = "a word")]
 enum PerText {
     Process,
     Thread,
@@ -175,6 +255,25 @@ impl From<PerText> for Per {
             PerText::Thread => Self::Thread,
             PerText::Lane => Self::Lane,
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for TargetText {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct AsTarget;
+        impl<'de> Visitor<'de> for AsTarget {
+            type Value = TargetText;
+            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str("the name of a target, or an object")
+            }
+            fn visit_str<E>(self, name: &str) -> Result<TargetText, E> {
+                Ok(TargetText { name: Given::Is(name.to_owned()), ..TargetText::default() })
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<TargetText, A::Error> {
+                TargetText::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+        from.deserialize_any(AsTarget)
     }
 }
 
@@ -245,7 +344,7 @@ impl Target {
             Some(_) => offset_bytes(layers)?.ok_or_else(|| layers.missing("offset_size"))?,
         };
         let endian = last!(layers, endian).ok_or_else(|| layers.missing("endian"))?;
-        let mut layout = Layout::default();
+        let (mut layout, mut names) = (Layout::default(), Names::default());
         let registers = last!(layers, registers).ok_or_else(|| layers.missing("registers"))?;
         for (index, register) in registers.value.iter().enumerate() {
             let bits = register.bits.0;
@@ -253,10 +352,12 @@ impl Target {
             if bits == 0 {
                 return Err(wrong("a register has at least one bit".into()));
             }
-            for number in register.dwarf.range().map_err(wrong)? {
+            let range = register.dwarf.range().map_err(wrong)?;
+            for (number, name) in range.clone().zip(each_name(&register.name, range)) {
                 if layout.registers.insert(Reg(number), bits).is_some() {
                     return Err(wrong(format!("register {number} is there twice")));
                 }
+                names.add_register(&name, Reg(number));
             }
             if layout.registers.len() as u64 > MOST_REGISTERS {
                 return Err(wrong(format!("a target has at most {MOST_REGISTERS} registers")));
@@ -273,6 +374,7 @@ impl Target {
                 if layout.spaces.insert(SpaceId(space.id.0), layout_of).is_some() {
                     return Err(wrong(format!("address space {} is there twice", space.id.0)));
                 }
+                names.add_space(&space.name, SpaceId(space.id.0));
             }
         }
         // The default space is always there, and a vector may change the size of its addresses alone.
@@ -280,13 +382,31 @@ impl Target {
         let default = SpaceLayout { address_bits, per: Per::Process };
         layout.spaces.entry(SpaceId::DEFAULT).or_insert(default).address_bits = address_bits;
         Ok(Self {
-            hardware: Hardware::Given(Arc::new(layout)),
+            hardware: Hardware::Given(Arc::new(Described { layout, names })),
             address_bytes,
             offset_bytes,
             version: version(layers)?.unwrap_or(5),
             big_endian: matches!(endian.value, Endian::Big),
         })
     }
+}
+
+/// The name of each register of a range: of `v0-v255`, `v0` to `v255`. A name of another form is that of all of them.
+fn each_name(name: &str, range: RangeInclusive<u64>) -> impl Iterator<Item = String> {
+    let numbered = |name: &str| {
+        let digits = name.trim_start_matches(|char: char| !char.is_ascii_digit());
+        Some((name.strip_suffix(digits)?.to_owned(), digits.parse::<u64>().ok()?))
+    };
+    let ends = name.split_once('-').and_then(|(first, last)| Some((numbered(first)?, numbered(last)?)));
+    let many = range.end() - range.start();
+    let first = ends.and_then(|((stem, first), (other, last))| {
+        (stem == other && last.checked_sub(first) == Some(many)).then_some((stem, first))
+    });
+    let name = name.to_owned();
+    (0..=many).map(move |index| match &first {
+        Some((stem, first)) => format!("{stem}{}", first + index),
+        None => name.clone(),
+    })
 }
 
 fn offset_bytes(layers: &Layers<'_, TargetText>) -> Result<Option<u8>, Wrong> {

@@ -9,7 +9,7 @@ use crate::eval::{BaseType, TypeEncoding};
 
 /// The TYPE object: a base type, or an entry that is none.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub(super) struct TypeText {
     encoding: Option<Parsed<Encoding>>,
     bits: Option<Number<u32>>,

@@ -11,7 +11,7 @@ use super::found::{Reason, is_same, of_class};
 use super::location::LocationText;
 use super::report::Verdict;
 use super::rows::{Row, RowText};
-use super::words::{Map, Offset, Parsed, Register, Wrong};
+use super::words::{Map, Named, Offset, Parsed, Wrong};
 use crate::eval::fault::shortened;
 use crate::eval::{Architecture, Bits, Class, Fault, Location};
 use crate::op::Reg;
@@ -70,8 +70,8 @@ pub(super) struct UnwoundText {
 #[serde(deny_unknown_fields)]
 pub(super) struct CallerText {
     pc: Option<Parsed<Offset>>,
-    registers: Option<Map<Register, Parsed<LocationText>>>,
-    contents: Option<Map<Register, Parsed<Pattern>>>,
+    registers: Option<Map<Named, Parsed<LocationText>>>,
+    contents: Option<Map<Named, Parsed<Pattern>>>,
 }
 
 impl UnwoundText {
@@ -112,19 +112,24 @@ impl UnwoundText {
 impl CallerText {
     fn resolve(&self, architecture: &dyn Architecture) -> Result<ExpectCaller, Wrong> {
         let mut caller = ExpectCaller { pc: self.pc.as_ref().map(|pc| pc.0.0), ..ExpectCaller::default() };
-        for (&Register(number), location) in self.registers.iter().flat_map(|Map(registers)| registers) {
+        let register = |named: &Named, key| {
+            named.register(architecture).map_err(|what| Wrong::new(what).under(named).under(key))
+        };
+        for (named, location) in self.registers.iter().flat_map(|Map(registers)| registers) {
             let Some(Parsed(location)) = location else { continue };
+            let Reg(number) = register(named, "registers")?;
             let location = location.resolve(architecture);
-            let location = location.map_err(|what| Wrong::new(what).under(number).under("registers"))?;
+            let location = location.map_err(|what| Wrong::new(what).under(named).under("registers"))?;
             caller.registers.insert(number, location);
         }
-        for (&Register(number), bytes) in self.contents.iter().flat_map(|Map(contents)| contents) {
+        for (named, bytes) in self.contents.iter().flat_map(|Map(contents)| contents) {
             let Some(Parsed(bytes)) = bytes else { continue };
-            if architecture.register_bits(Reg(number)).is_none() {
-                let wrong = Wrong::new(format!("the target has no register {number}"));
-                return Err(wrong.under(number).under("contents"));
+            let reg = register(named, "contents")?;
+            if architecture.register_bits(reg).is_none() {
+                let wrong = Wrong::new(format!("the target has no register {}", reg.0));
+                return Err(wrong.under(named).under("contents"));
             }
-            caller.contents.insert(number, bytes.clone());
+            caller.contents.insert(reg.0, bytes.clone());
         }
         Ok(caller)
     }

@@ -109,7 +109,7 @@ pub struct Vector {
 
 /// The object of a vector.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub(super) struct VectorText {
     pub name: String,
     doc: Option<String>,
@@ -136,7 +136,7 @@ pub(super) struct VectorText {
 }
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", expecting = "a word")]
 enum KindText {
     #[default]
     Location,
@@ -145,7 +145,7 @@ enum KindText {
 }
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", expecting = "a word")]
 enum PlaceText {
     #[default]
     Location,

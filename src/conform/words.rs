@@ -8,6 +8,10 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::eval::Architecture;
+use crate::op::Reg;
+use crate::target::SpaceId;
+
 pub(super) use crate::json::place::Step;
 pub(super) use crate::json::words::{Bytes, Signed, Word};
 
@@ -122,7 +126,7 @@ impl<'de, T: TryFrom<u64>> Deserialize<'de> for Number<T> {
     }
 }
 
-/// An address, an offset or a pc: text, as `"0x1f"`.
+/// An address, an offset or a pc: a JSON number, or text as `"0x1f"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Offset(pub u64);
 
@@ -132,17 +136,76 @@ impl core::str::FromStr for Offset {
     fn from_str(text: &str) -> Result<Self, String> {
         let natural = text.starts_with("0x").then(|| Natural::parse(text)).flatten();
         let number = natural.and_then(|natural| natural.as_u128()?.try_into().ok());
-        number
-            .map(Self)
-            .ok_or_else(|| format!("text as \"0x1f\", of up to 64 bits, is expected, not `{text}`"))
+        number.map(Self).ok_or_else(|| {
+            format!("a number of up to 64 bits, in text as \"0x1f\", is expected, not `{text}`")
+        })
     }
 }
 
-/// A DWARF number of a register, as a key: `"17"`, or `"0x11"`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Register(pub u64);
+/// A register or an address space: its DWARF number as `17` or `0x11`, or its name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Named {
+    Number(u64),
+    Name(String),
+}
 
-impl core::str::FromStr for Register {
+impl core::str::FromStr for Named {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = Natural::parse(text).and_then(|natural| natural.as_u128()?.try_into().ok());
+        match number {
+            Some(number) => Ok(Self::Number(number)),
+            None if text.starts_with(|char: char| char.is_alphabetic() || char == '_') => {
+                Ok(Self::Name(text.to_owned()))
+            }
+            None => Err(format!("a DWARF number or a name is expected, not `{text}`")),
+        }
+    }
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Name(name) => name.fmt(f),
+        }
+    }
+}
+
+impl Named {
+    /// The register.
+    ///
+    /// # Errors
+    /// A message where the architecture has no register of this name. A number is not looked for.
+    pub fn register(&self, architecture: &dyn Architecture) -> Result<Reg, String> {
+        match self {
+            Self::Number(number) => Ok(Reg(*number)),
+            Self::Name(name) => architecture.register_named(name),
+        }
+    }
+
+    /// The address space.
+    ///
+    /// # Errors
+    /// A message where the architecture has no address space of this name, or the number does not fit. Other numbers
+    /// are not looked for.
+    pub fn space(&self, architecture: &dyn Architecture) -> Result<SpaceId, String> {
+        match self {
+            Self::Number(number) => match u32::try_from(*number) {
+                Ok(number) => Ok(SpaceId(number)),
+                Err(_) => Err(format!("the target has no address space {number}")),
+            },
+            Self::Name(name) => architecture.space_named(name),
+        }
+    }
+}
+
+/// The DWARF number of a column of call frame information, as text: `17`, or `0x11`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Column(pub u64);
+
+impl core::str::FromStr for Column {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -151,7 +214,7 @@ impl core::str::FromStr for Register {
     }
 }
 
-/// Text that is parsed into `T`.
+/// Text that is parsed into `T`. A JSON number stands for the text as `"0x1f"`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Parsed<T>(pub T);
 
@@ -166,8 +229,12 @@ impl<'de, T: core::str::FromStr<Err: fmt::Display>> Deserialize<'de> for Parsed<
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Parsed<T>, E> {
                 text.parse().map(Parsed).map_err(E::custom)
             }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Parsed<T>, E> {
+                let wrong = |_| E::invalid_type(de::Unexpected::Unsigned(number), &self);
+                format!("{number:#x}").parse().map(Parsed).map_err(wrong)
+            }
         }
-        from.deserialize_str(AsText(PhantomData))
+        from.deserialize_any(AsText(PhantomData))
     }
 }
 

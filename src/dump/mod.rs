@@ -74,5 +74,5 @@ pub fn print_split(
     let main = Dwarf::read_as(&object, dialect, DraftCodes::NONE)?;
     let split = Dwarf::read_split(&main, &dwo)?;
     let found = if target.is_none() { object.target(None) } else { None };
-    Ok(dump(&dwo, &split, target.or(found.as_ref()), options))
+    Ok(text::addresses(&object) + &dump(&dwo, &split, target.or(found.as_ref()), options))
 }

@@ -19,6 +19,9 @@
 //!   0x10000      cfa=s32+0 pc_reg=same
 //! ```
 //!
+//! Addresses of an object that is not linked are made up: the text begins with those that its sections are taken to
+//! have.
+//!
 //! The text is the same as long as the facts are: section offsets are in it only if asked for, and an
 //! entry is referred to by what it is.
 
@@ -61,7 +64,25 @@ pub fn dump(object: &Object<'_>, dwarf: &Dwarf<'_>, target: Option<&Target>, opt
     };
     // Writing to a string does not fail.
     let _ = dump.all();
-    out
+    match dwarf.sections().is_split {
+        true => out,
+        false => addresses(object) + &out,
+    }
+}
+
+/// The addresses that sections are taken to have in an object that is not linked: those that are printed.
+pub(super) fn addresses(object: &Object<'_>) -> String {
+    let sections = object.sections().iter().filter(|section| section.is_loaded() && section.size != 0);
+    let mut sections = sections.filter(|_| object.is_relocatable()).peekable();
+    if sections.peek().is_none() {
+        return String::new();
+    }
+    let mut text = String::from("addresses: the object is not linked, and its sections are taken to be at\n");
+    for section in sections {
+        let _ = writeln!(text, "  {:#x} {}", section.address, section.name);
+    }
+    text.push('\n');
+    text
 }
 
 /// Deeper entries are not indented further: a tree can be as deep as the file has bytes.

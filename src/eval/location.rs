@@ -31,6 +31,7 @@ use triomphe::Arc;
 
 use super::composite::Composite;
 use super::fault::{Fault, error};
+use super::machine::Architecture;
 use crate::op::Reg;
 use crate::target::SpaceId;
 
@@ -369,10 +370,19 @@ impl Location {
     }
 }
 
+/// The name of a register, if there is one to print.
+type NameOf<'a> = &'a dyn Fn(Reg) -> Option<String>;
+
 impl core::fmt::Display for SingleLocation {
     /// As `mem:SPACE:ADDRESS`, `reg:N`, `implicit:BYTES`, `implptr:ENTRY:BY`, `undefined` or
     /// `[LOCATION/BITS, …]`, with `@LANE` and `+BITS` where they apply.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.print(f, &|_| None)
+    }
+}
+
+impl SingleLocation {
+    fn print(&self, f: &mut core::fmt::Formatter<'_>, name: NameOf<'_>) -> core::fmt::Result {
         let mut offset = self.offset;
         match &self.storage {
             Storage::Undefined => return f.write_str("undefined"),
@@ -383,8 +393,15 @@ impl core::fmt::Display for SingleLocation {
                 }
                 offset %= 8;
             }
-            Storage::Register { reg, frame: 0, .. } => write!(f, "reg:{}", reg.0)?,
-            Storage::Register { reg, frame, .. } => write!(f, "reg:{} of frame {frame}", reg.0)?,
+            Storage::Register { reg, frame, .. } => {
+                match name(*reg) {
+                    Some(name) => write!(f, "reg:{name}")?,
+                    None => write!(f, "reg:{}", reg.0)?,
+                }
+                if *frame != 0 {
+                    write!(f, " of frame {frame}")?;
+                }
+            }
             Storage::Implicit(implicit) => {
                 f.write_str("implicit:")?;
                 implicit.bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
@@ -393,11 +410,16 @@ impl core::fmt::Display for SingleLocation {
             Storage::Composite(composite) => {
                 f.write_str("[")?;
                 for (index, part) in composite.parts().iter().enumerate() {
-                    let separator = if index == 0 { "" } else { ", " };
+                    f.write_str(if index == 0 { "" } else { ", " })?;
                     match part.location.single() {
-                        Some(place) => write!(f, "{separator}{place}/{}", part.bits)?,
-                        None => write!(f, "{separator}({})/{}", part.location, part.bits)?,
+                        Some(place) => place.print(f, name)?,
+                        None => {
+                            f.write_str("(")?;
+                            part.location.print(f, name)?;
+                            f.write_str(")")?;
+                        }
                     }
+                    write!(f, "/{}", part.bits)?;
                 }
                 f.write_str("]")?;
             }
@@ -411,9 +433,27 @@ impl core::fmt::Display for SingleLocation {
 
 impl core::fmt::Display for Location {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.print(f, &|_| None)
+    }
+}
+
+impl Location {
+    /// The location as text, with the names that an architecture has for registers in place of their DWARF numbers:
+    /// `reg:v3+160`.
+    pub fn in_names<'a>(&'a self, architecture: &'a dyn Architecture) -> impl core::fmt::Display + 'a {
+        struct InNames<'a>(&'a Location, &'a dyn Architecture);
+        impl core::fmt::Display for InNames<'_> {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                self.0.print(f, &|reg| self.1.register_name(reg))
+            }
+        }
+        InNames(self, architecture)
+    }
+
+    fn print(&self, f: &mut core::fmt::Formatter<'_>, name: NameOf<'_>) -> core::fmt::Result {
         self.places().enumerate().try_for_each(|(index, place)| {
-            let separator = if index == 0 { "" } else { " | " };
-            write!(f, "{separator}{place}")
+            f.write_str(if index == 0 { "" } else { " | " })?;
+            place.print(f, name)
         })
     }
 }

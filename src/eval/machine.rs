@@ -36,6 +36,27 @@ pub trait Architecture {
     fn cfa_register(&self) -> Option<Reg> {
         None
     }
+
+    /// The register of a name.
+    ///
+    /// # Errors
+    /// A message where there is none, with the names nearest to it.
+    fn register_named(&self, name: &str) -> Result<Reg, String> {
+        Err(format!("the target has no register `{name}`"))
+    }
+
+    /// The name of a register, if it has one.
+    fn register_name(&self, _reg: Reg) -> Option<String> {
+        None
+    }
+
+    /// The address space of a name.
+    ///
+    /// # Errors
+    /// A message where there is none, with the names nearest to it.
+    fn space_named(&self, name: &str) -> Result<SpaceId, String> {
+        Err(format!("the target has no address space `{name}`"))
+    }
 }
 
 impl Architecture for Target {
@@ -54,6 +75,18 @@ impl Architecture for Target {
 
     fn cfa_register(&self) -> Option<Reg> {
         Target::cfa_register(self)
+    }
+
+    fn register_named(&self, name: &str) -> Result<Reg, String> {
+        Target::register_named(self, name).map_err(|error| error.to_string())
+    }
+
+    fn register_name(&self, reg: Reg) -> Option<String> {
+        Some(self.register(reg)?.name().to_string())
+    }
+
+    fn space_named(&self, name: &str) -> Result<SpaceId, String> {
+        Target::space_named(self, name).map(|space| space.id).map_err(|error| error.to_string())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Which part of a text in JSON an offset is in, and errors at such places.
 
 use crate::error::{At, Error, ErrorKind, JsonPlace, Result};
+use crate::near::suggestion;
 
 /// The bytes as text. `what` they are is for the error.
 pub(crate) fn utf8<'a>(what: &str, bytes: &'a [u8]) -> Result<&'a str> {
@@ -25,11 +26,20 @@ pub(crate) fn of_json(what: &str, text: &str, start: usize, part: &str, error: &
     }
     let message = error.to_string();
     let tail = format!(" at line {} column {}", error.line(), error.column());
-    let message = Error::malformed(message.strip_suffix(&tail).unwrap_or(&message));
+    let message = message.strip_suffix(&tail).unwrap_or(&message);
+    let message = Error::malformed(format!("{message}{}", nearest(message)));
     match error.is_data() {
         true => at(message, at_item(text, offset)),
         false => at(message, at_offset(text, offset)),
     }
+}
+
+/// The end of a message of `serde` about a key or word that is not known, of which it lists those that are.
+fn nearest(message: &str) -> String {
+    let begins = ["unknown field `", "unknown variant `"];
+    let unknown = begins.iter().find_map(|begin| message.strip_prefix(begin)?.split_once("`, expected "));
+    let Some((word, expected)) = unknown else { return String::new() };
+    suggestion(word, expected.split('`').skip(1).step_by(2))
 }
 
 /// An object or array that is open.

@@ -4,7 +4,9 @@ use gimli::constants as dw;
 
 use super::dwarf::Dwarf;
 use super::entry::Entry;
+use super::value::Value;
 use crate::error::{Error, Result};
+use crate::near;
 
 impl<'o> Dwarf<'o> {
     /// The variable, parameter or constant that a name means at a pc: that of the innermost scope with code
@@ -46,6 +48,65 @@ impl<'o> Dwarf<'o> {
                 Err(Error::bad_argument(format!("`{name}` is ambiguous{at}: {all}")))
             }
         }
+    }
+}
+
+impl Dwarf<'_> {
+    /// The address that is so many bytes from the start of the function of this name, or linkage name.
+    ///
+    /// # Errors
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if no function with code has the name, if several have it
+    /// and start at different addresses, or if the function has no code at the address; the errors of
+    /// [`Entry::ranges`].
+    pub fn address_in(&self, function: &str, offset: u64) -> Result<u64> {
+        let is_name =
+            |value: Option<&Value<'_>>| value.and_then(Value::text).is_some_and(|name| name == function);
+        let mut found: Vec<(u64, Entry<'_, '_>)> = Vec::new();
+        for entry in self.functions() {
+            let names = [dw::DW_AT_name, dw::DW_AT_linkage_name].map(|name| entry.inherited(name));
+            if names.into_iter().any(is_name)
+                && let Some(start) = start(entry)?
+                && found.iter().all(|one| one.0 != start)
+            {
+                found.push((start, entry));
+            }
+        }
+        match found[..] {
+            [(start, entry)] => {
+                let address = start.checked_add(offset);
+                let ranges = entry.ranges()?;
+                let is_code = |address: &u64| ranges.iter().any(|range| range.contains(address));
+                address.filter(is_code).ok_or_else(|| {
+                    let bytes: u64 = ranges.iter().map(|range| range.end.saturating_sub(range.start)).sum();
+                    let what =
+                        format!("`{function}` has {bytes:#x} bytes, and {offset:#x} is not inside of them");
+                    Error::bad_argument(what)
+                })
+            }
+            [] => {
+                let names = self.functions().filter_map(|entry| Some(entry.name()?.into_owned()));
+                let near = near::suggestion(function, names);
+                Err(Error::bad_argument(format!("no function `{function}`{near}")))
+            }
+            _ => {
+                let all: Vec<String> = found.iter().map(|(start, _)| format!("{start:#x}")).collect();
+                let all = all.join(", ");
+                Err(Error::bad_argument(format!("function `{function}` is ambiguous: at {all}")))
+            }
+        }
+    }
+
+    fn functions(&self) -> impl Iterator<Item = Entry<'_, '_>> {
+        self.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram)
+    }
+}
+
+/// The address at which the code of an entry starts, if it has some.
+fn start(entry: Entry<'_, '_>) -> Result<Option<u64>> {
+    match entry.attr(dw::DW_AT_ranges) {
+        None => Ok(entry.low_pc()),
+        // DWARF 5 section 2.18: the first of the ranges, where nothing else is given.
+        Some(_) => Ok(entry.ranges()?.first().map(|range| range.start)),
     }
 }
 

@@ -15,6 +15,9 @@ pub enum Wave {
 }
 
 impl Wave {
+    /// Both sizes.
+    pub(crate) const ALL: [Self; 2] = [Self::W32, Self::W64];
+
     /// The number of lanes.
     pub const fn lanes(self) -> u32 {
         match self {

@@ -7,10 +7,11 @@
 
 mod amdgpu;
 mod generic;
+mod near;
 
 pub use amdgpu::{Gfx, Wave};
 
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::op::Reg;
 
 /// A number of an address space, as DWARF has it.
@@ -183,7 +184,7 @@ impl Target {
     /// A processor of AMD's and the wave size that the code is compiled for.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownTarget`] if the processor does not run waves of this size.
+    /// [`UnknownTarget`](crate::error::ErrorKind::UnknownTarget) if the processor does not run waves of this size.
     pub fn amdgpu(gfx: Gfx, wave: Wave) -> Result<Self> {
         amdgpu::target(gfx, wave)
     }
@@ -202,7 +203,7 @@ impl Target {
     /// The target of this name: `x86_64`, `s390x`, or like `amdgpu-gfx1030-wave32`.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownTarget`].
+    /// [`UnknownTarget`](crate::error::ErrorKind::UnknownTarget).
     pub fn named(name: &str) -> Result<Self> {
         match name {
             "x86_64" => return Ok(Self::x86_64()),
@@ -211,13 +212,25 @@ impl Target {
         }
         let parts = name.strip_prefix("amdgpu-").and_then(|rest| rest.rsplit_once('-'));
         let found = parts.and_then(|(gfx, wave)| {
-            let wave = [Wave::W32, Wave::W64].into_iter().find(|w| wave == format!("wave{}", w.lanes()))?;
+            let wave = Wave::ALL.into_iter().find(|w| wave == format!("wave{}", w.lanes()))?;
             Some((Gfx::named(gfx)?, wave))
         });
         match found {
-            Some((gfx, wave)) => Self::amdgpu(gfx, wave),
-            None => Err(ErrorKind::UnknownTarget(format!("`{name}`")).into()),
+            Some((gfx, wave)) if gfx.runs(wave) => Self::amdgpu(gfx, wave),
+            _ => Err(near::unknown_target(name)),
         }
+    }
+
+    /// Every target: x86-64, s390x, and each processor with each wave size that it runs.
+    ///
+    /// ```
+    /// use eitri::target::Target;
+    ///
+    /// assert!(Target::all().any(|target| target.name() == "amdgpu-gfx1030-wave32"));
+    /// ```
+    pub fn all() -> impl Iterator<Item = Self> {
+        let waves = |gfx| Wave::ALL.into_iter().filter_map(move |wave| Self::amdgpu(gfx, wave).ok());
+        [Self::x86_64(), Self::s390x()].into_iter().chain(Gfx::all().flat_map(waves))
     }
 
     /// The name that [`named`](Self::named) takes.
@@ -284,10 +297,9 @@ impl Target {
     /// The address space of this name.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownSpace`] if there is none.
+    /// [`UnknownSpace`](crate::error::ErrorKind::UnknownSpace) if there is none.
     pub fn space_named(&self, name: &str) -> Result<&'static Space> {
-        let missing = || ErrorKind::UnknownSpace(format!("`{name}` ({})", self.name)).into();
-        self.spaces.iter().find(|space| space.name == name).ok_or_else(missing)
+        self.spaces.iter().find(|space| space.name == name).ok_or_else(|| near::unknown_space(self, name))
     }
 
     /// The register of this DWARF number, or `None` if the target has none.
@@ -323,9 +335,13 @@ impl Target {
     /// The register of this name.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownRegister`].
+    /// [`UnknownRegister`](crate::error::ErrorKind::UnknownRegister).
     pub fn register_named(&self, name: &str) -> Result<Reg> {
-        let found = self.ranges.iter().find_map(|range| {
+        self.find(name).ok_or_else(|| near::unknown_register(self, name))
+    }
+
+    fn find(&self, name: &str) -> Option<Reg> {
+        self.ranges.iter().find_map(|range| {
             let index = match range.names {
                 Names::Numbered { prefix, first } => {
                     let digits = name.strip_prefix(prefix)?;
@@ -336,24 +352,23 @@ impl Target {
                 Names::List(names) => names.iter().position(|&known| known == name)? as u64,
             };
             (index < range.count).then(|| Reg(range.dwarf + index))
-        });
-        found.ok_or_else(|| ErrorKind::UnknownRegister(format!("`{name}` ({})", self.name)).into())
+        })
     }
 
     /// The register that holds the pc.
     pub fn pc(&self) -> Option<Reg> {
-        self.register_named("pc").ok()
+        self.find("pc")
     }
 
     /// The register that holds the mask of the lanes that run, bit *k* for lane *k*.
     pub fn exec(&self) -> Option<Reg> {
-        self.register_named("exec").ok()
+        self.find("exec")
     }
 
     /// Scalar register `n`.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownRegister`].
+    /// [`UnknownRegister`](crate::error::ErrorKind::UnknownRegister).
     pub fn sgpr(&self, n: u16) -> Result<Reg> {
         self.register_named(&format!("s{n}"))
     }
@@ -361,7 +376,7 @@ impl Target {
     /// Vector register `n`, with one dword for each lane of the wave.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownRegister`].
+    /// [`UnknownRegister`](crate::error::ErrorKind::UnknownRegister).
     pub fn vgpr(&self, n: u16) -> Result<Reg> {
         self.register_named(&format!("v{n}"))
     }
@@ -369,7 +384,7 @@ impl Target {
     /// Accumulation register `n`, with one dword for each lane of the wave.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownRegister`].
+    /// [`UnknownRegister`](crate::error::ErrorKind::UnknownRegister).
     pub fn agpr(&self, n: u16) -> Result<Reg> {
         self.register_named(&format!("a{n}"))
     }

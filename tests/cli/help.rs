@@ -43,7 +43,6 @@ fn mentioned(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-#[should_panic(expected = "of check --help: {\"-o\"}")]
 fn a_command_has_what_its_help_mentions() {
     for command in COMMANDS {
         let text = run(&[command, "--help"]).text();
@@ -60,7 +59,6 @@ fn a_command_has_what_its_help_mentions() {
 }
 
 #[test]
-#[should_panic(expected = "module say, whoever wrote")]
 fn lines_are_broken_where_they_are_full() {
     for command in [""].iter().chain(&COMMANDS) {
         for option in ["--help", "-h"] {
@@ -93,7 +91,6 @@ fn orphans_of(text: &str) -> Vec<String> {
 }
 
 #[test]
-#[should_panic(expected = "unrecognized subcommand 'completions'")]
 fn completions_and_pages_have_every_command() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let ran = run(&["completions", shell]);

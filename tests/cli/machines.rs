@@ -1,6 +1,8 @@
 //! Machine files and vectors in the words of descriptions: registers and spaces by name, a target as a string, numbers.
 
 use eitri::conform::{File, Machine};
+use eitri::op::Reg;
+use eitri::target::Target;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -31,7 +33,6 @@ const PAIRS: [(&str, &str); 8] = [
 ];
 
 #[test]
-#[should_panic(expected = "expected struct TargetText")]
 fn machines_take_the_words_of_descriptions() {
     for (numbers, words) in PAIRS {
         let numbers = format!("{{\"target\": {{\"name\": \"amdgpu-gfx1030-wave32\"}}, {numbers}}}");
@@ -72,29 +73,46 @@ const ADDRESSES: [&str; 12] = [
     "space",
 ];
 
+/// A location with the names of registers.
+fn location_in_words(text: &str, target: &Target) -> String {
+    let mut parts = text.split("reg:");
+    let mut words = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|char: char| !char.is_ascii_digit()).unwrap_or(part.len());
+        let reg = part[..end].parse().ok().map(Reg);
+        let name = reg.and_then(|reg| Some(target.register(reg)?.name().to_string()));
+        words += &format!("reg:{}{}", name.unwrap_or_else(|| part[..end].into()), &part[end..]);
+    }
+    words
+}
+
 /// The same file in words: registers by name, numbers without quotes, a target by its name alone.
-fn in_words(value: &mut Value, key: &str, target: &mut Option<eitri::target::Target>) {
+fn in_words(value: &mut Value, key: &str, target: &mut Option<Target>) {
     match value {
         Value::Object(object) => {
             if key == "target" && object.get("name").is_some() {
-                *target = object["name"].as_str().and_then(|name| eitri::target::Target::named(name).ok());
+                *target = object["name"].as_str().and_then(|name| Target::named(name).ok());
             }
             if let Some(Value::Object(own)) = object.get("target")
                 && own.contains_key("name")
             {
-                *target = own["name"].as_str().and_then(|name| eitri::target::Target::named(name).ok());
+                *target = own["name"].as_str().and_then(|name| Target::named(name).ok());
             }
             if key == "registers"
                 && let Some(target) = target
             {
                 let named = |key: &String| {
-                    let number = eitri::op::Reg(key.parse().ok()?);
+                    let number = Reg(key.parse().ok()?);
                     Some(target.register(number)?.name().to_string())
                 };
                 *object = std::mem::take(object)
                     .into_iter()
                     .map(|(key, value)| (named(&key).unwrap_or(key), value))
                     .collect();
+            }
+            if let ("written", Some(target)) = (key, &*target) {
+                let renamed = std::mem::take(object).into_iter();
+                *object = renamed.map(|(key, value)| (location_in_words(&key, target), value)).collect();
             }
             for (key, value) in object.iter_mut() {
                 in_words(value, key, target);
@@ -112,15 +130,7 @@ fn in_words(value: &mut Value, key: &str, target: &mut Option<eitri::target::Tar
             if let Some(number) = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok()) {
                 *value = json!(number);
             } else if let (Some(target), "location" | "object") = (&*target, key) {
-                let mut parts = text.split("reg:");
-                let mut words = parts.next().unwrap_or_default().to_owned();
-                for part in parts {
-                    let end = part.find(|char: char| !char.is_ascii_digit()).unwrap_or(part.len());
-                    let reg = part[..end].parse().ok().map(eitri::op::Reg);
-                    let name = reg.and_then(|reg| Some(target.register(reg)?.name().to_string()));
-                    words += &format!("reg:{}{}", name.unwrap_or_else(|| part[..end].into()), &part[end..]);
-                }
-                *value = words.into();
+                *value = location_in_words(text, target).into();
             }
         }
         _ => {}
@@ -128,7 +138,6 @@ fn in_words(value: &mut Value, key: &str, target: &mut Option<eitri::target::Tar
 }
 
 #[test]
-#[should_panic(expected = "invalid type: ")]
 fn all_vectors_mean_the_same_in_words() {
     let (mut count, mut changed) = (0, 0);
     for entry in std::fs::read_dir(root("goldens/conformance")).expect("the vectors") {
@@ -137,9 +146,9 @@ fn all_vectors_mean_the_same_in_words() {
             continue;
         }
         let text = std::fs::read_to_string(&path).expect("a file");
-        let Ok(numbers) = File::from_json(&text) else { continue };
         let mut value: Value = serde_json::from_str(&text).expect("JSON");
-        let whole = value["target"]["name"].as_str().and_then(|name| eitri::target::Target::named(name).ok());
+        let Ok(numbers) = File::from_json(value.to_string()) else { continue };
+        let whole = value["target"]["name"].as_str().and_then(|name| Target::named(name).ok());
         in_words(&mut value["target"], "target", &mut whole.clone());
         in_words(&mut value["machine"], "machine", &mut whole.clone());
         for vector in value["vectors"].as_array_mut().expect("the vectors") {
@@ -211,7 +220,6 @@ fn with_every_value_replaced(text: &str, judge: &mut dyn FnMut(&str)) {
 
 /// Names of Rust are not words for what a user writes.
 #[test]
-#[should_panic(expected = "expected struct ")]
 fn messages_have_no_names_of_rust() {
     let mut count = 0;
     let mut judge = |error: Option<eitri::Error>| {
@@ -247,7 +255,6 @@ fn messages_have_no_names_of_rust() {
 }
 
 #[test]
-#[should_panic(expected = "expected struct TargetText")]
 fn the_command_takes_such_a_file() {
     let folder = Folder::new("machine-words");
     let machine =

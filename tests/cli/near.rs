@@ -6,7 +6,6 @@ use pretty_assertions::assert_eq;
 use super::{Folder, lane_wise, run};
 
 #[test]
-#[should_panic(expected = "[\"evl\"]: error: unrecognized subcommand")]
 fn commands_and_options_are_suggested() {
     let cases: &[(&[&str], &str)] = &[
         (&["evl"], "'eval'"),
@@ -22,7 +21,6 @@ fn commands_and_options_are_suggested() {
 }
 
 #[test]
-#[should_panic(expected = "unknown target: `gfx1030`")]
 fn targets_are_suggested_and_listed() {
     let cases = [
         ("gfx1030", "did you mean `amdgpu-gfx1030-wave32` or `amdgpu-gfx1030-wave64`?"),
@@ -56,7 +54,6 @@ fn targets_are_suggested_and_listed() {
 }
 
 #[test]
-#[should_panic(expected = "the target has no register `S4` (amdgpu-gfx1030-wave32)\n")]
 fn registers_are_suggested_and_listed() {
     let target = "amdgpu-gfx1030-wave32";
     let cases = [
@@ -104,7 +101,6 @@ fn registers_are_suggested_and_listed() {
 }
 
 #[test]
-#[should_panic(expected = "unknown field `tpye`")]
 fn keys_and_words_are_suggested() {
     let folder = Folder::new("near-keys");
     let good = lane_wise(r#"{"per_lane": "v3"}"#);

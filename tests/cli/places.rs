@@ -13,11 +13,11 @@ fn scale(folder: &Folder) -> String {
 }
 
 #[test]
-#[should_panic(expected = "the address 0x10000 is not explained")]
 fn made_up_addresses_are_explained_where_they_are_printed() {
     let folder = Folder::new("made-up");
     let dumped = run(&["dump", &scale(&folder)]).text();
-    let explained = "addresses: the object is not linked, and .text is taken to be at 0x10000\n\n";
+    let explained =
+        "addresses: the object is not linked, and its sections are taken to be at\n  0x10000 .text\n\n";
     assert!(dumped.starts_with(explained), "the address 0x10000 is not explained: {dumped}");
     // Each section that is loaded has its own, as addresses in the dump have.
     let two = r#"{"eitri": 1, "target": "x86_64", "describe": []}"#;
@@ -27,15 +27,14 @@ fn made_up_addresses_are_explained_where_they_are_printed() {
     let bytes = std::fs::read(root("examples/data/uspill.o")).expect("an object");
     let object = eitri::read::Object::read(&bytes).expect("an object");
     let dumped = run(&["dump", "examples/data/uspill.o"]).text();
-    for section in object.sections().iter().filter(|section| section.address >= 0x10000) {
-        let place = format!("{} at {:#x}", section.name, section.address);
-        let first = format!("{} is taken to be at {:#x}", section.name, section.address);
-        assert!(dumped.contains(&place) || dumped.contains(&first), "{place}: {dumped}");
+    for section in object.sections().iter().filter(|section| section.address >= 0x10000 && section.size != 0)
+    {
+        let place = format!("\n  {:#x} {}\n", section.address, section.name);
+        assert!(dumped.contains(&place), "{place}: {dumped}");
     }
 }
 
 #[test]
-#[should_panic(expected = "invalid value 'scale' for '--pc <ADDRESS>'")]
 fn a_pc_is_an_address_or_a_function_and_an_offset() {
     let folder = Folder::new("pc");
     let scale = scale(&folder);
@@ -66,14 +65,13 @@ fn a_pc_is_an_address_or_a_function_and_an_offset() {
     // Without a file there are no functions.
     let ran = run(&["eval", "lit0", "--target", "x86_64", "--pc", "scale+4"]);
     assert!(
-        ran.code == 2 && ran.errors.contains("--pc scale+4: functions are those of the file of --var"),
+        ran.code == 2 && ran.errors.contains("--pc scale+0x4: functions are those of the file of --var"),
         "{}",
         ran.errors
     );
 }
 
 #[test]
-#[should_panic(expected = "location reg:36")]
 fn registers_are_printed_by_name() {
     let folder = Folder::new("names");
     let scale = scale(&folder);

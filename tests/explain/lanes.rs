@@ -160,7 +160,7 @@ fn unusable_waves_are_named() {
     for command in ["eval", "explain"] {
         let (code, text, errors) = eitri(&[command, "lit0", "--machine", WEIGH_STOPS]);
         assert_eq!((code, &*text), (2, ""));
-        assert!(errors.contains("there are several stops, and they are for --lanes"), "{errors}");
+        assert!(errors.contains("there are several stops, and they are for `explain --lanes`"), "{errors}");
     }
 }
 

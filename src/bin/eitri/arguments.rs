@@ -1,8 +1,11 @@
 //! The arguments.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use eitri::emit::elf;
 use eitri::eval;
 use eitri::lower::{Consumer, Policy};
@@ -25,9 +28,7 @@ pub enum Command {
     ///
     /// What the consumer cannot be told is an error. With --partial it is left out, and listed on standard
     /// error.
-    ///
-    /// Example: eitri emit scale.json --object scale_code.o --for llvm -o scale.o
-    #[command(verbatim_doc_comment)]
+    #[command(after_help = "Example: eitri emit scale.json --object scale_code.o --for llvm -o scale.o")]
     Emit {
         /// The description; `-` is standard input.
         description: PathBuf,
@@ -55,10 +56,8 @@ pub enum Command {
     /// listed as unproven. The files of split units are those that the object names, beside it.
     ///
     /// Of a SPIR-V module, every debug instruction is checked by the rules of its specification.
-    ///
-    /// Example: eitri check scale.json scale.o --for llvm
-    /// Example: eitri check kernel.spv
-    #[command(verbatim_doc_comment)]
+    #[command(after_help = "Example: eitri check scale.json scale.o --for llvm\n\
+                            Example: eitri check kernel.spv")]
     Check {
         /// The description, or a SPIR-V module; `-` is standard input.
         #[arg(value_name = "DESCRIPTION|MODULE")]
@@ -71,12 +70,11 @@ pub enum Command {
         #[arg(long, requires = "object")]
         partial: bool,
     },
-    /// Print what the debug sections of an object file or the debug instructions of a SPIR-V module say, whoever wrote
-    /// it.
+    /// Print the debug sections of an object file, or the debug instructions of a SPIR-V module.
     ///
-    /// Example: eitri dump scale.o
-    /// Example: eitri dump kernel.spv
-    #[command(verbatim_doc_comment)]
+    /// The file can be that of any producer. In an object that is not linked, the addresses of sections are made up,
+    /// and printed first.
+    #[command(after_help = "Example: eitri dump scale.o\nExample: eitri dump kernel.spv")]
     Dump {
         /// The object file or the module; `-` is standard input.
         file: PathBuf,
@@ -99,9 +97,7 @@ pub enum Command {
     ///
     /// Each vector that does not pass is printed: its name, what was expected, what was found. The last line has
     /// the counts.
-    ///
-    /// Example: eitri conform goldens/conformance/*.json --only piece
-    #[command(verbatim_doc_comment)]
+    #[command(after_help = "Example: eitri conform goldens/conformance/*.json --only piece")]
     Conform {
         /// The files of vectors; `-` is standard input.
         #[arg(required = true, value_name = "FILE")]
@@ -115,40 +111,29 @@ pub enum Command {
     },
     /// Evaluate an expression, or where a variable of a file is, on a stopped machine.
     ///
-    /// The result is printed in the words of the conformance format (`location reg:1539+160, bytes 05 45 85 c5`),
+    /// The result is printed in the words of the conformance format (`location reg:v3+160, bytes 05 45 85 c5`),
     /// and so is why there is none, with the operation and the rule.
-    ///
-    /// Example: eitri eval 'regx v3; push_lane; lit4; mul; offset' --machine machine.json --read 32
-    /// Example: eitri eval --var x --pc 0x10008 --lane 5 scale.o --machine machine.json
-    #[command(verbatim_doc_comment)]
+    #[command(after_help = "\
+        Example: eitri eval 'regx v3; push_lane; lit4; mul; offset' --machine machine.json --read 32\n\
+        Example: eitri eval --var x --pc scale+0x8 --lane 5 scale.o --machine machine.json")]
     Eval {
         #[command(flatten)]
         question: Question,
     },
-    /// The same step by step: each operation, the stack after it, and what was read from where. Or
-    /// where the lanes of a wave stand: which are active, and which wait where.
+    /// Evaluate step by step, or print where the lanes of a wave stand.
     ///
-    /// Example: eitri explain 'regx v3; push_lane; lit4; mul; offset' --machine wave.json --svg a.svg
-    /// Example: eitri explain --var x --pc 0x10008 --lane 5 scale.o --machine machine.json
-    /// Example: eitri explain --lanes kernel.o --machine stops.json --svg lanes.svg
-    ///
-    /// With --lanes, the machines are stops of one wave, in order. Each has its pc, and the registers
-    /// that masks are in, by their DWARF numbers, the least significant byte first. They are in files
-    /// of their own, or are the `stops` of one, which add to what its `machine` has:
-    ///
-    ///   {"target": {"name": "amdgpu-gfx1030-wave32"}, "stops": [
-    ///       {"pc": "0x10008", "registers": {"1": "0f 00 00 00", "36": "f0 00 00 00"}},
-    ///       {"pc": "0x10014", "registers": {"1": "f0 00 00 00", "36": "0f 00 00 00"}}
-    ///   ]}
-    ///
-    /// Here 1 is EXEC, and 36 is s4. Addresses are as `eitri dump` prints them for the object. The pc
-    /// does not have to be given as a register, too.
-    #[command(verbatim_doc_comment)]
+    /// Of each step: the operation, the stack after it, and what was read from where. Of the lanes of a wave: which
+    /// are active, and which wait where.
+    #[command(after_help = "\
+        Example: eitri explain 'regx v3; push_lane; lit4; mul; offset' --machine wave.json --svg a.svg\n\
+        Example: eitri explain --var x --pc scale+0x8 --lane 5 scale.o --machine machine.json\n\
+        Example: eitri explain --lanes kernel.o --machine stops.json --svg lanes.svg",
+        after_long_help = EXPLAINED)]
     Explain {
         #[command(flatten)]
         question: Question,
-        /// Tell where the lanes of a wave stand, by what an object file says: in the function that the wave
-        /// is in at the first stop.
+        /// Print where the lanes of a wave stand, by the debug information of an object file, in the function that the
+        /// wave is in at the first stop. --machine can be given several times.
         #[arg(long, requires = "machine",
               conflicts_with_all = ["var", "kind", "initial", "pc", "frame", "lane", "read", "consumer"])]
         lanes: bool,
@@ -160,24 +145,63 @@ pub enum Command {
         #[arg(long, value_name = "FILE")]
         svg: Option<PathBuf>,
     },
+    /// List the targets, or the registers and address spaces of one.
+    #[command(after_help = "Example: eitri targets amdgpu-gfx1030-wave32")]
+    Targets {
+        /// The target.
+        #[arg(value_name = "TARGET")]
+        name: Option<String>,
+    },
+    /// Write the completions of a shell to standard output.
+    #[command(
+        after_help = "Example: eitri completions bash >~/.local/share/bash-completion/completions/eitri"
+    )]
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Write a manual page to standard output.
+    #[command(after_help = "Example: eitri man emit >eitri-emit.1")]
+    Man {
+        /// The command that the page is about. Without it the page is about all of them.
+        #[arg(value_name = "COMMAND")]
+        command: Option<String>,
+    },
 }
+
+/// The end of the help of `explain`.
+const EXPLAINED: &str = "\
+Example: eitri explain 'regx v3; push_lane; lit4; mul; offset' --machine wave.json --svg a.svg
+Example: eitri explain --var x --pc scale+0x8 --lane 5 scale.o --machine machine.json
+Example: eitri explain --lanes kernel.o --machine stops.json --svg lanes.svg
+
+With --lanes, the machines are stops of one wave, in order. Each has its pc, and the registers that masks are in, the \
+least significant byte first. They are in files of their own, or are the `stops` of one, which add to what its \
+`machine` has:
+
+  {\"target\": \"amdgpu-gfx1030-wave32\", \"stops\": [
+      {\"pc\": \"0x10008\", \"registers\": {\"exec\": \"0f 00 00 00\", \"s4\": \"f0 00 00 00\"}},
+      {\"pc\": \"0x10014\", \"registers\": {\"exec\": \"f0 00 00 00\", \"s4\": \"0f 00 00 00\"}}
+  ]}
+
+Addresses are as `eitri dump` prints them for the object. The pc does not have to be given as a register, too.";
 
 /// What is evaluated, and on what.
 #[derive(Debug, Args)]
 pub struct Question {
-    /// The expression, as text like `dump` prints it, or in hexadecimal. With --var or --lanes the object file;
-    /// `-` is standard input.
+    /// The expression, as text like `dump` prints it, or in hexadecimal; of a variable or of lanes the object file,
+    /// and `-` is standard input.
     #[arg(value_name = "EXPR|FILE", allow_hyphen_values = true)]
     pub subject: String,
     /// The variable of the file that the innermost scope at the pc knows by this name.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["kind", "initial"])]
     pub var: Option<String>,
-    /// The program location of the frame, in place of the machine's.
-    #[arg(long, value_name = "ADDRESS", value_parser = number)]
-    pub pc: Option<u64>,
-    /// The stopped machine: a file of JSON with the objects `machine` and, where no target is said otherwise,
-    /// `target` of the conformance format. Without it nothing is known. With --lanes it can be given several
-    /// times.
+    /// The program location of the frame, in place of the machine's: an address, or a function of the file and so many
+    /// bytes (`scale+0x8`).
+    #[arg(long, value_name = "ADDRESS")]
+    pub pc: Option<Pc>,
+    /// The stopped machine: a file of JSON with the objects `machine` and, where no target is given otherwise,
+    /// `target` of the conformance format. Without it nothing is known.
     #[arg(long, value_name = "FILE")]
     pub machine: Vec<PathBuf>,
     /// The target, `amdgpu-gfx1030-wave32` for one. It comes before what --machine says, and that before what the
@@ -208,13 +232,48 @@ pub struct Question {
     pub initial: Vec<String>,
 }
 
+/// A program location.
+#[derive(Debug, Clone)]
+pub enum Pc {
+    Address(u64),
+    /// So many bytes from the start of a function.
+    In {
+        function: String,
+        offset: u64,
+    },
+}
+
+impl fmt::Display for Pc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address(address) => write!(f, "{address:#x}"),
+            Self::In { function, offset: 0 } => f.write_str(function),
+            Self::In { function, offset } => write!(f, "{function}+{offset:#x}"),
+        }
+    }
+}
+
+impl FromStr for Pc {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.starts_with(|char: char| char.is_ascii_digit()) {
+            return number(text).map(Self::Address).ok_or("a number of 64 bits is expected, like 0x1f");
+        }
+        let found = text.rsplit_once('+').and_then(|(function, offset)| Some((function, number(offset)?)));
+        match found.unwrap_or((text, 0)) {
+            ("", _) => Err("an address or a function is expected, like 0x1f or scale+0x8"),
+            (function, offset) => Ok(Self::In { function: function.into(), offset }),
+        }
+    }
+}
+
 /// A number with or without `0x`.
-fn number(text: &str) -> Result<u64, String> {
-    let number = match text.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16),
-        None => text.parse(),
-    };
-    number.map_err(|_| "a number of 64 bits is expected, like 0x1f".into())
+fn number(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -255,7 +314,7 @@ pub struct Reader {
     /// With units of their own for structures and enumerations with a name, of DWARF 4 and 5.
     #[arg(long)]
     type_units: bool,
-    /// With units split, of DWARF 5: what no linker has to read is in files beside the object. Of `-o out.o`, one
+    /// With units split, of DWARF 5: what no linker has to read is in files beside the object. Beside `out.o`, one
     /// unit has `out.dwo`, and of several, `src/a.c` has `out-a.dwo`, where the description has no `split_name`.
     #[arg(long)]
     pub split_dwarf: bool,

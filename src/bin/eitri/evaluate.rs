@@ -11,7 +11,7 @@ use eitri::read::{Dwarf, Object};
 use eitri::target::Wave;
 use eitri::{Result, target};
 
-use super::arguments::Question;
+use super::arguments::{Pc, Question};
 use super::{Failure, input, of};
 
 /// What comes of a question.
@@ -30,7 +30,7 @@ pub struct Answer {
 pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
     let Question { subject, var, .. } = question;
     let Some(name) = var else {
-        let (machine, target) = stopped(question, None)?;
+        let (machine, target) = stopped(question, None, None)?;
         let encoding = encoding(question, &target)?;
         let expr = expression(subject, encoding, target.built_in())?;
         let initial = initial(question, &machine, &target)?;
@@ -44,7 +44,7 @@ pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
     let object = Object::read(&bytes).map_err(of(file))?;
     let dwarf = Dwarf::read_as(&object, dialect(question)?, DraftCodes::NONE).map_err(of(file))?;
     let info = DebugInfo::new(&dwarf);
-    let (machine, target) = stopped(question, target_of(&object, &info))?;
+    let (machine, target) = stopped(question, Some(&dwarf), target_of(&object, &info))?;
     let pc = eval::Machine::pc(&machine.snapshot, machine.frame);
     let entry = dwarf.variable_at(name, pc).map_err(of(file))?;
     let unit = entry.unit();
@@ -85,29 +85,49 @@ impl Asked<'_> {
         let figure = self.is_drawn.then(|| figure(&told, machine, target, self.bits));
         let steps = told.to_string();
         let is_result = told.result.is_ok() && read.as_ref().is_none_or(|read| read.is_ok());
-        let found = Found { result: told.result, read, written: None }.to_text(snapshot, MOST_TOLD);
+        let found =
+            Found { result: told.result, read, written: None }.to_text_in_names(snapshot, MOST_TOLD, target);
         Answer { steps, found, is_result, figure }
+    }
+}
+
+/// The address that `--pc` gives. Functions are those of the file.
+fn address(pc: &Pc, file: Option<&Dwarf<'_>>) -> Result<u64, Failure> {
+    match (pc, file) {
+        (Pc::Address(address), _) => Ok(*address),
+        (Pc::In { function, offset }, Some(dwarf)) => {
+            dwarf.address_in(function, *offset).map_err(|error| Failure(format!("--pc: {error}")))
+        }
+        (pc @ Pc::In { .. }, None) => {
+            let what = "functions are those of the file of --var, and there is none";
+            Err(Failure(format!("--pc {pc}: {what}")))
+        }
     }
 }
 
 /// The stopped machine, with what the arguments change in it, and its target: as the arguments say, or else the
 /// machine's file, or else the object file.
-fn stopped(question: &Question, of_object: Option<target::Target>) -> Result<(Machine, Target), Failure> {
+fn stopped(
+    question: &Question,
+    dwarf: Option<&Dwarf<'_>>,
+    of_object: Option<target::Target>,
+) -> Result<(Machine, Target), Failure> {
     let (mut machines, target) = stops(question, of_object)?;
     let (Some(mut machine), 0) = (machines.pop(), machines.len()) else {
-        return Err(Failure("--machine: there are several stops, and they are for --lanes".into()));
+        return Err(Failure("--machine: there are several stops, and they are for `explain --lanes`".into()));
     };
+    let pc = question.pc.as_ref().map(|pc| address(pc, dwarf)).transpose()?;
     let snapshot = &mut machine.snapshot;
     if let Some(lane) = question.lane {
         snapshot.lane = Some(lane);
         snapshot.lanes = snapshot.lanes.or_else(|| Some(target.built_in()?.lanes().into()));
     }
     machine.frame = question.frame.unwrap_or(machine.frame);
-    if question.pc.is_some() {
+    if pc.is_some() {
         match (machine.frame as usize).checked_sub(1) {
-            None => snapshot.pc = question.pc,
+            None => snapshot.pc = pc,
             Some(caller) => match snapshot.callers.get_mut(caller) {
-                Some(caller) => caller.pc = question.pc,
+                Some(caller) => caller.pc = pc,
                 None => return Err(Failure(format!("the machine has no frame {}", machine.frame))),
             },
         }

@@ -4,20 +4,21 @@
 
 mod arguments;
 mod evaluate;
+mod hints;
 mod lanes;
+mod targets;
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use arguments::{Arguments, Command, policy};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use eitri::Error;
 use eitri::check::{check_code, check_split};
 use eitri::conform::{File, Report};
 use eitri::dump::{DumpOptions, lane_chart, print_as, print_split};
 use eitri::emit::elf::{Attach, Code, Existing, attach_with, new_object_with, write_file};
-#[cfg(feature = "spirv")]
 use eitri::error::ErrorKind;
 use eitri::lower::lower;
 use eitri::model::Module;
@@ -43,18 +44,25 @@ fn main() -> ExitCode {
 /// What could not be used, and why.
 struct Failure(String);
 
+impl Failure {
+    /// The same with a hint, if there is one.
+    fn and(self, hint: &str) -> Self {
+        if hint.is_empty() { self } else { Self(format!("{}\n{hint}", self.0)) }
+    }
+}
+
 /// Says which file an error is about.
 fn of(file: &Path) -> impl Fn(Error) -> Failure {
-    move |error| match file.as_os_str() == "-" {
-        true => Failure(format!("standard input: {error}")),
-        false => Failure(format!("{}: {error}", file.display())),
+    move |error| {
+        let name = if file.as_os_str() == "-" { "standard input".into() } else { file.display().to_string() };
+        Failure(format!("{name}: {error}")).and(hints::list_of(&error))
     }
 }
 
 /// An error of no file.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self(error.to_string())
+        Self(error.to_string()).and(hints::list_of(&error))
     }
 }
 
@@ -67,7 +75,9 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             if consumer.is_split {
                 module.name_split_units(&file_name(&output)?)?;
             }
-            let written = lower(&module, &consumer, policy(partial)).map_err(of(&description))?;
+            let hint = (!partial).then_some("--partial leaves it out, and lists it");
+            let written =
+                lower(&module, &consumer, policy(partial)).map_err(hints::if_refused(&description, hint))?;
             let (target, sections) = (module.target(), &written.sections);
             let bytes = match &object {
                 None => new_object_with(target, &Code::elsewhere(sections), sections, compression)?,
@@ -76,7 +86,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                     check_code(&module, &bytes).map_err(of(file))?;
                     let existing = if replace { Existing::Replace } else { Existing::Refuse };
                     let how = Attach { existing, compression };
-                    attach_with(&bytes, target, sections, &how).map_err(of(file))?
+                    attach_with(&bytes, target, sections, &how).map_err(hints::if_there(file, &bytes))?
                 }
             };
             for left_out in &written.left_out {
@@ -116,14 +126,21 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Check { object: None, .. } => Err(Failure("there is no object to compare with".into())),
         Command::Check { description, object: Some(object), reader, partial } => {
             let consumer = reader.consumer()?;
-            let mut module = describe(&description)?;
-            let bytes = input(&object)?;
+            let (text, bytes) = (input(&description)?, input(&object)?);
+            if hints::is_elf(&text) && hints::is_json(&bytes) {
+                let (first, second) = (object.display(), description.display());
+                return Err(not_described(&description)
+                    .and(&format!("the description comes first: eitri check {first} {second}")));
+            }
+            let mut module = described(&description, &text)?;
             if consumer.is_split {
                 file_name(&object)?;
                 module.set_split_names(skeletons(&bytes).map_err(of(&object))?)?;
             }
             // What the consumer cannot be told does not have to be there.
-            let left_out = lower(&module, &consumer, policy(partial)).map_err(of(&description))?.left_out;
+            let hint = (!partial).then_some("--partial is for objects written with it");
+            let lowered = lower(&module, &consumer, policy(partial));
+            let left_out = lowered.map_err(hints::if_refused(&description, hint))?.left_out;
             let report = if consumer.is_split {
                 let split = module.split_names().into_iter().map(|name| input(&object.with_file_name(name)));
                 let split = split.collect::<Result<Vec<_>, _>>()?;
@@ -151,6 +168,11 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 let facts = spirv::read(&words).map_err(of(&file))?;
                 print(spirv::print(&facts, spirv::TextOptions { verbose }).as_bytes())?;
                 return Ok(ExitCode::SUCCESS);
+            }
+            if hints::is_json(&bytes) {
+                let what =
+                    "this is a description or other JSON, and an object file or a SPIR-V module is expected";
+                return Err(of(&file)(ErrorKind::BadArgument(what.into()).into()));
             }
             let text = match split {
                 Some(split) => print_split(&bytes, &input(&split)?, target, dialect, options),
@@ -195,7 +217,39 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             print(text.as_bytes())?;
             Ok(if is_result { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }
+        Command::Targets { name } => {
+            let text = match name {
+                None => targets::all(),
+                Some(name) => targets::one(&Target::named(&name)?),
+            };
+            print(text.as_bytes())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "eitri", &mut script);
+            print(&script)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Man { command } => {
+            print(&page(command.as_deref())?)?;
+            Ok(ExitCode::SUCCESS)
+        }
     }
+}
+
+/// The manual page of a command, or of all.
+fn page(name: Option<&str>) -> Result<Vec<u8>, Failure> {
+    let mut command = Arguments::command();
+    // So that a command knows whose it is.
+    command.build();
+    if let Some(name) = name {
+        let own = command.find_subcommand(name).cloned();
+        command = own.ok_or_else(|| Failure(format!("there is no command `{name}`")))?;
+    }
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command).render(&mut page).map_err(Error::from)?;
+    Ok(page)
 }
 
 /// The words of a SPIR-V module, which alone is checked without a description.
@@ -205,7 +259,7 @@ fn module(bytes: &[u8]) -> eitri::Result<Vec<u32>> {
         match spirv::is_module(bytes) {
         true => error,
         false => Error::from(ErrorKind::BadArgument(
-            "this is no SPIR-V module; a description is compared with an object, which is the second argument"
+            "this is not a SPIR-V module; a description is compared with an object: eitri check DESCRIPTION OBJECT"
                 .into(),
         )),
     }
@@ -229,7 +283,19 @@ fn skeletons(object: &[u8]) -> eitri::Result<Vec<String>> {
 }
 
 fn describe(file: &Path) -> Result<Module, Failure> {
-    Module::from_json(input(file)?).map_err(of(file))
+    described(file, &input(file)?)
+}
+
+/// The description that a file has.
+fn described(file: &Path, text: &[u8]) -> Result<Module, Failure> {
+    if hints::is_elf(text) {
+        return Err(not_described(file));
+    }
+    Module::from_json(text).map_err(of(file))
+}
+
+fn not_described(file: &Path) -> Failure {
+    of(file)(ErrorKind::BadArgument("this is an object file, and a description is expected".into()).into())
 }
 
 fn input(file: &Path) -> Result<Vec<u8>, Failure> {

@@ -2,6 +2,7 @@
 
 use super::MAX_DEPTH;
 use crate::error::{At, Error, Result};
+use crate::near;
 use crate::op::compact::Form;
 use crate::op::table::for_each_op;
 use crate::op::{
@@ -94,8 +95,10 @@ impl<'t> Reader<'t> {
             self.compact(family, number, &mut words)?;
             return Ok(true);
         }
-        let name =
-            Name::parse(bare).ok_or_else(|| Error::bad_argument(format!("unknown operation `{word}`")))?;
+        let name = Name::parse(bare).ok_or_else(|| {
+            let nearest = near::suggestion(bare, Name::ALL.iter().map(|name| name.row().text));
+            Error::bad_argument(format!("unknown operation `{word}`{nearest}"))
+        })?;
         let encoding = self.context.encoding;
         let code = opcode(name, bare, &encoding).ok_or_else(|| encode::missing(name, &encoding))?;
         general(&mut words, name, &mut self.builder, Spelling::opcode(code))?;

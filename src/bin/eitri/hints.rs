@@ -1,0 +1,45 @@
+//! Ends of messages: the option, command or order of arguments that was probably wanted.
+
+use std::path::Path;
+
+use eitri::Error;
+use eitri::error::ErrorKind;
+use eitri::read::Object;
+
+use super::{Failure, of};
+
+/// The list in which a name stands that is not known.
+pub fn list_of(error: &Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::UnknownTarget(_) => "`eitri targets` lists the targets",
+        _ => "",
+    }
+}
+
+/// An error of a file, with a hint if the consumer cannot be told something.
+pub fn if_refused(file: &Path, hint: Option<&'static str>) -> impl Fn(Error) -> Failure {
+    move |error| {
+        let hint = hint.filter(|_| matches!(error.kind(), ErrorKind::CannotSay { .. }));
+        of(file)(error).and(hint.unwrap_or_default())
+    }
+}
+
+/// An error of attaching sections to an object, with a hint if the object has the section already.
+pub fn if_there(file: &Path, object: &[u8]) -> impl Fn(Error) -> Failure {
+    move |error| {
+        let section = error.at().section.as_deref();
+        let is_there = |name| Object::read(object).is_ok_and(|object| object.section(name).is_some());
+        let hint = "--replace removes the debug sections of the object first";
+        let hint = if section.is_some_and(is_there) { hint } else { "" };
+        of(file)(error).and(hint)
+    }
+}
+
+pub fn is_elf(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\x7fELF")
+}
+
+/// Whether it is a text in JSON, such as a description.
+pub fn is_json(bytes: &[u8]) -> bool {
+    bytes.trim_ascii_start().starts_with(b"{")
+}

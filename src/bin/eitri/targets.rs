@@ -1,0 +1,73 @@
+//! `eitri targets`: the names that a description, a machine and `--target` take.
+
+use std::fmt::Write;
+
+use eitri::target::{Per, Register, Target};
+
+/// The name of each target, a line each.
+pub fn all() -> String {
+    Target::all().map(|target| format!("{}\n", target.name())).collect()
+}
+
+/// Registers of consecutive numbers and names that are otherwise equal.
+struct Run {
+    first: Register,
+    last: Register,
+}
+
+/// A name as letters and the number at its end.
+fn split(register: Register) -> Option<(String, u64)> {
+    let name = register.name().to_string();
+    let letters = name.trim_end_matches(|char: char| char.is_ascii_digit());
+    Some((letters.to_owned(), name[letters.len()..].parse().ok()?))
+}
+
+impl Run {
+    /// Whether the register comes after the last.
+    fn goes_on(&self, register: Register) -> bool {
+        let follows = match (split(self.last), split(register)) {
+            (Some((letters, number)), Some((next, after))) => letters == next && number + 1 == after,
+            _ => false,
+        };
+        let layout = |register: Register| (register.bits, register.lanes);
+        follows && register.reg.0 == self.last.reg.0 + 1 && layout(register) == layout(self.last)
+    }
+}
+
+/// `first`, or `first..last`.
+fn range<T: ToString>(first: T, last: T) -> String {
+    let (first, last) = (first.to_string(), last.to_string());
+    if first == last { first } else { format!("{first}..{last}") }
+}
+
+/// The registers and address spaces of a target.
+pub fn one(target: &Target) -> String {
+    let mut runs: Vec<Run> = Vec::new();
+    for register in target.registers() {
+        match runs.last_mut() {
+            Some(run) if run.goes_on(register) => run.last = register,
+            _ => runs.push(Run { first: register, last: register }),
+        }
+    }
+    let mut text = String::from("registers, their DWARF numbers and their bits\n");
+    for Run { first, last } in runs {
+        let names = range(first.name(), last.name());
+        let numbers = range(first.reg.0, last.reg.0);
+        let bits = match first.is_vector() {
+            true => format!("{} of each of {} lanes", first.lane_bits(), first.lanes),
+            false => first.bits.to_string(),
+        };
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "  {names:<10} {numbers:<10} {bits}");
+    }
+    text += "address spaces, their DWARF numbers and the bits of their addresses\n";
+    for space in target.spaces() {
+        let per = match space.per {
+            Per::Process => "",
+            Per::Thread => ", one for each wave",
+            Per::Lane => ", one for each lane",
+        };
+        let _ = writeln!(text, "  {:<12} {:<3} {}{per}", space.name, space.id.0, space.address_bits);
+    }
+    text
+}

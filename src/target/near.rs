@@ -1,0 +1,78 @@
+//! Errors about names that a target does not have, with the names that are like them.
+
+use super::{Gfx, Names, Target, Wave};
+use crate::error::{Error, ErrorKind};
+use crate::near::{meant, suggestion};
+
+/// The error about the name of a target: the same processor in each wave size that it runs, or else the nearest names.
+#[cold]
+pub(super) fn unknown_target(name: &str) -> Error {
+    let lower = name.to_ascii_lowercase();
+    let rest = lower.strip_prefix("amdgpu-").unwrap_or(&lower);
+    let (processor, wave) = match rest.rsplit_once("-wave") {
+        Some((processor, lanes)) => {
+            (processor, Wave::ALL.into_iter().find(|w| lanes == w.lanes().to_string()))
+        }
+        None => (rest, None),
+    };
+    let near = match Gfx::named(processor) {
+        Some(gfx) => {
+            let wave = wave.filter(|wave| gfx.runs(*wave));
+            let waves = Wave::ALL.into_iter().filter(|one| wave.is_none_or(|wave| wave == *one));
+            let targets: Vec<_> = waves.filter_map(|wave| Target::amdgpu(gfx, wave).ok()).collect();
+            meant(&targets.iter().map(Target::name).collect::<Vec<_>>())
+        }
+        None => suggestion(name, Target::all().map(|target| target.name().to_owned())),
+    };
+    ErrorKind::UnknownTarget(format!("`{name}`{near}")).into()
+}
+
+/// The error about the name of an address space.
+#[cold]
+pub(super) fn unknown_space(target: &Target, name: &str) -> Error {
+    let near = suggestion(name, target.spaces.iter().map(|space| space.name));
+    ErrorKind::UnknownSpace(format!("`{name}` ({}){near}", target.name)).into()
+}
+
+/// Names that assemblers and manuals have for kinds of registers, and the prefix that stands for them here.
+const LONG: [(&str, &str); 4] = [("sgpr", "s"), ("vgpr", "v"), ("agpr", "a"), ("accvgpr", "a")];
+
+/// The error about the name of a register: the register if it is written otherwise (`S4`, `sgpr4`, `v[3]`, `%rax`),
+/// the first and the last where only the number is wrong, or else the nearest names.
+#[cold]
+pub(super) fn unknown_register(target: &Target, name: &str) -> Error {
+    let plain: String = name.chars().filter(|char| char.is_ascii_alphanumeric() || *char == '_').collect();
+    let plain = plain.to_ascii_lowercase();
+    let short = LONG.iter().find_map(|(long, short)| {
+        let digits = plain.strip_prefix(long)?.trim_start_matches('_');
+        is_number(digits).then(|| format!("{short}{digits}"))
+    });
+    let plain = short.unwrap_or(plain);
+    let near = match (target.find(&plain), numbered(target, &plain)) {
+        (Some(_), _) => meant(&[&plain]),
+        (None, Some((first, last))) => format!("; the target has `{first}` to `{last}`"),
+        (None, None) => suggestion(
+            name,
+            target.ranges.iter().flat_map(|range| match range.names {
+                Names::List(names) => names,
+                Names::Numbered { .. } => &[],
+            }),
+        ),
+    };
+    ErrorKind::UnknownRegister(format!("`{name}` ({}){near}", target.name)).into()
+}
+
+fn is_number(digits: &str) -> bool {
+    !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
+}
+
+/// Of the registers that have the prefix of a name, the first and the last.
+fn numbered(target: &Target, name: &str) -> Option<(String, String)> {
+    let letters = name.trim_end_matches(|char: char| char.is_ascii_digit());
+    let bounds = target.ranges.iter().filter_map(|range| match range.names {
+        Names::Numbered { prefix, first } if prefix == letters => Some((first, first + range.count - 1)),
+        _ => None,
+    });
+    let (first, last) = bounds.reduce(|(first, last), (from, to)| (first.min(from), last.max(to)))?;
+    is_number(&name[letters.len()..]).then(|| (format!("{letters}{first}"), format!("{letters}{last}")))
+}
