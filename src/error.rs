@@ -77,8 +77,8 @@ pub enum ErrorKind {
     /// The target has no such address space. The text is the number or the name asked for, and the names nearest to
     /// it.
     UnknownSpace(String),
-    /// The processor is not known, or does not have this wave size. The text is what was asked for, and the targets
-    /// nearest to it.
+    /// The processor is not known, or does not have this wave size. The text is the name asked for, and the targets nearest
+    /// to it.
     UnknownTarget(String),
     /// The lane is not in the wave. Lanes count from 0.
     LaneOutOfWave {

@@ -1,6 +1,6 @@
 //! Names that are like a word that is not one of them.
 
-/// Names that are equally near to a word are suggested up to so many: of more, none is meant.
+/// The number of equally near names that are suggested at most. If more are as near, none is.
 const MOST: usize = 3;
 /// Changes of one character that separate a word from a name which is suggested for it.
 const FARTHEST: usize = 3;

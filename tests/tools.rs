@@ -65,7 +65,7 @@ fn needs_a_program() {
     }
 }
 
-/// Runs the test above where the program is missing: whether it passed, what it said, and what was recorded.
+/// Runs the test above without its program; returns whether the test passed, its output, and the record.
 fn without_a_program(ci: Option<&str>) -> (bool, String, String) {
     let (folder, mut test) = (Folder::new(), Command::new(std::env::current_exe().expect("this test")));
     let skipped = folder.file("skipped", "");

@@ -8,12 +8,11 @@ use super::expect::{Answer, Expect, Pointer, Word, Written};
 use super::location::Stored;
 use super::report::Verdict;
 use super::words::Natural;
-use crate::eval::fault::shortened;
+use crate::eval::fault::{in_names, shortened};
 use crate::eval::{
     Architecture, Bits, Class, Element, Fault, ImplicitPointer, Location, Machine, Snapshot, Span, Storage,
     Value, read_bits, read_pointer, same, spans,
 };
-use crate::op::Reg;
 use crate::target::SpaceId;
 
 /// What an evaluator found. [Told](Self::to_text) in the words of the format:
@@ -268,20 +267,6 @@ impl Display for Printed<'_> {
             Some(Ok(after)) => write!(f, ", written {}", changes(self.before, after)),
         }
     }
-}
-
-/// A message with the names of registers in place of their numbers.
-fn in_names(message: &str, names: &dyn Architecture) -> String {
-    const REGISTER: &str = "register ";
-    let mut parts = message.split(REGISTER);
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (number, rest) =
-            part.split_at(part.find(|char: char| !char.is_ascii_digit()).unwrap_or(part.len()));
-        let name = number.parse().ok().and_then(|number| names.register_name(Reg(number)));
-        text.extend([REGISTER, name.as_deref().unwrap_or(number), rest]);
-    }
-    text
 }
 
 /// A fault, its class by its word.

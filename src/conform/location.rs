@@ -76,7 +76,7 @@ impl Stored {
     /// Reads the place of a store on an architecture.
     ///
     /// # Errors
-    /// What is wrong with the text, or what the architecture does not have.
+    /// A message where the text is not such a place, or names something that the architecture does not have.
     pub fn parse(text: &str, architecture: &dyn Architecture) -> Result<Self, String> {
         let LocationText(places) = text.parse()?;
         match places.as_slice() {

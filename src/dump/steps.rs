@@ -282,7 +282,7 @@ impl fmt::Display for Steps<'_> {
         table(f, &rows)?;
         match &self.result {
             Ok(element) => writeln!(f, "result: {}", words.lines(element).join("\n      ")),
-            Err(fault) => writeln!(f, "fault: {fault}"),
+            Err(fault) => writeln!(f, "fault: {}", words.fault(fault)),
         }
     }
 }

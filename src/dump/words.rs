@@ -1,6 +1,7 @@
 //! Locations, values and what was read, in words: registers and spaces by the names that the target has.
 
-use crate::eval::{Element, Location, Part, SingleLocation, Storage};
+use crate::eval::fault::in_names;
+use crate::eval::{Element, Fault, Location, Part, SingleLocation, Storage};
 use crate::op::Reg;
 use crate::target::{SpaceId, Target};
 
@@ -45,6 +46,13 @@ impl Words<'_> {
             None => format!("register {}", reg.0),
         };
         if frame == 0 { name } else { format!("{name} of frame {frame}") }
+    }
+
+    pub(super) fn fault(self, fault: &Fault) -> String {
+        match self.0 {
+            Some(target) => in_names(&fault.to_string(), target),
+            None => fault.to_string(),
+        }
     }
 
     pub(super) fn space(self, space: SpaceId, lane: Option<u32>) -> String {

@@ -3,8 +3,9 @@
 use core::fmt::{self, Display, Write as _};
 use std::borrow::Cow;
 
+use super::machine::Architecture;
 use super::wide::operations;
-use crate::op::Encoding;
+use crate::op::{Encoding, Reg};
 
 /// What kind of wrong it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -160,4 +161,18 @@ pub(crate) fn shortened(what: &dyn Display, most: usize) -> String {
         short.text.push('…');
     }
     short.text
+}
+
+/// A message with the names of registers in place of their numbers.
+pub(crate) fn in_names(message: &str, names: &dyn Architecture) -> String {
+    const REGISTER: &str = "register ";
+    let mut parts = message.split(REGISTER);
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (number, rest) =
+            part.split_at(part.find(|char: char| !char.is_ascii_digit()).unwrap_or(part.len()));
+        let name = number.parse().ok().and_then(|number| names.register_name(Reg(number)));
+        text.extend([REGISTER, name.as_deref().unwrap_or(number), rest]);
+    }
+    text
 }

@@ -34,7 +34,7 @@ pub(crate) fn of_json(what: &str, text: &str, start: usize, part: &str, error: &
     }
 }
 
-/// The end of a message of `serde` about a key or word that is not known, of which it lists those that are.
+/// The end of a message of `serde` about an unknown key or word, after its list of the known ones: the nearest.
 fn nearest(message: &str) -> String {
     let begins = ["unknown field `", "unknown variant `"];
     let unknown = begins.iter().find_map(|begin| message.strip_prefix(begin)?.split_once("`, expected "));

@@ -52,7 +52,7 @@ impl<'o> Dwarf<'o> {
 }
 
 impl Dwarf<'_> {
-    /// The address that is so many bytes from the start of the function of this name, or linkage name.
+    /// The address at an offset in bytes from the start of the function with this name or linkage name.
     ///
     /// # Errors
     /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if no function with code has the name, if several have it

@@ -66,7 +66,7 @@ fn is_number(digits: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
 
-/// Of the registers that have the prefix of a name, the first and the last.
+/// The first and the last of the registers with the prefix of a name.
 fn numbered(target: &Target, name: &str) -> Option<(String, String)> {
     let letters = name.trim_end_matches(|char: char| char.is_ascii_digit());
     let bounds = target.ranges.iter().filter_map(|range| match range.names {

@@ -116,7 +116,7 @@ fn others_read_it() {
         assert!(text.contains("No errors"), "{text}");
     }
     // The code is what it was, with every call where it went.
-    let before = folder.file("before.o", &uspill());
+    let before = folder.file("before.o", uspill());
     let code = |path: &std::path::Path| {
         let text = clean(OBJDUMP, &["-dr", "--mcpu=gfx1030"], &[path])?;
         Some(text.lines().skip(2).map(String::from).collect::<Vec<_>>())

@@ -1,4 +1,4 @@
-//! What `--help` prints, completions and man pages.
+//! Help, completions and manual pages.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::run;
 const COMMANDS: [&str; 9] =
     ["emit", "check", "dump", "conform", "eval", "explain", "targets", "completions", "man"];
 
-/// As wide as a line of `--help` is at most.
+/// Characters of the longest line of `--help`.
 const WIDTH: usize = 100;
 
 /// Lines that end before the next word does not fit any more, inside of a paragraph.
@@ -73,7 +73,7 @@ fn lines_are_broken_where_they_are_full() {
     }
 }
 
-/// Those of the text, and of the list of commands, where a summary begins in the same line as the name.
+/// The same for a text with a list of commands, in which a summary begins in the line of the name.
 fn orphans_of(text: &str) -> Vec<String> {
     let aligned: String = text
         .lines()

@@ -1,4 +1,4 @@
-//! Where one option or another order of arguments is what was wanted, the message has it.
+//! Messages suggest the option, or the order of arguments, that was probably wanted.
 
 use super::{Folder, lane_wise, run};
 

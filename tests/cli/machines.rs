@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Folder, root, run};
 
-/// What the format always took, and the same in words of descriptions.
+/// Pairs of a machine in numbers and the same machine in words of descriptions.
 const PAIRS: [(&str, &str); 8] = [
     (
         r#""machine": {"registers": {"36": "01 02 03 04"}}"#,

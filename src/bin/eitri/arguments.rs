@@ -122,8 +122,8 @@ pub enum Command {
     },
     /// Evaluate step by step, or print where the lanes of a wave stand.
     ///
-    /// Of each step: the operation, the stack after it, and what was read from where. Of the lanes of a wave: which
-    /// are active, and which wait where.
+    /// A step has the operation, the stack after it, and what was read from where. The lanes of a wave are active, or
+    /// wait somewhere.
     #[command(after_help = "\
         Example: eitri explain 'regx v3; push_lane; lit4; mul; offset' --machine wave.json --svg a.svg\n\
         Example: eitri explain --var x --pc scale+0x8 --lane 5 scale.o --machine machine.json\n\
@@ -196,8 +196,8 @@ pub struct Question {
     /// The variable of the file that the innermost scope at the pc knows by this name.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["kind", "initial"])]
     pub var: Option<String>,
-    /// The program location of the frame, in place of the machine's: an address, or a function of the file and so many
-    /// bytes (`scale+0x8`).
+    /// The program location of the frame, in place of the machine's: an address, or a function of the file and an
+    /// offset in bytes (`scale+0x8`).
     #[arg(long, value_name = "ADDRESS")]
     pub pc: Option<Pc>,
     /// The stopped machine: a file of JSON with the objects `machine` and, where no target is given otherwise,
@@ -236,7 +236,7 @@ pub struct Question {
 #[derive(Debug, Clone)]
 pub enum Pc {
     Address(u64),
-    /// So many bytes from the start of a function.
+    /// An offset in bytes from the start of a function.
     In {
         function: String,
         offset: u64,

@@ -241,7 +241,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
 /// The manual page of a command, or of all.
 fn page(name: Option<&str>) -> Result<Vec<u8>, Failure> {
     let mut command = Arguments::command();
-    // So that a command knows whose it is.
+    // A command that is not built does not know its parent.
     command.build();
     if let Some(name) = name {
         let own = command.find_subcommand(name).cloned();

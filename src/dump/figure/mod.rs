@@ -177,7 +177,7 @@ fn panels(steps: &Steps<'_>, target: &dyn Architecture, bits: Option<u64>) -> Ve
         }
         Err(fault) => {
             let panel = Panel::new(format!("fault{left_out}"), steps, &steps.asked, target);
-            Panel { stack: Err(fault.to_string()), ..panel }
+            Panel { stack: Err(steps.words.fault(fault)), ..panel }
         }
     });
     panels
