@@ -343,7 +343,8 @@ fn malformed_files_are_refused_with_vector_and_key() {
         (json!({"expect": {"bytes": "b:102-----"}}), "vectors[0].expect.bytes", "b:"),
         (json!({"expect": {}}), "vectors[0].expect", "nothing is expected"),
         (json!({"expect": {"bytes": "", "value": 1}}), "vectors[0].expect", "not more"),
-        (json!({"expect": {"location": "reg:x"}}), "vectors[0].expect.location", "DWARF number"),
+        (json!({"expect": {"location": "reg:x"}}), "vectors[0].expect.location", "no register `x`"),
+        (json!({"expect": {"location": "reg:-1"}}), "vectors[0].expect.location", "DWARF number"),
         (json!({"expect": {"location": "reg:999"}}), "vectors[0].expect.location", "no register 999"),
         (json!({"expect": {"location": "mem:9:0x10"}}), "vectors[0].expect.location", "no address space 9"),
         (
@@ -386,7 +387,7 @@ fn malformed_files_are_refused_with_vector_and_key() {
         ),
         (json!({"expect": {"bytes": "", "extra": 1}}), "vectors[0].expect.extra", "unknown field `extra`"),
         (
-            json!({"expect": {"pointer": {"entry": 64, "offset": 0}}}),
+            json!({"expect": {"pointer": {"entry": true, "offset": 0}}}),
             "vectors[0].expect.pointer.entry",
             "expected text",
         ),
@@ -414,9 +415,19 @@ fn malformed_files_are_refused_with_vector_and_key() {
         ),
         (json!({"dialect": "dwarf6", "opcodes": {"offset": "0x1ac"}}), "vectors[0].opcodes.offset", "8 bits"),
         (
-            json!({"machine": {"registers": {"rax": "00"}}}),
+            json!({"machine": {"registers": {"rax ": "00"}}}),
+            "vectors[0].machine.registers.rax ",
+            "did you mean `rax`?",
+        ),
+        (
+            json!({"machine": {"registers": {"-1": "00"}}}),
+            "vectors[0].machine.registers.-1",
+            "a DWARF number or a name",
+        ),
+        (
+            json!({"machine": {"registers": {"rax": "00", "0x0": "00"}}}),
             "vectors[0].machine.registers.rax",
-            "DWARF number",
+            "register 0 is there twice",
         ),
         (
             json!({"machine": {"registers": {"99": "00"}}}),
@@ -429,7 +440,7 @@ fn malformed_files_are_refused_with_vector_and_key() {
             "9 bytes",
         ),
         (json!({"machine": {"register": {}}}), "vectors[0].machine.register", "unknown field"),
-        (json!({"machine": {"pc": 4}}), "vectors[0].machine.pc", "expected text"),
+        (json!({"machine": {"pc": true}}), "vectors[0].machine.pc", "expected text"),
         (
             json!({"machine": {"memory": [{"space": 0, "address": "0x0"}]}}),
             "vectors[0].machine.memory[0]",

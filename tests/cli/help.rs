@@ -108,6 +108,7 @@ fn completions_and_pages_have_every_command() {
         let own = run(&["man", command]);
         assert_eq!((own.code, &*own.errors), (0, ""));
         assert!(own.text().contains(&format!(".TH eitri-{command} 1")), "{}", own.text());
+        assert!(own.text().contains(concat!("\"eitri ", env!("CARGO_PKG_VERSION"), "\"")), "{}", own.text());
     }
     assert!(run(&["man", "eval"]).text().contains("\\-\\-machine"), "its options");
     assert_eq!(run(&["man", "melt"]).code, 2);

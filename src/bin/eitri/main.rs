@@ -248,7 +248,9 @@ fn page(name: Option<&str>) -> Result<Vec<u8>, Failure> {
         command = own.ok_or_else(|| Failure(format!("there is no command `{name}`")))?;
     }
     let mut page = Vec::new();
-    clap_mangen::Man::new(command).render(&mut page).map_err(Error::from)?;
+    let source = concat!("eitri ", env!("CARGO_PKG_VERSION"));
+    clap_mangen::Man::new(command).source(source).render(&mut page).map_err(Error::from)?;
+    page.push(b'\n');
     Ok(page)
 }
 
