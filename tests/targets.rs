@@ -167,7 +167,7 @@ fn targets_that_are_none_are_refused() {
     }
     assert_eq!(
         Target::amdgpu(Gfx::GFX90A, Wave::W32).unwrap_err().to_string(),
-        "unknown target: gfx90a with waves of 32 lanes"
+        "unknown target: gfx90a with waves of 32 lanes; did you mean `amdgpu-gfx90a-wave64`?"
     );
     assert_eq!(Gfx::named("gfx90A"), None);
 }

@@ -1,8 +1,8 @@
 //! AMD GPUs from gfx9 to gfx12: the register map, address spaces and ELF flags of the AMDGPU back end
 //! user guide.
 
-use super::{CallFrames, ElfIdentity, Names, Per, Range, Relocations, Scaling, Space, SpaceId, Target};
-use crate::error::{ErrorKind, Result};
+use super::{CallFrames, ElfIdentity, Names, Per, Range, Relocations, Scaling, Space, SpaceId, Target, near};
+use crate::error::Result;
 use crate::op::Reg;
 
 /// How many lanes a wave has.
@@ -240,8 +240,7 @@ const FAMILY_VERSION: u32 = 1 << 24;
 pub(super) fn target(gfx: Gfx, wave: Wave) -> Result<Target> {
     let processor = &PROCESSORS[gfx.0];
     if !gfx.runs(wave) {
-        let text = format!("{} with waves of {} lanes", processor.name, wave.lanes());
-        return Err(ErrorKind::UnknownTarget(text).into());
+        return Err(near::unknown_wave(gfx, wave));
     }
     let wide = wave == Wave::W64;
     let mut ranges: Vec<&'static Range> =

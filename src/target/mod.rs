@@ -216,8 +216,8 @@ impl Target {
             Some((Gfx::named(gfx)?, wave))
         });
         match found {
-            Some((gfx, wave)) if gfx.runs(wave) => Self::amdgpu(gfx, wave),
-            _ => Err(near::unknown_target(name)),
+            Some((gfx, wave)) => Self::amdgpu(gfx, wave),
+            None => Err(near::unknown_target(name)),
         }
     }
 

@@ -16,15 +16,24 @@ pub(super) fn unknown_target(name: &str) -> Error {
         None => (rest, None),
     };
     let near = match Gfx::named(processor) {
-        Some(gfx) => {
-            let wave = wave.filter(|wave| gfx.runs(*wave));
-            let waves = Wave::ALL.into_iter().filter(|one| wave.is_none_or(|wave| wave == *one));
-            let targets: Vec<_> = waves.filter_map(|wave| Target::amdgpu(gfx, wave).ok()).collect();
-            meant(&targets.iter().map(Target::name).collect::<Vec<_>>())
-        }
+        Some(gfx) => meant(&targets(gfx, wave)),
         None => suggestion(name, Target::all().map(|target| target.name().to_owned())),
     };
     ErrorKind::UnknownTarget(format!("`{name}`{near}")).into()
+}
+
+/// The names of the targets of a processor: with this wave size if the processor runs it, or else with all.
+fn targets(gfx: Gfx, wave: Option<Wave>) -> Vec<String> {
+    let wave = wave.filter(|wave| gfx.runs(*wave));
+    let waves = Wave::ALL.into_iter().filter(|one| wave.is_none_or(|wave| wave == *one) && gfx.runs(*one));
+    waves.map(|wave| format!("amdgpu-{}-wave{}", gfx.name(), wave.lanes())).collect()
+}
+
+/// The error about a wave size that a processor does not run.
+#[cold]
+pub(super) fn unknown_wave(gfx: Gfx, wave: Wave) -> Error {
+    let near = meant(&targets(gfx, Some(wave)));
+    ErrorKind::UnknownTarget(format!("{} with waves of {} lanes{near}", gfx.name(), wave.lanes())).into()
 }
 
 /// The error about the name of an address space.
