@@ -5,6 +5,7 @@
 
 mod code;
 mod described;
+mod lanes;
 mod patched;
 mod patches;
 mod places;

@@ -85,6 +85,16 @@ impl Patches {
         self.entries().into_iter().find(is).unwrap()
     }
 
+    /// The offsets of the entries of a tag, each with the bytes of an attribute's value.
+    pub fn all(&self, tag: DwTag, at: DwAt) -> Vec<(usize, Vec<u8>)> {
+        let info = self.filled(".debug_info");
+        let value = |found: Found| {
+            let (_, range) = found.attributes.into_iter().find(|(name, _)| *name == at)?;
+            Some((found.offset, info[range].to_vec()))
+        };
+        self.entries().into_iter().filter(|found| found.tag == tag).filter_map(value).collect()
+    }
+
     /// The bytes of an attribute's value.
     pub fn value(&mut self, tag: DwTag, name: &str, at: DwAt) -> &mut [u8] {
         let found = self.entry(tag, name);
