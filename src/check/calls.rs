@@ -8,6 +8,7 @@ use super::attributes::only;
 use super::compare::{Compare, Origin};
 use super::entries::{CALL_LINE, Children, flag};
 use super::expressions::{Difference, Said};
+use super::machine::Asked;
 use super::report::Kind;
 use super::words::{Hex, Words as _};
 use crate::error::At;
@@ -170,7 +171,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         for (name, loc, is_number) in told {
             let Some(name) = name else { continue };
             match loc {
-                Some(loc) => self.same_expression(said(loc, is_number), entry, name)?,
+                Some(loc) => {
+                    self.same_expression(said(loc, is_number), entry, name, &Asked::default())?;
+                }
                 None if entry.attr(name).is_some() => {
                     return Err((Kind::Attribute, format!("no {}", name.words()), entry.attr(name).words()));
                 }

@@ -6,7 +6,7 @@ use super::machine::Asked;
 use super::places::show;
 use super::plain;
 use super::report::Kind;
-use super::witness::{Fill, lanes};
+use super::witness::{Fill, Pcs, lanes};
 use super::words::Words;
 use crate::error::At;
 use crate::eval::{self, Context, Element};
@@ -28,9 +28,35 @@ pub(super) struct Said {
 pub(super) type Difference = (Kind, String, String);
 
 impl<'a, 'o> Compare<'a, 'o> {
+    /// Compares an attribute with what the module says for all of a function.
+    pub(super) fn said_of_function(
+        &mut self,
+        said: Said,
+        entry: Entry<'a, 'o>,
+        attribute: gimli::DwAt,
+        at: &At,
+    ) {
+        let start = self.address(said.function).unwrap_or(0);
+        let size = self.module.function(said.function).bytes.max(1);
+        let asked = Asked::default();
+        let mut pcs = Pcs::new([], size);
+        while let Some(pc) = pcs.next() {
+            if let Err((kind, expected, found)) =
+                self.same_expression(Said { pc, ..said }, entry, attribute, &asked)
+            {
+                // What is wrong at once is so everywhere.
+                let pcs = (pc != said.pc).then(|| pc..pc + 1);
+                let at = At { pcs, ..at.clone() };
+                return self.find(kind, at, format!("{} {expected}", attribute.words()), found);
+            }
+            pcs.follow(&asked, |entry| self.bounds(entry, start));
+        }
+    }
+
     /// Compares an attribute with what the module says.
     pub(super) fn said(&mut self, said: Said, entry: Entry<'a, 'o>, attribute: gimli::DwAt, at: &At) {
-        if let Err((kind, expected, found)) = self.same_expression(said, entry, attribute) {
+        if let Err((kind, expected, found)) = self.same_expression(said, entry, attribute, &Asked::default())
+        {
             self.find(kind, at.clone(), format!("{} {expected}", attribute.words()), found);
         }
     }
@@ -41,6 +67,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         said: Said,
         entry: Entry<'a, 'o>,
         attribute: gimli::DwAt,
+        asked: &Asked,
     ) -> Result<(), Difference> {
         let Some(&Value::Expr(expr)) = entry.attr(attribute) else {
             let found = entry.attr(attribute).words();
@@ -53,7 +80,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
         }
         let start = self.address(said.function);
-        let asked = Asked::default();
+        asked.clear();
         for (index, lane) in lanes(&self.module.target).into_iter().enumerate() {
             if index > 0 && !asked.lane.get() {
                 break;
@@ -64,8 +91,8 @@ impl<'a, 'o> Compare<'a, 'o> {
                 }
                 let witness = Witness { pc: said.pc, start, lane, fill };
                 match said.is_number {
-                    true => self.same_number(said, entry, expr, witness, &asked)?,
-                    false => self.same_place(said, entry, expr, witness, &asked)?,
+                    true => self.same_number(said, entry, expr, witness, asked)?,
+                    false => self.same_place(said, entry, expr, witness, asked)?,
                 }
                 self.report.locations += 1;
             }

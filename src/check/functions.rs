@@ -209,7 +209,10 @@ impl<'a, 'o> Compare<'a, 'o> {
                     self.same(&at, &name.words(), &false, &is_there);
                 }
                 Some(_) if left > 0 && entry.attr(name).is_none() => left -= 1,
-                Some(loc) => self.said(Said { function: id, pc: 0, loc, is_number: false }, entry, name, &at),
+                Some(loc) => {
+                    let said = Said { function: id, pc: 0, loc, is_number: false };
+                    self.said_of_function(said, entry, name, &at);
+                }
             }
         }
     }

@@ -1,12 +1,14 @@
 //! Where the lanes of a wave stand, at every witness and for all lanes: what the model says against what the
 //! evaluator finds.
 
+use core::ops::Range;
+
 use super::compare::Compare;
 use super::locations::Witness;
 use super::machine::{self, Asked};
 use super::places::is_nowhere;
 use super::report::{Finding, Kind, Unproven};
-use super::witness::{self, Fill, Patch, Stopped};
+use super::witness::{Fill, Patch, Pcs, Stopped};
 use super::words::Words;
 use crate::error::At;
 use crate::eval::{self, BaseType, Body, Context, Evaluator, Fault, ListEntry, TypeEncoding};
@@ -25,6 +27,9 @@ const MAX_NESTED: usize = 64;
 
 /// What an attribute says: one expression, or several by pc.
 type Said<'o> = Vec<ListEntry<'o>>;
+
+/// The same, and the attribute's value.
+type Attribute<'s, 'o> = (&'s Said<'o>, Option<&'s Value<'o>>);
 
 /// A function's or inlined call's code, and its entry.
 #[derive(Clone, Copy)]
@@ -55,9 +60,12 @@ impl<'a, 'o> Compare<'a, 'o> {
         let at = module.at_scope(scope);
         let is_described = module.describes_lanes(function);
         let code = Code { scope, function, entry, start: self.address(function).unwrap_or(0) };
-        let pcs = self.pcs_of_lanes(code);
-        let is_whole_wave = |&pc: &u64| module.whole_wave_at(function, pc).is_some();
-        let has_whole_wave = is_described && pcs.iter().any(is_whole_wave);
+        let bounds = self.bounds_of_lanes(code);
+        let mut ranges = module.ranges(scope).to_vec();
+        ranges.sort_unstable_by_key(|range| range.start);
+        let is_here = |pcs: &Range<u64>| ranges.is_empty() || meets(&ranges, pcs);
+        let has_whole_wave =
+            is_described && module.whole_waves(function).iter().any(|one| is_here(&one.mask.pcs()));
         for (attribute, is_wanted, is_active) in
             [(self.consumer.lane_pc, is_described, false), (self.consumer.active_lane, has_whole_wave, true)]
         {
@@ -75,14 +83,20 @@ impl<'a, 'o> Compare<'a, 'o> {
             };
             self.ranges_of_lanes(code, &said);
             let mut too_deep = None;
-            for &pc in &pcs {
+            let asked = Asked::default();
+            let mut pcs = Pcs::new(bounds.iter().copied(), module.function(function).bytes);
+            while let Some(pc) = pcs.next() {
+                if !is_here(&(pc..pc + 1)) {
+                    continue;
+                }
                 if module.regions_at(scope, pc).nth(MAX_NESTED).is_some() {
                     too_deep = too_deep.or(Some(pc));
                     continue;
                 }
-                if let Some(finding) = self.lanes_at(code, pc, &said, entry.attr(attribute), is_active) {
-                    self.report.findings.push(finding);
-                }
+                let attribute = (&said, entry.attr(attribute));
+                let finding = self.lanes_at(code, pc, attribute, is_active, &asked);
+                self.report.findings.extend(finding);
+                pcs.follow(&asked, |entry| self.bounds(entry, code.start));
             }
             if let Some(pc) = too_deep {
                 let at = At { pcs: Some(pc..pc + 1), ..at.clone() };
@@ -91,8 +105,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
-    /// The pcs that are worth trying.
-    fn pcs_of_lanes(&self, Code { scope, function, entry, start }: Code<'a, 'o>) -> Vec<u64> {
+    /// The pcs at which something changes, by the model or by the attributes.
+    fn bounds_of_lanes(&self, Code { scope, function, entry, start }: Code<'a, 'o>) -> Vec<u64> {
         let module = self.module;
         let ends = |mask: &Mask| [mask.pcs().start, mask.pcs().end];
         let mut bounds: Vec<u64> = Vec::new();
@@ -105,11 +119,8 @@ impl<'a, 'o> Compare<'a, 'o> {
             let found = said.into_iter().map(ListEntry::from).filter_map(|one| one.bounds);
             bounds.extend(found.flat_map(|(first, end)| [first, end]).map(|one| one.wrapping_sub(start)));
         }
-        let ranges = module.ranges(scope);
-        bounds.extend(ranges.iter().flat_map(|range| [range.start, range.end]));
-        let mut pcs = witness::pcs(bounds, module.function(function).bytes);
-        pcs.retain(|pc| ranges.is_empty() || ranges.iter().any(|range| range.contains(pc)));
-        pcs
+        bounds.extend(module.ranges(scope).iter().flat_map(|range| [range.start, range.end]));
+        bounds
     }
 
     /// Ranges that are empty, reversed, or outside of the function: no pc shows them.
@@ -134,14 +145,14 @@ impl<'a, 'o> Compare<'a, 'o> {
         &mut self,
         code: Code<'a, 'o>,
         pc: u64,
-        said: &Said<'o>,
-        value: Option<&Value<'o>>,
+        said: Attribute<'_, 'o>,
         is_active: bool,
+        asked: &Asked,
     ) -> Option<Finding> {
         let is_left_out = self.is_left_out(code.scope, pc);
         for wave in self.waves(code, pc) {
             let expected = self.expected_lanes(code, &wave, is_active);
-            let found = self.found_lanes(code, &wave, said, value, is_active);
+            let found = self.found_lanes(code, &wave, said, is_active, asked);
             let (expected, found) = match (expected, found) {
                 // What the model cannot read, the object cannot either.
                 (Err(NoMeaning::Unreadable(_)), Err(_)) => continue,
@@ -296,9 +307,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         &self,
         code: Code<'a, 'o>,
         wave: &Wave,
-        said: &Said<'o>,
-        value: Option<&Value<'o>>,
+        (said, value): Attribute<'_, 'o>,
         is_active: bool,
+        asked: &Asked,
     ) -> Standing {
         let Some(value) = value else { return Err("no attribute".into()) };
         let body = match value {
@@ -308,9 +319,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         let target = &self.module.target;
         let unit = code.entry.unit();
         let context = Context { unit: unit.offset, ..Context::new(unit.encoding, target) };
-        let asked = Asked::default();
         let witness = Witness { pc: wave.pc, start: Some(code.start), lane: 0, fill: wave.fill };
-        let machine = self.machine(code.entry, witness, &asked);
+        let machine = self.machine(code.entry, witness, asked);
         // All lanes are asked for at once.
         let machine = machine::Stopped { lane: None, patch: Some(&wave.patch), ..machine };
         // Each region's procedure calls that of the one around it; the first is called by the list, the last
@@ -337,6 +347,12 @@ impl<'a, 'o> Compare<'a, 'o> {
         };
         (0..target.lanes()).map(element).collect::<Result<_, Fault>>().map_err(text)
     }
+}
+
+/// Whether pcs are in one of the ranges, which are sorted.
+fn meets(ranges: &[Range<u64>], pcs: &Range<u64>) -> bool {
+    let before = &ranges[..ranges.partition_point(|range| range.start < pcs.end)];
+    before.last().is_some_and(|last| pcs.start < last.end)
 }
 
 /// A span that is a register's first bits.

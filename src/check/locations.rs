@@ -1,12 +1,10 @@
 //! Where variables are, at every witness: what the model denotes against what the evaluator finds.
 
-use std::collections::{BTreeSet, VecDeque};
-
 use super::compare::Compare;
 use super::machine::Asked;
 use super::places::{Spans, is_nowhere, merged, show};
 use super::report::{Finding, Kind, Unproven};
-use super::witness::{self, Fill};
+use super::witness::{self, Fill, Pcs};
 use crate::error::At;
 use crate::eval;
 use crate::model::{FunctionId, NoMeaning, VariableId};
@@ -69,12 +67,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         let lanes = witness::lanes(&module.target);
         let asked = Asked::default();
         let mut unproven = None;
-        let mut pcs = VecDeque::from(witness::pcs(bounds, size));
-        let mut tried = BTreeSet::new();
-        while let Some(pc) = pcs.pop_front() {
-            if !tried.insert(pc) {
-                continue;
-            }
+        let mut pcs = Pcs::new(bounds, size);
+        while let Some(pc) = pcs.next() {
             asked.clear();
             // One finding says enough of a variable at a pc.
             let (mut is_different, mut is_proven, mut is_outside) = (false, false, None);
@@ -110,11 +104,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             if !is_proven && !is_different {
                 unproven = unproven.or(is_outside);
             }
-            // What it refers to can be somewhere else by pc, too.
-            for entry in asked.entries.take() {
-                let bounds = self.bounds(entry, start.unwrap_or(0));
-                pcs.extend(witness::pcs(bounds, size).into_iter().filter(|pc| !tried.contains(pc)));
-            }
+            pcs.follow(&asked, |entry| self.bounds(entry, start.unwrap_or(0)));
         }
         if let Some((is_raw, pc)) = unproven {
             let at = module.at_variable(id, start.map(|_| pc..pc + 1));
@@ -123,7 +113,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     }
 
     /// The bounds of the location list of an entry, from the start of the function.
-    fn bounds(&self, entry: u64, start: u64) -> Vec<u64> {
+    pub(super) fn bounds(&self, entry: u64, start: u64) -> Vec<u64> {
         let entries = self.lists.get(&entry).into_iter().flatten().filter_map(|entry| entry.bounds);
         entries.flat_map(|(first, end)| [first.wrapping_sub(start), end.wrapping_sub(start)]).collect()
     }

@@ -1,7 +1,8 @@
 //! Where a mistake shows: pcs, lanes and contents of the machine that are worth trying.
 //!
 //! * Pcs: the first and the last byte of each range, of the module's and of the object's, and the byte on
-//!   either side. Between two bounds nothing depends on the pc.
+//!   either side; among the object's are those of entries that an expression calls or points to, and of what these
+//!   call. Between two bounds nothing depends on the pc.
 //! * Lanes: 0, 1, 15, 16, 31, 32 and the last: a stride, an offset held in a signed byte, a half of a wave.
 //! * Contents: one in which every byte of every register and of memory spells where it is, so that a wrong
 //!   place cannot look right by luck; one in which every dword holds a number from 1 to 7, so that places at
@@ -13,7 +14,7 @@
 //! A location that asks for no lane is compared in one lane, and one that reads nothing with one content:
 //! it is the same in all others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::machine::Asked;
 use crate::model::{Contents, Span, Storage};
@@ -39,6 +40,45 @@ pub fn pcs(bounds: impl IntoIterator<Item = u64>, size: u64) -> Vec<u64> {
     pcs.sort_unstable();
     pcs.dedup();
     pcs
+}
+
+/// The pcs to try in a function. To the bounds that are known at first come those of the location lists of entries
+/// that an evaluation asks for.
+pub(super) struct Pcs {
+    size: u64,
+    left: VecDeque<u64>,
+    known: BTreeSet<u64>,
+    /// The entries whose bounds are among them, by offset.
+    entries: BTreeSet<u64>,
+}
+
+impl Pcs {
+    /// Those of a function of `size` bytes, given the bounds of ranges.
+    pub(super) fn new(bounds: impl IntoIterator<Item = u64>, size: u64) -> Self {
+        let (left, known, entries) = (VecDeque::new(), BTreeSet::new(), BTreeSet::new());
+        let mut all = Self { size, left, known, entries };
+        all.add(bounds);
+        all
+    }
+
+    fn add(&mut self, bounds: impl IntoIterator<Item = u64>) {
+        let new = pcs(bounds, self.size);
+        self.left.extend(new.into_iter().filter(|&pc| self.known.insert(pc)));
+    }
+
+    /// The next one to try.
+    pub(super) fn next(&mut self) -> Option<u64> {
+        self.left.pop_front()
+    }
+
+    /// Adds the bounds of entries that were asked for: what refers to them is elsewhere where they are.
+    pub(super) fn follow(&mut self, asked: &Asked, bounds: impl Fn(u64) -> Vec<u64>) {
+        for entry in asked.entries.take() {
+            if self.entries.insert(entry) {
+                self.add(bounds(entry));
+            }
+        }
+    }
 }
 
 /// What a machine holds.

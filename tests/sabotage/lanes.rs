@@ -71,7 +71,6 @@ const WRITTEN: &[(&str, Written, u64)] = &[
 ];
 
 #[test]
-#[should_panic(expected = "6 of 6 faults missed")]
 fn masks_are_compared_at_their_own_bounds() {
     let mut all = Vec::new();
     for consumer in consumers() {
@@ -91,7 +90,6 @@ fn masks_are_compared_at_their_own_bounds() {
 
 /// What is called is elsewhere by pcs of its own.
 #[test]
-#[should_panic(expected = "2 of 2 faults missed")]
 fn calls_of_what_moves_elsewhere_are_found() {
     let mut consumer = Consumer::rocgdb();
     consumer.forms = vec![(dw::DW_AT_name, dw::DW_FORM_strp)];
