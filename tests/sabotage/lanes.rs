@@ -3,10 +3,10 @@
 use core::ops::Range;
 
 use eitri::build::Builder;
-use eitri::check::Kind::Location;
+use eitri::check::Kind::{Evaluation, Location};
 use eitri::lower::Consumer;
 use eitri::model::{BaseEncoding, Loc, Module};
-use eitri::target::Target;
+use eitri::target::{SpaceId, Target};
 use gimli::constants as dw;
 
 use crate::patches::Patches;
@@ -25,7 +25,8 @@ struct Kernel {
 }
 
 /// A kernel with a divergent region over 0x10..0x60 whose mask moves, and with whole-wave code behind it. The
-/// variable `m` is where the mask is, and `b` where the frame base is, but for one instruction.
+/// variable `m` is where the mask is, and `b` where the frame base is, but for one instruction; at another, `b` is in
+/// two places. The variable `p` is in local memory, at the address in what the frame base is.
 fn module(kernel: &Kernel) -> Module {
     let gpu = Target::named("amdgpu-gfx1030-wave32").unwrap();
     let s = |number: u16| Loc::register(gpu.sgpr(number).unwrap());
@@ -39,12 +40,16 @@ fn module(kernel: &Kernel) -> Module {
     for (pcs, number) in &kernel.active {
         m.lanes(function).unwrap().whole_wave(pcs.clone(), &s(*number)).unwrap();
     }
-    for (name, from, to) in [("m", 6, 8), ("b", 20, 20)] {
-        let mut variable = m.variable(function, name, uint).unwrap();
-        for (pcs, number) in [(0..0x20, from), (0x20..0x24, 30), (0x24..0x40, from), (0x40..BYTES, to)] {
-            variable.live(pcs, s(number)).unwrap();
-        }
+    let mut variable = m.variable(function, "m", uint).unwrap();
+    for (pcs, number) in [(0..0x20, 6), (0x20..0x24, 30), (0x24..0x40, 6), (0x40..BYTES, 8)] {
+        variable.live(pcs, s(number)).unwrap();
     }
+    let mut variable = m.variable(function, "b", uint).unwrap();
+    variable.live(0..0x20, s(20)).unwrap().live(0x20..0x24, s(30)).unwrap();
+    variable.live(0x24..0x30, s(20)).unwrap().live_in(0x30..0x34, &[s(20), s(21)]).unwrap();
+    variable.live(0x34..BYTES, s(20)).unwrap();
+    let address = Loc::memory(SpaceId::LOCAL, Loc::call(base).read(32));
+    m.variable(function, "p", uint).unwrap().live(0..BYTES, address).unwrap();
     m.finish().unwrap()
 }
 
@@ -88,18 +93,26 @@ fn masks_are_compared_at_their_own_bounds() {
     all_found("masks", all);
 }
 
+/// The consumer with names that stand elsewhere, as [`Patches`] finds them.
+fn patchable(mut consumer: Consumer) -> Consumer {
+    consumer.forms = vec![(dw::DW_AT_name, dw::DW_FORM_strp)];
+    consumer
+}
+
+/// What is missed of a fault in the bytes.
+fn patched(consumer: &Consumer, fault: &Expected, patch: impl Fn(&mut Patches)) -> Option<String> {
+    let truth = module(&truth(consumer));
+    let mut patches = Patches { sections: sections(&truth, consumer) };
+    patch(&mut patches);
+    missed(&truth, consumer, &patches.sections, fault)
+}
+
 /// What is called is elsewhere by pcs of its own.
 #[test]
 fn calls_of_what_moves_elsewhere_are_found() {
-    let mut consumer = Consumer::rocgdb();
-    consumer.forms = vec![(dw::DW_AT_name, dw::DW_FORM_strp)];
-    let truth = module(&truth(&consumer));
-    let patched = |patch: &dyn Fn(&mut Patches)| {
-        let mut patches = Patches { sections: sections(&truth, &consumer) };
-        patch(&mut patches);
-        let fault = Expected { kind: Location, variable: None, pc: Some(0x20), lane: None };
-        missed(&truth, &consumer, &patches.sections, &fault)
-    };
+    let consumer = patchable(Consumer::rocgdb());
+    let fault = Expected { kind: Location, variable: None, pc: Some(0x20), lane: None };
+    let patched = |patch: &dyn Fn(&mut Patches)| patched(&consumer, &fault, patch);
     let mask = patched(&|p| {
         // The location of the procedure is the only one that is a list.
         let procedures = p.all(dw::DW_TAG_dwarf_procedure, dw::DW_AT_location);
@@ -116,4 +129,41 @@ fn calls_of_what_moves_elsewhere_are_found() {
         value[2..].copy_from_slice(&to.to_le_bytes());
     });
     all_found("calls", vec![("a mask", mask), ("a frame base", base)]);
+}
+
+/// Changes bytes of the location lists that are there once: those that differ.
+fn in_lists(p: &mut Patches, from: &[u8], to: &[u8]) {
+    let at = p.once(".debug_loclists", from);
+    p.bytes(".debug_loclists")[at..at + to.len()].copy_from_slice(to);
+}
+
+/// `DW_LLE_offset_pair`.
+const PAIR: u8 = 4;
+
+/// Entries of the lists that hold at once. Where a number is read, its places hold the same, or it is no number.
+#[test]
+#[should_panic(expected = "8 of 11 faults missed")]
+fn what_is_read_in_two_places_is_found() {
+    let mut all = Vec::new();
+    let at = |pc| Expected { kind: Evaluation, variable: None, pc: Some(pc), lane: None };
+    for consumer in consumers().map(patchable) {
+        // The first place is the described one: s6 goes on beside s8; the lanes that wait, before they do.
+        let mask = |p: &mut Patches| in_lists(p, &[PAIR, 0x40, 0x60, 2, 0x90, 0x28], &[PAIR, 0x3c]);
+        all.push(("a mask", patched(&consumer, &at(0x3c), mask)));
+        let pcs = |p: &mut Patches| in_lists(p, &[PAIR, 0x10, 0x60, 9], &[PAIR, 0x0c]);
+        all.push(("the pcs of lanes", patched(&consumer, &at(0x0c), pcs)));
+        if consumer.active_lane.is_some() {
+            let active = |p: &mut Patches| in_lists(p, &[PAIR, 0x68, 0x70, 2, 0x90, 0x2c], &[PAIR, 0x64]);
+            all.push(("active lanes", patched(&consumer, &at(0x64), active)));
+        }
+        let called = |p: &mut Patches| {
+            let to = p.entry(dw::DW_TAG_variable, "b").offset as u32;
+            let value = p.value(dw::DW_TAG_variable, "p", dw::DW_AT_location);
+            assert_eq!(value[1], dw::DW_OP_call4.0);
+            value[2..6].copy_from_slice(&to.to_le_bytes());
+        };
+        let fault = Expected { variable: Some("p"), ..at(0x30) };
+        all.push(("the address of a variable", patched(&consumer, &fault, called)));
+    }
+    all_found("places that are read", all);
 }
