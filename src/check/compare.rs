@@ -170,7 +170,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             program: None,
             type_units: TypeUnits::default(),
             unit_ids: BTreeMap::new(),
-            evaluator: eval::Evaluator::new(),
+            evaluator: eval::Evaluator::new().all_places(),
             main: None,
             skeletons: Vec::new(),
             of_split: BTreeMap::new(),

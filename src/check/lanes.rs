@@ -327,7 +327,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         // calls a mask that moves, and inside of that a location may call, too.
         let limits = eval::Limits::default();
         let depth = limits.depth + MAX_NESTED as u32;
-        let mut evaluator = Evaluator::new().with_limits(eval::Limits { depth, ..limits });
+        let mut evaluator = Evaluator::new().all_places().with_limits(eval::Limits { depth, ..limits });
         let text = |fault: Fault| fault.to_string();
         if is_active {
             let mask = evaluator.active_lanes(body, &machine, &context).map_err(text)?;

@@ -118,6 +118,7 @@ pub struct Evaluator {
     /// What [`locate`](Self::locate) found last.
     kept: Location,
     limits: Limits,
+    all_places: bool,
 }
 
 /// How far an evaluation goes. Beyond is an evaluation error.
@@ -149,13 +150,22 @@ impl Evaluator {
     /// An evaluator with the default [`Limits`].
     pub fn new() -> Self {
         let (stack, slots) = (Vec::with_capacity(16), Slots::new());
-        Self { stack, slots, kept: Location::undefined(), limits: Limits::default() }
+        Self { stack, slots, kept: Location::undefined(), limits: Limits::default(), all_places: false }
     }
 
     /// The same with other limits.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// An evaluator that reads what is in several places in all of these: it is an evaluation error if one cannot be
+    /// read, or holds other bits than another one. That they hold the same is the producer's duty (A.2.5.3), so that
+    /// debuggers take the first; who judges a producer wants to know.
+    #[must_use]
+    pub fn all_places(mut self) -> Self {
+        self.all_places = true;
         self
     }
 
@@ -356,7 +366,9 @@ impl Evaluator {
         self.slots.clear();
         self.stack.clear();
         let (stack, slots) = (&mut self.stack, &mut self.slots);
-        let result = then(&mut Run::new(stack, slots, self.limits, machine, context, trace));
+        let mut run = Run::new(stack, slots, self.limits, machine, context, trace);
+        run.all_places = self.all_places;
+        let result = then(&mut run);
         self.stack.clear();
         result
     }
@@ -374,6 +386,7 @@ impl Evaluator {
         self.stack.clear();
         let (stack, slots) = (&mut self.stack, &mut self.slots);
         let mut run = Run::new(stack, slots, self.limits, machine, context, None);
+        run.all_places = self.all_places;
         run.start(context.initial);
         let result = run.rest(expr, progress).and_then(|()| finish(&mut run));
         self.stack.clear();

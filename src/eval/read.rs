@@ -32,7 +32,7 @@ pub fn read_bits(location: &Location, bits: u64, machine: &dyn Machine) -> Resul
         return Err(error(format!("{bits} bits are read at once, more than {MAX_BYTES} bytes")));
     }
     let mut read = Bits { bytes: vec![0; len], defined: vec![0; len] };
-    let mut sink = Sink { bytes: &mut read.bytes, defined: Some(&mut read.defined) };
+    let mut sink = Sink { bytes: &mut read.bytes, defined: Some(&mut read.defined), all_places: false };
     read_whole(location, bits as usize, &mut sink, machine)?;
     for (byte, defined) in read.bytes.iter_mut().zip(&read.defined) {
         *byte &= defined;
@@ -104,15 +104,19 @@ pub(super) fn read_exact(
     location: &Location,
     bits: usize,
     into: &mut [u8],
+    all_places: bool,
     machine: &dyn Machine,
 ) -> Result<(), Fault> {
-    read_whole(location, bits, &mut Sink { bytes: into, defined: None }, machine).map_err(Fault::inside)
+    let mut sink = Sink { bytes: into, defined: None, all_places };
+    read_whole(location, bits, &mut sink, machine).map_err(Fault::inside)
 }
 
 struct Sink<'a> {
     bytes: &'a mut [u8],
     /// Where undefined bits are allowed.
     defined: Option<&'a mut [u8]>,
+    /// Whether all places of what has several must hold the same.
+    all_places: bool,
 }
 
 fn read_whole(
@@ -154,15 +158,18 @@ fn read_location(
     read_any(location.places(), skip, bits, at, sink, machine)
 }
 
-/// Reads at the first place that can be read.
+/// Reads at the first place that can be read, or at all places, which must then hold the same.
 fn read_any<'l>(
-    places: impl Iterator<Item = &'l SingleLocation>,
+    places: impl Iterator<Item = &'l SingleLocation> + Clone,
     skip: u128,
     bits: usize,
     at: usize,
     sink: &mut Sink<'_>,
     machine: &dyn Machine,
 ) -> Result<(), Fault> {
+    if sink.all_places {
+        return read_all(places, skip, bits, at, sink, machine);
+    }
     let mut first_fault = None;
     for place in places.filter(|place| place.storage != Storage::Undefined) {
         match read_place(place, skip, bits, at, sink, machine) {
@@ -172,6 +179,35 @@ fn read_any<'l>(
     }
     match first_fault {
         Some(fault) => Err(fault),
+        None => read_undefined(bits, at, sink, machine),
+    }
+}
+
+/// Reads at all places, of which none may hold anything else than the others.
+fn read_all<'l>(
+    places: impl Iterator<Item = &'l SingleLocation>,
+    skip: u128,
+    bits: usize,
+    at: usize,
+    sink: &mut Sink<'_>,
+    machine: &dyn Machine,
+) -> Result<(), Fault> {
+    let mut first: Option<(&SingleLocation, Vec<u8>)> = None;
+    for place in places {
+        let mut bytes = vec![0; (at + bits).div_ceil(8)];
+        let mut one = Sink { bytes: &mut bytes, defined: None, all_places: true };
+        read_place(place, skip, bits, at, &mut one, machine)?;
+        match &first {
+            None => first = Some((place, bytes)),
+            Some((_, held)) if *held == bytes => {}
+            Some((other, _)) => {
+                let (one, other) = (brief(*other), brief(place));
+                return Err(error(format!("places of what is read hold different bits: {one} and {other}")));
+            }
+        }
+    }
+    match first {
+        Some((place, _)) => read_place(place, skip, bits, at, sink, machine),
         None => read_undefined(bits, at, sink, machine),
     }
 }

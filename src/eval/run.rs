@@ -23,6 +23,8 @@ pub(super) struct Run<'r, 't> {
     pub machine: &'r dyn Machine,
     pub target: &'r dyn Architecture,
     pub limits: Limits,
+    /// Whether all places of what is read must hold the same.
+    pub all_places: bool,
     pub place: Where,
     pub scope: Scope,
     pub object: CurrentObject<'r>,
@@ -43,8 +45,21 @@ impl<'r, 't> Run<'r, 't> {
     ) -> Self {
         let scope = Scope::of(context);
         let (target, place, object) = (context.target, context.place, context.object);
-        let (last_register, steps) = (None, 0);
-        Self { stack, slots, machine, target, limits, place, scope, object, last_register, steps, trace }
+        let (last_register, steps, all_places) = (None, 0, false);
+        Self {
+            stack,
+            slots,
+            machine,
+            target,
+            limits,
+            all_places,
+            place,
+            scope,
+            object,
+            last_register,
+            steps,
+            trace,
+        }
     }
 
     /// Evaluates an expression from the initial stack to the result that is wanted.

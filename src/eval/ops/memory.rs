@@ -211,7 +211,7 @@ impl Run<'_, '_> {
             }
             _ => return Err(error(format!("a value of {bits} bits"))),
         };
-        read_exact(location, bits as usize, bytes, self.machine)?;
+        read_exact(location, bits as usize, bytes, self.all_places, self.machine)?;
         Ok(value_of_stream(ty, bytes, self.machine.is_big_endian()))
     }
 
