@@ -3,6 +3,7 @@
 //! A module says the truth; the object is written from another one with a fault in it, or patched. `check`
 //! has to find the fault and name the variable, pc and lane; the object without it is clean.
 
+mod bias;
 mod code;
 mod described;
 mod lanes;
