@@ -11,6 +11,7 @@ use super::index::Index;
 use super::machine::Lists;
 use super::report::{Finding, Kind, Report};
 use super::types::{Later, TypeUnits, is_type_unit};
+use super::witness;
 use super::words::Words;
 use crate::error::{At, Error};
 use crate::eval;
@@ -23,6 +24,8 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) consumer: &'a Consumer,
     pub(super) object: &'a Object<'a>,
     pub(super) dwarf: &'a Dwarf<'o>,
+    /// By how many bytes the object is loaded above its addresses.
+    pub(super) load_bias: u64,
     /// What that file says of what expressions refer to.
     pub(super) info: eval::DebugInfo<'a, 'o>,
     pub(super) index: Rc<Index>,
@@ -145,6 +148,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             consumer,
             object,
             dwarf,
+            load_bias: witness::load_bias(object, &module.target),
             info: eval::DebugInfo::new(dwarf),
             index: Rc::new(Index::new(module)),
             left_out: by_variable,

@@ -186,6 +186,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             lane: (module.target.lanes() > 1).then_some(witness.lane),
             lanes: module.target.lanes().into(),
             pc: Some(of.start.wrapping_add(witness.pc)),
+            load_bias: self.load_bias,
             asked,
             patch: None,
         };

@@ -251,11 +251,16 @@ impl<'a, 'o> Compare<'a, 'o> {
         waves
     }
 
+    /// Where the first instruction of the function is loaded.
+    fn loaded(&self, code: Code<'a, 'o>) -> u64 {
+        code.start.wrapping_add(self.load_bias)
+    }
+
     /// A machine whose pc is where the wave is.
     fn at_pc(&self, code: Code<'a, 'o>, pc: u64, fill: Fill) -> Patch {
         let mut patch = Patch::default();
         if let Some(reg) = self.module.target.pc() {
-            patch.put(fill, &[whole(reg, 64)], code.start.wrapping_add(pc));
+            patch.put(fill, &[whole(reg, 64)], self.loaded(code).wrapping_add(pc));
         }
         patch
     }
@@ -337,13 +342,14 @@ impl<'a, 'o> Compare<'a, 'o> {
         let all = evaluator.lane_pcs(body, &machine, &context).map_err(text)?;
         let bits = u32::from(target.address_bytes()) * 8;
         let ty = BaseType::new(TypeEncoding::Unsigned, bits);
+        let start = self.loaded(code);
         let element = |lane: u32| {
             let place = all.clone().moved(i128::from(lane) * i128::from(bits))?;
             if is_nowhere(&eval::spans(&place, bits.into())?) {
                 return Ok(None);
             }
             let pc = evaluator.read(&place, ty, &machine, &context)?;
-            Ok(pc.as_u64().map(|pc| pc.wrapping_sub(code.start)))
+            Ok(pc.as_u64().map(|pc| pc.wrapping_sub(start)))
         };
         (0..target.lanes()).map(element).collect::<Result<_, Fault>>().map_err(text)
     }

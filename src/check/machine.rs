@@ -39,7 +39,9 @@ pub(super) struct Stopped<'a, 'o> {
     pub(super) lane: Option<u32>,
     /// As many as the function's entry says; 1 where it does not.
     pub(super) lanes: u64,
+    /// As the object has it.
     pub(super) pc: Option<u64>,
+    pub(super) load_bias: u64,
     pub(super) asked: &'a Asked,
     pub(super) patch: Option<&'a Patch>,
 }
@@ -104,6 +106,10 @@ impl Machine for Stopped<'_, '_> {
         let bits = self.target.register(reg)?.bits;
         let storage = Storage::Register { reg, frame, bits };
         (frame == 1).then(|| SingleLocation { storage, offset: 0 }.into())
+    }
+
+    fn load_bias(&self) -> u64 {
+        self.load_bias
     }
 
     fn debug_addr(&self, unit: u64, index: u64) -> Option<u64> {

@@ -67,7 +67,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         asked: &'s Asked,
     ) -> Stopped<'s> {
         let lane = (self.module.target.lanes() > 1).then_some(witness.lane);
-        Stopped { target: &self.module.target, fill: witness.fill, lane, symbol, asked, patch: None }
+        let (target, load_bias) = (&self.module.target, self.load_bias);
+        Stopped { target, fill: witness.fill, lane, symbol, load_bias, asked, patch: None }
     }
 
     /// The same, for the evaluator, at an entry.
@@ -85,6 +86,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             lane: (target.lanes() > 1).then_some(witness.lane),
             lanes: self.lanes(entry, witness),
             pc: witness.start.map(|start| start.wrapping_add(witness.pc)),
+            load_bias: self.load_bias,
             asked,
             patch: None,
         }

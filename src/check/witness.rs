@@ -9,6 +9,8 @@
 //!   run-time offsets lie inside of their storages; and all bits 0 and all bits 1, for sums that carry and
 //!   numbers that have a sign in one of the two.
 //!
+//! * One place where the object is loaded, not that where it was linked.
+//!
 //! What registers held when the function was entered differs from what they hold, in each of the contents.
 //!
 //! A location that asks for no lane is compared in one lane, and one that reads nothing with one content:
@@ -19,6 +21,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use super::machine::Asked;
 use crate::model::{Contents, Span, Storage};
 use crate::op::Reg;
+use crate::read::Object;
 use crate::target::{SpaceId, Target};
 
 /// The lanes to try, on a target with waves of so many; 0 alone where code does not run in waves.
@@ -78,6 +81,17 @@ impl Pcs {
                 self.add(bounds(entry));
             }
         }
+    }
+}
+
+/// By how many bytes an object is loaded above its addresses. Code objects and most programs are loaded anywhere, and
+/// nothing is where it was linked: a bias of 0 would make an address of a constant. `ET_EXEC` alone is loaded where it
+/// was linked, where the two are the same.
+pub(super) fn load_bias(object: &Object<'_>, target: &Target) -> u64 {
+    match (object.is_fixed(), target.address_bytes()) {
+        (true, _) => 0,
+        (false, 8) => 0x2a57_4000_0000,
+        (false, _) => 0x0574_0000,
     }
 }
 
@@ -157,6 +171,7 @@ pub(super) struct Stopped<'a> {
     pub(super) fill: Fill,
     pub(super) lane: Option<u32>,
     pub(super) symbol: &'a dyn Fn(&str) -> Option<u64>,
+    pub(super) load_bias: u64,
     pub(super) asked: &'a Asked,
     pub(super) patch: Option<&'a Patch>,
 }
@@ -257,6 +272,10 @@ impl Contents for Stopped<'_> {
 
     fn symbol(&self, name: &str) -> Option<u64> {
         (self.symbol)(name)
+    }
+
+    fn load_bias(&self) -> u64 {
+        self.load_bias
     }
 }
 

@@ -114,7 +114,7 @@ impl<'a> Watched<'a> {
 
 impl Machine for Watched<'_> {
     // The steps of the frame base say what it is.
-    forward! { is_big_endian lanes iterations frame_base variable_type }
+    forward! { is_big_endian lanes iterations frame_base load_bias variable_type }
 
     fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
         let answer = self.machine.register(reg, frame, at, into);

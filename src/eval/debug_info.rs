@@ -242,7 +242,7 @@ impl<'a, 'o> WithDebugInfo<'a, 'o> {
 }
 
 impl Machine for WithDebugInfo<'_, '_> {
-    forward! { register memory is_big_endian lane iteration iterations pc saved object tls call_value }
+    forward! { register memory is_big_endian lane iteration iterations pc saved object tls load_bias call_value }
 
     fn lanes(&self) -> u64 {
         let said = self.pc(0).and_then(|pc| self.info.lanes(pc));

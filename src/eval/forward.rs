@@ -62,6 +62,7 @@ macro_rules! forward {
     };
     (@object) => { $crate::eval::forward::forward!(@plain object() -> Option<$crate::eval::Location>); };
     (@tls) => { $crate::eval::forward::forward!(@plain tls() -> Option<u64>); };
+    (@load_bias) => { $crate::eval::forward::forward!(@plain load_bias() -> u64); };
     (@debug_addr) => { $crate::eval::forward::forward!(@plain debug_addr(unit: u64, index: u64) -> Option<u64>); };
     (@base_type) => {
         $crate::eval::forward::forward!(@plain base_type(unit: u64, offset: u64) -> Option<$crate::eval::BaseType>);

@@ -295,7 +295,8 @@ pub trait Machine {
     }
 
     /// The program location of a frame (A.2.5.1): of the innermost the program counter, of others the call.
-    /// Location lists are chosen from by it.
+    /// Location lists are chosen from by it: it is an address as the file has them, without the
+    /// [load bias](Self::load_bias).
     fn pc(&self, frame: u32) -> Option<u64> {
         let _ = frame;
         None
@@ -338,8 +339,16 @@ pub trait Machine {
         None
     }
 
+    /// By how many bytes the file of the expression is loaded above the addresses that it has (A.2.5.4.4.3, "A may need
+    /// to be relocated"): `DW_OP_addr` and `DW_OP_addrx` add it to theirs. Constants, those of `DW_OP_constx` among
+    /// them, stay (DWARF 5, 2.5.1.1). Lists are chosen from by addresses as the file has them, and so is
+    /// [`pc`](Self::pc).
+    fn load_bias(&self) -> u64 {
+        0
+    }
+
     /// An address in `.debug_addr`, by its index in the part that belongs to the unit (`DW_OP_addrx`,
-    /// `DW_OP_constx`, location lists), relocated.
+    /// `DW_OP_constx`, location lists), as the file has it.
     fn debug_addr(&self, unit: u64, index: u64) -> Option<u64> {
         let _ = (unit, index);
         None

@@ -108,7 +108,7 @@ impl Run<'_, '_> {
             Op::Undefined {} => self.push_location(Ok(Location::undefined())),
 
             // Memory, A.2.5.4.4.3.
-            Op::Addr { address } => self.push_memory(0, address.into()),
+            Op::Addr { address } => self.push_loaded(address),
             Op::Addrx { index } => self.addrx(index),
             Op::GnuEncodedAddr { address } => self.encoded_addr(address),
             Op::FormTlsAddress {} => self.form_tls_address(),
@@ -166,7 +166,12 @@ impl Run<'_, '_> {
 
     fn addrx(&mut self, index: u64) -> Result<(), Fault> {
         let address = self.debug_addr(index)?;
-        self.push_memory(0, address.into())
+        self.push_loaded(address)
+    }
+
+    /// Pushes the location in the default space where what the file has at an address is loaded.
+    fn push_loaded(&mut self, address: u64) -> Result<(), Fault> {
+        self.push_memory(0, address.wrapping_add(self.machine.load_bias()).into())
     }
 
     fn drop_top(&mut self) -> Result<(), Fault> {

@@ -254,7 +254,7 @@ impl Quick<'_> {
         match code {
             ADDR => {
                 let address = self.fixed(&mut lane.code, self.encoding.address_bytes)?;
-                self.push_memory(lane, address)?;
+                self.push_memory(lane, address.wrapping_add(self.machine.load_bias()))?;
             }
             BREG0..=BREG31 => self.based(lane, Reg(u64::from(code - BREG0)))?,
             BREGX => {

@@ -94,6 +94,8 @@ pub struct Snapshot {
     pub object: Option<Location>,
     /// Where thread-local storage starts.
     pub tls: Option<u64>,
+    /// By how many bytes the file is loaded above its addresses.
+    pub load_bias: u64,
     /// `.debug_addr`, of all units.
     pub debug_addr: Vec<u64>,
     /// Base types by the offset of their unit, and their offset in it.
@@ -196,6 +198,10 @@ impl Machine for Snapshot {
 
     fn tls(&self) -> Option<u64> {
         self.tls
+    }
+
+    fn load_bias(&self) -> u64 {
+        self.load_bias
     }
 
     fn debug_addr(&self, _unit: u64, index: u64) -> Option<u64> {

@@ -48,6 +48,7 @@ pub struct Object<'d> {
     machine: u16,
     flags: u32,
     is_relocatable: bool,
+    is_fixed: bool,
     is_64: bool,
     big_endian: bool,
     sections: Vec<Section<'d>>,
@@ -229,6 +230,7 @@ impl<'d> Object<'d> {
             machine: header.machine,
             flags: header.flags,
             is_relocatable: header.is_relocatable,
+            is_fixed: header.is_fixed,
             is_64: header.is_64,
             big_endian: header.big_endian,
             sections,
@@ -251,6 +253,12 @@ impl<'d> Object<'d> {
     /// Whether the file is still to be linked, and section addresses are made up.
     pub fn is_relocatable(&self) -> bool {
         self.is_relocatable
+    }
+
+    /// Whether the file is loaded at the addresses that it has, and nowhere else: ELF's type `ET_EXEC`. What is still
+    /// to be linked can become a file that is loaded anywhere.
+    pub fn is_fixed(&self) -> bool {
+        self.is_fixed
     }
 
     /// Whether the most significant byte of a number comes first.

@@ -8,6 +8,7 @@ use super::elf::{Section, Symbol, SymbolKind};
 use crate::error::{Error, ErrorKind, Result};
 
 const ET_REL: u16 = 1;
+const ET_EXEC: u16 = 2;
 const SHT_SYMTAB: u32 = 2;
 const SHT_STRTAB: u32 = 3;
 const SHT_NOBITS: u32 = 8;
@@ -34,6 +35,7 @@ pub(super) struct Header {
     pub(super) machine: u16,
     pub(super) flags: u32,
     pub(super) is_relocatable: bool,
+    pub(super) is_fixed: bool,
     pub(super) is_64: bool,
     pub(super) big_endian: bool,
     section_table: u64,
@@ -79,11 +81,12 @@ impl Header {
         let section_entry = from.u16(WHAT)?.into();
         let section_count = from.u16(WHAT)?;
         let names = from.u16(WHAT)?;
-        let is_relocatable = kind == ET_REL;
+        let (is_relocatable, is_fixed) = (kind == ET_REL, kind == ET_EXEC);
         Ok(Self {
             machine,
             flags,
             is_relocatable,
+            is_fixed,
             is_64,
             big_endian,
             section_table,

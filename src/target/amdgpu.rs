@@ -222,6 +222,8 @@ impl core::fmt::Display for SpaceId {
 }
 
 impl SpaceId {
+    /// Global memory, local memory and that of lanes in one (flat), of AMD's targets.
+    pub const GENERIC: Self = Self(1);
     /// Local memory (LDS, shared, group), of AMD's targets.
     pub const LOCAL: Self = Self(3);
     /// Scratch memory as one lane sees it, of AMD's targets.

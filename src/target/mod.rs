@@ -21,6 +21,12 @@ pub struct SpaceId(pub u32);
 impl SpaceId {
     /// The default space of every target: global memory.
     pub const DEFAULT: Self = Self(0);
+
+    /// Whether the addresses of what a file defines move with it when it is loaded: those of global memory, and of the
+    /// generic space, through which AMD's targets see that too. In other spaces the loader changes no address.
+    pub fn is_loaded(self) -> bool {
+        matches!(self, Self::DEFAULT | Self::GENERIC)
+    }
 }
 
 /// What each copy of an address space belongs to.

@@ -69,7 +69,6 @@ const OF_GPUS: [Fault; 2] = [
 ];
 
 #[test]
-#[should_panic(expected = "28 of 28 faults missed")]
 fn what_is_relocated_and_what_is_not() {
     let gpu = Target::named("amdgpu-gfx1030-wave32").unwrap();
     let mut all = Vec::new();

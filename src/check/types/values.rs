@@ -101,6 +101,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             lane: (target.lanes() > 1).then_some(witness.lane),
             lanes: target.lanes().into(),
             pc: None,
+            load_bias: self.load_bias,
             asked,
             patch: None,
         };

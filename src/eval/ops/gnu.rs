@@ -15,7 +15,7 @@ impl Run<'_, '_> {
         if address.encoding & 0x70 != 0 {
             return Err(unsupported(format!("pointer encoding {:#04x}", address.encoding)));
         }
-        self.push_memory(0, address.value.into())?;
+        self.push_loaded(address.value)?;
         match address.encoding & 0x80 {
             0 => Ok(()),
             // The address is where the pointer is.

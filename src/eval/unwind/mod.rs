@@ -239,7 +239,7 @@ impl core::fmt::Debug for CallStack<'_, '_> {
 
 impl Machine for CallStack<'_, '_> {
     forward! {
-        register memory is_big_endian lane lanes iteration iterations frame_base object tls debug_addr base_type
+        register memory is_big_endian lane lanes iteration iterations frame_base object tls load_bias debug_addr base_type
         entry call_value variable_type
     }
 

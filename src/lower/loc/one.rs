@@ -202,17 +202,17 @@ impl<'m> One<'_, 'm> {
         }
     }
 
-    /// An address that the linker fills in. One in the default space is an address to the consumer too, which
-    /// moves it as the loader does; in another, where nothing is moved, it is a constant.
+    /// An address that the linker fills in. One in a space into which files are loaded is an address to the consumer
+    /// too, which moves it as the loader does; in another, where nothing is moved, it is a constant.
     pub(super) fn symbol(&mut self, symbol: Symbol, by: i64) {
         let key = AddressKey { symbol: Some(symbol.0.as_u32()), addend: by as u64 };
-        *self.has_address |= self.space == SpaceId::DEFAULT;
+        *self.has_address |= self.space.is_loaded();
         let encoding = self.encoder.encoding();
         if encoding.version < 5 || self.in_frames {
             // The operand is the address itself.
             let at = self.encoder.position() + 1;
             self.pending.push(Pending { at, wanted: Wanted::Address(key) });
-            if self.space == SpaceId::DEFAULT {
+            if self.space.is_loaded() {
                 self.encoder.addr(0);
             } else {
                 self.encoder.const_fixed(0, encoding.address_bytes);
@@ -220,7 +220,7 @@ impl<'m> One<'_, 'm> {
             return;
         }
         let index = self.addresses.index(key);
-        if self.space == SpaceId::DEFAULT {
+        if self.space.is_loaded() {
             self.encoder.addrx(index);
         } else {
             self.encoder.constx(index);

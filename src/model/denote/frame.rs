@@ -87,4 +87,8 @@ impl Contents for InFrame<'_> {
     fn symbol(&self, name: &str) -> Option<u64> {
         self.contents.symbol(name)
     }
+
+    fn load_bias(&self) -> u64 {
+        self.contents.load_bias()
+    }
 }

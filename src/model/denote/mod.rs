@@ -68,8 +68,14 @@ pub trait Contents {
     /// The lane that asks, counted from 0; `None` if none does.
     fn lane(&self) -> Option<u32>;
 
-    /// The address of a symbol.
+    /// The address of a symbol, as the file has it.
     fn symbol(&self, name: &str) -> Option<u64>;
+
+    /// By how many bytes the file is loaded above the addresses that it has, in
+    /// [spaces into which files are loaded](SpaceId::is_loaded).
+    fn load_bias(&self) -> u64 {
+        0
+    }
 }
 
 /// Consecutive bits of one storage.
@@ -193,7 +199,7 @@ impl Denote<'_> {
             Node::Register(reg) => self.register(reg, 0, None, from, bits, out),
             Node::Lane(reg, lane) => self.lane(reg, lane, from, bits, out),
             Node::PerLane(reg) => self.lane(reg, self.asking_lane()?, from, bits, out),
-            Node::Memory(space) => self.memory(space, self.number(tree.last(at))?, from, bits, out),
+            Node::Memory(space) => self.memory(space, self.address(space, tree.last(at))?, from, bits, out),
             Node::Offset(by) => self.slice(tree.last(at), from + 8 * i128::from(by), bits, out),
             Node::BitOffset(by) => self.slice(tree.last(at), from + i128::from(by), bits, out),
             Node::OffsetBy => {

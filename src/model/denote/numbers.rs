@@ -4,19 +4,24 @@ use super::{Contents, Denote, NoMeaning, Span, Storage};
 use crate::model::tree::At;
 use crate::model::{Node, Symbol};
 use crate::op::Reg;
-use crate::target::Scaling;
+use crate::target::{Scaling, SpaceId};
 
 impl Denote<'_> {
     pub(super) fn number(&self, at: At) -> Result<u64, NoMeaning> {
+        self.address(SpaceId::DEFAULT, at)
+    }
+
+    /// A number that is an address in a space.
+    pub(super) fn address(&self, space: SpaceId, at: At) -> Result<u64, NoMeaning> {
         let tree = &self.tree;
-        let one = || self.number(tree.last(at));
+        let one = || self.address(space, tree.last(at));
         let two = || {
             let (first, second) = tree.two(at);
-            Ok::<_, NoMeaning>((self.number(first)?, self.number(second)?))
+            Ok::<_, NoMeaning>((self.address(space, first)?, self.address(space, second)?))
         };
         let value = match tree.node(at) {
             Node::Const(value) => value,
-            Node::Address(symbol, by) => self.symbol(symbol)?.wrapping_add_signed(by),
+            Node::Address(symbol, by) => self.symbol(space, symbol)?.wrapping_add_signed(by),
             Node::StackAddress(by) => self.stack_base()?.wrapping_add_signed(by),
             Node::Read(bits) => self.read(tree.last(at), bits)?,
             Node::ReadRegister(reg) => self.read_register(reg)?,
@@ -39,9 +44,13 @@ impl Denote<'_> {
         Ok(value)
     }
 
-    fn symbol(&self, symbol: Symbol) -> Result<u64, NoMeaning> {
+    /// Where a symbol is in the running program.
+    fn symbol(&self, space: SpaceId, symbol: Symbol) -> Result<u64, NoMeaning> {
         let name = self.module.symbol_name(symbol);
-        self.contents.symbol(name).ok_or_else(|| NoMeaning::Unreadable(format!("symbol `{name}`")))
+        let address = self.contents.symbol(name);
+        let address = address.ok_or_else(|| NoMeaning::Unreadable(format!("symbol `{name}`")))?;
+        let bias = if space.is_loaded() { self.contents.load_bias() } else { 0 };
+        Ok(address.wrapping_add(bias))
     }
 
     /// The base of the stack frame, in bytes of one lane.
