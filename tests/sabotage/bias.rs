@@ -5,14 +5,14 @@ use eitri::build::Builder;
 use eitri::check::Kind::{self, Location};
 use eitri::lower::Consumer;
 use eitri::model::{BaseEncoding, Loc, Module, Val};
-use eitri::target::Target;
+use eitri::target::{SpaceId, Target};
 use gimli::constants as dw;
 
 use crate::patches::Patches;
 use crate::{Expected, all_found, missed, sections};
 
-/// A function with a variable at the address of a symbol, one whose value that is, and on a GPU a variable in local
-/// memory at the address of a symbol, and a divergent region.
+/// A function with a variable at the address of a symbol, one whose value that is, and on a GPU variables in local and
+/// in generic memory at the address of a symbol, and a divergent region.
 fn module(target: &Target) -> Module {
     let mut m = Builder::new(target.clone());
     let unit = m.unit("a.cl");
@@ -25,6 +25,8 @@ fn module(target: &Target) -> Module {
     m.variable(function, "to_g", long).unwrap().live(0..0x40, value).unwrap();
     if let Ok(s6) = target.sgpr(6) {
         m.variable(function, "l", int).unwrap().live(0..0x40, Loc::local_symbol(data)).unwrap();
+        let flat = Loc::memory(SpaceId::GENERIC, Val::address(data, 0));
+        m.variable(function, "f", int).unwrap().live(0..0x40, flat).unwrap();
         m.lanes(function).unwrap().if_then(0x10..0x20, 0xc, &[(0..0x40, Loc::register(s6))]).unwrap();
     }
     m.finish().unwrap()
@@ -63,7 +65,8 @@ const FAULTS: [Fault; 2] = [
     ("the value of an address that is a constant", |p| of_variable(p, "to_g"), Location, Some("to_g")),
 ];
 
-const OF_GPUS: [Fault; 2] = [
+const OF_GPUS: [Fault; 3] = [
+    ("an address of generic memory that is a constant", |p| of_variable(p, "f"), Location, Some("f")),
     ("an address of local memory that is relocated", |p| of_variable(p, "l"), Location, Some("l")),
     ("where lanes wait is a constant", of_region, Location, None),
 ];
