@@ -6,6 +6,7 @@
 mod bias;
 mod code;
 mod described;
+mod elsewhere;
 mod lanes;
 mod patched;
 mod patches;
