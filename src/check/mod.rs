@@ -43,6 +43,7 @@ mod attributes;
 mod calls;
 mod code;
 mod compare;
+mod elsewhere;
 mod entries;
 mod expressions;
 mod frames;
@@ -88,7 +89,8 @@ pub fn check(module: &Module, consumer: &Consumer, left_out: &[LeftOut], bytes: 
     // A number that the linker should fill in and is not told of can be right by luck, where it is 0. So
     // what is compared is the object as if it were linked behind others.
     Dwarf::read_as(&object, dialect, consumer.draft)?;
-    let object = Object::read_placed(bytes, Placing::Linked)?;
+    let sizes = elsewhere::sizes(module, &object);
+    let object = Object::read_placed(bytes, Placing::Linked(&sizes))?;
     let dwarf = match Dwarf::read_as(&object, dialect, consumer.draft) {
         Ok(dwarf) => dwarf,
         Err(error) => return Ok(unreadable(&object, &error, left_out)),

@@ -5,6 +5,7 @@ use gimli::constants as dw;
 
 use super::attributes::{self, only};
 use super::compare::{Compare, UnitsByName};
+use super::elsewhere;
 use super::report::{Kind, Report};
 use super::words::{Hex, Words};
 use super::{dialect, unreadable};
@@ -32,7 +33,8 @@ pub fn check_split(
     let dialect = dialect(consumer);
     let object = Object::read(main)?;
     Dwarf::read_as(&object, dialect, consumer.draft)?;
-    let object = Object::read_placed(main, Placing::Linked)?;
+    let sizes = elsewhere::sizes(module, &object);
+    let object = Object::read_placed(main, Placing::Linked(&sizes))?;
     let skeletons = match Dwarf::read_as(&object, dialect, consumer.draft) {
         Ok(dwarf) => dwarf,
         Err(error) => return Ok(unreadable(&object, &error, left_out)),

@@ -6,7 +6,7 @@
 //! these. Linked files keep the addresses that they have.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::elf_header::{Header, place_sections};
 use super::reloc;
@@ -22,15 +22,18 @@ pub(super) const AMDGPU: u16 = 224;
 
 const SHF_ALLOC: u64 = 2;
 
+/// How many bytes there are behind the address of each symbol, by name.
+pub(crate) type Sizes<'s> = HashMap<&'s str, u64>;
+
 /// How a relocatable object is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Placing {
+pub(crate) enum Placing<'s> {
     /// Debug sections begin at 0, and symbols that other objects define have address 0.
     AsIs,
     /// As if it were linked behind others: the debug sections into which others have offsets, apart from
     /// `.debug_info`, begin with zero bytes that are not in the file, each with another number of them, and
-    /// symbols that it does not define have addresses.
-    Linked,
+    /// symbols that it does not define have addresses behind its sections, each with room for its size.
+    Linked(&'s Sizes<'s>),
     /// As if `.debug_info` were linked behind [`INFO_BEHIND`] bytes of others: whatever refers to it is moved,
     /// it is not.
     InfoBehind,
@@ -39,8 +42,9 @@ pub(crate) enum Placing {
 /// By how much what refers to `.debug_info` is moved with [`Placing::InfoBehind`].
 pub(crate) const INFO_BEHIND: u64 = 0x1000;
 
-/// The address of the first symbol that the file does not define, where those have one.
-const UNPLACED: u64 = 0x6000_0000;
+/// How many bytes are free between symbols that the file does not define, where those have addresses, and the alignment
+/// of these.
+const BETWEEN: u64 = 0x100;
 
 /// An ELF file.
 #[derive(Debug, Clone)]
@@ -170,14 +174,17 @@ impl<'d> Object<'d> {
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub(crate) fn read_placed(bytes: &'d [u8], placing: Placing) -> Result<Self> {
+    pub(crate) fn read_placed(bytes: &'d [u8], placing: Placing<'_>) -> Result<Self> {
         let header = Header::read(bytes)?;
         let mut sections = header.sections(bytes)?;
         if header.is_relocatable {
             place_sections(&mut sections)?;
         }
-        let is_moved = header.is_relocatable && placing == Placing::Linked;
-        if is_moved {
+        let sizes = match placing {
+            Placing::Linked(sizes) if header.is_relocatable => Some(sizes),
+            _ => None,
+        };
+        if sizes.is_some() {
             for (section, by) in sections.iter_mut().filter(|section| section.is_referred_to()).zip(1..) {
                 section.moved = 0x40 * by;
             }
@@ -198,18 +205,15 @@ impl<'d> Object<'d> {
             sections[one.section].address = start.wrapping_add(one.offset);
         }
         let (table, mut symbols) = header.symbols(&sections)?;
-        if is_moved {
-            let unplaced = symbols.iter_mut().filter(|symbol| !symbol.is_defined && !symbol.name.is_empty());
-            for (symbol, index) in unplaced.zip(0..) {
-                symbol.address = UNPLACED + 0x1000 * (index % 0x1_0000);
-            }
+        if let Some(sizes) = sizes {
+            place_symbols(&mut symbols, &sections, sizes);
         }
         let mut undefined = Vec::new();
         if header.is_relocatable {
             undefined = reloc::apply(&mut sections, &symbols, table, &header.file())?;
         }
         merge(&mut sections, &merged, &mut undefined);
-        if is_moved {
+        if sizes.is_some() {
             for section in sections.iter_mut().filter(|section| section.moved != 0) {
                 section.data = [&vec![0; section.moved as usize][..], &section.data].concat().into();
                 section.address = 0;
@@ -355,6 +359,17 @@ impl<'d> Object<'d> {
             _ => None,
         };
         Target::amdgpu(gfx, wave.or(only).or_else(|| self.wave())?).ok()
+    }
+}
+
+/// Gives symbols that the file does not define addresses behind all sections: none is at a byte of another one's.
+/// Beyond the last address, which no program reaches, it goes on at the first.
+fn place_symbols(symbols: &mut [Symbol<'_>], sections: &[Section<'_>], sizes: &Sizes<'_>) {
+    let ends = sections.iter().filter(|section| section.is_loaded());
+    let mut next = ends.map(|section| section.address.wrapping_add(section.size)).max().unwrap_or(0);
+    for symbol in symbols.iter_mut().filter(|symbol| !symbol.is_defined && !symbol.name.is_empty()) {
+        symbol.address = next.wrapping_add(2 * BETWEEN) & !(BETWEEN - 1);
+        next = symbol.address.wrapping_add(sizes.get(&*symbol.name).copied().unwrap_or(0));
     }
 }
 

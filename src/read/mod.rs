@@ -64,7 +64,7 @@ mod value;
 pub use aranges::{AddressRange, AddressRanges};
 pub use cfi::{FrameInstruction, Instruction, Instructions};
 pub use dwarf::{Dwarf, Unit};
-pub(crate) use elf::{INFO_BEHIND, Placing};
+pub(crate) use elf::{INFO_BEHIND, Placing, Sizes};
 pub use elf::{Object, Section, Symbol, SymbolKind, Undefined};
 pub use entry::Entry;
 pub use frame::{Cie, Fde, FrameProgram, FrameSection, Frames, Pointer};

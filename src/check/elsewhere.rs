@@ -1,0 +1,49 @@
+//! How much of what the module describes is behind each symbol that the object does not define: as much room it needs
+//! where it is placed.
+
+use crate::model::{Address, LocId, Module, Node, Symbol};
+use crate::read::{Object, Sizes};
+
+/// The bytes that are described behind each symbol of the module, if the object has symbols that it does not define.
+pub(super) fn sizes<'m>(module: &'m Module, object: &Object<'_>) -> Sizes<'m> {
+    let mut sizes = Sizes::new();
+    if object.symbols().iter().all(|symbol| symbol.is_defined || symbol.name.is_empty()) {
+        return sizes;
+    }
+    let mut reach = |symbol: Symbol, bytes: u64| {
+        let size = sizes.entry(module.symbol_name(symbol)).or_default();
+        *size = bytes.max(*size);
+    };
+    for (_, function) in module.functions() {
+        if let Some(Address::Symbol(symbol, by)) = function.address {
+            reach(symbol, by.saturating_add(function.bytes));
+        }
+    }
+    for (id, variable) in module.variables() {
+        let bytes = module.ty(variable.ty).value_bits().unwrap_or(0).div_ceil(8);
+        for loc in module.always(id).into_iter().chain(module.live(id).iter().map(|live| live.loc)) {
+            reaches(module, loc, bytes, &mut reach);
+        }
+    }
+    for (_, procedure) in module.procedures() {
+        reaches(module, procedure.loc, 0, &mut reach);
+    }
+    sizes
+}
+
+/// As far as constants lead from the symbols in a location, whose object has so many bytes.
+fn reaches(module: &Module, loc: LocId, bytes: u64, reach: &mut impl FnMut(Symbol, u64)) {
+    let forward = |by: i64| u64::try_from(by).unwrap_or(0);
+    let bytes = module.nodes(loc).fold(bytes, |bytes, node| {
+        bytes.saturating_add(match node {
+            Node::Offset(by) | Node::Plus(by) | Node::Address(_, by) => forward(by),
+            Node::BitOffset(by) => forward(by) / 8,
+            _ => 0,
+        })
+    });
+    for node in module.nodes(loc) {
+        if let Node::Address(symbol, _) = node {
+            reach(symbol, bytes);
+        }
+    }
+}
