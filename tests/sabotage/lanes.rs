@@ -166,3 +166,33 @@ fn what_is_read_in_two_places_is_found() {
     }
     all_found("places that are read", all);
 }
+
+/// Attributes have the names that the consumer's numbers have, and not those that others give these.
+#[test]
+#[should_panic(expected = "is a name of the consumer's")]
+fn findings_name_attributes_as_the_consumer_does() {
+    for consumer in [Consumer::rocgdb(), Consumer::rocgdb_legacy()].map(patchable) {
+        let described = module(&truth(&consumer));
+        let silent = {
+            let mut m = Builder::new(described.target().clone());
+            let unit = m.unit("a.cl");
+            m.function(unit, "k").unwrap().code("k", BYTES);
+            m.finish().unwrap()
+        };
+        // Where the lanes stand becomes how many there are, for the second time.
+        let mut twice = Patches { sections: sections(&described, &consumer) };
+        let (lane_pc, lanes) = (consumer.lane_pc.unwrap(), consumer.lanes.unwrap());
+        twice.rename(dw::DW_TAG_subprogram, "k", lane_pc, lanes);
+        let written = sections(&described, &consumer);
+        for (truth, sections, name) in [
+            (&silent, &written, "DW_AT_LLVM_lane_pc"),
+            (&silent, &written, "DW_AT_LLVM_active_lane"),
+            (&described, &twice.sections, "DW_AT_LLVM_lanes once"),
+        ] {
+            let object = crate::object(&described, sections);
+            let text = eitri::check(truth, &consumer, &[], &object).unwrap().to_string();
+            let is_named = text.contains(name) && !text.contains("ptrauth") && !text.contains("inhabitants");
+            assert!(is_named, "{name} is a name of the consumer's: {text}");
+        }
+    }
+}
