@@ -9,8 +9,9 @@ use super::compare::Compare;
 use super::report::Kind;
 use super::words::Words;
 use crate::error::At;
-use crate::lower::Consumer;
+use crate::lower::{Consumer, DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD};
 use crate::model::{File, FileId, Module, SourceLine};
+use crate::op::Dialect;
 use crate::read::{Entry, LineProgram, Value};
 
 /// Expected and found.
@@ -228,13 +229,16 @@ pub(super) fn source(program: &LineProgram<'_>, file: u64) -> Option<Source> {
     Some((text(program.directory(file.directory).unwrap_or_default()), text(file.path), file.md5))
 }
 
-/// An error unless all attributes of an entry are allowed, and each is there once.
+/// An error unless all attributes of an entry are allowed, and each is there once. Names are those that the dialect of
+/// the unit gives the numbers.
 pub(super) fn only(entry: Entry<'_, '_>, is_allowed: impl Fn(DwAt) -> bool) -> Result<(), Difference> {
     let attributes = entry.attributes();
     for (index, attribute) in attributes.iter().enumerate() {
         let name = attribute.name;
         let is_again = attributes[..index].iter().any(|other| other.name == name);
         if is_again || !is_allowed(name) {
+            let is_lanes = name == DW_AT_LLVM_LANES_AMD && entry.unit().encoding.dialect == Dialect::Legacy;
+            let name = if is_lanes { DW_AT_LLVM_LANES } else { name };
             let name = crate::dump::names::attribute(name, &attribute.value);
             let expected = if is_again { format!("{name} once") } else { format!("no {name}") };
             return Err((expected, attribute.value.words()));

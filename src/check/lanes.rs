@@ -9,7 +9,7 @@ use super::machine::{self, Asked};
 use super::places::is_nowhere;
 use super::report::{Finding, Kind, Unproven};
 use super::witness::{Fill, Patch, Pcs, Stopped};
-use super::words::Words;
+use super::words;
 use crate::error::At;
 use crate::eval::{self, BaseType, Body, Context, Evaluator, Fault, ListEntry, TypeEncoding};
 use crate::lower::Whose;
@@ -71,7 +71,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         {
             let Some(attribute) = attribute else { continue };
             if !is_wanted {
-                self.same(&at, &attribute.words(), &false, &entry.attr(attribute).is_some());
+                let name = words::of_location(attribute);
+                self.same(&at, &name, &false, &entry.attr(attribute).is_some());
                 continue;
             }
             let said: Said<'o> = match entry.locations(attribute) {

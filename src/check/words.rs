@@ -88,6 +88,11 @@ words! {
     };
 }
 
+/// The name of an attribute that has an expression or a list of them, whether it is there or not.
+pub(super) fn of_location(attribute: DwAt) -> Cow<'static, str> {
+    names::attribute(attribute, &Value::Expr(&[]))
+}
+
 /// An offset or address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hex(pub u64);
