@@ -1,5 +1,4 @@
-//! How much of what the module describes is behind each symbol that the object does not define: as much room it needs
-//! where it is placed.
+//! The room that a symbol needs which the object does not define: the bytes that the module describes behind it.
 
 use crate::model::{Address, LocId, Module, Node, Symbol};
 use crate::read::{Object, Sizes};
@@ -31,7 +30,7 @@ pub(super) fn sizes<'m>(module: &'m Module, object: &Object<'_>) -> Sizes<'m> {
     sizes
 }
 
-/// As far as constants lead from the symbols in a location, whose object has so many bytes.
+/// Reports how far constants lead from the symbols in a location; the object there has `bytes` bytes.
 fn reaches(module: &Module, loc: LocId, bytes: u64, reach: &mut impl FnMut(Symbol, u64)) {
     let forward = |by: i64| u64::try_from(by).unwrap_or(0);
     let bytes = module.nodes(loc).fold(bytes, |bytes, node| {

@@ -44,7 +44,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             if let Err((kind, expected, found)) =
                 self.same_expression(Said { pc, ..said }, entry, attribute, &asked)
             {
-                // What is wrong at once is so everywhere.
+                // A difference at the first pc is reported for the whole function.
                 let pcs = (pc != said.pc).then(|| pc..pc + 1);
                 let at = At { pcs, ..at.clone() };
                 return self.find(kind, at, format!("{} {expected}", attribute.words()), found);

@@ -252,7 +252,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         waves
     }
 
-    /// Where the first instruction of the function is loaded.
+    /// The address at which the first instruction of the function is loaded.
     fn loaded(&self, code: Code<'a, 'o>) -> u64 {
         code.start.wrapping_add(self.load_bias)
     }

@@ -39,7 +39,7 @@ pub(super) struct Stopped<'a, 'o> {
     pub(super) lane: Option<u32>,
     /// As many as the function's entry says; 1 where it does not.
     pub(super) lanes: u64,
-    /// As the object has it.
+    /// The program location, an address as the object has it.
     pub(super) pc: Option<u64>,
     pub(super) load_bias: u64,
     pub(super) asked: &'a Asked,

@@ -1,8 +1,8 @@
 //! Where a mistake shows: pcs, lanes and contents of the machine that are worth trying.
 //!
 //! * Pcs: the first and the last byte of each range, of the module's and of the object's, and the byte on
-//!   either side; among the object's are those of entries that an expression calls or points to, and of what these
-//!   call. Between two bounds nothing depends on the pc.
+//!   either side. The ranges of entries that an expression calls or points to, directly or not, are among the
+//!   object's. Between two bounds nothing depends on the pc.
 //! * Lanes: 0, 1, 15, 16, 31, 32 and the last: a stride, an offset held in a signed byte, a half of a wave.
 //! * Contents: one in which every byte of every register and of memory spells where it is, so that a wrong
 //!   place cannot look right by luck; one in which every dword holds a number from 1 to 7, so that places at
@@ -56,7 +56,7 @@ pub(super) struct Pcs {
 }
 
 impl Pcs {
-    /// Those of a function of `size` bytes, given the bounds of ranges.
+    /// The pcs of a function of `size` bytes, given the bounds of ranges.
     pub(super) fn new(bounds: impl IntoIterator<Item = u64>, size: u64) -> Self {
         let (left, known, entries) = (VecDeque::new(), BTreeSet::new(), BTreeSet::new());
         let mut all = Self { size, left, known, entries };

@@ -115,7 +115,7 @@ struct Sink<'a> {
     bytes: &'a mut [u8],
     /// Where undefined bits are allowed.
     defined: Option<&'a mut [u8]>,
-    /// Whether all places of what has several must hold the same.
+    /// Requires that all places of a location hold the same bits.
     all_places: bool,
 }
 
@@ -183,7 +183,7 @@ fn read_any<'l>(
     }
 }
 
-/// Reads at all places, of which none may hold anything else than the others.
+/// Reads at all places, and refuses places that hold different bits.
 fn read_all<'l>(
     places: impl Iterator<Item = &'l SingleLocation>,
     skip: u128,

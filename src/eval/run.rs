@@ -23,7 +23,7 @@ pub(super) struct Run<'r, 't> {
     pub machine: &'r dyn Machine,
     pub target: &'r dyn Architecture,
     pub limits: Limits,
-    /// Whether all places of what is read must hold the same.
+    /// Requires that all places of a location that is read hold the same bits.
     pub all_places: bool,
     pub place: Where,
     pub scope: Scope,

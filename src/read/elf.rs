@@ -22,7 +22,7 @@ pub(super) const AMDGPU: u16 = 224;
 
 const SHF_ALLOC: u64 = 2;
 
-/// How many bytes there are behind the address of each symbol, by name.
+/// The bytes that a symbol needs behind its address, by its name.
 pub(crate) type Sizes<'s> = HashMap<&'s str, u64>;
 
 /// How a relocatable object is read.
@@ -42,8 +42,8 @@ pub(crate) enum Placing<'s> {
 /// By how much what refers to `.debug_info` is moved with [`Placing::InfoBehind`].
 pub(crate) const INFO_BEHIND: u64 = 0x1000;
 
-/// How many bytes are free between symbols that the file does not define, where those have addresses, and the alignment
-/// of these.
+/// The least number of bytes between two symbols that the file does not define and that have addresses; these are
+/// aligned to it.
 const BETWEEN: u64 = 0x100;
 
 /// An ELF file.

@@ -22,8 +22,8 @@ impl SpaceId {
     /// The default space of every target: global memory.
     pub const DEFAULT: Self = Self(0);
 
-    /// Whether the addresses of what a file defines move with it when it is loaded: those of global memory, and of the
-    /// generic space, through which AMD's targets see that too. In other spaces the loader changes no address.
+    /// Reports whether the loader moves addresses in the space: in global memory, and in the generic space, through which
+    /// AMD's targets see global memory too. In other spaces, the address of a symbol is what the linker made it.
     pub fn is_loaded(self) -> bool {
         matches!(self, Self::DEFAULT | Self::GENERIC)
     }

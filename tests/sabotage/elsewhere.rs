@@ -1,4 +1,4 @@
-//! What is in another object, so that nothing here says where: it is placed where nothing else is.
+//! Symbols of other objects: each is placed where nothing else is.
 
 use eitri::build::Builder;
 use eitri::check::{Kind, Report};
@@ -7,7 +7,7 @@ use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, Val};
 use eitri::target::{SpaceId, Target};
 
-/// Functions of so many bytes, each with a frame that is not that of the next.
+/// A module of functions of so many bytes, each with a frame that differs from the next one.
 fn functions(count: u64, bytes: u64) -> Module {
     let cpu = Target::x86_64();
     let (rsp, pc) = (cpu.register_named("rsp").unwrap(), cpu.call_frames().return_register);
@@ -23,7 +23,7 @@ fn functions(count: u64, bytes: u64) -> Module {
     m.finish().unwrap()
 }
 
-/// What is found in an object that has the debug sections alone.
+/// The report of an object that has the debug sections alone.
 fn report(described: &Module, written: &Module) -> Report {
     let consumer = Consumer::dwarf5();
     let sections = lower(written, &consumer, Policy::Strict).unwrap().sections;
@@ -47,7 +47,7 @@ fn many_functions_do_not_overlap() {
     is_clean(&functions(66_000, 1));
 }
 
-/// A variable so many bytes behind one of two symbols.
+/// A module with a variable so many bytes behind one of two symbols.
 fn variable(index: usize, offset: i64) -> Module {
     let mut m = Builder::new(Target::x86_64());
     let unit = m.unit("a.c");

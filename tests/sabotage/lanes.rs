@@ -53,7 +53,7 @@ fn module(kernel: &Kernel) -> Module {
     m.finish().unwrap()
 }
 
-/// What is described.
+/// The kernel that is described.
 fn truth(consumer: &Consumer) -> Kernel {
     let active = match consumer.active_lane {
         Some(_) => vec![(0x60..0x68, 10), (0x68..0x70, 12)],
@@ -66,7 +66,7 @@ fn consumers() -> [Consumer; 3] {
     [Consumer::llvm(), Consumer::rocgdb(), Consumer::rocgdb_legacy()]
 }
 
-/// Faults of the description: what was written instead.
+/// A fault of the description that is written.
 type Written = fn(&mut Kernel);
 
 #[rustfmt::skip]
@@ -99,7 +99,7 @@ fn patchable(mut consumer: Consumer) -> Consumer {
     consumer
 }
 
-/// What is missed of a fault in the bytes.
+/// The fault in the bytes that was missed, if it was.
 fn patched(consumer: &Consumer, fault: &Expected, patch: impl Fn(&mut Patches)) -> Option<String> {
     let truth = module(&truth(consumer));
     let mut patches = Patches { sections: sections(&truth, consumer) };
@@ -107,7 +107,7 @@ fn patched(consumer: &Consumer, fault: &Expected, patch: impl Fn(&mut Patches)) 
     missed(&truth, consumer, &patches.sections, fault)
 }
 
-/// What is called is elsewhere by pcs of its own.
+/// Calls of an entry that is elsewhere between bounds of its own.
 #[test]
 fn calls_of_what_moves_elsewhere_are_found() {
     let consumer = patchable(Consumer::rocgdb());
@@ -131,7 +131,7 @@ fn calls_of_what_moves_elsewhere_are_found() {
     all_found("calls", vec![("a mask", mask), ("a frame base", base)]);
 }
 
-/// Changes bytes of the location lists that are there once: those that differ.
+/// Replaces the first bytes of a pattern that the location lists contain once.
 fn in_lists(p: &mut Patches, from: &[u8], to: &[u8]) {
     let at = p.once(".debug_loclists", from);
     p.bytes(".debug_loclists")[at..at + to.len()].copy_from_slice(to);
@@ -178,7 +178,7 @@ fn findings_name_attributes_as_the_consumer_does() {
             m.function(unit, "k").unwrap().code("k", BYTES);
             m.finish().unwrap()
         };
-        // Where the lanes stand becomes how many there are, for the second time.
+        // The number of lanes, a second time, in place of their pcs.
         let mut twice = Patches { sections: sections(&described, &consumer) };
         let (lane_pc, lanes) = (consumer.lane_pc.unwrap(), consumer.lanes.unwrap());
         twice.rename(dw::DW_TAG_subprogram, "k", lane_pc, lanes);
