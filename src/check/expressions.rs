@@ -37,9 +37,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         at: &At,
     ) {
         let start = self.address(said.function).unwrap_or(0);
-        let size = self.module.function(said.function).bytes.max(1);
+        let size = self.module.function(said.function).bytes;
         let asked = Asked::default();
-        let mut pcs = Pcs::new([], size);
+        let mut pcs = Pcs::only(said.pc, size);
         while let Some(pc) = pcs.next() {
             if let Err((kind, expected, found)) =
                 self.same_expression(Said { pc, ..said }, entry, attribute, &asked)

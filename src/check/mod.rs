@@ -2,7 +2,7 @@
 //!
 //! The property, formally. Let *M* be a module and *B* the bytes of an object. For every variable *v* of
 //! *M* of size *n*, every pc *p* of its function, every lane *l* of the wave and every content *c* of the
-//! machine:
+//! machine, wherever *B* is loaded:
 //!
 //! > the spans of the first *n* bits of `denote(v at p, l, c)` are the spans of the first *n* bits of
 //! > `eval(the location of v's entry in B, p, l, c)`: the same bits of the same storages, in every place

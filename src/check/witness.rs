@@ -64,6 +64,11 @@ impl Pcs {
         all
     }
 
+    /// A pc alone, of a function of `size` bytes, for an attribute that itself says the same at all pcs.
+    pub(super) fn only(pc: u64, size: u64) -> Self {
+        Self { size, left: [pc].into(), known: [pc].into(), entries: BTreeSet::new() }
+    }
+
     fn add(&mut self, bounds: impl IntoIterator<Item = u64>) {
         let new = pcs(bounds, self.size);
         self.left.extend(new.into_iter().filter(|&pc| self.known.insert(pc)));
