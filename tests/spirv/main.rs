@@ -9,6 +9,7 @@ mod cases;
 mod common;
 mod consumers;
 mod evaluate;
+mod foreign;
 mod golden;
 mod kernels;
 mod listed;
