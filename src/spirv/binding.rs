@@ -69,7 +69,7 @@ pub enum Statement {
         variable: VariableId,
         /// The place of the first of what holds it in [`Binding::held`].
         held: u32,
-        /// How many there are: of several, each holds some of its bits.
+        /// How many there are: of several, each holds a part of it.
         count: u32,
     },
 }
@@ -163,8 +163,9 @@ impl Binding {
         self.say(position, Statement::Declare { variable, held: place })
     }
 
-    /// From here on, these hold the variable: one, or several that each hold some of its [bits](Held::bits), of which
-    /// others stay where they were. If there are none, nothing holds it from here on.
+    /// From here on, these hold the variable: one, or several that each hold a [part](Held::part) or some
+    /// [bits](Held::bits) of it. Other parts and bits stay where they were. If there are none, nothing holds the variable
+    /// from here on.
     pub fn value(&mut self, position: Position, variable: VariableId, held: &[Held]) -> &mut Self {
         let place = self.held.len() as u32;
         self.held.extend_from_slice(held);

@@ -1,10 +1,13 @@
 //! What holds a variable: the result of an instruction, and what is to be done to get from there to the variable.
 
+use core::fmt;
 use core::ops::Range;
 
 use smallvec::SmallVec;
 
 use super::words::Id;
+use crate::error::Result;
+use crate::model::{Module, Part, TypeId};
 
 /// An operation of an expression: section 3.6. The stack has one entry at first, the value or the address that the
 /// expression is about.
@@ -86,20 +89,25 @@ impl DebugOperation {
     }
 }
 
-/// What holds a variable, or some of its bits.
+/// What holds a variable, or a part of it.
+///
+/// Which part of the variable it is, [`part`](Self::part) and [`bits`](Self::bits) say. A member of a composite *value*
+/// is held by the result of an `OpCompositeExtract`; some bits of a value are [taken](Self::taken).
 ///
 /// ```
 /// use eitri::spirv::{Held, Id};
 ///
 /// // The result of an instruction is the variable's value.
 /// let x = Held::value(Id(12));
-/// // A structure of two floats is split over two ids.
-/// let parts = [Held::value(Id(30)).bits(0..32), Held::value(Id(31)).bits(32..64)];
-/// // The second member of the result: it is 4 more than the variable.
-/// let n = Held::value(Id(12)).index(1).plus(-4);
+/// // Each of two results is a member of a structure.
+/// let members = [Held::value(Id(30)).part(0), Held::value(Id(31)).part(1)];
+/// // The same by the bits of the structure.
+/// let bits = [Held::value(Id(30)).bits(0..32), Held::value(Id(31)).bits(32..64)];
+/// // The result is 4 more than the second member.
+/// let n = Held::value(Id(12)).plus(-4).part(1);
 /// // It is in memory, 16 bytes behind where the id points to.
 /// let y = Held::pointer(Id(14)).plus(16);
-/// # let _ = (x, parts, n, y);
+/// # let _ = (x, members, bits, n, y);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[must_use]
@@ -119,13 +127,32 @@ struct More {
     bits: Option<Range<u32>>,
 }
 
-/// Which part of a composite.
+/// Which member or element of a variable, or of a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Index {
     /// This one, the first being 0.
     Number(u32),
     /// The one that the id is the number of.
     Id(Id),
+}
+
+impl Index {
+    /// The number, by what ids stand for.
+    pub(crate) fn number(self, of: impl Fn(Id) -> Option<u64>) -> Option<u64> {
+        match self {
+            Self::Number(number) => Some(number.into()),
+            Self::Id(id) => of(id),
+        }
+    }
+}
+
+impl fmt::Display for Index {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Id(id) => id.fmt(f),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -166,20 +193,42 @@ impl Held {
     /// address of the `OpVariable`.
     pub fn expression(id: Id, operations: &[DebugOperation]) -> Self {
         let mut held = Self::new(id, How::Expression);
-        if !operations.is_empty() {
-            held.more().steps.extend_from_slice(operations);
+        let steps = match operations {
+            &[ref steps @ .., DebugOperation::Fragment { offset, size }] => match offset.checked_add(size) {
+                Some(end) => {
+                    held = held.bits(offset..end);
+                    steps
+                }
+                None => operations,
+            },
+            _ => operations,
+        };
+        if !steps.is_empty() {
+            held.more().steps.extend_from_slice(steps);
         }
         held
     }
 
-    /// A member or element of the value, the first being 0. Several calls go deeper, as the indexes of `OpAccessChain`.
-    pub fn index(self, index: u32) -> Self {
+    /// It holds this member or element of the variable, the first being 0, and no other. Several calls go deeper, as the
+    /// indexes of `OpAccessChain`.
+    pub fn part(self, index: u32) -> Self {
         self.indexed(Index::Number(index))
     }
 
-    /// The element of the value that another id is the number of. Not every [mode](super::Mode) has it.
-    pub fn index_by(self, index: Id) -> Self {
+    /// It holds the element of the variable that another id is the number of. Not every [mode](super::Mode) has it.
+    pub fn part_by(self, index: Id) -> Self {
         self.indexed(Index::Id(index))
+    }
+
+    /// All of what is around the part, by the first indexes that lead to it; if these are all, the same bits of it. What
+    /// holds it is not said.
+    pub(crate) fn around(&self, indexes: usize) -> Self {
+        let first = self.indexes().iter().take(indexes).copied();
+        let around = first.fold(Self::value(self.id), Self::indexed);
+        match self.held_bits().filter(|_| indexes == self.indexes().len()) {
+            Some(bits) => around.bits(bits),
+            None => around,
+        }
     }
 
     pub(crate) fn indexed(mut self, index: Index) -> Self {
@@ -212,7 +261,7 @@ impl Held {
         self
     }
 
-    /// It holds these bits of the variable, counted from its first, and no others.
+    /// It holds these bits of the variable, or of the [part](Self::part) of it, counted from the first, and no others.
     pub fn bits(mut self, bits: Range<u32>) -> Self {
         self.more().bits = Some(bits);
         self
@@ -223,12 +272,63 @@ impl Held {
         self.id
     }
 
-    /// Which part of the value of the id it is.
+    /// Which part of the variable it holds: the indexes that lead to it, as those of `OpAccessChain`. None for all.
     pub fn indexes(&self) -> &[Index] {
         self.more.as_ref().map_or(&[], |more| &more.indexes)
     }
 
-    /// The bits of the variable that it holds; `None` for all.
+    /// The bits that it holds of a variable of this type, counted from the first. `None` where the type does not say, or
+    /// an index is an id.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::BaseEncoding;
+    /// # use eitri::spirv::{Held, Id};
+    /// # use eitri::target::Target;
+    /// let mut m = Builder::new(Target::x86_64());
+    /// let unit = m.unit("a.cl");
+    /// let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
+    /// let rows = m.array(unit, float, &[Some(4), Some(2)])?;
+    /// let module = m.finish()?;
+    /// // The element 3, 1.
+    /// assert_eq!(Held::value(Id(12)).part(3).part(1).bits_of(&module, rows), Some(7 * 32..8 * 32));
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    pub fn bits_of(&self, module: &Module, ty: TypeId) -> Option<Range<u64>> {
+        self.absolute(module, &self.part_of(module, ty, |_| None).ok()??)
+    }
+
+    /// The same, where the part of the variable is known already.
+    pub(crate) fn absolute(&self, module: &Module, part: &Part) -> Option<Range<u64>> {
+        let offset = part.offset_bits(module)?;
+        let (start, end) = match self.held_bits() {
+            Some(bits) => (bits.start.into(), bits.end.into()),
+            None => (0, part.sizes(module).into_iter().flatten().next()?),
+        };
+        Some(offset.checked_add(start)?..offset.checked_add(end)?)
+    }
+
+    /// The part that the indexes lead to of a variable of this type; `None` where the types do not say what is there.
+    ///
+    /// # Errors
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if there is no such part.
+    pub(crate) fn part_of(
+        &self,
+        module: &Module,
+        ty: TypeId,
+        number: impl Fn(Id) -> Option<u64>,
+    ) -> Result<Option<Part>> {
+        let mut part = Part::whole(ty);
+        for index in self.indexes() {
+            match part.select(module, index.number(&number))? {
+                Some(inner) => part = inner,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(part))
+    }
+
+    /// The bits that it holds of the variable, or of the part of it; `None` for all.
     pub(crate) fn held_bits(&self) -> Option<Range<u32>> {
         self.more.as_ref()?.bits.clone()
     }

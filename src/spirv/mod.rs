@@ -39,6 +39,7 @@ mod build;
 mod check;
 mod evaluate;
 mod held;
+mod holds;
 mod ids;
 mod layout;
 mod left_out;

@@ -59,12 +59,12 @@ pub struct Mode {
     pub has_packs: bool,
     /// Whether there are templates that are parameters of templates. Else they are left out.
     pub has_template_templates: bool,
-    /// Whether what holds a variable may be a part of a value. Else such a value is left out: a reader that passes over
-    /// indexes takes the whole value for the variable's.
+    /// Whether indexes may say which part of a variable something holds. Else the bits of the part do; where these are not
+    /// known, the value is left out.
     pub has_indexes: bool,
     /// Whether some bits of a value may be what holds a variable. Else such a value is left out.
     pub has_bit_pieces: bool,
-    /// Whether the index of a part of a value may be known only at run time. Else such a value is left out.
+    /// Whether the index of a part of a variable may be known only at run time. Else what holds such a part is left out.
     pub has_run_time_indexes: bool,
     /// Whether `DebugInlinedVariable` is written. Nothing can refer to it, and no reader needs it. Else an inlined instance
     /// that nothing is said to hold is left out.

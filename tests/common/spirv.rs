@@ -231,6 +231,8 @@ struct Inside {
     words: Vec<VariableId>,
     /// Variables of 64 bits.
     pairs: Vec<VariableId>,
+    /// Pointers to arrays: as large as a pair, and without parts.
+    pointers: Vec<VariableId>,
 }
 
 impl Making<'_> {
@@ -542,7 +544,8 @@ impl Making<'_> {
         }
         let id = function.id();
         self.binding.function(id, code.id);
-        let mut inside = Inside { scopes: vec![], words: Vec::new(), pairs: Vec::new() };
+        let mut inside =
+            Inside { scopes: vec![], words: Vec::new(), pairs: Vec::new(), pointers: Vec::new() };
         let uint = self.types[0].0;
         let pair = self.m.vector(self.unit, uint, 2).expect("a type");
         for _ in 0..self.c.below(3) {
@@ -602,6 +605,7 @@ impl Making<'_> {
                 let name = self.name("vla");
                 let variable = self.m.variable(id, &name, pointer).expect("a variable").id();
                 inside.pairs.push(variable);
+                inside.pointers.push(variable);
             }
         }
     }
@@ -675,8 +679,8 @@ impl Making<'_> {
                     0 => vec![Held::pointer(id).plus(self.c.one(&[-8, 4]))],
                     1 => vec![Held::value(id).plus(self.c.one(&[-1, 12]))],
                     2 => vec![Held::pointer(id).in_space(3)],
-                    3 if bits == 64 => {
-                        vec![Held::value(id).index(0).bits(0..32), Held::value(id).index(1).bits(32..64)]
+                    3 if bits == 64 && !inside.pointers.contains(&of) => {
+                        vec![Held::value(id).taken(0..32).part(0), Held::value(id).taken(32..64).part(1)]
                     }
                     4 => vec![],
                     5 => vec![Held::expression(

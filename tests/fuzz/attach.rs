@@ -249,8 +249,8 @@ fn held(choices: &mut Choices<'_>, id: Id) -> Held {
     };
     for _ in 0..choices.below(3) {
         held = match choices.below(6) {
-            0 => held.index(choices.byte() % 3),
-            1 => held.index_by(Id(choices.byte() % 40)),
+            0 => held.part(choices.byte() % 3),
+            1 => held.part_by(Id(choices.byte() % 40)),
             2 => held.plus(choices.number() as i32),
             3 => held.in_space(choices.byte()),
             4 => held.taken(choices.byte()..choices.byte()),

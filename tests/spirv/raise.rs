@@ -83,6 +83,8 @@ fn kernels_of_the_llvm_translator_are_described() {
                 "checksum",
                 "size is described as that of the base class",
                 "values are described",
+                // A block comes before the one that dominates it, and attach refuses it.
+                "is defined behind the position",
             ];
             for left in &raised.left_out {
                 assert!(known.iter().any(|known| left.what.contains(known)), "{name} {level}: {left}");

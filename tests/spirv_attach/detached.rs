@@ -48,7 +48,7 @@ impl Random {
             6 => binding.declare(position, variable, held),
             7 => binding.declare(position, variable, held.plus(4)),
             8 => binding.value(position, variable, &[held]),
-            9 => binding.value(position, variable, &[held.index(u32::from(more % 3))]),
+            9 => binding.value(position, variable, &[held.part(u32::from(more % 3))]),
             10 => binding.value(position, variable, &[held.bits(0..32)]),
             _ => binding.value(position, variable, &[]),
         };

@@ -22,7 +22,7 @@ fn the_validator_takes_it() {
             case.pair,
             &[Held::value(case.id("more")).bits(0..32), Held::value(case.id("two")).bits(32..96)],
         )
-        .value(case.after("three"), case.sum, &[Held::value(case.id("three")).index(1).index(0)])
+        .value(case.after("three"), case.pair, &[Held::value(case.id("more")).part(2)])
         .value(case.after("sum"), case.sum, &[])
         .declare(case.start("last"), case.n, Held::value(case.id("out")));
     let folder = Folder::new();

@@ -349,10 +349,6 @@ fn what_holds_a_variable() {
     let id = |name| case.id(name);
     let all: &[(&[Held], &[&str])] = &[
         (&[Held::value(id("more"))], &["value sum more"]),
-        (&[Held::value(id("two")).index(1)], &["value sum two [1]"]),
-        (&[Held::value(id("three")).index(1).index(0)], &["value sum three [1] [0]"]),
-        (&[Held::value(id("three")).index(1).index_by(id("u1"))], &["value sum three [1] [1]"]),
-        (&[Held::value(id("two")).index_by(id("n"))], &["value sum two [n]"]),
         (&[Held::pointer(id("out"))], &["value sum out Deref"]),
         (
             &[Held::pointer(id("out")).plus(8).in_space(1)],
@@ -382,16 +378,45 @@ fn what_holds_a_variable() {
     }
 }
 
-/// The pieces of a structure that is split.
+/// The parts of a structure that is split: by bits, members, and elements. A translator has no indexes, and the bits say
+/// the same.
 #[test]
 fn a_structure_in_several_ids() {
     let case = Case::new();
-    let mut binding = case.bound();
-    let [n, two] = ["n", "two"].map(|name| Held::value(case.id(name)));
-    binding.value(case.after("two"), case.pair, &[n.bits(0..32), two.bits(32..96)]);
-    let shown = case.shown(&binding, &Mode::exact(Set::OpenCl));
-    let values: Vec<&String> = shown.iter().filter(|line| line.starts_with("value")).collect();
-    assert_eq!(values, ["value pair n Fragment 0 32", "value pair two Fragment 32 64"]);
+    let id = |name| case.id(name);
+    let [n, two, more] = ["n", "two", "more"].map(|name| Held::value(case.id(name)));
+    let (pair, cells) = (case.pair, case.cells);
+    #[rustfmt::skip]
+    let all: &[(_, &[Held], &[&str], &[&str])] = &[
+        (pair, &[n.clone().bits(0..32), two.clone().bits(32..96)],
+            &["value pair n Fragment 0 32", "value pair two Fragment 32 64"],
+            &["value pair n Fragment 0 32", "value pair two Fragment 32 64"]),
+        (pair, &[n.clone().part(2), more.clone().part(0), two.clone().taken(32..64).part(1).bits(0..32)],
+            &["value pair n [2]", "value pair more [0]", "value pair two BitPiece 32 32 Fragment 0 32 [1]"],
+            &["value pair n Fragment 64 32", "value pair more Fragment 0 32", "value pair new Fragment 32 32"]),
+        (cells, &[Held::pointer(id("out")).part(2).part(1).part(0)],
+            &["value cells out Deref [2] [1] [0]"],
+            &["value cells out Deref Fragment 480 32"]),
+        (cells, &[more.clone().taken(8..16).part(1).part_by(id("u1")).part(2).bits(16..24)],
+            &["value cells more BitPiece 8 8 Fragment 16 8 [1] [1] [2]"],
+            &["value cells new Fragment 368 8"]),
+        (cells, &[n.clone().part(3).part_by(id("n")).part(2)],
+            &["value cells n [3] [n] [2]"],
+            &["value cells new Fragment 576 192"]),
+        (cells, &[Held::pointer(id("out")).part_by(id("n"))], &["value cells out Deref [n]"], &["value cells new"]),
+    ];
+    for (variable, held, exact, translator) in all {
+        let mut binding = case.bound();
+        binding.value(case.after("three"), *variable, held);
+        let values = |mode: &Mode| -> Vec<String> {
+            let checked = case.attach(&binding, mode).check(&case.module, &binding, mode).expect("reads");
+            assert!(checked.is_clean(), "{checked}");
+            case.shown(&binding, mode).into_iter().filter(|line| line.starts_with("value")).collect()
+        };
+        assert_eq!(values(&Mode::exact(Set::OpenCl)), *exact);
+        assert_eq!(values(&Mode::exact(Set::Shader)), *exact);
+        assert_eq!(values(&Mode::translator()), *translator);
+    }
 }
 
 /// A parameter that is a pointer is no `OpVariable`: what it points to is a value.
@@ -419,40 +444,46 @@ fn indexes_that_a_mode_has_not() {
     let mut binding = case.bound();
     binding.value(
         case.after("two"),
-        case.sum,
-        &[Held::value(case.id("two")).index_by(case.id("n")).bits(0..32)],
+        case.cells,
+        &[Held::value(case.id("more")).part(1).part_by(case.id("n")).part(0)],
     );
     let mode = Mode::validating(Set::OpenCl);
     let shown = case.shown(&binding, &mode);
-    assert!(shown.contains(&"value sum new Fragment 0 32".into()), "{shown:#?}");
+    assert!(shown.contains(&"value cells new [1]".into()), "{shown:#?}");
     let attached = case.attach(&binding, &mode);
     let left: Vec<_> = attached.left_out.iter().map(|it| format!("{}: {}", it.at, it.what)).collect();
     let index = format!(
-        "unit `scale.cl`, function `scale`, variable `sum`: it is a part of {} which {} is the number of: the \
-         validating mode has no index that is known at run time",
-        case.id("two"),
+        "unit `scale.cl`, function `scale`, variable `cells`: {} holds the element {} of it: the validating mode has \
+         no index that is known at run time",
+        case.id("more"),
         case.id("n")
     );
     let deep = "unit `scale.cl`, function `scale`: the inlined call of `other` in line 10: no instruction is said to be \
                 of it";
     assert_eq!(left, [deep, &index]);
-    // A declaration has indexes in one of the sets only.
-    let text = crate::support::KERNEL
-        .replace("%local = OpType", "%pairs = OpTypePointer Function %pair\n %local = OpType")
-        .replace("%var = OpVar", "%both = OpVariable %pairs Function\n %var = OpVar");
-    let case = Case::of(&text);
+    // A declaration has indexes in one of the sets only, and bits say the same.
     let mut binding = case.bound();
-    binding.declare(case.after("var"), case.n, Held::value(case.id("both")).index(0));
+    binding.declare(case.after("var"), case.pair, Held::value(case.id("var")).part(1));
+    let expected = [(Set::OpenCl, "Fragment 32 32"), (Set::Shader, "[1]"), (Set::Shader101, "[1]")];
+    for (set, part) in expected {
+        let shown = case.shown(&binding, &Mode::exact(set));
+        assert!(shown.contains(&format!("declare pair var {part}")), "{set:?}: {shown:#?}");
+    }
+    // Of an element that is not known at this time there are no bits.
+    let mut binding = case.bound();
+    binding.declare(
+        case.after("var"),
+        case.cells,
+        Held::value(case.id("var")).part(0).part_by(case.id("n")).part(0),
+    );
     let attached = case.attach(&binding, &Mode::exact(Set::OpenCl));
     let left: Vec<_> = attached.left_out.iter().map(ToString::to_string).collect();
     let whole = format!(
-        "unit `scale.cl`, function `scale`, variable `n`: it is a part of {}, and a DebugDeclare of \
-         OpenCL.DebugInfo.100 has no indexes",
-        case.id("both")
+        "unit `scale.cl`, function `scale`, variable `cells`: {} holds a part of it: a DebugDeclare of \
+         OpenCL.DebugInfo.100 has no indexes, and its bits are not known",
+        case.id("var")
     );
     assert_eq!(left, [deep, &whole]);
-    let shown = case.shown(&binding, &Mode::exact(Set::Shader));
-    assert!(shown.contains(&"declare n both [0]".into()), "{shown:#?}");
 }
 
 /// Strings, types and constants that the module has are used again.

@@ -238,18 +238,35 @@ fn what_holds_a_variable() {
     value(&[of("scale")], "%scale is an OpFunction, and no value");
     value(&[of("v")], "%v is defined in another function");
     let behind = "is defined behind the position at which it is said to hold the variable";
-    value(&[of("three").index(0)], &format!("%three {behind}"));
+    value(&[of("three")], &format!("%three {behind}"));
     value(&[of("sum")], &format!("%sum {behind}"));
-    value(&[of("two").index_by(id("sum"))], &format!("%sum {behind}"));
-    value(&[of("two").index_by(Id(905))], "no such entity in this module: %905");
-    value(&[of("two").index_by(id("is"))], "index %is is no integer");
+    let cells = |held: &[Held], expected: &str| {
+        let say = |it: &mut Binding| {
+            it.value(case.after("two"), case.cells, held);
+        };
+        refuses(&case, say, &format!("{}: {expected}", at("cells")));
+    };
+    cells(&[of("two").part_by(id("sum"))], &format!("%sum {behind}"));
+    cells(&[of("two").part_by(Id(905))], "no such entity in this module: %905");
+    cells(&[of("two").part_by(id("is"))], "index %is is no integer");
+    cells(&[of("two").part(4)], "type2 has 4 members or elements, and none of index 4");
+    cells(&[of("two").part(3).part(2)], "type2 has 2 members or elements, and none of index 2");
+    cells(&[of("two").part(0).part(1).part(3)], "type `pair` has 3 members or elements, and none of index 3");
+    cells(&[of("two").part(0).part(1).part(2)], "what %two holds needs 32 bits, but there are 64");
+    cells(&[of("two").part(0).part(1)], "what %two holds needs 96 bits, but there are 64");
+    cells(&[of("two").part(0)], "what %two holds needs 192 bits, but there are 64");
+    cells(&[of("two").part(0).bits(160..224)], "the piece that %two holds needs 224 bits, but there are 192");
+    cells(
+        &[of("n").part(1).part(0).part(1), of("two").part(1).bits(32..96)],
+        "%two holds bits 224..288 of the variable, and %n bits 224..256",
+    );
+    cells(
+        &[of("two").part(0).bits(0..64), of("n").part(1).part_by(id("n")).part(0)],
+        "%n holds bits of the variable that are not known, and others some of them",
+    );
 
     value(&[of("two")], "what %two holds needs 32 bits, but there are 64");
-    value(
-        &[of("two").index(2)],
-        "%two: a value of type %vec, an OpTypeVector, has 2 parts, and none of index 2",
-    );
-    value(&[of("n").index(0)], "%n: a value of type %uint, an OpTypeInt, has no parts");
+    value(&[of("n").part(0)], "type `uint` has no members or elements");
     value(&[of("more").bits(0..16)], "what %more holds needs 16 bits, but there are 32");
     value(&[of("more").taken(0..16)], "what %more holds needs 32 bits, but there are 16");
     value(&[of("more").taken(16..48)], "what is taken of %more needs 48 bits, but there are 32");

@@ -74,8 +74,10 @@ pub struct Case {
     pub n: VariableId,
     pub sum: VariableId,
     pub inner: VariableId,
-    /// Of 96 bits.
+    /// Three members of 32 bits.
     pub pair: VariableId,
+    /// Arrays of 4 by 2 of these.
+    pub cells: VariableId,
     /// Of the second function.
     pub v: VariableId,
     /// Of the unit.
@@ -113,9 +115,28 @@ impl Case {
         let sum = m.variable(block, "sum", uint).expect("a variable").id();
         let inner = m.inlined_variable(inlined, v).expect("a variable").id();
         let pair = m.variable(block, "pair", pair_type).expect("a variable").id();
+        let cells = m.array(unit, pair_type, &[Some(4), Some(2)]).expect("a type");
+        let cells = m.variable(block, "cells", cells).expect("a variable").id();
         let table = m.variable(unit, "table", uint).expect("a variable").id();
         let module = m.finish().expect("is whole");
-        Self { words, ids, module, file, scale, other, block, inlined, deep, n, sum, inner, pair, v, table }
+        Self {
+            words,
+            ids,
+            module,
+            file,
+            scale,
+            other,
+            block,
+            inlined,
+            deep,
+            n,
+            sum,
+            inner,
+            pair,
+            cells,
+            v,
+            table,
+        }
     }
 
     pub fn id(&self, name: &str) -> Id {

@@ -3,6 +3,7 @@
 mod array;
 mod base;
 mod composite;
+mod part;
 mod template;
 
 pub use array::{Count, Dimension};
@@ -11,6 +12,7 @@ pub use composite::{
     Base, BaseOffset, Composite, CompositeKind, Discriminant, Member, Passed, Variant, VariantPart,
     VariantValues,
 };
+pub(crate) use part::Part;
 pub use template::{TemplateArgument, TemplateParameter};
 
 use super::Module;

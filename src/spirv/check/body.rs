@@ -260,16 +260,17 @@ fn value(
     is_declaration: bool,
 ) {
     let (key, at) = (teller.held_key(variable), teller.module.at_variable(variable, None));
+    let ty = teller.module.variable(variable).ty;
     if all.is_empty() {
-        let nothing = teller.nothing_holds(None);
+        let nothing = shape!(teller.shapes; "nothing");
         values.push((index, key, at.clone(), nothing));
     }
     for held in all {
-        let shape = match teller.is_left_out(held, is_declaration) {
+        let shape = match teller.is_left_out(held, ty, is_declaration) {
             // What was declared before stays so.
             true if is_declaration => continue,
-            true => teller.nothing_holds(Some(held)),
-            false => teller.holding(held, is_declaration),
+            true => teller.nothing_around(held, ty),
+            false => teller.holding(held, ty, is_declaration),
         };
         values.push((index, key, at.clone(), shape));
     }

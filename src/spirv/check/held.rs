@@ -1,11 +1,15 @@
 //! What holds a variable, by what comes out where a mistake shows: every address and every id has bits of its own.
 
-use super::shapes::{Shape, shape};
+use core::ops::Range;
+
+use super::shapes::{Part, Shape};
 use super::told::Teller;
 use crate::eval::{Architecture, Element, Machine, SpaceLayout, Unavailable, Value};
+use crate::model::TypeId;
 use crate::op::Reg;
 use crate::spirv::evaluate::{Initial, evaluate};
 use crate::spirv::held::{DebugOperation, Held, Index};
+use crate::spirv::layout::Constant;
 use crate::spirv::opcodes as op;
 use crate::spirv::words::Id;
 use crate::target::{Per, SpaceId};
@@ -56,8 +60,8 @@ impl Architecture for Everywhere {
 }
 
 impl Teller<'_, '_> {
-    /// What holds a variable.
-    pub(super) fn holding(&mut self, held: &Held, is_declaration: bool) -> Shape {
+    /// What holds a variable of a type, or a part of it.
+    pub(super) fn holding(&mut self, held: &Held, ty: TypeId, is_declaration: bool) -> Shape {
         let id = held.id();
         let defined = self.layout.definition(id);
         // Only an OpVariable is declared to be a variable: what another pointer points to is a value.
@@ -66,7 +70,7 @@ impl Teller<'_, '_> {
         let mut operations = held.operations(is_declaration);
         let is_whole = matches!(operations[..], [] | [DebugOperation::Fragment { .. }]);
         if is_whole && defined.is_some_and(|it| it.opcode() == op::UNDEF) {
-            return self.nothing_holds(Some(held));
+            return self.nothing_holds(held, ty);
         }
         if is_declaration && !is_variable {
             let is_part = |operation: &DebugOperation| {
@@ -79,57 +83,85 @@ impl Teller<'_, '_> {
         let initial = if is_variable { Initial::Address(number) } else { Initial::Value(number) };
         let mut parts = vec![if is_variable { "declare".into() } else { "value".into() }];
         parts.push(u64::from(id.0).into());
-        for index in held.indexes() {
-            let index = match *index {
-                Index::Number(number) => u64::from(number),
-                Index::Id(id) => self.number_of(id).unwrap_or(1 << 32 | u64::from(id.0)),
-            };
-            parts.extend(["index".into(), index.into()]);
-        }
         match evaluate(&operations, &initial, &Everywhere, &Everywhere) {
-            Ok(found) => {
-                parts.push(found.location.to_string().into());
-                if let Some(bits) = found.bits {
-                    parts.extend([
-                        "for bits".into(),
-                        u64::from(bits.start).into(),
-                        u64::from(bits.end).into(),
-                    ]);
-                }
-            }
+            Ok(found) => parts.push(found.location.to_string().into()),
             // What has no meaning is compared as it stands.
             Err(_) => parts.push(format!("{operations:?}").into()),
         }
+        parts.extend(self.part(held, ty, is_variable));
         self.shapes.of(parts)
     }
 
-    /// Nothing holds it, or the bits of it that something would.
-    pub(super) fn nothing_holds(&mut self, held: Option<&Held>) -> Shape {
-        match held.and_then(|held| held.operations(false).last().copied()) {
-            Some(DebugOperation::Fragment { offset, size }) => {
-                shape!(self.shapes; "nothing for bits", u64::from(offset), "and", u64::from(size), "more")
-            }
-            _ => shape!(self.shapes; "nothing"),
+    /// Nothing holds the variable, or the part of it that something would.
+    pub(super) fn nothing_holds(&mut self, held: &Held, ty: TypeId) -> Shape {
+        let parts = [Part::from("nothing")].into_iter().chain(self.part(held, ty, false)).collect();
+        self.shapes.of(parts)
+    }
+
+    /// Nothing holds what a mode has no words for: the least part around it that it has.
+    pub(super) fn nothing_around(&mut self, held: &Held, ty: TypeId) -> Shape {
+        let known = held.indexes().iter().take_while(|index| self.is_known(index)).count();
+        let mut around = held.around(known);
+        if !self.mode.has_indexes && self.bits(&around, ty).is_none() {
+            around = around.around(0);
         }
+        self.nothing_holds(&around, ty)
+    }
+
+    /// Which part of the variable it is: by indexes, and where the mode has none by bits.
+    fn part(&self, held: &Held, ty: TypeId, is_declaration: bool) -> Vec<Part> {
+        let own = held.held_bits().map(|bits| bits.start.into()..bits.end.into());
+        let (indexes, bits) = match self.has_indexes(is_declaration) || held.indexes().is_empty() {
+            true => (held.indexes(), own),
+            false => (&[][..], self.bits(held, ty)),
+        };
+        let mut parts = Vec::new();
+        for index in indexes {
+            let index = index.number(|id| self.number_of(id).or(Some(1 << 32 | u64::from(id.0))));
+            parts.extend(["part".into(), index.unwrap_or_default().into()]);
+        }
+        if let Some(Range { start, end }) = bits {
+            parts.extend(["for bits".into(), start.into(), end.into()]);
+        }
+        parts
+    }
+
+    /// Whether indexes can say which part it is: a declaration has them in some sets only.
+    fn has_indexes(&self, is_declaration: bool) -> bool {
+        self.mode.has_indexes && (!is_declaration || self.mode.set.is_shader())
+    }
+
+    fn bits(&self, held: &Held, ty: TypeId) -> Option<Range<u64>> {
+        let part = held.part_of(self.module, ty, |id| self.number_of(id)).ok()??;
+        let bits = held.absolute(self.module, &part)?;
+        (bits.start.max(bits.end) < 1 << 32).then_some(bits)
     }
 
     fn number_of(&self, id: Id) -> Option<u64> {
         self.layout.constant(id)?.value.filter(|&number| number < 1 << 32)
     }
 
-    /// Whether the mode has no words for the part that it is.
-    pub(super) fn is_left_out(&self, held: &Held, is_declaration: bool) -> bool {
-        // There a declaration has no indexes.
-        if is_declaration && !held.indexes().is_empty() && !self.mode.set.is_shader() {
-            return true;
-        }
-        let is_known = |index: &Index| match *index {
+    /// Whether the mode has the index.
+    fn is_known(&self, index: &Index) -> bool {
+        match *index {
             Index::Number(_) => true,
-            Index::Id(id) => self.number_of(id).is_some(),
+            Index::Id(id) => {
+                let is_constant = |it: Constant| it.value.is_some();
+                self.mode.has_run_time_indexes || self.layout.constant(id).is_some_and(is_constant)
+            }
+        }
+    }
+
+    /// Whether the mode has no words for what holds a variable of a type, or for the part of this.
+    pub(super) fn is_left_out(&self, held: &Held, ty: TypeId, is_declaration: bool) -> bool {
+        let is_declared = self.layout.definition(held.id()).is_some_and(|it| it.opcode() == op::VARIABLE);
+        let has_words = match held.indexes() {
+            [] => true,
+            _ if self.has_indexes(is_declaration && is_declared) => {
+                held.indexes().iter().all(|index| self.is_known(index))
+            }
+            _ => self.bits(held, ty).is_some(),
         };
-        let mut indexes = held.indexes().iter();
-        held.has_bit_piece() && !self.mode.has_bit_pieces
-            || indexes
-                .any(|index| !self.mode.has_indexes || !self.mode.has_run_time_indexes && !is_known(index))
+        held.has_bit_piece() && !self.mode.has_bit_pieces || !has_words
     }
 }

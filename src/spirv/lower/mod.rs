@@ -27,7 +27,6 @@ mod unsaid;
 mod values;
 mod variables;
 mod vectors;
-mod widths;
 mod writer;
 
 use writer::Writer;

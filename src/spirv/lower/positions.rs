@@ -10,6 +10,7 @@ use super::lines::Texts;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, ScopeId, ScopeKind};
 use crate::spirv::binding::{Binding, Position, Statement};
+use crate::spirv::holds::{unknown, wrong};
 use crate::spirv::layout::{Function, Layout};
 use crate::spirv::opcodes as op;
 use crate::spirv::words::{Id, Instruction};
@@ -400,20 +401,6 @@ fn owners(module: &Module) -> SecondaryMap<ScopeId, Owner> {
 fn has<K: EntityRef + core::fmt::Display, V>(all: &PrimaryMap<K, V>, id: K) -> Result<()> {
     let unknown = || Error::new(ErrorKind::UnknownId(id.to_string()));
     if all.is_valid(id) { Ok(()) } else { Err(unknown()) }
-}
-
-pub(super) fn unknown(id: Id) -> Error {
-    Error::new(ErrorKind::UnknownId(id.to_string()))
-}
-
-/// Something is not what it should be.
-pub(super) fn wrong(defined: Instruction<'_>, wanted: &str) -> Error {
-    let id = defined.result().unwrap_or(Id(0));
-    let is = match op::name(defined.opcode()) {
-        Some(name) => format!("an {name}"),
-        None => format!("an instruction of opcode {}", defined.opcode()),
-    };
-    Error::bad_argument(format!("{id} is {is}, and no {wanted}"))
 }
 
 fn outside(id: Id) -> Error {

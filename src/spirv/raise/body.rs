@@ -183,10 +183,11 @@ impl<'a> Raiser<'_, 'a> {
             self.list(fact, "it is in no block");
             return Ok(());
         };
-        let made = self.held(fact);
+        let made = self.held(fact, variable);
         let Some(held) = self.made(fact, made) else { return Ok(()) };
         let defined = self.facts.layout().definition(held.id());
-        if defined.is_some_and(|it| it.opcode() == op::UNDEF) && held.operations(false).is_empty() {
+        let is_all = held.indexes().is_empty() && held.operations(false).is_empty();
+        if is_all && defined.is_some_and(|it| it.opcode() == op::UNDEF) {
             self.binding.value(position, variable, &[]);
             return Ok(());
         }
@@ -198,12 +199,14 @@ impl<'a> Raiser<'_, 'a> {
         let all = &mut self.binding;
         // Of several that follow each other, each can hold some of the bits.
         if before == Some(variable)
+            && held.indexes().is_empty()
             && let Some((_, Statement::Value { held: first, count, .. })) = all.statements.last_mut()
             && let Some(bits) = held.held_bits()
         {
             let others = &all.held[*first as usize..(*first + *count) as usize];
             let is_apart = |other: &crate::spirv::Held| {
-                other.held_bits().is_some_and(|other| bits.end <= other.start || other.end <= bits.start)
+                let bits_of = other.held_bits().filter(|_| other.indexes().is_empty());
+                bits_of.is_some_and(|other| bits.end <= other.start || other.end <= bits.start)
             };
             if others.iter().all(is_apart) {
                 *count += 1;

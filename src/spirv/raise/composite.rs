@@ -5,7 +5,7 @@ use super::order::Node;
 use super::{Made, Raiser, refused};
 use crate::build::{DataMember, Template};
 use crate::error::Result;
-use crate::model::{TypeId, UnitId};
+use crate::model::{CompositeKind, TypeId, UnitId};
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
@@ -57,7 +57,9 @@ impl<'a> Raiser<'_, 'a> {
                     }
                     _ => Err(format!("it is no member of {id}")),
                 };
-                self.made(&member, made);
+                if self.made(&member, made).is_none() && member.name() == Some(Name::TypeMember) {
+                    self.partial.insert(ty);
+                }
             }
             if let Some(template) = self.templates.get(&id).and_then(|&template| self.get(template)) {
                 for parameter in self.template_parameters(&template, unit)? {
@@ -67,6 +69,40 @@ impl<'a> Raiser<'_, 'a> {
             }
         }
         Ok(())
+    }
+
+    /// The members that objects of a composite type have.
+    pub(super) fn data_members(&self, fact: &Fact<'a>) -> impl Iterator<Item = Fact<'a>> {
+        let members = fact.ids(Field::Member).filter_map(|member| self.get(member));
+        members.filter(|it| it.name() == Some(Name::TypeMember) && !self.is_static_member(it))
+    }
+
+    /// Whether a composite type and all of its members are said to have no bits: where its members are is not known.
+    /// glslang writes all structures so.
+    pub(super) fn has_no_layout(&self, fact: &Fact<'a>) -> bool {
+        let is_zero = |fact: &Fact<'_>, field| self.number(fact, field) == Some(0);
+        let mut members = self.data_members(fact);
+        is_zero(fact, Field::Size)
+            && fact.ids(Field::Member).next().is_some()
+            && members.all(|it| is_zero(&it, Field::Size) && is_zero(&it, Field::Offset))
+    }
+
+    /// Lays out the members of a composite type, one behind the other. Gives its bits.
+    pub(super) fn lay_out(&mut self, fact: &Fact<'a>, unit: UnitId, kind: CompositeKind) -> u64 {
+        let (mut end, mut all) = (0u64, Vec::new());
+        for member in self.data_members(fact) {
+            let ty = self.ty(&member, Field::Type, unit).ok();
+            let bits = ty.and_then(|ty| self.m.described().ty(ty).bits()).unwrap_or_default();
+            let bits = bits.div_ceil(8).saturating_mul(8);
+            let start = if kind == CompositeKind::Union { 0 } else { end };
+            all.push(((member.result, unit), start));
+            end = end.max(start.saturating_add(bits));
+        }
+        self.offsets.extend(all);
+        if end > 0 {
+            self.list(fact, "where its members are is not said: they are described one behind the other");
+        }
+        end
     }
 
     fn member(&mut self, fact: &Fact<'a>, unit: UnitId, of: TypeId) -> Result<Made<()>> {
@@ -79,15 +115,27 @@ impl<'a> Raiser<'_, 'a> {
     fn data_member(&mut self, fact: &Fact<'a>, unit: UnitId, of: TypeId) -> Made<()> {
         let ty = self.ty(fact, Field::Type, unit)?;
         let name = self.text(fact, Field::Name);
-        let offset = self.number(fact, Field::Offset).ok_or("its offset is not known")?;
-        let bits = self.number(fact, Field::Size);
+        let (offset, bits) = match self.offsets.get(&(fact.result, unit)) {
+            Some(&offset) => (offset, None),
+            None => {
+                let offset = self.number(fact, Field::Offset).ok_or("its offset is not known")?;
+                (offset, self.number(fact, Field::Size))
+            }
+        };
         let data = self.m.described().ty(ty);
         let (whole, of_values) = (data.bits(), data.value_bits());
         let is_larger = bits.zip(whole).is_some_and(|(bits, whole)| bits > whole);
         if is_larger {
             self.list(fact, "its size is described as that of its type, which is less");
         }
-        let is_whole = is_larger || bits.is_none() || whole.is_none() || bits == whole || bits == of_values;
+        // Of a vector of three elements that is the last member, there may be three: its type has room for four.
+        let has = self.m.described().ty(of).bits();
+        let has_room = |bits: u64| has.is_none_or(|has| offset.saturating_add(bits) <= has);
+        let is_whole = is_larger
+            || bits.is_none()
+            || whole.is_none()
+            || bits == whole
+            || bits == of_values && whole.is_none_or(has_room);
         let mut member = match is_whole && offset.is_multiple_of(8) {
             true => DataMember::new(&name, ty, offset / 8),
             false => DataMember::bit_field(

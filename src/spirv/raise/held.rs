@@ -1,7 +1,10 @@
 //! Expressions, and what holds a variable.
 
 use super::{Made, Raiser, refused};
+use crate::error::{Error, Result};
+use crate::model::{Part, VariableId};
 use crate::spirv::held::{DebugOperation, Held, Index};
+use crate::spirv::holds::Spot;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
@@ -9,28 +12,53 @@ use crate::spirv::words::Id;
 
 impl<'a> Raiser<'_, 'a> {
     /// What a `DebugDeclare` or a `DebugValue` says of a variable.
-    pub(super) fn held(&self, fact: &Fact<'a>) -> Made<Held> {
+    pub(super) fn held(&self, fact: &Fact<'a>, variable: VariableId) -> Made<Held> {
         let is_declaration = fact.name() == Some(Name::Declare);
         let id = fact.id(if is_declaration { Field::Variable } else { Field::Value });
         let id = id.ok_or("nothing holds it")?;
-        let layout = self.facts.layout();
-        if layout.definition(id).is_none() && !layout.may_be_defined(id) {
-            return Err(format!("{id} is not defined"));
-        }
-        if self.get(id).is_some() {
-            return Err(format!("{id} is a debug instruction"));
-        }
         let expression = fact.id(Field::Expression).ok_or("it has no expression")?;
         let operations = self.facts.operations(expression).map_err(refused)?;
+        let layout = self.facts.layout();
         let mut held = form(id, &operations, is_declaration);
         for index in fact.ids(Field::Index) {
-            let number = layout.constant(index).and_then(|constant| constant.value);
-            held = held.indexed(match number.and_then(|number| u32::try_from(number).ok()) {
+            held = held.indexed(match layout.index(index).and_then(|number| u32::try_from(number).ok()) {
                 Some(number) => Index::Number(number),
                 None => Index::Id(index),
             });
         }
+        self.holds(fact, variable, &held).map_err(refused)?;
         Ok(held)
+    }
+
+    /// Whether it can hold the variable there.
+    fn holds(&self, fact: &Fact<'a>, variable: VariableId, held: &Held) -> Result<()> {
+        let (layout, module) = (self.facts.layout(), self.m.described());
+        let function = layout.function_at(fact.at).map_or(0..0, |function| function.at.clone());
+        let spot = Spot { function, at: fact.at };
+        let is_declaration = fact.name() == Some(Name::Declare);
+        let defined = match is_declaration {
+            true => layout.variable_at(held.id(), &spot)?,
+            false => layout.value_at(held.id(), &spot)?,
+        };
+        let variable = module.variable(variable).ty;
+        let mut part = Some(Part::whole(variable));
+        for index in held.indexes() {
+            if let Index::Id(id) = *index {
+                layout.index_at(id, &spot)?;
+            }
+            // Which member an index selects is not known where one before it is not described.
+            if let Some(whole) = part.filter(|part| self.partial.contains(&part.named(module))) {
+                let called = module.called(whole.named(module));
+                return Err(Error::bad_argument(format!("some members of {called} are not described")));
+            }
+            part = match part {
+                Some(part) => part.select(module, index.number(|id| layout.index(id)))?,
+                None => None,
+            };
+        }
+        layout
+            .fits(module, variable, held, &held.operations(is_declaration), (defined, is_declaration))
+            .map(drop)
     }
 }
 

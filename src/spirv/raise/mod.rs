@@ -59,6 +59,7 @@ pub struct Raised {
 /// | a basic type that is `Unspecified`, or has no size | a type of which only the name is known |
 /// | a floating-point number that is not IEEE 754's, a cooperative matrix | a type of which only the name is known |
 /// | a vector whose length is an id | a vector, if the number is known |
+/// | a structure that has members and no bits, as all of glslang's | one with its members one behind the other |
 /// | an enumeration without an underlying type | one of unsigned numbers of its size |
 /// | a parameter of a function's type that no variable is for | a parameter without a name |
 /// | a function that is not said to be defined, and has code or blocks | a function that is defined |
@@ -137,6 +138,10 @@ struct Raiser<'f, 'a> {
     variables: HashMap<Id, VariableId>,
     /// Composite types whose members are not described yet.
     composites: Vec<(Id, UnitId, TypeId)>,
+    /// Bits from the start of a composite type to members of which that is not said.
+    offsets: HashMap<(Id, UnitId), u64>,
+    /// Composite types of which some member is not described.
+    partial: HashSet<TypeId>,
     /// Types that are declared in something else than a unit.
     within: Vec<(Id, TypeId)>,
     /// The parameters of each function, in order.
@@ -183,6 +188,8 @@ impl<'f, 'a> Raiser<'f, 'a> {
             functions: IndexMap::new(),
             variables: HashMap::new(),
             composites: Vec::new(),
+            offsets: HashMap::new(),
+            partial: HashSet::new(),
             within: Vec::new(),
             parameters: HashMap::new(),
             slots: HashMap::new(),

@@ -78,6 +78,10 @@ impl Raiser<'_, '_> {
                     Some(Name::TypeTemplate) => &[Field::Target],
                     _ => &[],
                 };
+                if name == Some(Name::TypeComposite) && self.has_no_layout(&fact) {
+                    let members = self.data_members(&fact).filter_map(|member| member.id(Field::Type));
+                    needs.extend(members.map(|ty| Node::Type(ty, unit)));
+                }
                 for &field in fields {
                     needs.extend(fact.ids(field).map(|ty| Node::Type(ty, unit)));
                 }

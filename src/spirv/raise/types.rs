@@ -295,7 +295,10 @@ impl<'a> Raiser<'_, 'a> {
                 self.m.incomplete(unit, kind, opaque.unwrap_or(&text)).map_err(refused)?
             }
             _ => {
-                let bits = self.number(fact, Field::Size).ok_or("its size is not known")?;
+                let bits = match self.has_no_layout(fact) {
+                    true => self.lay_out(fact, unit, kind),
+                    false => self.number(fact, Field::Size).ok_or("its size is not known")?,
+                };
                 if !bits.is_multiple_of(8) {
                     self.list(fact, format!("its {bits} bits are described as whole bytes"));
                 }

@@ -94,7 +94,12 @@ fn say(binding: &mut Binding, here: Position, at: Option<&At>, described: &Descr
 
 fn held(piece: &Piece) -> Held {
     let of = if piece.is_memory { Held::pointer(piece.id) } else { Held::value(piece.id) };
-    let held = piece.indexes.iter().fold(of, |held, &index| held.index(index));
+    // An element of the vector that the id is: all of them have 32 bits.
+    let held = match piece.indexes[..] {
+        [] => of,
+        [index] => of.taken(32 * index..32 * (index + 1)),
+        _ => panic!("{piece:?}"),
+    };
     match &piece.bits {
         Some(bits) => held.bits(bits.start as u32..bits.end as u32),
         None => held,

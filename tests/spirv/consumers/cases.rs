@@ -228,11 +228,12 @@ pub const CASES: &[Case] = &[
         %again = DebugInlinedVariable %w %at").edits(NONE),
     case(Declare, "", "declare v of main = i32* %"),
     case(Value, "", "value v of main = i32 4").body("%value = DebugValue %v %u4 %plain"),
-    // Of LLVM it would be an element that was extracted.
-    case(Value, "with an index", "value v of main = extractelement").body("%value = DebugValue %v %pair %plain %u1")
-        .instead("value v of main = <2 x i32> <i32 4, i32 4>"),
-    case(Value, "with an index at run time", "value v of main = extractelement").body("%loaded = OpLoad %uint %var
-        %value = DebugValue %v %pair %plain %loaded").instead("value v of main = <2 x i32> <i32 4, i32 4>"),
+    // An index passes over elements of the variable: the rest of it is held by something else.
+    case(Value, "with an index", "value v of main = i32 4, LLVM_fragment 32 32").of_type("%t = DebugTypeVector %int #2")
+        .body("%value = DebugValue %v %u4 %plain %u1").instead("value v of main = i32 4"),
+    case(Value, "with an index at run time", "value v of main = i32 4, LLVM_fragment").of_type("%t = DebugTypeVector %int #2")
+        .body("%loaded = OpLoad %uint %var
+        %value = DebugValue %v %u4 %plain %loaded").instead("value v of main = i32 4"),
     operation("Deref", "%o = DebugOperation #0\n%e = DebugExpression %o", "i32 4, deref"),
     operation("Plus", "%c = DebugOperation #8 #9\n%o = DebugOperation #1\n%e = DebugExpression %c %o", "i32 4, constu 9, plus"),
     operation("Minus", "%c = DebugOperation #8 #9\n%o = DebugOperation #2\n%e = DebugExpression %c %o", "i32 4, constu 9, minus"),

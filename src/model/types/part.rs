@@ -1,0 +1,127 @@
+//! Parts of objects: members and elements.
+
+use super::{Count, TypeKind};
+use crate::error::{Error, Result};
+use crate::model::{Module, TypeId};
+
+/// A part of an object: the object, a member or element of it, or a part of one of these.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part {
+    /// The type; of an array in some of whose dimensions an element was selected, that of the array.
+    ty: TypeId,
+    /// In how many dimensions of the array.
+    dimensions: usize,
+    /// Which one it is of the parts that all indexes of these dimensions lead to; `None` where it is not known.
+    number: Option<u64>,
+    /// Bits of a bit field.
+    field_bits: Option<u64>,
+    /// Bits from the start of the object to that of the type; `None` where an index is not known.
+    offset_bits: Option<u64>,
+}
+
+impl Part {
+    /// The object.
+    pub fn whole(ty: TypeId) -> Self {
+        Self { ty, dimensions: 0, number: Some(0), field_bits: None, offset_bits: Some(0) }
+    }
+
+    /// The type, without names and qualifiers.
+    pub fn named(&self, module: &Module) -> TypeId {
+        let mut ty = self.ty;
+        while let TypeKind::Typedef { of: Some(of), .. } | TypeKind::Qualified { of: Some(of), .. } =
+            module.ty(ty).kind()
+        {
+            ty = *of;
+        }
+        ty
+    }
+
+    /// The size in bits that the part has by its type: first of the bits that have a meaning, then of all.
+    pub fn sizes(&self, module: &Module) -> [Option<u64>; 2] {
+        let ty = module.ty(self.ty);
+        match self.field_bits {
+            Some(bits) => [Some(bits); 2],
+            None if self.dimensions > 0 => [self.stride_bits(module); 2],
+            None => [ty.value_bits(), ty.bits()],
+        }
+    }
+
+    /// Bits from the start of the object; `None` where an index or a size is not known.
+    pub fn offset_bits(&self, module: &Module) -> Option<u64> {
+        match (self.dimensions, self.number?) {
+            (0, _) | (_, 0) => self.offset_bits,
+            (_, number) => self.offset_bits?.checked_add(number.checked_mul(self.stride_bits(module)?)?),
+        }
+    }
+
+    /// A member or element of the part, the first being 0; an index that is `None` is not known. `None` where the types
+    /// do not say what is there: of a structure without members, or with base classes or variants, or of a type of which
+    /// only the name is known.
+    ///
+    /// # Errors
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if the part has no such member or element.
+    pub fn select(mut self, module: &Module, index: Option<u64>) -> Result<Option<Self>> {
+        self.ty = self.named(module);
+        let missing = |has: u64, index: u64| {
+            let called = module.called(self.ty);
+            Err(Error::bad_argument(format!(
+                "{called} has {has} members or elements, and none of index {index}"
+            )))
+        };
+        let (of, count) = match module.ty(self.ty).kind() {
+            TypeKind::Unspecified { .. } => return Ok(None),
+            TypeKind::Composite(composite) => {
+                let is_known = composite.bases.is_empty() && composite.variant_parts.is_empty();
+                let (Some(index), true, false) = (index, is_known, composite.members.is_empty()) else {
+                    return Ok(None);
+                };
+                let member = usize::try_from(index).ok().and_then(|index| composite.members.get(index));
+                let Some(member) = member else { return missing(composite.members.len() as u64, index) };
+                let offset_bits = self.offset_bits.and_then(|bits| bits.checked_add(member.offset_bits));
+                return Ok(Some(Self { field_bits: member.bits, offset_bits, ..Self::whole(member.ty) }));
+            }
+            TypeKind::Array { of, dimensions, .. } => {
+                let Some(dimension) = dimensions.get(self.dimensions) else { return Ok(None) };
+                let count = match dimension.count {
+                    Count::Fixed(count) => Some(count),
+                    Count::Unknown | Count::Variable(_) | Count::Value(_) => None,
+                };
+                let before = match self.dimensions {
+                    0 => Some(0),
+                    _ => self.number.and_then(|number| number.checked_mul(count?)),
+                };
+                self.number = before.zip(index).and_then(|(before, index)| before.checked_add(index));
+                self.dimensions += 1;
+                if let Some((has, index)) = count.zip(index).filter(|(has, index)| index >= has) {
+                    return missing(has, index);
+                }
+                if self.dimensions < dimensions.len() {
+                    return Ok(Some(self));
+                }
+                return Ok(Some(Self { offset_bits: self.offset_bits(module), ..Self::whole(*of) }));
+            }
+            TypeKind::Vector { of, count } | TypeKind::Matrix { of, count, .. } => (*of, *count),
+            _ => {
+                let what = format!("{} has no members or elements", module.called(self.ty));
+                return Err(Error::bad_argument(what));
+            }
+        };
+        if let Some(index) = index.filter(|&index| index >= count) {
+            return missing(count, index);
+        }
+        let offset_bits = self.offset_bits.zip(index).zip(module.ty(of).bits());
+        let offset_bits =
+            offset_bits.and_then(|((offset, index), bits)| offset.checked_add(index.checked_mul(bits)?));
+        Ok(Some(Self { offset_bits, ..Self::whole(of) }))
+    }
+
+    /// Bits from one of the parts of the array to the next.
+    fn stride_bits(&self, module: &Module) -> Option<u64> {
+        let TypeKind::Array { of, dimensions, stride_bits } = module.ty(self.ty).kind() else { return None };
+        let element = stride_bits.or(module.ty(*of).bits())?;
+        dimensions.get(self.dimensions..)?.iter().try_fold(element, |bits, dimension| match dimension.count {
+            Count::Fixed(count) => bits.checked_mul(count),
+            Count::Unknown | Count::Variable(_) | Count::Value(_) => None,
+        })
+    }
+}

@@ -1,0 +1,196 @@
+//! What can hold a variable: the rules of a binding, by which one is raised, and refused.
+
+use core::ops::Range;
+
+use super::held::{DebugOperation, Held};
+use super::layout::Layout;
+use super::names::{OPERATIONS, Operation};
+use super::opcodes as op;
+use super::words::{Id, Instruction};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Module, Part, TypeId};
+
+/// A place in a function at which something is said of a variable.
+#[derive(Debug, Clone)]
+pub(super) struct Spot {
+    /// Words of the function.
+    pub function: Range<usize>,
+    /// The word before which it is said.
+    pub at: usize,
+}
+
+impl<'a> Layout<'a> {
+    /// The instruction that defines a value, which is there at the spot.
+    ///
+    /// # Errors
+    /// If the id is not defined, or no value, or that of another function, or defined behind the spot.
+    #[inline]
+    pub(super) fn value_at(&self, id: Id, spot: &Spot) -> Result<Instruction<'a>> {
+        let defined = self.definition(id).ok_or_else(|| unknown(id))?;
+        let is_void = |ty: Id| self.definition(ty).is_some_and(|ty| ty.opcode() == op::TYPE_VOID);
+        let is_value = defined.result_type().is_some_and(|ty| !is_void(ty));
+        if !is_value || defined.opcode() == op::FUNCTION {
+            return Err(wrong(defined, "value"));
+        }
+        let is_global = defined.at < self.globals_end();
+        if !is_global && !spot.function.contains(&defined.at) {
+            return Err(Error::bad_argument(format!("{id} is defined in another function")));
+        }
+        if defined.at >= spot.at {
+            let what =
+                format!("{id} is defined behind the position at which it is said to hold the variable");
+            return Err(Error::bad_argument(what));
+        }
+        Ok(defined)
+    }
+
+    /// The instruction that defines what a variable is declared to be: an `OpVariable`, or a parameter that is a pointer.
+    ///
+    /// # Errors
+    /// As [`value_at`](Self::value_at), and if it is something else.
+    pub(super) fn variable_at(&self, id: Id, spot: &Spot) -> Result<Instruction<'a>> {
+        let defined = self.value_at(id, spot)?;
+        let is_declared = match defined.opcode() {
+            op::VARIABLE => true,
+            op::FUNCTION_PARAMETER | op::UNTYPED_VARIABLE => {
+                let ty = defined.result_type().and_then(|ty| self.definition(ty));
+                ty.is_some_and(|ty| matches!(ty.opcode(), op::TYPE_POINTER | op::TYPE_UNTYPED_POINTER))
+            }
+            _ => false,
+        };
+        match is_declared {
+            true => Ok(defined),
+            false => Err(wrong(defined, "OpVariable or parameter that is a pointer")),
+        }
+    }
+
+    /// Whether an index is an integer that is there at the spot.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub(super) fn index_at(&self, id: Id, spot: &Spot) -> Result<()> {
+        let ty = self.value_at(id, spot)?.result_type().and_then(|ty| self.definition(ty));
+        match ty {
+            Some(ty) if ty.opcode() == op::TYPE_INT => Ok(()),
+            _ => Err(Error::bad_argument(format!("index {id} is no integer"))),
+        }
+    }
+
+    /// The number that an id stands for as an index, where it is known.
+    pub(super) fn index(&self, id: Id) -> Option<u64> {
+        self.constant(id)?.value
+    }
+
+    /// The type of what a pointer points to.
+    fn pointee(&self, ty: Id) -> Option<Id> {
+        let ty = self.definition(ty).filter(|ty| ty.opcode() == op::TYPE_POINTER)?;
+        ty.operands().get(1).map(|&to| Id(to))
+    }
+
+    /// Bits of a type: of integers, floating-point numbers, and vectors of these.
+    fn width(&self, ty: Id) -> Option<u64> {
+        let ty = self.definition(ty)?;
+        match (ty.opcode(), ty.operands()) {
+            (op::TYPE_INT | op::TYPE_FLOAT, &[bits, ..]) => Some(bits.into()),
+            (op::TYPE_VECTOR, &[of, count]) => {
+                let of = self.definition(Id(of)).filter(|of| of.opcode() != op::TYPE_VECTOR)?;
+                self.width(of.result()?)?.checked_mul(count.into())
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether what holds a variable of a type has as many bits as the part of the variable: the value that an instruction
+    /// defines, or in a declaration what its result points to. Gives the part; `None` where the types do not say what it
+    /// is.
+    ///
+    /// # Errors
+    /// [`DoesNotFit`](ErrorKind::DoesNotFit) if it has not; [`BadArgument`](ErrorKind::BadArgument) if there is no such
+    /// part, or an operation does not find on the stack what it takes.
+    pub(super) fn fits(
+        &self,
+        module: &Module,
+        variable: TypeId,
+        held: &Held,
+        operations: &[DebugOperation],
+        (defined, is_declaration): (Instruction<'_>, bool),
+    ) -> Result<Option<Part>> {
+        let id = held.id();
+        let ty = match (is_declaration, defined.opcode()) {
+            (true, _) => defined.result_type().and_then(|ty| self.pointee(ty)),
+            // It is nothing, whatever its type.
+            (false, op::UNDEF) => None,
+            (false, _) => defined.result_type(),
+        };
+        let part = held.part_of(module, variable, |index| self.index(index))?;
+        let [value_bits, bits] = part.map_or([None; 2], |part| part.sizes(module));
+        let piece = piece(operations)?;
+        if let Some((offset, size)) = piece {
+            let needs = u64::from(offset) + u64::from(size);
+            if size == 0 {
+                return Err(Error::bad_argument(format!("{id} holds no bits")));
+            }
+            if let Some(has) = bits.filter(|&has| needs > has) {
+                let what = format!("the piece that {id} holds");
+                return Err(ErrorKind::DoesNotFit { what, needs, has }.into());
+            }
+        }
+        let width = ty.filter(|_| !held.is_computed()).and_then(|ty| self.width(ty));
+        if let Some(((offset, size), has)) = held.taken_bits().zip(width) {
+            let needs = u64::from(offset) + u64::from(size);
+            if needs > has {
+                return Err(
+                    ErrorKind::DoesNotFit { what: format!("what is taken of {id}"), needs, has }.into()
+                );
+            }
+        }
+        let Some(has) = held.taken_bits().map(|(_, size)| size.into()).or(width) else { return Ok(part) };
+        let needs = match piece {
+            Some((_, size)) => [Some(size.into()); 2],
+            // A vector of three elements has the size of one of four.
+            None => [value_bits, bits],
+        };
+        match needs.into_iter().flatten().next() {
+            Some(bits) if !needs.contains(&Some(has)) => {
+                let what = format!("what {id} holds");
+                Err(ErrorKind::DoesNotFit { what, needs: bits, has }.into())
+            }
+            _ => Ok(part),
+        }
+    }
+}
+
+/// Whether operations find what they take on the stack, which has one entry at first. The bits of the variable that they
+/// are of, first and count, if not of all: a fragment is the last of them.
+fn piece(operations: &[DebugOperation]) -> Result<Option<(u32, u32)>> {
+    let mut depth = 1;
+    for (index, operation) in operations.iter().enumerate() {
+        let &Operation { name, takes, leaves, .. } = &OPERATIONS[operation.number() as usize];
+        if depth < takes {
+            let what = format!("operation {index}, {name}, takes {takes} entries, and there is {depth}");
+            return Err(Error::bad_argument(what));
+        }
+        depth = depth - takes + leaves;
+        if matches!(operation, DebugOperation::Fragment { .. }) && index + 1 < operations.len() {
+            return Err(Error::bad_argument(format!("operation {index}, {name}, is not the last one")));
+        }
+    }
+    Ok(match operations.last() {
+        Some(&DebugOperation::Fragment { offset, size }) => Some((offset, size)),
+        _ => None,
+    })
+}
+
+pub(super) fn unknown(id: Id) -> Error {
+    Error::new(ErrorKind::UnknownId(id.to_string()))
+}
+
+/// Something is not what it should be.
+pub(super) fn wrong(defined: Instruction<'_>, wanted: &str) -> Error {
+    let id = defined.result().unwrap_or(Id(0));
+    let is = match op::name(defined.opcode()) {
+        Some(name) => format!("an {name}"),
+        None => format!("an instruction of opcode {}", defined.opcode()),
+    };
+    Error::bad_argument(format!("{id} is {is}, and no {wanted}"))
+}
