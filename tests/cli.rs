@@ -519,3 +519,25 @@ fn modules_are_printed_and_checked() {
     assert_eq!(no_module.code, 2);
     assert!(no_module.errors.contains("a description is compared with an object"), "{}", no_module.errors);
 }
+
+/// A set of debug instructions that is not known is said, and not passed over.
+#[cfg(feature = "spirv")]
+#[test]
+#[should_panic(expected = "exit 0: 0 findings, 0 notes; 0 debug instructions")]
+fn modules_with_another_set() {
+    let folder = Folder::new("other-set");
+    let mut words = module(2);
+    let import = "SPIRV.debug\0\0\0\0\0\0\0\0\0\0\0\0\0".as_bytes().as_chunks::<4>().0;
+    words[7..13].copy_from_slice(&import.iter().map(|word| u32::from_le_bytes(*word)).collect::<Vec<_>>());
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let file = folder.file("a.spv", bytes);
+    let set = "\"SPIRV.debug\": a set that is not known, with 1 debug instructions\n";
+    let checked = run(&["check", &file]);
+    let expected =
+        format!("unknown-set (2 Binary Form): word 5: {set}1 findings, 0 notes; 0 debug instructions\n");
+    assert!(checked.code == 1, "exit {}: {}", checked.code, checked.text());
+    assert_eq!((&*checked.errors, &*checked.text()), ("", &*expected));
+    let dumped = run(&["dump", &file]);
+    let expected = format!("SPIR-V 1.1, ids below 10\n%1 = {set}");
+    assert_eq!((dumped.code, &*dumped.errors, &*dumped.text()), (1, "", &*expected));
+}

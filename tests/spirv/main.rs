@@ -22,6 +22,7 @@ mod readme;
 mod rules;
 #[path = "../common/tools.rs"]
 mod tools;
+mod unknown;
 mod words;
 
 use tools::Tool;

@@ -1,0 +1,85 @@
+//! Sets of debug instructions that are not known: that there are some is said, and nothing is attached beside them.
+
+use eitri::build::Builder;
+use eitri::spirv::{Binding, Mode, Set, TextOptions, attach, print, read, validate};
+use eitri::target::Target;
+use pretty_assertions::assert_eq;
+
+/// A module with two instructions of a set, number 0, and one of `OpenCL.std`.
+fn module(set: &str) -> Vec<u32> {
+    let import = |id: u32, name: &str| {
+        let mut bytes = name.as_bytes().to_vec();
+        bytes.resize(bytes.len() / 4 * 4 + 4, 0);
+        let name = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
+        [(bytes.len() as u32 / 4 + 2) << 16 | 11, id].into_iter().chain(name).collect::<Vec<_>>()
+    };
+    let mut words = vec![0x0723_0203, 0x0001_0600, 0, 10, 0];
+    words.extend([import(1, set), import(2, "OpenCL.std")].concat());
+    words.extend([2 << 16 | 19, 3]);
+    for (id, set) in [(4, 1), (5, 1), (6, 2)] {
+        words.extend([5 << 16 | 12, 3, id, set, 0]);
+    }
+    words
+}
+
+/// Sets of the registry of SPIR-V, of the LLVM translator and of proposals, and whether they are of debug instructions:
+/// what some call `DebugPrintf` and `DebugBreak` describes nothing.
+const SETS: [(&str, bool); 13] = [
+    ("NonSemantic.Shader.DebugInfo.200", true),
+    ("NonSemantic.Shader.DebugInfo.102", true),
+    ("NonSemantic.Kernel.DebugInfo.100", true),
+    ("NonSemantic.Graph.DebugInfo.1", true),
+    ("OpenCL.DebugInfo.200", true),
+    ("SPIRV.debug", true),
+    ("DebugInfo", true),
+    ("NonSemantic.DebugPrintf", false),
+    ("NonSemantic.DebugBreak", false),
+    ("NonSemantic.ClspvReflection.5", false),
+    ("GLSL.std.450", false),
+    ("SPV_AMD_shader_ballot", false),
+    ("", false),
+];
+
+#[test]
+#[should_panic(expected = "0 findings, 0 notes; 0 debug instructions")]
+fn what_is_not_known_is_found() {
+    for (set, is_debug) in SETS {
+        let words = module(set);
+        let facts = read(&words).expect("reads");
+        let report = validate(&facts).to_string();
+        let printed = print(&facts, TextOptions::default());
+        let (mut found, mut said) = (String::new(), String::new());
+        if is_debug {
+            let what = format!("\"{set}\": a set that is not known, with 2 debug instructions");
+            found = format!("unknown-set (2 Binary Form): word 5: {what}\n");
+            said = format!("%1 = {what}\n");
+        }
+        let count = usize::from(is_debug);
+        assert_eq!(report, format!("{found}{count} findings, 0 notes; 0 debug instructions"));
+        assert_eq!(printed, format!("SPIR-V 1.6, ids below 10\n{said}"));
+    }
+}
+
+/// Of the set that would be attached there may be none of any version; which one another is like is not known.
+#[test]
+#[should_panic(expected = "NonSemantic.Shader.DebugInfo.200 Shader")]
+fn nothing_is_attached_beside_it() {
+    let module_of = Builder::new(Target::x86_64()).finish().expect("is whole");
+    for (name, is_debug) in SETS {
+        for set in Set::ALL {
+            let attached = attach(&module(name), &module_of, &Binding::new(), &Mode::exact(set));
+            let is_other = match set {
+                Set::OpenCl => name.starts_with("NonSemantic.Shader.DebugInfo."),
+                _ => name.starts_with("OpenCL.DebugInfo."),
+            };
+            if !is_debug || is_other {
+                assert!(attached.is_ok(), "{name} {set:?}");
+                continue;
+            }
+            let error = attached.map(|_| ()).expect_err(&format!("{name} {set:?}"));
+            let what =
+                format!("word 5: the module has instructions of {name} already, a set that is not known");
+            assert_eq!(error.to_string(), what);
+        }
+    }
+}
