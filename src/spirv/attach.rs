@@ -4,6 +4,8 @@ use core::ops::Range;
 
 use super::LeftOut;
 use super::binding::Binding;
+#[cfg(doc)]
+use super::layout::Layout;
 use super::lower::lower;
 use super::mode::Mode;
 use super::read::{Facts, read};
@@ -62,7 +64,8 @@ impl Attached {
 /// functions, where the binding says. A module that has instructions of the other set keeps them.
 ///
 /// # Errors
-/// With the word, if the words are no module. If the module has instructions of this set already, of any version.
+/// With the word, if the words are no module. If the module has instructions of this set already, of any version, or of
+/// one that is [not known](Layout::unknown_sets) to be of the other.
 /// Naming the variable or function, and the id, if the binding names what is not there, or what cannot hold the
 /// variable. Nothing is returned then.
 pub fn attach(words: &[u32], module: &Module, binding: &Binding, mode: &Mode) -> Result<Attached> {
@@ -83,6 +86,14 @@ fn can_be_added_to(facts: &Facts<'_>, mode: &Mode) -> Result<()> {
         let id = first.result().unwrap_or(layout.highest());
         let what = format!("the bound of the header is {bound}, and the module has {id}");
         return Err(Error::malformed(what).at_word(first.at));
+    }
+    let other = match mode.set.is_shader() {
+        true => "OpenCL.DebugInfo.",
+        false => "NonSemantic.Shader.DebugInfo.",
+    };
+    if let Some((import, name, _)) = layout.unknown_sets().find(|(_, name, _)| !name.starts_with(other)) {
+        let what = format!("the module has instructions of {name} already, a set that is not known");
+        return Err(Error::bad_argument(what).at_word(layout.definition(import).map_or(0, |it| it.at)));
     }
     match facts.iter().find(|fact| fact.set.is_shader() == mode.set.is_shader()) {
         None => Ok(()),

@@ -20,6 +20,7 @@ pub struct Layout<'a> {
     again: Vec<usize>,
     perhaps: HashSet<Id>,
     sets: IndexMap<Id, Set>,
+    unknown_sets: IndexMap<Id, String>,
     functions: Vec<Function>,
     globals_end: usize,
     highest: Id,
@@ -70,6 +71,7 @@ impl<'a> Layout<'a> {
             again: Vec::new(),
             perhaps: HashSet::new(),
             sets: IndexMap::new(),
+            unknown_sets: IndexMap::new(),
             functions: Vec::new(),
             globals_end: HEADER,
             highest: Id(0),
@@ -128,7 +130,14 @@ impl<'a> Layout<'a> {
         let text = string_bytes(instruction.operands(), usize::MAX);
         let text = text.ok_or_else(|| Error::malformed("the string has no end").at_word(instruction.at))?;
         if instruction.opcode() == op::EXT_INST_IMPORT {
-            self.sets.extend(instruction.result().zip(Set::named(&text)));
+            let Some(id) = instruction.result() else { return Ok(()) };
+            match Set::named(&text) {
+                Some(set) => drop(self.sets.insert(id, set)),
+                None if is_of_debug_instructions(&text) => {
+                    self.unknown_sets.insert(id, String::from_utf8_lossy(&text).into());
+                }
+                None => {}
+            }
         }
         Ok(())
     }
@@ -157,6 +166,22 @@ impl<'a> Layout<'a> {
     /// The imported sets of debug instructions, with the ids that stand for them.
     pub fn sets(&self) -> impl Iterator<Item = (Id, Set)> {
         self.sets.iter().map(|(&id, &set)| (id, set))
+    }
+
+    /// Imported sets of debug instructions that are not known, by their names: one of the parts between the dots is
+    /// `DebugInfo` or `debug`, as in `NonSemantic.Shader.DebugInfo.200` and `SPIRV.debug`. With the ids that stand for
+    /// them, and how many instructions the module has of each, if it has some.
+    pub fn unknown_sets(&self) -> impl Iterator<Item = (Id, &str, usize)> {
+        let mut counts: HashMap<Id, usize> = HashMap::new();
+        if !self.unknown_sets.is_empty() {
+            for instruction in self.extended() {
+                if let Some(&set) = instruction.operands().first() {
+                    *counts.entry(Id(set)).or_default() += 1;
+                }
+            }
+        }
+        let all = self.unknown_sets.iter();
+        all.filter_map(move |(&id, name)| Some((id, &**name, *counts.get(&id)?)))
     }
 
     /// The set of debug instructions that the id stands for.
@@ -237,6 +262,17 @@ impl<'a> Layout<'a> {
             is_plain: matches!(opcode, op::CONSTANT_TRUE | op::CONSTANT_FALSE | op::CONSTANT),
         })
     }
+}
+
+/// Whether a set of this name is of debug instructions: what `NonSemantic.DebugPrintf` prints is none.
+fn is_of_debug_instructions(name: &[u8]) -> bool {
+    let is = |part: &[u8]| part.eq_ignore_ascii_case(b"DebugInfo") || part.eq_ignore_ascii_case(b"debug");
+    name.split(|&byte| byte == b'.').any(is)
+}
+
+/// A set that is not known, for messages.
+pub(crate) fn unknown_set(name: &str, count: usize) -> String {
+    format!("{name:?}: a set that is not known, with {count} debug instructions")
 }
 
 impl Set {

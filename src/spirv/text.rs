@@ -2,6 +2,7 @@
 
 use core::fmt::Write;
 
+use super::layout::unknown_set;
 use super::operand::Kind;
 use super::read::{Fact, Facts, Operand};
 use super::words::Id;
@@ -28,7 +29,8 @@ pub(super) fn shown(facts: &Facts<'_>, id: Id) -> Option<String> {
 /// The debug instructions of a module as text.
 ///
 /// An operand is its name, and the literal or the id; behind an id stands the string or the number that it is. What is
-/// there several times has its name once; what an instruction should not have, none.
+/// there several times has its name once; what an instruction should not have, none. Of a set that is
+/// [not known](super::Layout::unknown_sets) only its name is there, and how many instructions there are.
 pub fn print(facts: &Facts<'_>, options: TextOptions) -> String {
     let (layout, mut text) = (facts.layout(), String::new());
     let (words, mut functions) = (layout.words(), layout.functions().iter().peekable());
@@ -36,6 +38,9 @@ pub fn print(facts: &Facts<'_>, options: TextOptions) -> String {
     let _ = writeln!(text, "SPIR-V {major}.{minor}, ids below {}", words.bound());
     for (id, set) in layout.sets() {
         let _ = writeln!(text, "{id} = \"{}\"", set.name());
+    }
+    for (id, name, count) in layout.unknown_sets() {
+        let _ = writeln!(text, "{id} = {}", unknown_set(name, count));
     }
     let mut place = Place { function: None, block: None };
     for instruction in words.instructions() {

@@ -40,6 +40,7 @@ pub const OPENCL: &[Case] = &[
     broken(IdRange, "an id that is not below the bound", &[("TypePointer %int", "TypePointer !9999")], Rejects),
     broken(DefinedOnce, "an id defined twice", &[("%tomember = ", "%qualified = ")], Rejects),
     broken(Set, "a set that is a constant", &[("%void %dbg DebugNoScope", "%void %u1 !24")], Rejects),
+    broken(UnknownSet, "a set of a later version", &[("%dbg = OpExtInstImport", "%later = OpExtInstImport \"OpenCL.DebugInfo.200\"\n%dbg = OpExtInstImport"), ("%none = ", "%removed = OpExtInst %void %later !0\n%none = ")], Rejects),
     broken(ResultType, "a result that is an integer", &[("%void %dbg DebugNoScope", "%uint %dbg DebugNoScope")], Rejects),
     broken(Instruction, "a number of no instruction", &[("DebugNoScope", "!37")], Rejects),
 

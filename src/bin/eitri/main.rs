@@ -167,7 +167,8 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 let words = spirv::from_bytes(&bytes).map_err(of(&file))?;
                 let facts = spirv::read(&words).map_err(of(&file))?;
                 print(spirv::print(&facts, spirv::TextOptions { verbose }).as_bytes())?;
-                return Ok(ExitCode::SUCCESS);
+                let is_whole = facts.layout().unknown_sets().next().is_none();
+                return Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) });
             }
             if hints::is_json(&bytes) {
                 let what =

@@ -140,11 +140,15 @@ fn checked(
     compare.lost(&facts, &lost);
     let Compare { found, compared, .. } = compare;
     let mut valid = validate(&facts);
-    if mode.discriminators == Discriminators::AsScopes {
-        let (meant, findings) = core::mem::take(&mut valid.findings).into_iter().partition(is_discriminator);
-        valid.findings = findings;
-        valid.notes.extend::<Vec<Finding>>(meant);
-    }
+    let is_meant = |finding: &Finding| match mode.discriminators {
+        // What else the module has is not what was described.
+        _ if finding.rule == Rule::UnknownSet => true,
+        Discriminators::AsScopes => is_discriminator(finding),
+        Discriminators::Beside => false,
+    };
+    let (meant, findings): (Vec<_>, _) = core::mem::take(&mut valid.findings).into_iter().partition(is_meant);
+    valid.findings = findings;
+    valid.notes.extend(meant);
     Ok(Checked { valid, differences: found, compared })
 }
 

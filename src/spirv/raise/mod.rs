@@ -29,6 +29,7 @@ use indexmap::IndexMap;
 
 use super::LeftOut;
 use super::binding::Binding;
+use super::layout::unknown_set;
 use super::operand::Field;
 use super::read::{Fact, Facts};
 use super::table::{Name, Set};
@@ -78,6 +79,11 @@ pub fn raise(facts: &Facts<'_>, target: &Target) -> Result<Raised> {
     if let Some(other) = facts.iter().find(|fact| fact.set != set) {
         let what = format!("what {} says is not described", other.set.name());
         raised.left_out.push(LeftOut { at: other.place(), what });
+    }
+    for (import, name, count) in facts.layout().unknown_sets() {
+        let word = facts.layout().definition(import).map(|it| it.at);
+        let what = format!("{}: what they say is not described", unknown_set(name, count));
+        raised.left_out.push(LeftOut { at: At { word, ..At::default() }, what });
     }
     Ok(raised)
 }

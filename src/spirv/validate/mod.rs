@@ -16,6 +16,7 @@ use hashbrown::HashMap;
 pub use rule::Rule;
 
 use super::Set;
+use super::layout::unknown_set;
 use super::opcodes as op;
 use super::operand::Field;
 use super::read::{Fact, Facts};
@@ -132,6 +133,10 @@ impl<'a> Check<'_, 'a> {
             if self.facts.fact(instruction).is_some() || self.facts.get(id).is_some() {
                 self.find_at(Rule::DefinedOnce, at(instruction), format!("word {first} has defined {id}"));
             }
+        }
+        for (import, name, count) in layout.unknown_sets() {
+            let place = layout.definition(import).map_or(At::default(), at);
+            self.find_at(Rule::UnknownSet, place, unknown_set(name, count));
         }
         for (import, set) in layout.sets() {
             if set.is_shader() && !has_extension {

@@ -30,6 +30,8 @@ rules! {
     DefinedOnce "defined-once" "SPIR-V 2.16.1";
     /// The set is the result of an `OpExtInstImport`.
     Set "set" "2 Binary Form";
+    /// Debug instructions are of a set that is known: of others it is not known whether they are right.
+    UnknownSet "unknown-set" "2 Binary Form";
     /// The result type is `OpTypeVoid`.
     ResultType "result-type" "2 Binary Form";
     /// The number is one of the set's.
