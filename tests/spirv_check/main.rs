@@ -4,6 +4,7 @@
 mod bad;
 #[path = "../common/spirv.rs"]
 mod described;
+mod equal;
 mod listed;
 mod meaning;
 mod moves;
