@@ -177,6 +177,7 @@ impl Compare<'_> {
             by_key.entry(record.key).or_default()[1].push(index);
         }
         for (key, [mut ours, mut theirs]) in by_key {
+            let all_theirs = theirs.clone();
             self.compared += ours.len();
             // Those that are the same first; the others in order.
             let mut same: HashMap<&Vec<(String, Shape)>, Vec<usize>> = HashMap::new();
@@ -193,7 +194,10 @@ impl Compare<'_> {
             let text = |key| self.shapes.text(key);
             let mut new = Vec::new();
             for pair in 0..ours.len().max(theirs.len()) {
-                let (our, their) = (ours.get(pair), theirs.get(pair));
+                let our = ours.get(pair);
+                // Two types that differ in what is listed may be said in the same words, which is once.
+                let is_once = our.is_some_and(|&at| described.records[at].is_once);
+                let their = theirs.get(pair).or_else(|| all_theirs.first().filter(|_| is_once));
                 match (our.map(|&at| &described.records[at]), their.map(|&at| &said.records[at])) {
                     (Some(our), Some(their)) => {
                         for (name, value) in &our.properties {

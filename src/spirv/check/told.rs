@@ -29,6 +29,8 @@ pub(super) struct Record {
     /// What to call it, as lists of what is left out do.
     pub called: String,
     pub properties: Vec<(String, Shape)>,
+    /// Whether what is said of it in the same words is said once.
+    pub is_once: bool,
 }
 
 /// All that is said.
@@ -177,7 +179,7 @@ impl<'m, 's> Teller<'m, 's> {
         is_once: bool,
     ) {
         if !is_once || self.once.insert((key, properties.clone())) {
-            self.told.records.push(Record { key, at, called, properties });
+            self.told.records.push(Record { key, at, called, properties, is_once });
         }
     }
 

@@ -251,7 +251,8 @@ impl Teller<'_, '_> {
             TypeKind::Enum { enumerators, .. } => match name {
                 Some(name) => shape!(self.shapes; around, "enum", name),
                 None => {
-                    let first = enumerators.first().map(|(name, _)| self.module.string(*name).to_owned());
+                    let first = enumerators.iter().find(|enumerator| self.is_said(id, enumerator));
+                    let first = first.map(|(name, _)| self.module.string(*name).to_owned());
                     let line = self.line(ty.line());
                     shape!(self.shapes; around, "enum of", first.unwrap_or_default(), line)
                 }
@@ -274,6 +275,13 @@ impl Teller<'_, '_> {
             }
             _ => self.ty(id),
         }
+    }
+
+    /// Whether an enumerator is not listed as left out.
+    fn is_said(&self, id: TypeId, (name, value): &(StringId, i128)) -> bool {
+        let name = self.module.string(*name);
+        let what = format!("its enumerator `{name}`: {value} does not fit 32 bits");
+        !self.is_listed_of(id, |listed| listed == what)
     }
 
     fn type_record(&mut self, id: TypeId) {
@@ -306,11 +314,7 @@ impl Teller<'_, '_> {
                 if *is_class {
                     all.push(("class".into(), shape!(self.shapes; "yes")));
                 }
-                let is_said = |(name, value): &&(StringId, i128)| {
-                    let name = self.module.string(*name);
-                    let what = format!("its enumerator `{name}`: {value} does not fit 32 bits");
-                    !self.is_listed_of(id, |listed| listed == what)
-                };
+                let is_said = |enumerator: &&(StringId, i128)| self.is_said(id, enumerator);
                 let enumerators: Vec<_> = enumerators.iter().filter(is_said).copied().collect();
                 for (index, (name, value)) in enumerators.into_iter().enumerate() {
                     let name = self.module.string(name).to_owned();

@@ -333,13 +333,12 @@ impl<'a> Raiser<'_, 'a> {
         Ok(ty)
     }
 
-    /// Where a type is declared. One that is declared nowhere in particular is the same as any that looks so.
+    /// Where a type is declared. Another that looks the same may be declared elsewhere: each is one of its kind.
     fn declared(&mut self, fact: &Fact<'a>, unit: UnitId, ty: TypeId) {
         let line = self.line(fact, unit);
         let is_within = self.unit_of(fact.result) == Some(unit)
             && fact.id(Field::Scope).is_some_and(|scope| !self.units.contains_key(&scope));
-        if (line.is_some() || is_within)
-            && let Ok(mut of) = self.m.describe_type(ty)
+        if let Ok(mut of) = self.m.describe_type(ty)
             && let Some(line) = line
         {
             of.declared_at(line);
