@@ -67,22 +67,25 @@ fn names_of_addresses() {
     assert!(said.all(Name::TypeBasic).contains(&r#"TypeBasic "" 64 Address"#));
 }
 
-/// Validators look at the capability of a storage class.
+/// A storage class needs its capability, also where it is only said: of every mode.
 #[test]
+#[should_panic(expected = "TypePointer int CrossWorkgroup None")]
 fn storage_classes_without_capability() {
     let mut case = Case::new();
     let (int, unit) = (case.int(), case.unit);
     let pointer = case.m.pointer_into(unit, Some(int), SpaceId(1)).unwrap();
     let described = case.finish();
-    let mode = Mode::validating(Set::OpenCl);
-    described.said(&mode).has("TypePointer int CrossWorkgroup None").lacks(&[&format!(
-        "unit `a.cl`: {pointer}: that its storage class is Generic: the module has no GenericPointer; CrossWorkgroup is \
-         said"
-    )]);
-    described.said_with("GenericPointer", &mode).has("TypePointer int Generic None").lacks(&[]);
-    described.said(&Mode::exact(Set::OpenCl)).has("TypePointer int Generic None").lacks(&[]);
+    for mode in [Mode::exact(Set::OpenCl), Mode::validating(Set::OpenCl)] {
+        described.said(&mode).has("TypePointer int CrossWorkgroup None").lacks(&[&format!(
+            "unit `a.cl`: {pointer}: that its storage class is Generic: the module has no GenericPointer; \
+             CrossWorkgroup is said"
+        )]);
+        described.said_with("GenericPointer", &mode).has("TypePointer int Generic None").lacks(&[]);
+    }
     // There it is a constant, of which nobody asks this.
-    described.said(&Mode::validating(Set::Shader)).has("TypePointer int Generic None").lacks(&[]);
+    for mode in [Mode::exact(Set::Shader), Mode::validating(Set::Shader)] {
+        described.said(&mode).has("TypePointer int Generic None").lacks(&[]);
+    }
 }
 
 #[test]
