@@ -191,8 +191,9 @@ impl<'a> Layout<'a> {
 
     /// Whether the module declares a capability, by its number.
     pub fn has_capability(&self, number: u32) -> bool {
-        let mut all = self.words.between(HEADER..self.globals_end);
-        all.any(|it| it.opcode() == op::CAPABILITY && it.operands() == [number])
+        // They come first.
+        let all = self.words.between(HEADER..self.globals_end);
+        all.take_while(|it| it.opcode() == op::CAPABILITY).any(|it| it.operands() == [number])
     }
 
     /// The functions, in order.

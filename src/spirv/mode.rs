@@ -14,7 +14,6 @@ use super::table::Set;
 /// | [`has_none_types`](Self::has_none_types) | yes | no | yes |
 /// | [`has_variable_counts`](Self::has_variable_counts) | yes | yes | no |
 /// | [`has_empty_arrays`](Self::has_empty_arrays) | yes | no | no |
-/// | [`has_capabilities`](Self::has_capabilities) | no | yes | yes |
 /// | [`has_inheritance`](Self::has_inheritance) | yes | of `OpenCL.DebugInfo.100` | yes |
 /// | [`has_packs`](Self::has_packs) | yes | no | no |
 /// | [`has_template_templates`](Self::has_template_templates) | yes | yes | no |
@@ -50,8 +49,6 @@ pub struct Mode {
     pub has_variable_counts: bool,
     /// Whether an array may have 0 elements. Else their number is said not to be known.
     pub has_empty_arrays: bool,
-    /// Whether a storage class is said only where the module has the capability for it. Else it is `CrossWorkgroup`.
-    pub has_capabilities: bool,
     /// Whether base classes are written. `spirv-val` wants a `DebugTypeInheritance` of
     /// `NonSemantic.Shader.DebugInfo.100` to have an operand that the set has not.
     pub has_inheritance: bool,
@@ -141,7 +138,6 @@ impl Mode {
             has_none_types: true,
             has_variable_counts: true,
             has_empty_arrays: true,
-            has_capabilities: false,
             has_inheritance: true,
             has_packs: true,
             has_template_templates: true,
@@ -171,7 +167,6 @@ impl Mode {
             vector: Vectors::Short,
             has_none_types: false,
             has_empty_arrays: false,
-            has_capabilities: true,
             has_inheritance: set == Set::OpenCl,
             has_packs: false,
             has_run_time_indexes: false,
@@ -187,7 +182,6 @@ impl Mode {
             dimensions: Dimensions::Nested,
             has_variable_counts: false,
             has_empty_arrays: false,
-            has_capabilities: true,
             has_packs: false,
             has_template_templates: false,
             has_indexes: false,

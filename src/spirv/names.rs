@@ -248,3 +248,6 @@ impl Enumeration {
         }
     }
 }
+
+/// The capability that the storage class `Generic` needs: section 3.7 of the core specification.
+pub(crate) const GENERIC_POINTER: u32 = 38;

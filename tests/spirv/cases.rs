@@ -106,6 +106,7 @@ pub const OPENCL: &[Case] = &[
     broken(Enumerant, "an encoding", &[("%u32 Signed", "%u32 8")], Rejects),
     broken(Enumerant, "a storage class", &[("%int CrossWorkgroup", "%int 13")], Rejects),
     broken(Enumerant, "a storage class for no space", &[("%int CrossWorkgroup", "%int 4294967295")], Rejects),
+    broken(Capability, "generic pointers without the capability", &[("%int CrossWorkgroup", "%int Generic")], Rejects),
     broken(Enumerant, "a qualifier", &[("ConstType", "4")], Rejects),
     broken(Enumerant, "a tag", &[("%n_name Union", "%n_name 3")], Rejects),
     broken(Enumerant, "a language", &[("OpenCL_CPP", "14")], Rejects),

@@ -34,7 +34,7 @@ fn raised(facts: &Facts<'_>) -> Raised {
 
 /// The module without debug instructions, their names, `OpLine` and `OpNoLine`; and without `OpSource`, whose language `spirv-val` of
 /// SPIRV-Tools 2023.1 does not know.
-fn plain(words: &[u32]) -> Vec<u32> {
+pub fn plain(words: &[u32]) -> Vec<u32> {
     let facts = read(words).expect("reads");
     let mut plain = words[..5].to_vec();
     for instruction in Words::new(words).expect("is a module").instructions() {

@@ -20,6 +20,7 @@ mod raise;
 mod random;
 mod readme;
 mod rules;
+mod taken;
 #[path = "../common/tools.rs"]
 mod tools;
 mod unknown;

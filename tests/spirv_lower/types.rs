@@ -44,7 +44,7 @@ fn pointers() {
         m.pointer_of(unit, PointerKind::Pointer, Some(int), SpaceId(1), Some(memory)).unwrap();
     }
     case.m.pointer_into(unit, Some(int), SpaceId(2)).unwrap();
-    let said = case.exact();
+    let said = case.finish().said_with("GenericPointer", &Mode::exact(Set::OpenCl));
     said.has("TypePointer int Function FlagLValueReference")
         .has("TypePointer int Generic FlagRValueReference")
         .has("TypePointer none Workgroup None");

@@ -16,6 +16,7 @@ use crate::model::{
 use crate::spirv::binding::Binding;
 use crate::spirv::layout::Layout;
 use crate::spirv::mode::{Dimensions, Mode};
+use crate::spirv::names::GENERIC_POINTER;
 use crate::spirv::opcodes as op;
 use crate::spirv::table::Set;
 use crate::spirv::validate::lines::bytes_of_lines;
@@ -88,9 +89,6 @@ const LANGUAGES: [(u64, Language); 9] = [
 /// Bytes of text that one string can have: an instruction has less than 2^16 words, of which two come before the text,
 /// and the text ends with a byte of 0.
 const MOST_TEXT: usize = (0xffff - 2) * 4 - 1;
-
-/// The capability without which there are no generic pointers.
-const GENERIC_POINTER: u32 = 38;
 
 impl<'m, 's> Teller<'m, 's> {
     pub fn new(
@@ -190,8 +188,7 @@ impl<'m, 's> Teller<'m, 's> {
     }
 
     pub fn has_generic(&self) -> bool {
-        let is_asked = self.mode.has_capabilities && self.mode.set == Set::OpenCl;
-        !is_asked || self.layout.has_capability(GENERIC_POINTER)
+        self.mode.set != Set::OpenCl || self.layout.has_capability(GENERIC_POINTER)
     }
 
     pub fn yes(&mut self, all: &mut Vec<(String, Shape)>, is: bool, name: &str) {

@@ -3,11 +3,10 @@
 use super::entities::Globals;
 use crate::model::{MemorySpace, TypeId};
 use crate::spirv::mode::Of;
-use crate::spirv::names::Enumeration;
+use crate::spirv::names::{Enumeration, GENERIC_POINTER};
 use crate::spirv::table::Set;
 use crate::target::SpaceId;
 
-const GENERIC_POINTER: u32 = 38;
 const GENERIC: u32 = 8;
 
 /// Storage classes with the memory of each, and the address space that a target which has one of this name has for it;
@@ -32,7 +31,7 @@ impl Globals<'_, '_, '_> {
 
     /// The storage class of what is pointed to: that of the memory that the source says, else that of the address space.
     pub(super) fn storage_class(&mut self, id: TypeId, space: SpaceId, memory: Option<MemorySpace>) -> u32 {
-        let (module, mode) = (self.module, self.writer.mode);
+        let module = self.module;
         let target = &module.target;
         let name = target.space(space).map_or("", |space| space.name);
         let found = CLASSES.iter().find(|&&(_, of, own)| match memory {
@@ -41,10 +40,9 @@ impl Globals<'_, '_, '_> {
             None => own == name,
         });
         let &(class, _, own) = found.unwrap_or(&CLASSES[0]);
-        // The enumerant needs the capability, also where it is only said.
+        // The enumerant needs the capability, also where it is only said; the other set has a constant.
         if class == GENERIC
-            && mode.has_capabilities
-            && mode.set == Set::OpenCl
+            && self.writer.mode.set == Set::OpenCl
             && !self.writer.layout.has_capability(GENERIC_POINTER)
         {
             let what =

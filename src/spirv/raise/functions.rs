@@ -61,8 +61,13 @@ impl<'a> Raiser<'_, 'a> {
                 fact.name(),
                 Some(Name::LexicalBlock | Name::LexicalBlockDiscriminator | Name::InlinedAt | Name::Scope)
             );
-            if is_scope {
+            let is_local =
+                fact.name() == Some(Name::LocalVariable) && fact.operand(Field::ArgNumber).is_none();
+            if is_scope || is_local {
                 self.with_body.extend(fact.id(Field::Scope));
+            }
+            if fact.name() == Some(Name::FunctionDefinition) {
+                self.with_body.extend(fact.id(Field::Function));
             }
         }
         for fact in self.iter() {

@@ -3,13 +3,16 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::{Check, Rule, Set};
-use crate::spirv::names::{Enumeration, UNKNOWN_LAYOUT, is_build_identifier};
+use crate::spirv::names::{Enumeration, GENERIC_POINTER, UNKNOWN_LAYOUT, is_build_identifier};
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::read::{Fact, Facts};
 use crate::spirv::table::Name;
 use crate::spirv::text::shown;
 use crate::spirv::words::Id;
+
+/// The storage class of generic pointers.
+const GENERIC: u64 = 8;
 
 /// Who names whom.
 pub(super) struct Related {
@@ -57,9 +60,19 @@ impl Related {
 }
 
 impl<'a> Check<'_, 'a> {
+    /// A literal is an enumerant, and a constant is not.
+    fn storage_class(&mut self, fact: &Fact<'a>) {
+        let is_generic = self.facts.number(fact, Field::StorageClass) == Some(GENERIC);
+        if is_generic && !fact.set.is_shader() && !self.facts.layout().has_capability(GENERIC_POINTER) {
+            let what = "Generic needs the capability GenericPointer, which the module does not declare";
+            self.find_of(Rule::Capability, fact, Field::StorageClass, what);
+        }
+    }
+
     pub(super) fn entity(&mut self, fact: &Fact<'a>, related: &Related) {
         match fact.name() {
             Some(Name::TypeBasic) => self.fp_encoding(fact),
+            Some(Name::TypePointer) => self.storage_class(fact),
             Some(Name::TypeArray) => self.counts(fact),
             Some(Name::TypeComposite) => {
                 self.opaque(fact);

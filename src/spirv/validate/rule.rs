@@ -46,6 +46,8 @@ rules! {
     ForwardReference "forward-reference" "2.2 Forward references";
     /// A number is one of the list.
     Enumerant "enumerant" "3 Enumerations";
+    /// The capability that an enumerant needs is declared: `GenericPointer` of the storage class `Generic`.
+    Capability "capability" "SPIR-V 3.7";
     /// Flags are those of the list.
     Flags "flags" "3.2 Debug Info Flags";
     /// An operation has its operands.

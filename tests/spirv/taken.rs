@@ -1,0 +1,113 @@
+//! What is raised of a module can be attached to it again: what cannot is listed, and the rest is kept.
+
+use eitri::spirv::{Mode, Name, Raised, Set, Statement, attach, from_bytes, raise, read, validate};
+use eitri::target::{Gfx, Target, Wave};
+
+use crate::assemble::assemble;
+use crate::foreign::plain;
+use crate::kernels::{Kernel, LEVELS};
+use crate::{OPENCL, SHADER};
+
+fn raised(words: &[u32]) -> Raised {
+    let target = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("is known");
+    raise(&read(words).expect("reads"), &target).expect("can be described")
+}
+
+/// Attaches what was raised, in every mode; gives it.
+fn taken(name: &str, words: &[u32]) -> Raised {
+    let raised = raised(words);
+    for mode in Set::ALL.map(Mode::exact).into_iter().chain([Mode::translator()]) {
+        let attached = attach(&plain(words), &raised.module, &raised.binding, &mode);
+        assert!(attached.is_ok(), "{name} {:?}: {:?}", mode.set, attached.err());
+    }
+    raised
+}
+
+fn modules() -> Vec<(&'static str, Vec<u32>)> {
+    let foreign: [(_, &[u8]); 4] = [
+        ("glslang", include_bytes!("foreign/glslang.spv")),
+        ("glslang.opt", include_bytes!("foreign/glslang.opt.spv")),
+        ("slang", include_bytes!("foreign/slang.spv")),
+        ("slang.opt", include_bytes!("foreign/slang.opt.spv")),
+    ];
+    let own = [("opencl", OPENCL), ("shader", SHADER)].map(|(name, text)| (name, assemble(text).words));
+    let foreign = foreign.map(|(name, bytes)| (name, from_bytes(bytes).expect("is a module")));
+    own.into_iter().chain(foreign).collect()
+}
+
+#[test]
+fn modules_of_all_producers() {
+    for (name, words) in modules() {
+        taken(name, &words);
+    }
+    // Of others the translator takes no debug information.
+    for name in ["calls", "structs", "matmul"] {
+        for level in LEVELS {
+            let Some(words) = Kernel::named(name).compiled(&["-g", level]) else { return };
+            taken(&format!("{name} {level}"), &words);
+        }
+    }
+}
+
+/// The LLVM translator declares what is in no memory any longer as an `OpUndef`: the variable is listed.
+#[test]
+fn a_declaration_of_nothing() {
+    for (text, variable) in [(OPENCL, "%arg"), (SHADER, "%arg")] {
+        for expression in ["%plain", "%deref_it"] {
+            let declare = format!("DebugDeclare {variable} %var %plain");
+            assert!(text.contains(&declare), "{text}");
+            let undefined = format!("DebugDeclare {variable} %undefined {expression}");
+            let text = text.replace(&declare, &undefined);
+            let var = text.lines().find(|line| line.contains("%var = OpVariable ")).expect("a variable");
+            let ty = var.split_whitespace().nth(3).expect("a type");
+            let plain = text.lines().find(|line| line.contains(" DebugExpression")).expect("an expression");
+            let plain = plain.split_once(" = ").expect("a result").1;
+            let dereferenced = plain.split(" DebugExpression").next().expect("the start");
+            let text = text.replacen(
+                "%plain = ",
+                &format!("%deref_it = {dereferenced} DebugExpression %deref\n%plain = "),
+                1,
+            );
+            let text = text.replace(var, &format!("{var}\n%undefined = OpUndef {ty}"));
+            let words = assemble(&text).words;
+            let raised = taken(expression, &words);
+            let left: Vec<_> = raised.left_out.iter().map(ToString::to_string).collect();
+            let is_listed =
+                |it: &String| it.contains("DebugDeclare") && it.contains("is an OpUndef, and no OpVariable");
+            assert_eq!(left.iter().filter(|it| is_listed(it)).count(), 1, "{left:?}");
+            // The other variable is kept.
+            let values = raised.binding.statements().iter();
+            assert_eq!(values.filter(|(_, it)| matches!(it, Statement::Value { .. })).count(), 1);
+        }
+    }
+}
+
+/// Any id in the place of any operand that says what holds a variable, or of which scope an instruction is.
+#[test]
+fn whatever_an_operand_names() {
+    let (mut tried, mut valid) = (0, 0);
+    for (name, words) in modules() {
+        let facts = read(&words).expect("reads");
+        let is_in_body = |name| matches!(name, Some(Name::Declare | Name::Value | Name::Scope));
+        let places: Vec<_> = facts.iter().filter(|fact| is_in_body(fact.name())).collect();
+        let bound = words[3];
+        for (number, fact) in places.iter().enumerate() {
+            for operand in 0..fact.operands.len() {
+                for id in (1 + (number + operand) as u32 % 97..bound).step_by(97) {
+                    let mut words = words.clone();
+                    words[fact.at + 5 + operand] = id;
+                    tried += 1;
+                    valid += usize::from(validate(&read(&words).expect("reads")).is_clean());
+                    let target = Target::x86_64();
+                    let raised = raise(&read(&words).expect("reads"), &target);
+                    let raised =
+                        raised.unwrap_or_else(|error| panic!("{name} {fact:?} {operand} %{id}: {error}"));
+                    let mode = Mode::exact(facts.iter().next().expect("is there").set);
+                    let attached = attach(&plain(&words), &raised.module, &raised.binding, &mode);
+                    assert!(attached.is_ok(), "{name} {fact:?} {operand} %{id}: {:?}", attached.err());
+                }
+            }
+        }
+    }
+    assert!(tried > 500 && valid > 10, "{tried} {valid}");
+}
