@@ -1,0 +1,145 @@
+//! A vector register of an AMD GPU has a dword for each lane of the wave ("RDNA 2" Instruction Set Architecture,
+//! section 2.2), and DWARF numbers the whole register: `DW_OP_regx v3` is all of its lanes, and a variable that is
+//! smaller is in the first ("Locations on the DWARF stack", A.2.5.4.4.3: the bits from the offset on). A compiler that
+//! means the asking lane writes that of its own accord.
+
+use eitri::Result;
+use eitri::build::Builder;
+use eitri::model::{BaseEncoding, Loc, RegionKind, Val};
+use eitri::op::Reg;
+use eitri::target::{SpaceId, Target};
+
+use crate::{Start, gpu, start};
+
+fn v(n: u16) -> Reg {
+    gpu().vgpr(n).expect("a register")
+}
+
+fn s(n: u16) -> Reg {
+    gpu().sgpr(n).expect("a register")
+}
+
+/// The error of a call with a register in it, if it is one.
+fn error(call: &dyn Fn(&mut Start) -> Result<()>) -> Option<String> {
+    call(&mut start(gpu())).err().map(|error| error.to_string())
+}
+
+fn of_int(loc: Loc) -> impl Fn(&mut Start) -> Result<()> {
+    move |a| a.m.variable(a.f, "x", a.int)?.live(8..16, loc.clone()).map(drop)
+}
+
+/// Issue 14, item 11.
+#[test]
+#[should_panic(expected = "a variable in the first lane of v3")]
+fn a_variable_is_not_in_a_vector_register_as_such() {
+    let error = error(&of_int(Loc::register(v(3)))).expect("a variable in the first lane of v3");
+    assert!(error.starts_with("unit `a.cl`, function `f`, variable `x`, pc 0x8..0x10: "), "{error}");
+    for word in ["lane(v3, 0)", "per_lane(v3)", "whole(v3)", "1024", "32"] {
+        assert!(error.contains(word), "{word}: {error}");
+    }
+}
+
+/// The ways in which the first lane of v3 is meant by accident.
+fn accidents() -> Vec<(&'static str, Box<dyn Fn(&mut Start) -> Result<()>>)> {
+    let all = || Loc::register(v(3));
+    let mask = |a: &mut Start, mask: Loc| {
+        a.m.lanes(a.f)?.region(RegionKind::Then, 8..16, 4, &[(8..16, mask)]).map(drop)
+    };
+    let row = |loc: Loc| Loc::select(Val::constant(5), loc, Loc::register(v(4)), 32, 32);
+    vec![
+        ("live", Box::new(of_int(all()))),
+        (
+            "live_in",
+            Box::new(move |a| {
+                a.m.variable(a.f, "x", a.int)?.live_in(8..16, &[Loc::register(s(4)), all()]).map(drop)
+            }),
+        ),
+        ("always", Box::new(move |a| a.m.variable(a.f, "x", a.int)?.always(all()).map(drop))),
+        (
+            "the high half",
+            Box::new(move |a| {
+                let short = a.m.base_type(a.unit, "half", BaseEncoding::Float, 16)?;
+                a.m.variable(a.f, "x", short)?.live(8..16, all().offset(2)).map(drop)
+            }),
+        ),
+        ("a lane by its offset", Box::new(of_int(all().offset(4)))),
+        ("there and back", Box::new(of_int(all().offset(64).bit_offset(-512)))),
+        (
+            "a part",
+            Box::new(move |a| {
+                let long = a.m.base_type(a.unit, "long", BaseEncoding::Signed, 64)?;
+                a.m.variable(a.f, "x", long)?.live(8..16, Loc::over([v(3), v(4)])).map(drop)
+            }),
+        ),
+        ("an element", Box::new(of_int(all().extend(32, 2)))),
+        (
+            "what is laid over",
+            Box::new(of_int(Loc::register(s(4)).overlay(all(), Val::constant(8), Val::constant(8)))),
+        ),
+        (
+            "what is below",
+            Box::new(of_int(all().overlay(Loc::register(s(4)), Val::constant(8), Val::constant(8)))),
+        ),
+        ("a choice of lanes", Box::new(of_int(row(all())))),
+        ("a number that is read", Box::new(of_int(Loc::value(all().read(32))))),
+        ("a base of memory", Box::new(of_int(Loc::memory(SpaceId::DEFAULT, Val::register(v(3)))))),
+        ("a pair", Box::new(of_int(Loc::memory(SpaceId::DEFAULT, Val::pair(v(3), v(4)))))),
+        ("what it had on entry", Box::new(of_int(Loc::value(Val::entry_value(v(3)))))),
+        ("a mask", Box::new(move |a| mask(a, all()))),
+        ("a mask of whole-wave code", Box::new(move |a| a.m.lanes(a.f)?.whole_wave(8..16, &all()).map(drop))),
+        ("a frame base", Box::new(move |a| a.m.describe_function(a.f)?.frame_base(&all()).map(drop))),
+        ("a static link", Box::new(move |a| a.m.describe_function(a.f)?.static_link(&all()).map(drop))),
+        ("a saved register", Box::new(move |a| a.m.frame(a.f)?.saved(8..16, s(4), all()).map(drop))),
+        (
+            "a procedure",
+            Box::new(move |a| {
+                let inner = a.m.procedure(a.unit, &all())?;
+                let outer = a.m.procedure(a.unit, &Loc::call(inner))?;
+                a.m.variable(a.f, "x", a.int)?.live(8..16, Loc::call(outer)).map(drop)
+            }),
+        ),
+        (
+            "an argument",
+            Box::new(move |a| {
+                let parameter = a.m.parameter(a.f, "p", a.int)?.id();
+                a.m.call(a.f)?.returns_to(8)?.calls(a.f)?.argument(&all())?.parameter(parameter).map(drop)
+            }),
+        ),
+    ]
+}
+
+/// The class: each way to a vector register.
+#[test]
+#[should_panic(expected = "live is taken")]
+fn neither_is_anything_else() {
+    for (name, call) in accidents() {
+        let Some(error) = error(&*call) else { panic!("{name} is taken") };
+        for word in ["lane(v", "per_lane(v", "whole(v"] {
+            assert!(error.contains(word), "{name}: {error}");
+        }
+    }
+}
+
+/// All lanes are meant where as many bits are asked for, and where a number says which.
+#[test]
+fn all_lanes_may_be_meant() -> Result<()> {
+    let Start { mut m, unit, int, f } = start(gpu());
+    let wide = m.vector(unit, int, 32)?;
+    let all = || Loc::register(v(3));
+    let row = Loc::select(Val::constant(5), all(), Loc::register(v(4)), 32, 32);
+    m.variable(f, "wide", wide)?.live(0..4, all())?.live(4..8, row.clone())?.live(8..12, all().offset(0))?;
+    let index = || Val::lane_index().mul(Val::constant(4));
+    m.variable(f, "x", int)?.live(0..4, all().offset_by(index()))?.live(4..8, row.offset_by(index()))?;
+    let procedure = m.procedure(unit, &all())?;
+    m.variable(f, "called", wide)?.live(0..4, Loc::call(procedure))?;
+    m.frame(f)?.entry_function()?.same_value(0..8, v(40))?.saved(8..12, v(40), Loc::register(v(41)))?;
+    m.finish()?;
+    // A register that has no lanes.
+    let mut m = Builder::new(Target::x86_64());
+    let unit = m.unit("a.c");
+    let short = m.base_type(unit, "short", BaseEncoding::Signed, 16)?;
+    let f = m.function(unit, "f")?.code("f", 8).id();
+    let xmm0 = m.target().register_named("xmm0")?;
+    m.variable(f, "x", short)?.live(0..3, Loc::register(xmm0))?.live(3..5, Loc::register(xmm0).offset(2))?;
+    m.finish().map(drop)
+}
