@@ -105,6 +105,17 @@ pub enum ErrorKind {
         /// Bits that are there.
         has: u64,
     },
+    /// Something is in a vector register that has more bits, and which of its lanes is meant is not known.
+    WhichLane {
+        /// What is there.
+        what: String,
+        /// Its bits.
+        needs: u64,
+        /// The name of the register.
+        register: String,
+        /// Bits of all lanes of the register.
+        has: u64,
+    },
     /// A type contains itself, other than through a pointer.
     CyclicType(String),
     /// An id that belongs to no entity of this module, or to an entity of another kind.
@@ -306,6 +317,12 @@ impl fmt::Display for ErrorKind {
             Self::DoesNotFit { what, needs, has } => {
                 write!(f, "{what} needs {needs} bits, but there are {has}")
             }
+            Self::WhichLane { what, needs, register, has } => write!(
+                f,
+                "a vector register has a value for each lane, so `lane({register}, 0)` is one for the wave, \
+                 `per_lane({register})` that of the asking lane, and `whole({register})` takes all {has} bits; \
+                 {what} has {needs}"
+            ),
             Self::CyclicType(name) => write!(f, "type `{name}` contains itself"),
             Self::UnknownId(what) => write!(f, "no such entity in this module: {what}"),
             Self::CannotSay { what, consumer } => write!(f, "{consumer} cannot be told of {what}"),

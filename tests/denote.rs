@@ -228,10 +228,10 @@ fn meaning(
         f.stack_base(S33).unwrap().scaling(scaling);
     }
     let f = f.id();
-    let ty = scene.m.base_type(unit, "number", BaseEncoding::Unsigned, bits).unwrap();
-    let v = scene.m.variable(f, "v", ty).unwrap().always(loc).unwrap().id();
+    // Of no size: a part of the register may be meant.
+    let procedure = scene.m.procedure(unit, &loc).unwrap();
     let module = scene.m.finish().unwrap();
-    let loc = module.always(v).unwrap();
+    let loc = module.procedures().find(|(id, _)| *id == procedure).unwrap().1.loc;
     match module.denote(Some(f), loc, bits, contents) {
         Ok(spans) => text(&module, &spans),
         Err(why) => format!("! {why}"),

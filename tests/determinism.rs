@@ -155,7 +155,7 @@ fn in_order(order: &[usize]) -> Module {
     let unit = m.unit("a.cl");
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
     let file = m.primary_file(unit).expect("a file");
-    let f = m.function(unit, "f").expect("a function").code("f", 0x400).id();
+    let f = m.function(unit, "f").expect("a function").code("f", 0x400).kernel().id();
     for name in ["a", "b"] {
         let mut variable = m.variable(f, name, int).expect("a variable");
         for &index in order {

@@ -876,6 +876,7 @@ fn partly() -> Result<Module> {
         .live(0x00..0x24, Loc::register(s(4)))?
         .live_in(0x24..0x40, &[Loc::local(64), Loc::lane(v(40), 7)])?
         .live(0x40..0x180, Loc::stack_slot(16))?;
+    a.m.describe_function(a.saxpy)?.stack_at_zero();
     a.m.variable(a.unit, "table", a.int)?.always(Loc::local(0))?;
     a.m.finish()
 }
@@ -938,7 +939,7 @@ struct Ids {
 }
 
 fn ids() -> Ids {
-    let module = random::module(&random::fixed_choices(11, 2000), &gpu());
+    let module = random::module(&random::fixed_choices(12, 2000), &gpu());
     let mut m = Builder::new(gpu());
     Ids {
         units: module.units().map(|(id, _)| id).take(6).collect(),
@@ -1005,7 +1006,7 @@ fn any_val(c: &mut Choices<'_>, ids: &Ids, depth: u32) -> Val {
 #[allow(clippy::too_many_lines, reason = "one line for each call")]
 fn throw(c: &mut Choices<'_>, ids: &Ids, m: &mut Builder) -> Result<()> {
     let pcs = |c: &mut Choices<'_>| {
-        let (start, end) = (c.number() % 0x60, c.number() % 0x60);
+        let (start, end) = (c.number() % 0x60 / 4 * 4, c.number() % 0x60 / 4 * 4);
         if c.below(9) == 0 { c.number()..c.number() } else { start..end }
     };
     let (unit, function, ty) = (c.one(&ids.units), c.one(&ids.functions), c.one(&ids.types));

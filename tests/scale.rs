@@ -23,7 +23,7 @@ fn module(functions: u64) -> (Module, Code) {
     for number in 0..functions {
         let name = format!("f{number}");
         code = code.with_function(&name, number * 0x100, 0x100);
-        let f = m.function(unit, &name).unwrap().code(&name, 0x100).id();
+        let f = m.function(unit, &name).unwrap().code(&name, 0x100).kernel().id();
         let block = m.block(f, &[0..0x80, 0x90..0xa0]).unwrap();
         for v in 0..20u64 {
             let ty = if v % 2 == 0 { int } else { structure };

@@ -1,6 +1,7 @@
 //! Calls: DWARF 5 section 3.4.
 
 use super::scopes::InScope;
+use super::slots::Slot;
 use super::{Builder, known, loc};
 use crate::error::Result;
 use crate::model::{
@@ -203,7 +204,8 @@ impl ArgumentBuilder<'_> {
     ///
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where it is not there; [`BadArgument`](crate::error::ErrorKind::BadArgument) where it is not one of the
-    /// function that is called.
+    /// function that is called; and of the location, as [`VariableBuilder::live`](super::VariableBuilder::live) of the
+    /// parameter.
     pub fn parameter(&mut self, parameter: VariableId) -> Result<&mut Self> {
         let call = self.data().call;
         let module = &self.builder.module;
@@ -219,6 +221,14 @@ impl ArgumentBuilder<'_> {
             let variable = module.at_variable(parameter, None).variable;
             return Err(error.or_at(crate::error::At { variable, ..at() }));
         }
+        let (bits, unit) = (module.types[variable.ty].value_bits, module.scopes[variable.scope].unit);
+        let place = module.nodes(module.arguments[self.index].location);
+        let (what, all) = ("the argument", &self.builder.procedures);
+        // A part of it may be elsewhere.
+        let checked = loc::check_in(module, all, unit, place, None, what, loc::UNKNOWN);
+        checked
+            .and_then(|checked| loc::known_lane(&module.target, what, checked.room, bits.unwrap_or(u64::MAX)))
+            .map_err(|error| error.or_at(at()))?;
         self.data().parameter = Some(parameter);
         Ok(self)
     }
@@ -235,9 +245,12 @@ impl ArgumentBuilder<'_> {
 }
 
 fn place(builder: &mut Builder, scope: ScopeId, loc: &Loc, what: &str) -> Result<LocId> {
-    let module = &mut builder.module;
-    let unit = module.scopes[scope].unit;
-    loc::check(module, unit, loc, None, what)
-        .and_then(|()| module.locs.push(loc))
-        .map_err(|error| error.or_at(module.at_scope(scope)))
+    let unit = builder.module.scopes[scope].unit;
+    let checked = loc::check(builder, unit, loc, None, what);
+    if checked.as_ref().is_ok_and(|checked| checked.has_slot) {
+        builder.slot(Slot::Scope(scope));
+    }
+    checked
+        .and_then(|_| builder.module.locs.push(loc))
+        .map_err(|error| error.or_at(builder.module.at_scope(scope)))
 }

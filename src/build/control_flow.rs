@@ -5,9 +5,10 @@
 
 use core::ops::Range;
 
-use super::LanesBuilder;
+use super::{LanesBuilder, pcs};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{Loc, RegionId, RegionKind, Scope, ScopeId, ScopeKind};
+use crate::target::Target;
 
 /// A basic block of a [`ControlFlow`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -131,13 +132,14 @@ impl LanesBuilder<'_> {
     /// and its mask is saved.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] where the graph is not reducible, two paths to a block disagree about what is open
+    /// [`ErrorKind::EmptyRange`], [`ErrorKind::OutsideFunction`]; [`ErrorKind::BadArgument`] where pcs are not between
+    /// instructions, the graph is not reducible, two paths to a block disagree about what is open
     /// (both name the edge), a block is not reached, blocks overlap, an instruction is in no block, a mask is not the
     /// innermost where it is flipped, is not open, is saved or restored by two instructions, or not restored though lanes
     /// wait behind that, or has lanes that are to run and lanes that are done; [`ErrorKind::UnknownId`] where a block or mask is not the graph's; and
     /// as [`region`](Self::region).
     pub fn control_flow(&mut self, flow: &ControlFlow) -> Result<Vec<RegionId>> {
-        let pieces = flow.pieces().map_err(|error| {
+        let pieces = flow.pieces(&self.builder.module.target, self.size()).map_err(|error| {
             let module = &self.builder.module;
             error.or_at(module.at_scope(self.scope))
         })?;
@@ -183,8 +185,8 @@ struct Piece {
 }
 
 impl ControlFlow {
-    fn pieces(&self) -> Result<Vec<Piece>> {
-        self.check()?;
+    fn pieces(&self, target: &Target, size: u64) -> Result<Vec<Piece>> {
+        self.check(target, size)?;
         let order = self.reverse_postorder()?;
         let known = self.known()?;
         let (stretches, headers) = self.stretches(&order)?;
@@ -250,13 +252,11 @@ impl ControlFlow {
     }
 
     /// Refuses what belongs to no graph.
-    fn check(&self) -> Result<()> {
+    fn check(&self, target: &Target, size: u64) -> Result<()> {
         let mut sorted: Vec<&Range<u64>> = self.blocks.iter().collect();
         sorted.sort_by_key(|pcs| pcs.start);
-        for pcs in &sorted {
-            if pcs.start >= pcs.end {
-                return Err(at_pcs(ErrorKind::EmptyRange.into(), Some((*pcs).clone())));
-            }
+        for pcs in sorted.iter().copied().chain(self.writes.iter().map(|(pcs, _)| pcs)) {
+            pcs::range(target, size, pcs).map_err(|error| at_pcs(error, Some(pcs.clone())))?;
         }
         for pair in sorted.windows(2) {
             if pair[1].start < pair[0].end {
@@ -275,7 +275,7 @@ impl ControlFlow {
                 return Err(at_pcs(error.into(), Some(pcs.clone())));
             }
             let is_around = |block: &Range<u64>| block.start <= pcs.start && pcs.end <= block.end;
-            if pcs.start >= pcs.end || !self.blocks.iter().any(is_around) {
+            if !self.blocks.iter().any(is_around) {
                 let what = "an instruction that writes EXEC is in no block";
                 return Err(at_pcs(Error::bad_argument(what), Some(pcs.clone())));
             }

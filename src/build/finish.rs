@@ -19,7 +19,8 @@ impl Builder {
     /// body of a function begins at a line of no file, a
     /// static member has a place in its class, a call has no pc, only some files of a unit have an MD5 sum, a
     /// function with rows does not end where an instruction could, a file among the macros does not end,
-    /// regions of lanes overlap and do not nest, a symbol has no name, or what a call without an error was told
+    /// a stack slot is in a function of which it is not known where its frame begins, regions of lanes overlap and do
+    /// not nest, a symbol has no name, or what a call without an error was told
     /// contains a zero byte; [`ErrorKind::OutsideFunction`] where code was said to be smaller later.
     pub fn finish(mut self) -> Result<Module> {
         self.take_wrong()?;
@@ -38,6 +39,7 @@ impl Builder {
         check_functions(&module)?;
         check_calls(&module)?;
         check_live(&module)?;
+        super::slots::check(&module, &self.slots)?;
         check_variables(&module)?;
         super::frame::check(&module)?;
         check_files(&module)?;

@@ -6,8 +6,9 @@ pub(super) use refused::check;
 
 use core::ops::Range;
 
-use super::{Builder, loc};
-use crate::error::{At, Error, ErrorKind, Result};
+use super::slots::Slot;
+use super::{Builder, loc, pcs};
+use crate::error::{At, Error, Result};
 use crate::model::{Column, FrameRule, Function, FunctionId, Loc, LocId, Module, UnitId, Val};
 use crate::op::Reg;
 use crate::target::SpaceId;
@@ -50,7 +51,7 @@ impl Builder {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`].
+    /// [`UnknownId`](crate::error::ErrorKind::UnknownId).
     pub fn frame(&mut self, function: FunctionId) -> Result<FrameBuilder<'_>> {
         let Function { scope, bytes, .. } = *self.known_function(function)?;
         let unit = self.module.scopes[scope].unit;
@@ -83,7 +84,7 @@ impl FrameBuilder<'_> {
     /// could be meant. [`Builder::finish`] refuses registers that are saved at an offset from such a frame.
     ///
     /// # Errors
-    /// [`ErrorKind::EmptyRange`], [`ErrorKind::OutsideFunction`]; [`ErrorKind::BadArgument`] where the range begins
+    /// [`EmptyRange`](crate::error::ErrorKind::EmptyRange), [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction); [`BadArgument`](crate::error::ErrorKind::BadArgument) where the range begins
     /// or ends inside of an instruction, the location is no place in memory, or it uses what call frame information
     /// must not (the error names the operation, A.6.4.2); and of the location, as
     /// [`VariableBuilder::live`](super::VariableBuilder::live). [`Builder::finish`] refuses ranges that overlap.
@@ -94,8 +95,8 @@ impl FrameBuilder<'_> {
     /// Where a register of the caller is.
     ///
     /// # Errors
-    /// As [`cfa`](Self::cfa); and [`ErrorKind::DoesNotFit`] where the register is larger than the place,
-    /// [`ErrorKind::BadArgument`] where it is in itself but not as a whole, or in memory that is a lane's.
+    /// As [`cfa`](Self::cfa); and [`DoesNotFit`](crate::error::ErrorKind::DoesNotFit) where the register is larger than the place,
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where it is in itself but not as a whole, or in memory that is a lane's.
     pub fn saved(&mut self, pcs: Range<u64>, reg: Reg, loc: Loc) -> Result<&mut Self> {
         self.rule(pcs, Column::Register(reg), &loc)
     }
@@ -131,7 +132,7 @@ impl FrameBuilder<'_> {
     /// were.
     ///
     /// # Errors
-    /// As [`saved`](Self::saved); [`ErrorKind::BadArgument`] where the slot does not begin at a dword, or the
+    /// As [`saved`](Self::saved); [`BadArgument`](crate::error::ErrorKind::BadArgument) where the slot does not begin at a dword, or the
     /// register is no vector register.
     pub fn saved_to_scratch(
         &mut self,
@@ -157,7 +158,7 @@ impl FrameBuilder<'_> {
         let offset = offset.map_err(|error| self.error(error, Column::Register(vgpr), &pcs))?;
         let row = Loc::cfa().offset(offset);
         let loc = match mask {
-            Some(mask) => Loc::select(mask, Loc::register(vgpr), row, 32, lanes.into()),
+            Some(mask) => Loc::select(mask, Loc::whole(vgpr), row, 32, lanes.into()),
             None => row,
         };
         self.saved(pcs, vgpr, loc)
@@ -176,7 +177,7 @@ impl FrameBuilder<'_> {
     /// memory.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] where the target has no such memory; [`ErrorKind::EmptyRange`] where the function
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where the target has no such memory; [`EmptyRange`](crate::error::ErrorKind::EmptyRange) where the function
     /// has no code.
     pub fn entry_function(&mut self) -> Result<&mut Self> {
         let (pcs, column) = (0..self.code_bytes, self.return_register());
@@ -185,6 +186,7 @@ impl FrameBuilder<'_> {
             let what = format!("{} has no scratch memory in which a frame could begin", target.name());
             return Err(self.error(Error::bad_argument(what), Column::Cfa, &pcs));
         }
+        self.builder.module.functions[self.function].is_stack_at_zero = true;
         self.cfa(pcs.clone(), Loc::memory(SpaceId::PRIVATE_WAVE, Val::constant(0)))?.undefined(pcs, column)
     }
 
@@ -192,7 +194,7 @@ impl FrameBuilder<'_> {
     /// [`Builder::finish`] refuses registers that are saved outside of them.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] where the range is reversed, or is not around the canonical frame address, or next
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where the range is reversed, or is not around the canonical frame address, or next
     /// to it.
     pub fn extent(&mut self, bytes: Range<i64>) -> Result<&mut Self> {
         if bytes.start > 0 || bytes.end < 0 {
@@ -225,28 +227,20 @@ impl FrameBuilder<'_> {
     }
 
     fn checked(&mut self, pcs: &Range<u64>, column: Column, loc: &Loc) -> Result<(u32, u32, LocId)> {
-        let module = &mut self.builder.module;
-        if pcs.start >= pcs.end {
-            return Err(ErrorKind::EmptyRange.into());
-        }
-        let size = self.code_bytes.min(u32::MAX.into());
-        if pcs.end > size {
-            return Err(ErrorKind::OutsideFunction { size }.into());
-        }
-        let step = u64::from(module.target.min_instruction_bytes());
-        let is_between = |pc: u64| pc.is_multiple_of(step) || pc == size;
-        if !is_between(pcs.start) || !is_between(pcs.end) {
-            return Err(Error::bad_argument(format!("an instruction begins at a multiple of {step} bytes")));
-        }
+        let module = &self.builder.module;
+        pcs::range(&module.target, self.code_bytes.min(u32::MAX.into()), pcs)?;
         let (bits, what) = match column {
             Column::Cfa => (None, "the canonical frame address"),
             Column::Register(reg) => {
                 (Some(loc::register(module, reg)?.bits.into()), "a register of the caller")
             }
         };
-        loc::check(module, self.unit, loc, bits, what)?;
+        let checked = loc::check(self.builder, self.unit, loc, bits, what)?;
         refused::rule(module, column, loc.nodes())?;
-        Ok((pcs.start as u32, pcs.end as u32, module.locs.push(loc)?))
+        if checked.has_slot {
+            self.builder.slot(Slot::Scope(module.functions[self.function].scope));
+        }
+        Ok((pcs.start as u32, pcs.end as u32, self.builder.module.locs.push(loc)?))
     }
 
     #[cold]

@@ -79,6 +79,7 @@ impl Builder {
             bytes: 0,
             is_external: false,
             is_kernel: false,
+            is_stack_at_zero: false,
             is_declaration: false,
             specification: None,
             is_variadic: false,
@@ -351,6 +352,13 @@ impl FunctionBuilder<'_> {
         Ok(self)
     }
 
+    /// Its stack frame begins at address 0 of private memory though it is not a [kernel](Self::kernel): a shader, or
+    /// another function that the host enters.
+    pub fn stack_at_zero(&mut self) -> &mut Self {
+        self.data().is_stack_at_zero = true;
+        self
+    }
+
     /// How the register that holds the base counts, where that is not the processor's default.
     pub fn scaling(&mut self, scaling: Scaling) -> &mut Self {
         self.data().stack.scaling = scaling;
@@ -364,11 +372,15 @@ impl FunctionBuilder<'_> {
 
     fn place(&mut self, loc: &Loc, what: &str) -> Result<LocId> {
         let scope = self.data().scope;
-        let module = &mut self.builder.module;
-        let unit = module.scopes[scope].unit;
-        loc::check(module, unit, loc, None, what)
-            .and_then(|()| module.locs.push(loc))
-            .map_err(|error| error.or_at(module.at_scope(scope)))
+        let unit = self.builder.module.scopes[scope].unit;
+        loc::check(self.builder, unit, loc, None, what)
+            .and_then(|checked| {
+                // An address.
+                let target = &self.builder.module.target;
+                loc::known_lane(target, what, checked.room, u64::from(target.address_bytes()) * 8)
+            })
+            .and_then(|_| self.builder.module.locs.push(loc))
+            .map_err(|error| error.or_at(self.builder.module.at_scope(scope)))
     }
 
     fn data(&mut self) -> &mut Function {

@@ -5,7 +5,8 @@ use core::ops::Range;
 use hashbrown::HashSet;
 
 use super::scopes::InScope;
-use super::{Builder, known, loc};
+use super::slots::Slot;
+use super::{Builder, known, loc, pcs};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
     FunctionId, Loc, Mask, Module, Node, Region, RegionId, RegionKind, ScopeId, ScopeKind, WholeWave,
@@ -175,7 +176,8 @@ impl LanesBuilder<'_> {
     ///
     /// # Errors
     /// [`ErrorKind::EmptyRange`]; [`ErrorKind::OutsideFunction`] where `pcs` or `waits_at` is;
-    /// [`ErrorKind::BadArgument`] where `pcs` is not in the region or the inlined call around it, where a mask has no
+    /// [`ErrorKind::BadArgument`] where `pcs`, `waits_at` or the range of a mask is not between instructions, where `pcs`
+    /// is not in the region or the inlined call around it, where a mask has no
     /// place at one of the pcs, or two, or one that depends on the lane that asks; and of the places, as
     /// [`VariableBuilder::live`](super::VariableBuilder::live).
     pub fn region(
@@ -195,10 +197,11 @@ impl LanesBuilder<'_> {
         let module = &self.builder.module;
         let size = self.size();
         self.pcs(&pcs).map_err(|error| error.or_at(at(module, &pcs)))?;
-        if waits_at >= size {
-            let here = waits_at..waits_at.saturating_add(1);
-            return Err(Error::new(ErrorKind::OutsideFunction { size }).or_at(at(module, &here)));
-        }
+        let waits = match waits_at < size {
+            true => pcs::instruction(&module.target, waits_at),
+            false => Err(Error::new(ErrorKind::OutsideFunction { size })),
+        };
+        waits.map_err(|error| error.or_at(at(module, &(waits_at..waits_at.saturating_add(1)))))?;
         if let Some(around) = self.around.map(|around| module.region(around)).map(Region::pcs)
             && !(around.start <= pcs.start && pcs.end <= around.end)
         {
@@ -207,6 +210,8 @@ impl LanesBuilder<'_> {
         }
         let first = module.lanes.masks.len();
         for (range, place) in masks {
+            let module = &self.builder.module;
+            pcs::bounds(&module.target, size, range).map_err(|error| error.or_at(at(module, range)))?;
             let range = range.start.max(pcs.start)..range.end.min(pcs.end);
             if range.start < range.end {
                 let mask = self.mask(&range, place);
@@ -249,7 +254,7 @@ impl LanesBuilder<'_> {
     }
 
     /// Bytes of the function's code, of which a function has less than 4 GiB.
-    fn size(&self) -> u64 {
+    pub(super) fn size(&self) -> u64 {
         self.builder.module.functions[self.function].bytes.min(u32::MAX.into())
     }
 
@@ -258,19 +263,16 @@ impl LanesBuilder<'_> {
         let (module, size) = (&self.builder.module, self.size());
         let code = module.ranges(self.scope);
         let is_in = |code: &Range<u64>| code.start <= pcs.start && pcs.end <= code.end;
-        match () {
-            () if pcs.start >= pcs.end => Err(ErrorKind::EmptyRange.into()),
-            () if pcs.end > size => Err(ErrorKind::OutsideFunction { size }.into()),
-            () if !code.is_empty() && !code.iter().any(is_in) => {
-                Err(Error::bad_argument("the range is not in the code of the inlined call"))
-            }
-            () => Ok(()),
+        pcs::range(&module.target, size, pcs)?;
+        if code.is_empty() || code.iter().any(is_in) {
+            return Ok(());
         }
+        Err(Error::bad_argument("the range is not in the code of the inlined call"))
     }
 
     /// A mask, for pcs that are the function's.
     fn mask(&mut self, pcs: &Range<u64>, place: &Loc) -> Result<Mask> {
-        let module = &mut self.builder.module;
+        let module = &self.builder.module;
         let (unit, lanes) = (module.scopes[self.scope].unit, module.target.lanes());
         let what = if place.nodes().all(|node| node == Node::Undefined) {
             Some("the mask is nowhere")
@@ -282,8 +284,11 @@ impl LanesBuilder<'_> {
         if let Some(what) = what {
             return Err(Error::bad_argument(what));
         }
-        loc::check(module, unit, place, Some(lanes.into()), "the mask")?;
-        let loc = module.locs.push(place)?;
+        let checked = loc::check(self.builder, unit, place, Some(lanes.into()), "the mask")?;
+        if checked.has_slot {
+            self.builder.slot(Slot::Scope(self.scope));
+        }
+        let loc = self.builder.module.locs.push(place)?;
         Ok(Mask { start: pcs.start as u32, end: pcs.end as u32, loc })
     }
 }

@@ -1,9 +1,11 @@
 //! Checks a location when it is attached to something.
 
+use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 
+use super::Builder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Entity, Loc, Module, Node, Nodes, UnitId};
+use crate::model::{Entity, Loc, Module, Node, Nodes, ProcedureId, UnitId};
 use crate::op::{Expr, FixupKind, Reg};
 use crate::target::{Register, SpaceId, Target};
 
@@ -12,9 +14,35 @@ use crate::target::{Register, SpaceId, Target};
 pub(super) struct Room {
     pub(super) before: u64,
     pub(super) after: Option<u64>,
+    /// The vector register of which the bits are all lanes.
+    lanes_of: Option<Reg>,
 }
 
-const UNKNOWN: Room = Room { before: u64::MAX, after: None };
+impl Room {
+    /// So many bits before and after a place.
+    pub(super) fn around(before: u64, after: u64) -> Self {
+        Self { before, after: Some(after), lanes_of: None }
+    }
+}
+
+pub(super) const UNKNOWN: Room = Room { before: u64::MAX, after: None, lanes_of: None };
+
+/// What was found out of a location.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Checked {
+    pub(super) room: Room,
+    /// Whether it depends on where the stack frame of the function begins.
+    pub(super) has_slot: bool,
+}
+
+impl Default for Checked {
+    fn default() -> Self {
+        Self { room: UNKNOWN, has_slot: false }
+    }
+}
+
+/// What was found out of each procedure.
+pub(super) type Procedures = SecondaryMap<ProcedureId, Checked>;
 
 /// A stack of which the top is held by itself: most locations have one place at a time.
 #[derive(Default)]
@@ -38,28 +66,36 @@ impl Places {
 }
 
 fn room(bits: u64) -> Room {
-    Room { before: 0, after: Some(bits) }
+    Room::around(0, bits)
 }
 
 /// Checks that registers, lanes, spaces and entities are there and that everything fits: each part its
-/// storage, and the whole the `bits` that are asked of it, if that is known.
+/// storage, and the whole the `bits` that are asked of it, if that is known. Fewer bits than all lanes of a vector
+/// register are not taken of them, for which lane is meant is not known then.
 ///
 /// One pass over the nodes, with the room of each place on a stack: numbers have none.
 #[inline]
-pub(super) fn check(module: &Module, unit: UnitId, loc: &Loc, bits: Option<u64>, what: &str) -> Result<()> {
-    check_in(module, unit, loc.nodes(), bits, what, UNKNOWN)
+pub(super) fn check(
+    builder: &Builder,
+    unit: UnitId,
+    loc: &Loc,
+    bits: Option<u64>,
+    what: &str,
+) -> Result<Checked> {
+    check_in(&builder.module, &builder.procedures, unit, loc.nodes(), bits, what, UNKNOWN)
 }
 
 /// The same, with what there is around the canonical frame address.
 #[inline]
 pub(super) fn check_in(
     module: &Module,
+    procedures: &Procedures,
     unit: UnitId,
     nodes: Nodes<'_>,
     bits: Option<u64>,
     what: &str,
     frame: Room,
-) -> Result<()> {
+) -> Result<Checked> {
     let target = &module.target;
     if nodes.at_most() > MAX_LEVELS && levels(nodes.clone()) > MAX_LEVELS {
         return Err(too_deep());
@@ -68,11 +104,12 @@ pub(super) fn check_in(
     if let Some((reg, _)) = nodes.memory_at_register()
         && target.register(reg).is_some_and(|register| (1..=64).contains(&register.bits))
     {
-        return Ok(());
+        return Ok(Checked::default());
     }
     // The last two constants, and how many of the nodes before this one are constants.
     let (mut last, mut run) = ([0; 2], 0);
     let mut places = Places::default();
+    let mut has_slot = false;
     for node in nodes {
         if let Node::Const(value) = node {
             last = [last[1], value];
@@ -81,7 +118,10 @@ pub(super) fn check_in(
         }
         let constants = core::mem::take(&mut run);
         let place = match node {
-            Node::Register(reg) => room(register(module, reg)?.bits.into()),
+            Node::Register(reg) => {
+                let register = register(module, reg)?;
+                Room { lanes_of: register.is_vector().then_some(reg), ..room(register.bits.into()) }
+            }
             Node::Lane(reg, lane) => {
                 let register = vector(module, reg)?;
                 if lane >= register.lanes {
@@ -99,6 +139,7 @@ pub(super) fn check_in(
                         format!("a stack slot is in the scratch memory of a lane, and {name} has none");
                     return Err(Error::bad_argument(what));
                 }
+                has_slot = true;
                 continue;
             }
             Node::Memory(id) => {
@@ -112,7 +153,7 @@ pub(super) fn check_in(
                 UNKNOWN
             }
             Node::Part(bits) => {
-                fits("a part", places.pop(), some(bits, "a part")?)?;
+                takes(target, "a part", places.pop(), some(bits, "a part")?)?;
                 room(bits)
             }
             Node::Parts(count) => {
@@ -127,7 +168,7 @@ pub(super) fn check_in(
                 let (above, below) = (places.pop(), places.pop());
                 if constants >= 2 {
                     let [offset, size] = last;
-                    fits("what is laid over", above, size)?;
+                    takes(target, "what is laid over", above, size)?;
                     fits("what is laid over", below, offset.saturating_add(size))?;
                 }
                 below
@@ -139,14 +180,14 @@ pub(super) fn check_in(
                         ErrorKind::DoesNotFit { what: "the mask".into(), needs: count, has: 64 }.into()
                     );
                 }
-                for _ in 0..2 {
-                    // Each element is where it would be if all were from this place.
-                    fits("a row of elements", places.pop(), total)?;
-                }
-                room(total)
+                // Each element is where it would be if all were from this place.
+                let (one, zero) = (places.pop(), places.pop());
+                fits("a row of elements", one, total)?;
+                fits("a row of elements", zero, total)?;
+                Room { lanes_of: one.lanes_of.or(zero.lanes_of), ..room(total) }
             }
             Node::Extend { bits, count } => {
-                fits("an element", places.pop(), bits)?;
+                takes(target, "an element", places.pop(), bits)?;
                 room(elements(bits, count)?)
             }
             Node::Implicit(bytes) => room(8 * bytes.len() as u64),
@@ -155,7 +196,12 @@ pub(super) fn check_in(
                 named(module, unit, node)?;
                 room(u64::from(target.address_bytes()) * 8)
             }
-            Node::Call(_) | Node::Expr(_) => {
+            Node::Call(procedure) => {
+                named(module, unit, node)?;
+                has_slot |= procedures[procedure].has_slot;
+                procedures[procedure].room
+            }
+            Node::Expr(_) => {
                 named(module, unit, node)?;
                 UNKNOWN
             }
@@ -167,7 +213,7 @@ pub(super) fn check_in(
             }
             Node::Read(bits) => {
                 number("a number that is read", bits)?;
-                fits("a number that is read", places.pop(), bits.into())?;
+                takes(target, "a number that is read", places.pop(), bits.into())?;
                 continue;
             }
             Node::LaneIndex if target.lanes() == 1 => {
@@ -175,17 +221,22 @@ pub(super) fn check_in(
                 return Err(Error::bad_argument(what));
             }
             Node::ReadRegister(reg) | Node::EntryRegister(reg) => {
-                number(HELD, register(module, reg)?.bits)?;
+                let register = register(module, reg)?;
+                if register.is_vector() {
+                    return Err(which_lane(target, HELD, reg, register.lane_bits().into()));
+                }
+                number(HELD, register.bits)?;
                 continue;
             }
             _ => continue,
         };
         places.push(place);
     }
-    match bits {
-        Some(bits) => fits(what, places.pop(), bits),
-        None => Ok(()),
+    let room = places.pop();
+    if let Some(bits) = bits {
+        takes(target, what, room, bits)?;
     }
+    Ok(Checked { room, has_slot })
 }
 
 /// What [`number`] is asked of a register.
@@ -295,13 +346,37 @@ fn moved(from: Room, bits: Option<i64>, what: &str) -> Result<Room> {
     let by = bits.unsigned_abs();
     if bits < 0 {
         let before = from.before.checked_sub(by).ok_or_else(|| does_not_fit(by, from.before))?;
-        return Ok(Room { before, after: Some(after.saturating_add(by)) });
+        return Ok(Room { before, after: Some(after.saturating_add(by)), ..from });
     }
     // A place is in its storage: just behind the end there is none.
     if by >= after {
         return Err(does_not_fit(by.saturating_add(1), after));
     }
-    Ok(Room { before: from.before.saturating_add(by), after: Some(after - by) })
+    Ok(Room { before: from.before.saturating_add(by), after: Some(after - by), ..from })
+}
+
+/// Refuses bits that are not there, and fewer than all of a vector register's.
+#[inline]
+fn takes(target: &Target, what: &str, place: Room, needs: u64) -> Result<()> {
+    known_lane(target, what, place, needs)?;
+    fits(what, place, needs)
+}
+
+/// Refuses fewer bits than all of a vector register's: which lane is meant is not known.
+#[inline]
+pub(super) fn known_lane(target: &Target, what: &str, place: Room, needs: u64) -> Result<()> {
+    match place.lanes_of {
+        Some(reg) if place.after.is_some_and(|has| needs < has) => Err(which_lane(target, what, reg, needs)),
+        _ => Ok(()),
+    }
+}
+
+#[cold]
+fn which_lane(target: &Target, what: &str, reg: Reg, needs: u64) -> Error {
+    let register = target.register(reg);
+    let has = register.map_or(0, |register| register.bits.into());
+    let register = register.map_or_else(|| reg.0.to_string(), |register| register.name().to_string());
+    ErrorKind::WhichLane { what: what.into(), needs, register, has }.into()
 }
 
 fn fits(what: &str, place: Room, needs: u64) -> Result<()> {

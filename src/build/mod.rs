@@ -49,7 +49,9 @@ mod lanes;
 mod loc;
 mod macros;
 mod names;
+mod pcs;
 mod scopes;
+mod slots;
 mod types;
 mod units;
 mod variables;
@@ -95,6 +97,10 @@ pub struct Builder {
     /// What code of each scope is in.
     around: SecondaryMap<crate::model::ScopeId, scopes::Around>,
     preprocessors: SecondaryMap<UnitId, macros::Preprocessor>,
+    /// What was found out of each procedure.
+    procedures: loc::Procedures,
+    /// Stack slots in functions of which no base was known.
+    slots: Vec<slots::Slot>,
     /// The first thing that was wrong, where a call gives no error.
     wrong: Option<Error>,
 }
@@ -135,6 +141,8 @@ impl Builder {
             macro_units: Vec::new(),
             around: SecondaryMap::new(),
             preprocessors: SecondaryMap::new(),
+            procedures: SecondaryMap::new(),
+            slots: Vec::new(),
             wrong: None,
         }
     }
@@ -199,13 +207,22 @@ impl Builder {
     /// As [`VariableBuilder::live`].
     pub fn procedure(&mut self, unit: UnitId, loc: &crate::model::Loc) -> Result<ProcedureId> {
         self.known_unit(unit)?;
-        let loc = self.loc(unit, loc).map_err(|error| error.or_at(self.module.at_unit(unit)))?;
-        Ok(self.module.procedures.push(crate::model::Procedure { unit, loc }))
+        let at = |error: Error| error.or_at(self.module.at_unit(unit));
+        let checked = loc::check(self, unit, loc, None, "the location").map_err(at)?;
+        let loc = self.module.locs.push(loc)?;
+        let procedure = self.module.procedures.push(crate::model::Procedure { unit, loc });
+        self.procedures[procedure] = checked;
+        Ok(procedure)
     }
 
-    /// A location by itself.
-    pub(crate) fn loc(&mut self, unit: UnitId, loc: &crate::model::Loc) -> Result<crate::model::LocId> {
-        loc::check(&self.module, unit, loc, None, "the location")?;
+    /// A location by itself, of so many bits if that is known.
+    pub(crate) fn loc(
+        &mut self,
+        unit: UnitId,
+        loc: &crate::model::Loc,
+        bits: Option<u64>,
+    ) -> Result<crate::model::LocId> {
+        loc::check(self, unit, loc, bits, "the location")?;
         self.module.locs.push(loc)
     }
 
@@ -220,14 +237,11 @@ impl Builder {
         let bytes = self.module.functions[function].bytes;
         let unit = self.module.scopes[scope].unit;
         let is_there = self.module.files.get(row.file).is_some_and(|file| file.unit == unit);
-        let step = u64::from(self.module.target.min_instruction_bytes());
         let result = if row.pc >= bytes {
             Err(Error::new(ErrorKind::OutsideFunction { size: bytes }))
-        } else if !row.pc.is_multiple_of(step) {
-            let what = format!("an instruction begins at a multiple of {step} bytes");
-            Err(Error::bad_argument(what))
         } else {
-            known(is_there, || format!("{} of this unit", row.file))
+            pcs::instruction(&self.module.target, row.pc)
+                .and_then(|()| known(is_there, || format!("{} of this unit", row.file)))
         };
         result.map_err(|error| {
             let pcs = Some(row.pc..row.pc.saturating_add(1));

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::{Builder, known};
+use super::{Builder, known, pcs};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, Scope, ScopeId, ScopeKind, SourceLine, TypeId, UnitId};
 
@@ -108,8 +108,8 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope around it is not there; [`ErrorKind::EmptyRange`];
-    /// [`ErrorKind::OutsideFunction`]; [`ErrorKind::BadArgument`] where two ranges overlap, or one is not in
-    /// the code of the scope around.
+    /// [`ErrorKind::OutsideFunction`]; [`ErrorKind::BadArgument`] where two ranges overlap, or one begins or ends
+    /// inside of an instruction or is not in the code of the scope around.
     pub fn block(&mut self, parent: impl InScope, pcs: &[Range<u64>]) -> Result<ScopeId> {
         self.code_scope(parent, ScopeKind::Block, pcs)
     }
@@ -185,7 +185,8 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope is not there; [`ErrorKind::OutsideFunction`];
-    /// [`ErrorKind::BadArgument`] where the scope has no code, or the pc is in other code than the scope's.
+    /// [`ErrorKind::BadArgument`] where the scope has no code, or the pc is in other code than the scope's or inside of an
+    /// instruction.
     pub fn entry_pc(&mut self, scope: impl InScope, pc: u64) -> Result<()> {
         let scope = scope.scope(&self.module)?;
         self.code_pc(scope, pc, false)?;
@@ -240,49 +241,56 @@ impl Builder {
         }
     }
 
-    /// An error unless the pc is in the code of the scope's function, or right behind it, if that may be.
+    /// An error unless an instruction can begin at the pc in the code of the scope's function, or it is right behind
+    /// that, if it may be.
     pub(super) fn code_pc(&self, scope: ScopeId, pc: u64, is_end: bool) -> Result<()> {
         let at = || At { pcs: Some(pc..pc.saturating_add(1)), ..self.module.at_scope(scope) };
         let Some(function) = self.module.function_of(scope) else {
             return Err(crate::Error::bad_argument("a pc of what is in no function").or_at(at()));
         };
         let size = self.module.functions[function].bytes;
-        if pc < size || is_end && pc == size && size > 0 {
+        if is_end && pc == size && size > 0 {
             return Ok(());
         }
-        Err(crate::Error::new(ErrorKind::OutsideFunction { size }).or_at(at()))
+        if pc >= size {
+            return Err(crate::Error::new(ErrorKind::OutsideFunction { size }).or_at(at()));
+        }
+        pcs::instruction(&self.module.target, pc).map_err(|error| error.or_at(at()))
     }
 
-    fn code_scope(&mut self, parent: impl InScope, kind: ScopeKind, pcs: &[Range<u64>]) -> Result<ScopeId> {
+    fn code_scope(
+        &mut self,
+        parent: impl InScope,
+        kind: ScopeKind,
+        ranges: &[Range<u64>],
+    ) -> Result<ScopeId> {
         let parent = parent.scope(&self.module)?;
         self.not_in_type(parent, "code")?;
         let at = |module: &Module, pcs: Range<u64>| At { pcs: Some(pcs), ..module.at_scope(parent) };
         let size =
             self.module.function_of(parent).map_or(0, |function| self.module.functions[function].bytes);
         let around = self.around[parent].code.map_or(&[][..], |scope| self.module.ranges(scope));
-        for (index, range) in pcs.iter().enumerate() {
+        for (index, range) in ranges.iter().enumerate() {
             let is_around = |outer: &Range<u64>| outer.start <= range.start && range.end <= outer.end;
             let is_met = |other: &&Range<u64>| other.start < range.end && range.start < other.end;
-            let kind = if range.start >= range.end {
-                ErrorKind::EmptyRange
-            } else if range.end > size {
-                ErrorKind::OutsideFunction { size }
-            } else if let Some(other) = pcs[..index].iter().find(is_met) {
+            let error = if let Err(error) = pcs::range(&self.module.target, size, range) {
+                error
+            } else if let Some(other) = ranges[..index].iter().find(is_met) {
                 let text =
                     format!("the range overlaps {:#x}..{:#x} of the same scope", other.start, other.end);
-                ErrorKind::BadArgument(text)
+                Error::bad_argument(text)
             } else if !around.is_empty() && !around.iter().any(is_around) {
-                ErrorKind::BadArgument("the range is not in the code of the scope around it".into())
+                Error::bad_argument("the range is not in the code of the scope around it")
             } else {
                 continue;
             };
-            return Err(crate::Error::new(kind).or_at(at(&self.module, range.clone())));
+            return Err(error.or_at(at(&self.module, range.clone())));
         }
         let start = self.module.ranges.len() as u32;
-        self.module.ranges.extend(pcs.iter().cloned());
+        self.module.ranges.extend(ranges.iter().cloned());
         let scope = self.scope(parent, kind);
         self.module.scopes[scope].ranges = start..self.module.ranges.len() as u32;
-        if !pcs.is_empty() {
+        if !ranges.is_empty() {
             self.around[scope].code = Some(scope);
         }
         Ok(scope)

@@ -3,7 +3,8 @@
 use core::ops::Range;
 
 use super::scopes::InScope;
-use super::{Builder, loc};
+use super::slots::Slot;
+use super::{Builder, loc, pcs};
 use crate::error::{ErrorKind, Result};
 use crate::model::{
     Accessibility, FileId, Live, Loc, LocId, MemorySpace, Node, ScopeId, ScopeKind, SourceLine, TypeId,
@@ -191,6 +192,8 @@ impl Builder {
     ) -> VariableBuilder<'_> {
         let function = self.module.function_of(scope);
         let code_bytes = function.map_or(u64::MAX, |function| self.module.functions[function].bytes);
+        // A function has less than 4 GiB.
+        let code_bytes = code_bytes.min(u32::MAX.into());
         VariableBuilder { builder: self, id, unit, bits, code_bytes }
     }
 }
@@ -269,10 +272,12 @@ impl VariableBuilder<'_> {
     /// come in any order; where there is none, the variable is not available.
     ///
     /// # Errors
-    /// [`ErrorKind::EmptyRange`], [`ErrorKind::OutsideFunction`]; and of the location,
-    /// [`ErrorKind::UnknownRegister`], [`ErrorKind::UnknownSpace`], [`ErrorKind::LaneOutOfWave`],
+    /// [`ErrorKind::EmptyRange`], [`ErrorKind::OutsideFunction`]; [`ErrorKind::BadArgument`] where the range begins or
+    /// ends inside of an instruction; and of the location, [`ErrorKind::UnknownRegister`], [`ErrorKind::UnknownSpace`], [`ErrorKind::LaneOutOfWave`],
     /// [`ErrorKind::UnknownId`] and [`ErrorKind::DoesNotFit`], if a part, or the variable, is larger than
-    /// the storage has bits from there on. [`Builder::finish`] refuses ranges that overlap.
+    /// the storage has bits from there on, and [`ErrorKind::WhichLane`] if it is smaller than all lanes of a vector
+    /// register that it is in. [`Builder::finish`] refuses ranges that overlap, and stack slots of a function of which
+    /// it is not known where its frame begins.
     #[inline]
     pub fn live(&mut self, pcs: Range<u64>, loc: Loc) -> Result<&mut Self> {
         let (start, end) = self.range(&pcs)?;
@@ -303,16 +308,9 @@ impl VariableBuilder<'_> {
     /// The pcs as they are kept, if they are the function's.
     #[inline]
     fn range(&self, pcs: &Range<u64>) -> Result<(u32, u32)> {
-        if pcs.start >= pcs.end {
-            return Err(self.error(ErrorKind::EmptyRange.into(), Some(pcs.clone())));
-        }
-        // A function has less than 4 GiB.
-        match (pcs.end <= self.code_bytes, u32::try_from(pcs.start), u32::try_from(pcs.end)) {
-            (true, Ok(start), Ok(end)) => Ok((start, end)),
-            _ => {
-                let size = self.code_bytes.min(u32::MAX.into());
-                Err(self.error(ErrorKind::OutsideFunction { size }.into(), Some(pcs.clone())))
-            }
+        match pcs::range(&self.builder.module.target, self.code_bytes, pcs) {
+            Ok(()) => Ok((pcs.start as u32, pcs.end as u32)),
+            Err(error) => Err(self.error(error, Some(pcs.clone()))),
         }
     }
 
@@ -335,10 +333,11 @@ impl VariableBuilder<'_> {
 
     #[inline]
     fn place(&mut self, loc: &Loc, pcs: Option<&Range<u64>>) -> Result<LocId> {
-        let module = &mut self.builder.module;
-        match loc::check(module, self.unit, loc, self.bits, "the variable")
-            .and_then(|()| module.locs.push(loc))
-        {
+        let checked = loc::check(self.builder, self.unit, loc, self.bits, "the variable");
+        if checked.as_ref().is_ok_and(|checked| checked.has_slot) {
+            self.builder.slot(Slot::Variable(self.id, pcs.cloned()));
+        }
+        match checked.and_then(|_| self.builder.module.locs.push(loc)) {
             Ok(loc) => Ok(loc),
             Err(error) => Err(self.error(error, pcs.cloned())),
         }

@@ -269,6 +269,9 @@ impl<'a> Reader<'a> {
         if let Some(base) = base {
             function.stack_base(base)?;
         }
+        if facts.stack.as_ref().and_then(|stack| stack.at_zero) == Some(true) {
+            function.stack_at_zero();
+        }
         if let Some(Word(scaling)) = facts.stack.and_then(|stack| stack.scaling) {
             function.scaling(scaling);
         }

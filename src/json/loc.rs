@@ -47,7 +47,7 @@ macro_rules! nodes { ($(#[$doc:meta])* $list:ident $type:ident { $($node:ident $
 nodes! {
     /// The nodes of locations.
     LOCATIONS LocNode {
-        Register "register" Lane "lane" PerLane "per_lane" Memory "memory" Offset "offset"
+        Register "register" Whole "whole" Lane "lane" PerLane "per_lane" Memory "memory" Offset "offset"
         BitOffset "bit_offset" OffsetBy "offset_by" BitOffsetBy "bit_offset_by" Parts "parts"
         Overlay "overlay" Select "select" Extend "extend" Implicit "implicit" Value "value"
         PointerTo "pointer_to" Call "call" Expr "expr" Over "over" Lanes "lanes"
@@ -369,6 +369,7 @@ impl<'a> Visitor<'a> for Tree<'_, '_, 'a, Loc> {
         let (kind, mut node) = Node::kind(json, self.0)?;
         let loc = match kind {
             LocNode::Register => node.one(Loc::register),
+            LocNode::Whole => node.one(Loc::whole),
             LocNode::PerLane => node.one(Loc::per_lane),
             LocNode::Implicit => node.one(|bytes: Bytes| Loc::implicit(&bytes.0)),
             LocNode::Value => node.one(Loc::value),

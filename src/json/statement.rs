@@ -133,7 +133,7 @@ objects! {
     /// Where code is: at a symbol and so many bytes further on, or at an address.
     Code { bytes: Number } { symbol: Text<'a>, offset: Number, address: Number }
     /// A stack frame.
-    Stack {} { base: Named<'a>, scaling: Word<Scaling> }
+    Stack {} { base: Named<'a>, scaling: Word<Scaling>, at_zero: bool }
 
     File { unit: Ref<'a>, name: Text<'a> } { id: Text<'a>, directory: Text<'a>, md5: Bytes, source: Text<'a> }
     Namespace { r#in: Ref<'a> } { name: Text<'a>, inline: bool, id: Text<'a> }

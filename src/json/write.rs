@@ -266,6 +266,8 @@ impl<'m, W: Write> Writer<'m, W> {
         let mut stack = say::Stack::new();
         stack.base = function.stack.base.map(|base| known.register(base));
         stack.scaling = (scaling != self.module.target.scaling()).then_some(Word(scaling));
+        stack.at_zero = function.is_stack_at_zero.then_some(true);
+        let has_stack = stack.base.is_some() || stack.scaling.is_some() || stack.at_zero.is_some();
         let code = function.address.map(|address| {
             let mut code = say::Code::new(Number(function.bytes));
             match address {
@@ -284,7 +286,7 @@ impl<'m, W: Write> Writer<'m, W> {
             body_line: Some(function.body_line).filter(|&line| line != 0),
             external: flag(function.is_external && !function.is_kernel),
             kernel: flag(function.is_kernel),
-            stack: Some(stack).filter(|stack| stack.base.is_some() || stack.scaling.is_some()),
+            stack: has_stack.then_some(stack),
             variadic: flag(function.is_variadic),
             noreturn: flag(function.is_noreturn),
             main: flag(function.is_main),

@@ -7,7 +7,7 @@ use super::ids::Known;
 use super::statement::{EntityRef, Expression, Filled, Fixup, RowFacts};
 use super::words::{Bytes, HexOf, Number, Signed};
 use crate::model::{Entity, ExprId, LocId, Mask, Node, Row, Tree};
-use crate::op::FixupKind;
+use crate::op::{FixupKind, Reg};
 
 /// Where a variable is by pc.
 #[derive(Debug, Clone, Copy)]
@@ -136,6 +136,7 @@ impl Serialize for At<'_, '_> {
             (node(first), node(second))
         };
         match tree.node(at) {
+            Node::Register(reg) if is_vector(known, reg) => one(to, "whole", known.register(reg)),
             Node::Register(reg) | Node::ReadRegister(reg) => one(to, "register", known.register(reg)),
             Node::EntryRegister(reg) => one(to, "entry_value", known.register(reg)),
             Node::Lane(reg, lane) => one(to, "lane", (known.register(reg), lane)),
@@ -190,6 +191,11 @@ impl Serialize for At<'_, '_> {
             Node::Not => one(to, "not", last()),
         }
     }
+}
+
+/// Whether a register has lanes.
+fn is_vector(known: &Known<'_>, reg: Reg) -> bool {
+    known.module.target().register(reg).is_some_and(|register| register.is_vector())
 }
 
 /// A raw expression.

@@ -143,7 +143,7 @@ pub fn lower_loc(
     }
     let mut builder = crate::build::Builder::new(target.clone());
     let unit = builder.unit("");
-    let loc = builder.loc(unit, loc)?;
+    let loc = builder.loc(unit, loc, bits)?;
     let module = builder.finish()?;
     let mut out = Vec::new();
     let mut addresses = Addresses::default();

@@ -31,6 +31,8 @@ pub struct Function {
     pub is_external: bool,
     /// Whether it is entered from the host.
     pub is_kernel: bool,
+    /// Whether its stack frame begins at address 0 of private memory though it is not a kernel.
+    pub is_stack_at_zero: bool,
     /// Whether it is declared here and defined elsewhere.
     pub is_declaration: bool,
     /// The declaration that this one defines.
@@ -73,6 +75,11 @@ pub struct Function {
 }
 
 impl Function {
+    /// Whether it is known where its stack frame begins.
+    pub(crate) fn has_stack(&self) -> bool {
+        self.stack.base.is_some() || self.is_kernel || self.is_stack_at_zero
+    }
+
     /// Whether it has an entry that says what it is and not where: it was inlined, or has no code.
     pub(crate) fn has_abstract(&self) -> bool {
         self.is_inlined || self.address.is_none()

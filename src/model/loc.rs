@@ -221,9 +221,18 @@ pub(super) fn only_constant(mut nodes: Nodes<'_>) -> Option<&[u8]> {
 }
 
 impl Loc {
-    /// A whole register: a scalar, or all lanes of a vector register.
+    /// A register without lanes.
+    ///
+    /// Of a vector register it is [the whole](Self::whole); for what is smaller than that, an error.
     #[inline]
     pub fn register(reg: Reg) -> Self {
+        Self::leaf(Node::Register(reg))
+    }
+
+    /// All lanes of a vector register, lane 0 in the lowest bits: for what is as large as the register. One value for
+    /// the wave is in [a lane](Self::lane), and one for each lane is [per lane](Self::per_lane).
+    #[inline]
+    pub fn whole(reg: Reg) -> Self {
         Self::leaf(Node::Register(reg))
     }
 

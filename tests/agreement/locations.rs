@@ -81,7 +81,7 @@ impl Names {
             }
             3 => {
                 let by = self.small(c);
-                let loc = if is_gpu { Loc::register(self.vector(c)) } else { self.loc(c, bits + 64, 0) };
+                let loc = if is_gpu { Loc::whole(self.vector(c)) } else { self.loc(c, bits + 64, 0) };
                 if c.is(2) { loc.offset_by(by) } else { loc.bit_offset_by(by) }
             }
             4 | 5 => self.parts(c, bits, deeper),

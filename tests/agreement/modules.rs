@@ -529,6 +529,8 @@ impl Maker<'_, '_> {
         }
         if self.c.is(2) {
             f.stack_base(base).unwrap();
+        } else {
+            f.stack_at_zero();
         }
         if self.c.is(3) {
             f.scaling(self.c.of(&[Scaling::Lane, Scaling::Wave]));

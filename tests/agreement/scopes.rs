@@ -119,7 +119,7 @@ impl Maker<'_, '_> {
         self.parameters(id);
         let (symbol, bytes) = self.code_for();
         if !self.c.is(4) {
-            self.m.describe_function(id).unwrap().code(&symbol, bytes);
+            self.m.describe_function(id).unwrap().code(&symbol, bytes).stack_at_zero();
             self.calls(id, &[], bytes);
         }
         self.functions.push((id, Vec::new()));

@@ -13,7 +13,7 @@ use eitri::model::{
     UnitId, Val, VariableId, VariantValues,
 };
 use eitri::op::{Expr, Op, Reg, Slot};
-use eitri::target::{Gfx, Per, Scaling, SpaceId, Target, Wave};
+use eitri::target::{Gfx, Per, Register, Scaling, SpaceId, Target, Wave};
 use proptest::prelude::*;
 
 /// Targets that differ in wave size, in how the stack pointer counts, in having lanes at all, and in the order
@@ -322,6 +322,8 @@ impl Making<'_> {
         }
         if has_base {
             function.stack_base(base).expect("a register").scaling(scaling);
+        } else if !is_kernel {
+            function.stack_at_zero();
         }
         let id = function.id();
         let code = has_code.then_some(0..bytes);
@@ -390,8 +392,8 @@ impl Making<'_> {
         around: Option<RegionId>,
     ) -> RegionId {
         let kind = self.c.one(&RegionKind::NAMES).0;
-        let waits_at = self.c.below(code.end as usize) as u64;
-        let moves_at = pcs.start + self.c.below((pcs.end - pcs.start) as usize) as u64;
+        let waits_at = 4 * self.c.below(code.end as usize / 4) as u64;
+        let moves_at = pcs.start + 4 * self.c.below((pcs.end - pcs.start) as usize / 4) as u64;
         let masks = [(code.start..moves_at, self.mask()), (moves_at..code.end, self.mask())];
         let mut lanes = self.m.lanes(scope).expect("code");
         if let Some(around) = around {
@@ -407,6 +409,8 @@ impl Making<'_> {
             let is_of_lane = |node| match node {
                 Node::PerLane(_) | Node::LaneIndex | Node::Call(_) => true,
                 Node::Memory(space) => self.target.space(space).is_some_and(|space| space.per == Per::Lane),
+                // The pc is that of the machine, wherever it stops.
+                Node::Register(reg) | Node::ReadRegister(reg) => Some(reg) == self.target.pc(),
                 _ => false,
             };
             if loc.nodes().any(|node| node != Node::Undefined) && !loc.nodes().any(is_of_lane) {
@@ -472,10 +476,10 @@ impl Making<'_> {
         block
     }
 
-    /// Ranges that do not overlap.
+    /// Ranges that do not overlap, between instructions.
     fn ranges(&mut self, code: Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
         let mut bounds: Vec<u64> = (0..2 * self.c.below(4))
-            .map(|_| code.start + self.c.below((code.end - code.start) as usize + 1) as u64)
+            .map(|_| code.start + 4 * self.c.below((code.end - code.start) as usize / 4 + 1) as u64)
             .collect();
         bounds.sort_unstable();
         bounds.dedup();
@@ -551,12 +555,12 @@ impl Making<'_> {
         loop {
             return match self.c.below(if leaf { 12 } else { 21 }) {
                 0 => {
-                    let large: Vec<Reg> = self
-                        .target
-                        .registers()
-                        .filter(|r| u64::from(r.bits) >= bits)
-                        .map(|r| r.reg)
-                        .collect();
+                    // Of a vector register all lanes are taken.
+                    let is_large = |r: &Register| match r.is_vector() {
+                        true => u64::from(r.bits) == bits,
+                        false => u64::from(r.bits) >= bits,
+                    };
+                    let large: Vec<Reg> = self.target.registers().filter(is_large).map(|r| r.reg).collect();
                     if large.is_empty() {
                         // What the choices end with has to end.
                         return Loc::undefined();
@@ -589,7 +593,7 @@ impl Making<'_> {
                 9 if bits <= 64 && !self.variables.is_empty() => {
                     Loc::pointer_to(self.c.one(&self.variables), self.c.below(9) as i64 - 4)
                 }
-                10 => match self.procedures.iter().find(|(_, has)| *has >= bits) {
+                10 => match self.procedures.iter().find(|(_, has)| *has == bits) {
                     Some(&(procedure, _)) => Loc::call(procedure),
                     None => continue,
                 },
@@ -625,8 +629,9 @@ impl Making<'_> {
                     below.overlay(above, at, Val::constant(size))
                 }
                 18 => {
-                    let count = 1 + self.c.below(64) as u64;
-                    let size = bits.div_ceil(count);
+                    let most = 1 + self.c.below(64) as u64;
+                    let count = (1..=most).rev().find(|count| bits.is_multiple_of(*count)).unwrap_or(1);
+                    let size = bits / count;
                     let mask = if self.c.maybe() { self.val(depth - 1) } else { Val::constant(0x5555) };
                     let (zero, one) = (self.loc(size * count, depth - 1), self.loc(size * count, depth - 1));
                     Loc::select(mask, zero, one, size, count)

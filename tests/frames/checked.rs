@@ -110,7 +110,7 @@ impl Frames {
 
 /// v41, of which so many lanes are in a row of the frame.
 fn masked(r: &Registers, mask: Val) -> Loc {
-    Loc::select(mask, Loc::register(r.v[41]), Loc::cfa().offset(4 * 64), 32, 64)
+    Loc::select(mask, Loc::whole(r.v[41]), Loc::cfa().offset(4 * 64), 32, 64)
 }
 
 fn checked(truth: &Module, written: &Module, consumer: &Consumer) -> Report {
@@ -127,8 +127,8 @@ type Fault = (&'static str, Change, Kind, Option<&'static str>, Option<u64>);
 
 #[rustfmt::skip]
 const FAULTS: &[Fault] = &[
-    ("lanes of 8 bytes", |f, r| f.scalar = Loc::register(r.v[40]).offset(8 * 20), Kind::Frame, Some("s33"), Some(8)),
-    ("an offset of 160 bytes in a signed byte", |f, r| f.far = Loc::register(r.v[40]).offset(160 & 0x7f), Kind::Frame, Some("s34"), Some(8)),
+    ("lanes of 8 bytes", |f, r| f.scalar = Loc::lane(r.v[40], 2 * 20), Kind::Frame, Some("s33"), Some(8)),
+    ("an offset of 160 bytes in a signed byte", |f, r| f.far = Loc::lane(r.v[40], (160 & 0x7f) / 4), Kind::Frame, Some("s34"), Some(8)),
     ("another lane", |f, r| f.scalar = Loc::lane(r.v[40], 21), Kind::Frame, Some("s33"), Some(8)),
     ("the same lane of another register", |f, r| f.scalar = Loc::lane(r.v[44], 20), Kind::Frame, Some("s33"), Some(8)),
     ("the bytes of a lane for those of the wave", |f, _| f.all_lanes = Loc::cfa().offset(8), Kind::Frame, Some("v42"), Some(8)),
@@ -143,7 +143,7 @@ const FAULTS: &[Fault] = &[
     ("an entry function with a caller", |f, r| f.kernel_returns = Some(Loc::over([r.s[30], r.s[31]])), Kind::Frame, Some("pc"), Some(0)),
     ("the mask the other way round", |f, r| f.some_lanes = masked(r, Val::entry_value(r.exec).not()), Kind::Frame, Some("v41"), Some(8)),
     ("the places the other way round", |f, r| {
-        f.some_lanes = Loc::select(Val::entry_value(r.exec), Loc::cfa().offset(4 * 64), Loc::register(r.v[41]), 32, 64);
+        f.some_lanes = Loc::select(Val::entry_value(r.exec), Loc::cfa().offset(4 * 64), Loc::whole(r.v[41]), 32, 64);
     }, Kind::Frame, Some("v41"), Some(8)),
     ("another mask", |f, r| f.some_lanes = masked(r, Val::pair(r.s[4], r.s[5])), Kind::Frame, Some("v41"), Some(8)),
     ("all lanes for some", |f, _| f.some_lanes = Loc::cfa().offset(4 * 64), Kind::Frame, Some("v41"), Some(8)),
@@ -181,7 +181,7 @@ fn each_fault_is_found() {
             change(&mut wrong, &r);
             // A frame of a lane has no registers saved in it.
             if name == "the frame in memory of a lane" {
-                wrong.some_lanes = Loc::register(r.v[41]);
+                wrong.some_lanes = Loc::whole(r.v[41]);
                 wrong.all_lanes = Loc::register(r.v[42]);
             }
             let report = checked(&truth, &wrong.module(&r), &consumer);

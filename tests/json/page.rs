@@ -26,7 +26,7 @@ fn around(example: Value, is_last: bool) -> String {
         json!({"function": {"in": "saxpy.cl", "name": "declared", "declaration": true}}),
         json!({"namespace": {"in": "saxpy.cl", "name": "space"}}),
         json!({"variable": {"in": "saxpy.cl", "name": "global", "type": "int", "id": "global"}}),
-        json!({"function": {"in": "saxpy.cl", "name": "saxpy", "code": {"symbol": "saxpy", "bytes": 64}}}),
+        json!({"function": {"in": "saxpy.cl", "name": "saxpy", "code": {"symbol": "saxpy", "bytes": 64}, "kernel": true}}),
         json!({"variable": {"in": "saxpy", "name": "p", "type": "int", "id": "p"}}),
         json!({"inlined": {"in": "saxpy", "function": "helper", "pcs": [[8, 16]], "call": ["saxpy.cl", 9, 0],
             "id": "inlined helper"}}),
@@ -95,8 +95,8 @@ fn examples_of_nodes_are_read_and_there_is_one_of_each() {
         let loc = node(text);
         words.0.extend(word(&loc));
         let example = json!({"variable": {"in": "saxpy", "name": "v", "type": "int", "live": [[0, 4, loc]]}});
-        // 16 bits are not enough for an `int`.
-        let example = if text.contains("per_lane_half") {
+        // 16 bits are not enough for an `int`, and a whole vector register is too much.
+        let example = if ["per_lane_half", "whole"].iter().any(|word| text.contains(word)) {
             json!({"procedure": {"unit": "saxpy.cl", "id": "v", "loc": loc}})
         } else {
             example

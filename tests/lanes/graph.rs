@@ -211,7 +211,7 @@ fn writes_that_do_not_fit_are_refused() {
             "0x0..0x4",
             "lanes of one mask are to run, and others are done",
         ),
-        (&[(62, save)], "0x3e..0x42", "an instruction that writes EXEC is in no block"),
+        (&[(64, save)], "0x40..0x44", "the range is not inside of the function, which has 0x40 bytes"),
     ] {
         let error = one_block(writes);
         assert!(error.starts_with(&format!("unit `a.cl`, function `k`, pc {pcs}: {what}")), "{error}");

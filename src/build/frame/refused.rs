@@ -204,10 +204,11 @@ impl<'m> Frame<'m> {
             }
             let Some(extent) = &of.frame_extent else { continue };
             let bits = |bytes: i64| bytes.unsigned_abs().saturating_mul(8);
-            let room = Room { before: bits(extent.start), after: Some(bits(extent.end)) };
+            let room = Room::around(bits(extent.start), bits(extent.end));
             let needs = module.target.register(reg).map(|register| register.bits.into());
             // Everything else was checked when it was said.
-            if loc::check_in(module, unit, module.nodes(rule.loc), needs, "the slot", room).is_err() {
+            let (nodes, none) = (module.nodes(rule.loc), loc::Procedures::new());
+            if loc::check_in(module, &none, unit, nodes, needs, "the slot", room).is_err() {
                 let what = format!(
                     "the slot is outside of the frame, which is bytes {}..{} from its address",
                     extent.start, extent.end

@@ -154,7 +154,7 @@ impl Builder {
                 }
                 Elements::Value(number) => {
                     let loc = Loc::value(number.clone());
-                    loc::check(&self.module, unit, &loc, None, "the number of elements")?;
+                    loc::check(self, unit, &loc, None, "the number of elements")?;
                     Count::Value(self.module.locs.push(&loc)?)
                 }
             };

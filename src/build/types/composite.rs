@@ -155,8 +155,7 @@ impl Builder {
         let at = self.module.at_type(of);
         self.known_types(unit, [ty])?;
         let loc = Loc::expr(expr);
-        loc::check(&self.module, unit, &loc, None, "the base class")
-            .map_err(|error| error.or_at(at.clone()))?;
+        loc::check(self, unit, &loc, None, "the base class").map_err(|error| error.or_at(at.clone()))?;
         if !self.module.expr(expr).0.fixups().is_empty() {
             let what = format!(
                 "where a base class of {} is depends on the object, and on no other entry or address",

@@ -112,7 +112,7 @@ impl Builder {
                 {
                     return Err(ErrorKind::DoesNotFit { what: what(), needs, has }.into());
                 }
-                loc::check(&self.module, unit, value, self.module.types[*ty].value_bits, &what())?;
+                loc::check(self, unit, value, self.module.types[*ty].value_bits, &what())?;
                 TemplateArgument::Value { ty: *ty, value: self.module.locs.push(value)? }
             }
             Argument::Template(name) => TemplateArgument::Template(self.name(name)?),

@@ -1,0 +1,45 @@
+//! Pcs of a function: where its instructions begin.
+
+use core::ops::Range;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::target::Target;
+
+/// Refuses a pc at which no instruction can begin.
+#[inline]
+pub(super) fn instruction(target: &Target, pc: u64) -> Result<()> {
+    if is_instruction(target, pc) { Ok(()) } else { Err(inside(target)) }
+}
+
+/// Refuses a range that is empty, is not in a function of `size` bytes, or begins or ends inside of an instruction.
+/// Behind the function none begins.
+#[inline]
+pub(super) fn range(target: &Target, size: u64, pcs: &Range<u64>) -> Result<()> {
+    if pcs.start >= pcs.end {
+        return Err(ErrorKind::EmptyRange.into());
+    }
+    if pcs.end > size {
+        return Err(ErrorKind::OutsideFunction { size }.into());
+    }
+    bounds(target, size, pcs)
+}
+
+/// Refuses a range that begins or ends inside of an instruction, wherever it is.
+#[inline]
+pub(super) fn bounds(target: &Target, size: u64, pcs: &Range<u64>) -> Result<()> {
+    let is_between = |pc: u64| pc == size || is_instruction(target, pc);
+    if is_between(pcs.start) && is_between(pcs.end) { Ok(()) } else { Err(inside(target)) }
+}
+
+#[inline]
+fn is_instruction(target: &Target, pc: u64) -> bool {
+    pc.is_multiple_of(target.min_instruction_bytes().into())
+}
+
+#[cold]
+fn inside(target: &Target) -> Error {
+    Error::bad_argument(format!(
+        "an instruction begins at a multiple of {} bytes",
+        target.min_instruction_bytes()
+    ))
+}
