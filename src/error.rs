@@ -289,6 +289,20 @@ impl fmt::Display for JsonPlace {
     }
 }
 
+/// So many of something, in English: `1 finding`, `2 findings`, `0 entries`.
+pub(crate) struct Count<N>(pub N, pub &'static str);
+
+impl<N: fmt::Display + PartialEq + From<u8>> fmt::Display for Count<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(count, noun) = self;
+        match (*count == N::from(1), noun.strip_suffix('y')) {
+            (true, _) => write!(f, "{count} {noun}"),
+            (false, Some(stem)) => write!(f, "{count} {stem}ies"),
+            (false, None) => write!(f, "{count} {noun}s"),
+        }
+    }
+}
+
 /// Bytes of a path that are shown, about.
 const LONG_PATH: usize = 120;
 
@@ -315,7 +329,7 @@ impl fmt::Display for ErrorKind {
                 write!(f, "the range is not inside of the function, which has {size:#x} bytes")
             }
             Self::DoesNotFit { what, needs, has } => {
-                write!(f, "{what} needs {needs} bits, but there are {has}")
+                write!(f, "{what} needs {}, but there are {has}", Count(*needs, "bit"))
             }
             Self::WhichLane { what, needs, register, has } => write!(
                 f,

@@ -496,7 +496,7 @@ fn modules_are_printed_and_checked() {
         let dumped = run(&["dump", &right]);
         assert_eq!((dumped.code, &*dumped.errors, &*dumped.text()), (0, "", printed));
         let checked = run(&["check", &right]);
-        let expected = "0 findings, 0 notes; 1 debug instructions\n";
+        let expected = "0 findings, 0 notes; 1 debug instruction\n";
         assert_eq!((checked.code, &*checked.errors, &*checked.text()), (0, "", expected));
     }
     let verbose = run(&["dump", "-v", &folder.path("little.spv")]).text();
@@ -505,7 +505,7 @@ fn modules_are_printed_and_checked() {
     let wrong = folder.file("wrong.spv", little(module(3)));
     let checked = run(&["check", &wrong]);
     let expected = "operand-kind (4.2 Compilation Unit): word 18, DebugSource %4, operand Text: %3, an OpTypeVoid is \
-                    not an OpString\n1 findings, 0 notes; 1 debug instructions\n";
+                    not an OpString\n1 finding, 0 notes; 1 debug instruction\n";
     assert_eq!((checked.code, &*checked.errors, &*checked.text()), (1, "", expected));
 
     let cut = folder.file("cut.spv", &little(module(2))[..92]);

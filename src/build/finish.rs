@@ -1,11 +1,13 @@
 //! What is checked when everything is there.
 
+use core::ops::Range;
+
 use super::Builder;
 use super::variables::takes_parameters;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
-    Address, Function, FunctionId, Module, Scope, ScopeId, ScopeKind, SourceLine, TypeId, UnitId, Variable,
-    VariableId, VariableKind,
+    Address, Column, Function, FunctionId, Module, RegionId, Scope, ScopeId, ScopeKind, SourceLine, TypeId,
+    UnitId, Variable, VariableId, VariableKind,
 };
 
 impl Builder {
@@ -22,7 +24,12 @@ impl Builder {
     /// a stack slot is in a function of which it is not known where its frame begins, regions of lanes overlap and do
     /// not nest, a symbol has no name, or what a call without an error was told
     /// contains a zero byte; [`ErrorKind::OutsideFunction`] where code was said to be smaller later.
-    pub fn finish(mut self) -> Result<Module> {
+    pub fn finish(self) -> Result<Module> {
+        self.finish_or_blame().map_err(|wrong| wrong.error)
+    }
+
+    /// The same; an error comes with what it is about.
+    pub(crate) fn finish_or_blame(mut self) -> Result<Module, Wrong> {
         self.take_wrong()?;
         self.sort_live();
         self.sort_rows();
@@ -95,6 +102,41 @@ impl Builder {
     }
 }
 
+/// What is wrong with the whole.
+#[derive(Debug)]
+pub(crate) struct Wrong {
+    pub error: Error,
+    /// What was described that should not be so.
+    pub blame: Option<Blame>,
+}
+
+/// A call of the builder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Blame {
+    /// Where a variable is for some pcs.
+    Live(VariableId, Range<u64>),
+    /// Where it always is.
+    Always(VariableId),
+    /// A rule of a frame.
+    Rule(FunctionId, Column, Range<u64>),
+    /// A region of lanes.
+    Region(RegionId),
+    /// Whole-wave code.
+    WholeWave(FunctionId, Range<u64>),
+}
+
+impl Wrong {
+    pub(super) fn with(error: Error, blame: Blame) -> Self {
+        Self { error, blame: Some(blame) }
+    }
+}
+
+impl From<Error> for Wrong {
+    fn from(error: Error) -> Self {
+        Self { error, blame: None }
+    }
+}
+
 fn check_functions(module: &Module) -> Result<()> {
     for function in module.functions.values() {
         let at = || module.at_scope(function.scope);
@@ -153,13 +195,14 @@ fn check_line_of(module: &Module, line: Option<SourceLine>, unit: UnitId) -> Res
     }
 }
 
-fn check_live(module: &Module) -> Result<()> {
+fn check_live(module: &Module) -> Result<(), Wrong> {
     for pair in module.live.windows(2) {
         let [first, second] = pair else { continue };
         let same_place_set = first.start == second.start && first.end == second.end;
         if first.variable == second.variable && second.start < first.end && !same_place_set {
             let at = module.at_variable(second.variable, Some(second.pcs()));
-            return Err(Error::new(ErrorKind::OverlappingRanges(first.pcs())).or_at(at));
+            let error = Error::new(ErrorKind::OverlappingRanges(first.pcs())).or_at(at);
+            return Err(Wrong::with(error, Blame::Live(second.variable, second.pcs())));
         }
     }
     Ok(())

@@ -4,6 +4,7 @@ use core::ops::Range;
 
 use hashbrown::HashSet;
 
+use super::finish::{Blame, Wrong};
 use super::scopes::InScope;
 use super::slots::Slot;
 use super::{Builder, known, loc, pcs};
@@ -346,7 +347,7 @@ fn extend(range: &mut Range<u32>, at: u32) {
 }
 
 /// Refuses what a single call does not show: regions and whole-wave code that overlap.
-pub(super) fn check(module: &Module) -> Result<()> {
+pub(super) fn check(module: &Module) -> Result<(), Wrong> {
     for (id, function) in module.functions() {
         let mut open: Vec<RegionId> = Vec::new();
         for &region in module.regions_of(id) {
@@ -354,7 +355,7 @@ pub(super) fn check(module: &Module) -> Result<()> {
             let Region { end, waits_at, scope, .. } = *module.region(region);
             if u64::from(end.max(waits_at.saturating_add(1))) > function.bytes {
                 let at = At { region: Some(module.region_text(region)), ..module.at_scope(scope) };
-                return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes }).or_at(at));
+                return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes }).or_at(at).into());
             }
             while open.last().is_some_and(|&last| module.region(last).pcs().end <= pcs.start) {
                 open.pop();
@@ -364,24 +365,26 @@ pub(super) fn check(module: &Module) -> Result<()> {
                 // What is around it by its pcs, or in its parent and not around it.
                 let other = around.map_or_else(|| "another region".into(), |other| module.region_text(other));
                 let what = format!("it overlaps {other}, and is not nested in it");
-                return Err(Error::bad_argument(what).or_at(At {
+                let error = Error::bad_argument(what).or_at(At {
                     region: Some(module.region_text(region)),
                     pcs: Some(pcs),
                     ..module.at_scope(scope)
-                }));
+                });
+                return Err(Wrong::with(error, Blame::Region(region)));
             }
             open.push(region);
         }
         if let Some(last) = module.whole_waves(id).iter().find(|one| one.mask.pcs().end > function.bytes) {
             let at = At { pcs: Some(last.mask.pcs()), ..module.at_scope(function.scope) };
-            return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes }).or_at(at));
+            return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes }).or_at(at).into());
         }
         for pair in module.whole_waves(id).windows(2) {
             let (first, second) = (pair[0].mask.pcs(), pair[1].mask.pcs());
             if second.start < first.end {
                 let what = format!("whole-wave code overlaps {:#x}..{:#x}", first.start, first.end);
-                let at = At { pcs: Some(second), ..module.at_scope(function.scope) };
-                return Err(Error::bad_argument(what).or_at(at));
+                let at = At { pcs: Some(second.clone()), ..module.at_scope(function.scope) };
+                let blame = Blame::WholeWave(id, second);
+                return Err(Wrong::with(Error::bad_argument(what).or_at(at), blame));
             }
         }
     }

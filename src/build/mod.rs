@@ -58,6 +58,8 @@ mod variables;
 
 pub use calls::{ArgumentBuilder, CallBuilder};
 pub use control_flow::{BlockId, ControlFlow, ExecWrite, MaskId};
+#[cfg(feature = "json")]
+pub(crate) use finish::Blame;
 pub use frame::FrameBuilder;
 pub use functions::FunctionBuilder;
 pub use lanes::LanesBuilder;

@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use super::Builder;
+use super::finish::{Blame, Wrong};
 use crate::error::{Error, Result};
 use crate::model::{Module, ScopeId, VariableId};
 
@@ -38,12 +39,19 @@ impl Builder {
 }
 
 /// Refuses slots whose function got no base in the end.
-pub(super) fn check(module: &Module, slots: &[Slot]) -> Result<()> {
+pub(super) fn check(module: &Module, slots: &[Slot]) -> Result<(), Wrong> {
     let Some(slot) = slots.iter().find(|slot| !slot.has_base(module)) else { return Ok(()) };
     let what = "a stack slot counts from where the function's frame begins, and that is not known: `stack_base` is \
                 for the register that holds it, `kernel` and `stack_at_zero` for a frame at address 0";
-    Err(Error::bad_argument(what).or_at(match slot {
-        Slot::Variable(variable, pcs) => module.at_variable(*variable, pcs.clone()),
-        Slot::Scope(scope) => module.at_scope(*scope),
-    }))
+    let error = Error::bad_argument(what);
+    Err(match slot {
+        Slot::Variable(variable, pcs) => Wrong::with(
+            error.or_at(module.at_variable(*variable, pcs.clone())),
+            match pcs {
+                Some(pcs) => Blame::Live(*variable, pcs.clone()),
+                None => Blame::Always(*variable),
+            },
+        ),
+        Slot::Scope(scope) => error.or_at(module.at_scope(*scope)).into(),
+    })
 }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::error::At;
+use crate::error::{At, Count};
 use crate::model::VariableId;
 
 /// Everything that was found, in the order of the module.
@@ -148,17 +148,15 @@ impl fmt::Display for Report {
             writeln!(f, "unproven: {at}: {why}")?;
         }
         let Self { findings, unproven, left_out, locations, entries, rows, names, macros } = self;
-        write!(
-            f,
-            "{} findings, {} unproven, {left_out} left out; compared: ",
-            findings.len(),
-            unproven.len()
-        )?;
-        write!(f, "{entries} entries, {rows} line rows, {locations} locations")?;
+        let (count, unproven) = (Count(findings.len(), "finding"), unproven.len());
+        write!(f, "{count}, {unproven} unproven, {left_out} left out; compared: ")?;
+        let counts = [Count(*entries, "entry"), Count(*rows, "line row"), Count(*locations, "location")];
+        let [entries, rows, locations] = counts;
+        write!(f, "{entries}, {rows}, {locations}")?;
         // Not every module has them, and not every consumer asks for them.
-        for (count, what) in [(names, "names"), (macros, "macros")] {
-            if *count > 0 {
-                write!(f, ", {count} {what}")?;
+        for count in [Count(*names, "name"), Count(*macros, "macro")] {
+            if count.0 > 0 {
+                write!(f, ", {count}")?;
             }
         }
         Ok(())

@@ -9,7 +9,7 @@ use super::statement::{
     Variable, VariableFacts,
 };
 use super::words::{Bytes, Line, Named, Number, Text, Word};
-use crate::build::FunctionBuilder;
+use crate::build::{Blame, FunctionBuilder};
 use crate::error::{Error, Result};
 use crate::model::{
     Address, CompositeKind, FileId, FunctionId, Language, ScopeId, ScopeKind, SourceLine, UnitId, VariableId,
@@ -83,12 +83,14 @@ impl<'a> Reader<'a> {
             }
             Statement::Block(said) => {
                 let parent = self.scope(&said.r#in)?;
-                let scope = self.builder.block(parent, &ranges(&said.pcs))?;
+                let scope = self.builder.block(parent, &ranges(&said.pcs));
+                let scope = self.of_key("pcs", scope)?;
                 self.names.scopes.add(scope, said.id.as_ref(), None)
             }
             Statement::InlinedBlock(said) => {
                 let (parent, origin) = (self.scope(&said.r#in)?, self.scope(&said.origin)?);
-                let scope = self.builder.inlined_block(parent, origin, &ranges(&said.pcs))?;
+                let scope = self.builder.inlined_block(parent, origin, &ranges(&said.pcs));
+                let scope = self.of_key("pcs", scope)?;
                 self.names.scopes.add(scope, said.id.as_ref(), None)
             }
             Statement::Inlined(said) => {
@@ -96,7 +98,8 @@ impl<'a> Reader<'a> {
                 let unit = self.unit_of(parent);
                 let function = self.names.functions.find(unit, &said.function)?;
                 let call = self.line(unit, &said.call)?;
-                let scope = self.builder.inlined(parent, function, &ranges(&said.pcs), call)?;
+                let scope = self.builder.inlined(parent, function, &ranges(&said.pcs), call);
+                let scope = self.of_key("pcs", scope)?;
                 self.names.scopes.add(scope, said.id.as_ref(), None)
             }
             Statement::DescribeScope(said) => {
@@ -210,6 +213,8 @@ impl<'a> Reader<'a> {
     }
 
     fn unit_facts(&mut self, unit: UnitId, facts: UnitFacts<'a>) -> Result<()> {
+        let language = facts.language.map(|said| language(&said)).transpose();
+        let language = self.of_key("language", language)?;
         let mut unit = self.builder.describe_unit(unit)?;
         if let Some(directory) = facts.directory {
             unit.directory(&directory);
@@ -223,8 +228,8 @@ impl<'a> Reader<'a> {
         if facts.optimized == Some(true) {
             unit.optimized();
         }
-        if let Some(language) = facts.language {
-            unit.language(self::language(&language)?);
+        if let Some(language) = language {
+            unit.language(language);
         }
         if let Some(version) = facts.language_version {
             unit.language_version(version);
@@ -373,6 +378,8 @@ impl<'a> Reader<'a> {
         if let Some(loc) = facts.always {
             let loc = self.loc(unit, &loc)?;
             self.builder.describe_variable(id)?.always(loc)?;
+            let sought = self.seek(|blame| *blame == Blame::Always(id));
+            self.of_key("always", sought)?;
         }
         if let Some(Later::Text(live)) = facts.live {
             self.part(live, |reader, json| lists::live(reader, id, unit, json))?;

@@ -4,6 +4,7 @@ use super::lists;
 use super::read::Reader;
 use super::statement::{Later, Region, WholeWave};
 use super::words::Number;
+use crate::build::Blame;
 use crate::error::Result;
 
 impl<'a> Reader<'a> {
@@ -21,6 +22,7 @@ impl<'a> Reader<'a> {
         }
         let ((Number(start), Number(end)), Number(waits_at)) = (said.pcs, said.waits_at);
         let region = lanes.region(said.kind.0, start..end, waits_at, &masks)?;
+        self.seek(|blame| *blame == Blame::Region(region))?;
         self.names.regions.add(region, said.id.as_ref(), None)
     }
 
@@ -28,6 +30,8 @@ impl<'a> Reader<'a> {
         let scope = self.scope(&said.r#in)?;
         let mask = self.loc(self.unit_of(scope), &said.mask)?;
         let (Number(start), Number(end)) = said.pcs;
-        self.builder.lanes(scope)?.whole_wave(start..end, &mask).map(drop)
+        self.builder.lanes(scope)?.whole_wave(start..end, &mask)?;
+        let function = self.builder.described().function_of(scope);
+        self.seek(|blame| function.is_some_and(|of| *blame == Blame::WholeWave(of, start..end)))
     }
 }

@@ -11,6 +11,7 @@ use super::read::Reader;
 use super::statement::{Frame, Later};
 use super::words::{Named, Number, Signed};
 use super::written::Place;
+use crate::build::Blame;
 use crate::error::Result;
 use crate::model::{Column, FrameRule, FunctionId, Loc, UnitId, Val};
 
@@ -73,7 +74,9 @@ impl<'a> Element<'a> for Rules {
             None => frame.cfa(start..last, loc).map(drop),
             Some(reg) => frame.saved(start..last, reg, loc).map(drop),
         });
-        said.map_err(|error| reader.fail(error))
+        let column = reg.map_or(Column::Cfa, Column::Register);
+        let sought = |blame: &Blame| *blame == Blame::Rule(self.function, column, start..last);
+        said.and_then(|()| reader.seek(sought)).map_err(|error| reader.fail(error))
     }
 }
 
@@ -98,7 +101,8 @@ impl<'a> Element<'a> for Slots {
             .builder
             .frame(self.function)
             .and_then(|mut frame| frame.saved_to_scratch(start..last, reg, slot, mask).map(drop));
-        said.map_err(|error| reader.fail(error))
+        let sought = |blame: &Blame| *blame == Blame::Rule(self.function, Column::Register(reg), start..last);
+        said.and_then(|()| reader.seek(sought)).map_err(|error| reader.fail(error))
     }
 }
 

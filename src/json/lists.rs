@@ -10,6 +10,7 @@ use super::loc::{In, Operand};
 use super::read::Reader;
 use super::statement::{Ref, RowFacts};
 use super::words::{Number, Text};
+use crate::build::Blame;
 use crate::error::Result;
 use crate::model::{FileId, FunctionId, Loc, Row, UnitId, VariableId};
 
@@ -107,7 +108,9 @@ impl<'a> Element<'a> for LiveOf {
                 At::One(loc) => variable.live(start..end_pc, loc).map(drop),
                 At::Several(locs) => variable.live_in(start..end_pc, &locs).map(drop),
             });
-        described.map_err(|error| reader.fail(error))
+        let of = self.variable;
+        let sought = |blame: &Blame| *blame == Blame::Live(of, start..end_pc);
+        described.and_then(|()| reader.seek(sought)).map_err(|error| reader.fail(error))
     }
 }
 

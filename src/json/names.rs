@@ -5,6 +5,7 @@ use core::hash::Hash;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
+use super::place::at_part;
 use super::words::Text;
 use crate::build::VariantId;
 use crate::error::{Error, Result};
@@ -16,21 +17,24 @@ use crate::model::{
 #[derive(Debug)]
 pub(super) struct Table<'a, In, Id> {
     kind: &'static str,
+    /// The whole description.
+    source: &'a str,
     ids: HashMap<Text<'a>, Id>,
     /// By what they are in, for a name means nothing outside of that; `None` if two have the name.
     names: HashMap<(In, Text<'a>), Option<Id>>,
 }
 
 impl<'a, In: Copy + Eq + Hash, Id: Copy + PartialEq> Table<'a, In, Id> {
-    fn new(kind: &'static str) -> Self {
-        Self { kind, ids: HashMap::new(), names: HashMap::new() }
+    fn new(kind: &'static str, source: &'a str) -> Self {
+        Self { kind, source, ids: HashMap::new(), names: HashMap::new() }
     }
 
     /// An entity that was said. With an id it goes by that, otherwise by its name, if it has one.
     pub fn add(&mut self, entity: Id, id: Option<&Text<'a>>, named: Option<(In, &Text<'a>)>) -> Result<()> {
         if let Some(id) = id {
             if self.ids.insert(id.clone(), entity).is_some() {
-                return Err(Error::bad_argument(format!("another {} has the id `{}`", self.kind, &**id)));
+                let what = format!("another {} has the id `{}`", self.kind, &**id);
+                return Err(self.wrong(id, what));
             }
         } else if let Some((within, name)) = named {
             match self.names.entry((within, name.clone())) {
@@ -47,13 +51,17 @@ impl<'a, In: Copy + Eq + Hash, Id: Copy + PartialEq> Table<'a, In, Id> {
         let (kind, shown) = (self.kind, &**text);
         match (self.ids.get(text), self.names.get(&(within, text.clone()))) {
             (Some(&id), None) | (None, Some(&Some(id))) => Ok(id),
-            (None, None) => {
-                Err(Error::bad_argument(format!("no {kind} has the id or name `{shown}` so far")))
-            }
-            _ => {
-                Err(Error::bad_argument(format!("`{shown}` means more than one {kind}: ids tell them apart")))
-            }
+            (None, None) => Err(self.wrong(text, format!("no {kind} has the id or name `{shown}` so far"))),
+            _ => Err(self.wrong(text, format!("`{shown}` means more than one {kind}: ids tell them apart"))),
         }
+    }
+}
+
+impl<In, Id> Table<'_, In, Id> {
+    /// An error where the name stands.
+    #[cold]
+    fn wrong(&self, name: &Text<'_>, what: String) -> Error {
+        at_part(Error::bad_argument(what), self.source, name)
     }
 }
 
@@ -74,20 +82,21 @@ pub(super) struct Names<'a> {
     pub variants: Table<'a, (), VariantId>,
 }
 
-impl Names<'_> {
-    pub fn new() -> Self {
+impl<'a> Names<'a> {
+    /// None, of a description.
+    pub fn new(source: &'a str) -> Self {
         Self {
-            units: Table::new("unit"),
-            files: Table::new("file of this unit"),
-            types: Table::new("type of this unit"),
-            scopes: Table::new("scope"),
-            functions: Table::new("function of this unit"),
-            variables: Table::new("variable"),
-            procedures: Table::new("procedure"),
-            calls: Table::new("call"),
-            regions: Table::new("region"),
-            parts: Table::new("variant part"),
-            variants: Table::new("variant"),
+            units: Table::new("unit", source),
+            files: Table::new("file of this unit", source),
+            types: Table::new("type of this unit", source),
+            scopes: Table::new("scope", source),
+            functions: Table::new("function of this unit", source),
+            variables: Table::new("variable", source),
+            procedures: Table::new("procedure", source),
+            calls: Table::new("call", source),
+            regions: Table::new("region", source),
+            parts: Table::new("variant part", source),
+            variants: Table::new("variant", source),
         }
     }
 }

@@ -16,6 +16,15 @@ pub(crate) fn at(error: Error, json: JsonPlace) -> Error {
     error.or_at(At { json: Some(json), ..At::default() })
 }
 
+/// The error where a part of the text stands, unless it was copied out of that.
+pub(super) fn at_part(error: Error, text: &str, part: &str) -> Error {
+    let offset = (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize);
+    match offset.filter(|offset| offset.checked_add(part.len()).is_some_and(|end| end <= text.len())) {
+        Some(offset) => at(error, at_item(text, offset)),
+        None => error,
+    }
+}
+
 /// What is wrong with the text, or with a part of it that begins at `start`.
 pub(crate) fn of_json(what: &str, text: &str, start: usize, part: &str, error: &serde_json::Error) -> Error {
     // Lines count from 1, and the column is the number of bytes of the line that were read.
@@ -215,6 +224,30 @@ pub(super) fn of_statement(text: &str, index: usize) -> JsonPlace {
     });
     let start = walk.starts.iter().rev().flatten().nth(1).copied().unwrap_or(0);
     place(text, start, walk.path())
+}
+
+/// Where the value of a key of the statement of this number is; or where the statement is.
+pub(super) fn of_statement_key(text: &str, index: usize, key: &str) -> JsonPlace {
+    let mut walk = Walk::default();
+    let mut found = None;
+    walk.walk(text, |at, open| {
+        let is_value = !matches!(text.as_bytes()[at], b':' | b' ' | b'\n' | b'\r' | b'\t');
+        let is_there = match open {
+            [
+                Open::Object { key: whole, .. },
+                Open::Array { index: at },
+                Open::Object { .. },
+                Open::Object { key: last, is_key_next: false },
+            ] => is_value && whole == "describe" && *at == index && last == key,
+            _ => false,
+        };
+        found = is_there.then_some(at);
+        is_there
+    });
+    match found {
+        Some(offset) => place(text, offset, walk.path()),
+        None => of_statement(text, index),
+    }
 }
 
 /// Where the value of a key of the whole is.

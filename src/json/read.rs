@@ -10,7 +10,7 @@ use super::names::Names;
 use super::place::{self, at, of_json};
 use super::statement::Statement;
 use super::words::{Named, Text};
-use crate::build::Builder;
+use crate::build::{Blame, Builder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Module;
 use crate::op::Reg;
@@ -28,13 +28,24 @@ const LARGE: usize = 64 << 20;
 /// Reads a description.
 pub(super) fn module(text: &[u8]) -> Result<Module> {
     let text = place::utf8(WHAT, text)?;
-    let mut document = Document { text, reader: None, error: None };
+    let reader = read(text, None)?;
+    reader.builder.finish_or_blame().map_err(|wrong| {
+        let found = match &wrong.blame {
+            // It is found by reading again.
+            Some(blame) => read(text, Some(blame)).err().and_then(|error| error.at().json.clone()),
+            None => None,
+        };
+        at(wrong.error, found.unwrap_or_else(|| place::of_key(text, "describe")))
+    })
+}
+
+/// Reads the statements; until one is to blame, if that is looked for.
+fn read<'a>(text: &'a str, blame: Option<&'a Blame>) -> Result<Reader<'a>> {
+    let mut document = Document { text, blame, reader: None, error: None };
     let mut json = serde_json::Deserializer::from_str(text);
     let read = json.deserialize_map(&mut document).and_then(|()| json.end());
     match (read, document) {
-        (Ok(()), Document { reader: Some(reader), .. }) => {
-            reader.builder.finish().map_err(|error| at(error, place::of_key(text, "describe")))
-        }
+        (Ok(()), Document { reader: Some(reader), .. }) => Ok(reader),
         // Without a reader there was an error.
         (Ok(()), _) => Err(Error::malformed("no description")),
         (Err(error), Document { error: None, .. }) => Err(of_json(WHAT, text, 0, text, &error)),
@@ -48,6 +59,7 @@ pub(super) fn module(text: &[u8]) -> Result<Module> {
 /// The whole: `eitri`, `target`, `describe`.
 struct Document<'a> {
     text: &'a str,
+    blame: Option<&'a Blame>,
     reader: Option<Reader<'a>>,
     /// The error that reading ended with, where it is no error of the JSON.
     error: Option<Error>,
@@ -77,7 +89,7 @@ impl<'a> Visitor<'a> for &mut Document<'a> {
                     let target: Text<'a> = map.next_value()?;
                     let target = Target::named(&target)
                         .map_err(|error| self.fail(at(error, place::of_key(self.text, "target"))))?;
-                    self.reader = Some(Reader::new(self.text, target));
+                    self.reader = Some(Reader::new(self.text, target, self.blame));
                 }
                 "describe" if !is_described => {
                     is_described = true;
@@ -140,7 +152,11 @@ impl<'a> DeserializeSeed<'a> for &mut Document<'a> {
                     if let Some(reader) = &mut self.0.reader
                         && let Err(error) = reader.apply(statement).and_then(|()| reader.builder.take_wrong())
                     {
-                        let error = at(error, place::of_statement(self.0.text, index));
+                        let text = self.0.text;
+                        let error = match reader.key.take() {
+                            Some(key) => at(error, place::of_statement_key(text, index, key)),
+                            None => at(error, place::of_statement(text, index)),
+                        };
                         return Err(self.0.fail(error));
                     }
                     index += 1;
@@ -172,12 +188,34 @@ pub(super) struct Reader<'a> {
     registers: HashMap<Text<'a>, Reg>,
     /// The error that a visitor ended with, where it is no error of the JSON.
     error: Option<Error>,
+    /// The key of the statement that an error is about.
+    key: Option<&'static str>,
+    /// What is looked for, for it is wrong in the end.
+    blame: Option<&'a Blame>,
 }
 
 impl<'a> Reader<'a> {
-    fn new(text: &'a str, target: Target) -> Self {
+    fn new(text: &'a str, target: Target, blame: Option<&'a Blame>) -> Self {
         let builder = Builder::new(target);
-        Self { text, builder, names: Names::new(), registers: HashMap::new(), error: None }
+        let (names, registers) = (Names::new(text), HashMap::new());
+        Self { text, builder, names, registers, error: None, key: None, blame }
+    }
+
+    /// The result of a call, if it is an error one that is about this key of the statement.
+    pub fn of_key<T>(&mut self, key: &'static str, result: Result<T>) -> Result<T> {
+        if result.is_err() {
+            self.key = Some(key);
+        }
+        result
+    }
+
+    /// Ends reading here, if this is looked for.
+    #[inline]
+    pub fn seek(&self, is_it: impl FnOnce(&Blame) -> bool) -> Result<()> {
+        match self.blame {
+            Some(blame) if is_it(blame) => Err(Error::malformed("it is to blame")),
+            _ => Ok(()),
+        }
     }
 
     /// Reads a part of a statement that was left for later. Locations are nested more deeply than other JSON:
@@ -219,7 +257,8 @@ impl<'a> Reader<'a> {
         if let Some(&reg) = self.registers.get(name) {
             return Ok(reg);
         }
-        let reg = self.builder.target().register_named(name)?;
+        let reg = self.builder.target().register_named(name);
+        let reg = reg.map_err(|error| place::at_part(error, self.text, name))?;
         self.registers.insert(name.clone(), reg);
         Ok(reg)
     }
@@ -227,7 +266,10 @@ impl<'a> Reader<'a> {
     /// An address space by its name, or by its number.
     pub fn space(&self, named: &Named<'_>) -> Result<SpaceId> {
         match named {
-            Named::Text(name) => Ok(self.builder.target().space_named(name)?.id),
+            Named::Text(name) => match self.builder.target().space_named(name) {
+                Ok(space) => Ok(space.id),
+                Err(error) => Err(place::at_part(error, self.text, name)),
+            },
             Named::Number(number) => match u32::try_from(*number) {
                 Ok(number) => Ok(SpaceId(number)),
                 Err(_) => {

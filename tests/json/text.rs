@@ -55,19 +55,19 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             unit(r#"{"unit": {"name": "b", "language": "Klingon"}}"#),
-            "line 3, column 1, `describe[1].unit`: no language is `DW_LANG_Klingon`",
+            "line 3, column 36, `describe[1].unit.language`: no language is `DW_LANG_Klingon`",
         ),
         (
             unit(r#"{"namespace": {"in": "b", "name": "n"}}"#),
-            "line 3, column 1, `describe[1].namespace`: no scope has the id or name `b` so far",
+            "line 3, column 22, `describe[1].namespace.in`: no scope has the id or name `b` so far",
         ),
         (
             unit(r#"{"unit": {"name": "b", "id": "u"}}, {"unit": {"name": "c", "id": "u"}}"#),
-            "line 3, column 37, `describe[2].unit`: another unit has the id `u`",
+            "line 3, column 66, `describe[2].unit.id`: another unit has the id `u`",
         ),
         (
             unit(r#"{"unit": {"name": "a"}}, {"namespace": {"in": "a", "name": "n"}}"#),
-            "line 3, column 26, `describe[2].namespace`: `a` means more than one scope: ids tell them apart",
+            "line 3, column 47, `describe[2].namespace.in`: `a` means more than one scope: ids tell them apart",
         ),
         (
             unit(r#"{"base_type": {"unit": "a", "name": "t", "encoding": "roman", "bits": 8}}"#),

@@ -67,21 +67,18 @@ fn wrong(cases: &[(&str, &str, &str)]) -> Vec<String> {
 
 /// Issue 14, item 15: overlaps, types and languages.
 #[test]
-#[should_panic(expected = "describe[3].variable.type 5:")]
 fn an_error_points_at_the_key() {
     assert_eq!(wrong(&WRONG[..4]), [""; 0]);
 }
 
 /// The class: whatever a description names, and whatever is found at the end.
 #[test]
-#[should_panic(expected = "describe[3].variable.type 5:")]
 fn so_does_every_error() {
     assert_eq!(wrong(WRONG), [""; 0]);
 }
 
 /// Issue 14, item 15.
 #[test]
-#[should_panic(expected = "1 entries")]
 fn one_is_not_many() {
     use eitri::check::Report;
     let one = Report { entries: 1, rows: 1, locations: 1, names: 1, macros: 1, ..Report::default() };

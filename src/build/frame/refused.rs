@@ -3,6 +3,7 @@
 use core::ops::Range;
 use std::collections::HashSet;
 
+use super::super::finish::{Blame, Wrong};
 use super::super::loc::{self, Room};
 use super::at;
 use crate::error::{Error, ErrorKind, Result};
@@ -102,7 +103,7 @@ fn no_lane(module: &Module, space: SpaceId) -> Error {
 }
 
 /// Refuses frames that are wrong as a whole.
-pub(in crate::build) fn check(module: &Module) -> Result<()> {
+pub(in crate::build) fn check(module: &Module) -> Result<(), Wrong> {
     if module.frame_rules.is_empty() {
         return Ok(());
     }
@@ -140,7 +141,7 @@ impl<'m> Frame<'m> {
     }
 
     /// Refuses two rules at one pc, and pcs without the two that a frame has everywhere.
-    fn check_pcs(&self, by_column: &[&FrameRule]) -> Result<()> {
+    fn check_pcs(&self, by_column: &[&FrameRule]) -> Result<(), Wrong> {
         let size = self.module.functions[self.function].bytes;
         let frames = self.module.target.call_frames();
         let needed = |column: Column| match column {
@@ -152,23 +153,24 @@ impl<'m> Frame<'m> {
             if first.column == second.column && second.start < first.end {
                 let Range { start, end } = first.pcs();
                 let what = format!("it overlaps {start:#x}..{end:#x}, of which another place is said");
-                return Err(self.wrong(what, second.column, second.pcs()));
+                let blame = Blame::Rule(self.function, second.column, second.pcs());
+                return Err(Wrong::with(self.wrong(what, second.column, second.pcs()), blame));
             }
         }
         if let Some(rule) = by_column.iter().find(|rule| rule.pcs().end > size) {
             let kind = ErrorKind::OutsideFunction { size };
-            return Err(self.error(kind, rule.column, rule.pcs()));
+            return Err(self.error(kind, rule.column, rule.pcs()).into());
         }
         for column in [Column::Cfa, Column::Register(frames.return_register)] {
             let mut said = 0;
             for rule in by_column.iter().filter(|rule| rule.column == column) {
                 if rule.pcs().start > said && needed(column) {
-                    return Err(self.nothing_said(column, said..rule.pcs().start));
+                    return Err(self.nothing_said(column, said..rule.pcs().start).into());
                 }
                 said = rule.pcs().end;
             }
             if said < size && needed(column) {
-                return Err(self.nothing_said(column, said..size));
+                return Err(self.nothing_said(column, said..size).into());
             }
         }
         Ok(())

@@ -35,7 +35,7 @@ use super::read::read;
 use super::table::Name;
 use super::validate::{Finding, Report, Rule, validate};
 use super::{Attached, LeftOut};
-use crate::error::{At, Result};
+use crate::error::{At, Count, Result};
 use crate::model::Module;
 use listed::Listed;
 use shapes::{Shape, Shapes};
@@ -81,7 +81,8 @@ impl fmt::Display for Checked {
             writeln!(f, "{difference}")?;
         }
         let Self { valid, differences, compared } = self;
-        writeln!(f, "{} differences; {compared} things compared", differences.len())?;
+        let compared = Count(*compared, "thing");
+        writeln!(f, "{}; {compared} compared", Count(differences.len(), "difference"))?;
         valid.fmt(f)
     }
 }

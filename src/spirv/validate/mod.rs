@@ -21,7 +21,7 @@ use super::opcodes as op;
 use super::operand::Field;
 use super::read::{Fact, Facts};
 use super::words::{Id, Instruction, string_bytes};
-use crate::error::At;
+use crate::error::{At, Count};
 
 /// What was found, in the order of the words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -70,7 +70,8 @@ impl fmt::Display for Report {
             writeln!(f, "note: {note}")?;
         }
         let Self { findings, notes, instructions } = self;
-        write!(f, "{} findings, {} notes; {instructions} debug instructions", findings.len(), notes.len())
+        let [findings, notes] = [Count(findings.len(), "finding"), Count(notes.len(), "note")];
+        write!(f, "{findings}, {notes}; {}", Count(*instructions, "debug instruction"))
     }
 }
 
