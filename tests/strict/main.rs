@@ -4,6 +4,7 @@ mod pcs;
 mod places;
 mod slots;
 mod vectors;
+mod warnings;
 
 use eitri::build::Builder;
 use eitri::model::{BaseEncoding, FunctionId, TypeId, UnitId};
