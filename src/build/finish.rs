@@ -6,8 +6,8 @@ use super::Builder;
 use super::variables::takes_parameters;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
-    Address, Column, Function, FunctionId, Module, RegionId, Scope, ScopeId, ScopeKind, SourceLine, TypeId,
-    UnitId, Variable, VariableId, VariableKind,
+    Address, Column, Function, FunctionId, Live, Module, RegionId, Scope, ScopeId, ScopeKind, SourceLine,
+    TypeId, UnitId, Variable, VariableId, VariableKind,
 };
 
 impl Builder {
@@ -56,13 +56,15 @@ impl Builder {
         Ok(module)
     }
 
-    /// Sorts by variable and pc, and notes which are each variable's. A compiler that describes one
+    /// Sorts by variable and pc, joins neighbours, and notes which are each variable's. A compiler that describes one
     /// variable after the other has them in order already.
     fn sort_live(&mut self) {
         let live = &mut self.module.live;
         if !live.is_sorted_by_key(|live| (live.variable, live.start)) {
             live.sort_by_key(|live| (live.variable, live.start));
         }
+        self.join_live();
+        let live = &mut self.module.live;
         let mut at = 0;
         while let Some(first) = live.get(at) {
             let variable = first.variable;
@@ -70,6 +72,38 @@ impl Builder {
             self.module.variables[variable].live = at as u32..(at + count) as u32;
             at += count;
         }
+    }
+
+    /// Makes one range of neighbours with equal places. Ranges are sorted.
+    fn join_live(&mut self) {
+        let (live, locs) = (&mut self.module.live, &self.module.locs);
+        // The last that is kept, and how many are.
+        let (mut last, mut kept) = (0..0, 0);
+        let mut at = 0;
+        while let Some(&first) = live.get(at) {
+            let is_at_once =
+                |one: &&Live| (one.variable, one.start, one.end) == (first.variable, first.start, first.end);
+            let count = live[at..].iter().take_while(is_at_once).count();
+            let is_equal =
+                |(one, other): (usize, usize)| locs.nodes(live[one].loc).eq(locs.nodes(live[other].loc));
+            let goes_on = live.get(last.start).is_some_and(|before| {
+                before.variable == first.variable
+                    && before.end == first.start
+                    && last.len() == count
+                    && last.clone().zip(at..).all(is_equal)
+            });
+            if goes_on {
+                live[last.clone()].iter_mut().for_each(|one| one.end = first.end);
+            } else {
+                if kept < at {
+                    live.copy_within(at..at + count, kept);
+                }
+                last = kept..kept + count;
+                kept += count;
+            }
+            at += count;
+        }
+        live.truncate(kept);
     }
 
     fn sort_arguments(&mut self) {

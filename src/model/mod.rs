@@ -18,10 +18,12 @@ mod names;
 mod postfix;
 mod same;
 mod scopes;
+mod shared;
 mod split;
 mod strings;
 mod tree;
 mod types;
+mod warnings;
 
 pub use calls::{Argument, Call};
 pub use denote::{Contents, NoMeaning, Span, Storage};
@@ -50,6 +52,7 @@ pub use types::{
     Member, MemorySpace, Passed, PointerKind, Qualifier, TemplateArgument, TemplateParameter, Type, TypeKind,
     Variant, VariantPart, VariantValues,
 };
+pub use warnings::{Sharer, Warned, Warning, WarningKind};
 
 use core::ops::Range;
 

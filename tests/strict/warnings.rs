@@ -3,7 +3,8 @@
 use std::process::Command;
 
 use eitri::Result;
-use eitri::model::{Loc, Module};
+use eitri::model::{BaseEncoding, Loc, Module, Qualifier, SourceLine, TypeId, Val, Warned, WarningKind};
+use eitri::op::Reg;
 
 use crate::{Start, gpu, start};
 
@@ -37,7 +38,6 @@ fn printed(name: &str, arguments: &[&str]) -> Vec<String> {
 
 /// Issue 14, item 14.
 #[test]
-#[should_panic(expected = "no warning")]
 fn what_is_in_the_same_bits_is_printed() {
     let lines = printed("same", &[]);
     assert!(!lines.is_empty(), "no warning");
@@ -54,7 +54,6 @@ fn what_is_in_the_same_bits_is_printed() {
 /// Neighbours with equal places are one range: of a variable, of several places in any order of the calls, over
 /// descriptions in any order.
 #[test]
-#[should_panic(expected = "joined")]
 fn equal_neighbours_are_one_range() {
     fn ranges(describe: fn(&mut Start) -> Result<()>) -> Result<Vec<std::ops::Range<u64>>> {
         let mut a = start(gpu());
@@ -82,4 +81,226 @@ fn equal_neighbours_are_one_range() {
         }),
         [0..8, 0..8, 8..12, 12..20, 24..28],
     );
+}
+
+fn v(n: u16) -> Reg {
+    gpu().vgpr(n).expect("a register")
+}
+
+fn s(n: u16) -> Reg {
+    gpu().sgpr(n).expect("a register")
+}
+
+/// How many pairs share bits in what is described.
+fn shared(describe: &dyn Fn(&mut Start) -> Result<()>) -> usize {
+    let mut a = start(gpu());
+    a.m.describe_function(a.f).expect("a function").kernel();
+    describe(&mut a).expect("a description");
+    let module = a.m.finish().expect("a module");
+    let is_shared = |warning: &&eitri::model::Warning| warning.kind() == WarningKind::SharedBits;
+    module.warnings().iter().filter(is_shared).count()
+}
+
+/// Two variables, of `int` and another type, in two places, for pcs.
+fn two(of: fn(&mut Start) -> Result<TypeId>, one: Loc, other: Loc) -> usize {
+    shared(&|a| {
+        let ty = of(a)?;
+        a.m.variable(a.f, "x", a.int)?.live(0..16, one.clone())?;
+        a.m.variable(a.f, "y", ty)?.live(12..24, other.clone()).map(drop)
+    })
+}
+
+fn float(a: &mut Start) -> Result<TypeId> {
+    a.m.base_type(a.unit, "float", BaseEncoding::Float, 32)
+}
+
+/// The rule, row by row: of types, of places, of pcs, of scopes.
+#[test]
+fn the_rule_is_as_it_is_written() {
+    let s4 = || Loc::register(s(4));
+    let types: &[(fn(&mut Start) -> Result<TypeId>, usize)] = &[
+        (float, 1),
+        (|a| Ok(a.int), 0),
+        (|a| a.m.qualified(a.unit, Qualifier::Const, Some(a.int)), 0),
+        (|a| a.m.typedef(a.unit, "number", Some(a.int)), 0),
+        (|a| a.m.base_type(a.unit, "uint", BaseEncoding::Unsigned, 32), 0),
+        (|a| a.m.base_type(a.unit, "short", BaseEncoding::Signed, 16), 0),
+        (|a| a.m.base_type(a.unit, "half", BaseEncoding::Float, 16), 1),
+        (
+            |a| {
+                let s = a.m.structure(a.unit, Some("s"), 4)?;
+                a.m.member(s, "i", a.int, 0)?;
+                Ok(s)
+            },
+            0,
+        ),
+        (
+            |a| {
+                let f = float(a)?;
+                let s = a.m.structure(a.unit, Some("s"), 4)?;
+                a.m.member(s, "f", f, 0)?;
+                Ok(s)
+            },
+            1,
+        ),
+        (
+            |a| {
+                let f = float(a)?;
+                let u = a.m.union(a.unit, Some("u"), 4)?;
+                a.m.member(u, "f", f, 0)?;
+                Ok(u)
+            },
+            0,
+        ),
+        (
+            |a| {
+                let byte = a.m.base_type(a.unit, "b", BaseEncoding::Unsigned, 8)?;
+                a.m.vector(a.unit, byte, 4)
+            },
+            1,
+        ),
+        (|a| a.m.vector(a.unit, a.int, 1), 0),
+    ];
+    for (index, &(of, expected)) in types.iter().enumerate() {
+        assert_eq!(two(of, s4(), s4()), expected, "type {index}");
+    }
+    let slot = Loc::stack_slot;
+    let places = [
+        (s4(), Loc::register(s(5)), 0),
+        (Loc::per_lane(v(3)), Loc::per_lane(v(3)), 1),
+        (Loc::per_lane(v(3)), Loc::per_lane(v(4)), 0),
+        (Loc::per_lane(v(3)), Loc::lane(v(3), 31), 1),
+        (Loc::lane(v(3), 31), Loc::per_lane(v(3)), 1),
+        (Loc::lane(v(3), 7), Loc::lane(v(3), 8), 0),
+        (Loc::lane(v(3), 7), Loc::lane(v(3), 7), 1),
+        (Loc::over([s(4)]), Loc::parts([(Loc::register(s(5)), 16), (s4(), 16)]), 1),
+        (slot(16), slot(16), 1),
+        (slot(16), slot(20), 0),
+        (slot(16), slot(18), 1),
+        (slot(-4), slot(-4), 1),
+        (slot(4), Loc::local(4), 0),
+        (Loc::cfa().offset(8), Loc::cfa().offset(8), 1),
+        (Loc::cfa().offset(8), Loc::cfa().offset(-8), 0),
+        // No storage, or one that depends on the program.
+        (Loc::value(Val::register(s(4))), s4(), 0),
+        (Loc::memory(eitri::target::SpaceId::DEFAULT, Val::register(s(4))), s4(), 0),
+        (Loc::undefined(), Loc::undefined(), 0),
+        (Loc::whole(v(3)).offset_by(Val::lane_index().mul(Val::constant(4))), Loc::lane(v(3), 9), 1),
+    ];
+    for (one, other, expected) in places {
+        assert_eq!(two(float, one.clone(), other.clone()), expected, "{one:?} {other:?}");
+        assert_eq!(two(float, other.clone(), one.clone()), expected, "{other:?} {one:?}");
+    }
+    // One after the other, and in the same pcs of other functions.
+    assert_eq!(
+        shared(&|a| {
+            let float = float(a)?;
+            a.m.variable(a.f, "x", a.int)?.live(0..16, Loc::register(s(4)))?;
+            a.m.variable(a.f, "y", float)?.live(16..24, Loc::register(s(4)))?;
+            let g = a.m.function(a.unit, "g")?.code("g", 64).id();
+            a.m.variable(g, "z", float)?.live(0..16, Loc::register(s(4))).map(drop)
+        }),
+        0
+    );
+    // A block has its pcs, and what does not move is there for all of them.
+    for (pcs, expected) in [(0..8, 0), (8..16, 1)] {
+        assert_eq!(
+            shared(&|a| {
+                let float = float(a)?;
+                let block = a.m.block(a.f, &[pcs.clone()])?;
+                a.m.variable(block, "y", float)?.always(Loc::stack_slot(8))?;
+                a.m.variable(a.f, "x", a.int)?.live(12..20, Loc::stack_slot(8)).map(drop)
+            }),
+            expected
+        );
+    }
+    // The parameter of an inlined call is what was given to it.
+    assert_eq!(
+        shared(&|a| {
+            let float = float(a)?;
+            let inner = a.m.function(a.unit, "inner")?.id();
+            let of = a.m.parameter(inner, "p", float)?.id();
+            let call = SourceLine { file: a.m.primary_file(a.unit)?, line: 1, column: 0 };
+            let call = a.m.inlined(a.f, inner, &[0..16], call)?;
+            a.m.inlined_variable(call, of)?.live(0..16, Loc::register(s(4)))?;
+            a.m.variable(a.f, "x", a.int)?.live(0..16, Loc::register(s(4))).map(drop)
+        }),
+        0
+    );
+    // What the caller had, and where it still is.
+    let rules: &[(fn(&mut eitri::build::FrameBuilder<'_>) -> Result<()>, Loc, usize)] = &[
+        (|f| f.saved_in_lane(0..64, s(33), v(40), 7).map(drop), Loc::lane(v(40), 7), 1),
+        (|f| f.saved_in_lane(0..64, s(33), v(40), 7).map(drop), Loc::lane(v(40), 6), 0),
+        (|f| f.saved_in_lane(0..64, s(33), v(40), 7).map(drop), Loc::per_lane(v(40)), 1),
+        (|f| f.same_value(0..64, s(33)).map(drop), Loc::register(s(33)), 0),
+        (|f| f.saved(0..64, s(33), Loc::register(s(4))).map(drop), Loc::register(s(4)), 1),
+        (
+            |f| f.saved_to_scratch(0..64, v(41), 4, Some(Val::entry_value(Reg(1)))).map(drop),
+            Loc::per_lane(v(41)),
+            0,
+        ),
+        (
+            |f| f.saved_to_scratch(0..64, v(41), 4, Some(Val::entry_value(Reg(1)))).map(drop),
+            Loc::cfa().offset(132),
+            1,
+        ),
+        (|f| f.undefined(0..64, s(33)).map(drop), Loc::register(s(33)), 0),
+    ];
+    for (index, (rule, loc, expected)) in rules.iter().enumerate() {
+        let found = shared(&|a| {
+            rule(a.m.frame(a.f)?.entry_function()?)?;
+            a.m.variable(a.f, "x", a.int)?.live(8..16, loc.clone()).map(drop)
+        });
+        assert_eq!(found, *expected, "rule {index}");
+    }
+}
+
+/// A frame is missed where no table of the ABI has it.
+#[test]
+fn a_function_without_a_frame_is_named() -> Result<()> {
+    let mut a = start(gpu());
+    let g = a.m.function(a.unit, "g")?.code("g", 64).id();
+    a.m.function(a.unit, "inlined")?;
+    a.m.frame(a.f)?.entry_function()?;
+    let warnings = a.m.finish()?.warnings();
+    assert_eq!(warnings.iter().map(|one| one.warned).collect::<Vec<_>>(), [Warned::Function(g)]);
+    assert_eq!(start(eitri::target::Target::x86_64()).m.finish()?.warnings(), []);
+    Ok(())
+}
+
+/// Each kind is allowed by its name, and no other name is one.
+#[test]
+fn kinds_are_allowed() {
+    assert_eq!(printed("one", &["--allow", "no-frame"]).len(), 2);
+    assert_eq!(printed("other", &["--allow", "shared-bits"]).len(), 1);
+    assert_eq!(printed("both", &["--allow", "shared-bits", "--allow", "no-frame"]), [""; 0]);
+    assert!(printed("none", &["--allow", "frames"])[0].contains("frames"));
+    for kind in WarningKind::ALL {
+        assert_eq!(WarningKind::named(kind.name()), Some(kind));
+    }
+}
+
+/// As many as there are, all at once in one register, in as many slots, and one after the other: no pair is looked at
+/// twice. In the square of 40,000 it would take minutes.
+#[test]
+fn warnings_are_found_in_n_log_n() {
+    const MANY: u64 = 40_000;
+    let mut a = start(gpu());
+    let float = float(&mut a).expect("a type");
+    a.m.describe_function(a.f).expect("a function").code("f", 4 * MANY).kernel();
+    for index in 0..MANY {
+        let pcs = 4 * index..4 * index + 4;
+        let mut x = a.m.variable(a.f, "x", if index % 2 == 0 { a.int } else { float }).expect("a variable");
+        x.live(pcs, Loc::register(s(4))).expect("a place");
+    }
+    for index in 0..MANY {
+        let mut x = a.m.variable(a.f, "y", a.int).expect("a variable");
+        x.live(4 * index..4 * MANY, Loc::per_lane(v(3))).expect("a place");
+        let mut x = a.m.variable(a.f, "z", float).expect("a variable");
+        x.live(0..4 * MANY - 4 * index, Loc::stack_slot(4 * index as i64)).expect("a place");
+    }
+    let module = a.m.finish().expect("a module");
+    let begin = std::time::Instant::now();
+    assert_eq!(module.warnings().len(), 1);
+    assert!(begin.elapsed().as_secs() < 30, "{:?}", begin.elapsed());
 }

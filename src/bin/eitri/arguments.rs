@@ -9,6 +9,7 @@ use clap_complete::Shell;
 use eitri::emit::elf;
 use eitri::eval;
 use eitri::lower::{Consumer, Policy};
+use eitri::model::WarningKind;
 use eitri::op;
 
 /// Debug information of GPU code: written from a description, proven against it, printed, explained.
@@ -41,6 +42,10 @@ pub enum Command {
         /// Leave out what the consumer cannot be told, and list it on standard error.
         #[arg(long)]
         partial: bool,
+        /// Print no warnings of this kind: `shared-bits` of what is in the same bits at one pc, `no-frame` of functions
+        /// without rules for their frame. Can be given several times.
+        #[arg(long, value_name = "KIND", value_parser = WarningKind::ALL.map(WarningKind::name))]
+        allow: Vec<String>,
         /// Debug sections that the object has go first.
         #[arg(long, requires = "object")]
         replace: bool,

@@ -68,7 +68,7 @@ impl From<Error> for Failure {
 
 fn run(command: Command) -> Result<ExitCode, Failure> {
     match command {
-        Command::Emit { description, object, reader, partial, replace, compression, output } => {
+        Command::Emit { description, object, reader, partial, allow, replace, compression, output } => {
             let compression = compression.into();
             let consumer = reader.consumer()?;
             let mut module = describe(&description)?;
@@ -89,6 +89,11 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                     attach_with(&bytes, target, sections, &how).map_err(hints::if_there(file, &bytes))?
                 }
             };
+            for warning in module.warnings() {
+                if !allow.iter().any(|kind| kind == warning.kind().name()) {
+                    eprintln!("{warning}");
+                }
+            }
             for left_out in &written.left_out {
                 eprintln!("{left_out}");
             }

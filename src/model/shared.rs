@@ -1,0 +1,409 @@
+//! Variables, and registers of the caller, that are in the same bits at one pc.
+//!
+//! What is in a storage is swept by pc: those that begin are compared with their neighbours among those that have not
+//! ended. Of several of one type in one place the last to end stands for all.
+
+use core::ops::Range;
+use std::collections::BTreeMap;
+
+use hashbrown::HashSet;
+
+use super::denote::{Contents, Span, Storage};
+use super::ids::{FunctionId, LocId, ScopeId, TypeId, VariableId};
+use super::loc::Node;
+use super::warnings::{Sharer, Warned, Warning};
+use super::{BaseEncoding, Column, CompositeKind, Module, ScopeKind, TypeKind};
+use crate::op::Reg;
+use crate::target::SpaceId;
+
+/// How many neighbours in each direction are looked at.
+const NEIGHBOURS: usize = 16;
+/// How many types are looked into for one that is contained, and how many inlined calls are looked out of.
+const DEPTH: usize = 64;
+
+/// Bits that are in the same unit can be the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Unit {
+    /// A register; of a vector register each lane, or one, from 1.
+    Register(Reg, u32),
+    /// The stack frame, from its base.
+    Slot,
+    /// Memory from the canonical frame address.
+    Cfa,
+}
+
+const EACH_LANE: u32 = 0;
+
+#[derive(Debug, Clone)]
+struct Item {
+    pcs: Range<u64>,
+    unit: Unit,
+    bits: Range<u64>,
+    who: Sharer,
+}
+
+/// Pairs that share bits.
+pub(super) fn warnings(module: &Module) -> Vec<Warning> {
+    let mut variables: Vec<(FunctionId, VariableId)> = Vec::new();
+    for (id, variable) in &module.variables {
+        let is_placed = variable.always.is_some() || !variable.live.is_empty();
+        let function = module.function_of(variable.scope).filter(|_| is_placed);
+        let function = function.filter(|&function| module.functions[function].address.is_some());
+        variables.extend(function.map(|function| (function, id)));
+    }
+    variables.sort();
+    let mut found = Vec::new();
+    for of in variables.chunk_by(|(one, _), (other, _)| one == other) {
+        let function = of[0].0;
+        let mut items = Vec::new();
+        of.iter().for_each(|&(_, variable)| module.variable_items(function, variable, &mut items));
+        module.saved_items(function, &mut items);
+        items.sort_by_key(|item| (item.pcs.start, item.pcs.end));
+        Sweep { module, function, active: BTreeMap::new(), seen: HashSet::new(), found: &mut found }
+            .run(&items);
+    }
+    found
+}
+
+impl Module {
+    fn variable_items(&self, function: FunctionId, id: VariableId, items: &mut Vec<Item>) {
+        let variable = &self.variables[id];
+        let Some(bits) = self.types[variable.ty].value_bits else { return };
+        let who = Sharer::Variable(id);
+        for live in self.live(id) {
+            self.items(live.loc, bits, &live.pcs(), who, items);
+        }
+        if let Some(always) = variable.always {
+            for pcs in self.code_of(function, variable.scope) {
+                self.items(always, bits, &pcs, who, items);
+            }
+        }
+    }
+
+    fn saved_items(&self, function: FunctionId, items: &mut Vec<Item>) {
+        for rule in self.frame(function) {
+            let Column::Register(reg) = rule.column else { continue };
+            let Some(register) = self.target.register(reg) else { continue };
+            let (first, who) = (items.len(), Sharer::Saved(reg));
+            self.items(rule.loc, register.bits.into(), &rule.pcs(), who, items);
+            // What is in itself is nowhere else.
+            let mut at = first;
+            while at < items.len() {
+                match items[at].unit {
+                    Unit::Register(of, _) if of == reg => drop(items.swap_remove(at)),
+                    _ => at += 1,
+                }
+            }
+        }
+    }
+
+    /// The pcs of the innermost scope that has some.
+    fn code_of(&self, function: FunctionId, mut scope: ScopeId) -> Vec<Range<u64>> {
+        for _ in 0..DEPTH {
+            match (self.ranges(scope), self.scopes[scope].parent) {
+                ([], Some(parent)) if scope != self.functions[function].scope => scope = parent,
+                ([], _) => break,
+                (ranges, _) => return ranges.to_vec(),
+            }
+        }
+        let bytes = self.functions[function].bytes;
+        if bytes > 0 { vec![0..bytes] } else { Vec::new() }
+    }
+
+    /// What a location takes, if that is known.
+    fn items(&self, loc: LocId, bits: u64, pcs: &Range<u64>, who: Sharer, items: &mut Vec<Item>) {
+        let (mut is_cfa, mut is_slot, mut has_rows, mut has_memory) = (false, false, false, false);
+        for node in self.nodes(loc) {
+            match node {
+                Node::Cfa => is_cfa = true,
+                Node::StackAddress(_) => is_slot = true,
+                Node::Select { .. } => has_rows = true,
+                Node::Memory(_) => has_memory = true,
+                _ => {}
+            }
+        }
+        // Of the lanes that are chosen by a mask, a register may be saved for all.
+        let is_chosen = has_rows && !has_memory && matches!(who, Sharer::Saved(_));
+        let spans = |lane| {
+            self.denote(None, loc, bits, &Nothing { lane, is_chosen, cfa: self.any_cfa() })
+                .unwrap_or_default()
+        };
+        let (first, second) = (spans(0), spans(1.min(self.target.lanes() - 1)));
+        for (index, span) in first.iter().enumerate() {
+            let Ok(from) = u64::try_from(span.from) else { continue };
+            let mut push = |unit, from: u64, bits: u64| {
+                items.push(Item { pcs: pcs.clone(), unit, bits: from..from.saturating_add(bits), who });
+            };
+            match span.storage {
+                Storage::Memory(space, _) if is_slot && space == SpaceId::PRIVATE_LANE => {
+                    push(Unit::Slot, from, span.bits);
+                }
+                Storage::Memory(..) if is_cfa => push(Unit::Cfa, from, span.bits),
+                Storage::Register(reg) => {
+                    let Some(register) = self.target.register(reg) else { continue };
+                    let (lanes, width) = (register.lanes, u64::from(register.lane_bits()));
+                    let moved = second.get(index).map(|other| other.from.saturating_sub(span.from));
+                    if lanes == 1 {
+                        push(Unit::Register(reg, EACH_LANE), from, span.bits);
+                    } else if moved == Some(width.into()) && from < width {
+                        push(Unit::Register(reg, EACH_LANE), from, span.bits);
+                    } else if moved == Some(0) && span.bits == u64::from(register.bits) {
+                        push(Unit::Register(reg, EACH_LANE), 0, width);
+                    } else if moved == Some(0) {
+                        let end = from + span.bits;
+                        for lane in from / width..end.div_ceil(width) {
+                            let start = from.max(lane * width);
+                            let bits = end.min((lane + 1) * width) - start;
+                            push(Unit::Register(reg, 1 + lane as u32), start - lane * width, bits);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A canonical frame address with room on both sides.
+    fn any_cfa(&self) -> Span {
+        let space = self.target.space(SpaceId::PRIVATE_WAVE).map_or(SpaceId::DEFAULT, |space| space.id);
+        Span { storage: Storage::Memory(space, None), from: 1 << 34, bits: 1 }
+    }
+
+    /// A type without qualifiers and other names; `None` for `void`.
+    fn plain_type(&self, mut ty: TypeId) -> Option<TypeId> {
+        loop {
+            match self.types[ty].kind {
+                TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => ty = of?,
+                _ => return Some(ty),
+            }
+        }
+    }
+
+    /// Whether a type is one of which another of the kind is made without an instruction.
+    fn is_number(&self, ty: TypeId) -> bool {
+        use BaseEncoding::{Address, Boolean, Signed, SignedChar, Unsigned, UnsignedChar};
+        match self.types[ty].kind {
+            TypeKind::Base { encoding, .. } => {
+                matches!(encoding, Address | Boolean | Signed | SignedChar | Unsigned | UnsignedChar)
+                    || matches!(encoding, BaseEncoding::Utf | BaseEncoding::Ucs | BaseEncoding::Ascii)
+            }
+            TypeKind::Pointer { .. } | TypeKind::Enum { .. } => true,
+            _ => false,
+        }
+    }
+
+    fn is_union(&self, ty: TypeId) -> bool {
+        matches!(&self.types[ty].kind, TypeKind::Composite(of) if of.kind == CompositeKind::Union)
+    }
+
+    /// Whether a type contains another one, as far as is looked into.
+    fn contains(&self, whole: TypeId, part: TypeId) -> bool {
+        let (mut next, mut count) = (vec![whole], 0);
+        while let Some(ty) = next.pop() {
+            let plain = self.plain_type(ty);
+            count += 1;
+            if plain == Some(part) || count > DEPTH {
+                return true;
+            }
+            if let Some(plain) = plain {
+                self.types[plain].contained(self, |inner| next.push(inner));
+            }
+        }
+        false
+    }
+
+    /// The function or inlined call whose source a scope is in.
+    fn body_of(&self, mut scope: ScopeId) -> ScopeId {
+        for _ in 0..DEPTH {
+            match (&self.scopes[scope].kind, self.scopes[scope].parent) {
+                (ScopeKind::Function(_) | ScopeKind::Inlined { .. }, _) | (_, None) => break,
+                (_, Some(parent)) => scope = parent,
+            }
+        }
+        scope
+    }
+
+    /// Whether a body is in another one.
+    fn is_inlined_into(&self, inner: ScopeId, outer: ScopeId) -> bool {
+        let mut scope = Some(inner);
+        let is_it = |_| {
+            let here = scope?;
+            scope = self.scopes[here].parent;
+            Some(here == outer)
+        };
+        (0..4 * DEPTH).map_while(is_it).any(|is_it| is_it)
+    }
+
+    /// Whether two variables may be in the same bits.
+    fn may_share(&self, one: VariableId, other: VariableId, is_same_start: bool) -> bool {
+        if self.first_origin(one) == self.first_origin(other) {
+            return true;
+        }
+        let plain = |id: VariableId| self.plain_type(self.variables[id].ty);
+        let (Some(a), Some(b)) = (plain(one), plain(other)) else { return true };
+        let bodies = [one, other].map(|id| self.body_of(self.variables[id].scope));
+        a == b
+            || is_same_start && self.is_number(a) && self.is_number(b)
+            || self.is_union(a)
+            || self.is_union(b)
+            || self.contains(a, b)
+            || self.contains(b, a)
+            || bodies[0] != bodies[1]
+                && (self.is_inlined_into(bodies[0], bodies[1]) || self.is_inlined_into(bodies[1], bodies[0]))
+    }
+}
+
+/// A program of which nothing is known but who asks.
+struct Nothing {
+    lane: u32,
+    /// Whether all lanes are chosen by masks.
+    is_chosen: bool,
+    cfa: Span,
+}
+
+impl Contents for Nothing {
+    fn register(&self, _: Reg, _: u64, _: u32) -> Option<u64> {
+        self.is_chosen.then_some(u64::MAX)
+    }
+
+    fn entry_register(&self, _: Reg) -> Option<u64> {
+        self.is_chosen.then_some(u64::MAX)
+    }
+
+    fn cfa(&self) -> Option<Span> {
+        Some(self.cfa.clone())
+    }
+
+    fn memory(&self, _: SpaceId, _: Option<u32>, _: u128, _: u32) -> Option<u64> {
+        None
+    }
+
+    fn lane(&self) -> Option<u32> {
+        Some(self.lane)
+    }
+
+    fn symbol(&self, _: &str) -> Option<u64> {
+        None
+    }
+}
+
+struct Sweep<'m, 'f> {
+    module: &'m Module,
+    function: FunctionId,
+    /// What has begun, by unit and first bit.
+    active: BTreeMap<Unit, BTreeMap<(u64, usize), Item>>,
+    seen: HashSet<(VariableId, Sharer)>,
+    found: &'f mut Vec<Warning>,
+}
+
+impl Sweep<'_, '_> {
+    fn run(mut self, items: &[Item]) {
+        for (index, item) in items.iter().enumerate() {
+            let mut is_held = false;
+            for unit in self.units(item.unit) {
+                is_held |= self.compare(unit, item);
+            }
+            if !is_held {
+                let of_unit = self.active.entry(item.unit).or_default();
+                of_unit.insert((item.bits.start, index), item.clone());
+            }
+        }
+    }
+
+    /// The units that have bits in common with one.
+    fn units(&self, unit: Unit) -> Vec<Unit> {
+        match unit {
+            Unit::Register(reg, EACH_LANE) => {
+                let lanes = Unit::Register(reg, EACH_LANE)..=Unit::Register(reg, u32::MAX);
+                self.active.range(lanes).map(|(unit, _)| *unit).collect()
+            }
+            Unit::Register(reg, _) => vec![unit, Unit::Register(reg, EACH_LANE)],
+            _ => vec![unit],
+        }
+    }
+
+    /// Compares with the neighbours in a unit. Whether one of them stands for it.
+    fn compare(&mut self, unit: Unit, item: &Item) -> bool {
+        let Some(of_unit) = self.active.get_mut(&unit) else { return false };
+        let before = of_unit.range(..(item.bits.start, 0)).rev().take(NEIGHBOURS);
+        let behind = of_unit.range((item.bits.start, 0)..(item.bits.end, 0)).take(NEIGHBOURS);
+        let near: Vec<((u64, usize), Item)> =
+            before.chain(behind).map(|(key, other)| (*key, other.clone())).collect();
+        let mut is_held = false;
+        for (key, other) in near {
+            if other.pcs.end <= item.pcs.start {
+                self.active.get_mut(&unit).map(|of_unit| of_unit.remove(&key));
+                continue;
+            }
+            if other.bits.end <= item.bits.start || item.bits.end <= other.bits.start {
+                continue;
+            }
+            if unit == item.unit && self.is_same(item, &other) {
+                is_held |= item.pcs.end <= other.pcs.end;
+                if !is_held {
+                    self.active.get_mut(&unit).map(|of_unit| of_unit.remove(&key));
+                }
+                continue;
+            }
+            self.warn(item, &other);
+        }
+        is_held
+    }
+
+    /// Whether one of two can stand for both.
+    fn is_same(&self, item: &Item, other: &Item) -> bool {
+        let variables = &self.module.variables;
+        let is_alike = match (item.who, other.who) {
+            (Sharer::Variable(one), Sharer::Variable(other)) => {
+                let plain = |id: VariableId| self.module.plain_type(variables[id].ty);
+                let body = |id: VariableId| self.module.body_of(variables[id].scope);
+                plain(one) == plain(other) && body(one) == body(other)
+            }
+            (one, other) => one == other,
+        };
+        is_alike && item.bits == other.bits
+    }
+
+    fn warn(&mut self, item: &Item, other: &Item) {
+        let (variable, with) = match (item.who, other.who) {
+            (Sharer::Variable(one), Sharer::Variable(two)) => {
+                if self.module.may_share(one, two, item.bits.start == other.bits.start) {
+                    return;
+                }
+                (one.min(two), Sharer::Variable(one.max(two)))
+            }
+            (Sharer::Variable(one), saved) | (saved, Sharer::Variable(one)) => (one, saved),
+            _ => return,
+        };
+        if !self.seen.insert((variable, with)) {
+            return;
+        }
+        let module = self.module;
+        let name = |reg: Reg| Column::Register(reg).name(&module.target);
+        let with_text = match with {
+            Sharer::Variable(id) => match module.name_of(id) {
+                Some(name) => format!("variable `{name}` of another type"),
+                None => format!("{id} of another type"),
+            },
+            Sharer::Saved(reg) => format!("what the caller had in {}", name(reg)),
+        };
+        let place = match (item.unit, other.unit) {
+            (Unit::Slot, _) => "the stack slot".to_owned(),
+            (Unit::Cfa, _) => "the slot of the frame".to_owned(),
+            (Unit::Register(reg, EACH_LANE), Unit::Register(_, EACH_LANE) | Unit::Slot | Unit::Cfa) => {
+                name(reg)
+            }
+            (Unit::Register(reg, one), Unit::Register(_, two)) => {
+                format!("lane {} of {}", one.max(two) - 1, name(reg))
+            }
+            (Unit::Register(reg, _), _) => name(reg),
+        };
+        let pcs = item.pcs.start.max(other.pcs.start)..item.pcs.end.min(other.pcs.end);
+        debug_assert!(module.function_of(module.variables[variable].scope) == Some(self.function));
+        self.found.push(Warning {
+            warned: Warned::Shared(variable, with),
+            at: module.at_variable(variable, Some(pcs)),
+            what: format!("{with_text} is in the same bits of {place}"),
+        });
+    }
+}
