@@ -118,6 +118,8 @@ fn the_description_of_the_quickstart_makes_the_same_object() {
         "examples/data/scale_code.o",
         "--for",
         "llvm",
+        "--allow",
+        "no-frame",
         "-o",
         &out,
     ]);
@@ -138,7 +140,7 @@ fn the_description_of_the_quickstart_makes_the_same_object() {
 fn the_readme_shows_what_the_commands_print() {
     let folder = Folder::new("readme");
     let commands = [
-        "eitri emit examples/scale.json --object examples/data/scale_code.o --for llvm -o scale.o",
+        "eitri emit examples/scale.json --object examples/data/scale_code.o --for llvm --allow no-frame -o scale.o",
         "eitri check examples/scale.json scale.o --for llvm",
         "eitri dump scale.o --target amdgpu-gfx1030-wave32",
     ];
@@ -172,7 +174,7 @@ fn lane_wise(register: &str) -> String {
 #[test]
 fn standard_input_and_output_are_files() {
     let description = lane_wise(r#"{"per_lane": "v3"}"#);
-    let written = run_with(description.as_bytes(), &["emit", "-", "-o", "-"]);
+    let written = run_with(description.as_bytes(), &["emit", "-", "--allow", "no-frame", "-o", "-"]);
     assert_eq!((written.code, &*written.errors), (0, ""));
     // The symbol of the code is another object's.
     let symbols = eitri::emit::elf::symbols(&written.out).expect("an object");
@@ -216,7 +218,7 @@ fn what_cannot_be_told_is_left_out_when_that_is_asked_for() {
         (2, &*format!("eitri: {json}: {why}\n--partial leaves it out, and lists it\n"))
     );
     assert!(!Path::new(&out).exists(), "nothing is written");
-    let partial = run(&["emit", &json, "--for", "dwarf5", "--partial", "-o", &out]);
+    let partial = run(&["emit", &json, "--for", "dwarf5", "--partial", "--allow", "no-frame", "-o", &out]);
     assert_eq!((partial.code, &*partial.errors), (0, &*format!("left out: {why}\n")));
     let checked = run(&["check", &json, &out, "--for", "dwarf5", "--partial"]);
     assert_eq!((checked.code, &*checked.errors), (0, ""), "{}", checked.text());

@@ -41,7 +41,8 @@ fn path(file: &Path) -> &str {
 fn scale(name: &str) -> PathBuf {
     let out = temporary(name);
     let code = "examples/data/scale_code.o";
-    let (code, _, errors) = eitri(&["emit", "examples/scale.json", "--object", code, "-o", path(&out)]);
+    let json = "examples/scale.json";
+    let (code, _, errors) = eitri(&["emit", json, "--object", code, "--allow", "no-frame", "-o", path(&out)]);
     assert_eq!((code, &*errors), (0, ""));
     out
 }
