@@ -107,7 +107,7 @@ pub enum ErrorKind {
     },
     /// Something is in a vector register that has more bits, and which of its lanes is meant is not known.
     WhichLane {
-        /// What is there.
+        /// The thing that is there.
         what: String,
         /// Its bits.
         needs: u64,
@@ -289,7 +289,7 @@ impl fmt::Display for JsonPlace {
     }
 }
 
-/// So many of something, in English: `1 finding`, `2 findings`, `0 entries`.
+/// A count of something, in English: `1 finding`, `2 findings`, `0 entries`.
 pub(crate) struct Count<N>(pub N, pub &'static str);
 
 impl<N: fmt::Display + PartialEq + From<u8>> fmt::Display for Count<N> {

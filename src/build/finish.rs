@@ -21,8 +21,7 @@ impl Builder {
     /// body of a function begins at a line of no file, a
     /// static member has a place in its class, a call has no pc, only some files of a unit have an MD5 sum, a
     /// function with rows does not end where an instruction could, a file among the macros does not end,
-    /// a stack slot is in a function of which it is not known where its frame begins, regions of lanes overlap and do
-    /// not nest, a symbol has no name, or what a call without an error was told
+    /// a stack slot is in a function without a known base, regions of lanes overlap and do not nest, a symbol has no name, or what a call without an error was told
     /// contains a zero byte; [`ErrorKind::OutsideFunction`] where code was said to be smaller later.
     pub fn finish(self) -> Result<Module> {
         self.finish_or_blame().map_err(|wrong| wrong.error)
@@ -136,11 +135,11 @@ impl Builder {
     }
 }
 
-/// What is wrong with the whole.
+/// An error of the whole, and the call to blame.
 #[derive(Debug)]
 pub(crate) struct Wrong {
     pub error: Error,
-    /// What was described that should not be so.
+    /// The call of the builder that should not be as it is.
     pub blame: Option<Blame>,
 }
 

@@ -14,12 +14,12 @@ use crate::target::{Register, SpaceId, Target};
 pub(super) struct Room {
     pub(super) before: u64,
     pub(super) after: Option<u64>,
-    /// The vector register of which the bits are all lanes.
+    /// The vector register whose lanes, all of them, the place is.
     lanes_of: Option<Reg>,
 }
 
 impl Room {
-    /// So many bits before and after a place.
+    /// A number of bits before and after a place.
     pub(super) fn around(before: u64, after: u64) -> Self {
         Self { before, after: Some(after), lanes_of: None }
     }
@@ -27,7 +27,7 @@ impl Room {
 
 pub(super) const UNKNOWN: Room = Room { before: u64::MAX, after: None, lanes_of: None };
 
-/// What was found out of a location.
+/// The facts of a location that its user depends on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Checked {
     pub(super) room: Room,
@@ -41,7 +41,7 @@ impl Default for Checked {
     }
 }
 
-/// What was found out of each procedure.
+/// The facts of each procedure.
 pub(super) type Procedures = SecondaryMap<ProcedureId, Checked>;
 
 /// A stack of which the top is held by itself: most locations have one place at a time.

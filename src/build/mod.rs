@@ -99,9 +99,9 @@ pub struct Builder {
     /// What code of each scope is in.
     around: SecondaryMap<crate::model::ScopeId, scopes::Around>,
     preprocessors: SecondaryMap<UnitId, macros::Preprocessor>,
-    /// What was found out of each procedure.
+    /// Facts of each procedure.
     procedures: loc::Procedures,
-    /// Stack slots in functions of which no base was known.
+    /// Stack slots in functions without a known base.
     slots: Vec<slots::Slot>,
     /// The first thing that was wrong, where a call gives no error.
     wrong: Option<Error>,

@@ -226,7 +226,7 @@ pub(super) fn of_statement(text: &str, index: usize) -> JsonPlace {
     place(text, start, walk.path())
 }
 
-/// Where the value of a key of the statement of this number is; or where the statement is.
+/// The place of the value of a key in the statement of this number, or that of the statement.
 pub(super) fn of_statement_key(text: &str, index: usize, key: &str) -> JsonPlace {
     let mut walk = Walk::default();
     let mut found = None;

@@ -190,7 +190,7 @@ pub(super) struct Reader<'a> {
     error: Option<Error>,
     /// The key of the statement that an error is about.
     key: Option<&'static str>,
-    /// What is looked for, for it is wrong in the end.
+    /// The call that is looked for, since it is wrong in the end.
     blame: Option<&'a Blame>,
 }
 

@@ -223,7 +223,7 @@ pub(super) fn only_constant(mut nodes: Nodes<'_>) -> Option<&[u8]> {
 impl Loc {
     /// A register without lanes.
     ///
-    /// Of a vector register it is [the whole](Self::whole); for what is smaller than that, an error.
+    /// With a vector register the location is [the whole](Self::whole) of it, an error for anything smaller.
     #[inline]
     pub fn register(reg: Reg) -> Self {
         Self::leaf(Node::Register(reg))

@@ -1,6 +1,6 @@
 //! Variables, and registers of the caller, that are in the same bits at one pc.
 //!
-//! What is in a storage is swept by pc: those that begin are compared with their neighbours among those that have not
+//! A storage is swept by pc: things that begin are compared with their neighbours among those that have not
 //! ended. Of several of one type in one place the last to end stands for all.
 
 use core::ops::Range;
@@ -16,9 +16,9 @@ use super::{BaseEncoding, Column, CompositeKind, Module, ScopeKind, TypeKind};
 use crate::op::Reg;
 use crate::target::SpaceId;
 
-/// How many neighbours in each direction are looked at.
+/// Neighbours in each direction that are looked at.
 const NEIGHBOURS: usize = 16;
-/// How many types are looked into for one that is contained, and how many inlined calls are looked out of.
+/// Types that are looked into for one that is contained, and inlined calls that are looked out of.
 const DEPTH: usize = 64;
 
 /// Bits that are in the same unit can be the same.
@@ -110,7 +110,7 @@ impl Module {
         if bytes > 0 { vec![0..bytes] } else { Vec::new() }
     }
 
-    /// What a location takes, if that is known.
+    /// The bits that a location takes, if they are known.
     fn items(&self, loc: LocId, bits: u64, pcs: &Range<u64>, who: Sharer, items: &mut Vec<Item>) {
         let (mut is_cfa, mut is_slot, mut has_rows, mut has_memory) = (false, false, false, false);
         for node in self.nodes(loc) {
@@ -290,7 +290,7 @@ impl Contents for Nothing {
 struct Sweep<'m, 'f> {
     module: &'m Module,
     function: FunctionId,
-    /// What has begun, by unit and first bit.
+    /// Items that have begun, by unit and first bit.
     active: BTreeMap<Unit, BTreeMap<(u64, usize), Item>>,
     seen: HashSet<(VariableId, Sharer)>,
     found: &'f mut Vec<Warning>,

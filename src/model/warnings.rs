@@ -1,4 +1,4 @@
-//! What is plausible, and mostly a mistake: warnings.
+//! Warnings: a description can be plausible and a mistake.
 //!
 //! They are found when they are asked for, for most modules that are written have been looked at before.
 
@@ -37,12 +37,12 @@ impl WarningKind {
     }
 }
 
-/// What is in the same bits as a variable.
+/// The other thing in the same bits as a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sharer {
     /// Another variable, of another type.
     Variable(VariableId),
-    /// What the caller had in a register.
+    /// The caller's value of a register.
     Saved(Reg),
 }
 
@@ -50,9 +50,9 @@ pub enum Sharer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Warned {
-    /// Of [`WarningKind::SharedBits`]: the variable, and what shares bits with it.
+    /// The variable, and the other thing: [`WarningKind::SharedBits`].
     Shared(VariableId, Sharer),
-    /// Of [`WarningKind::NoFrame`].
+    /// The function without rules: [`WarningKind::NoFrame`].
     Function(FunctionId),
 }
 
@@ -66,7 +66,7 @@ pub struct Warning {
     pub warned: Warned,
     /// Their names, and the pcs, half-open, in bytes from the start of the function.
     pub at: At,
-    /// What is found.
+    /// The message.
     pub what: String,
 }
 
