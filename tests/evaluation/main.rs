@@ -3,6 +3,7 @@
 
 mod attributes;
 mod big_endian;
+mod bounds;
 mod combinations;
 mod draft;
 mod gnu;

@@ -1,0 +1,124 @@
+//! Reads and overlays at the bounds of a storage: no bits at all, and more bits than there are.
+
+use eitri::eval::{Class, Context, Element, Evaluator, Kind, Location, OwnedBody, Snapshot, read_bits};
+use eitri::op::{Dialect, Encoding, Name, text};
+use eitri::target::Target;
+use pretty_assertions::assert_eq;
+
+use super::{LLVM, machine, outcome, shown};
+
+/// DWARF 6, with numbers that are of no importance.
+fn draft() -> Encoding {
+    let mut encoding = Encoding::new(8, Dialect::Dwarf6);
+    let names =
+        [Name::Offset, Name::Undefined, Name::Overlay, Name::BitOverlay, Name::Composite, Name::BitOffset];
+    for (name, code) in names.into_iter().zip(0xb1..) {
+        encoding.draft = encoding.draft.with(name, code);
+    }
+    encoding
+}
+
+fn location(expr: &str, machine: &Snapshot) -> Location {
+    match outcome(expr, Kind::Location, machine, draft()) {
+        Ok(Element::Location(found)) => found,
+        found => panic!("{expr}: {found:?}"),
+    }
+}
+
+/// The bytes at a location; those of which no bit is defined as `--`.
+fn read(location: &Location, bits: u64, machine: &Snapshot) -> String {
+    let read = read_bits(location, bits, machine).unwrap_or_else(|fault| panic!("{location}: {fault}"));
+    let byte = |(byte, defined): (&u8, &u8)| match defined {
+        0 => "--".to_string(),
+        0xff => format!("{byte:02x}"),
+        _ => format!("{byte:02x}/{defined:02x}"),
+    };
+    read.bytes.iter().zip(&read.defined).map(byte).collect::<Vec<_>>().join(" ")
+}
+
+/// "It is an evaluation error if any bit of the value is retrieved from the undefined location storage"
+/// (A.2.5.4.3.4): of no bits none is.
+#[test]
+#[should_panic(expected = "(left == right)`: undefined")]
+fn no_bit_is_retrieved_of_nothing() {
+    let machine = machine();
+    let of = |expr: &str| shown(outcome(expr, Kind::Value, &machine, LLVM));
+    for place in ["undefined", "implicit_pointer 0x40 0", "regx 2", "addr 0x9000", "implicit_value {}"] {
+        assert_eq!(of(&format!("{place}; deref_size 0")), "0x0", "{place}");
+    }
+    assert_eq!(of("lit0; const2u 0x9000; xderef_size 0"), "0x0");
+    assert_eq!(of("undefined; deref_size 1"), "evaluation error");
+    assert_eq!(of("regx 2; deref_size 1"), "evaluation error");
+    // "Attempting to dereference an undefined location is an error" (DWARF 6, 3.13, 230524.1), of any size.
+    let draft = |expr: &str| shown(outcome(expr, Kind::Value, &machine, draft()));
+    assert_eq!(draft("undefined; deref_size 0"), "evaluation error");
+    assert_eq!(draft("regx 2; deref_size 0"), "0x0");
+    assert_eq!(draft("composite; undefined; piece 1; deref_size 0"), "0x0");
+}
+
+/// "If the composite storage is smaller than the object, the remaining bits of the object are treated as undefined"
+/// (DWARF 6, 3.12, 251120.1).
+#[test]
+#[should_panic(expected = "40 bits from bit 0 on are read in a storage of 24 bits")]
+fn an_object_is_larger_than_its_composite() {
+    for big_endian in [false, true] {
+        let machine = Snapshot { big_endian, ..machine() };
+        let of = |expr: &str, bits| read(&location(expr, &machine), bits, &machine);
+        assert_eq!(of("addr 0x1000; piece 2; addr 0x1080; piece 1", 40), "00 01 80 -- --");
+        assert_eq!(of("composite", 16), "-- --");
+        assert_eq!(of("addr 0x1000; piece 4; lit2; offset", 32), "02 03 -- --");
+    }
+    // What is read within an expression has to be there.
+    let of = |expr: &str| outcome(expr, Kind::Value, &machine(), draft());
+    assert_eq!(shown(of("reg0; piece 2; deref_size 2")), "0xa1a0");
+    assert_eq!(of("reg0; piece 2; deref_size 4").unwrap_err().class, Class::Evaluation);
+    // Other storages end where they end, and so do composites of the extension.
+    let wide = location("reg0", &machine());
+    assert_eq!(read_bits(&wide, 72, &machine()).unwrap_err().class, Class::Evaluation);
+    let found = outcome("reg0; piece 2", Kind::Location, &machine(), LLVM).unwrap();
+    let Element::Location(found) = found else { panic!("{found:?}") };
+    assert_eq!(read_bits(&found, 32, &machine()).unwrap_err().class, Class::Evaluation);
+}
+
+/// "If the overlay base extends beyond the bounds of the storage of base location, the storage of the resulting location
+/// is first extended by adding undefined storage sufficient to cover the overlay base" (251120.1).
+#[test]
+#[should_panic(expected = "(left == right)")]
+fn an_overlay_of_no_width_beyond_the_base_extends_it() {
+    let machine = machine();
+    let of = |expr: &str| shown(outcome(expr, Kind::Location, &machine, draft()));
+    assert_eq!(of("reg0; reg1; const1u 12; lit0; overlay"), "[reg:0/64, undefined/32]");
+    assert_eq!(of("reg0; reg1; const1u 67; lit0; bit_overlay"), "[reg:0/64, undefined/3]");
+    assert_eq!(of("composite; reg1; lit2; lit0; overlay"), "[undefined/16]");
+    // "if the overlay width is zero and offset is within the bounds of the base location's storage, then the consumer
+    // may leave the base location".
+    for offset in [0, 4, 8] {
+        assert_eq!(of(&format!("reg0; reg1; lit{offset}; lit0; overlay")), "reg:0");
+    }
+    assert_eq!(of("reg0; reg1; const1s -1; lit0; overlay"), "ill-formed");
+}
+
+/// "The frame base location, offset by B bytes, is pushed onto the stack" (DWARF 6, 3.7, 230524.1).
+#[test]
+#[should_panic(expected = "(left == right)")]
+fn a_frame_base_of_dwarf_6_is_any_location() {
+    let cpu = Target::x86_64();
+    let of = |base: &str, expr: &str, encoding: Encoding| {
+        let bytes = |expr: &str| text::parse(expr, encoding, Some(&cpu)).unwrap().bytes().to_vec();
+        let machine = Snapshot { frame_base: Some((OwnedBody::Expression(bytes(base)), 0)), ..machine() };
+        let context = Context::new(encoding, &cpu);
+        shown(Evaluator::new().location(&bytes(expr), &machine, &context))
+    };
+    let implicit = "implicit_value {01 02 03 04 05 06 07 08}";
+    assert_eq!(of(implicit, "fbreg 2", draft()), "implicit:0102030405060708+16");
+    assert_eq!(of("reg0; piece 8; reg1; piece 8", "fbreg 6", draft()), "[reg:0/64, reg:1/64]+48");
+    assert_eq!(of("composite; reg1; piece 8; lit4; offset", "fbreg -1", draft()), "[reg:1/64]+24");
+    assert_eq!(of("implicit_value {01 02}", "fbreg 2", draft()), "evaluation error");
+    assert_eq!(of("undefined", "fbreg 8", draft()), "undefined");
+    // A register alone contains the address of the frame base; bits in the middle of one are the frame base.
+    assert_eq!(of("reg5", "fbreg 2", draft()), "mem:0:0x1002");
+    assert_eq!(of("reg5; lit4; offset", "fbreg 2", draft()), "reg:5+48");
+    for base in [implicit, "reg0; piece 8; reg1; piece 8", "undefined"] {
+        assert_eq!(of(base, "fbreg 0", LLVM), "ill-formed", "A.3.3.5: {base}");
+    }
+}
