@@ -101,7 +101,7 @@ macro_rules! for_each_op { ($use:ident) => { $use! {
 
     Composite             composite            "composite"             {}                                          [_     _    _     _     TBA ]  (0 => 1) 6;
     Mem                   mem                  "mem"                   {}                                          [_     _    _     _     TBA ]  (2 => 1) 0;
-    ModFloor              mod_floor            "mod_floor"             {}                                          [_     _    _     _     0xb0]  (2 => 1) 6;
+    ModFloor              mod_floor            "mod_floor"             {}                                          [_     _    _     _     TBA ]  (2 => 1) 6;
     Extended              extended             "extended"              { opcode: Uleb }                            [_     _    _     _     0xde]  (* => *) 6;
     UserExtended          user_extended        "user_extended"         { opcode: Uleb }                            [_     _    _     _     0xdf]  (* => *) 6;
 } } }

@@ -10,7 +10,7 @@ use super::{LLVM, machine, shown};
 /// The numbers are of no importance.
 fn draft() -> Encoding {
     let mut encoding = Encoding::new(8, Dialect::Dwarf6);
-    let names = [Name::Offset, Name::Undefined, Name::Mem, Name::Overlay, Name::Composite];
+    let names = [Name::Offset, Name::Undefined, Name::Mem, Name::Overlay, Name::Composite, Name::ModFloor];
     for (name, code) in names.into_iter().zip(0xb1..) {
         encoding.draft = encoding.draft.with(name, code);
     }
