@@ -23,6 +23,8 @@ pub struct Composite {
     parts: Vec<Part>,
     bits: u128,
     complete: bool,
+    /// Whether bits beyond its parts are undefined (DWARF 6, 3.12, 251120.1), and not outside of the storage.
+    is_open: bool,
     /// Parts of all levels: what it costs to go through them.
     weight: u32,
     /// Levels of composites, 1 if no part is one.
@@ -48,13 +50,26 @@ const MAX_DEPTH: u32 = 100;
 impl Composite {
     /// A composite without parts.
     pub(super) fn empty() -> Self {
-        Self { parts: Vec::new(), bits: 0, complete: false, weight: 0, depth: 1, wave: Wave::Same }
+        Self {
+            parts: Vec::new(),
+            bits: 0,
+            complete: false,
+            is_open: false,
+            weight: 0,
+            depth: 1,
+            wave: Wave::Same,
+        }
+    }
+
+    /// The same, of DWARF 6: it is always complete, and an object can be larger.
+    pub(super) fn open(self) -> Self {
+        Self { complete: true, is_open: true, ..self }
     }
 
     /// A storage that stands for a place that each lane has of its own. It has room for `bits` bits in all of
     /// them.
     pub(super) fn of_places(places: Arc<Places>, bits: u128, weight: u32, depth: u32) -> Self {
-        Self { parts: Vec::new(), bits, complete: true, weight, depth, wave: Wave::Places(places) }
+        Self { bits, complete: true, weight, depth, wave: Wave::Places(places), ..Self::empty() }
     }
 
     /// Whether it is another one in each lane.
@@ -141,6 +156,11 @@ impl Composite {
     /// Whether no more parts can be added.
     pub fn is_complete(&self) -> bool {
         self.complete
+    }
+
+    /// Whether bits beyond its parts are undefined.
+    pub(super) fn is_open(&self) -> bool {
+        self.is_open
     }
 
     pub(super) fn complete(&mut self) {

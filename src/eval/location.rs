@@ -147,6 +147,14 @@ impl Storage {
             Self::Composite(composite) => composite.size(),
         })
     }
+
+    /// The bit after the last one that an object can have in it. `None` where bits beyond its size are undefined.
+    pub(super) fn end(&self) -> Option<u128> {
+        match self {
+            Self::Composite(composite) if composite.is_open() => None,
+            _ => self.size(),
+        }
+    }
 }
 
 /// Bits of the memory that addresses of so many bits reach.

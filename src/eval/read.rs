@@ -50,6 +50,9 @@ const MAX_BYTES: usize = 1 << 26;
 /// An evaluation error if only some of the bits are of an implicit pointer, or they are not in order
 /// (A.2.5.4.4.5).
 pub fn read_pointer(location: &Location, bits: u64) -> Result<Option<ImplicitPointer>, Fault> {
+    if bits == 0 {
+        return Ok(None);
+    }
     let mut found = Pointer { all: None, bits: 0, others: false };
     found.visit(location, 0, bits.into())?;
     match found.all {
@@ -125,6 +128,10 @@ fn read_whole(
     sink: &mut Sink<'_>,
     machine: &dyn Machine,
 ) -> Result<(), Fault> {
+    // Of no bits none is retrieved from anywhere.
+    if bits == 0 {
+        return Ok(());
+    }
     let is_composite = |place: &SingleLocation| matches!(place.storage, Storage::Composite(_));
     if !machine.is_big_endian() || !location.places().any(is_composite) {
         return read_location(location, 0, bits, 0, sink, machine);
@@ -213,7 +220,7 @@ fn read_all<'l>(
 }
 
 fn check_size(place: &SingleLocation, skip: u128, bits: usize) -> Result<(), Fault> {
-    let Some(size) = place.storage.size() else { return Ok(()) };
+    let Some(size) = place.storage.end() else { return Ok(()) };
     let from = place.offset.saturating_add(skip);
     match size.saturating_sub(from) < bits as u128 {
         false => Ok(()),
@@ -246,13 +253,13 @@ fn read_place(
     match &place.storage {
         Storage::Undefined => return read_undefined(bits, at, sink, machine),
         Storage::Composite(composite) => {
-            let mut at = at;
+            let (mut at, end) = (at, at + bits);
             for (part, skip, bits) in composite.slice(from, bits as u128) {
                 let bits = bits as usize;
                 read_location(part, skip, bits, at, sink, machine)?;
                 at += bits;
             }
-            return Ok(());
+            return if at < end { read_undefined(end - at, at, sink, machine) } else { Ok(()) };
         }
         Storage::ImplicitPointer(_) => return Err(partial_pointer()),
         Storage::Implicit(implicit) if high => {

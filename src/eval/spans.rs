@@ -117,28 +117,32 @@ fn cut(location: &Location, skip: u128, bits: u128) -> Result<Vec<Span>, Fault> 
 }
 
 fn cut_place(place: &SingleLocation, skip: u128, bits: u128) -> Result<Vec<Span>, Fault> {
-    if place.remaining().is_some_and(|remaining| remaining.saturating_sub(skip) < bits) {
+    let end = place.storage.end();
+    if end.is_some_and(|end| end.saturating_sub(place.offset).saturating_sub(skip) < bits) {
         let place = brief(place);
         return Err(error(format!("{bits} bits at {skip} bits from {place} are more than there are")));
     }
     match &place.storage {
         Storage::Composite(composite) => {
-            let mut all = Vec::new();
+            let (mut all, mut left) = (Vec::new(), bits);
             for (part, skip, bits) in composite.slice(place.offset + skip, bits) {
                 all.append(&mut cut(part, skip, bits)?);
+                left -= bits;
             }
+            all.extend((left > 0).then(|| undefined(left)));
             Ok(all)
         }
         // Where in undefined storage does not matter.
-        Storage::Undefined => {
-            let nowhere = SingleLocation { storage: Storage::Undefined, offset: 0 };
-            Ok(vec![Span { bits, places: vec![nowhere] }])
-        }
+        Storage::Undefined => Ok(vec![undefined(bits)]),
         storage => {
             let place = SingleLocation { storage: storage.clone(), offset: place.offset + skip };
             Ok(vec![Span { bits, places: vec![place] }])
         }
     }
+}
+
+fn undefined(bits: u128) -> Span {
+    Span { bits, places: vec![SingleLocation { storage: Storage::Undefined, offset: 0 }] }
 }
 
 /// The same bits in the places of all lists, which have the same number of bits.

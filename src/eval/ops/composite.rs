@@ -78,9 +78,7 @@ impl Run<'_, '_> {
 
     /// Composites of DWARF 6 are always complete, and can always grow.
     fn push_draft_composite(&mut self) {
-        let mut composite = Composite::empty();
-        composite.complete();
-        self.push(Location::from(composite));
+        self.push(Location::from(Composite::empty().open()));
     }
 
     /// Adds a part to the composite on top of the stack.
@@ -174,7 +172,7 @@ impl Run<'_, '_> {
             composite.push(location, bits, max_bits, max_parts)?;
         }
         composite.complete();
-        self.push(Location::from(composite));
+        self.push(Location::from(if self.is_draft() { composite.open() } else { composite }));
         Ok(())
     }
 
@@ -235,12 +233,12 @@ impl Run<'_, '_> {
         let start = place.offset.checked_add_signed(offset).ok_or_else(|| {
             ill_formed(format!("an overlay at bit {offset} of a base at bit {} of its storage", place.offset))
         })?;
-        if size == 0 {
+        let from = place.offset;
+        let all = place.storage.size().unwrap_or_else(|| self.largest_storage());
+        if size == 0 && start <= all {
             self.push(base);
             return Ok(());
         }
-        let from = place.offset;
-        let all = place.storage.size().unwrap_or_else(|| self.largest_storage());
         let at = |offset| Location::from(SingleLocation { storage: place.storage.clone(), offset });
         let end = start + size;
         let parts = [

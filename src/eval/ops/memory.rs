@@ -117,8 +117,8 @@ impl Run<'_, '_> {
             return Err(ill_formed("a frame base that refers to the frame base"));
         }
         let base = self.frame_base().map_err(|fault| fault.within("the frame base", self.scope.entry))?;
-        self.push(base.moved(i128::from(by) * 8)?);
-        Ok(())
+        self.push(base);
+        self.move_top(Some(i128::from(by) * 8))
     }
 
     /// The frame base of the current frame (A.3.3.5).
@@ -143,13 +143,16 @@ impl Run<'_, '_> {
         if let (Some(reg), Some(_)) = (self.last_register, base.single()) {
             return self.register_address(0, reg, 0);
         }
+        let is_within = base.single().is_some_and(|place| place.offset > 0);
         match base.single().map(|place| &place.storage) {
             Some(Storage::Memory { .. }) => Ok(base),
-            Some(register @ Storage::Register { .. }) => {
+            // The contents of a register are the address; what is in the middle of one is a location like others.
+            Some(register @ Storage::Register { .. }) if !(self.is_draft() && is_within) => {
                 let whole = Location::from(register.clone());
                 let address = self.read_unsigned(&whole, self.address_bits(SpaceId::DEFAULT)?)?;
                 self.memory(0, address)
             }
+            _ if self.is_draft() => Ok(base),
             _ => {
                 let base = brief(&base);
                 Err(ill_formed(format!("the frame base is no single place in memory, but {base} (A.3.3.5)")))
@@ -194,6 +197,10 @@ impl Run<'_, '_> {
     /// The value of a type at a location.
     pub(in super::super) fn read_value(&self, location: &Location, ty: BaseType) -> Result<Value, Fault> {
         let bits = ty.size();
+        let is_nowhere = || location.places().all(|place| place.storage == Storage::Undefined);
+        if bits == 0 && self.is_draft() && is_nowhere() {
+            return Err(error("an undefined location is dereferenced (DWARF 6, 3.13)"));
+        }
         if let Some(pointer) = read_pointer(location, bits)? {
             let ty = match pointer.space {
                 SpaceId::DEFAULT => self.generic_type(),
