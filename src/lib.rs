@@ -20,6 +20,7 @@ pub mod read;
 #[cfg(feature = "spirv")]
 pub mod spirv;
 pub mod target;
+mod work;
 
 #[doc(no_inline)]
 pub use check::check;

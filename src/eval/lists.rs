@@ -119,6 +119,7 @@ impl Run<'_, '_> {
         let mut found = None;
         let mut count = 0;
         for entry in entries.clone() {
+            crate::work::step();
             let (bounds, expr) = entry?;
             if bounds.zip(pc).is_some_and(|((start, end), pc)| (start..end).contains(&pc)) {
                 found = Some(self.list_entry(count, expr, found)?);

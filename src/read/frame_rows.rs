@@ -192,6 +192,7 @@ impl<'o> FrameRows<'o> {
     /// Runs the instruction that was read; gives the new location if it makes one.
     #[inline(always)]
     fn run(&mut self) -> Result<Option<u64>> {
+        crate::work::step();
         let row = &mut self.row;
         let mut set = |register, rule| row.set(register, rule);
         let done = match self.one.instruction {

@@ -261,6 +261,7 @@ impl<'o> NameIndex<'o> {
 
     fn entry(&self, from: &mut Cursor<'o>) -> Result<Option<NameEntry>> {
         const WHAT: &str = "an entry of an index of names";
+        crate::work::step();
         let offset = from.offset();
         let code = from.uleb(WHAT)?;
         if code == 0 {

@@ -68,6 +68,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
     /// to another. `None` if there is no such frame.
     fn kept(&self, mut reg: Reg, mut frame: u32) -> Result<Option<Kept<'a, 'o>>> {
         while let Some(callee) = frame.checked_sub(1) {
+            crate::work::step();
             let Some(level) = self.level(callee)? else { return Ok(None) };
             match level.rule(reg)? {
                 None if self.target.cfa_register() == Some(reg) && level.row()?.is_some() => {

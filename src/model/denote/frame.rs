@@ -29,7 +29,10 @@ impl Module {
             Column::Cfa => 8,
             Column::Register(reg) => self.target.register(reg).ok_or(NoMeaning::Malformed)?.bits,
         };
-        let is_here = |rule: &&FrameRule| rule.column == column && rule.pcs().contains(&pc);
+        let is_here = |rule: &&FrameRule| {
+            crate::work::step();
+            rule.column == column && rule.pcs().contains(&pc)
+        };
         if let Some(rule) = self.frame(function).iter().find(is_here) {
             return self.denote(Some(function), rule.loc, bits.into(), &frame);
         }

@@ -1,0 +1,165 @@
+//! Steps of work, which tests count: unlike times, they are the same on every machine.
+
+#[cfg(test)]
+std::thread_local! {
+    static STEPS: core::cell::Cell<u64> = const { core::cell::Cell::new(0) };
+}
+
+/// One step: an entry, a rule or an instruction that is looked at.
+#[inline(always)]
+pub(crate) fn step() {
+    #[cfg(test)]
+    STEPS.set(STEPS.get() + 1);
+}
+
+/// The promise: work grows with what is described, and no faster.
+#[cfg(test)]
+mod tests {
+    use super::STEPS;
+    use crate::build::Builder;
+    use crate::emit::elf::{Code, new_object};
+    use crate::eval::{CallStack, Snapshot};
+    use crate::lower::{Consumer, Policy, lower};
+    use crate::model::{BaseEncoding, FunctionId, Loc, Module, TypeId, Val};
+    use crate::op::{Dialect, Encoding, Reg};
+    use crate::read::{FrameSection, Frames, Sections};
+    use crate::target::{SpaceId, Target};
+
+    fn steps(run: impl FnOnce()) -> u64 {
+        STEPS.set(0);
+        run();
+        STEPS.get()
+    }
+
+    /// Eight times as many take about eight times the steps; 64 times where each looks at all.
+    fn grows_as_the_number(few: u64, run: impl Fn(u64)) {
+        let (few, many) = (steps(|| run(few)), steps(|| run(8 * few)));
+        assert!(few > 0 && many < 16 * few, "{few} steps, and {many} for eight times as many");
+    }
+
+    fn check((module, code): &(Module, Code)) {
+        let mut consumer = Consumer::llvm();
+        consumer.tables.names = true;
+        let written = lower(module, &consumer, Policy::Strict).unwrap();
+        let object = new_object(module.target(), code, &written.sections).unwrap();
+        let report = crate::check(module, &consumer, &written.left_out, &object).unwrap();
+        assert!(report.is_clean(), "{report}");
+    }
+
+    fn gpu() -> Target {
+        Target::named("amdgpu-gfx1030-wave32").unwrap()
+    }
+
+    fn scalar(number: u64) -> Loc {
+        Loc::register(gpu().sgpr((number % 60) as u16).unwrap())
+    }
+
+    /// A function of so many instructions.
+    fn function(
+        instructions: u64,
+        describe: impl FnOnce(&mut Builder, FunctionId, TypeId),
+    ) -> (Module, Code) {
+        let bytes = 4 * instructions;
+        let mut m = Builder::new(gpu());
+        let unit = m.unit("a.cl");
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+        let f = m.function(unit, "f").unwrap().code("f", bytes).id();
+        describe(&mut m, f, int);
+        (m.finish().unwrap(), Code::text(vec![0; bytes as usize]).with_function("f", 0, bytes))
+    }
+
+    fn units(count: u64) -> (Module, Code) {
+        let mut m = Builder::new(gpu());
+        for number in 0..count {
+            let unit = m.unit(&format!("{number}.cl"));
+            let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+            let place = Loc::memory(SpaceId::DEFAULT, Val::constant(0x1000));
+            m.variable(unit, "x", int).unwrap().always(place).unwrap();
+        }
+        (m.finish().unwrap(), Code::text(vec![0; 4]))
+    }
+
+    #[test]
+    #[should_panic(expected = "for eight times as many")]
+    fn names_that_many_units_share() {
+        grows_as_the_number(40, |count| check(&units(count)));
+    }
+
+    #[test]
+    #[should_panic(expected = "for eight times as many")]
+    fn ranges_of_a_variable() {
+        grows_as_the_number(40, |count| {
+            check(&function(count, |m, f, int| {
+                let mut x = m.variable(f, "x", int).unwrap();
+                (0..count).for_each(|number| {
+                    x.live(4 * number..4 * number + 4, scalar(number)).unwrap();
+                });
+            }));
+        });
+    }
+
+    #[test]
+    #[should_panic(expected = "for eight times as many")]
+    fn ranges_of_a_saved_register() {
+        let (pc, base) = ([30, 31].map(|n| gpu().sgpr(n).unwrap()), gpu().sgpr(32).unwrap());
+        let (saved, spill) = (gpu().sgpr(40).unwrap(), gpu().vgpr(60).unwrap());
+        grows_as_the_number(40, |count| {
+            check(&function(2 * count, |m, f, _| {
+                let mut frame = m.frame(f).unwrap();
+                let pcs = 0..8 * count;
+                frame.cfa(pcs.clone(), Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(base))).unwrap();
+                frame.return_address(pcs, pc[0], pc[1]).unwrap();
+                for number in 0..count {
+                    let pcs = 8 * number..8 * number + 4;
+                    frame.saved_in_lane(pcs, saved, spill, (number % 32) as u32).unwrap();
+                }
+            }));
+        });
+    }
+
+    /// A function that calls itself so often, with a row for each byte before the call.
+    fn unwind(count: u64, ask: impl Fn(&CallStack<'_, '_>)) {
+        let entry = |id: u32, rest: &[u8]| {
+            let bytes = [&id.to_le_bytes()[..], rest].concat();
+            [&(bytes.len() as u32).to_le_bytes()[..], &bytes].concat()
+        };
+        let cie = entry(u32::MAX, &[4, 0, 8, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1]);
+        let start = 0x1000u64;
+        let rows: Vec<u8> = (0..count).flat_map(|number| [0x41, 0x0e, 8 + 8 * (number % 2) as u8]).collect();
+        let code = [start.to_le_bytes(), (count + 8).to_le_bytes()].concat();
+        let section = [cie, entry(0, &[code, rows].concat())].concat();
+        let sections = Sections { debug_frame: &section, ..Sections::default() };
+        let encoding = Encoding::new(8, Dialect::Dwarf5);
+        let frames = [Frames::read(&sections, FrameSection::Debug, encoding).unwrap()];
+        let target = Target::x86_64();
+        let pc = start + count;
+        let mut machine = Snapshot { pc: Some(pc), ..Snapshot::default() };
+        machine.registers.insert(Reg(7), 0x10000u64.to_le_bytes().to_vec());
+        machine.registers.insert(Reg(3), vec![0; 8]);
+        let words: Vec<u8> = (0..2 * count + 4).flat_map(|_| (pc + 1).to_le_bytes()).collect();
+        machine.store(SpaceId::DEFAULT, None, 0x10000, &words);
+        let stack = CallStack::new(&machine, &frames, &target);
+        assert!(stack.frame(count as u32).unwrap().is_some());
+        ask(&stack);
+    }
+
+    #[test]
+    #[should_panic(expected = "for eight times as many")]
+    fn levels_of_calls() {
+        grows_as_the_number(400, |count| unwind(count, |_| {}));
+    }
+
+    #[test]
+    #[should_panic(expected = "for eight times as many")]
+    fn a_register_that_no_level_saves() {
+        let ask = |count| {
+            unwind(count, |stack| {
+                (0..count as u32).for_each(|number| {
+                    let frame = stack.frame(number).unwrap().unwrap();
+                    assert_eq!(frame.register(Reg(3)).unwrap().to_string(), "reg:3");
+                });
+            });
+        };
+        grows_as_the_number(100, ask);
+    }
+}
