@@ -58,7 +58,7 @@ impl Builder {
         Ok(FrameBuilder { builder: self, function, unit, code_bytes: bytes })
     }
 
-    /// Sorts by function, pc and column, and notes which are each function's.
+    /// Sorts by function, pc and column, and notes which are each function's, and where those of each column are.
     pub(super) fn sort_frames(&mut self) {
         let rules = &mut self.module.frame_rules;
         let key = |rule: &FrameRule| (rule.function, rule.start, rule.column);
@@ -72,6 +72,13 @@ impl Builder {
             self.module.functions[function].frame = at as u32..(at + count) as u32;
             at += count;
         }
+        let by_column = |&index: &u32| {
+            let rule: &FrameRule = &rules[index as usize];
+            (rule.function, rule.column, rule.start)
+        };
+        let mut columns: Vec<u32> = (0..rules.len() as u32).collect();
+        columns.sort_unstable_by_key(by_column);
+        self.module.frame_columns = columns;
     }
 }
 

@@ -131,6 +131,7 @@ impl Builder {
             lanes: Default::default(),
             live: Vec::new(),
             frame_rules: Vec::new(),
+            frame_columns: Vec::new(),
             rows: Vec::new(),
             ranges: Vec::new(),
             macros: Vec::new(),

@@ -1,14 +1,18 @@
 //! The comparison as a whole: units first, and what is found on the way.
 
+use core::cell::RefCell;
+use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use cranelift_entity::SecondaryMap;
 use gimli::constants as dw;
+use hashbrown::HashMap;
 
 use super::attributes::{self, only};
 use super::index::Index;
-use super::machine::Lists;
+use super::machine::{List, Lists};
+use super::ranges::Ranges;
 use super::report::{Finding, Kind, Report};
 use super::types::{Later, TypeUnits, is_type_unit};
 use super::witness;
@@ -29,15 +33,15 @@ pub(super) struct Compare<'a, 'o> {
     /// What that file says of what expressions refer to.
     pub(super) info: eval::DebugInfo<'a, 'o>,
     pub(super) index: Rc<Index>,
-    pub(super) left_out: BTreeMap<VariableId, Vec<&'a LeftOut>>,
+    pub(super) left_out: BTreeMap<VariableId, Ranges>,
     /// What the consumer could not be told all of.
     pub(super) untold: BTreeSet<Whose>,
     /// What was left out that is no variable's.
     pub(super) others_left_out: Vec<Whose>,
     /// What was left out of where lanes stand.
     pub(super) lanes_left_out: Vec<&'a LeftOut>,
-    /// So of frames.
-    pub(super) frames_left_out: Vec<&'a LeftOut>,
+    /// So of frames, each with where its rule begins.
+    pub(super) frames_left_out: BTreeSet<(Whose, u64)>,
     pub(super) lists: Lists<'o>,
     pub(super) report: Report,
     /// The entries that say where variables are, for pointers to them.
@@ -64,6 +68,10 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) later: Later<'a, 'o>,
     /// Scopes and the entries that they were compared with.
     pub(super) scope_entries: BTreeSet<(ScopeId, u64)>,
+    /// The scopes in the one that is being compared.
+    pub(super) inner: Option<Vec<(ScopeId, Entry<'a, 'o>, Option<FunctionId>)>>,
+    /// How many lanes the subprograms around entries say they have, by offset of the entry.
+    pub(super) lanes_of: RefCell<HashMap<u64, Option<u64>>>,
     /// The line program of the unit that is being compared.
     pub(super) program: Option<LineProgram<'o>>,
     pub(super) type_units: TypeUnits<'a, 'o>,
@@ -135,11 +143,14 @@ impl<'a, 'o> Compare<'a, 'o> {
         object: &'a Object<'a>,
         dwarf: &'a Dwarf<'o>,
     ) -> Self {
-        let mut by_variable = BTreeMap::<_, Vec<_>>::new();
+        let mut by_variable = BTreeMap::<_, Vec<Range<u64>>>::new();
         let mut others_left_out = Vec::new();
         for one in left_out {
             match one.variable() {
-                Some(variable) => by_variable.entry(variable).or_default().push(one),
+                Some(variable) => {
+                    let pcs = one.pcs.clone().unwrap_or(0..u64::MAX);
+                    by_variable.entry(variable).or_default().push(pcs);
+                }
                 None => others_left_out.push(one.whose),
             }
         }
@@ -151,11 +162,18 @@ impl<'a, 'o> Compare<'a, 'o> {
             load_bias: witness::load_bias(object, &module.target),
             info: eval::DebugInfo::new(dwarf),
             index: Rc::new(Index::new(module)),
-            left_out: by_variable,
+            left_out: by_variable
+                .into_iter()
+                .map(|(variable, pcs)| (variable, Ranges::new(pcs.into_iter().zip(0..))))
+                .collect(),
             untold: left_out.iter().map(|one| one.whose).collect(),
             others_left_out,
             lanes_left_out: left_out.iter().filter(|one| matches!(one.whose, Whose::Lanes(_))).collect(),
-            frames_left_out: left_out.iter().filter(|one| matches!(one.whose, Whose::Frame(..))).collect(),
+            frames_left_out: left_out
+                .iter()
+                .filter(|one| matches!(one.whose, Whose::Frame(..)))
+                .filter_map(|one| Some((one.whose, one.pcs.as_ref()?.start)))
+                .collect(),
             lists: Lists::new(),
             report: Report { left_out: left_out.len(), ..Report::default() },
             variables: SecondaryMap::new(),
@@ -171,6 +189,8 @@ impl<'a, 'o> Compare<'a, 'o> {
             type_entries: BTreeSet::new(),
             later: Later::default(),
             scope_entries: BTreeSet::new(),
+            inner: None,
+            lanes_of: RefCell::default(),
             program: None,
             type_units: TypeUnits::default(),
             unit_ids: BTreeMap::new(),
@@ -194,7 +214,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             match entry.locations(dw::DW_AT_location) {
                 Ok(found) => {
                     let found = found.unwrap_or_default().into_iter().map(Into::into).collect();
-                    self.lists.insert(entry.offset(), found);
+                    self.lists.insert(entry.offset(), List::new(found));
                 }
                 Err(error) => self.unreadable(&error, entry.place()),
             }
@@ -226,6 +246,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.variable_origins.clear();
         self.scope_origins.clear();
         self.type_entries.clear();
+        self.lanes_of.borrow_mut().clear();
         self.of_split.clear();
         self.read_lists();
     }

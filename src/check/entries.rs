@@ -57,9 +57,23 @@ impl<'a, 'o> Children<'a, 'o> {
 }
 
 impl<'a, 'o> Compare<'a, 'o> {
-    /// Compares what is in a scope with the children of an entry. `function` is the one whose code it is
-    /// in, `None` in an abstract instance.
+    /// Compares what is in a scope, and in the scopes in it, with the children of an entry. `function` is the one
+    /// whose code it is in, `None` in an abstract instance.
+    ///
+    /// Scopes within a scope wait until it is done, so that any depth takes the same room.
     pub(super) fn scope(&mut self, scope: ScopeId, entry: Entry<'a, 'o>, function: Option<FunctionId>) {
+        if let Some(inner) = &mut self.inner {
+            return inner.push((scope, entry, function));
+        }
+        let mut waiting = vec![(scope, entry, function)];
+        while let Some((scope, entry, function)) = waiting.pop() {
+            self.inner = Some(Vec::new());
+            self.in_scope(scope, entry, function);
+            waiting.extend(self.inner.take().into_iter().flatten().rev());
+        }
+    }
+
+    fn in_scope(&mut self, scope: ScopeId, entry: Entry<'a, 'o>, function: Option<FunctionId>) {
         let module = self.module;
         let is_abstract = function.is_none() && module.function_of(scope).is_some();
         let is_first = self.is_first(function);

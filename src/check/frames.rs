@@ -13,7 +13,7 @@ use crate::eval::{self, CallStack};
 use crate::lower::Whose;
 use crate::model::{Column, FunctionId, NoMeaning};
 use crate::op::Reg;
-use crate::read::{Fde, FrameSection, Frames};
+use crate::read::{Fde, FrameSection, Frames, KnownRows};
 
 /// A function, and the section and the entry that have its frame.
 #[derive(Clone, Copy)]
@@ -23,6 +23,8 @@ struct Of<'f, 'o> {
     start: u64,
     frames: &'f Frames<'o>,
     entry: &'f Fde<'o>,
+    /// Rows of the entry.
+    rows: &'f KnownRows<'o>,
 }
 
 impl<'a, 'o> Compare<'a, 'o> {
@@ -74,7 +76,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                         let text = |reg: Reg| format!("return address register {}", reg.0);
                         self.find(Kind::Attribute, at, text(expected), text(register));
                     }
-                    self.frame_of(Of { function, start, frames, entry: one });
+                    self.frame_of(Of { function, start, frames, entry: one, rows: &KnownRows::default() });
                 }
                 (true, _) => self.find(Kind::UnexpectedEntry, at, "one frame", "several"),
             }
@@ -174,11 +176,9 @@ impl<'a, 'o> Compare<'a, 'o> {
             Err(NoMeaning::Raw | NoMeaning::Outside(_) | NoMeaning::Part(_)) => return Ok(()),
             Err(why) => Err(why.to_string()),
         };
-        let is_left_out = module.frame(of.function).iter().any(|rule| {
-            rule.column == column
-                && rule.pcs().contains(&witness.pc)
-                && self.is_frame_left_out(of.function, column, rule.pcs().start)
-        });
+        let rule = module.frame_rule(of.function, column, witness.pc);
+        let whose = Whose::Frame(of.function, column);
+        let is_left_out = rule.is_some_and(|rule| self.frames_left_out.contains(&(whose, rule.pcs().start)));
         let machine = machine::Stopped {
             target: &module.target,
             info: &self.info,
@@ -191,7 +191,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             patch: None,
         };
         let sections = core::slice::from_ref(of.frames);
-        let stack = CallStack::new(&machine, sections, &module.target);
+        let stack = CallStack::new(&machine, sections, &module.target).with_known_rows(of.rows);
         let found = stack.innermost().and_then(|frame| match column {
             Column::Cfa => frame.cfa(),
             Column::Register(reg) => frame.saved(reg),
@@ -216,12 +216,5 @@ impl<'a, 'o> Compare<'a, 'o> {
                 Err((text(expected), text(found)))
             }
         }
-    }
-
-    /// Whether the consumer could not be told of a rule, known by where it begins.
-    fn is_frame_left_out(&self, function: FunctionId, column: Column, start: u64) -> bool {
-        let whose = Whose::Frame(function, column);
-        let begins = |pcs: &core::ops::Range<u64>| pcs.start == start;
-        self.frames_left_out.iter().any(|one| one.whose == whose && one.pcs.as_ref().is_some_and(begins))
     }
 }

@@ -114,13 +114,14 @@ impl<'a, 'o> Compare<'a, 'o> {
 
     /// The bounds of the location list of an entry, from the start of the function.
     pub(super) fn bounds(&self, entry: u64, start: u64) -> Vec<u64> {
-        let entries = self.lists.get(&entry).into_iter().flatten().filter_map(|entry| entry.bounds);
+        let entries = self.lists.get(&entry).into_iter().flat_map(|list| &list.entries);
+        let entries = entries.filter_map(|entry| entry.bounds);
         entries.flat_map(|(first, end)| [first.wrapping_sub(start), end.wrapping_sub(start)]).collect()
     }
 
     /// Ranges that are empty, reversed, or outside of the function: no pc shows them.
     fn bad_ranges(&mut self, place: Place<'a, 'o>, start: u64, size: u64) {
-        let all = self.lists.get(&place.entry.offset()).into_iter().flatten();
+        let all = self.lists.get(&place.entry.offset()).into_iter().flat_map(|list| &list.entries);
         let is_bad = |&(first, end): &(u64, u64)| {
             first >= end || first < start || end.wrapping_sub(start) > size || end < start
         };
@@ -187,8 +188,7 @@ impl<'a, 'o> Compare<'a, 'o> {
 
     /// How many places of a variable at a pc were left out.
     fn left_out_at(&self, id: VariableId, pc: u64) -> usize {
-        let all = self.left_out.get(&id).into_iter().flatten();
-        all.filter(|one| one.pcs.as_ref().is_none_or(|pcs| pcs.contains(&pc))).count()
+        self.left_out.get(&id).map_or(0, |all| all.at(pc).len())
     }
 }
 

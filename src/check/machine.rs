@@ -4,6 +4,7 @@
 use core::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::ranges::Ranges;
 use super::witness::{self, Fill, Patch};
 use crate::eval::{
     BaseType, DebugInfo, Entry, ListEntry, Location, Machine, SingleLocation, Storage, Unavailable,
@@ -12,7 +13,31 @@ use crate::op::Reg;
 use crate::target::{SpaceId, Target};
 
 /// The location lists of all entries that have one, by offset of the entry.
-pub(super) type Lists<'o> = BTreeMap<u64, Vec<ListEntry<'o>>>;
+pub(super) type Lists<'o> = BTreeMap<u64, List<'o>>;
+
+/// A location list.
+#[derive(Debug)]
+pub(super) struct List<'o> {
+    pub(super) entries: Vec<ListEntry<'o>>,
+    /// Of the entries that have bounds.
+    bounds: Ranges,
+}
+
+impl<'o> List<'o> {
+    pub(super) fn new(entries: Vec<ListEntry<'o>>) -> Self {
+        let bounds = entries.iter().zip(0..).filter_map(|(entry, number)| Some((entry.bounds?, number)));
+        let bounds = Ranges::new(bounds.map(|((start, end), number)| (start..end, number)));
+        Self { entries, bounds }
+    }
+
+    /// The entries that an evaluation at a pc can take (A.2.5.5): those whose bounds contain it, and those without.
+    pub(super) fn at(&self, pc: u64) -> Vec<&ListEntry<'o>> {
+        match &self.bounds.at(pc)[..] {
+            [] => self.entries.iter().filter(|entry| entry.bounds.is_none()).collect(),
+            found => found.iter().map(|&number| &self.entries[number]).collect(),
+        }
+    }
+}
 
 /// What was asked of a machine. What was not asked has no part in the answer.
 #[derive(Debug, Default)]

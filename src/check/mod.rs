@@ -59,6 +59,7 @@ mod name_index;
 mod names;
 mod places;
 mod plain;
+mod ranges;
 mod report;
 mod split;
 mod tables;

@@ -72,7 +72,7 @@ fn has_address<'a, 'o>(compare: &Compare<'a, 'o>, entry: Entry<'a, 'o>) -> bool 
         Some(Value::Expr(expr)) => has(expr),
         Some(Value::LocList(_)) => {
             let list = compare.lists.get(&entry.offset());
-            list.into_iter().flatten().any(|one: &eval::ListEntry<'_>| has(&one.expr))
+            list.into_iter().flat_map(|list| &list.entries).any(|one: &eval::ListEntry<'_>| has(&one.expr))
         }
         _ => false,
     }
@@ -118,6 +118,9 @@ fn is_type(tag: DwTag) -> bool {
 /// What the indices have, by the offset of each entry in the section.
 type Indexed = BTreeMap<u64, u64>;
 
+/// What was found by each name, so that a name that many entries have is looked up once.
+type LookedUp<'o> = BTreeMap<Cow<'o, str>, Result<BTreeMap<u64, Vec<NameEntry>>>>;
+
 impl<'a, 'o> Compare<'a, 'o> {
     /// Each name that a reader may look up is found, with all that has it; and no more than that.
     pub(super) fn name_indices(&mut self) {
@@ -140,12 +143,17 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
         let dwarf = self.dwarf;
         let mut expected = BTreeSet::new();
+        let mut looked_up = LookedUp::new();
         for entry in dwarf.entries() {
             let Some((class, name)) = class(self, entry).zip(name(entry)) else { continue };
             let linkage = entry.inherited(dw::DW_AT_linkage_name).and_then(Value::text);
             let linkage = linkage.filter(|_| class == Class::Code);
             for name in [Some(name), linkage].into_iter().flatten() {
-                self.look_up(&indices, &indexed, entry, &name);
+                if !looked_up.contains_key(&name) {
+                    let found = self.look_up(&indices, &name);
+                    looked_up.insert(name.clone(), found);
+                }
+                self.found_once(&looked_up[&name], &indexed, entry, &name);
                 expected.insert((entry.offset(), name));
             }
         }
@@ -253,26 +261,36 @@ impl<'a, 'o> Compare<'a, 'o> {
         Ok(())
     }
 
-    /// Looks an entry up by a name, as a reader does.
-    fn look_up(&mut self, indices: &[NameIndex<'o>], indexed: &Indexed, entry: Entry<'a, 'o>, name: &str) {
-        self.report.names += 1;
-        let compare = &*self;
-        let mut all = Vec::new();
+    /// Looks a name up, as a reader does: the entries that have it, by their offsets in `.debug_info`.
+    fn look_up(&self, indices: &[NameIndex<'o>], name: &str) -> Result<BTreeMap<u64, Vec<NameEntry>>> {
+        let mut found = BTreeMap::<_, Vec<_>>::new();
         for index in indices {
-            let read = index.find(name.as_bytes()).and_then(|names| {
-                names.iter().try_for_each(|name| {
-                    for one in index.entries(name)? {
-                        let one = one?;
-                        all.extend(Some(one).filter(|one| compare.named(one) == Some(entry)));
+            for name in index.find(name.as_bytes())? {
+                for one in index.entries(&name)? {
+                    let one = one?;
+                    if let Some(named) = self.named(&one) {
+                        found.entry(named.offset()).or_default().push(one);
                     }
-                    Ok(())
-                })
-            });
-            if let Err(error) = read {
-                return self.unreadable(&error, self.in_section(SECTION, Some(entry.place())));
+                }
             }
         }
+        Ok(found)
+    }
+
+    /// An entry is found by its name, once, and as it is.
+    fn found_once(
+        &mut self,
+        found: &Result<BTreeMap<u64, Vec<NameEntry>>>,
+        indexed: &Indexed,
+        entry: Entry<'a, 'o>,
+        name: &str,
+    ) {
+        self.report.names += 1;
         let place = self.in_section(SECTION, Some(entry.place()));
+        let all = match found {
+            Ok(found) => found.get(&entry.offset()).map_or(&[][..], Vec::as_slice),
+            Err(error) => return self.unreadable(error, place),
+        };
         let [found] = all[..] else {
             let expected = format!("a {} to be found by its name `{name}`, once", entry.tag().words());
             return self.find(Kind::Table, place, expected, format!("it {} times", all.len()));

@@ -160,7 +160,12 @@ impl<'a, 'o> Compare<'a, 'o> {
                 }
             },
             Some(Value::LocList(_)) => {
-                let entries = self.lists.get(&entry.offset()).ok_or(None)?;
+                let list = self.lists.get(&entry.offset()).ok_or(None)?;
+                let entries = match machine.pc {
+                    Some(pc) => list.at(pc),
+                    None => list.entries.iter().collect(),
+                };
+                let entries = entries.into_iter();
                 match trace {
                     None => evaluator.list(entries, &machine, &context).map_err(Some)?,
                     Some(trace) => {
@@ -180,9 +185,22 @@ impl<'a, 'o> Compare<'a, 'o> {
     fn lanes(&self, entry: Entry<'a, 'o>, witness: Witness) -> u64 {
         let lanes = u64::from(self.module.target.lanes());
         let (Some(attribute), Some(_)) = (self.consumer.lanes, witness.start) else { return lanes };
-        let subprogram = core::iter::successors(Some(entry), |entry| entry.parent())
-            .find(|entry| entry.tag() == gimli::DW_TAG_subprogram);
-        subprogram.and_then(|entry| entry.number(attribute)).unwrap_or(1)
+        let mut known = self.lanes_of.borrow_mut();
+        let (mut at, mut below) = (Some(entry), Vec::new());
+        let said = loop {
+            crate::work::step();
+            let Some(entry) = at else { break None };
+            if let Some(&said) = known.get(&entry.offset()) {
+                break said;
+            }
+            if entry.tag() == gimli::DW_TAG_subprogram {
+                break entry.number(attribute);
+            }
+            below.push(entry.offset());
+            at = entry.parent();
+        };
+        known.extend(below.into_iter().map(|offset| (offset, said)));
+        said.unwrap_or(1)
     }
 }
 

@@ -21,7 +21,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let problem = match entry.attr(gimli::DW_AT_location) {
             Some(Value::Expr(expr)) => problem(expr, encoding),
             Some(Value::LocList(_)) => {
-                let entries = self.lists.get(&entry.offset()).into_iter().flatten();
+                let entries = self.lists.get(&entry.offset()).into_iter().flat_map(|list| &list.entries);
                 entries.into_iter().find_map(|one| problem(&one.expr, encoding))
             }
             _ => None,

@@ -95,6 +95,8 @@ pub struct Module {
     pub(crate) live: Vec<Live>,
     /// Sorted by function, then by pc and column.
     pub(crate) frame_rules: Vec<FrameRule>,
+    /// The same rules by their indices, sorted by function, then by column and pc.
+    pub(crate) frame_columns: Vec<u32>,
     /// Sorted by function, then by pc.
     pub(crate) rows: Vec<Row>,
     /// Pc ranges of scopes, from the start of the function.
@@ -222,6 +224,18 @@ impl Module {
     /// said.
     pub fn frame(&self, id: FunctionId) -> &[FrameRule] {
         slice(&self.frame_rules, &self.functions[id].frame)
+    }
+
+    /// The rule of a column of a frame for a pc, in bytes from the start of the function.
+    pub(crate) fn frame_rule(&self, id: FunctionId, column: Column, pc: u64) -> Option<&FrameRule> {
+        let columns = slice(&self.frame_columns, &self.functions[id].frame);
+        let rule = |index: &u32| &self.frame_rules[*index as usize];
+        let begins = |index: &u32| {
+            crate::work::step();
+            (rule(index).column, rule(index).pcs().start) <= (column, pc)
+        };
+        let last = columns[..columns.partition_point(begins)].last().map(rule)?;
+        (last.column == column && last.pcs().contains(&pc)).then_some(last)
     }
 
     /// The variables of all units.

@@ -189,6 +189,16 @@ impl<'o> FrameRows<'o> {
         Ok(None)
     }
 
+    /// The row that was computed last.
+    pub(super) fn into_row(self) -> FrameRow<'o> {
+        self.row
+    }
+
+    /// How many rules are remembered.
+    pub(super) fn remembered_rules(&self) -> usize {
+        self.remembered_rules.len() + self.remembered.len()
+    }
+
     /// Runs the instruction that was read; gives the new location if it makes one.
     #[inline(always)]
     fn run(&mut self) -> Result<Option<u64>> {

@@ -9,9 +9,10 @@ use super::super::location::{Location, Storage};
 use super::super::value::{BaseType, TypeEncoding};
 use super::fault::rule_text;
 use super::lanes::LanePcs;
+use super::rules::Kept;
 use super::{CallStack, Column, Result, UnwindFault, Why};
 use crate::op::Reg;
-use crate::read::{Cie, Fde, FrameRow, Frames, Rule};
+use crate::read::{Cie, Fde, FrameRow, Frames, KnownRows, Rule};
 
 /// A frame.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub(super) struct Level<'a, 'o> {
     pub cfa: OnceCell<Result<Location>>,
     /// Where expressions of its rules say that registers of the caller are.
     pub found: RefCell<Vec<(Reg, Location)>>,
+    /// What says where registers of the caller are, of those that many frames inward leave as they are.
+    pub kept: RefCell<Vec<(Reg, Kept<'a, 'o>)>>,
     /// Where the pcs of its lanes are, once that was asked for. `None` if nobody says it.
     pub lane_pcs: OnceCell<Result<Option<LanePcs>, Fault>>,
 }
@@ -58,7 +61,7 @@ pub(super) enum Outward {
 }
 
 impl<'a, 'o> Level<'a, 'o> {
-    fn new(number: u32, pc: u64, resumes_at: u64, sections: &'a [Frames<'o>]) -> Self {
+    fn new(number: u32, pc: u64, resumes_at: u64, sections: &'a [Frames<'o>], known: &KnownRows<'o>) -> Self {
         let mut level = Self {
             number,
             pc,
@@ -66,11 +69,13 @@ impl<'a, 'o> Level<'a, 'o> {
             row: Ok(None),
             cfa: OnceCell::new(),
             found: RefCell::default(),
+            kept: RefCell::default(),
             lane_pcs: OnceCell::new(),
         };
-        let found = sections.iter().find_map(|frames| Some((frames, frames.fde_at(pc)?)));
-        if let Some((frames, fde)) = found {
-            level.row = match frames.rows(fde).find(pc) {
+        let mut sections = sections.iter().enumerate();
+        let found = sections.find_map(|(section, frames)| Some((section, frames, frames.fde_at(pc)?)));
+        if let Some((section, frames, fde)) = found {
+            level.row = match known.find(section, frames, fde, pc) {
                 Ok(row) => Ok(row.map(|row| Row { frames, fde, row })),
                 Err(why) => Err(Box::new(UnwindFault {
                     frame: number,
@@ -163,7 +168,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
             fault.why = Why::Fault(error("the machine has no program location (A.2.5.1)"));
             fault
         })?;
-        Ok(Some(Level::new(0, pc, pc, self.sections)))
+        Ok(Some(Level::new(0, pc, pc, self.sections, self.known_rows())))
     }
 
     /// The frame that called another one.
@@ -207,7 +212,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
                 error("no rule says where the return address is: the frame would be its own caller"),
             ));
         }
-        let caller = Level::new(number, pc, resumes_at, self.sections);
+        let caller = Level::new(number, pc, resumes_at, self.sections, self.known_rows());
         match self.has_been(&caller) {
             true => Err(level.fault(
                 column,

@@ -63,7 +63,7 @@ use super::location::Location;
 use super::machine::{Architecture, Machine};
 use super::{Context, Evaluator, Limits};
 use crate::op::Reg;
-use crate::read::Frames;
+use crate::read::{Frames, KnownRows};
 use level::{Level, Outward};
 
 /// The result of what unwinds.
@@ -88,6 +88,9 @@ pub struct CallStack<'a, 'o> {
     info: Option<&'a DebugInfo<'a, 'o>>,
     frame_limit: u32,
     limits: Limits,
+    own_rows: KnownRows<'o>,
+    /// Rows that are known already, instead of its own.
+    shared_rows: Option<&'a KnownRows<'o>>,
     /// The frames that were found so far, and what is outward of the last.
     levels: RefCell<Vec<Rc<Level<'a, 'o>>>>,
     outward: RefCell<Outward>,
@@ -117,6 +120,8 @@ impl<'a, 'o> CallStack<'a, 'o> {
             info: None,
             frame_limit: MOST_FRAMES,
             limits: Limits::default(),
+            own_rows: KnownRows::default(),
+            shared_rows: None,
             levels: RefCell::default(),
             outward: RefCell::new(Outward::Unknown),
             asking: RefCell::default(),
@@ -144,6 +149,17 @@ impl<'a, 'o> CallStack<'a, 'o> {
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
+    }
+
+    /// The same with rows that call stacks of the same sections share.
+    #[must_use]
+    pub(crate) fn with_known_rows(mut self, rows: &'a KnownRows<'o>) -> Self {
+        self.shared_rows = Some(rows);
+        self
+    }
+
+    fn known_rows(&self) -> &KnownRows<'o> {
+        self.shared_rows.unwrap_or(&self.own_rows)
     }
 
     /// The frame that is executed.

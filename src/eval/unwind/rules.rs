@@ -14,8 +14,12 @@ use crate::op::Reg;
 use crate::read::{CfaRule, Rule};
 use crate::target::SpaceId;
 
+/// So many frames that leave a register as it is are passed without a note.
+const FRAMES_PASSED: u32 = 16;
+
 /// What says where a register is.
-enum Kept<'a, 'o> {
+#[derive(Debug, Clone)]
+pub(super) enum Kept<'a, 'o> {
     /// Nothing: it is in this one, as the innermost frame has it.
     InPlace(Reg),
     /// The rule of a frame for a register, which is not "same value" and no other register.
@@ -66,24 +70,40 @@ impl<'a, 'o> CallStack<'a, 'o> {
 
     /// What says where a register of a frame is: through all frames that leave it as it is, and from one register
     /// to another. `None` if there is no such frame.
-    fn kept(&self, mut reg: Reg, mut frame: u32) -> Result<Option<Kept<'a, 'o>>> {
+    ///
+    /// After many frames it is noted in the first, so that who asks in each frame in turn does not go through all.
+    fn kept(&self, reg: Reg, frame: u32) -> Result<Option<Kept<'a, 'o>>> {
+        let Some(callee) = frame.checked_sub(1) else { return Ok(Some(Kept::InPlace(reg))) };
+        let Some(first) = self.level(callee)? else { return Ok(None) };
+        let (kept, last) = self.kept_inward(reg, frame)?;
+        if frame - last > FRAMES_PASSED && !first.kept.borrow().iter().any(|(known, _)| *known == reg) {
+            first.kept.borrow_mut().push((reg, kept.clone()));
+        }
+        Ok(Some(kept))
+    }
+
+    /// The same, and the frame that was looked at last.
+    fn kept_inward(&self, mut reg: Reg, mut frame: u32) -> Result<(Kept<'a, 'o>, u32)> {
         while let Some(callee) = frame.checked_sub(1) {
             crate::work::step();
-            let Some(level) = self.level(callee)? else { return Ok(None) };
+            let level = self.level(callee)?.ok_or_else(|| self.unknown(callee))?;
+            if let Some((_, kept)) = level.kept.borrow().iter().find(|(known, _)| *known == reg) {
+                return Ok((kept.clone(), callee));
+            }
             match level.rule(reg)? {
                 None if self.target.cfa_register() == Some(reg) && level.row()?.is_some() => {
-                    return Ok(Some(Kept::ByRule(level, reg, Rule::ValOffset(0))));
+                    return Ok((Kept::ByRule(level, reg, Rule::ValOffset(0)), callee));
                 }
                 None | Some(Rule::SameValue) => {}
                 Some(Rule::Register(from)) => {
                     self.check_register_rule(&level, reg)?;
                     reg = from;
                 }
-                Some(rule) => return Ok(Some(Kept::ByRule(level, reg, rule))),
+                Some(rule) => return Ok((Kept::ByRule(level, reg, rule), callee)),
             }
             frame = callee;
         }
-        Ok(Some(Kept::InPlace(reg)))
+        Ok((Kept::InPlace(reg), 0))
     }
 
     /// Where a register of a frame is. `None` if there is no such frame.
@@ -145,7 +165,11 @@ impl<'a, 'o> CallStack<'a, 'o> {
     /// saved: no location needs to be made for it. `None` if it is neither, or cannot be read.
     fn read_plain(&self, reg: Reg, mut frame: u32, at: u32, into: &mut [u8]) -> Option<()> {
         let levels = self.levels.borrow();
+        let last = frame.saturating_sub(FRAMES_PASSED);
         while let Some(callee) = frame.checked_sub(1) {
+            if callee < last {
+                return None;
+            }
             let level = levels.get(callee as usize)?;
             let row = level.row.as_ref().ok()?.as_ref()?;
             match row.row.rule(reg) {

@@ -255,10 +255,10 @@ impl<'m> Frames<'m> {
     /// is one of the default space for all pcs of the rule.
     fn distance(&mut self, rule: &FrameRule, value: usize) -> Option<i64> {
         let (reg, by) = register_plus(&self.tree, self.tree.last(value))?;
-        let frame = self.module.frame(rule.function);
-        let covers =
-            |cfa: &&FrameRule| cfa.column == Column::Cfa && cfa.start <= rule.start && rule.end <= cfa.end;
-        let cfa = frame.iter().find(covers)?;
+        let cfa = self.module.frame_rule(rule.function, Column::Cfa, rule.start.into())?;
+        if cfa.end < rule.end {
+            return None;
+        }
         match self.memory_at_register(cfa.loc)? {
             (SpaceId::DEFAULT, of, offset) if of == reg => by.checked_sub(offset),
             _ => None,

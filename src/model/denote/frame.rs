@@ -3,7 +3,7 @@
 use super::numbers::number_in;
 use super::{Contents, NoMeaning, Span, Storage};
 use crate::model::ids::FunctionId;
-use crate::model::{Column, FrameRule, Module};
+use crate::model::{Column, Module};
 use crate::op::Reg;
 use crate::target::SpaceId;
 
@@ -29,11 +29,7 @@ impl Module {
             Column::Cfa => 8,
             Column::Register(reg) => self.target.register(reg).ok_or(NoMeaning::Malformed)?.bits,
         };
-        let is_here = |rule: &&FrameRule| {
-            crate::work::step();
-            rule.column == column && rule.pcs().contains(&pc)
-        };
-        if let Some(rule) = self.frame(function).iter().find(is_here) {
+        if let Some(rule) = self.frame_rule(function, column, pc) {
             return self.denote(Some(function), rule.loc, bits.into(), &frame);
         }
         let storage = match column {

@@ -1,0 +1,69 @@
+//! Ranges of pcs, by the pcs that they contain.
+
+use core::ops::Range;
+
+/// Ranges that can overlap. To find those that contain a pc takes time for these and the logarithm of all.
+#[derive(Debug, Default)]
+pub(super) struct Ranges {
+    /// The ranges by their starts, each with its number.
+    sorted: Vec<(Range<u64>, usize)>,
+    /// A tree over them: the middle of a part has the last end of the part.
+    ends: Vec<u64>,
+}
+
+impl Ranges {
+    /// Those ranges, with their numbers.
+    pub(super) fn new(ranges: impl Iterator<Item = (Range<u64>, usize)>) -> Self {
+        let mut sorted: Vec<_> = ranges.collect();
+        sorted.sort_unstable_by_key(|(range, number)| (range.start, *number));
+        let mut ends = vec![0; sorted.len()];
+        last_end(&sorted, &mut ends);
+        Self { sorted, ends }
+    }
+
+    /// The numbers of those that contain a pc, in order.
+    pub(super) fn at(&self, pc: u64) -> Vec<usize> {
+        let mut found = Vec::new();
+        at(&self.sorted, &self.ends, pc, &mut found);
+        found.sort_unstable();
+        found
+    }
+}
+
+fn last_end(sorted: &[(Range<u64>, usize)], ends: &mut [u64]) -> u64 {
+    let middle = sorted.len() / 2;
+    let Some((range, _)) = sorted.get(middle) else { return 0 };
+    let (before, after) = ends.split_at_mut(middle);
+    let Some((here, after)) = after.split_first_mut() else { return 0 };
+    let others = last_end(&sorted[..middle], before).max(last_end(&sorted[middle + 1..], after));
+    *here = others.max(range.end);
+    *here
+}
+
+fn at(sorted: &[(Range<u64>, usize)], ends: &[u64], pc: u64, found: &mut Vec<usize>) {
+    let middle = sorted.len() / 2;
+    let Some((range, number)) = sorted.get(middle).filter(|_| ends[middle] > pc) else { return };
+    at(&sorted[..middle], &ends[..middle], pc, found);
+    if range.start <= pc {
+        found.extend(range.contains(&pc).then_some(*number));
+        at(&sorted[middle + 1..], &ends[middle + 1..], pc, found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ranges;
+
+    #[test]
+    fn all_that_contain_a_pc_are_found() {
+        // Some overlap, some are empty or reversed.
+        let ranges: Vec<_> = (0..200u64).map(|n| (n * 37 % 101)..(n * 53 % 113)).collect();
+        let index = Ranges::new(ranges.iter().cloned().zip(0..));
+        for pc in 0..120 {
+            let expected: Vec<usize> =
+                (0..ranges.len()).filter(|&number| ranges[number].contains(&pc)).collect();
+            assert_eq!(index.at(pc), expected, "{pc}");
+        }
+        assert!(Ranges::default().at(0).is_empty());
+    }
+}
