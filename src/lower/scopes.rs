@@ -2,6 +2,8 @@
 
 use core::ops::Range;
 
+use smallvec::SmallVec;
+
 use super::Whose;
 use super::dies::Dies;
 use super::lists::Base;
@@ -44,12 +46,36 @@ pub(super) fn is_first(instance: Option<Instance>) -> bool {
 
 impl Dies<'_> {
     /// What is in a scope: variables, scopes, then the rest. `instance` is the function that it is in.
+    ///
+    /// The scopes around are in a list, so that any depth takes the same room on the machine's stack.
     pub(super) fn scope_children(
         &mut self,
         scope: ScopeId,
         instance: Option<Instance>,
         is_one: bool,
     ) -> Result<()> {
+        self.before_scopes(scope, instance, is_one)?;
+        // Each with the scope in it that comes next.
+        let mut open = SmallVec::<[_; 8]>::from_elem((scope, self.children.first_scope(scope)), 1);
+        while let Some((scope, next)) = open.last_mut() {
+            if let Some(inner) = *next {
+                *next = self.children.next_scope(inner);
+                if self.scope(inner, instance, is_one)? {
+                    self.before_scopes(inner, instance, is_one)?;
+                    open.push((inner, self.children.first_scope(inner)));
+                }
+                continue;
+            }
+            self.after_scopes(*scope, instance)?;
+            open.pop();
+            if !open.is_empty() {
+                self.info.end_children();
+            }
+        }
+        Ok(())
+    }
+
+    fn before_scopes(&mut self, scope: ScopeId, instance: Option<Instance>, is_one: bool) -> Result<()> {
         // The unit's types are before all else; a function's are in its abstract instance, if it has one.
         if is_first(instance) && self.module.scopes[scope].parent.is_some() {
             if let ScopeKind::Function(function) = self.module.scopes[scope].kind {
@@ -72,11 +98,10 @@ impl Dies<'_> {
             }
             next = self.children.next_variable(variable);
         }
-        let mut next = self.children.first_scope(scope);
-        while let Some(inner) = next {
-            self.scope(inner, instance, is_one)?;
-            next = self.children.next_scope(inner);
-        }
+        Ok(())
+    }
+
+    fn after_scopes(&mut self, scope: ScopeId, instance: Option<Instance>) -> Result<()> {
         for at in self.units.others.range(scope) {
             match self.units.others.get(at) {
                 Other::Import(import) => self.import(import, instance),
@@ -125,14 +150,15 @@ impl Dies<'_> {
         }
     }
 
-    pub(super) fn scope(&mut self, id: ScopeId, instance: Option<Instance>, is_one: bool) -> Result<()> {
+    /// The entry of a scope, or all of a function. Whether its children follow.
+    fn scope(&mut self, id: ScopeId, instance: Option<Instance>, is_one: bool) -> Result<bool> {
         let module = self.module;
         if !self.is_written(id, instance) {
-            return Ok(());
+            return Ok(false);
         }
         let has_children = self.has_children(id, instance);
         match &module.scopes[id].kind {
-            ScopeKind::Unit | ScopeKind::Type(_) => return Ok(()),
+            ScopeKind::Unit | ScopeKind::Type(_) => return Ok(false),
             ScopeKind::Namespace { name, is_inline } => {
                 let is = Some(self.entries.scope(id));
                 self.info.begin_entry(gimli::DW_TAG_namespace, has_children, is);
@@ -143,7 +169,10 @@ impl Dies<'_> {
                 }
                 self.info.end_entry();
             }
-            ScopeKind::Function(function) => return self.function(*function, is_one),
+            ScopeKind::Function(function) => {
+                self.function(*function, is_one)?;
+                return Ok(false);
+            }
             ScopeKind::Block => {
                 // That of the abstract instance is the one of which there are instances.
                 let is = instance.is_none().then(|| self.entries.scope(id));
@@ -170,11 +199,7 @@ impl Dies<'_> {
                 self.info.end_entry();
             }
         }
-        if has_children {
-            self.scope_children(id, instance, is_one)?;
-            self.info.end_children();
-        }
-        Ok(())
+        Ok(has_children)
     }
 
     pub(super) fn scope_range(&mut self, ranges: &[Range<u64>], instance: Option<Instance>) {
