@@ -177,6 +177,6 @@ fn the_type_of_an_entry_value_is_as_large_as_the_register() {
     assert_eq!(of(&scalar), "0x1020304 32 false");
     assert_eq!(of(&format!("{scalar}; plus_uconst 1")), "0x1020305 32 false");
     assert_eq!(of(&format!("{scalar}; lit1; plus")), "ill-formed", "of two types");
-    assert_eq!(of(&format!("{scalar}; convert 0; lit1; plus")), "0x1020305 64 true");
+    assert_eq!(of(&format!("{scalar}; convert @0x0; lit1; plus")), "0x1020305 64 true");
     assert_eq!(of(&format!("entry_value (regx {}); lit1; plus", pc.0)), "0x1235 64 true");
 }
