@@ -64,7 +64,7 @@ pub fn dump(object: &Object<'_>, dwarf: &Dwarf<'_>, target: Option<&Target>, opt
     };
     // Writing to a string does not fail.
     let _ = dump.all();
-    match dwarf.sections().is_split {
+    match dwarf.sections().is_split || out == NO_UNITS {
         true => out,
         false => addresses(object) + &out,
     }
@@ -85,6 +85,8 @@ pub(super) fn addresses(object: &Object<'_>) -> String {
     text
 }
 
+/// The text of an object without units.
+const NO_UNITS: &str = "no units\n";
 /// Deeper entries are not indented further: a tree can be as deep as the file has bytes.
 const DEEPEST: usize = 32;
 /// How many types are printed from one to the next, and how deep expressions in expressions are followed.
@@ -108,7 +110,7 @@ impl<'a, 'd> Dump<'a, 'd> {
     fn all(&mut self) -> fmt::Result {
         let dwarf = self.dwarf;
         if dwarf.units().is_empty() {
-            self.out.push_str("no units\n");
+            self.out.push_str(NO_UNITS);
         }
         for (index, unit) in dwarf.units().iter().enumerate() {
             if index != 0 {

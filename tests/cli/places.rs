@@ -4,7 +4,7 @@ use eitri::conform::location;
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
-use super::{Folder, root, run};
+use super::{Folder, lane_wise, run};
 
 fn scale(folder: &Folder) -> String {
     let (code, out) = ("examples/data/scale_code.o", folder.path("scale.o"));
@@ -24,9 +24,15 @@ fn made_up_addresses_are_explained_where_they_are_printed() {
     let empty = folder.path("empty.o");
     assert_eq!(run(&["emit", &folder.file("a.json", two), "-o", &empty]).code, 0);
     assert!(!run(&["dump", &empty]).text().contains("addresses:"), "an object without code");
-    let bytes = std::fs::read(root("examples/data/uspill.o")).expect("an object");
+    let description = lane_wise(r#"{"per_lane": "v3"}"#).replace(r#""symbol": "k""#, r#""symbol": "uspill""#);
+    let (description, several) = (folder.file("several.json", description), folder.path("several.o"));
+    let code = "examples/data/uspill.o";
+    let ran = run(&["emit", &description, "--object", code, "-o", &several]);
+    assert_eq!((ran.code, &*ran.errors), (0, ""));
+    let bytes = std::fs::read(&several).expect("an object");
     let object = eitri::read::Object::read(&bytes).expect("an object");
-    let dumped = run(&["dump", "examples/data/uspill.o"]).text();
+    let dumped = run(&["dump", &several]).text();
+    assert!(dumped.matches("\n  0x1").count() > 2, "{dumped}");
     for section in object.sections().iter().filter(|section| section.address >= 0x10000 && section.size != 0)
     {
         let place = format!("\n  {:#x} {}\n", section.address, section.name);

@@ -269,7 +269,11 @@ fn sections_that_are_whole_are_printed() {
 }
 
 /// What [`tables`] say, by hand.
-const PRINTED: &str = r#"unit: DWARF 5, addresses of 8 bytes
+const PRINTED: &str = r#"addresses: the object is not linked, and its sections are taken to be at
+  0x10000 .text.other
+  0x12000 .text.kernel
+
+unit: DWARF 5, addresses of 8 bytes
 DW_TAG_compile_unit
   DW_AT_macros: offset
   DW_AT_str_offsets_base: offset

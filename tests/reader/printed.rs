@@ -20,7 +20,11 @@ fn print(bytes: &[u8], verbose: bool) -> String {
 #[test]
 fn the_text_says_what_the_module_does() {
     let text = print(&object(FORM()), false);
-    let expected = r#"unit: DWARF 5, addresses of 8 bytes
+    let expected = r#"addresses: the object is not linked, and its sections are taken to be at
+  0x10000 .text.other
+  0x12000 .text.kernel
+
+unit: DWARF 5, addresses of 8 bytes
 DW_TAG_compile_unit
   DW_AT_name: "a.cl"
   DW_AT_comp_dir: "/src"
