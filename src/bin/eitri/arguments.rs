@@ -127,8 +127,8 @@ pub enum Command {
     },
     /// Evaluate step by step, or print where the lanes of a wave stand.
     ///
-    /// A step has the operation, the stack after it, and what was read from where. The lanes of a wave are active, or
-    /// wait somewhere.
+    /// Each step is printed with its operation, the stack after it, and the bits that were read; of a wave, the active
+    /// lanes, and the places where the others wait.
     #[command(after_help = "\
         Example: eitri explain 'regx v3; push_lane; lit4; mul; offset' --machine wave.json --svg a.svg\n\
         Example: eitri explain --var x --pc scale+0x8 --lane 5 scale.o --machine machine.json\n\
