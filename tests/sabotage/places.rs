@@ -110,7 +110,7 @@ const ROWS: &[Row] = rows! {
     "the offset of a lane is held in a signed byte", W64, 32,
         |c| whole(Loc::lane(c.v(40), 32)) => |c| whole(c.raw("regx v40; const1s -128; offset")), Evaluation at 0 lane 0;
     "the same from lane 16 up, of values of 64 bits", W64, 64,
-        |c| whole(Loc::register(c.v(40)).offset(8 * 16)) => |c| whole(c.raw("regx v40; const1s -128; offset")), Evaluation at 0 lane 0;
+        |c| whole(Loc::lanes([(c.v(40), 32), (c.v(40), 33)])) => |c| whole(c.raw("regx v40; const1s -128; offset")), Evaluation at 0 lane 0;
     "the asking lane's offset is held in a signed byte", W64, 32,
         |c| whole(Loc::per_lane(c.v(3))) => |c| whole(c.raw("regx v3; push_lane; lit4; mul; const1u 127; and; offset")), Location at 0 lane 32;
     "a wave-wide value is read in the asking lane", W32, 32,
