@@ -522,7 +522,7 @@ fn modules_are_printed_and_checked() {
     assert!(no_module.errors.contains("a description is compared with an object"), "{}", no_module.errors);
 }
 
-/// A set of debug instructions that is not known is said, and not passed over.
+/// The command names a set of debug instructions that is not known, and exits with 1.
 #[cfg(feature = "spirv")]
 #[test]
 fn modules_with_another_set() {

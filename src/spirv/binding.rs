@@ -69,7 +69,7 @@ pub enum Statement {
         variable: VariableId,
         /// The place of the first of what holds it in [`Binding::held`].
         held: u32,
-        /// How many there are: of several, each holds a part of it.
+        /// The number of entries: of several, each holds a part of the variable.
         count: u32,
     },
 }

@@ -42,7 +42,7 @@ pub struct Evaluated {
 /// * A `Fragment` is the last operation: it says for which bits of the variable the rest is; behind a `BitPiece`, for
 ///   which bits that is.
 ///
-/// What is said here of the variable is true of the part of it that indexes of the `DebugValue` or `DebugDeclare` lead to.
+/// Where the `DebugValue` or `DebugDeclare` has indexes, the variable here is the part that the indexes select.
 ///
 /// ```
 /// use eitri::eval::{Element, Snapshot, Value};

@@ -89,10 +89,10 @@ impl DebugOperation {
     }
 }
 
-/// What holds a variable, or a part of it.
+/// An id that holds a variable, or a part of the variable, and the operations between the two.
 ///
-/// Which part of the variable it is, [`part`](Self::part) and [`bits`](Self::bits) say. A member of a composite *value*
-/// is held by the result of an `OpCompositeExtract`; some bits of a value are [taken](Self::taken).
+/// [`part`](Self::part) and [`bits`](Self::bits) select in the variable. To select in the *value*, name the result of an
+/// `OpCompositeExtract`, or [take](Self::taken) some of its bits.
 ///
 /// ```
 /// use eitri::spirv::{Held, Id};
@@ -127,7 +127,7 @@ struct More {
     bits: Option<Range<u32>>,
 }
 
-/// Which member or element of a variable, or of a part of it.
+/// An index that selects a member or element of a variable, or of a part of the variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Index {
     /// This one, the first being 0.
@@ -137,7 +137,7 @@ pub enum Index {
 }
 
 impl Index {
-    /// The number, by what ids stand for.
+    /// The number; of an id, the number that `of` gives.
     pub(crate) fn number(self, of: impl Fn(Id) -> Option<u64>) -> Option<u64> {
         match self {
             Self::Number(number) => Some(number.into()),
@@ -220,8 +220,7 @@ impl Held {
         self.indexed(Index::Id(index))
     }
 
-    /// All of what is around the part, by the first indexes that lead to it; if these are all, the same bits of it. What
-    /// holds it is not said.
+    /// The value of the same id for the part that the first indexes select; with all indexes, for the same bits.
     pub(crate) fn around(&self, indexes: usize) -> Self {
         let first = self.indexes().iter().take(indexes).copied();
         let around = first.fold(Self::value(self.id), Self::indexed);
@@ -272,7 +271,7 @@ impl Held {
         self.id
     }
 
-    /// Which part of the variable it holds: the indexes that lead to it, as those of `OpAccessChain`. None for all.
+    /// The indexes of the part of the variable that the id holds, as those of `OpAccessChain`; empty for the variable.
     pub fn indexes(&self) -> &[Index] {
         self.more.as_ref().map_or(&[], |more| &more.indexes)
     }
@@ -308,7 +307,7 @@ impl Held {
         Some(offset.checked_add(start)?..offset.checked_add(end)?)
     }
 
-    /// The part that the indexes lead to of a variable of this type; `None` where the types do not say what is there.
+    /// The part that the indexes select in a variable of this type; `None` where the types do not describe the part.
     ///
     /// # Errors
     /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if there is no such part.

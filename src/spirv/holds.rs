@@ -1,4 +1,4 @@
-//! What can hold a variable: the rules of a binding, by which one is raised, and refused.
+//! Rules of a binding for the ids that hold variables. `raise` lists what breaks a rule, and `lower` refuses it.
 
 use core::ops::Range;
 
@@ -10,12 +10,12 @@ use super::words::{Id, Instruction};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Module, Part, TypeId};
 
-/// A place in a function at which something is said of a variable.
+/// A place in a function with a declaration or a value of a variable.
 #[derive(Debug, Clone)]
 pub(super) struct Spot {
     /// Words of the function.
     pub function: Range<usize>,
-    /// The word before which it is said.
+    /// The word that the new instruction comes before.
     pub at: usize,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Layout<'a> {
     /// The instruction that defines what a variable is declared to be: an `OpVariable`, or a parameter that is a pointer.
     ///
     /// # Errors
-    /// As [`value_at`](Self::value_at), and if it is something else.
+    /// The errors of [`value_at`](Self::value_at); if the id is neither of these.
     pub(super) fn variable_at(&self, id: Id, spot: &Spot) -> Result<Instruction<'a>> {
         let defined = self.value_at(id, spot)?;
         let is_declared = match defined.opcode() {
@@ -81,7 +81,7 @@ impl<'a> Layout<'a> {
         self.constant(id)?.value
     }
 
-    /// The type of what a pointer points to.
+    /// The type that a pointer points to.
     fn pointee(&self, ty: Id) -> Option<Id> {
         let ty = self.definition(ty).filter(|ty| ty.opcode() == op::TYPE_POINTER)?;
         ty.operands().get(1).map(|&to| Id(to))

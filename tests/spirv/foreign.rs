@@ -47,7 +47,7 @@ pub fn plain(words: &[u32]) -> Vec<u32> {
     plain
 }
 
-/// What holds variables, in order.
+/// The ids that hold variables, in order.
 fn held(raised: &Raised) -> Vec<String> {
     let Raised { module, binding, .. } = raised;
     let mut all = Vec::new();
@@ -94,7 +94,7 @@ fn what(held: &Held, is_declared: bool) -> String {
 }
 
 impl Foreign {
-    /// What is raised is what was typed; it is attached again, and says the same.
+    /// Compares the raised binding with the typed lines; attaches, raises and compares again.
     fn says_what_was_typed(&self) {
         let words = from_bytes(self.bytes).expect("is a module");
         let raised = raised(&read(&words).expect("reads"));
@@ -154,7 +154,7 @@ fn glslang_optimized() {
     Foreign { name: "glslang.opt", bytes, held }.says_what_was_typed();
 }
 
-/// Slang says of each assignment which part of the variable it is to.
+/// Slang writes a `DebugValue` for each assignment, with the part of the variable that is assigned.
 #[test]
 fn slang() {
     let held = &[

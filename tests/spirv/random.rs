@@ -83,7 +83,8 @@ impl Maker {
     pub fn module(set: Set, count: usize, random: &mut Random) -> Self {
         let mut maker = Self {
             set,
-            words: vec![MAGIC, 0x0001_0600, 0, 0, 0],
+            // `GenericPointer`, which a storage class needs.
+            words: vec![MAGIC, 0x0001_0600, 0, 0, 0, 2 << 16 | 17, 38],
             things: HashMap::new(),
             placed: Vec::new(),
             next: 10,

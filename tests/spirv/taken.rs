@@ -1,4 +1,4 @@
-//! What is raised of a module can be attached to it again: what cannot is listed, and the rest is kept.
+//! `attach` takes every binding that `raise` makes: `raise` lists the statements that `attach` would refuse.
 
 use eitri::spirv::{Mode, Name, Raised, Set, Statement, attach, from_bytes, raise, read, validate};
 use eitri::target::{Gfx, Target, Wave};

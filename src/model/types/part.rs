@@ -11,7 +11,7 @@ pub(crate) struct Part {
     ty: TypeId,
     /// In how many dimensions of the array.
     dimensions: usize,
-    /// Which one it is of the parts that all indexes of these dimensions lead to; `None` where it is not known.
+    /// The number of the part among those that all indexes of these dimensions lead to; `None` where it is not known.
     number: Option<u64>,
     /// Bits of a bit field.
     field_bits: Option<u64>,
@@ -55,8 +55,8 @@ impl Part {
     }
 
     /// A member or element of the part, the first being 0; an index that is `None` is not known. `None` where the types
-    /// do not say what is there: of a structure without members, or with base classes or variants, or of a type of which
-    /// only the name is known.
+    /// do not describe the members: of a structure without members, or with base classes or variants, or of a type of
+    /// which only the name is known.
     ///
     /// # Errors
     /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if the part has no such member or element.

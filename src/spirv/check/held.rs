@@ -60,7 +60,7 @@ impl Architecture for Everywhere {
 }
 
 impl Teller<'_, '_> {
-    /// What holds a variable of a type, or a part of it.
+    /// The shape of an entry that holds a variable of a type, or a part of the variable.
     pub(super) fn holding(&mut self, held: &Held, ty: TypeId, is_declaration: bool) -> Shape {
         let id = held.id();
         let defined = self.layout.definition(id);
@@ -108,7 +108,7 @@ impl Teller<'_, '_> {
         self.nothing_holds(&around, ty)
     }
 
-    /// Which part of the variable it is: by indexes, and where the mode has none by bits.
+    /// The part of the variable: its indexes, and in a mode without indexes its bits.
     fn part(&self, held: &Held, ty: TypeId, is_declaration: bool) -> Vec<Part> {
         let own = held.held_bits().map(|bits| bits.start.into()..bits.end.into());
         let (indexes, bits) = match self.has_indexes(is_declaration) || held.indexes().is_empty() {

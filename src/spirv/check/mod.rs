@@ -142,7 +142,7 @@ fn checked(
     let Compare { found, compared, .. } = compare;
     let mut valid = validate(&facts);
     let is_meant = |finding: &Finding| match mode.discriminators {
-        // What else the module has is not what was described.
+        // Instructions of another set are not the ones that were described.
         _ if finding.rule == Rule::UnknownSet => true,
         Discriminators::AsScopes => is_discriminator(finding),
         Discriminators::Beside => false,

@@ -30,7 +30,7 @@ pub(super) struct Record {
     /// What to call it, as lists of what is left out do.
     pub called: String,
     pub properties: Vec<(String, Shape)>,
-    /// Whether what is said of it in the same words is said once.
+    /// Whether equal records are one record.
     pub is_once: bool,
 }
 

@@ -98,8 +98,7 @@ impl Saying<'_, '_> {
         Ok(())
     }
 
-    /// What was said of the same part before does not hold any longer; nor what was said of a part around it, if the mode
-    /// cannot name this one.
+    /// Ends earlier values of the same part; of the part around it, if the mode cannot name the part.
     fn lose(&mut self, held: &Held) -> Result<()> {
         let is_known = |index: &Index| self.is_known(*index);
         let known = held.indexes().iter().take_while(|&index| is_known(index)).count();
@@ -138,7 +137,7 @@ impl Saying<'_, '_> {
         self.writer.in_body(self.words, name, &operands).map(|_| ())
     }
 
-    /// What leads to the part of the variable; `None`, and it is listed, if the mode has no words for it.
+    /// The operations and indexes of the part of the variable; `None`, with an entry in the list, if the mode has none.
     fn path(
         &mut self,
         name: Name,
@@ -172,7 +171,7 @@ impl Saying<'_, '_> {
         Ok(None)
     }
 
-    /// Whether the ids among the indexes are integers that are there.
+    /// Whether the ids among the indexes are integers that are defined before the spot.
     fn indexes_at(&self, held: &Held) -> Result<()> {
         held.indexes().iter().try_for_each(|index| match *index {
             Index::Number(_) => Ok(()),
@@ -189,7 +188,7 @@ impl Saying<'_, '_> {
         }
     }
 
-    /// What leads to a part of which all indexes are known: they, or its bits. `None` where these are not known.
+    /// The indexes of a part, all of them known, or its bits; `None` where the bits are not known.
     fn select(
         &mut self,
         name: Name,

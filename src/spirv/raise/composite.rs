@@ -77,8 +77,8 @@ impl<'a> Raiser<'_, 'a> {
         members.filter(|it| it.name() == Some(Name::TypeMember) && !self.is_static_member(it))
     }
 
-    /// Whether a composite type and all of its members are said to have no bits: where its members are is not known.
-    /// glslang writes all structures so.
+    /// Whether the sizes of a composite type and of all of its members are 0, as in the modules of glslang: the offsets of
+    /// the members are then not known.
     pub(super) fn has_no_layout(&self, fact: &Fact<'a>) -> bool {
         let is_zero = |fact: &Fact<'_>, field| self.number(fact, field) == Some(0);
         let mut members = self.data_members(fact);
@@ -128,7 +128,7 @@ impl<'a> Raiser<'_, 'a> {
         if is_larger {
             self.list(fact, "its size is described as that of its type, which is less");
         }
-        // Of a vector of three elements that is the last member, there may be three: its type has room for four.
+        // A vector of three elements that is the last member may have no room for the fourth.
         let has = self.m.described().ty(of).bits();
         let has_room = |bits: u64| has.is_none_or(|has| offset.saturating_add(bits) <= has);
         let is_whole = is_larger

@@ -46,7 +46,7 @@ impl<'a> Raiser<'_, 'a> {
             if let Index::Id(id) = *index {
                 layout.index_at(id, &spot)?;
             }
-            // Which member an index selects is not known where one before it is not described.
+            // An index counts members that are not described too.
             if let Some(whole) = part.filter(|part| self.partial.contains(&part.named(module))) {
                 let called = module.called(whole.named(module));
                 return Err(Error::bad_argument(format!("some members of {called} are not described")));

@@ -144,9 +144,9 @@ struct Raiser<'f, 'a> {
     variables: HashMap<Id, VariableId>,
     /// Composite types whose members are not described yet.
     composites: Vec<(Id, UnitId, TypeId)>,
-    /// Bits from the start of a composite type to members of which that is not said.
+    /// Offsets in bits of members whose offset the module does not give.
     offsets: HashMap<(Id, UnitId), u64>,
-    /// Composite types of which some member is not described.
+    /// Composite types with members that are not described.
     partial: HashSet<TypeId>,
     /// Types that are declared in something else than a unit.
     within: Vec<(Id, TypeId)>,

@@ -205,7 +205,7 @@ impl Code {
         }
         let definition = facts.layout().definition(piece.id).expect("is there");
         let value = match operation(definition) {
-            // The reader takes no `BitPiece`: nothing is said to hold what is an element of a value.
+            // The reader takes no `BitPiece`, and an element of a value is left out.
             _ if !piece.indexes.is_empty() => "undef".into(),
             Op::ConstantNull => "zeroinitializer".into(),
             Op::Constant => {
