@@ -15,7 +15,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("target", &["lower", "emit", "build", "model", "read", "eval", "check", "dump", "json"]),
     ("json", &["lower", "emit", "read", "eval", "check", "dump"]),
     ("spirv", &["lower", "emit", "read", "check", "dump", "json"]),
-    ("conform", &["lower", "emit", "build", "model", "read", "check", "dump"]),
+    ("conform", &["lower", "emit", "build", "model", "check", "dump"]),
 ];
 
 /// What of `src/spirv` finds debug instructions and judges them, and what that may not name: what writes them, and what
