@@ -123,8 +123,8 @@ mod tests {
                 for number in 0..count {
                     let pcs = 4 * number..8 * count - 4 * number;
                     let block = match around {
-                        None => m.block(f, &[pcs.clone()]),
-                        Some(around) => m.block(around, &[pcs.clone()]),
+                        None => m.block(f, std::slice::from_ref(&pcs)),
+                        Some(around) => m.block(around, std::slice::from_ref(&pcs)),
                     };
                     let block = block.unwrap();
                     m.variable(block, "x", int).unwrap().live(pcs, scalar(number)).unwrap();
