@@ -535,7 +535,7 @@ fn modules_with_another_set() {
     let set = "\"SPIRV.debug\": a set that is not known, with 1 debug instructions\n";
     let checked = run(&["check", &file]);
     let expected =
-        format!("unknown-set (2 Binary Form): word 5: {set}1 findings, 0 notes; 0 debug instructions\n");
+        format!("unknown-set (2 Binary Form): word 5: {set}1 finding, 0 notes; 0 debug instructions\n");
     assert!(checked.code == 1, "exit {}: {}", checked.code, checked.text());
     assert_eq!((&*checked.errors, &*checked.text()), ("", &*expected));
     let dumped = run(&["dump", &file]);
