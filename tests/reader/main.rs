@@ -7,8 +7,10 @@ mod compare;
 mod compiled;
 #[cfg(feature = "compress")]
 mod compressed;
+mod ends;
 mod frames;
 mod hand;
+mod headers;
 mod indices;
 mod macros;
 mod objects;

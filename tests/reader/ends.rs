@@ -1,0 +1,94 @@
+//! Tables that end with a zero: without it, they end nowhere.
+
+use eitri::op::{Dialect, DraftCodes};
+use eitri::read::{Dwarf, NameIndex, Object, Sections};
+
+use crate::bytes::Bytes;
+use crate::compiled::{CLANG, DWARFDUMP, compile, sources};
+use crate::tools::Tool;
+
+const READELF: Tool = Tool::new("readelf", "binutils");
+
+/// A unit of DWARF 5 with one entry, of abbreviation 1.
+const UNIT: [u8; 13] = [9, 0, 0, 0, 5, 0, 1, 8, 0, 0, 0, 0, 1];
+
+fn units(debug_abbrev: &[u8]) -> eitri::Result<usize> {
+    let sections = Sections { debug_abbrev, debug_info: &UNIT, ..Sections::default() };
+    Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).map(|dwarf| dwarf.units().len())
+}
+
+/// DWARF 5 section 7.5.3: the abbreviations of a unit end with an entry of which the code is 0.
+#[test]
+#[should_panic(expected = "was read without the end of its abbreviations")]
+fn abbreviations_end_within_their_section() {
+    // A unit entry without attributes; a base type with the implicit constant 0x180.
+    let whole = [1, 0x11, 0, 0, 0, 2, 0x24, 0, 0x3e, 0x21, 0x80, 0x03, 0, 0, 0];
+    assert_eq!(units(&whole).expect("the table is whole"), 1);
+    for end in (0..whole.len()).rev() {
+        let error = units(&whole[..end]).expect_err("a unit was read without the end of its abbreviations");
+        assert_eq!(error.at().section.as_deref(), Some(".debug_abbrev"), "{error}");
+        assert!(error.at().offset.is_some_and(|offset| offset <= end as u64), "{error}");
+    }
+    // The form of the last pair takes the zero that ends the table.
+    let taken = [&whole[..13], &[0x80, 0]].concat();
+    units(&taken).expect_err("a unit was read without the end of its abbreviations");
+}
+
+/// An object of a compiler with the same fault: others do not read it either.
+#[test]
+#[should_panic(expected = "was read without the end of its abbreviations")]
+fn others_refuse_abbreviations_without_an_end() {
+    let folder = sources();
+    let missing = || panic!("not installed: was read without the end of its abbreviations");
+    let Some(path) = compile(CLANG, folder.path(), "frames.c", "-c -O1 -gdwarf-5", "a.o") else {
+        return missing();
+    };
+    let mut bytes = std::fs::read(path).expect("the object");
+    let at = {
+        let object = Object::read(&bytes).expect("the object");
+        let table = object.section(".debug_abbrev").expect("abbreviations");
+        assert!(table.data.ends_with(&[0, 0, 0]));
+        table.data.as_ptr() as usize - bytes.as_ptr() as usize + table.data.len() - 2
+    };
+    bytes[at] = 0x80;
+    let path = folder.file("b.o", &bytes);
+    let Some(ran) = DWARFDUMP.run(&["--debug-info".as_ref(), path.as_os_str()]) else { return missing() };
+    assert!(ran.out.contains("<compile unit can't be parsed!>"), "{ran}");
+    let Some(ran) = READELF.run(&["--debug-dump=abbrev".as_ref(), path.as_os_str()]) else {
+        return missing();
+    };
+    assert!(ran.errors.contains(".debug_abbrev section not zero terminated"), "{ran}");
+    let object = Object::read(&bytes).expect("the object");
+    let error = Dwarf::read(&object).expect_err("an object was read without the end of its abbreviations");
+    assert!(error.to_string().starts_with("section .debug_abbrev, offset "), "{error}");
+}
+
+/// DWARF 5 section 6.1.1.4.7: those of an index of names, whose size the header has, end so as well.
+#[test]
+#[should_panic(expected = "was read without the end of its abbreviations")]
+fn abbreviations_of_names_end_within_their_table() {
+    for style in Bytes::all() {
+        let read = |abbreviations: &[u8]| {
+            let mut index = style.empty();
+            index.u16(5).u16(0);
+            for count in [1, 0, 0, 0, 0, abbreviations.len() as u32, 0] {
+                index.u32(count);
+            }
+            index.offset(0).u8s(abbreviations);
+            let mut section = style.empty();
+            section.unit(&index);
+            let sections =
+                Sections { big_endian: style.big_endian, debug_names: &section.bytes, ..Sections::default() };
+            NameIndex::read_all(&sections).map(|all| all[0].abbreviations.len())
+        };
+        // A function by the offset of its entry, a type by the same.
+        let whole = [1, 0x2e, 3, 0x13, 0, 0, 2, 0x24, 3, 0x13, 0, 0, 0];
+        assert_eq!(read(&whole).expect("the table is whole"), 2);
+        for end in 0..whole.len() {
+            let error =
+                read(&whole[..end]).expect_err("an index was read without the end of its abbreviations");
+            assert_eq!(error.at().section.as_deref(), Some(".debug_names"), "{error}");
+            assert!(error.at().offset.is_some(), "{error}");
+        }
+    }
+}
