@@ -36,6 +36,7 @@
 //! # }
 //! ```
 
+mod abbrev;
 mod aranges;
 mod cfi;
 mod compress;

@@ -402,7 +402,7 @@ fn element(table: Cursor<'_>, number: u32, bytes: u8) -> Result<u64> {
 fn read_abbreviations(mut from: Cursor<'_>) -> Result<Vec<NameAbbreviation>> {
     const WHAT: &str = "the abbreviations of an index of names";
     let mut all: Vec<NameAbbreviation> = Vec::new();
-    while !from.is_at_end() {
+    loop {
         let at = from.offset();
         let code = from.uleb(WHAT)?;
         if code == 0 {

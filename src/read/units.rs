@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use gimli::{DebugAbbrev, DebugInfo, DebugTypes, DwUt, EndianSlice, RunTimeEndian, constants as dw};
 
+use super::abbrev;
 use super::cursor::is_address_size;
 use super::dwarf::{Dwarf, Node, Unit};
 use super::sections::{Sections, lists_header, str_offsets_header};
@@ -109,6 +110,8 @@ impl<'m, 'o> Reader<'m, 'o> {
                 let read = header.abbreviations(&abbrevs).map_err(|error| {
                     broken(error, "the abbreviations", sections.name(".debug_abbrev"), at)
                 })?;
+                let from = sections.cursor(".debug_abbrev", sections.debug_abbrev);
+                abbrev::find_end(from.at(at, "the abbreviations")?)?;
                 &table.insert((at, read)).1
             }
         };

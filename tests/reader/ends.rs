@@ -19,7 +19,6 @@ fn units(debug_abbrev: &[u8]) -> eitri::Result<usize> {
 
 /// DWARF 5 section 7.5.3: the abbreviations of a unit end with an entry of which the code is 0.
 #[test]
-#[should_panic(expected = "was read without the end of its abbreviations")]
 fn abbreviations_end_within_their_section() {
     // A unit entry without attributes; a base type with the implicit constant 0x180.
     let whole = [1, 0x11, 0, 0, 0, 2, 0x24, 0, 0x3e, 0x21, 0x80, 0x03, 0, 0, 0];
@@ -36,13 +35,10 @@ fn abbreviations_end_within_their_section() {
 
 /// An object of a compiler with the same fault: others do not read it either.
 #[test]
-#[should_panic(expected = "was read without the end of its abbreviations")]
 fn others_refuse_abbreviations_without_an_end() {
     let folder = sources();
-    let missing = || panic!("not installed: was read without the end of its abbreviations");
-    let Some(path) = compile(CLANG, folder.path(), "frames.c", "-c -O1 -gdwarf-5", "a.o") else {
-        return missing();
-    };
+    let flags = "-c -O1 -gdwarf-5";
+    let Some(path) = compile(CLANG, folder.path(), "frames.c", flags, "a.o") else { return };
     let mut bytes = std::fs::read(path).expect("the object");
     let at = {
         let object = Object::read(&bytes).expect("the object");
@@ -52,10 +48,10 @@ fn others_refuse_abbreviations_without_an_end() {
     };
     bytes[at] = 0x80;
     let path = folder.file("b.o", &bytes);
-    let Some(ran) = DWARFDUMP.run(&["--debug-info".as_ref(), path.as_os_str()]) else { return missing() };
+    let Some(ran) = DWARFDUMP.run(&["--debug-info".as_ref(), path.as_os_str()]) else { return };
     assert!(ran.out.contains("<compile unit can't be parsed!>"), "{ran}");
     let Some(ran) = READELF.run(&["--debug-dump=abbrev".as_ref(), path.as_os_str()]) else {
-        return missing();
+        return;
     };
     assert!(ran.errors.contains(".debug_abbrev section not zero terminated"), "{ran}");
     let object = Object::read(&bytes).expect("the object");
@@ -65,7 +61,6 @@ fn others_refuse_abbreviations_without_an_end() {
 
 /// DWARF 5 section 6.1.1.4.7: those of an index of names, whose size the header has, end so as well.
 #[test]
-#[should_panic(expected = "was read without the end of its abbreviations")]
 fn abbreviations_of_names_end_within_their_table() {
     for style in Bytes::all() {
         let read = |abbreviations: &[u8]| {
