@@ -7,7 +7,7 @@ use gimli::{DwForm, DwLnct, constants as dw};
 use super::cursor::{Cursor, is_address_size};
 use super::line_rows::LineRows;
 use super::sections::{Base, Sections};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// A line program: what its header says. [`rows`](Self::rows) runs it.
 #[derive(Debug, Clone)]
@@ -34,6 +34,8 @@ pub struct LineProgram<'o> {
     pub opcode_base: u8,
     /// How many operands the standard opcodes have, opcode 1 first.
     pub standard_lengths: &'o [u8],
+    /// What the entries of directories and of files have, in order; nothing before DWARF 5.
+    pub formats: [LineFormat; 2],
     /// Directories as the header lists them; see [`directory`](Self::directory) for their numbers.
     pub directories: Vec<&'o [u8]>,
     /// Files as the header lists them; see [`file`](Self::file) for their numbers.
@@ -59,7 +61,14 @@ pub struct LineFile<'o> {
     pub source: Option<&'o [u8]>,
 }
 
+/// Contents of the entries of a table, and the forms that they have: `directory_entry_format` or
+/// `file_name_entry_format`.
+pub type LineFormat = Vec<(DwLnct, DwForm)>;
+
 const WHAT: &str = "the header of a line program";
+
+/// The text of a file: an extension of LLVM.
+const DW_LNCT_LLVM_SOURCE: DwLnct = DwLnct(0x2001);
 
 impl<'o> LineProgram<'o> {
     /// Reads the header at an offset of `.debug_line`, in bytes. `address_bytes` are those of the unit.
@@ -88,8 +97,12 @@ impl<'o> LineProgram<'o> {
         let mut address_bytes = strings.encoding.address_bytes;
         if version >= 5 {
             address_bytes = from.u8(WHAT)?;
-            // The size of a segment selector: nothing has segments.
-            from.u8(WHAT)?;
+            let at = from.offset();
+            let segment_bytes = from.u8(WHAT)?;
+            if segment_bytes != 0 {
+                let text = format!("{WHAT}: segment selectors of {segment_bytes} bytes");
+                return Err(from.error(ErrorKind::Unsupported(text), at));
+            }
         }
         if !is_address_size(address_bytes) {
             let text = format!("{WHAT}: addresses of {address_bytes} bytes");
@@ -117,10 +130,14 @@ impl<'o> LineProgram<'o> {
         }
         let standard_lengths = from.take(u64::from(opcode_base) - 1, WHAT)?;
         let (directories, files);
+        let mut formats = [Vec::new(), Vec::new()];
         if version >= 5 {
-            let tables = Tables { sections, strings: Base { encoding: strings.encoding, ..strings } };
-            directories = tables.read(&mut from, offset_bytes)?.iter().map(|entry| entry.path).collect();
-            files = tables.read(&mut from, offset_bytes)?;
+            let mut table = |format: &mut LineFormat| {
+                *format = read_format(&mut from)?;
+                Entries { sections, strings, offset_bytes, format }.read(&mut from)
+            };
+            directories = table(&mut formats[0])?.iter().map(|entry| entry.path).collect();
+            files = table(&mut formats[1])?;
         } else {
             directories = read_until_empty(&mut from, |_, path| Ok(path))?;
             files = read_until_empty(&mut from, read_file)?;
@@ -137,6 +154,7 @@ impl<'o> LineProgram<'o> {
             line_range,
             opcode_base,
             standard_lengths,
+            formats,
             directories,
             files,
             program,
@@ -199,10 +217,87 @@ pub(super) fn read_file<'o>(from: &mut Cursor<'o>, path: &'o [u8]) -> Result<Lin
     })
 }
 
-/// Reads tables of DWARF 5, which say themselves what their entries have.
-struct Tables<'s, 'o> {
+/// The forms of strings.
+const TEXT: [DwForm; 8] = [
+    dw::DW_FORM_string,
+    dw::DW_FORM_line_strp,
+    dw::DW_FORM_strp,
+    dw::DW_FORM_strx,
+    dw::DW_FORM_strx1,
+    dw::DW_FORM_strx2,
+    dw::DW_FORM_strx3,
+    dw::DW_FORM_strx4,
+];
+/// The other forms of which the length is known here.
+const OTHERS: [DwForm; 12] = [
+    dw::DW_FORM_data1,
+    dw::DW_FORM_data2,
+    dw::DW_FORM_data4,
+    dw::DW_FORM_data8,
+    dw::DW_FORM_data16,
+    dw::DW_FORM_udata,
+    dw::DW_FORM_sdata,
+    dw::DW_FORM_flag,
+    dw::DW_FORM_block,
+    dw::DW_FORM_block1,
+    dw::DW_FORM_block2,
+    dw::DW_FORM_block4,
+];
+
+/// Reads what the entries of a table have.
+fn read_format(from: &mut Cursor<'_>) -> Result<LineFormat> {
+    let mut format = LineFormat::new();
+    for _ in 0..from.u8(WHAT)? {
+        let at = from.offset();
+        // No name or form needs more than 16 bits; a larger one is as unknown as the largest.
+        let mut number = || from.uleb(WHAT).map(|number| u16::try_from(number).unwrap_or(u16::MAX));
+        let (name, form) = (DwLnct(number()?), DwForm(number()?));
+        if !TEXT.contains(&form) && !OTHERS.contains(&form) {
+            return Err(unknown_form(from, form, at));
+        }
+        let is_again = format.iter().any(|&(known, _)| known == name);
+        if is_again || !can_have(name, form) {
+            let text = |text: Option<&str>, number| text.map_or(format!("{number:#x}"), String::from);
+            let name = text(name.static_string(), name.0);
+            let text = match is_again {
+                true => format!("{WHAT}: {name} a second time"),
+                false => format!("{WHAT}: {name} of form {}", text(form.static_string(), form.0)),
+            };
+            return Err(from.error(ErrorKind::Malformed(text), at));
+        }
+        format.push((name, form));
+    }
+    Ok(format)
+}
+
+/// Whether a part of an entry can have a form: DWARF 5 section 6.2.4.1. Parts of vendors can have any.
+fn can_have(name: DwLnct, form: DwForm) -> bool {
+    let forms: &[DwForm] = match name {
+        dw::DW_LNCT_path | DW_LNCT_LLVM_SOURCE => &TEXT,
+        dw::DW_LNCT_directory_index => &[dw::DW_FORM_data1, dw::DW_FORM_data2, dw::DW_FORM_udata],
+        dw::DW_LNCT_timestamp => {
+            &[dw::DW_FORM_udata, dw::DW_FORM_data4, dw::DW_FORM_data8, dw::DW_FORM_block]
+        }
+        dw::DW_LNCT_size => {
+            &[dw::DW_FORM_udata, dw::DW_FORM_data1, dw::DW_FORM_data2, dw::DW_FORM_data4, dw::DW_FORM_data8]
+        }
+        dw::DW_LNCT_MD5 => &[dw::DW_FORM_data16],
+        _ => return true,
+    };
+    forms.contains(&form)
+}
+
+#[cold]
+fn unknown_form(from: &Cursor<'_>, form: DwForm, at: u64) -> Error {
+    from.error(ErrorKind::Unsupported(format!("{WHAT}: form {:#x} of a path or file", form.0)), at)
+}
+
+/// Entries of a table of DWARF 5.
+struct Entries<'s, 'o> {
     sections: &'s Sections<'o>,
     strings: Base,
+    offset_bytes: u8,
+    format: &'s LineFormat,
 }
 
 /// The value of one part of an entry.
@@ -211,31 +306,29 @@ enum Part<'o> {
     Bytes(&'o [u8]),
 }
 
-impl<'o> Tables<'_, 'o> {
-    fn read(&self, from: &mut Cursor<'o>, offset_bytes: u8) -> Result<Vec<LineFile<'o>>> {
+impl<'o> Entries<'_, 'o> {
+    fn read(&self, from: &mut Cursor<'o>) -> Result<Vec<LineFile<'o>>> {
         let at = from.offset();
-        let mut format = Vec::new();
-        for _ in 0..from.u8(WHAT)? {
-            // No name or form needs more than 16 bits; a larger one is as unknown as the largest.
-            let mut number = || from.uleb(WHAT).map(|number| u16::try_from(number).unwrap_or(u16::MAX));
-            format.push((DwLnct(number()?), DwForm(number()?)));
-        }
         let count = from.uleb(WHAT)?;
-        if format.is_empty() && count != 0 {
-            let text = format!("{WHAT}: {count} entries without a format");
+        let has_path = self.format.iter().any(|&(name, _)| name == dw::DW_LNCT_path);
+        if !has_path && (count != 0 || !self.format.is_empty()) {
+            let text = match self.format.is_empty() {
+                true => format!("{WHAT}: {count} entries without a format"),
+                false => format!("{WHAT}: {count} entries without a path"),
+            };
             return Err(from.error(ErrorKind::Malformed(text), at));
         }
         let mut all = Vec::new();
         for _ in 0..count {
             let mut file = LineFile::default();
-            for &(name, form) in &format {
-                match (name, self.part(from, form, offset_bytes)?) {
+            for &(name, form) in self.format {
+                match (name, self.part(from, form)?) {
                     (dw::DW_LNCT_path, Part::Bytes(path)) => file.path = path,
                     (dw::DW_LNCT_directory_index, Part::Number(number)) => file.directory = number,
                     (dw::DW_LNCT_timestamp, Part::Number(number)) => file.modified = number,
                     (dw::DW_LNCT_size, Part::Number(number)) => file.size = number,
                     (dw::DW_LNCT_MD5, Part::Bytes(digest)) => file.md5 = digest.try_into().ok(),
-                    (DwLnct(0x2001), Part::Bytes(source)) => file.source = Some(source),
+                    (DW_LNCT_LLVM_SOURCE, Part::Bytes(source)) => file.source = Some(source),
                     _ => {}
                 }
             }
@@ -244,8 +337,9 @@ impl<'o> Tables<'_, 'o> {
         Ok(all)
     }
 
-    fn part(&self, from: &mut Cursor<'o>, form: DwForm, offset_bytes: u8) -> Result<Part<'o>> {
+    fn part(&self, from: &mut Cursor<'o>, form: DwForm) -> Result<Part<'o>> {
         let at = from.offset();
+        let offset_bytes = self.offset_bytes;
         let indexed = |index| self.sections.indexed_string(self.strings, index);
         let bytes = match form {
             dw::DW_FORM_string => from.string(WHAT)?,
@@ -272,10 +366,7 @@ impl<'o> Tables<'_, 'o> {
             dw::DW_FORM_data4 => return Ok(Part::Number(from.uint(4, WHAT)?)),
             dw::DW_FORM_data8 => return Ok(Part::Number(from.uint(8, WHAT)?)),
             dw::DW_FORM_sdata => return Ok(Part::Number(from.sleb(WHAT)? as u64)),
-            _ => {
-                let text = format!("{WHAT}: form {:#x} of a path or file", form.0);
-                return Err(from.error(ErrorKind::Unsupported(text), at));
-            }
+            _ => return Err(unknown_form(from, form, at)),
         };
         Ok(Part::Bytes(bytes))
     }

@@ -72,7 +72,7 @@ pub use entry::Entry;
 pub use frame::{Cie, Fde, FrameProgram, FrameSection, Frames, Pointer};
 pub use frame_rows::{CfaRule, FrameRow, FrameRows, Rule};
 pub(crate) use known_rows::KnownRows;
-pub use line::{LineFile, LineProgram};
+pub use line::{LineFile, LineFormat, LineProgram};
 pub use line_rows::{LineRow, LineRows};
 pub(crate) use lists::Addressed;
 pub use lists::{List, ListEntry, ListFormat, ListKind, RawEntry, RawList};

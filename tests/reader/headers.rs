@@ -112,7 +112,7 @@ fn parts_have_the_forms_of_the_specification() {
         }
         for (name, forms) in [
             (DIRECTORY, &[0x0b, 0x05, 0x0f][..]),
-            (TIME, &[0x0f, 0x06, 0x07, 0x0a]),
+            (TIME, &[0x0f, 0x06, 0x07, 0x09]),
             (SIZE, &[0x0f, 0x0b, 0x05, 0x06, 0x07]),
             (MD5, &[0x1e]),
             // Of vendors, whatever has a length.
@@ -127,7 +127,7 @@ fn parts_have_the_forms_of_the_specification() {
                 });
                 let number = |of, value| if name == of { value } else { 0 };
                 // A time in a block is a vendor's affair.
-                let time = if form == 0x0a { 0 } else { number(TIME, 1) };
+                let time = if form == 0x09 { 0 } else { number(TIME, 1) };
                 let expected = [number(DIRECTORY, 1), time, number(SIZE, 1), number(MD5, 0x5a)];
                 assert_eq!(found.expect("a header"), expected, "{name} {form:#x}");
             }
@@ -136,7 +136,6 @@ fn parts_have_the_forms_of_the_specification() {
 }
 
 #[test]
-#[should_panic(expected = "was read")]
 fn headers_that_make_no_sense_are_refused() {
     let files = |name, form| vec![(PATH, 0x08), (name, form)];
     let mut all = vec![
@@ -172,7 +171,7 @@ fn headers_that_make_no_sense_are_refused() {
             DIRECTORY,
             &[0x0d, 0x08, 0x0e, 0x1f, 0x1e, 0x0a, 0x06, 0x07][..],
         ),
-        ("a time of another form", TIME, &[0x0d, 0x0b, 0x05, 0x08, 0x1f, 0x1e]),
+        ("a time of another form", TIME, &[0x0d, 0x0b, 0x05, 0x08, 0x1f, 0x1e, 0x0a]),
         ("a size of another form", SIZE, &[0x0d, 0x08, 0x1f, 0x1e, 0x0a]),
         ("a sum of another form", MD5, &[0x0b, 0x0f, 0x08, 0x1f, 0x0a]),
         ("a text that is not a string", LLVM_SOURCE, &[0x0b, 0x0f, 0x0d, 0x1e, 0x0a]),
