@@ -8,6 +8,8 @@ mod code;
 mod described;
 mod elsewhere;
 mod lanes;
+mod extra;
+mod headers;
 mod patched;
 mod patches;
 mod places;
