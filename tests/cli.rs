@@ -207,6 +207,24 @@ fn differences_are_findings() {
 }
 
 #[test]
+fn what_nobody_described_can_be_allowed() {
+    let folder = Folder::new("extra");
+    let (json, out) = (folder.file("a.json", lane_wise(r#"{"per_lane": "v3"}"#)), folder.path("a.o"));
+    assert_eq!(run(&["emit", &json, "-o", &out]).code, 0);
+    let none = r#"{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe": []}"#;
+    let none = folder.file("none.json", none);
+    let ran = run(&["check", &none, &out]);
+    assert_eq!((ran.code, &*ran.errors), (1, ""));
+    let expected = "extra: unit `a.cl`: expected no more, found a unit `a.cl`\n";
+    assert!(ran.text().starts_with(expected), "{}", ran.text());
+    let ran = run(&["check", &none, &out, "--allow-extra"]);
+    assert_eq!((ran.code, &*ran.errors), (0, ""), "{}", ran.text());
+    // A described place has to be there all the same.
+    let other = folder.file("b.json", lane_wise(r#"{"per_lane": "v4"}"#));
+    assert_eq!(run(&["check", &other, &out, "--allow-extra"]).code, 1);
+}
+
+#[test]
 fn what_cannot_be_told_is_left_out_when_that_is_asked_for() {
     let folder = Folder::new("partial");
     let (json, out) = (folder.file("a.json", lane_wise(r#"{"per_lane": "v3"}"#)), folder.path("a.o"));

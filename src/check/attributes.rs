@@ -20,6 +20,10 @@ pub(super) type Difference = (String, String);
 /// Of a unit's language: the last two are `DW_AT_language_name` and `DW_AT_language_version`, of DWARF 6.
 pub(super) const LANGUAGE: [DwAt; 3] = [dw::DW_AT_language, DwAt(0x90), DwAt(0x91)];
 
+/// The attributes of a unit that locate the tables of its indices, by offsets in sections.
+pub(super) const BASES: [DwAt; 4] =
+    [dw::DW_AT_addr_base, dw::DW_AT_str_offsets_base, dw::DW_AT_rnglists_base, dw::DW_AT_loclists_base];
+
 /// Of a unit's entry.
 pub(super) const UNIT: &[DwAt] = &[
     dw::DW_AT_producer,
@@ -222,11 +226,15 @@ pub(super) fn described(module: &Module, id: FileId, version: u16) -> Source {
     (directory.into(), module.string(*name).into(), md5.filter(|_| version >= 5))
 }
 
-/// A file as a line program has it.
+/// A file as a line program has it. `None` where the file or its directory is not listed.
 pub(super) fn source(program: &LineProgram<'_>, file: u64) -> Option<Source> {
     let file = program.file(file)?;
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    Some((text(program.directory(file.directory).unwrap_or_default()), text(file.path), file.md5))
+    let directory = match program.directory(file.directory) {
+        None if program.version < 5 && file.directory == 0 => &[],
+        directory => directory?,
+    };
+    Some((text(directory), text(file.path), file.md5))
 }
 
 /// An error unless all attributes of an entry are allowed, and each is there once. Names are those that the dialect of

@@ -43,6 +43,8 @@ pub(super) struct Compare<'a, 'o> {
     /// So of frames, each with where its rule begins.
     pub(super) frames_left_out: BTreeSet<(Whose, u64)>,
     pub(super) lists: Lists<'o>,
+    /// The entries to which expressions refer.
+    pub(super) referred: BTreeSet<u64>,
     pub(super) report: Report,
     /// The entries that say where variables are, for pointers to them.
     pub(super) variables: SecondaryMap<VariableId, Option<u64>>,
@@ -175,6 +177,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                 .filter_map(|one| Some((one.whose, one.pcs.as_ref()?.start)))
                 .collect(),
             lists: Lists::new(),
+            referred: BTreeSet::new(),
             report: Report { left_out: left_out.len(), ..Report::default() },
             variables: SecondaryMap::new(),
             function_origins: SecondaryMap::new(),
@@ -205,8 +208,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         compare
     }
 
-    /// Reads the location lists of all entries.
+    /// Reads the location lists of all entries, and to what expressions refer.
     fn read_lists(&mut self) {
+        self.referred = super::extra::referred(self.dwarf);
         for entry in self.dwarf.entries() {
             if !matches!(entry.attr(dw::DW_AT_location), Some(Value::LocList(_))) {
                 continue;
@@ -312,7 +316,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         for (_, unit) in rest {
             let name = unit.name.as_deref().map(String::from);
             let what = format!("a unit `{}`", name.as_deref().unwrap_or_default());
-            self.find(Kind::UnexpectedEntry, At { unit: name, ..At::default() }, "no more", what);
+            self.find(Kind::Extra, At { unit: name, ..At::default() }, "no more", what);
         }
     }
 
@@ -355,6 +359,15 @@ impl<'a, 'o> Compare<'a, 'o> {
         if let Err((expected, found)) = only(root, is_allowed) {
             self.find(Kind::Attribute, at.clone(), expected, found);
         }
+        let bases = attributes::BASES.into_iter().filter_map(|name| Some((name, root.attr(name)?)));
+        for (name, value) in bases.filter(|(_, value)| !matches!(value, Value::Offset(_))) {
+            self.find(
+                Kind::Attribute,
+                at.clone(),
+                format!("{} of class offset", name.words()),
+                value.words(),
+            );
+        }
         self.program = match self.dwarf.lines(found) {
             Ok(program) => program,
             Err(error) => {
@@ -370,6 +383,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.scope(unit.scope, root, None);
         self.rest_of_types(id, root);
         self.procedures(id, root, at);
+        self.inside_leaves(root, at);
         self.macros(id, found, at);
         self.lines(id, at);
     }

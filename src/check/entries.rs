@@ -7,13 +7,13 @@ use std::rc::Rc;
 
 use gimli::{DwAt, DwTag, constants as dw};
 
-use super::attributes::{linkage_name, only};
+use super::attributes::linkage_name;
 use super::compare::{Compare, Instance, Origin, hex};
 use super::report::Kind;
 use super::types::{accessibility, is_composite, is_part, is_template, memory_space};
 use super::words::Words;
 use crate::error::At;
-use crate::model::{FunctionId, ScopeId, ScopeKind, UnitId, Variable, VariableId, VariableKind};
+use crate::model::{FunctionId, ScopeId, ScopeKind, Variable, VariableId, VariableKind};
 use crate::read::{Attribute, Entry, Value};
 
 /// Entries below another one, to be taken by tag and name, and whether they have code.
@@ -22,10 +22,7 @@ pub(super) struct Children<'a, 'o>(BTreeMap<(u16, Cow<'a, str>, bool), VecDeque<
 impl<'a, 'o> Children<'a, 'o> {
     fn new(entry: Entry<'a, 'o>) -> Self {
         let mut children = Self(BTreeMap::new());
-        let is_type = is_composite(entry.tag());
-        for child in entry.children().filter(|&child| {
-            is_compared(child.tag()) && !(is_type && is_part(child)) && !is_template(child.tag())
-        }) {
+        for child in entry.children().filter(|&child| !is_compared_apart(child, entry.tag())) {
             let tag = child.tag();
             // Blocks have no name, and calls that of the callee, which says nothing of which call it is.
             let is_code = matches!(
@@ -173,7 +170,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let is_variable = variable_tags().contains(&entry.tag());
         let variable = is_variable.then(|| name.to_string()).or(at.variable.clone());
         let what = format!("{} `{name}`", entry.tag().words());
-        self.find(Kind::UnexpectedEntry, At { variable, ..at }, "no more", what);
+        self.find(Kind::Extra, At { variable, ..at }, "no more", what);
     }
 
     /// A block or an inlined call: of several, those in the order of the model.
@@ -385,24 +382,6 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
-    /// What procedures say is compared where they are called.
-    pub(super) fn procedures(&mut self, unit: UnitId, root: Entry<'a, 'o>, at: &At) {
-        let found: Vec<_> =
-            root.children().filter(|child| child.tag() == dw::DW_TAG_dwarf_procedure).collect();
-        let expected = self.index.procedures[unit];
-        // Others are what comes again, written once: it is compared where it is called.
-        let at_least = self.consumer.shared_from_bytes.is_some() && found.len() > expected;
-        let count = if at_least { expected } else { found.len() };
-        self.same(at, "procedures", &expected, &count);
-        // What comes again is nothing that was described: how many times it is written is the writer's affair.
-        self.report.entries += count as u64;
-        for found in found {
-            if let Err((expected, found)) = only(found, |name| name == dw::DW_AT_location) {
-                self.find(Kind::Attribute, at.clone(), expected, found);
-            }
-        }
-    }
-
     /// Compares the code of an entry.
     pub(super) fn code(&mut self, entry: Entry<'a, 'o>, expected: &[Range<u64>], at: &At) {
         match entry.ranges() {
@@ -433,8 +412,12 @@ fn variable_tag(kind: VariableKind) -> DwTag {
     }
 }
 
-/// Whether entries of this kind stand for something by themselves: types are compared where they are used,
-/// and then the rest of them; procedures by themselves.
-fn is_compared(tag: DwTag) -> bool {
-    tag != dw::DW_TAG_dwarf_procedure && !super::types::is_type(tag)
+/// Whether an entry in one of this kind is compared by itself: types where they are used, and then the rest of them;
+/// procedures where they are called; parts of a composite type and parameters of a template with their owner.
+fn is_compared_apart(entry: Entry<'_, '_>, parent: DwTag) -> bool {
+    match entry.tag() {
+        dw::DW_TAG_dwarf_procedure => parent == dw::DW_TAG_compile_unit,
+        tag if is_template(tag) => is_composite(parent) || parent == dw::DW_TAG_subprogram,
+        tag => super::types::is_type(tag) || is_composite(parent) && is_part(entry),
+    }
 }

@@ -1,6 +1,6 @@
 //! Frames: what unwinding by the object's call frame information finds, against what the model says, at every witness.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::compare::{Compare, hex};
 use super::locations::Witness;
@@ -11,7 +11,7 @@ use super::witness::{self, Fill};
 use crate::error::At;
 use crate::eval::{self, CallStack};
 use crate::lower::Whose;
-use crate::model::{Column, FunctionId, NoMeaning};
+use crate::model::{Column, Function, FunctionId, NoMeaning};
 use crate::op::Reg;
 use crate::read::{Fde, FrameSection, Frames, KnownRows};
 
@@ -59,7 +59,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             let end = fdes.partition_point(|fde| fde.start <= start);
             match (is_told, &fdes[first..end]) {
                 (false, []) => {}
-                (false, _) => self.find(Kind::UnexpectedEntry, at, "no frame", "one"),
+                (false, _) => self.find(Kind::Extra, at, "no frame", "one"),
                 (true, []) => self.find(Kind::MissingEntry, at, "a frame", "none"),
                 (true, &[one]) => {
                     self.report.entries += 1;
@@ -78,8 +78,37 @@ impl<'a, 'o> Compare<'a, 'o> {
                     }
                     self.frame_of(Of { function, start, frames, entry: one, rows: &KnownRows::default() });
                 }
-                (true, _) => self.find(Kind::UnexpectedEntry, at, "one frame", "several"),
+                (true, _) => self.find(Kind::Frame, at, "one frame", "several"),
             }
+        }
+        self.more_frames(frames, &fdes);
+    }
+
+    /// Looks for frames that do not begin with a function. All those of code that nobody described are one finding; one
+    /// inside of a function is a second frame of the function.
+    fn more_frames(&mut self, frames: &Frames<'o>, fdes: &[&Fde<'o>]) {
+        let module = self.module;
+        let code = |(id, data): (FunctionId, &Function)| {
+            let start = self.address(id)?;
+            Some((start, (start.wrapping_add(data.bytes), id)))
+        };
+        let functions: BTreeMap<u64, (u64, FunctionId)> = module.functions().filter_map(code).collect();
+        let mut more = Vec::new();
+        for fde in fdes.iter().filter(|fde| !functions.contains_key(&fde.start)) {
+            let pcs = fde.start..fde.start.wrapping_add(fde.length);
+            let before = functions.range(..pcs.end).next_back();
+            match before.filter(|(_, (end, _))| *end > pcs.start) {
+                Some((_, &(_, function))) => {
+                    let section = Some(frames.section.name().into());
+                    let at = At { section, ..module.at_scope(module.function(function).scope) };
+                    self.find(Kind::Frame, at, "one frame", format!("another of {}", hex(&[pcs])));
+                }
+                None => more.push(pcs),
+            }
+        }
+        if let Some(first) = more.first() {
+            let found = format!("{}, the first of {}", more.len(), hex(core::slice::from_ref(first)));
+            self.find(Kind::Extra, self.in_section(frames.section.name(), None), "no more frames", found);
         }
     }
 
@@ -96,12 +125,14 @@ impl<'a, 'o> Compare<'a, 'o> {
             bounds.extend([rule.pcs().start, rule.pcs().end]);
             columns.insert(rule.column);
         }
+        let described = columns.clone();
+        let mut ruled = BTreeSet::new();
         let mut rows = of.frames.rows(of.entry);
         loop {
             match rows.next_row() {
                 Ok(Some(row)) => {
                     bounds.extend([row.start.wrapping_sub(of.start), row.end.wrapping_sub(of.start)]);
-                    columns.extend(row.rules.iter().map(|&(reg, _)| Column::Register(reg)));
+                    ruled.extend(row.rules.iter().map(|&(reg, _)| Column::Register(reg)));
                 }
                 Ok(None) => break,
                 Err(error) => {
@@ -109,6 +140,11 @@ impl<'a, 'o> Compare<'a, 'o> {
                 }
             }
         }
+        let is_there = |column: &Column| match column {
+            Column::Register(reg) => module.target.register(*reg).is_some(),
+            Column::Cfa => true,
+        };
+        columns.extend(ruled.iter().copied().filter(is_there));
         let mut different = BTreeSet::new();
         for pc in witness::pcs(bounds, size) {
             for &column in &columns {
@@ -121,6 +157,15 @@ impl<'a, 'o> Compare<'a, 'o> {
                     self.report.findings.push(finding);
                 }
             }
+        }
+        // A rule of a register that has not changed, or that the target does not have.
+        for &column in ruled.difference(&described).filter(|&column| !different.contains(column)) {
+            let at = self.in_section(
+                of.frames.section.name(),
+                Some(module.at_scope(module.function(of.function).scope)),
+            );
+            let at = At { column: Some(column.name(&module.target)), ..at };
+            self.find(Kind::Extra, at, "no rule", "one");
         }
     }
 

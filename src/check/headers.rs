@@ -1,8 +1,7 @@
 //! Tables of lists, addresses and strings: their headers, which readers check before they use an index.
 //! DWARF 5 sections 7.26 to 7.29.
 
-use core::ops::Range;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::compare::Compare;
 use super::report::Kind;
@@ -37,6 +36,7 @@ const TABLES: [Table; 4] = [
 impl Compare<'_, '_> {
     /// The tables fill their sections, and units refer to the first element of one.
     pub(super) fn tables(&mut self, object: &Object<'_>, dwarf: &Dwarf<'_>) {
+        let is_split = self.main.is_some();
         for table in TABLES {
             let name = dwarf.sections().name(table.section);
             let Some(section) = object.section(name) else { continue };
@@ -51,7 +51,8 @@ impl Compare<'_, '_> {
                     continue;
                 }
             };
-            let bases: BTreeSet<u64> = tables.iter().map(|range| range.start as u64).collect();
+            let bases: BTreeMap<u64, _> =
+                tables.into_iter().map(|(at, problem)| (at as u64, problem)).collect();
             for unit in dwarf.units() {
                 let base = match table.section {
                     ".debug_loclists" => unit.loclists_base,
@@ -59,10 +60,19 @@ impl Compare<'_, '_> {
                     ".debug_addr" => unit.addr_base,
                     _ => unit.str_offsets_base,
                 };
-                if base.is_some_and(|base| !bases.contains(&base)) {
-                    let base = base.unwrap_or(0).wrapping_sub(section.moved);
-                    let (at, text) = place(format!("offset {base:#x}"));
-                    self.find(Kind::Unreadable, at, "the first element of a table", text);
+                let Some(base) = base else { continue };
+                match bases.get(&base) {
+                    Some(None) => {}
+                    // A producer that writes no offsets counts none.
+                    Some(Some(_)) if !is_split && self.is_of_others(unit.offset) => {}
+                    Some(Some(problem)) => {
+                        let (at, text) = place(problem.clone());
+                        self.find(Kind::Unreadable, at, "a table", text);
+                    }
+                    None => {
+                        let (at, text) = place(format!("offset {:#x}", base.wrapping_sub(section.moved)));
+                        self.find(Kind::Unreadable, at, "the first element of a table", text);
+                    }
                 }
             }
         }
@@ -90,13 +100,13 @@ impl Bytes<'_> {
     }
 }
 
-/// What follows the header of each table of a section, from `at` on.
+/// The first element of each table of a section, from `at` on, and a problem with the offsets of its lists.
 fn tables(
     Table { elements, .. }: Table,
     mut at: usize,
     bytes: Bytes<'_>,
     address_bytes: u8,
-) -> Result<Vec<Range<usize>>, String> {
+) -> Result<Vec<(usize, Option<String>)>, String> {
     let mut all = Vec::new();
     while at < bytes.all.len() {
         let (length, offset_bytes) = match bytes.number(at, 4)? {
@@ -116,6 +126,7 @@ fn tables(
         if found != expected {
             return Err(format!("a header with {} for {}", found.words(), expected.words()));
         }
+        let mut problem = None;
         let element = match elements {
             Elements::Addresses => usize::from(address_bytes),
             Elements::Lists | Elements::Strings => offset_bytes,
@@ -131,12 +142,12 @@ fn tables(
             let first = offsets.collect::<Result<Vec<_>, _>>()?.into_iter().min();
             // Nothing follows where there is no list.
             if first.map_or(Some(end), |first| start.checked_add(first)) != Some(lists) {
-                return Err(format!("{count} lists, the first at {:#x}", first.unwrap_or(0)));
+                problem = Some(format!("{count} lists, the first at {:#x}", first.unwrap_or(0)));
             }
         } else if !(end - start).is_multiple_of(element) {
             return Err("a part of an element".into());
         }
-        all.push(start..end);
+        all.push((start, problem));
         at = end;
     }
     Ok(all)

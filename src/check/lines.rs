@@ -22,6 +22,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             let found = program.standard_lengths;
             let known = &STANDARD_LENGTHS[..found.len().min(STANDARD_LENGTHS.len())];
             self.same(at, "operands of opcodes", &known, &found);
+            self.line_header(id, program, at);
             self.texts(id, program, at);
         }
         let mut found: Vec<LineRow> = Vec::new();
@@ -49,7 +50,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         rest.sort_unstable_by_key(|range| range.start);
         for range in rest {
             let what = format!("{} rows from {:#x} on", range.len(), found[range.start].address);
-            self.find(Kind::Line, at.clone(), "no more rows", what);
+            self.find(Kind::Extra, at.clone(), "no more rows", what);
         }
     }
 

@@ -47,7 +47,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             return;
         };
         if macros.is_empty() {
-            return self.find(Kind::Macro, at.clone(), "no macros", "a list of them");
+            return self.find(Kind::Extra, at.clone(), "no macros", "a list of them");
         }
         let is_five = self.consumer.version >= 5;
         self.same(at, "the version of macros", &is_five.then_some(5), &list.version);

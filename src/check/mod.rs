@@ -14,7 +14,8 @@
 //!
 //! Not every *p*, *l* and *c* is tried, but [witnesses](witness): those at which a mistake shows. Beside
 //! locations, everything else that *M* says is looked up in *B*: names, types, scopes and their code, line
-//! rows, macros. Tables for looking things up are used as a reader would, and have to find everything.
+//! rows, macros. What *B* has beside that is a finding, too: [`Kind::Extra`], which [`Report::without`] leaves out.
+//! Tables for looking things up are used as a reader would, and have to find everything.
 //!
 //! ```
 //! # use eitri::build::Builder;
@@ -46,11 +47,13 @@ mod compare;
 mod elsewhere;
 mod entries;
 mod expressions;
+mod extra;
 mod frames;
 mod functions;
 mod headers;
 mod index;
 mod lanes;
+mod line_header;
 mod lines;
 mod locations;
 mod machine;

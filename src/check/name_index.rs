@@ -129,7 +129,9 @@ impl<'a, 'o> Compare<'a, 'o> {
             Err(error) => return self.unreadable(&error, self.in_section(SECTION, None)),
         };
         if !self.consumer.tables.names {
-            return self.not_asked_for(SECTION, self.is_first && !indices.is_empty());
+            let units = indices.iter().filter(|_| self.is_first);
+            let units = units.flat_map(|index| index.units.iter().chain(&index.type_units)).copied();
+            return self.not_asked_for(SECTION, &units.collect::<Vec<_>>());
         }
         if self.is_first {
             self.indexed_units(&indices);
@@ -144,21 +146,27 @@ impl<'a, 'o> Compare<'a, 'o> {
         let dwarf = self.dwarf;
         let mut expected = BTreeSet::new();
         let mut looked_up = LookedUp::new();
-        for entry in dwarf.entries() {
-            let Some((class, name)) = class(self, entry).zip(name(entry)) else { continue };
-            let linkage = entry.inherited(dw::DW_AT_linkage_name).and_then(Value::text);
-            let linkage = linkage.filter(|_| class == Class::Code);
-            for name in [Some(name), linkage].into_iter().flatten() {
-                if !looked_up.contains_key(&name) {
-                    let found = self.look_up(&indices, &name);
-                    looked_up.insert(name.clone(), found);
+        for unit in dwarf.units() {
+            if !self.is_described(unit) {
+                continue;
+            }
+            for entry in dwarf.entries_of(unit) {
+                let Some((class, name)) = class(self, entry).zip(name(entry)) else { continue };
+                let linkage = entry.inherited(dw::DW_AT_linkage_name).and_then(Value::text);
+                let linkage = linkage.filter(|_| class == Class::Code);
+                for name in [Some(name), linkage].into_iter().flatten() {
+                    if !looked_up.contains_key(&name) {
+                        let found = self.look_up(&indices, &name);
+                        looked_up.insert(name.clone(), found);
+                    }
+                    self.found_once(&looked_up[&name], &indexed, entry, &name);
+                    expected.insert((entry.offset(), name));
                 }
-                self.found_once(&looked_up[&name], &indexed, entry, &name);
-                expected.insert((entry.offset(), name));
             }
         }
         for (name, entry, offset) in found {
-            if !expected.contains(&(entry, Cow::Borrowed(&*name))) {
+            let is_described = dwarf.unit_at(entry).is_none_or(|unit| self.is_described(unit));
+            if is_described && !expected.contains(&(entry, Cow::Borrowed(&*name))) {
                 let what = dwarf.entry_at(entry).map_or_else(At::default, Entry::place);
                 let at = At { offset, ..self.in_section(SECTION, Some(what)) };
                 self.find(Kind::Table, at, "nothing of this entry", format!("the name `{name}`"));
@@ -171,11 +179,13 @@ impl<'a, 'o> Compare<'a, 'o> {
         let of = |is_type: bool| {
             let units =
                 self.with_tables().units().iter().filter(move |unit| is_type == is_type_unit(unit.kind));
-            units.map(|unit| unit.offset).collect::<Vec<_>>()
+            let offsets = units.map(|unit| unit.offset);
+            offsets.filter(|&offset| !self.is_of_others(offset)).collect::<Vec<_>>()
         };
         let (expected, expected_types) = (of(false), of(true));
         let all = |list: for<'i> fn(&'i NameIndex<'o>) -> &'i [u64]| {
-            let mut all: Vec<u64> = indices.iter().flat_map(list).copied().collect();
+            let all = indices.iter().flat_map(list).copied();
+            let mut all: Vec<u64> = all.filter(|&offset| !self.is_of_others(offset)).collect();
             all.sort_unstable();
             all
         };

@@ -32,6 +32,13 @@ impl Report {
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
     }
+
+    /// The report without the findings of a kind: without [`Kind::Extra`], of an object to which others may add.
+    #[must_use]
+    pub fn without(mut self, kind: Kind) -> Self {
+        self.findings.retain(|finding| finding.kind != kind);
+        self
+    }
 }
 
 /// Something that could not be compared.
@@ -69,8 +76,9 @@ pub struct Finding {
 pub enum Kind {
     /// An entry is missing.
     MissingEntry,
-    /// There is an entry that the module does not have.
-    UnexpectedEntry,
+    /// There is more than the module has: a unit, an entry, a file, the frame of a function. What was described can
+    /// be right all the same, so that who adds to an object can [leave these out](Report::without).
+    Extra,
     /// An attribute is missing, or has another value.
     Attribute,
     /// A type is another.
@@ -99,7 +107,7 @@ impl Kind {
     fn text(self) -> &'static str {
         match self {
             Self::MissingEntry => "missing entry",
-            Self::UnexpectedEntry => "unexpected entry",
+            Self::Extra => "extra",
             Self::Attribute => "attribute",
             Self::Type => "type",
             Self::Code => "code",

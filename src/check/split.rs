@@ -101,7 +101,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let skeletons = core::mem::take(&mut self.skeletons);
         for (unit, _) in skeletons.into_iter().filter(|&(_, is_taken)| !is_taken) {
             let what = format!("a unit of kind {}, of file {}", unit.kind.words(), unit.dwo_name.words());
-            self.find(Kind::UnexpectedEntry, At::default(), "a skeleton for each split unit", what);
+            self.find(Kind::Extra, At::default(), "a skeleton for each split unit", what);
         }
         self.report
     }

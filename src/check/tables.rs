@@ -72,11 +72,14 @@ impl<'a, 'o> Compare<'a, 'o> {
         At { offset: Some(offset.saturating_sub(moved)), ..self.in_section(section, None) }
     }
 
-    /// Notes a table that the consumer does not ask for.
-    pub(super) fn not_asked_for(&mut self, section: &str, is_there: bool) {
-        if is_there {
-            self.find(Kind::Table, self.in_section(section, None), "no such table", "one");
+    /// Notes tables that the consumer does not ask for, of these units.
+    pub(super) fn not_asked_for(&mut self, section: &str, units: &[u64]) {
+        if units.is_empty() {
+            return;
         }
+        let is_of_others = units.iter().all(|&unit| self.is_of_others(unit));
+        let kind = if is_of_others { Kind::Extra } else { Kind::Table };
+        self.find(kind, self.in_section(section, None), "no such table", "one");
     }
 
     /// Each unit's code is in its table, function by function.
@@ -86,9 +89,9 @@ impl<'a, 'o> Compare<'a, 'o> {
             Err(error) => return self.unreadable(&error, self.in_section(ADDRESSES, None)),
         };
         if !self.consumer.tables.aranges {
-            return self.not_asked_for(ADDRESSES, !sets.is_empty());
+            return self.not_asked_for(ADDRESSES, &sets.iter().map(|set| set.unit).collect::<Vec<_>>());
         }
-        for set in &sets {
+        for set in sets.iter().filter(|set| !self.is_of_others(set.unit)).collect::<Vec<_>>() {
             let at = self.at_offset(ADDRESSES, set.offset);
             self.same(&at, "bytes of an address", &self.module.target.address_bytes(), &set.address_bytes);
             self.same(&at, "bytes of a segment", &0, &set.segment_bytes);
@@ -136,7 +139,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         };
         let is_standard = matches!(section, PublicSection::Names | PublicSection::Types);
         if !self.consumer.tables.pubs || !is_standard {
-            return self.not_asked_for(section.name(), self.is_first && !sets.is_empty());
+            let units = sets.iter().filter(|_| self.is_first).map(|set| set.unit);
+            return self.not_asked_for(section.name(), &units.collect::<Vec<_>>());
         }
         let dwarf = self.dwarf;
         for set in sets.iter().filter(|_| self.is_first).collect::<Vec<_>>() {
@@ -154,6 +158,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
         // The tables have offsets in `.debug_info`, of units that are there in any case.
         for unit in dwarf.units().iter().filter(|unit| !is_type_unit(unit)) {
+            if !self.is_described(unit) {
+                continue;
+            }
             let offset = self.in_tables(unit).map(|unit| unit.offset);
             let of_unit = sets.iter().filter(|set| Some(set.unit) == offset);
             self.public_of(section, unit, of_unit.collect());
@@ -194,7 +201,7 @@ impl<'a, 'o> Compare<'a, 'o> {
 }
 
 /// What the one list has more than the other; both are sorted.
-fn less<'l, T: Ord>(all: &'l [T], others: &[T]) -> Vec<&'l T> {
+pub(super) fn less<'l, T: Ord>(all: &'l [T], others: &[T]) -> Vec<&'l T> {
     let mut others = others.iter().peekable();
     let mut rest = Vec::new();
     for one in all {

@@ -34,7 +34,7 @@ pub struct LineProgram<'o> {
     pub opcode_base: u8,
     /// How many operands the standard opcodes have, opcode 1 first.
     pub standard_lengths: &'o [u8],
-    /// What the entries of directories and of files have, in order; nothing before DWARF 5.
+    /// The formats of the entries of directories and of files; empty before DWARF 5.
     pub formats: [LineFormat; 2],
     /// Directories as the header lists them; see [`directory`](Self::directory) for their numbers.
     pub directories: Vec<&'o [u8]>,
@@ -228,7 +228,7 @@ const TEXT: [DwForm; 8] = [
     dw::DW_FORM_strx3,
     dw::DW_FORM_strx4,
 ];
-/// The other forms of which the length is known here.
+/// Other forms of a known length.
 const OTHERS: [DwForm; 12] = [
     dw::DW_FORM_data1,
     dw::DW_FORM_data2,

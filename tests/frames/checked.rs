@@ -208,7 +208,7 @@ fn a_frame_that_nobody_described_is_found() {
     let truth = Frames { has_kernel: false, ..frames.clone() }.module(&r);
     let report = checked(&truth, &frames.module(&r), &Consumer::llvm());
     let kinds: Vec<Kind> = report.findings.iter().map(|finding| finding.kind).collect();
-    assert_eq!(kinds, [Kind::UnexpectedEntry], "{report}");
+    assert_eq!(kinds, [Kind::Extra], "{report}");
 }
 
 /// Of a register that cannot be told it is said that it is lost; without an address there is no frame. Both are listed.

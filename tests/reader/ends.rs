@@ -17,7 +17,7 @@ fn units(debug_abbrev: &[u8]) -> eitri::Result<usize> {
     Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).map(|dwarf| dwarf.units().len())
 }
 
-/// DWARF 5 section 7.5.3: the abbreviations of a unit end with an entry of which the code is 0.
+/// The abbreviations of a unit end with an entry whose code is 0: DWARF 5 section 7.5.3.
 #[test]
 fn abbreviations_end_within_their_section() {
     // A unit entry without attributes; a base type with the implicit constant 0x180.

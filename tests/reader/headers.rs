@@ -36,7 +36,7 @@ impl Default for Header {
     }
 }
 
-/// What a part of this form is: text at offset 1 of its section, or the number 1.
+/// A part of this form: text at offset 1 of its section, or the number 1.
 fn part(out: &mut Bytes, form: u16) {
     match form {
         0x08 => out.string("one"),
@@ -115,7 +115,7 @@ fn parts_have_the_forms_of_the_specification() {
             (TIME, &[0x0f, 0x06, 0x07, 0x09]),
             (SIZE, &[0x0f, 0x0b, 0x05, 0x06, 0x07]),
             (MD5, &[0x1e]),
-            // Of vendors, whatever has a length.
+            // A vendor's part can have each form of a known length.
             (0x2fff, &[0x08, 0x0b, 0x0d, 0x0f, 0x0a, 0x09, 0x03, 0x1e]),
         ] {
             for &form in forms {
@@ -190,7 +190,7 @@ fn headers_that_make_no_sense_are_refused() {
     }
 }
 
-/// What compilers write: sums, embedded text, each version, tables by their own code and by the assembler.
+/// Headers of compilers: sums, embedded text, each version, tables of the compiler's own and of the assembler's.
 #[test]
 fn headers_of_compilers_are_read() {
     let folder = sources();

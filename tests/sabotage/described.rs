@@ -1,9 +1,7 @@
 //! Faults of what is declared: the object is written from a module in which one thing is another.
 
 use eitri::build::Builder;
-use eitri::check::Kind::{
-    self, Attribute, Code, Evaluation, Line, Location, MissingEntry, Type, UnexpectedEntry,
-};
+use eitri::check::Kind::{self, Attribute, Code, Evaluation, Extra, Line, Location, MissingEntry, Type};
 use eitri::lower::Consumer;
 use eitri::model::{BaseEncoding, Loc, Qualifier};
 use eitri::target::{SpaceId, Target};
@@ -20,8 +18,8 @@ type Fault = (&'static str, Change, Kind, Option<&'static str>, Option<u64>);
 const FAULTS: &[Fault] = &[
     // Units.
     ("another unit", |s| s.unit = "b.cl", MissingEntry, None, None),
-    ("one unit too many", |s| s.second_unit = Some("b.cl"), UnexpectedEntry, None, None),
-    ("a second unit of the same name", |s| s.second_unit = Some("a.cl"), UnexpectedEntry, None, None),
+    ("one unit too many", |s| s.second_unit = Some("b.cl"), Extra, None, None),
+    ("a second unit of the same name", |s| s.second_unit = Some("a.cl"), Extra, None, None),
     ("another directory", |s| s.directory = "/tmp", Attribute, None, None),
     ("another producer", |s| s.producer = "another", Attribute, None, None),
     ("another language", |s| s.language = gimli::DW_LANG_C99.0, Attribute, None, None),
@@ -93,8 +91,8 @@ const FAULTS: &[Fault] = &[
     // Variables.
     ("a variable missing", |s| s.is_there = false, MissingEntry, Some("x"), None),
     ("another name", |s| s.variable = "y", MissingEntry, Some("x"), None),
-    ("a name that nothing has", |s| s.variable = "y", UnexpectedEntry, Some("y"), None),
-    ("a variable twice", |s| s.is_twice = true, UnexpectedEntry, Some("x"), None),
+    ("a name that nothing has", |s| s.variable = "y", Extra, Some("y"), None),
+    ("a variable twice", |s| s.is_twice = true, Extra, Some("x"), None),
     ("another line of a variable", |s| s.variable_line = 6, Attribute, Some("x"), None),
     ("made by the compiler", |s| s.variable_is_artificial = true, Attribute, Some("x"), None),
     ("seen outside of the unit", |s| s.variable_is_external = true, Attribute, Some("x"), None),

@@ -4,20 +4,25 @@
 //! has to find the fault and name the variable, pc and lane; the object without it is clean.
 
 mod bias;
+mod bits;
 mod code;
 mod described;
 mod elsewhere;
-mod lanes;
 mod extra;
 mod headers;
+mod lanes;
+mod operations;
 mod patched;
 mod patches;
 mod places;
 mod scopes;
 mod spec;
 mod tables;
+#[path = "../common/tools.rs"]
+mod tools;
 mod type_units;
 mod types;
+mod waves;
 
 use eitri::check::{Kind, Report};
 use eitri::emit::Section;

@@ -2,7 +2,7 @@
 //! entry values.
 
 use eitri::build::Builder;
-use eitri::check::Kind::{self, Attribute, Code, Location, MissingEntry, UnexpectedEntry};
+use eitri::check::Kind::{self, Attribute, Code, Extra, Location, MissingEntry};
 use eitri::lower::Consumer;
 use eitri::model::{
     Accessibility, BaseEncoding, Defaulted, DescribedCalls, Imported, Language, Loc, Module, Row, SourceLine,
@@ -371,7 +371,7 @@ const FAULTS: &[(&str, Change, Kind, Option<&str>)] = &[
     // Member functions.
     ("a function outside of its type", |s| s.is_member = false, MissingEntry, None),
     ("a member function missing", |s| s.has_member = false, MissingEntry, None),
-    ("where it is instead", |s| s.has_member = false, UnexpectedEntry, None),
+    ("where it is instead", |s| s.has_member = false, Extra, None),
     ("everybody may call", |s| s.access = Some(Accessibility::Public), Attribute, None),
     ("nothing said of who may call", |s| s.access = None, Attribute, None),
     ("pure", |s| s.virtuality = Some(Virtuality::Pure), Attribute, None),
@@ -428,7 +428,7 @@ const FAULTS: &[(&str, Change, Kind, Option<&str>)] = &[
     ("another value at the address", |s| s.data = 201, Location, None),
     ("the argument of another parameter", |s| s.parameter = 1, Attribute, None),
     ("an argument missing", |s| s.arguments = 1, MissingEntry, None),
-    ("an argument too many", |s| s.arguments = 3, UnexpectedEntry, None),
+    ("an argument too many", |s| s.arguments = 3, Extra, None),
     ("the value on entry", |s| s.value = Val::entry_value(reg("rbx")).plus(1), Location, None),
 
     // Variables.

@@ -1,7 +1,7 @@
 //! Faults of types in units of their own.
 
 use eitri::build::Builder;
-use eitri::check::Kind::{self, Type, UnexpectedEntry};
+use eitri::check::Kind::{self, Extra, Type};
 use eitri::emit::Section;
 use eitri::lower::Consumer;
 use eitri::model::{BaseEncoding, Language, Module};
@@ -123,8 +123,8 @@ const FAULTS: &[Fault] = &[
         sections.retain(|section| section.group != signature);
         sections
     }),
-    ("a type unit more", UnexpectedEntry, |consumer| sections(&module(|said| said.more = true), consumer)),
-    ("a type unit twice", UnexpectedEntry, |consumer| {
+    ("a type unit more", Extra, |consumer| sections(&module(|said| said.more = true), consumer)),
+    ("a type unit twice", Extra, |consumer| {
         let mut sections = sections(&module(|_| ()), consumer);
         let mut unit = units(&mut sections)[0].clone();
         unit.group = Some(1);
@@ -203,7 +203,7 @@ fn type_units_that_nobody_asked_for_are_found() {
     for mut consumer in consumers() {
         let sections = sections(&module(|_| ()), &consumer);
         consumer.has_type_units = false;
-        let expected = Expected { kind: UnexpectedEntry, variable: None, pc: None, lane: None };
+        let expected = Expected { kind: Extra, variable: None, pc: None, lane: None };
         assert_eq!(missed(&module(|_| ()), &consumer, &sections, &expected), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Faults of types that C++ and Rust have: the object is written from a module in which one thing is another.
 
 use eitri::build::{Builder, DataMember, Extent, Template};
-use eitri::check::Kind::{self, Attribute, MissingEntry, Type, UnexpectedEntry};
+use eitri::check::Kind::{self, Attribute, Extra, MissingEntry, Type};
 use eitri::lower::Consumer;
 use eitri::model::{
     Accessibility, BaseEncoding, CompositeKind, Loc, MemorySpace, Module, Passed, PointerKind, SourceLine,
@@ -358,7 +358,7 @@ const FAULTS: &[Fault] = &[
     ("a variant missing", |t| t.has_default = false, Type, Some("va")),
     ("no variants", |t| t.has_part = false, Type, Some("va")),
     ("no static members", |t| t.has_static = false, MissingEntry, Some("total")),
-    ("another static member", |t| t.static_name = "sum", UnexpectedEntry, Some("sum")),
+    ("another static member", |t| t.static_name = "sum", Extra, Some("sum")),
     ("another access of a static member", |t| t.static_access = None, Attribute, Some("total")),
     ("a value of a static member", |t| t.static_value = Some(4), Attribute, Some("total")),
     ("a definition missing", |t| t.is_defined = false, MissingEntry, Some("total")),
@@ -366,7 +366,7 @@ const FAULTS: &[Fault] = &[
     ("another line of a definition", |t| t.definition_line = 31, Attribute, Some("total")),
     ("another memory space of a variable", |t| t.variable_memory = Some(MemorySpace::Global), Attribute, Some("cl")),
     ("no memory space of a variable", |t| t.variable_memory = None, Attribute, Some("cl")),
-    ("a type too many", |t| t.extra = Some("extra"), Type, None),
+    ("a type too many", |t| t.extra = Some("extra"), Extra, None),
 ];
 
 #[test]

@@ -74,6 +74,9 @@ pub enum Command {
         /// The object was written with --partial: what the consumer cannot be told may be missing.
         #[arg(long, requires = "object")]
         partial: bool,
+        /// The object may have more than the description: units, types, files, frames of other code.
+        #[arg(long, requires = "object")]
+        allow_extra: bool,
     },
     /// Print the debug sections of an object file, or the debug instructions of a SPIR-V module.
     ///

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use arguments::{Arguments, Command, policy};
 use clap::{CommandFactory, Parser};
 use eitri::Error;
-use eitri::check::{check_code, check_split};
+use eitri::check::{Kind, check_code, check_split};
 use eitri::conform::{File, Report};
 use eitri::dump::{DumpOptions, lane_chart, print_as, print_split};
 use eitri::emit::elf::{Attach, Code, Existing, attach_with, new_object_with, write_file};
@@ -129,7 +129,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         }
         #[cfg(not(feature = "spirv"))]
         Command::Check { object: None, .. } => Err(Failure("there is no object to compare with".into())),
-        Command::Check { description, object: Some(object), reader, partial } => {
+        Command::Check { description, object: Some(object), reader, partial, allow_extra } => {
             let consumer = reader.consumer()?;
             let (text, bytes) = (input(&description)?, input(&object)?);
             if hints::is_elf(&text) && hints::is_json(&bytes) {
@@ -154,7 +154,10 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             } else {
                 eitri::check(&module, &consumer, &left_out, &bytes)
             };
-            let report = report.map_err(of(&object))?;
+            let mut report = report.map_err(of(&object))?;
+            if allow_extra {
+                report = report.without(Kind::Extra);
+            }
             print(format!("{report}\n").as_bytes())?;
             Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }

@@ -161,17 +161,22 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
         }
         for entry in root.descendants().filter(|entry| is_type(entry.tag())) {
-            // Expressions have base types of their own.
-            if entry.tag() != dw::DW_TAG_base_type && !self.type_entries.contains(&entry.offset()) {
+            // Expressions have base types of their own, also where all of those that need one were left out.
+            let is_known =
+                self.type_entries.contains(&entry.offset()) || self.referred.contains(&entry.offset());
+            if !is_known && !self.is_for_expressions(entry) {
                 let name = entry.name().unwrap_or_default();
-                self.find(
-                    Kind::Type,
-                    at.clone(),
-                    "no more types",
-                    format!("{} `{name}`", entry.tag().words()),
-                );
+                let found = format!("{} `{name}`", entry.tag().words());
+                self.find(Kind::Extra, at.clone(), "no more types", found);
             }
         }
+    }
+
+    /// Whether it is a base type for narrow registers in typed expressions, by the name that LLVM gives to such.
+    fn is_for_expressions(&self, entry: Entry<'a, 'o>) -> bool {
+        let is_typed = entry.tag() == dw::DW_TAG_base_type && !self.consumer.has_locations_on_the_stack();
+        let bits = entry.number(dw::DW_AT_byte_size).unwrap_or(0).saturating_mul(8);
+        is_typed && entry.name().is_some_and(|name| name == format!("unsigned_{bits}"))
     }
 
     /// Compares what is declared in the composite types that were met.

@@ -119,8 +119,13 @@ impl<'a, 'o> Compare<'a, 'o> {
             let Some(root) = self.dwarf.root(unit) else { continue };
             let at = At::default();
             self.report.entries += 1;
+            if !root.descendants().any(|entry| self.type_entries.contains(&entry.offset())) {
+                let of = unit.type_offset.and_then(|offset| self.dwarf.entry_at(offset));
+                self.find(Kind::Extra, at, "no more type units", format!("one of {}", of.words()));
+                continue;
+            }
             if !self.consumer.has_type_units {
-                self.find(Kind::UnexpectedEntry, at.clone(), "no type units", root.words());
+                self.find(Kind::Extra, at.clone(), "no type units", root.words());
             }
             self.same(&at, "a unit's tag", &dw::DW_TAG_type_unit, &root.tag());
             self.same(&at, "entries that do not end", &0, &unit.unclosed);
@@ -148,7 +153,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                 if !is_there {
                     let name = entry.name().unwrap_or_default();
                     let found = format!("{} `{name}` in a type unit", entry.tag().words());
-                    self.find(Kind::UnexpectedEntry, at.clone(), "no more", found);
+                    self.find(Kind::Extra, at.clone(), "no more", found);
                 }
             }
         }
