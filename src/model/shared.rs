@@ -143,9 +143,7 @@ impl Module {
                     let Some(register) = self.target.register(reg) else { continue };
                     let (lanes, width) = (register.lanes, u64::from(register.lane_bits()));
                     let moved = second.get(index).map(|other| other.from.saturating_sub(span.from));
-                    if lanes == 1 {
-                        push(Unit::Register(reg, EACH_LANE), from, span.bits);
-                    } else if moved == Some(width.into()) && from < width {
+                    if lanes == 1 || moved == Some(width.into()) && from < width {
                         push(Unit::Register(reg, EACH_LANE), from, span.bits);
                     } else if moved == Some(0) && span.bits == u64::from(register.bits) {
                         push(Unit::Register(reg, EACH_LANE), 0, width);

@@ -52,7 +52,7 @@ fn block_of_inner(a: &mut Start) -> Result<ScopeId> {
 #[rustfmt::skip]
 const RANGES: &[(&str, Call)] = &[
     ("live", |a, pcs| a.m.variable(a.f, "n", a.int)?.live(pcs, a.place.clone()).map(drop)),
-    ("live_in", |a, pcs| a.m.variable(a.f, "n", a.int)?.live_in(pcs, &[a.place.clone()]).map(drop)),
+    ("live_in", |a, pcs| a.m.variable(a.f, "n", a.int)?.live_in(pcs, std::slice::from_ref(&a.place)).map(drop)),
     ("block", |a, pcs| a.m.block(a.f, &[pcs]).map(drop)),
     ("inlined", |a, pcs| a.m.inlined(a.f, a.inner, &[pcs], a.line).map(drop)),
     ("inlined_block", |a, pcs| {

@@ -38,8 +38,10 @@ fn a_variable_is_not_in_a_vector_register_as_such() {
     }
 }
 
+type Accident = (&'static str, Box<dyn Fn(&mut Start) -> Result<()>>);
+
 /// The ways in which the first lane of v3 is meant by accident.
-fn accidents() -> Vec<(&'static str, Box<dyn Fn(&mut Start) -> Result<()>>)> {
+fn accidents() -> Vec<Accident> {
     let all = || Loc::register(v(3));
     let mask = |a: &mut Start, mask: Loc| {
         a.m.lanes(a.f)?.region(RegionKind::Then, 8..16, 4, &[(8..16, mask)]).map(drop)

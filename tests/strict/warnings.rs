@@ -114,11 +114,14 @@ fn float(a: &mut Start) -> Result<TypeId> {
     a.m.base_type(a.unit, "float", BaseEncoding::Float, 32)
 }
 
+type MakeType = fn(&mut Start) -> Result<TypeId>;
+type MakeRule = fn(&mut eitri::build::FrameBuilder<'_>) -> Result<()>;
+
 /// The rule, row by row: of types, of places, of pcs, of scopes.
 #[test]
 fn the_rule_is_as_it_is_written() {
     let s4 = || Loc::register(s(4));
-    let types: &[(fn(&mut Start) -> Result<TypeId>, usize)] = &[
+    let types: &[(MakeType, usize)] = &[
         (float, 1),
         (|a| Ok(a.int), 0),
         (|a| a.m.qualified(a.unit, Qualifier::Const, Some(a.int)), 0),
@@ -207,7 +210,7 @@ fn the_rule_is_as_it_is_written() {
         assert_eq!(
             shared(&|a| {
                 let float = float(a)?;
-                let block = a.m.block(a.f, &[pcs.clone()])?;
+                let block = a.m.block(a.f, std::slice::from_ref(&pcs))?;
                 a.m.variable(block, "y", float)?.always(Loc::stack_slot(8))?;
                 a.m.variable(a.f, "x", a.int)?.live(12..20, Loc::stack_slot(8)).map(drop)
             }),
@@ -228,7 +231,7 @@ fn the_rule_is_as_it_is_written() {
         0
     );
     // What the caller had, and where it still is.
-    let rules: &[(fn(&mut eitri::build::FrameBuilder<'_>) -> Result<()>, Loc, usize)] = &[
+    let rules: &[(MakeRule, Loc, usize)] = &[
         (|f| f.saved_in_lane(0..64, s(33), v(40), 7).map(drop), Loc::lane(v(40), 7), 1),
         (|f| f.saved_in_lane(0..64, s(33), v(40), 7).map(drop), Loc::lane(v(40), 6), 0),
         (|f| f.saved_in_lane(0..64, s(33), v(40), 7).map(drop), Loc::per_lane(v(40)), 1),
