@@ -27,7 +27,7 @@ fn made_up_addresses_are_explained_where_they_are_printed() {
     let description = lane_wise(r#"{"per_lane": "v3"}"#).replace(r#""symbol": "k""#, r#""symbol": "uspill""#);
     let (description, several) = (folder.file("several.json", description), folder.path("several.o"));
     let code = "examples/data/uspill.o";
-    let ran = run(&["emit", &description, "--object", code, "-o", &several]);
+    let ran = run(&["emit", &description, "--object", code, "--allow", "no-frame", "-o", &several]);
     assert_eq!((ran.code, &*ran.errors), (0, ""));
     let bytes = std::fs::read(&several).expect("an object");
     let object = eitri::read::Object::read(&bytes).expect("an object");
