@@ -217,11 +217,11 @@ fn what_nobody_described_can_be_allowed() {
     assert_eq!((ran.code, &*ran.errors), (1, ""));
     let expected = "extra: unit `a.cl`: expected no more, found a unit `a.cl`\n";
     assert!(ran.text().starts_with(expected), "{}", ran.text());
-    let ran = run(&["check", &none, &out, "--allow-extra"]);
+    let ran = run(&["check", &none, &out, "--allow", "extra"]);
     assert_eq!((ran.code, &*ran.errors), (0, ""), "{}", ran.text());
     // A described place has to be there all the same.
     let other = folder.file("b.json", lane_wise(r#"{"per_lane": "v4"}"#));
-    assert_eq!(run(&["check", &other, &out, "--allow-extra"]).code, 1);
+    assert_eq!(run(&["check", &other, &out, "--allow", "extra"]).code, 1);
 }
 
 #[test]

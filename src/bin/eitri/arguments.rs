@@ -74,9 +74,9 @@ pub enum Command {
         /// The object was written with --partial: what the consumer cannot be told may be missing.
         #[arg(long, requires = "object")]
         partial: bool,
-        /// The object may have more than the description: units, types, files, frames of other code.
-        #[arg(long, requires = "object")]
-        allow_extra: bool,
+        /// Print no findings of this kind: `extra` of units, types, files and frames that the description does not have.
+        #[arg(long, requires = "object", value_name = "KIND", value_parser = ["extra"])]
+        allow: Vec<String>,
     },
     /// Print the debug sections of an object file, or the debug instructions of a SPIR-V module.
     ///

@@ -129,7 +129,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         }
         #[cfg(not(feature = "spirv"))]
         Command::Check { object: None, .. } => Err(Failure("there is no object to compare with".into())),
-        Command::Check { description, object: Some(object), reader, partial, allow_extra } => {
+        Command::Check { description, object: Some(object), reader, partial, allow } => {
             let consumer = reader.consumer()?;
             let (text, bytes) = (input(&description)?, input(&object)?);
             if hints::is_elf(&text) && hints::is_json(&bytes) {
@@ -155,7 +155,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 eitri::check(&module, &consumer, &left_out, &bytes)
             };
             let mut report = report.map_err(of(&object))?;
-            if allow_extra {
+            if !allow.is_empty() {
                 report = report.without(Kind::Extra);
             }
             print(format!("{report}\n").as_bytes())?;
