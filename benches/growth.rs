@@ -1,4 +1,4 @@
-//! How the time of each stage grows with what is described: 1, 10 and 100 times as many of one thing, all else the same.
+//! Growth of the time of each stage with the size of a description: 1, 10 and 100 times as many of one thing.
 //!
 //! The last lines are `ratio NAME VALUE`: the time for each of the fewest divided by the time for each of the most, of
 //! all stages together. It is about 1, or above, where time grows with the number and no faster. See `README.md` here.
@@ -14,7 +14,7 @@ use eitri::op::{Dialect, Encoding, Reg};
 use eitri::read::{FrameSection, Frames, Sections};
 use eitri::target::{Gfx, SpaceId, Target, Wave};
 
-/// A thing that there can be many of: the fewest, and what describes so many.
+/// A kind of thing: its name, the smallest count, and a function that describes a count of them.
 type Shape = (&'static str, u64, fn(u64) -> (Module, Code));
 
 const SHAPES: [Shape; 8] = [
@@ -28,7 +28,7 @@ const SHAPES: [Shape; 8] = [
     ("regions", 10, regions),
 ];
 
-/// How often each is run; the shortest time counts.
+/// Runs of each; the shortest time counts.
 const RUNS: u32 = 3;
 
 fn main() {
@@ -92,7 +92,7 @@ fn scalar(number: u64) -> Loc {
     Loc::register(gpu().sgpr((number % 60) as u16).expect("a register"))
 }
 
-/// A module of one function of so many instructions, and its code.
+/// A module of one function with a number of instructions, and its code.
 fn function(
     instructions: u64,
     say: impl FnOnce(&mut Builder, eitri::model::UnitId, eitri::model::FunctionId, eitri::model::TypeId),
@@ -136,7 +136,7 @@ fn variables(count: u64) -> (Module, Code) {
     })
 }
 
-/// A frame of which one register is saved now and then.
+/// A frame that saves one register now and then.
 fn ranges_of_a_saved_register(count: u64) -> (Module, Code) {
     saved(count, |_| 40)
 }

@@ -54,7 +54,7 @@ mod tests {
         Loc::register(gpu().sgpr((number % 60) as u16).unwrap())
     }
 
-    /// A function of so many instructions.
+    /// A function with a number of instructions.
     fn function(
         instructions: u64,
         describe: impl FnOnce(&mut Builder, FunctionId, TypeId),

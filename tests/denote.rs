@@ -228,7 +228,7 @@ fn meaning(
         f.stack_base(S33).unwrap().scaling(scaling);
     }
     let f = f.id();
-    // Of no size: a part of the register may be meant.
+    // A procedure has no size: it may mean a part of the register.
     let procedure = scene.m.procedure(unit, &loc).unwrap();
     let module = scene.m.finish().unwrap();
     let loc = module.procedures().find(|(id, _)| *id == procedure).unwrap().1.loc;

@@ -139,7 +139,7 @@ impl Builder {
 #[derive(Debug)]
 pub(crate) struct Wrong {
     pub error: Error,
-    /// The call of the builder that should not be as it is.
+    /// The call of the builder that is at fault.
     pub blame: Option<Blame>,
 }
 

@@ -218,7 +218,7 @@ impl Builder {
         Ok(procedure)
     }
 
-    /// A location by itself, of so many bits if that is known.
+    /// A location by itself; `bits` is its size, if that is known.
     pub(crate) fn loc(
         &mut self,
         unit: UnitId,

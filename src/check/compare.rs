@@ -40,7 +40,7 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) others_left_out: Vec<Whose>,
     /// What was left out of where lanes stand.
     pub(super) lanes_left_out: Vec<&'a LeftOut>,
-    /// So of frames, each with where its rule begins.
+    /// Omissions of frames, each with the pc at which its rule begins.
     pub(super) frames_left_out: BTreeSet<(Whose, u64)>,
     pub(super) lists: Lists<'o>,
     /// The entries to which expressions refer.
@@ -72,7 +72,7 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) scope_entries: BTreeSet<(ScopeId, u64)>,
     /// The scopes in the one that is being compared.
     pub(super) inner: Option<Vec<(ScopeId, Entry<'a, 'o>, Option<FunctionId>)>>,
-    /// How many lanes the subprograms around entries say they have, by offset of the entry.
+    /// Numbers of lanes of the subprograms around entries, by offset of the entry.
     pub(super) lanes_of: RefCell<HashMap<u64, Option<u64>>>,
     /// The line program of the unit that is being compared.
     pub(super) program: Option<LineProgram<'o>>,

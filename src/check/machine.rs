@@ -19,7 +19,7 @@ pub(super) type Lists<'o> = BTreeMap<u64, List<'o>>;
 #[derive(Debug)]
 pub(super) struct List<'o> {
     pub(super) entries: Vec<ListEntry<'o>>,
-    /// Of the entries that have bounds.
+    /// Bounds of the entries that have some.
     bounds: Ranges,
 }
 

@@ -118,7 +118,7 @@ fn is_type(tag: DwTag) -> bool {
 /// What the indices have, by the offset of each entry in the section.
 type Indexed = BTreeMap<u64, u64>;
 
-/// What was found by each name, so that a name that many entries have is looked up once.
+/// Results by name, so that a name that many entries share is looked up once.
 type LookedUp<'o> = BTreeMap<Cow<'o, str>, Result<BTreeMap<u64, Vec<NameEntry>>>>;
 
 impl<'a, 'o> Compare<'a, 'o> {
@@ -287,7 +287,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         Ok(found)
     }
 
-    /// An entry is found by its name, once, and as it is.
+    /// Compares the results of a name with an entry: the index lists the entry once, with its own tag and parent.
     fn found_once(
         &mut self,
         found: &Result<BTreeMap<u64, Vec<NameEntry>>>,

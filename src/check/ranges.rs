@@ -12,7 +12,7 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// Those ranges, with their numbers.
+    /// Sorts ranges, each with its number.
     pub(super) fn new(ranges: impl Iterator<Item = (Range<u64>, usize)>) -> Self {
         let mut sorted: Vec<_> = ranges.collect();
         sorted.sort_unstable_by_key(|(range, number)| (range.start, *number));

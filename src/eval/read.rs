@@ -128,7 +128,7 @@ fn read_whole(
     sink: &mut Sink<'_>,
     machine: &dyn Machine,
 ) -> Result<(), Fault> {
-    // Of no bits none is retrieved from anywhere.
+    // No bit is retrieved from anywhere.
     if bits == 0 {
         return Ok(());
     }

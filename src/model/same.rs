@@ -37,7 +37,7 @@ impl PartialEq for Module {
             lanes,
             live,
             frame_rules,
-            // That follows from the rules.
+            // The columns follow from the rules.
             frame_columns: _,
             rows,
             ranges,

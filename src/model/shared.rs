@@ -86,7 +86,7 @@ impl Module {
             let Some(register) = self.target.register(reg) else { continue };
             let (first, who) = (items.len(), Sharer::Saved(reg));
             self.items(rule.loc, register.bits.into(), &rule.pcs(), who, items);
-            // What is in itself is nowhere else.
+            // A register that is saved in itself shares nothing.
             let mut at = first;
             while at < items.len() {
                 match items[at].unit {
@@ -122,7 +122,7 @@ impl Module {
                 _ => {}
             }
         }
-        // Of the lanes that are chosen by a mask, a register may be saved for all.
+        // A mask chooses lanes; a register may be saved for all of them.
         let is_chosen = has_rows && !has_memory && matches!(who, Sharer::Saved(_));
         let spans = |lane| {
             self.denote(None, loc, bits, &Nothing { lane, is_chosen, cfa: self.any_cfa() })
@@ -177,7 +177,7 @@ impl Module {
         }
     }
 
-    /// Whether a type is one of which another of the kind is made without an instruction.
+    /// Whether a value of the type converts to another such type without an instruction.
     fn is_number(&self, ty: TypeId) -> bool {
         use BaseEncoding::{Address, Boolean, Signed, SignedChar, Unsigned, UnsignedChar};
         match self.types[ty].kind {
@@ -251,7 +251,7 @@ impl Module {
     }
 }
 
-/// A program of which nothing is known but who asks.
+/// A program about which only the lane that asks is known.
 struct Nothing {
     lane: u32,
     /// Whether all lanes are chosen by masks.

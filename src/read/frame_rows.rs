@@ -194,7 +194,7 @@ impl<'o> FrameRows<'o> {
         self.row
     }
 
-    /// How many rules are remembered.
+    /// Number of remembered rules.
     pub(super) fn remembered_rules(&self) -> usize {
         self.remembered_rules.len() + self.remembered.len()
     }

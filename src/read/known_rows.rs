@@ -10,7 +10,7 @@ use crate::error::Result;
 
 /// Places in entries from which their rows can be computed, so that a row is found without those before it.
 ///
-/// Only long entries have any: the first is beyond so many rows. One is noted when the rows before it are computed.
+/// Only long entries have any. A row is noted when the rows before it have been computed.
 #[derive(Debug, Default)]
 pub(crate) struct KnownRows<'o>(RefCell<HashMap<(usize, u64), Vec<Place<'o>>>>);
 
@@ -26,8 +26,7 @@ struct Place<'o> {
 const ROWS: usize = 64;
 
 impl<'o> KnownRows<'o> {
-    /// The row for a pc, if there is one: as [`FrameRows::find`] of the rows of the entry. Sections are told apart by
-    /// their numbers.
+    /// Finds the row for a pc, as [`FrameRows::find`] does on the rows of the entry. A number identifies each section.
     ///
     /// # Errors
     /// As [`FrameRows::next_row`].
@@ -71,7 +70,7 @@ mod tests {
     use crate::op::{Dialect, Encoding};
     use crate::read::{FrameSection, Frames, Sections};
 
-    /// A common entry whose CFA is register 7 plus 8, and an entry at 0x1000 of so many bytes.
+    /// A common entry whose CFA is register 7 plus 8, and an entry at 0x1000 for a number of bytes.
     fn section(bytes: u64, instructions: &[u8]) -> Vec<u8> {
         let entry = |id: u32, rest: &[u8]| {
             let bytes = [&id.to_le_bytes()[..], rest].concat();

@@ -42,7 +42,7 @@ pub struct Evaluated {
 /// * A `Fragment` is the last operation: it says for which bits of the variable the rest is; behind a `BitPiece`, for
 ///   which bits that is.
 ///
-/// Where the `DebugValue` or `DebugDeclare` has indexes, the variable here is the part that the indexes select.
+/// Indexes of the `DebugValue` or `DebugDeclare` select a part: the variable here is that part.
 ///
 /// ```
 /// use eitri::eval::{Element, Snapshot, Value};

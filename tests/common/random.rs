@@ -561,7 +561,7 @@ impl Making<'_> {
         loop {
             return match self.c.below(if leaf { 12 } else { 21 }) {
                 0 => {
-                    // Of a vector register all lanes are taken.
+                    // A vector register is taken with all its lanes.
                     let is_large = |r: &Register| match r.is_vector() {
                         true => u64::from(r.bits) == bits,
                         false => u64::from(r.bits) >= bits,

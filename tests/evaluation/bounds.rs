@@ -27,7 +27,7 @@ fn location(expr: &str, machine: &Snapshot) -> Location {
     }
 }
 
-/// The bytes at a location; those of which no bit is defined as `--`.
+/// The bytes at a location; `--` stands for a byte without a defined bit.
 fn read(location: &Location, bits: u64, machine: &Snapshot) -> String {
     let read = read_bits(location, bits, machine).unwrap_or_else(|fault| panic!("{location}: {fault}"));
     let byte = |(byte, defined): (&u8, &u8)| match defined {
@@ -68,7 +68,7 @@ fn an_object_is_larger_than_its_composite() {
         assert_eq!(of("composite", 16), "-- --");
         assert_eq!(of("addr 0x1000; piece 4; lit2; offset", 32), "02 03 -- --");
     }
-    // What is read within an expression has to be there.
+    // A read within an expression needs storage.
     let of = |expr: &str| outcome(expr, Kind::Value, &machine(), draft());
     assert_eq!(shown(of("reg0; piece 2; deref_size 2")), "0xa1a0");
     assert_eq!(of("reg0; piece 2; deref_size 4").unwrap_err().class, Class::Evaluation);
@@ -121,8 +121,8 @@ fn a_frame_base_of_dwarf_6_is_any_location() {
     }
 }
 
-/// What is wrong first in the order of the elements from the top down, of the operation's numbers, and of the parts from
-/// the first on, decides the class (`src/eval/decisions.md`).
+/// The first fault decides the class, in the order of the elements from the top down, the operation's numbers, and the
+/// parts from the first on (`src/eval/decisions.md`).
 #[test]
 fn the_first_fault_of_a_selection_decides() {
     let of = |expr: &str| shown(outcome(expr, Kind::Location, &machine(), LLVM));

@@ -19,9 +19,9 @@ const NAME: u16 = 5;
 const LINE: u16 = 8;
 const NO_LINE: u16 = 317;
 
-/// A module, and which part of which variable each of its `DebugDeclare` and `DebugValue` is about: typed from the
-/// text of `spirv-dis`. The bits of the part are those that the members' `Offset` and `Size` say; of glslang's, which are
-/// 0, those of members one behind the other, with the room of four floats for a vector of three.
+/// A module, and the part of a variable that each of its `DebugDeclare` and `DebugValue` describes, typed from the
+/// text of `spirv-dis`. The members' `Offset` and `Size` give the bits of the part. glslang writes 0 for both: its members
+/// follow each other, and a vector of three has the room of four floats.
 struct Foreign {
     name: &'static str,
     bytes: &'static [u8],
@@ -180,8 +180,8 @@ fn slang() {
     Foreign { name: "slang", bytes: include_bytes!("foreign/slang.spv"), held }.says_what_was_typed();
 }
 
-/// `cell[3]` is where an `OpUndef` points to, and the members of `range` are an `OpUndef` each: nothing is known of a part,
-/// and nothing is said of the others.
+/// `cell[3]` is where an `OpUndef` points to, and the members of `range` are an `OpUndef` each: one part is unknown,
+/// and the others are not mentioned.
 #[test]
 fn slang_optimized() {
     let held = &[
@@ -194,7 +194,7 @@ fn slang_optimized() {
     Foreign { name: "slang.opt", bytes: include_bytes!("foreign/slang.opt.spv"), held }.says_what_was_typed();
 }
 
-/// The name of a variable; of an instance of an inlined one, that of what it is an instance of.
+/// The name of a variable; an inlined instance has the name of its origin.
 fn name(module: &Module, id: VariableId) -> &str {
     let variable = module.variable(id);
     match (variable.name, variable.origin) {

@@ -13,7 +13,7 @@ fn raised(words: &[u32]) -> Raised {
     raise(&read(words).expect("reads"), &target).expect("can be described")
 }
 
-/// Attaches what was raised, in every mode; gives it.
+/// Attaches the raised description in every mode, and returns it.
 fn taken(name: &str, words: &[u32]) -> Raised {
     let raised = raised(words);
     for mode in Set::ALL.map(Mode::exact).into_iter().chain([Mode::translator()]) {
@@ -40,7 +40,7 @@ fn modules_of_all_producers() {
     for (name, words) in modules() {
         taken(name, &words);
     }
-    // Of others the translator takes no debug information.
+    // The translator drops the debug information of other modules.
     for name in ["calls", "structs", "matmul"] {
         for level in LEVELS {
             let Some(words) = Kernel::named(name).compiled(&["-g", level]) else { return };
@@ -82,7 +82,7 @@ fn a_declaration_of_nothing() {
     }
 }
 
-/// Any id in the place of any operand that says what holds a variable, or of which scope an instruction is.
+/// Any id in place of any operand that names a variable's holder or an instruction's scope.
 #[test]
 fn whatever_an_operand_names() {
     let (mut tried, mut valid) = (0, 0);

@@ -1,4 +1,4 @@
-//! Sets of debug instructions that are not known: that there are some is said, and nothing is attached beside them.
+//! Unknown sets of debug instructions are reported, and nothing is attached beside them.
 
 use eitri::build::Builder;
 use eitri::spirv::{Binding, Mode, Set, TextOptions, attach, print, raise, read, validate};
@@ -65,7 +65,7 @@ fn what_is_not_known_is_found() {
     }
 }
 
-/// Of the set that would be attached there may be none of any version; which one another is like is not known.
+/// No version of the attached set may be in the module; a set with another name may be anything.
 #[test]
 fn nothing_is_attached_beside_it() {
     let module_of = Builder::new(Target::x86_64()).finish().expect("is whole");

@@ -469,7 +469,7 @@ fn indexes_that_a_mode_has_not() {
         let shown = case.shown(&binding, &Mode::exact(set));
         assert!(shown.contains(&format!("declare pair var {part}")), "{set:?}: {shown:#?}");
     }
-    // Of an element that is not known at this time there are no bits.
+    // An element with an index at run time has no known bits.
     let mut binding = case.bound();
     binding.declare(
         case.after("var"),

@@ -67,7 +67,7 @@ const RANGES: &[(&str, Call)] = &[
     ("saved", |a, pcs| a.m.frame(a.f)?.undefined(pcs, Reg(2 + 32)).map(drop)),
 ];
 
-/// Those about lanes.
+/// Calls about lanes.
 #[rustfmt::skip]
 const LANES: &[(&str, Call)] = &[
     ("region", |a, pcs| {
@@ -103,7 +103,7 @@ const PCS: &[(&str, Call)] = &[
     ("at of a label", |a, pcs| a.m.label(a.f, "again")?.at(pcs.start).map(drop)),
 ];
 
-/// What is wrong with pcs that are not the processor's, for each call.
+/// The error of each call for pcs that the processor cannot have.
 fn wrong(target: &Target, calls: &[(&str, Call)], pcs: &Range<u64>) -> Vec<String> {
     let step = target.min_instruction_bytes();
     let expected = format!("an instruction begins at a multiple of {step} bytes");
@@ -140,7 +140,7 @@ fn so_does_every_pc_of_every_call() {
     };
     let error = waits_inside(&mut start(gpu())).expect_err("lanes wait inside of an instruction");
     assert!(error.to_string().ends_with("an instruction begins at a multiple of 4 bytes"), "{error}");
-    // Of the processor with instructions of half the length, half as many pcs are wrong.
+    // A processor with instructions of half the length refuses half as many pcs.
     assert_eq!(wrong(&Target::s390x(), &RANGES[..5], &(1..7)), [""; 0]);
     assert_eq!(wrong(&Target::s390x(), PCS, &(3..4)), [""; 0]);
 }

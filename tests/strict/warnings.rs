@@ -1,4 +1,4 @@
-//! What is plausible and may be right is a warning: on standard error, by a name with which it is allowed.
+//! Plausible descriptions that may be right give a warning: on standard error, with a name by which it is allowed.
 
 use std::process::Command;
 
@@ -20,7 +20,7 @@ const SHARED: &str = r#"{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describ
 {"variable": {"in": "f", "name": "x", "type": "float", "live": [[12, 24, {"per_lane": "v3"}]]}}
 ]}"#;
 
-/// What the command prints on standard error, for these arguments besides.
+/// The command's standard error, with further arguments.
 fn printed(name: &str, arguments: &[&str]) -> Vec<String> {
     let folder = std::env::temp_dir().join(format!("eitri-warnings-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -91,7 +91,7 @@ fn s(n: u16) -> Reg {
     gpu().sgpr(n).expect("a register")
 }
 
-/// How many pairs share bits in what is described.
+/// Number of pairs that share bits in a description.
 fn shared(describe: &dyn Fn(&mut Start) -> Result<()>) -> usize {
     let mut a = start(gpu());
     a.m.describe_function(a.f).expect("a function").kernel();
@@ -217,7 +217,7 @@ fn the_rule_is_as_it_is_written() {
             expected
         );
     }
-    // The parameter of an inlined call is what was given to it.
+    // The parameter of an inlined call is its argument.
     assert_eq!(
         shared(&|a| {
             let float = float(a)?;
@@ -230,7 +230,7 @@ fn the_rule_is_as_it_is_written() {
         }),
         0
     );
-    // What the caller had, and where it still is.
+    // The caller's value, and the place in which it still is.
     let rules: &[(MakeRule, Loc, usize)] = &[
         (|f| f.saved_in_lane(0..64, s(33), v(40), 7).map(drop), Loc::lane(v(40), 7), 1),
         (|f| f.saved_in_lane(0..64, s(33), v(40), 7).map(drop), Loc::lane(v(40), 6), 0),
@@ -283,8 +283,8 @@ fn kinds_are_allowed() {
     }
 }
 
-/// As many as there are, all at once in one register, in as many slots, and one after the other: no pair is looked at
-/// twice. In the square of 40,000 it would take minutes.
+/// 40,000 variables at once in one register, in as many slots, and one after the other: no pair is looked at twice. A
+/// quadratic search would take minutes.
 #[test]
 fn warnings_are_found_in_n_log_n() {
     const MANY: u64 = 40_000;

@@ -29,7 +29,7 @@ pub(super) struct Level<'a, 'o> {
     pub cfa: OnceCell<Result<Location>>,
     /// Where expressions of its rules say that registers of the caller are.
     pub found: RefCell<Vec<(Reg, Location)>>,
-    /// What says where registers of the caller are, of those that many frames inward leave as they are.
+    /// The levels that locate registers of the caller which many inner frames leave as they are.
     pub kept: RefCell<Vec<(Reg, Kept<'a, 'o>)>>,
     /// Where the pcs of its lanes are, once that was asked for. `None` if nobody says it.
     pub lane_pcs: OnceCell<Result<Option<LanePcs>, Fault>>,

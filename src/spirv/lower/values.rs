@@ -137,7 +137,7 @@ impl Saying<'_, '_> {
         self.writer.in_body(self.words, name, &operands).map(|_| ())
     }
 
-    /// The operations and indexes of the part of the variable; `None`, with an entry in the list, if the mode has none.
+    /// Operations and indexes of the part of the variable. `None`, and an omission in the list, if the mode cannot express it.
     fn path(
         &mut self,
         name: Name,
