@@ -20,6 +20,7 @@ const MACHINE_CODE: &[&str] = &[
     "FunctionBuilder::code",
     "FunctionBuilder::address",
     "FunctionBuilder::stack_base",
+    "FunctionBuilder::stack_at_zero",
     "FunctionBuilder::scaling",
     "LabelBuilder::at",
     "CallBuilder::",
