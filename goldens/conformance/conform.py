@@ -1,9 +1,9 @@
 """Reads conformance vectors by the page of their format and its schema alone, and judges answers: see `judge`."""
 import argparse, collections, json, pathlib, re, sys
 
-INF, SCHEMA = float("inf"), json.loads((pathlib.Path(__file__).parent / "schema/eitri-vectors-1.schema.json").read_text())
-TYPES = {"object": dict, "array": list, "string": str, "integer": int, "null": type(None)}
-number = lambda value: int(str(value), 0)
+INF, NOWHERE = float("inf"), {("undefined", None, False)}
+SCHEMA = json.loads((pathlib.Path(__file__).parent / "schema/eitri-vectors-1.schema.json").read_text())
+TYPES, number = {"object": dict, "array": list, "string": str, "integer": int, "null": type(None)}, lambda value: int(str(value), 0)
 VALID_IN = {"dwarf5": ["dwarf5", "stack", "amdgpu"], "llvm": ["amdgpu"], "legacy": ["amdgpu"], "dwarf6": ["dwarf6"]}
 
 def wrong(value, schema):
@@ -102,7 +102,7 @@ def same(expected, found, bits, target):
     while offset < (bits or INF):
         (one, run), (other, more) = at(left, offset, target), at(right, offset, target)
         if not bits and (one is None or other is None): return offset > 0 or left == right
-        if one != other or min(run, more) == INF: return one == other
+        if (one or NOWHERE) != (other or NOWHERE) or min(run, more) == INF: return (one or NOWHERE) == (other or NOWHERE)
         offset += min(run, more)
     return True
 

@@ -19,8 +19,10 @@ fn is_accepted(spec: &str) -> bool {
     if let Some(other) = spec.strip_prefix("by analogy with ") {
         return is_accepted(other);
     }
-    // The text of locations on the stack, its chapters, the AMDGPU extension, the standard: a section decides.
-    let section = ["R A.", "A.", "DWARF 5 "].iter().find_map(|document| spec.strip_prefix(document));
+    // The text of locations on the stack, its chapters, the AMDGPU extension, the standards: a section decides.
+    let section = ["R A.", "A.", "DWARF 2 ", "DWARF 5 ", "LSB 5.0 "]
+        .iter()
+        .find_map(|document| spec.strip_prefix(document));
     if is_section(section.unwrap_or(spec)) {
         return true;
     }
@@ -61,6 +63,7 @@ fn notes_and_names_of_tools_are_no_citations() {
         "R A.3.3.5",
         "4.3.2 Registers: \"a sentence\"",
         "DWARF 5 2.5.1.4",
+        "LSB 5.0 10.6.1.1: \"a sentence\"",
         "DWARF issue 230524.1, 3.14: \"a sentence\"",
         "DWARF working group, part 15: \"a sentence\"",
         "number in LLVM's Dwarf.def: DW_OP_LLVM_nop 0x01",
