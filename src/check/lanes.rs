@@ -82,7 +82,10 @@ impl<'a, 'o> Compare<'a, 'o> {
                     continue;
                 }
             };
-            self.ranges_of_lanes(code, &said);
+            let of_said = said.iter().filter_map(|one| one.bounds);
+            let of_said =
+                of_said.flat_map(|(first, end)| [first, end]).map(|one| one.wrapping_sub(code.start));
+            self.ranges_of_lanes(code, &of_said.collect::<Vec<_>>());
             let mut too_deep = None;
             let asked = Asked::default();
             let mut pcs = Pcs::new(bounds.iter().copied(), module.function(function).bytes);
@@ -98,6 +101,9 @@ impl<'a, 'o> Compare<'a, 'o> {
                 let finding = self.lanes_at(code, pc, attribute, is_active, &asked);
                 self.report.findings.extend(finding);
                 pcs.follow(&asked, |entry| self.bounds(entry, code.start));
+            }
+            for entry in pcs.into_entries() {
+                self.ranges_of_lanes(code, &self.bounds(entry, code.start));
             }
             if let Some(pc) = too_deep {
                 let at = At { pcs: Some(pc..pc + 1), ..at.clone() };
@@ -124,11 +130,12 @@ impl<'a, 'o> Compare<'a, 'o> {
         bounds
     }
 
-    /// Ranges that are empty, reversed, or outside of the function: no pc shows them.
-    fn ranges_of_lanes(&mut self, code: Code<'a, 'o>, said: &Said<'o>) {
+    /// Reports ranges that are empty, reversed, or outside of the function: no pc shows them. `bounds` are the first pc
+    /// and the end of each, from the start of the function.
+    fn ranges_of_lanes(&mut self, code: Code<'a, 'o>, bounds: &[u64]) {
         let size = self.module.function(code.function).bytes;
-        for (first, end) in said.iter().filter_map(|one| one.bounds) {
-            let (first, end) = (first.wrapping_sub(code.start), end.wrapping_sub(code.start));
+        for range in bounds.chunks_exact(2) {
+            let (first, end) = (range[0], range[1]);
             if first >= end || end > size {
                 let at = self.module.at_scope(code.scope);
                 self.find(

@@ -79,6 +79,11 @@ impl Pcs {
         self.left.pop_front()
     }
 
+    /// The entries whose bounds were added, by offset.
+    pub(super) fn into_entries(self) -> BTreeSet<u64> {
+        self.entries
+    }
+
     /// Adds the bounds of entries that were asked for: what refers to them is elsewhere where they are.
     pub(super) fn follow(&mut self, asked: &Asked, bounds: impl Fn(u64) -> Vec<u64>) {
         for entry in asked.entries.take() {

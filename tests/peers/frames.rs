@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use eitri::conform::{Body, File, FrameBytes, Row, RowCfa, RowRule, Unwound, Verdict};
+use eitri::conform::{Body, File, FrameBytes, Recovered, Row, RowCfa, RowRule, Unwound, Verdict};
 use eitri::eval::{Class, Fault};
 use eitri::read::FrameSection;
 use gimli::{
@@ -89,6 +89,9 @@ fn answer(
     }
 }
 
+/// More than any number of a register that a vector asks for.
+const REGISTERS: u64 = 0x1000;
+
 #[test]
 fn tables_of_vectors_are_those_of_gimli() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("goldens/conformance");
@@ -107,6 +110,7 @@ fn tables_of_vectors_are_those_of_gimli() {
             }
             let encoding = vector.encoding;
             let nothing = || Fault::new(Class::Unsupported, "only tables are asked for");
+            let nowhere = || Recovered { location: Err(nothing()), contents: Err(nothing()) };
             let Ok(rows) = answer(frames, pc, encoding.address_bytes, encoding.big_endian) else {
                 refused += 1;
                 continue;
@@ -115,7 +119,7 @@ fn tables_of_vectors_are_those_of_gimli() {
                 rows: Ok(rows),
                 cfa: Err(nothing()),
                 return_address: Err(nothing()),
-                registers: BTreeMap::new(),
+                registers: (0..REGISTERS).map(|number| (number, nowhere())).collect(),
             };
             let outcome = vector.judge_unwound(&unwound);
             match outcome.verdict {

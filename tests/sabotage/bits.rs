@@ -24,8 +24,17 @@ struct Change<'s> {
 type Why = &'static str;
 
 /// The rules by which a change means nothing.
-const SAME: &[fn(Change<'_>) -> Option<Why>] =
-    &[abbreviated_form, is_stmt, index_form, names_padding, names_form, aranges_padding, frame, extended];
+const SAME: &[fn(Change<'_>) -> Option<Why>] = &[
+    abbreviated_form,
+    is_stmt,
+    index_form,
+    names_padding,
+    names_form,
+    aranges_padding,
+    frame,
+    extended,
+    unasked,
+];
 
 fn uleb(bytes: &[u8], at: &mut usize) -> Option<u64> {
     let (mut value, mut shift) = (0, 0);
@@ -90,6 +99,25 @@ fn abbreviated_form(Change { section, bytes, at, to }: Change<'_>) -> Option<Why
         ),
         _ => None,
     }
+}
+
+/// A mask of `waves::lanes`, in a list of two entries: what is added to its pcs is outside of the region that has it.
+fn unasked(Change { section, bytes, at, to }: Change<'_>) -> Option<Why> {
+    let entry = |at: usize| bytes[at] == dw::DW_LLE_offset_pair.0;
+    let first = [dw::DW_LLE_offset_pair.0, 4, 0x10, 2];
+    let list = bytes
+        .windows(first.len())
+        .position(|window| window == first)
+        .filter(|_| section == ".debug_loclists")?;
+    let second = list + 6;
+    let is_more = match at {
+        // An entry for all pcs that no other one has, and one that begins before the region.
+        at if at == list => to == dw::DW_LLE_default_location.0,
+        at if at == list + 1 => to < 4,
+        at if at == second + 2 => entry(second) && (0x1c..=0x40).contains(&to),
+        _ => false,
+    };
+    is_more.then_some("2.6.2: a list is asked for the pc at which something refers to it")
 }
 
 fn is_stmt(Change { section, bytes, at, .. }: Change<'_>) -> Option<Why> {
@@ -231,8 +259,8 @@ fn every_bit_of_frames_matters() {
     }
 }
 
-/// The expressions of lanes in entries. The comparison of lanes takes long, and other bytes are tested elsewhere. `check`
-/// does not ask for the bounds of a list of a mask yet, so that bits of `.debug_loclists` are not among these.
+/// The expressions of lanes in entries, and all lists. The comparison of lanes takes long, and other bytes are tested
+/// elsewhere.
 #[test]
 fn every_bit_of_lanes_matters() {
     let [consumer, ..] = crate::waves::consumers();
@@ -242,7 +270,7 @@ fn every_bit_of_lanes_matters() {
     let bytes =
         operations.iter().flat_map(|one| (one.at..one.at + one.bytes.len()).map(|at| (one.section, at)));
     let wanted: BTreeSet<(&str, usize)> = bytes.map(|(section, at)| (sections[section].name, at)).collect();
-    all_bits_matter(&truth, &consumer, |name, at| name == ".debug_info" && wanted.contains(&(name, at)));
+    all_bits_matter(&truth, &consumer, |name, at| name == ".debug_loclists" || wanted.contains(&(name, at)));
 }
 
 /// Each bit of the sections that are asked for.

@@ -53,8 +53,8 @@ fn what_is_not_known_is_found() {
             found = format!("unknown-set (2 Binary Form): word 5: {what}\n");
             said = format!("%1 = {what}\n");
         }
-        let count = usize::from(is_debug);
-        assert_eq!(report, format!("{found}{count} findings, 0 notes; 0 debug instructions"));
+        let count = if is_debug { "1 finding" } else { "0 findings" };
+        assert_eq!(report, format!("{found}{count}, 0 notes; 0 debug instructions"));
         assert_eq!(printed, format!("SPIR-V 1.6, ids below 10\n{said}"));
         let left = raise(&facts, &Target::x86_64()).expect("can be described").left_out;
         let left: String = left.iter().map(|left| left.to_string() + "\n").collect();
