@@ -140,6 +140,10 @@ impl Builder {
 pub(crate) struct Wrong {
     pub error: Error,
     /// The call of the builder that is at fault.
+    #[cfg_attr(
+        not(feature = "json"),
+        expect(dead_code, reason = "only descriptions in JSON have places to name")
+    )]
     pub blame: Option<Blame>,
 }
 

@@ -46,6 +46,7 @@ pub(crate) use postfix::Pool;
 pub use scopes::{Address, File, Procedure, Scope, ScopeKind, SourceLine, Unit, Variable, VariableKind};
 pub(crate) use strings::Strings;
 pub(crate) use tree::Tree;
+#[cfg(feature = "spirv")]
 pub(crate) use types::Part;
 pub use types::{
     Accessibility, Base, BaseEncoding, BaseOffset, Composite, CompositeKind, Count, Dimension, Discriminant,

@@ -3,6 +3,7 @@
 mod array;
 mod base;
 mod composite;
+#[cfg(feature = "spirv")]
 mod part;
 mod template;
 
@@ -12,6 +13,7 @@ pub use composite::{
     Base, BaseOffset, Composite, CompositeKind, Discriminant, Member, Passed, Variant, VariantPart,
     VariantValues,
 };
+#[cfg(feature = "spirv")]
 pub(crate) use part::Part;
 pub use template::{TemplateArgument, TemplateParameter};
 
