@@ -227,7 +227,7 @@ impl ArgumentBuilder<'_> {
         // A part of it may be elsewhere.
         let checked = loc::check_in(module, all, unit, place, None, what, loc::UNKNOWN);
         checked
-            .and_then(|checked| loc::known_lane(&module.target, what, checked.room, bits.unwrap_or(u64::MAX)))
+            .and_then(|checked| loc::known_lane(&module.target, what, &checked, bits.unwrap_or(u64::MAX)))
             .map_err(|error| error.or_at(at()))?;
         self.data().parameter = Some(parameter);
         Ok(self)
@@ -247,7 +247,7 @@ impl ArgumentBuilder<'_> {
 fn place(builder: &mut Builder, scope: ScopeId, loc: &Loc, what: &str) -> Result<LocId> {
     let unit = builder.module.scopes[scope].unit;
     let checked = loc::check(builder, unit, loc, None, what);
-    if checked.as_ref().is_ok_and(|checked| checked.has_slot) {
+    if matches!(checked, Ok(true)) {
         builder.slot(Slot::Scope(scope));
     }
     checked

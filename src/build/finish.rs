@@ -58,11 +58,26 @@ impl Builder {
     /// Sorts by variable and pc, joins neighbours, and notes which are each variable's. A compiler that describes one
     /// variable after the other has them in order already.
     fn sort_live(&mut self) {
-        let live = &mut self.module.live;
-        if !live.is_sorted_by_key(|live| (live.variable, live.start)) {
+        let (live, locs) = (&mut self.module.live, &self.module.locs);
+        let (mut is_sorted, mut may_join) = (true, false);
+        for pair in live.windows(2) {
+            let [one, other] = pair else { continue };
+            if one.variable != other.variable {
+                is_sorted &= one.variable < other.variable;
+            } else if one.start >= other.start {
+                // Several places at once, as a rule.
+                is_sorted &= one.start == other.start;
+                may_join = true;
+            } else if one.end == other.start {
+                may_join |= locs.may_be_same(one.loc, other.loc);
+            }
+        }
+        if !is_sorted {
             live.sort_by_key(|live| (live.variable, live.start));
         }
-        self.join_live();
+        if may_join || !is_sorted {
+            self.join_live();
+        }
         let live = &mut self.module.live;
         let mut at = 0;
         while let Some(first) = live.get(at) {
@@ -80,9 +95,9 @@ impl Builder {
         let (mut last, mut kept) = (0..0, 0);
         let mut at = 0;
         while let Some(&first) = live.get(at) {
-            let is_at_once =
+            let is_one =
                 |one: &&Live| (one.variable, one.start, one.end) == (first.variable, first.start, first.end);
-            let count = live[at..].iter().take_while(is_at_once).count();
+            let count = live[at..].iter().take_while(is_one).count();
             let is_equal =
                 |(one, other): (usize, usize)| locs.nodes(live[one].loc).eq(locs.nodes(live[other].loc));
             let goes_on = live.get(last.start).is_some_and(|before| {

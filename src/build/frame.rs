@@ -242,9 +242,9 @@ impl FrameBuilder<'_> {
                 (Some(loc::register(module, reg)?.bits.into()), "a register of the caller")
             }
         };
-        let checked = loc::check(self.builder, self.unit, loc, bits, what)?;
+        let has_slot = loc::check(self.builder, self.unit, loc, bits, what)?;
         refused::rule(module, column, loc.nodes())?;
-        if checked.has_slot {
+        if has_slot {
             self.builder.slot(Slot::Scope(module.functions[self.function].scope));
         }
         Ok((pcs.start as u32, pcs.end as u32, self.builder.module.locs.push(loc)?))

@@ -373,11 +373,11 @@ impl FunctionBuilder<'_> {
     fn place(&mut self, loc: &Loc, what: &str) -> Result<LocId> {
         let scope = self.data().scope;
         let unit = self.builder.module.scopes[scope].unit;
-        loc::check(self.builder, unit, loc, None, what)
+        loc::facts(self.builder, unit, loc, None, what)
             .and_then(|checked| {
                 // An address.
                 let target = &self.builder.module.target;
-                loc::known_lane(target, what, checked.room, u64::from(target.address_bytes()) * 8)
+                loc::known_lane(target, what, &checked, u64::from(target.address_bytes()) * 8)
             })
             .and_then(|_| self.builder.module.locs.push(loc))
             .map_err(|error| error.or_at(self.builder.module.at_scope(scope)))

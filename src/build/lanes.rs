@@ -285,8 +285,7 @@ impl LanesBuilder<'_> {
         if let Some(what) = what {
             return Err(Error::bad_argument(what));
         }
-        let checked = loc::check(self.builder, unit, place, Some(lanes.into()), "the mask")?;
-        if checked.has_slot {
+        if loc::check(self.builder, unit, place, Some(lanes.into()), "the mask")? {
             self.builder.slot(Slot::Scope(self.scope));
         }
         let loc = self.builder.module.locs.push(place)?;

@@ -9,60 +9,108 @@ use crate::model::{Entity, Loc, Module, Node, Nodes, ProcedureId, UnitId};
 use crate::op::{Expr, FixupKind, Reg};
 use crate::target::{Register, SpaceId, Target};
 
-/// How many bits of the storage lie before and after a place, as far as is known.
+/// How many bits of the storage lie before and after a place, as far as is known. Two words, which are passed in
+/// registers, for each place of each location has one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
-    pub(super) before: u64,
-    pub(super) after: Option<u64>,
-    /// The vector register whose lanes, all of them, the place is.
-    lanes_of: Option<Reg>,
+    /// With [`ALL_LANES`].
+    before: u64,
+    /// [`u64::MAX`] where it is not known.
+    after: u64,
 }
+
+/// The place is a vector register, all lanes of it. No storage has so many bits.
+const ALL_LANES: u64 = 1 << 63;
+
+pub(super) const UNKNOWN: Room = Room { before: ALL_LANES - 1, after: u64::MAX };
 
 impl Room {
     /// A number of bits before and after a place.
+    #[inline]
     pub(super) fn around(before: u64, after: u64) -> Self {
-        Self { before, after: Some(after), lanes_of: None }
+        Self { before: before.min(ALL_LANES - 1), after }
+    }
+
+    #[inline]
+    fn before(self) -> u64 {
+        self.before & !ALL_LANES
+    }
+
+    #[inline]
+    fn after(self) -> Option<u64> {
+        (self.after != u64::MAX).then_some(self.after)
+    }
+
+    #[inline]
+    fn is_all_lanes(self) -> bool {
+        self.before & ALL_LANES != 0
+    }
+
+    /// The same room, of all lanes if another one is.
+    #[inline]
+    fn lanes_as(self, other: Self) -> Self {
+        Self { before: self.before | other.before & ALL_LANES, ..self }
     }
 }
-
-pub(super) const UNKNOWN: Room = Room { before: u64::MAX, after: None, lanes_of: None };
 
 /// The facts of a location that its user depends on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Checked {
     pub(super) room: Room,
+    /// The last vector register that it names as a whole.
+    vector: Reg,
     /// Whether it depends on where the stack frame of the function begins.
     pub(super) has_slot: bool,
 }
 
 impl Default for Checked {
     fn default() -> Self {
-        Self { room: UNKNOWN, has_slot: false }
+        Self { room: UNKNOWN, vector: Reg(0), has_slot: false }
     }
 }
 
 /// The facts of each procedure.
 pub(super) type Procedures = SecondaryMap<ProcedureId, Checked>;
 
-/// A stack of which the top is held by itself: most locations have one place at a time.
-#[derive(Default)]
+/// A stack of which the top is held by itself, in registers: most locations have one place at a time.
 struct Places {
-    top: Option<Room>,
+    top: Room,
+    has_top: bool,
     below: SmallVec<[Room; 8]>,
 }
 
 impl Places {
     #[inline]
+    fn new() -> Self {
+        Self { top: UNKNOWN, has_top: false, below: SmallVec::new() }
+    }
+
+    #[inline]
     fn push(&mut self, place: Room) {
-        if let Some(old) = self.top.replace(place) {
-            self.below.push(old);
+        if self.has_top {
+            push_below(&mut self.below, self.top);
         }
+        (self.top, self.has_top) = (place, true);
     }
 
     #[inline]
     fn pop(&mut self) -> Room {
-        self.top.take().or_else(|| self.below.pop()).unwrap_or(UNKNOWN)
+        if !self.has_top {
+            return pop_below(&mut self.below);
+        }
+        self.has_top = false;
+        self.top
     }
+}
+
+#[inline(never)]
+fn push_below(below: &mut SmallVec<[Room; 8]>, place: Room) {
+    below.push(place);
+}
+
+#[inline(never)]
+fn pop_below(below: &mut SmallVec<[Room; 8]>) -> Room {
+    below.pop().unwrap_or(UNKNOWN)
 }
 
 fn room(bits: u64) -> Room {
@@ -73,9 +121,22 @@ fn room(bits: u64) -> Room {
 /// storage, and the whole the `bits` that are asked of it, if that is known. Fewer bits than all lanes of a vector
 /// register are not taken of them, for which lane is meant is not known then.
 ///
-/// One pass over the nodes, with the room of each place on a stack: numbers have none.
+/// One pass over the nodes, with the room of each place on a stack: numbers have none. Gives whether the location depends
+/// on where the stack frame of the function begins.
 #[inline]
 pub(super) fn check(
+    builder: &Builder,
+    unit: UnitId,
+    loc: &Loc,
+    bits: Option<u64>,
+    what: &str,
+) -> Result<bool> {
+    facts(builder, unit, loc, bits, what).map(|checked| checked.has_slot)
+}
+
+/// The same, with all that is found.
+#[inline]
+pub(super) fn facts(
     builder: &Builder,
     unit: UnitId,
     loc: &Loc,
@@ -108,8 +169,8 @@ pub(super) fn check_in(
     }
     // The last two constants, and how many of the nodes before this one are constants.
     let (mut last, mut run) = ([0; 2], 0);
-    let mut places = Places::default();
-    let mut has_slot = false;
+    let mut places = Places::new();
+    let (mut has_slot, mut whole) = (false, Reg(0));
     for node in nodes {
         if let Node::Const(value) = node {
             last = [last[1], value];
@@ -120,7 +181,13 @@ pub(super) fn check_in(
         let place = match node {
             Node::Register(reg) => {
                 let register = register(module, reg)?;
-                Room { lanes_of: register.is_vector().then_some(reg), ..room(register.bits.into()) }
+                let room = room(register.bits.into());
+                if register.is_vector() {
+                    whole = reg;
+                    Room { before: ALL_LANES, ..room }
+                } else {
+                    room
+                }
             }
             Node::Lane(reg, lane) => {
                 let register = vector(module, reg)?;
@@ -153,13 +220,13 @@ pub(super) fn check_in(
                 UNKNOWN
             }
             Node::Part(bits) => {
-                takes(target, "a part", places.pop(), some(bits, "a part")?)?;
+                takes(target, whole, "a part", places.pop(), some(bits, "a part")?)?;
                 room(bits)
             }
             Node::Parts(count) => {
                 let mut total = 0u64;
                 for _ in 0..count {
-                    let part = places.pop().after.unwrap_or(0);
+                    let part = places.pop().after;
                     total = total.checked_add(part).ok_or_else(|| too_large("a row of parts"))?;
                 }
                 room(some(total, "a location of no parts")?)
@@ -168,7 +235,7 @@ pub(super) fn check_in(
                 let (above, below) = (places.pop(), places.pop());
                 if constants >= 2 {
                     let [offset, size] = last;
-                    takes(target, "what is laid over", above, size)?;
+                    takes(target, whole, "what is laid over", above, size)?;
                     fits("what is laid over", below, offset.saturating_add(size))?;
                 }
                 below
@@ -184,10 +251,10 @@ pub(super) fn check_in(
                 let (one, zero) = (places.pop(), places.pop());
                 fits("a row of elements", one, total)?;
                 fits("a row of elements", zero, total)?;
-                Room { lanes_of: one.lanes_of.or(zero.lanes_of), ..room(total) }
+                room(total).lanes_as(one).lanes_as(zero)
             }
             Node::Extend { bits, count } => {
-                takes(target, "an element", places.pop(), bits)?;
+                takes(target, whole, "an element", places.pop(), bits)?;
                 room(elements(bits, count)?)
             }
             Node::Implicit(bytes) => room(8 * bytes.len() as u64),
@@ -198,8 +265,12 @@ pub(super) fn check_in(
             }
             Node::Call(procedure) => {
                 named(module, unit, node)?;
-                has_slot |= procedures[procedure].has_slot;
-                procedures[procedure].room
+                let called = procedures[procedure];
+                has_slot |= called.has_slot;
+                if called.room.is_all_lanes() {
+                    whole = called.vector;
+                }
+                called.room
             }
             Node::Expr(_) => {
                 named(module, unit, node)?;
@@ -213,7 +284,7 @@ pub(super) fn check_in(
             }
             Node::Read(bits) => {
                 number("a number that is read", bits)?;
-                takes(target, "a number that is read", places.pop(), bits.into())?;
+                takes(target, whole, "a number that is read", places.pop(), bits.into())?;
                 continue;
             }
             Node::LaneIndex if target.lanes() == 1 => {
@@ -234,9 +305,9 @@ pub(super) fn check_in(
     }
     let room = places.pop();
     if let Some(bits) = bits {
-        takes(target, what, room, bits)?;
+        takes(target, whole, what, room, bits)?;
     }
-    Ok(Checked { room, has_slot })
+    Ok(Checked { room, vector: whole, has_slot })
 }
 
 /// What [`number`] is asked of a register.
@@ -340,34 +411,35 @@ pub(super) fn space(module: &Module, id: SpaceId) -> Result<()> {
 
 fn moved(from: Room, bits: Option<i64>, what: &str) -> Result<Room> {
     let bits = bits.ok_or_else(|| too_large(what))?;
-    let Some(after) = from.after else { return Ok(UNKNOWN) };
+    let Some(after) = from.after() else { return Ok(UNKNOWN) };
     let does_not_fit =
         |needs: u64, has: u64| Error::new(ErrorKind::DoesNotFit { what: what.into(), needs, has });
     let by = bits.unsigned_abs();
     if bits < 0 {
-        let before = from.before.checked_sub(by).ok_or_else(|| does_not_fit(by, from.before))?;
-        return Ok(Room { before, after: Some(after.saturating_add(by)), ..from });
+        let before = from.before().checked_sub(by).ok_or_else(|| does_not_fit(by, from.before()))?;
+        return Ok(Room { before, after: after.saturating_add(by) }.lanes_as(from));
     }
     // A place is in its storage: just behind the end there is none.
     if by >= after {
         return Err(does_not_fit(by.saturating_add(1), after));
     }
-    Ok(Room { before: from.before.saturating_add(by), after: Some(after - by), ..from })
+    Ok(Room::around(from.before().saturating_add(by), after - by).lanes_as(from))
 }
 
 /// Refuses bits that are not there, and fewer than all of a vector register's.
 #[inline]
-fn takes(target: &Target, what: &str, place: Room, needs: u64) -> Result<()> {
-    known_lane(target, what, place, needs)?;
+fn takes(target: &Target, vector: Reg, what: &str, place: Room, needs: u64) -> Result<()> {
+    if place.is_all_lanes() && needs < place.after {
+        return Err(which_lane(target, what, vector, needs));
+    }
     fits(what, place, needs)
 }
 
 /// Refuses fewer bits than all of a vector register's: which lane is meant is not known.
-#[inline]
-pub(super) fn known_lane(target: &Target, what: &str, place: Room, needs: u64) -> Result<()> {
-    match place.lanes_of {
-        Some(reg) if place.after.is_some_and(|has| needs < has) => Err(which_lane(target, what, reg, needs)),
-        _ => Ok(()),
+pub(super) fn known_lane(target: &Target, what: &str, checked: &Checked, needs: u64) -> Result<()> {
+    match checked.room.is_all_lanes() && needs < checked.room.after {
+        true => Err(which_lane(target, what, checked.vector, needs)),
+        false => Ok(()),
     }
 }
 
@@ -380,7 +452,7 @@ fn which_lane(target: &Target, what: &str, reg: Reg, needs: u64) -> Error {
 }
 
 fn fits(what: &str, place: Room, needs: u64) -> Result<()> {
-    match place.after {
+    match place.after() {
         Some(has) if has < needs => Err(ErrorKind::DoesNotFit { what: what.into(), needs, has }.into()),
         _ => Ok(()),
     }

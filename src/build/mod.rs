@@ -211,7 +211,7 @@ impl Builder {
     pub fn procedure(&mut self, unit: UnitId, loc: &crate::model::Loc) -> Result<ProcedureId> {
         self.known_unit(unit)?;
         let at = |error: Error| error.or_at(self.module.at_unit(unit));
-        let checked = loc::check(self, unit, loc, None, "the location").map_err(at)?;
+        let checked = loc::facts(self, unit, loc, None, "the location").map_err(at)?;
         let loc = self.module.locs.push(loc)?;
         let procedure = self.module.procedures.push(crate::model::Procedure { unit, loc });
         self.procedures[procedure] = checked;

@@ -21,6 +21,8 @@ pub struct VariableBuilder<'b> {
     bits: Option<u64>,
     /// Bytes of the function's code.
     code_bytes: u64,
+    /// Whether it is not known by now where the stack frame of the function begins.
+    lacks_base: bool,
 }
 
 impl Builder {
@@ -190,11 +192,12 @@ impl Builder {
         unit: UnitId,
         bits: Option<u64>,
     ) -> VariableBuilder<'_> {
-        let function = self.module.function_of(scope);
-        let code_bytes = function.map_or(u64::MAX, |function| self.module.functions[function].bytes);
+        let function = self.module.function_of(scope).map(|function| &self.module.functions[function]);
+        let code_bytes = function.map_or(u64::MAX, |function| function.bytes);
+        let lacks_base = function.is_some_and(|function| !function.has_stack());
         // A function has less than 4 GiB.
         let code_bytes = code_bytes.min(u32::MAX.into());
-        VariableBuilder { builder: self, id, unit, bits, code_bytes }
+        VariableBuilder { builder: self, id, unit, bits, code_bytes, lacks_base }
     }
 }
 
@@ -334,7 +337,7 @@ impl VariableBuilder<'_> {
     #[inline]
     fn place(&mut self, loc: &Loc, pcs: Option<&Range<u64>>) -> Result<LocId> {
         let checked = loc::check(self.builder, self.unit, loc, self.bits, "the variable");
-        if checked.as_ref().is_ok_and(|checked| checked.has_slot) {
+        if self.lacks_base && matches!(checked, Ok(true)) {
             self.builder.slot(Slot::Variable(self.id, pcs.cloned()));
         }
         match checked.and_then(|_| self.builder.module.locs.push(loc)) {

@@ -448,6 +448,19 @@ impl Pool {
         self.implicit.shrink_to_fit();
     }
 
+    /// Whether two locations begin alike: otherwise they are not the same.
+    #[inline]
+    pub(crate) fn may_be_same(&self, one: LocId, other: LocId) -> bool {
+        let first = |id: LocId| self.words.get(id.start()..id.start() + 2);
+        match (first(one), first(other)) {
+            (Some([len, word]), Some([other_len, other_word])) => {
+                // Behind the length may stand where constants begin.
+                len == other_len && (word == other_word || len & HAS_IMPLICIT != 0)
+            }
+            _ => false,
+        }
+    }
+
     #[inline]
     pub(crate) fn nodes(&self, id: LocId) -> Nodes<'_> {
         let (words, implicit) = match self.words.get(id.start()..) {
