@@ -21,8 +21,8 @@ impl Builder {
     /// body of a function begins at a line of no file, a
     /// static member has a place in its class, a call has no pc, only some files of a unit have an MD5 sum, a
     /// function with rows does not end where an instruction could, a file among the macros does not end,
-    /// a stack slot is in a function without a known base, regions of lanes overlap and do not nest, a symbol has no name, or what a call without an error was told
-    /// contains a zero byte; [`ErrorKind::OutsideFunction`] where code was said to be smaller later.
+    /// a stack slot is in a function without a known base, regions of lanes overlap and do not nest, a symbol has
+    /// no name, or an argument of a call that returns no error contains a zero byte; [`ErrorKind::OutsideFunction`] where code was said to be smaller later.
     pub fn finish(self) -> Result<Module> {
         self.finish_or_blame().map_err(|wrong| wrong.error)
     }

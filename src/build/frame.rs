@@ -102,7 +102,7 @@ impl FrameBuilder<'_> {
     /// Where a register of the caller is.
     ///
     /// # Errors
-    /// As [`cfa`](Self::cfa); and [`DoesNotFit`](crate::error::ErrorKind::DoesNotFit) where the register is larger than the place,
+    /// The errors of [`cfa`](Self::cfa); [`DoesNotFit`](crate::error::ErrorKind::DoesNotFit) where the register is larger than the place,
     /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where it is in itself but not as a whole, or in memory that is a lane's.
     pub fn saved(&mut self, pcs: Range<u64>, reg: Reg, loc: Loc) -> Result<&mut Self> {
         self.rule(pcs, Column::Register(reg), &loc)
@@ -139,7 +139,7 @@ impl FrameBuilder<'_> {
     /// were.
     ///
     /// # Errors
-    /// As [`saved`](Self::saved); [`BadArgument`](crate::error::ErrorKind::BadArgument) where the slot does not begin at a dword, or the
+    /// The errors of [`saved`](Self::saved); [`BadArgument`](crate::error::ErrorKind::BadArgument) where the slot does not begin at a dword, or the
     /// register is no vector register.
     pub fn saved_to_scratch(
         &mut self,

@@ -9,8 +9,8 @@ use crate::model::{Entity, Loc, Module, Node, Nodes, ProcedureId, UnitId};
 use crate::op::{Expr, FixupKind, Reg};
 use crate::target::{Register, SpaceId, Target};
 
-/// How many bits of the storage lie before and after a place, as far as is known. Two words, which are passed in
-/// registers, for each place of each location has one.
+/// Numbers of bits of the storage before and after a place, as far as they are known. Each place of each location has
+/// one, so it is two words, which are passed in registers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
     /// With [`ALL_LANES`].
@@ -19,7 +19,7 @@ pub(super) struct Room {
     after: u64,
 }
 
-/// The place is a vector register, all lanes of it. No storage has so many bits.
+/// Flag: the place is all lanes of a vector register. No storage has this number of bits.
 const ALL_LANES: u64 = 1 << 63;
 
 pub(super) const UNKNOWN: Room = Room { before: ALL_LANES - 1, after: u64::MAX };
@@ -72,7 +72,7 @@ impl Default for Checked {
 /// The facts of each procedure.
 pub(super) type Procedures = SecondaryMap<ProcedureId, Checked>;
 
-/// A stack of which the top is held by itself, in registers: most locations have one place at a time.
+/// A stack with its top apart, in registers: most locations have one place at a time.
 struct Places {
     top: Room,
     has_top: bool,

@@ -279,8 +279,8 @@ impl VariableBuilder<'_> {
     /// ends inside of an instruction; and of the location, [`ErrorKind::UnknownRegister`], [`ErrorKind::UnknownSpace`], [`ErrorKind::LaneOutOfWave`],
     /// [`ErrorKind::UnknownId`] and [`ErrorKind::DoesNotFit`], if a part, or the variable, is larger than
     /// the storage has bits from there on, and [`ErrorKind::WhichLane`] if it is smaller than all lanes of a vector
-    /// register that it is in. [`Builder::finish`] refuses ranges that overlap, and stack slots of a function of which
-    /// it is not known where its frame begins.
+    /// register that it is in. [`Builder::finish`] refuses ranges that overlap, and stack slots of a function whose
+    /// frame has no known base.
     #[inline]
     pub fn live(&mut self, pcs: Range<u64>, loc: Loc) -> Result<&mut Self> {
         let (start, end) = self.range(&pcs)?;

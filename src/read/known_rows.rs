@@ -29,7 +29,7 @@ impl<'o> KnownRows<'o> {
     /// Finds the row for a pc, as [`FrameRows::find`] does on the rows of the entry. A number identifies each section.
     ///
     /// # Errors
-    /// As [`FrameRows::next_row`].
+    /// The errors of [`FrameRows::next_row`].
     pub(crate) fn find(
         &self,
         section: usize,

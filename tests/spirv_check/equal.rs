@@ -14,7 +14,7 @@ fn core() -> Vec<u32> {
 
 type Make = fn(&mut Builder, UnitId, TypeId, Option<&str>) -> TypeId;
 
-/// Which of two types has a property.
+/// Choices of the types, out of two, that have a property.
 const BOTH: [[bool; 2]; 4] = [[false, false], [false, true], [true, false], [true, true]];
 
 /// Two types of each kind, with or without a name and a line, that a structure has in it, or its unit.

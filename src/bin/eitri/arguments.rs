@@ -42,7 +42,7 @@ pub enum Command {
         /// Leave out what the consumer cannot be told, and list it on standard error.
         #[arg(long)]
         partial: bool,
-        /// Print no warnings of this kind: `shared-bits` of what is in the same bits at one pc, `no-frame` of functions
+        /// Print no warnings of this kind: `shared-bits`, variables in the same bits at one pc; `no-frame`, functions
         /// without rules for their frame. Can be given several times.
         #[arg(long, value_name = "KIND", value_parser = WarningKind::ALL.map(WarningKind::name))]
         allow: Vec<String>,

@@ -14,7 +14,7 @@ use crate::op::Reg;
 use crate::read::{CfaRule, Rule};
 use crate::target::SpaceId;
 
-/// Number of frames that leave a register as it is before a note is kept.
+/// Number of frames that leave a register unchanged before a note is kept.
 const FRAMES_PASSED: u32 = 16;
 
 /// What says where a register is.
