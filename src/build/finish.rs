@@ -55,37 +55,33 @@ impl Builder {
         Ok(module)
     }
 
-    /// Sorts by variable and pc, joins neighbours, and notes which are each variable's. A compiler that describes one
+    /// Sorts by variable and pc, joins neighbours, and records each variable's ranges. A compiler that describes one
     /// variable after the other has them in order already.
     fn sort_live(&mut self) {
-        let (live, locs) = (&mut self.module.live, &self.module.locs);
-        let (mut is_sorted, mut may_join) = (true, false);
-        for pair in live.windows(2) {
-            let [one, other] = pair else { continue };
-            if one.variable != other.variable {
-                is_sorted &= one.variable < other.variable;
-            } else if one.start >= other.start {
-                // Several places at once, as a rule.
-                is_sorted &= one.start == other.start;
-                may_join = true;
-            } else if one.end == other.start {
-                may_join |= locs.may_be_same(one.loc, other.loc);
-            }
-        }
-        if !is_sorted {
-            live.sort_by_key(|live| (live.variable, live.start));
-        }
-        if may_join || !is_sorted {
+        if !self.index_live() {
+            self.module.live.sort_by_key(|live| (live.variable, live.start));
             self.join_live();
+            self.index_live();
         }
-        let live = &mut self.module.live;
-        let mut at = 0;
-        while let Some(first) = live.get(at) {
-            let variable = first.variable;
-            let count = live[at..].iter().take_while(|live| live.variable == variable).count();
-            self.module.variables[variable].live = at as u32..(at + count) as u32;
-            at += count;
+    }
+
+    /// Records each variable's ranges. Returns whether they are in order, without neighbours to join.
+    fn index_live(&mut self) -> bool {
+        let Module { live, locs, variables, .. } = &mut self.module;
+        let (mut is_in_order, mut first) = (true, 0);
+        for (at, one) in live.iter().enumerate() {
+            let next = live.get(at + 1);
+            if let Some(next) = next.filter(|next| next.variable == one.variable) {
+                // Several places at once have one start.
+                is_in_order &=
+                    one.start < next.start && (one.end != next.start || !locs.is_same(one.loc, next.loc));
+                continue;
+            }
+            is_in_order &= next.is_none_or(|next| one.variable < next.variable);
+            variables[one.variable].live = first as u32..(at + 1) as u32;
+            first = at + 1;
         }
+        is_in_order
     }
 
     /// Makes one range of neighbours with equal places. Ranges are sorted.
@@ -98,8 +94,7 @@ impl Builder {
             let is_one =
                 |one: &&Live| (one.variable, one.start, one.end) == (first.variable, first.start, first.end);
             let count = live[at..].iter().take_while(is_one).count();
-            let is_equal =
-                |(one, other): (usize, usize)| locs.nodes(live[one].loc).eq(locs.nodes(live[other].loc));
+            let is_equal = |(one, other): (usize, usize)| locs.is_same(live[one].loc, live[other].loc);
             let goes_on = live.get(last.start).is_some_and(|before| {
                 before.variable == first.variable
                     && before.end == first.start

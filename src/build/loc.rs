@@ -152,7 +152,7 @@ pub(super) fn check_in(
     module: &Module,
     procedures: &Procedures,
     unit: UnitId,
-    nodes: Nodes<'_>,
+    mut nodes: Nodes<'_>,
     bits: Option<u64>,
     what: &str,
     frame: Room,
@@ -171,7 +171,11 @@ pub(super) fn check_in(
     let (mut last, mut run) = ([0; 2], 0);
     let mut places = Places::new();
     let (mut has_slot, mut whole) = (false, Reg(0));
-    for node in nodes {
+    loop {
+        if nodes.skip_arithmetic() {
+            run = 0;
+        }
+        let Some(node) = nodes.next() else { break };
         if let Node::Const(value) = node {
             last = [last[1], value];
             run += 1;
@@ -412,16 +416,14 @@ pub(super) fn space(module: &Module, id: SpaceId) -> Result<()> {
 fn moved(from: Room, bits: Option<i64>, what: &str) -> Result<Room> {
     let bits = bits.ok_or_else(|| too_large(what))?;
     let Some(after) = from.after() else { return Ok(UNKNOWN) };
-    let does_not_fit =
-        |needs: u64, has: u64| Error::new(ErrorKind::DoesNotFit { what: what.into(), needs, has });
     let by = bits.unsigned_abs();
     if bits < 0 {
-        let before = from.before().checked_sub(by).ok_or_else(|| does_not_fit(by, from.before()))?;
+        let before = from.before().checked_sub(by).ok_or_else(|| does_not_fit(what, by, from.before()))?;
         return Ok(Room { before, after: after.saturating_add(by) }.lanes_as(from));
     }
     // A place is in its storage: just behind the end there is none.
     if by >= after {
-        return Err(does_not_fit(by.saturating_add(1), after));
+        return Err(does_not_fit(what, by.saturating_add(1), after));
     }
     Ok(Room::around(from.before().saturating_add(by), after - by).lanes_as(from))
 }
@@ -451,11 +453,15 @@ fn which_lane(target: &Target, what: &str, reg: Reg, needs: u64) -> Error {
     ErrorKind::WhichLane { what: what.into(), needs, register, has }.into()
 }
 
+#[inline]
 fn fits(what: &str, place: Room, needs: u64) -> Result<()> {
-    match place.after() {
-        Some(has) if has < needs => Err(ErrorKind::DoesNotFit { what: what.into(), needs, has }.into()),
-        _ => Ok(()),
-    }
+    // Where it is not known, it is more than anything needs.
+    if needs <= place.after { Ok(()) } else { Err(does_not_fit(what, needs, place.after)) }
+}
+
+#[cold]
+fn does_not_fit(what: &str, needs: u64, has: u64) -> Error {
+    ErrorKind::DoesNotFit { what: what.into(), needs, has }.into()
 }
 
 /// How many elements a row may have: what it means is worked out element by element.

@@ -334,16 +334,21 @@ impl VariableBuilder<'_> {
         Ok(self)
     }
 
-    #[inline]
+    #[inline(always)]
     fn place(&mut self, loc: &Loc, pcs: Option<&Range<u64>>) -> Result<LocId> {
         let checked = loc::check(self.builder, self.unit, loc, self.bits, "the variable");
         if self.lacks_base && matches!(checked, Ok(true)) {
-            self.builder.slot(Slot::Variable(self.id, pcs.cloned()));
+            self.slot(pcs);
         }
         match checked.and_then(|_| self.builder.module.locs.push(loc)) {
             Ok(loc) => Ok(loc),
             Err(error) => Err(self.error(error, pcs.cloned())),
         }
+    }
+
+    #[cold]
+    fn slot(&mut self, pcs: Option<&Range<u64>>) {
+        self.builder.slot(Slot::Variable(self.id, pcs.cloned()));
     }
 
     #[cold]

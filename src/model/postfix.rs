@@ -260,6 +260,24 @@ tags!(
     Not
 );
 
+/// Tags of the nodes that make a number of numbers, one bit each.
+const ARITHMETIC: u64 = bit(Tag::Plus)
+    | bit(Tag::Add)
+    | bit(Tag::Sub)
+    | bit(Tag::Mul)
+    | bit(Tag::And)
+    | bit(Tag::Or)
+    | bit(Tag::Xor)
+    | bit(Tag::Shl)
+    | bit(Tag::Shr)
+    | bit(Tag::Shra)
+    | bit(Tag::Neg)
+    | bit(Tag::Not);
+
+const fn bit(tag: Tag) -> u64 {
+    1 << tag as u32
+}
+
 /// The nodes of a location, operands before the node that takes them.
 #[derive(Clone)]
 pub struct Nodes<'a> {
@@ -318,6 +336,23 @@ impl Nodes<'_> {
             _ => return None,
         };
         has_tag(reg, Tag::ReadRegister).then(|| (Reg((reg >> NUMBER).into()), by))
+    }
+
+    /// Skips the nodes up to the next one that is not arithmetic. Returns whether there were any.
+    #[inline]
+    pub(crate) fn skip_arithmetic(&mut self) -> bool {
+        let before = self.words.len();
+        while let Some(word) = self.words.first() {
+            if ARITHMETIC >> (word % WIDE) & 1 == 0 {
+                break;
+            }
+            let is_wide = word & WIDE != 0;
+            self.words = self.words.get(1..).unwrap_or_default();
+            if is_wide {
+                self.words = self.words.get(2..).unwrap_or_default();
+            }
+        }
+        self.words.len() < before
     }
 
     /// Takes the next node if it adds a constant.
@@ -436,29 +471,33 @@ impl Pool {
         LocId::at(start).ok_or_else(full)
     }
 
-    /// Gives back room for more.
-    /// How many bytes the locations take.
+    /// Number of bytes of all locations.
     #[cfg(feature = "json")]
     pub(crate) fn bytes(&self) -> usize {
         size_of::<u32>() * self.words.len() + self.implicit.len()
     }
 
+    /// Returns unused memory.
     pub(crate) fn shrink_to_fit(&mut self) {
         self.words.shrink_to_fit();
         self.implicit.shrink_to_fit();
     }
 
-    /// Whether two locations begin alike: otherwise they are not the same.
+    /// Whether two locations have the same nodes: a node has one encoding.
     #[inline]
-    pub(crate) fn may_be_same(&self, one: LocId, other: LocId) -> bool {
+    pub(crate) fn is_same(&self, one: LocId, other: LocId) -> bool {
         let first = |id: LocId| self.words.get(id.start()..id.start() + 2);
-        match (first(one), first(other)) {
-            (Some([len, word]), Some([other_len, other_word])) => {
-                // Behind the length may stand where constants begin.
-                len == other_len && (word == other_word || len & HAS_IMPLICIT != 0)
-            }
-            _ => false,
-        }
+        let (Some([len, word]), Some([other_len, other_word])) = (first(one), first(other)) else {
+            return one == other;
+        };
+        // Of most neighbours the first node differs. Behind the length may stand where constants begin.
+        len == other_len && (word == other_word || len & HAS_IMPLICIT != 0) && self.has_same_nodes(one, other)
+    }
+
+    #[inline(never)]
+    fn has_same_nodes(&self, one: LocId, other: LocId) -> bool {
+        let (one, other) = (self.nodes(one), self.nodes(other));
+        one.words == other.words && (one.implicit.is_empty() || one.eq(other))
     }
 
     #[inline]
