@@ -26,22 +26,42 @@ impl<'a> Layout<'a> {
     /// If the id is not defined, or no value, or that of another function, or defined behind the spot.
     #[inline]
     pub(super) fn value_at(&self, id: Id, spot: &Spot) -> Result<Instruction<'a>> {
-        let defined = self.definition(id).ok_or_else(|| unknown(id))?;
+        match self.definition(id) {
+            Some(defined) if self.is_value(defined) && self.is_there(defined, spot) => Ok(defined),
+            _ => Err(self.no_value_at(id, spot)),
+        }
+    }
+
+    #[inline]
+    fn is_value(&self, defined: Instruction<'_>) -> bool {
         let is_void = |ty: Id| self.definition(ty).is_some_and(|ty| ty.opcode() == op::TYPE_VOID);
-        let is_value = defined.result_type().is_some_and(|ty| !is_void(ty));
-        if !is_value || defined.opcode() == op::FUNCTION {
-            return Err(wrong(defined, "value"));
+        defined.opcode() != op::FUNCTION && defined.result_type().is_some_and(|ty| !is_void(ty))
+    }
+
+    /// Whether a definition is before the spot, and in its function or in none.
+    #[inline]
+    pub(super) fn is_there(&self, defined: Instruction<'_>, spot: &Spot) -> bool {
+        defined.at < spot.at && self.is_seen(defined, spot)
+    }
+
+    #[inline]
+    fn is_seen(&self, defined: Instruction<'_>, spot: &Spot) -> bool {
+        defined.at < self.globals_end() || spot.function.contains(&defined.at)
+    }
+
+    /// The error of [`value_at`](Self::value_at).
+    #[cold]
+    fn no_value_at(&self, id: Id, spot: &Spot) -> Error {
+        match self.definition(id) {
+            None => unknown(id),
+            Some(defined) if !self.is_value(defined) => wrong(defined, "value"),
+            Some(defined) if !self.is_seen(defined, spot) => {
+                Error::bad_argument(format!("{id} is defined in another function"))
+            }
+            Some(_) => Error::bad_argument(format!(
+                "{id} is defined behind the position at which it is said to hold the variable"
+            )),
         }
-        let is_global = defined.at < self.globals_end();
-        if !is_global && !spot.function.contains(&defined.at) {
-            return Err(Error::bad_argument(format!("{id} is defined in another function")));
-        }
-        if defined.at >= spot.at {
-            let what =
-                format!("{id} is defined behind the position at which it is said to hold the variable");
-            return Err(Error::bad_argument(what));
-        }
-        Ok(defined)
     }
 
     /// The instruction that defines what a variable is declared to be: an `OpVariable`, or a parameter that is a pointer.

@@ -13,7 +13,7 @@ use crate::spirv::mode::Mode;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
-use crate::spirv::words::Id;
+use crate::spirv::words::{Id, Instruction};
 
 /// What is said of a variable.
 #[derive(Debug)]
@@ -45,16 +45,15 @@ type Path = (SmallVec<[DebugOperation; 4]>, SmallVec<[Id; 2]>);
 impl Saying<'_, '_> {
     /// The variable is there as long as the function runs.
     pub fn declare(&mut self, held: &Held) -> Result<()> {
+        if self.is_as_the_last(held) {
+            return self.write(Name::Declare, (Field::Variable, held.id()), &[], &[]);
+        }
         let layout = self.writer.layout;
         let defined = layout.variable_at(held.id(), self.spot)?;
         let is_variable = defined.opcode() == op::VARIABLE;
-        let ty = defined.result_type().unwrap_or(Id(0));
         if is_variable && held.is_whole() {
-            let types = Fitting { variable: self.ty, pointer: ty };
-            if *self.fitting != Some(types) {
-                layout.fits(self.module, self.ty, held, &[], (defined, true))?;
-                *self.fitting = Some(types);
-            }
+            layout.fits(self.module, self.ty, held, &[], (defined, true))?;
+            *self.fitting = self.fitting_of(defined);
             return self.write(Name::Declare, (Field::Variable, held.id()), &[], &[]);
         }
         self.indexes_at(held)?;
@@ -74,6 +73,23 @@ impl Saying<'_, '_> {
             operations.insert(end, DebugOperation::Deref);
         }
         self.write(name, (field, held.id()), &operations, &indexes)
+    }
+
+    /// Whether it is an `OpVariable` of the types that were found to fit last: they are not looked up again.
+    #[inline]
+    fn is_as_the_last(&self, held: &Held) -> bool {
+        let layout = self.writer.layout;
+        held.is_whole()
+            && layout.definition(held.id()).is_some_and(|defined| {
+                defined.opcode() == op::VARIABLE
+                    && layout.is_there(defined, self.spot)
+                    && *self.fitting == self.fitting_of(defined)
+            })
+    }
+
+    #[inline]
+    fn fitting_of(&self, defined: Instruction<'_>) -> Option<Fitting> {
+        defined.result_type().map(|pointer| Fitting { variable: self.ty, pointer })
     }
 
     /// From here on these hold the variable, or some of its bits; if there are none, nothing does.
