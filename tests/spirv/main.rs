@@ -8,6 +8,7 @@ mod cases;
 #[path = "../common/mod.rs"]
 mod common;
 mod consumers;
+mod counts;
 mod evaluate;
 mod foreign;
 mod golden;

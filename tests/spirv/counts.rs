@@ -1,0 +1,93 @@
+//! Counts in messages: the noun of one thing is singular.
+
+use std::fs;
+use std::path::Path;
+
+use eitri::spirv::DebugOperation::{BitPiece, Fragment};
+use eitri::spirv::{Attached, Initial, evaluate, raise, read, validate};
+use eitri::target::Target;
+
+use crate::OPENCL;
+use crate::assemble::assemble;
+
+/// The module with every instruction, after one replacement in its text.
+fn edited(find: &str, replace: &str) -> Vec<u32> {
+    assert!(OPENCL.contains(find), "{find}");
+    assemble(&OPENCL.replacen(find, replace, 1)).words
+}
+
+fn found(find: &str, replace: &str) -> String {
+    validate(&read(&edited(find, replace)).expect("reads")).to_string()
+}
+
+fn listed(find: &str, replace: &str) -> String {
+    let words = edited(find, replace);
+    let raised = raise(&read(&words).expect("reads"), &Target::x86_64()).expect("can be described");
+    raised.left_out.iter().map(|left| format!("{left}\n")).collect()
+}
+
+#[test]
+#[should_panic(expected = "has 1 words, and needs 2")]
+fn one_is_singular() {
+    let short = read(&[0x0723_0203, 0x0001_0600, 0, 10, 0, 1 << 16 | 19]).expect_err("is too short");
+    let attached = Attached { words: vec![0], added: vec![3..4], bound: 1, left_out: vec![] };
+    let detached = attached.detach().expect_err("has no words 3..4");
+    let operations = [BitPiece { offset: 0, size: 2 }, Fragment { offset: 0, size: 1 }];
+    let initial = Initial::Address(eitri::eval::Element::Value(eitri::eval::Value::generic(0, 8)));
+    let layout = eitri::eval::Layout::default();
+    let piece = evaluate(&operations, &initial, &eitri::eval::Snapshot::default(), &layout);
+    let unknown = ("%dbg = ", "%later = OpExtInstImport \"OpenCL.DebugInfo.200\"\n%dbg = ");
+    let later = OPENCL.replacen(unknown.0, unknown.1, 1);
+    let later = later.replacen("%none = ", "%removed = OpExtInst %void %later !0\n%none = ", 1);
+    let later = validate(&read(&assemble(&later).words).expect("reads")).to_string();
+    let cases = [
+        (short.to_string(), "has 1 word, and needs 2"),
+        (detached.to_string() + "\n", "the next new ones of a module of 1 word\n"),
+        (piece.expect_err("is no piece of this size").to_string(), "1 bit, and the piece has 2"),
+        (later, "a set that is not known, with 1 debug instruction\n"),
+        (found("Vector %int 4", "Vector %int"), "it cannot have 1 operand\n"),
+        (found("PlusUconst 8", "PlusUconst"), "PlusUconst has 1 operand, and here 0"),
+        (listed("%n_int %u32 Signed", "%n_int %u1 Unspecified"), "and not that it has 1 bit\n"),
+        (
+            listed("%n_other %none %source 2 1 %unit %u32", "%n_other %none %source 2 1 %unit %u1"),
+            "its values are described as unsigned numbers of 1 bit\n",
+        ),
+    ];
+    let wrong: Vec<_> = cases.iter().filter(|(text, expected)| !text.contains(expected)).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Verbs of the texts that end as plurals do.
+const VERBS: [&str; 9] = ["comes", "does", "ends", "has", "holds", "includes", "is", "says", "stands"];
+
+/// No text has a plural right behind what is filled in: what counts gives its noun as well. Words that stand between a
+/// number and its noun count as none.
+#[test]
+#[should_panic(expected = "nouns behind numbers:")]
+fn no_noun_stands_behind_a_number() {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src/spirv")];
+    let (mut texts, mut wrong) = (0, Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("is a folder") {
+            let path = entry.expect("is there").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).expect("is text");
+            let lines = text.lines().enumerate();
+            for (number, line) in lines.filter(|(_, line)| !line.trim_start().starts_with("//")) {
+                for behind in line.split("} ").skip(1) {
+                    texts += 1;
+                    let mut words = behind.split(|char: char| !char.is_ascii_lowercase());
+                    let noun = words.find(|&word| word != "more" && word != "debug").unwrap_or_default();
+                    if noun.len() > 1 && noun.ends_with('s') && !VERBS.contains(&noun) {
+                        wrong.push(format!("{}:{}: {}", path.display(), number + 1, line.trim()));
+                    }
+                }
+            }
+        }
+    }
+    assert!(texts > 100, "{texts}");
+    assert!(wrong.is_empty(), "nouns behind numbers:\n{}", wrong.join("\n"));
+}
