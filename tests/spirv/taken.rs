@@ -53,7 +53,7 @@ fn modules_of_all_producers() {
 #[test]
 fn a_declaration_of_nothing() {
     for (text, variable) in [(OPENCL, "%arg"), (SHADER, "%arg")] {
-        for expression in ["%plain", "%deref_it"] {
+        for expression in ["%deref_it", "%plain"] {
             let declare = format!("DebugDeclare {variable} %var %plain");
             assert!(text.contains(&declare), "{text}");
             let undefined = format!("DebugDeclare {variable} %undefined {expression}");
