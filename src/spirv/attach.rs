@@ -10,7 +10,7 @@ use super::lower::lower;
 use super::mode::Mode;
 use super::read::{Facts, read};
 use super::words::Instruction;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 use crate::model::Module;
 
 /// The word of the header that every id is less than.
@@ -40,9 +40,9 @@ impl Attached {
         for new in &self.added {
             let old = self.words.get(at..new.start).filter(|_| self.words.get(new.clone()).is_some());
             words.extend_from_slice(old.ok_or_else(|| {
-                let (Range { start, end }, len) = (new, self.words.len());
+                let (Range { start, end }, words) = (new, Count(self.words.len(), "word"));
                 Error::bad_argument(format!(
-                    "words {start}..{end} are not the next new ones of a module of {len} words"
+                    "words {start}..{end} are not the next new ones of a module of {words}"
                 ))
             })?);
             at = new.end;

@@ -8,7 +8,7 @@ use super::ids::Ids;
 use super::mode::Mode;
 use super::opcodes as op;
 use super::words::{Id, MAGIC, string_words};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 use crate::model::Module;
 
 /// A section of a module before its functions, in the order in which they come: section 2.4 "Logical Layout of a Module"
@@ -394,7 +394,7 @@ fn push(to: &mut Vec<u32>, opcode: u16, ty: Option<Id>, id: Option<Id>, operands
     let results = [ty, id].into_iter().flatten();
     let len = 1 + results.clone().count() + operands.len();
     let len = u16::try_from(len).map_err(|_| {
-        let what = format!("an instruction of {len} words: it can have 65535");
+        let what = format!("an instruction of {}: it can have 65535", Count(len, "word"));
         Error::new(ErrorKind::TooLarge(what))
     })?;
     to.push(u32::from(len) << 16 | u32::from(opcode));

@@ -9,7 +9,7 @@ use super::operand::Field;
 use super::read::Facts;
 use super::table::Name;
 use super::words::Id;
-use crate::error::{At, Error, Result};
+use crate::error::{At, Count, Error, Result};
 use crate::eval::{Architecture, Context, Element, Evaluator, Kind, Location, Machine};
 use crate::op::{Dialect, Encoder, Encoding, Op};
 use crate::target::SpaceId;
@@ -126,7 +126,7 @@ fn fragment(operations: &[DebugOperation]) -> Result<(&[DebugOperation], Option<
     if let Some(&DebugOperation::BitPiece { size: piece, .. }) = before.last()
         && piece != size
     {
-        return Err(wrong(index, fragment, &format!("{size} bits, and the piece has {piece}")));
+        return Err(wrong(index, fragment, &format!("{}, and the piece has {piece}", Count(size, "bit"))));
     }
     let Some(end) = offset.checked_add(size) else {
         return Err(wrong(index, fragment, "its last bit is past 2^32"));

@@ -7,7 +7,7 @@ use super::layout::Layout;
 use super::names::{OPERATIONS, Operation};
 use super::opcodes as op;
 use super::words::{Id, Instruction};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 use crate::model::{Module, Part, TypeId};
 
 /// A place in a function with a declaration or a value of a variable.
@@ -187,7 +187,8 @@ fn piece(operations: &[DebugOperation]) -> Result<Option<(u32, u32)>> {
     for (index, operation) in operations.iter().enumerate() {
         let &Operation { name, takes, leaves, .. } = &OPERATIONS[operation.number() as usize];
         if depth < takes {
-            let what = format!("operation {index}, {name}, takes {takes} entries, and there is {depth}");
+            let takes = Count(takes, "entry");
+            let what = format!("operation {index}, {name}, takes {takes}, and there is {depth}");
             return Err(Error::bad_argument(what));
         }
         depth = depth - takes + leaves;

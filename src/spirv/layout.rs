@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use super::Set;
 use super::opcodes::{self as op, Results, results};
 use super::words::{HEADER, Id, Instruction, Words, string_bytes};
-use crate::error::{Error, Result};
+use crate::error::{Count, Error, Result};
 
 /// Where everything is.
 #[derive(Debug, Clone)]
@@ -273,7 +273,7 @@ fn is_of_debug_instructions(name: &[u8]) -> bool {
 
 /// A set that is not known, for messages.
 pub(crate) fn unknown_set(name: &str, count: usize) -> String {
-    format!("{name:?}: a set that is not known, with {count} debug instructions")
+    format!("{name:?}: a set that is not known, with {}", Count(count, "debug instruction"))
 }
 
 impl Set {

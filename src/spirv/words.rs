@@ -5,7 +5,7 @@
 use core::fmt;
 
 use super::opcodes::{Results, results};
-use crate::error::{Error, Result};
+use crate::error::{Count, Error, Result};
 
 /// The id of something in a module. 0 is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -130,7 +130,7 @@ impl<'a> Words<'a> {
 #[cold]
 fn too_short(at: usize, len: usize, opcode: u16, least: usize) -> Error {
     let what = match len < least {
-        true => format!("the instruction of opcode {opcode} has {len} words, and needs {least}"),
+        true => format!("the instruction of opcode {opcode} has {}, and needs {least}", Count(len, "word")),
         false => format!("the words end inside of the instruction of opcode {opcode}"),
     };
     Error::malformed(what).at_word(at)

@@ -27,7 +27,6 @@ fn listed(find: &str, replace: &str) -> String {
 }
 
 #[test]
-#[should_panic(expected = "has 1 words, and needs 2")]
 fn one_is_singular() {
     let short = read(&[0x0723_0203, 0x0001_0600, 0, 10, 0, 1 << 16 | 19]).expect_err("is too short");
     let attached = Attached { words: vec![0], added: vec![3..4], bound: 1, left_out: vec![] };
@@ -63,7 +62,6 @@ const VERBS: [&str; 9] = ["comes", "does", "ends", "has", "holds", "includes", "
 /// No text has a plural right behind what is filled in: what counts gives its noun as well. Words that stand between a
 /// number and its noun count as none.
 #[test]
-#[should_panic(expected = "nouns behind numbers:")]
 fn no_noun_stands_behind_a_number() {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src/spirv")];
     let (mut texts, mut wrong) = (0, Vec::new());

@@ -258,7 +258,7 @@ fn what_holds_a_variable() {
     cells(&[of("two").part(0).bits(160..224)], "the piece that %two holds needs 224 bits, but there are 192");
     cells(
         &[of("n").part(1).part(0).part(1), of("two").part(1).bits(32..96)],
-        "%two holds bits 224..288 of the variable, and %n bits 224..256",
+        "%two holds bits 224..288 of the variable, and %n holds bits 224..256",
     );
     cells(
         &[of("two").part(0).bits(0..64), of("n").part(1).part_by(id("n")).part(0)],
@@ -277,7 +277,7 @@ fn what_holds_a_variable() {
     pair(&[of("more").bits(80..112)], "the piece that %more holds needs 112 bits, but there are 96");
     pair(
         &[of("two").bits(32..96), of("more").bits(64..96)],
-        "%more holds bits 64..96 of the variable, and %two bits 32..96",
+        "%more holds bits 64..96 of the variable, and %two holds bits 32..96",
     );
     pair(&[of("more").bits(0..32), of("two")], "%two holds all of the variable, and others some of its bits");
     value(

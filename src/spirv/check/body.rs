@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use super::shapes::{Shape, shape};
 use super::told::{Teller, Told};
 use super::{Compare, Difference};
-use crate::error::At;
+use crate::error::{At, Count};
 use crate::model::{FunctionId, ScopeId, ScopeKind, SourceLine, VariableId};
 use crate::spirv::binding::{Position, Statement};
 use crate::spirv::layout::Function;
@@ -298,9 +298,10 @@ impl Compare<'_> {
             if let Some((one, other)) = different.next() {
                 let more = different.count();
                 let what = format!(
-                    "of the instruction the {what} is {}, and {} is said; so of {more} more instructions",
+                    "of the instruction the {what} is {}, and {} is said; so of {}",
                     text(pick(one)),
-                    text(pick(other))
+                    text(pick(other)),
+                    Count(more, "more instruction")
                 );
                 let at = At { word: Some(one.0), ..ours.at.clone() };
                 found.push(Difference { at, what });

@@ -1,5 +1,6 @@
 //! The blocks of a function.
 
+use crate::error::Count;
 use crate::spirv::layout::{Function, Layout};
 use crate::spirv::opcodes as op;
 #[cfg(test)]
@@ -86,7 +87,8 @@ impl Blocks {
             }
             _ => {
                 let count = of_block.iter().take_while(|(at, _)| *at < block.end).count();
-                Err(format!("the block has {count} instructions, and none of index {instruction}"))
+                let count = Count(count, "instruction");
+                Err(format!("the block has {count}, and none of index {instruction}"))
             }
         }
     }

@@ -3,7 +3,7 @@
 use cranelift_entity::SecondaryMap;
 
 use super::writer::Writer;
-use crate::error::{Error, Result};
+use crate::error::{Count, Error, Result};
 use crate::model::{FileId, Module, SourceLine};
 use crate::spirv::mode::Mode;
 
@@ -57,8 +57,8 @@ fn fit(module: &Module, lines: &[usize], line: SourceLine) -> (SourceLine, Optio
         }
         // A column behind the last byte is that of the end of the line.
         Some(&bytes) if column as usize > bytes + 1 => {
-            let what =
-                format!("column {column} is not in line {number} of {}, which has {bytes} bytes", text());
+            let (text, bytes) = (text(), Count(bytes, "byte"));
+            let what = format!("column {column} is not in line {number} of {text}, which has {bytes}");
             (SourceLine { column: 0, ..line }, Some(what))
         }
         Some(_) => (line, None),

@@ -4,6 +4,7 @@ use cranelift_entity::SecondaryMap;
 use indexmap::IndexMap;
 
 use super::entities::Globals;
+use crate::error::Count;
 use crate::model::{FunctionId, ScopeId, ScopeKind, TypeKind, VariableId};
 use crate::spirv::binding::Statement;
 
@@ -13,7 +14,7 @@ impl Globals<'_, '_, '_> {
         let module = self.module;
         for (id, ty) in &module.types {
             if let Some(bytes) = ty.alignment {
-                self.leave_of_type(id, &format!("its alignment of {bytes} bytes"));
+                self.leave_of_type(id, &format!("its alignment of {}", Count(bytes, "byte")));
             }
             let has_place = matches!(
                 ty.kind,

@@ -271,7 +271,7 @@ impl Saying<'_, '_> {
             let [(first, one), (second, other)] = pair else { continue };
             if second.start < first.end {
                 let what = format!(
-                    "{other} holds bits {}..{} of the variable, and {one} bits {}..{}",
+                    "{other} holds bits {}..{} of the variable, and {one} holds bits {}..{}",
                     second.start, second.end, first.start, first.end
                 );
                 return Err(Error::bad_argument(what));

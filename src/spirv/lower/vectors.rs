@@ -1,7 +1,7 @@
 //! Vectors and matrices, and what is said as an array of them: section 4.3.
 
 use super::entities::Globals;
-use crate::error::Result;
+use crate::error::{Count, Result};
 use crate::model::{Module, TypeId, TypeKind};
 use crate::spirv::mode::Vectors;
 use crate::spirv::operand::Field;
@@ -29,7 +29,9 @@ impl Globals<'_, '_, '_> {
                 let operands = [(Field::BaseType, base), (Field::ComponentCount, literal.into())];
                 self.define(id, Name::TypeVector, &operands)
             }
-            None => self.as_array(id, of, count, &format!("a vector of {count} elements"), "an array"),
+            None => {
+                self.as_array(id, of, count, &format!("a vector of {}", Count(count, "element")), "an array")
+            }
         }
     }
 

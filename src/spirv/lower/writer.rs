@@ -11,7 +11,7 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use super::expressions::Expressions;
 use super::forms::Forms;
 use super::{LeftOut, Written};
-use crate::error::{At, Error, ErrorKind, Result};
+use crate::error::{At, Count, Error, ErrorKind, Result};
 use crate::spirv::ids::Ids;
 use crate::spirv::layout::Layout;
 use crate::spirv::mode::Mode;
@@ -224,7 +224,8 @@ impl<'a> Writer<'a> {
         self.text.clear();
         string_words(text, &mut self.text);
         if self.text.len() + 2 > MOST_WORDS {
-            let what = format!("a string of {} bytes: an instruction has at most 65535 words", text.len());
+            let bytes = Count(text.len(), "byte");
+            let what = format!("a string of {bytes}: an instruction has at most 65535 words");
             return Err(Error::new(ErrorKind::TooLarge(what)));
         }
         let (there, new, text) = (self.layout.words().all(), &self.out.strings, &self.text);
@@ -385,7 +386,7 @@ impl<'a> Writer<'a> {
         operands: [Word; N],
     ) -> Result<()> {
         let number = self.forms.get(name).number.ok_or_else(|| self.unsupported(name))?;
-        debug_assert!(name.row().takes(self.mode.set, N), "{} with {N} operands", name.row().text);
+        debug_assert!(name.row().takes(self.mode.set, N), "{} with {}", name.row().text, Count(N, "operand"));
         const { assert!(N <= MOST_KNOWN) };
         let (mut words, mut is_forward) = ([0; 5 + MOST_KNOWN], false);
         for (to, word) in words[5..].iter_mut().zip(operands) {
@@ -442,11 +443,17 @@ impl<'a> Writer<'a> {
         let opcode = if is_forward { self.forward() } else { op::EXT_INST };
         if len > MOST_WORDS {
             to.truncate(start);
-            let what = format!("{} of {len} words: an instruction has at most 65535", name.row().text);
+            let what =
+                format!("{} of {}: an instruction has at most 65535", name.row().text, Count(len, "word"));
             return Err(Error::new(ErrorKind::TooLarge(what)));
         }
         to[start] = (len as u32) << 16 | u32::from(opcode);
-        debug_assert!(name.row().takes(set, len - 5), "{} with {} operands", name.row().text, len - 5);
+        debug_assert!(
+            name.row().takes(set, len - 5),
+            "{} with {}",
+            name.row().text,
+            Count(len - 5, "operand")
+        );
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use super::flags::{self, Flags};
 use super::{Made, Raiser, refused};
 use crate::build::{Builder, Extent};
+use crate::error::Count;
 use crate::model::{
     BaseEncoding, CompositeKind, MemorySpace, Passed, PointerKind, Qualifier, TypeId, UnitId,
 };
@@ -159,7 +160,10 @@ impl<'a> Raiser<'_, 'a> {
             (Some(encoding), Some(bits @ 1..=MOST_BITS)) => self.m.base_type(unit, &name, encoding, bits),
             _ => {
                 let bits = bits.unwrap_or_default();
-                self.list(fact, format!("only its name is described, and not that it has {bits} bits"));
+                self.list(
+                    fact,
+                    format!("only its name is described, and not that it has {}", Count(bits, "bit")),
+                );
                 self.m.unspecified_type(unit, &name)
             }
         }
@@ -232,7 +236,10 @@ impl<'a> Raiser<'_, 'a> {
         let of = match self.pointee(fact, Field::UnderlyingType, unit)? {
             Some(of) => of,
             None => {
-                self.list(fact, format!("its values are described as unsigned numbers of {size} bits"));
+                self.list(
+                    fact,
+                    format!("its values are described as unsigned numbers of {}", Count(size, "bit")),
+                );
                 self.m.base_type(unit, "", BaseEncoding::Unsigned, size).map_err(refused)?
             }
         };
@@ -240,7 +247,10 @@ impl<'a> Raiser<'_, 'a> {
         if bits != size {
             self.list(
                 fact,
-                format!("its size is described as {bits} bits, as that of its values, and not {size}"),
+                format!(
+                    "its size is described as {}, as that of its values, and not {size}",
+                    Count(bits, "bit")
+                ),
             );
         }
         let is_signed = self.m.described().is_signed(of).unwrap_or_default();
@@ -300,7 +310,10 @@ impl<'a> Raiser<'_, 'a> {
                     false => self.number(fact, Field::Size).ok_or("its size is not known")?,
                 };
                 if !bits.is_multiple_of(8) {
-                    self.list(fact, format!("its {bits} bits are described as whole bytes"));
+                    self.list(
+                        fact,
+                        format!("its size of {} is described as whole bytes", Count(bits, "bit")),
+                    );
                 }
                 let name = Some(&*text).filter(|name| !name.is_empty());
                 let make = match kind {

@@ -1,6 +1,7 @@
 //! Debug operations, and the stack that they work on: section 3.6.
 
 use super::{Check, Rule};
+use crate::error::Count;
 use crate::spirv::names::{OPERATIONS, Operation};
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
@@ -13,7 +14,7 @@ impl<'a> Check<'_, 'a> {
                 let Some(Operation { name, operands, .. }) = self.operation(fact) else { return };
                 let count = fact.operands.len().saturating_sub(1);
                 if count != *operands {
-                    let what = format!("{name} has {operands} operands, and here {count}");
+                    let what = format!("{name} has {}, and here {count}", Count(*operands, "operand"));
                     self.find_of(Rule::OperationOperands, fact, Field::Operand, what);
                 }
             }
@@ -42,7 +43,8 @@ impl<'a> Check<'_, 'a> {
                 return;
             }
             if depth < takes {
-                let what = format!("operation {index}, {name}, takes {takes} entries, and there is {depth}");
+                let takes = Count(takes, "entry");
+                let what = format!("operation {index}, {name}, takes {takes}, and there is {depth}");
                 self.find(Rule::Stack, fact, what);
                 return;
             }

@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use super::{Check, Rule};
+use crate::error::Count;
 use crate::spirv::operand::Field;
 use crate::spirv::read::{Fact, Facts};
 use crate::spirv::table::Name;
@@ -178,7 +179,8 @@ impl<'a> Check<'_, 'a> {
                 && let (Some(number), Some(bytes)) = (number(column), lines.bytes(source, at))
                 && number > bytes + 1
             {
-                let what = format!("column {number} is not in line {at}, which has {bytes} bytes");
+                let bytes = Count(bytes, "byte");
+                let what = format!("column {number} is not in line {at}, which has {bytes}");
                 self.find_of(Rule::Column, fact, column, what);
             }
         }

@@ -197,7 +197,7 @@ impl<'a> Check<'_, 'a> {
             None => match op::name(instruction.opcode()) {
                 Some(name) => {
                     let bits = self.facts.layout().constant(id).and_then(|constant| constant.integer_bits);
-                    let bits = bits.map(|bits| format!(" of {bits} bits")).unwrap_or_default();
+                    let bits = bits.map(|bits| format!(" of {}", Count(bits, "bit"))).unwrap_or_default();
                     format!("{id}, an {name}{bits}")
                 }
                 None => format!("{id}, an instruction of opcode {}", instruction.opcode()),

@@ -1,6 +1,7 @@
 //! Each operand by itself: what the table says that it can be.
 
 use super::{Check, Rule};
+use crate::error::Count;
 use crate::spirv::Set;
 use crate::spirv::names::Enumeration;
 use crate::spirv::opcodes as op;
@@ -25,7 +26,7 @@ impl<'a> Check<'_, 'a> {
         if !row.takes(fact.set, count) {
             let is_translators = row.name == Name::ImportedEntity && count == 8 && fact.operands[2] == 0;
             let why = if is_translators { "; the LLVM translator writes a 0 behind the tag" } else { "" };
-            self.find(Rule::OperandCount, fact, format!("it cannot have {count} operands{why}"));
+            self.find(Rule::OperandCount, fact, format!("it cannot have {}{why}", Count(count, "operand")));
             return false;
         }
         let before = self.report.findings.len();
