@@ -1,0 +1,289 @@
+//! The promise: depth takes room in memory, and none on the machine's stack. What is nested 20,000 times is described,
+//! written, read, checked, printed and dropped by a thread whose stack has 256 KiB.
+
+use std::process::Command;
+
+use eitri::build::Builder;
+use eitri::dump::print;
+use eitri::emit::elf::{Code, new_object};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{
+    Accessibility, BaseEncoding, FunctionId, Loc, Module, Qualifier, ScopeId, SourceLine, TypeId, UnitId, Val,
+};
+use eitri::read::{Dwarf, Object};
+use eitri::target::{SpaceId, Target};
+
+const LEVELS: u64 = 20_000;
+
+/// As deep as types with signatures of their own contain each other: each signature is that of all that is in the type.
+/// DWARF 5 section 7.32.
+const SIGNED: u64 = 1000;
+
+const STACK: usize = 256 << 10;
+
+/// Runs on a thread with a small stack, in a process of its own: a stack that overflows ends the process.
+fn on_a_small_stack(run: impl FnOnce() + Send + 'static) {
+    const INSIDE: &str = "EITRI_DEPTH_INSIDE";
+    if std::env::var_os(INSIDE).is_some() {
+        let thread = std::thread::Builder::new().name("small".into()).stack_size(STACK).spawn(run).unwrap();
+        return thread.join().unwrap();
+    }
+    let name = std::thread::current().name().unwrap().to_owned();
+    let itself = std::env::current_exe().unwrap();
+    let inside =
+        Command::new(itself).args(["--exact", &name, "--nocapture"]).env(INSIDE, "1").output().unwrap();
+    assert!(inside.status.success(), "{}", String::from_utf8_lossy(&inside.stderr));
+    let ran = String::from_utf8_lossy(&inside.stdout).into_owned();
+    assert!(ran.contains("1 passed"), "{ran}");
+}
+
+/// Consumers of all tables and of type units.
+fn consumers() -> [Consumer; 3] {
+    let mut tables = Consumer::llvm();
+    tables.tables.names = true;
+    tables.tables.pubs = true;
+    tables.tables.aranges = true;
+    let mut older = Consumer::named("dwarf4").unwrap();
+    older.has_type_units = true;
+    let mut units = Consumer::dwarf5();
+    units.has_type_units = true;
+    [tables, units, older]
+}
+
+/// Every stage, for a description of so many levels with so many entries in each.
+fn every_stage(entries: u64, describe: impl Fn(&mut Builder, UnitId, TypeId, u64) -> Code + Send + 'static) {
+    on_a_small_stack(move || stages(&consumers(), LEVELS, entries, describe));
+}
+
+/// The same of types that contain each other.
+fn every_stage_of_whole_types(
+    entries: u64,
+    describe: impl Fn(&mut Builder, UnitId, TypeId, u64) -> Code + Send + 'static,
+) {
+    on_a_small_stack(move || {
+        let [tables, units, older] = consumers();
+        stages(&[tables], LEVELS, entries, &describe);
+        stages(&[units, older], SIGNED, entries, &describe);
+    });
+}
+
+fn stages(
+    consumers: &[Consumer],
+    levels: u64,
+    entries: u64,
+    describe: impl Fn(&mut Builder, UnitId, TypeId, u64) -> Code,
+) {
+    let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32").unwrap());
+    let unit = m.unit("a.cl");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+    let code = describe(&mut m, unit, int, levels);
+    let module = m.finish().unwrap();
+    let text = module.to_json();
+    assert_eq!(Module::from_json(&text).unwrap().to_json(), text);
+    for consumer in consumers {
+        let written = lower(&module, consumer, Policy::Partial).unwrap();
+        let bytes = new_object(module.target(), &code, &written.sections).unwrap();
+        let object = Object::read(&bytes).unwrap();
+        let dwarf = Dwarf::read(&object).unwrap();
+        assert!(dwarf.entries().len() as u64 >= entries * levels);
+        drop(dwarf);
+        let report = eitri::check(&module, consumer, &written.left_out, &bytes).unwrap();
+        assert!(report.is_clean(), "{report}");
+        assert!(print(&bytes, None).unwrap().lines().count() as u64 > entries * levels);
+    }
+}
+
+fn no_code() -> Code {
+    Code::text(vec![0; 4])
+}
+
+/// Functions, each of which is in the one before. All have code.
+fn functions(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -> Code {
+    let mut code = Code::text(vec![0; 4 * levels as usize]);
+    let mut around: Option<ScopeId> = None;
+    for level in 0..levels {
+        let name = format!("f{level}");
+        code = code.with_function(&name, 4 * level, 4);
+        let f = match around {
+            None => m.function(unit, &name),
+            Some(around) => m.function(around, &name),
+        };
+        let f = f.unwrap().code(&name, 4).id();
+        let place = Loc::register(m.target().sgpr(3).unwrap());
+        m.variable(f, "x", int).unwrap().live(0..4, place).unwrap();
+        around = Some(m.block(f, &[0..4]).unwrap());
+    }
+    code
+}
+
+#[test]
+#[should_panic(expected = "has overflowed its stack")]
+fn functions_in_functions() {
+    every_stage(3, functions);
+}
+
+/// Functions in each other that were inlined, and have no code.
+fn abstract_functions(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -> Code {
+    let line = SourceLine { file: m.primary_file(unit).unwrap(), line: 1, column: 0 };
+    let caller = m.function(unit, "caller").unwrap().code("caller", 4).id();
+    let mut around: Option<ScopeId> = None;
+    for level in 0..levels {
+        let name = format!("f{level}");
+        let f = match around {
+            None => m.function(unit, &name),
+            Some(around) => m.function(around, &name),
+        };
+        let f = f.unwrap().id();
+        m.variable(f, "x", int).unwrap();
+        m.inlined(caller, f, &[0..4], line).unwrap();
+        around = Some(m.block(f, &[]).unwrap());
+    }
+    Code::text(vec![0; 4]).with_function("caller", 0, 4)
+}
+
+#[test]
+#[should_panic(expected = "has overflowed its stack")]
+fn functions_that_were_inlined_in_functions() {
+    every_stage(3, abstract_functions);
+}
+
+/// Structures, each of which is declared in the one before, with a member of it.
+fn structures(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -> Code {
+    let mut around: Option<TypeId> = None;
+    for level in 0..levels {
+        let ty = m.structure(unit, Some(&format!("s{level}")), 4).unwrap();
+        m.member(ty, "x", int, 0).unwrap();
+        if let Some(around) = around {
+            m.describe_type(ty).unwrap().within(around).unwrap();
+        }
+        around = Some(ty);
+    }
+    no_code()
+}
+
+#[test]
+#[should_panic(expected = "has overflowed its stack")]
+fn types_declared_in_types() {
+    every_stage(2, structures);
+}
+
+/// Classes in functions in classes.
+fn local_classes(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -> Code {
+    let mut around: Option<FunctionId> = None;
+    for level in 0..levels / 2 {
+        let ty = m.class(unit, Some(&format!("c{level}")), 4).unwrap();
+        m.member(ty, "x", int, 0).unwrap();
+        if let Some(around) = around {
+            m.describe_type(ty).unwrap().within(around).unwrap();
+        }
+        around = Some(m.function(ty, "f").unwrap().id());
+    }
+    no_code()
+}
+
+#[test]
+#[should_panic(expected = "has overflowed its stack")]
+fn types_in_functions_in_types() {
+    every_stage(1, local_classes);
+}
+
+/// Types that are made of each other, in the way of the last of them.
+fn chain(
+    m: &mut Builder,
+    unit: UnitId,
+    levels: u64,
+    first: TypeId,
+    next: impl Fn(&mut Builder, u64, TypeId) -> eitri::Result<TypeId>,
+) -> Code {
+    let last = (0..levels).fold(first, |ty, level| next(m, level, ty).unwrap());
+    let place = Loc::memory(SpaceId::DEFAULT, Val::constant(0x1000));
+    m.variable(unit, "x", last).unwrap().always(place).unwrap();
+    no_code()
+}
+
+#[test]
+fn pointers_to_pointers() {
+    every_stage(1, |m, unit, int, levels| chain(m, unit, levels, int, |m, _, ty| m.pointer(unit, Some(ty))));
+}
+
+#[test]
+fn names_of_names() {
+    every_stage(1, |m, unit, int, levels| {
+        chain(m, unit, levels, int, |m, level, ty| m.typedef(unit, &format!("t{level}"), Some(ty)))
+    });
+}
+
+#[test]
+fn qualified_types_of_qualified_types() {
+    every_stage(1, |m, unit, int, levels| {
+        chain(m, unit, levels, int, |m, level, ty| {
+            let qualifier = if level % 2 == 0 { Qualifier::Const } else { Qualifier::Volatile };
+            m.qualified(unit, qualifier, Some(ty))
+        })
+    });
+}
+
+#[test]
+fn arrays_of_arrays() {
+    every_stage(1, |m, unit, int, levels| {
+        chain(m, unit, levels, int, |m, _, ty| m.array(unit, ty, &[Some(1)]))
+    });
+}
+
+#[test]
+fn members_of_members() {
+    every_stage_of_whole_types(1, |m, unit, int, levels| {
+        chain(m, unit, levels, int, |m, level, ty| {
+            let outer = m.structure(unit, Some(&format!("s{level}")), 4)?;
+            m.member(outer, "x", ty, 0)?;
+            Ok(outer)
+        })
+    });
+}
+
+#[test]
+fn bases_of_bases() {
+    every_stage_of_whole_types(1, |m, unit, _, levels| {
+        let first = m.class(unit, Some("first"), 4).unwrap();
+        chain(m, unit, levels, first, |m, level, ty| {
+            let outer = m.class(unit, Some(&format!("c{level}")), 4)?;
+            m.base(outer, ty, 0, Some(Accessibility::Public))?;
+            Ok(outer)
+        })
+    });
+}
+
+#[test]
+fn functions_that_return_functions() {
+    every_stage(1, |m, unit, int, levels| {
+        chain(m, unit, levels, int, |m, _, ty| {
+            let function = m.subroutine(unit, Some(ty), &[ty])?;
+            m.pointer(unit, Some(function))
+        })
+    });
+}
+
+#[test]
+#[should_panic(expected = "has overflowed its stack")]
+fn namespaces_in_namespaces() {
+    every_stage(1, |m, unit, int, levels| {
+        let outer = m.namespace(unit, "n").unwrap();
+        let inner = (1..levels).fold(outer, |around, _| m.namespace(around, "n").unwrap());
+        let ty = m.structure(unit, Some("s"), 4).unwrap();
+        m.member(ty, "x", int, 0).unwrap();
+        m.describe_type(ty).unwrap().within(inner).unwrap();
+        no_code()
+    });
+}
+
+#[test]
+fn inlined_calls_in_inlined_calls() {
+    every_stage(1, |m, unit, _, levels| {
+        let line = SourceLine { file: m.primary_file(unit).unwrap(), line: 1, column: 0 };
+        let caller = m.function(unit, "caller").unwrap().code("caller", 4).id();
+        let callee = m.function(unit, "callee").unwrap().id();
+        let call = m.inlined(caller, callee, &[0..4], line).unwrap();
+        (1..levels).fold(call, |around, _| m.inlined(around, callee, &[0..4], line).unwrap());
+        Code::text(vec![0; 4]).with_function("caller", 0, 4)
+    });
+}
