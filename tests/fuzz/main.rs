@@ -174,3 +174,30 @@ fn anything_is_attached_to_modules() {
     let written = (0..6_000).filter(|_| attach::attach_any(&random.bytes(300))).count();
     assert!(written > 300, "{written} bindings were right");
 }
+
+/// `fuzz/` is a workspace of its own, which no build here looks at: its lock names what the library needs, and nothing
+/// else of the library's.
+#[test]
+#[should_panic(expected = "strsim")]
+fn the_lock_names_what_the_library_needs() {
+    let read = |path: &str| {
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("the file is there")
+    };
+    let (manifest, lock) = (read("Cargo.toml"), read("fuzz/Cargo.lock"));
+    let between = |text: &str, first: &str, end: &str| {
+        let (_, after) = text.split_once(first).expect("the part begins");
+        after.split_once(end).expect("the part ends").0.to_owned()
+    };
+    let is_of_feature = |line: &str| line.starts_with("serde");
+    let needed: Vec<String> = between(&manifest, "\n[dependencies]\n", "\n\n")
+        .lines()
+        .filter(|line| !line.contains("optional = true") || is_of_feature(line))
+        .map(|line| line.split(' ').next().unwrap_or_default().to_owned())
+        .collect();
+    let locked: Vec<String> =
+        between(&lock, "name = \"eitri\"\nversion = \"0.1.0\"\ndependencies = [\n", "]")
+            .lines()
+            .map(|line| line.trim_matches([' ', '"', ',']).to_owned())
+            .collect();
+    assert_eq!(locked, needed);
+}
