@@ -134,6 +134,37 @@ mod tests {
         });
     }
 
+    /// Functions in functions, each with a type in it, and types in types, each with a function in it.
+    #[test]
+    fn functions_and_types_in_each_other() {
+        grows_as_the_number(100, |count| {
+            let mut m = Builder::new(gpu());
+            let unit = m.unit("a.cl");
+            let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+            let mut code = Code::text(vec![0; 4 * count as usize]);
+            let (mut outer, mut around) = (None, None);
+            for number in 0..count {
+                let name = format!("f{number}");
+                code = code.with_function(&name, 4 * number, 4);
+                let f = match outer {
+                    None => m.function(unit, &name),
+                    Some(outer) => m.function(outer, &name),
+                };
+                let f = f.unwrap().code(&name, 4).id();
+                m.variable(f, "x", int).unwrap().live(0..4, scalar(number)).unwrap();
+                outer = Some(f);
+                let ty = m.structure(unit, Some(&format!("s{number}")), 4).unwrap();
+                m.member(ty, "x", int, 0).unwrap();
+                if let Some(around) = around {
+                    m.describe_type(ty).unwrap().within(around).unwrap();
+                }
+                m.function_declaration(ty, "method").unwrap();
+                around = Some(ty);
+            }
+            check(&(m.finish().unwrap(), code));
+        });
+    }
+
     /// A function that calls itself so often, with a row for each byte before the call.
     fn unwind(count: u64, ask: impl Fn(&CallStack<'_, '_>)) {
         let entry = |id: u32, rest: &[u8]| {

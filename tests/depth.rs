@@ -15,9 +15,9 @@ use eitri::target::{SpaceId, Target};
 
 const LEVELS: u64 = 20_000;
 
-/// As deep as types with signatures of their own contain each other: each signature is that of all that is in the type.
-/// DWARF 5 section 7.32.
-const SIGNED: u64 = 1000;
+/// As deep as names have all names around them, and types with signatures all types in them: what is written and
+/// signed takes the square of it. DWARF 4 section 6.1.1 and DWARF 5 section 7.32.
+const WHOLE: u64 = 1000;
 
 const STACK: usize = 256 << 10;
 
@@ -41,10 +41,10 @@ fn on_a_small_stack(run: impl FnOnce() + Send + 'static) {
 fn consumers() -> [Consumer; 3] {
     let mut tables = Consumer::llvm();
     tables.tables.names = true;
-    tables.tables.pubs = true;
     tables.tables.aranges = true;
     let mut older = Consumer::named("dwarf4").unwrap();
     older.has_type_units = true;
+    older.tables.pubs = true;
     let mut units = Consumer::dwarf5();
     units.has_type_units = true;
     [tables, units, older]
@@ -52,7 +52,11 @@ fn consumers() -> [Consumer; 3] {
 
 /// Every stage, for a description of so many levels with so many entries in each.
 fn every_stage(entries: u64, describe: impl Fn(&mut Builder, UnitId, TypeId, u64) -> Code + Send + 'static) {
-    on_a_small_stack(move || stages(&consumers(), LEVELS, entries, describe));
+    on_a_small_stack(move || {
+        let [tables, units, older] = consumers();
+        stages(&[tables, units], LEVELS, entries, &describe);
+        stages(&[older], WHOLE, entries, &describe);
+    });
 }
 
 /// The same of types that contain each other.
@@ -63,7 +67,7 @@ fn every_stage_of_whole_types(
     on_a_small_stack(move || {
         let [tables, units, older] = consumers();
         stages(&[tables], LEVELS, entries, &describe);
-        stages(&[units, older], SIGNED, entries, &describe);
+        stages(&[units, older], WHOLE, entries, &describe);
     });
 }
 
@@ -117,7 +121,6 @@ fn functions(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -> Code {
 }
 
 #[test]
-#[should_panic(expected = "has overflowed its stack")]
 fn functions_in_functions() {
     every_stage(3, functions);
 }
@@ -142,7 +145,6 @@ fn abstract_functions(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -
 }
 
 #[test]
-#[should_panic(expected = "has overflowed its stack")]
 fn functions_that_were_inlined_in_functions() {
     every_stage(3, abstract_functions);
 }
@@ -162,7 +164,6 @@ fn structures(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -> Code {
 }
 
 #[test]
-#[should_panic(expected = "has overflowed its stack")]
 fn types_declared_in_types() {
     every_stage(2, structures);
 }
@@ -182,7 +183,6 @@ fn local_classes(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -> Cod
 }
 
 #[test]
-#[should_panic(expected = "has overflowed its stack")]
 fn types_in_functions_in_types() {
     every_stage(1, local_classes);
 }
@@ -264,7 +264,6 @@ fn functions_that_return_functions() {
 }
 
 #[test]
-#[should_panic(expected = "has overflowed its stack")]
 fn namespaces_in_namespaces() {
     every_stage(1, |m, unit, int, levels| {
         let outer = m.namespace(unit, "n").unwrap();

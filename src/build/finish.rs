@@ -35,6 +35,7 @@ impl Builder {
         self.sort_frames();
         self.sort_arguments();
         self.sort_macros();
+        self.find_outside();
         super::lanes::sort(&mut self.module);
         let mut module = self.module;
         module.locs.shrink_to_fit();
@@ -113,6 +114,24 @@ impl Builder {
             at += count;
         }
         live.truncate(kept);
+    }
+
+    /// Finds for each type's scope the innermost scope around it that is not a type's. Types may be nested deeply, so
+    /// what was found for one is what is found for those in it.
+    fn find_outside(&mut self) {
+        let scopes = &mut self.module.scopes;
+        let mut between = Vec::new();
+        for id in scopes.keys() {
+            let mut outside = id;
+            while let Scope { kind: ScopeKind::Type(_), parent: Some(parent), outside: known, .. } =
+                &scopes[outside]
+            {
+                crate::work::step();
+                between.push(outside);
+                outside = known.unwrap_or(*parent);
+            }
+            between.drain(..).for_each(|one| scopes[one].outside = Some(outside));
+        }
     }
 
     fn sort_arguments(&mut self) {

@@ -296,17 +296,18 @@ impl<'a, 'o> Compare<'a, 'o> {
         name: &str,
     ) {
         self.report.names += 1;
-        let place = self.in_section(SECTION, Some(entry.place()));
+        // Deep in others, a place takes time.
+        let place = |compare: &Self| compare.in_section(SECTION, Some(entry.place()));
         let all = match found {
             Ok(found) => found.get(&entry.offset()).map_or(&[][..], Vec::as_slice),
-            Err(error) => return self.unreadable(error, place),
+            Err(error) => return self.unreadable(error, place(self)),
         };
         let [found] = all[..] else {
             let expected = format!("a {} to be found by its name `{name}`, once", entry.tag().words());
-            return self.find(Kind::Table, place, expected, format!("it {} times", all.len()));
+            return self.find(Kind::Table, place(self), expected, format!("it {} times", all.len()));
         };
         for (expected, found) in self.differences(entry, &found, indexed) {
-            let at = At { offset: self.at_offset(SECTION, all[0].offset).offset, ..place.clone() };
+            let at = At { offset: self.at_offset(SECTION, all[0].offset).offset, ..place(self) };
             self.find(Kind::Table, at, format!("{expected}, of `{name}`"), found);
         }
     }

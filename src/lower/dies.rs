@@ -124,17 +124,17 @@ impl<'u> Dies<'u> {
         for ty in self.units.types.of(id) {
             let ty = TypeId::from_u32(ty);
             if module.types[ty].kind.is_base() {
-                self.ty(ty, is_one)?;
+                self.ty(ty)?;
             }
         }
         self.share()?;
-        self.types(module.units[id].scope, is_one)?;
+        self.types_of_unit(module.units[id].scope, is_one)?;
         for procedure in self.units.procedures.of(id) {
             self.procedure(ProcedureId::from_u32(procedure))?;
         }
         self.lane_procedures(is_one)?;
-        self.scope_children(module.units[id].scope, None, is_one)?;
-        self.info.end_children();
+        let open = self.open(module.units[id].scope, None)?;
+        self.children(open, is_one)?;
 
         if has.lines {
             self.lines(id, &has.functions)?;

@@ -2,6 +2,7 @@
 
 use super::dies::Dies;
 use super::lists::Base;
+use super::open::Open;
 use super::scopes::{Instance, is_first};
 use crate::error::Result;
 use crate::model::{
@@ -21,8 +22,9 @@ const FLAGS: [Flag; 5] = [
 ];
 
 impl Dies<'_> {
-    /// A function: its abstract instance if it was inlined, and its code if it has some.
-    pub(super) fn function(&mut self, id: FunctionId, is_one: bool) -> Result<()> {
+    /// Writes the entry of a function: of its abstract instance if it was inlined, and else of its code. What is in
+    /// the function follows, and its code follows that.
+    pub(super) fn function(&mut self, id: FunctionId, is_one: bool) -> Result<Option<Open>> {
         let module = self.module;
         let function = &module.functions[id];
         if function.has_abstract() {
@@ -39,12 +41,18 @@ impl Dies<'_> {
             }
             self.info.end_entry();
             if has_children {
-                self.scope_children(function.scope, None, is_one)?;
-                self.info.end_children();
+                return self.open(function.scope, None).map(Some);
             }
         }
+        self.code_of_function(id, is_one)
+    }
+
+    /// Writes the entry of a function's code, if it has code. What is in the function follows.
+    pub(super) fn code_of_function(&mut self, id: FunctionId, is_one: bool) -> Result<Option<Open>> {
+        let module = self.module;
+        let function = &module.functions[id];
         if function.address.is_none() {
-            return Ok(());
+            return Ok(None);
         }
         let code = self.code(function);
         let instance = Instance {
@@ -101,11 +109,7 @@ impl Dies<'_> {
             });
         }
         self.info.end_entry();
-        if has_children {
-            self.scope_children(function.scope, Some(instance), is_one)?;
-            self.info.end_children();
-        }
-        Ok(())
+        has_children.then(|| self.open(function.scope, Some(instance))).transpose()
     }
 
     /// What a function is. What its declaration says is not said again.

@@ -400,13 +400,12 @@ fn public(units: &Units<'_>, named: &NamedEntries, kinds: [NamedKind; 2]) -> Vec
     let anonymous = units.module.strings.len() as u32 + ANONYMOUS;
     let mut all = Vec::new();
     for one in named.all.iter().filter(|one| is_public(one)) {
-        let mut name = text(units, one.name.unwrap_or(anonymous)).into_owned();
-        let mut around = one.around;
-        while let Some(scope) = around.map(|around| &named.scopes[around as usize]) {
-            name = format!("{}::{name}", text(units, scope.name.unwrap_or(anonymous)));
-            around = scope.around;
-        }
-        all.push((one.offset.into(), name));
+        let around = |around: Option<u32>| around.map(|around| &named.scopes[around as usize]);
+        let scopes = core::iter::successors(around(one.around), |scope| around(scope.around));
+        let names = core::iter::once(one.name).chain(scopes.map(|scope| scope.name));
+        let mut names: Vec<_> = names.map(|name| text(units, name.unwrap_or(anonymous))).collect();
+        names.reverse();
+        all.push((one.offset.into(), names.join("::")));
     }
     all
 }

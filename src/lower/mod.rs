@@ -16,6 +16,7 @@ mod lines;
 mod lists;
 mod loc;
 mod macros;
+mod open;
 mod others;
 mod scopes;
 mod signature;

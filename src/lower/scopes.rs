@@ -2,16 +2,14 @@
 
 use core::ops::Range;
 
-use smallvec::SmallVec;
-
-use super::Whose;
 use super::dies::Dies;
 use super::lists::Base;
+use super::open::Open;
 use super::others::Other;
 use crate::emit::addr::AddressKey;
 use crate::emit::line::file_number;
 use crate::error::Result;
-use crate::model::{Address, FileId, Function, ScopeId, ScopeKind, SourceLine, Stack, TypeId, Unit, UnitId};
+use crate::model::{Address, FileId, Function, ScopeId, ScopeKind, SourceLine, Stack, Unit, UnitId};
 
 /// `DW_AT_language_name` of DWARF 6.
 const DW_AT_LANGUAGE_NAME: gimli::DwAt = gimli::DwAt(0x90);
@@ -45,45 +43,8 @@ pub(super) fn is_first(instance: Option<Instance>) -> bool {
 }
 
 impl Dies<'_> {
-    /// What is in a scope: variables, scopes, then the rest. `instance` is the function that it is in.
-    ///
-    /// The scopes around are in a list, so that any depth takes the same room on the machine's stack.
-    pub(super) fn scope_children(
-        &mut self,
-        scope: ScopeId,
-        instance: Option<Instance>,
-        is_one: bool,
-    ) -> Result<()> {
-        self.before_scopes(scope, instance, is_one)?;
-        // Each with the scope in it that comes next.
-        let mut open = SmallVec::<[_; 8]>::from_elem((scope, self.children.first_scope(scope)), 1);
-        while let Some((scope, next)) = open.last_mut() {
-            if let Some(inner) = *next {
-                *next = self.children.next_scope(inner);
-                if self.scope(inner, instance, is_one)? {
-                    self.before_scopes(inner, instance, is_one)?;
-                    open.push((inner, self.children.first_scope(inner)));
-                }
-                continue;
-            }
-            self.after_scopes(*scope, instance)?;
-            open.pop();
-            if !open.is_empty() {
-                self.info.end_children();
-            }
-        }
-        Ok(())
-    }
-
-    fn before_scopes(&mut self, scope: ScopeId, instance: Option<Instance>, is_one: bool) -> Result<()> {
-        // The unit's types are before all else; a function's are in its abstract instance, if it has one.
-        if is_first(instance) && self.module.scopes[scope].parent.is_some() {
-            if let ScopeKind::Function(function) = self.module.scopes[scope].kind {
-                let templates = &self.module.functions[function].templates;
-                self.template_parameters(Whose::Function(function), templates)?;
-            }
-            self.types(scope, is_one)?;
-        }
+    /// Writes the variables of a scope. `instance` is the function that it is in.
+    pub(super) fn variables(&mut self, scope: ScopeId, instance: Option<Instance>) -> Result<()> {
         // Where a function takes more arguments, that comes after its parameters.
         let mut more_after = self.more_arguments(scope, instance);
         if more_after == Some(None) {
@@ -101,7 +62,8 @@ impl Dies<'_> {
         Ok(())
     }
 
-    fn after_scopes(&mut self, scope: ScopeId, instance: Option<Instance>) -> Result<()> {
+    /// Writes what comes behind the scopes in a scope.
+    pub(super) fn after_scopes(&mut self, scope: ScopeId, instance: Option<Instance>) -> Result<()> {
         for at in self.units.others.range(scope) {
             match self.units.others.get(at) {
                 Other::Import(import) => self.import(import, instance),
@@ -122,8 +84,7 @@ impl Dies<'_> {
         });
         let mut types =
             core::iter::successors(self.children.first_type(scope), |&ty| self.children.next_type(ty));
-        let is_entry = |ty: TypeId| !self.module.types[ty].kind.is_base() && !self.units.type_units.has(ty);
-        let has_types = is_first(instance) && types.any(is_entry);
+        let has_types = is_first(instance) && types.any(|ty| self.has_entry(ty));
         let has_templates = || match self.module.scopes[scope].kind {
             ScopeKind::Function(function) => {
                 is_first(instance) && !self.module.functions[function].templates.is_empty()
@@ -150,15 +111,20 @@ impl Dies<'_> {
         }
     }
 
-    /// The entry of a scope, or all of a function. Whether its children follow.
-    fn scope(&mut self, id: ScopeId, instance: Option<Instance>, is_one: bool) -> Result<bool> {
+    /// Writes the entry of a scope. What is in the scope follows.
+    pub(super) fn scope(
+        &mut self,
+        id: ScopeId,
+        instance: Option<Instance>,
+        is_one: bool,
+    ) -> Result<Option<Open>> {
         let module = self.module;
         if !self.is_written(id, instance) {
-            return Ok(false);
+            return Ok(None);
         }
         let has_children = self.has_children(id, instance);
         match &module.scopes[id].kind {
-            ScopeKind::Unit | ScopeKind::Type(_) => return Ok(false),
+            ScopeKind::Unit | ScopeKind::Type(_) => return Ok(None),
             ScopeKind::Namespace { name, is_inline } => {
                 let is = Some(self.entries.scope(id));
                 self.info.begin_entry(gimli::DW_TAG_namespace, has_children, is);
@@ -169,10 +135,7 @@ impl Dies<'_> {
                 }
                 self.info.end_entry();
             }
-            ScopeKind::Function(function) => {
-                self.function(*function, is_one)?;
-                return Ok(false);
-            }
+            ScopeKind::Function(function) => return self.function(*function, is_one),
             ScopeKind::Block => {
                 // That of the abstract instance is the one of which there are instances.
                 let is = instance.is_none().then(|| self.entries.scope(id));
@@ -199,7 +162,7 @@ impl Dies<'_> {
                 self.info.end_entry();
             }
         }
-        Ok(has_children)
+        has_children.then(|| self.open(id, instance)).transpose()
     }
 
     pub(super) fn scope_range(&mut self, ranges: &[Range<u64>], instance: Option<Instance>) {

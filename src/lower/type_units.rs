@@ -250,7 +250,6 @@ impl Dies<'_> {
         }
         self.info.end_entry();
         self.copied(unit.scope, copies)?;
-        self.info.end_children();
         self.info.end_unit()?;
         // In the next unit these are elsewhere, or not at all.
         for &(_, id) in &copies.types {
@@ -269,14 +268,19 @@ impl Dies<'_> {
         })
     }
 
-    /// The types of a scope that are in a type unit, and the namespaces.
-    fn copied(&mut self, scope: ScopeId, copies: &Copies<'_>) -> Result<()> {
-        let first = copies.types.partition_point(|&(of, _)| of < scope);
-        for &(_, id) in copies.types[first..].iter().take_while(|&&(of, _)| of == scope) {
-            self.ty(id, false)?;
-        }
-        let first = copies.namespaces.partition_point(|&(of, _)| of < scope);
-        for &(_, inner) in copies.namespaces[first..].iter().take_while(|&&(of, _)| of == scope) {
+    /// Writes what is in a type unit of the compile unit's scope, and the end of the unit's children. The namespaces
+    /// around are in a list, so that any depth takes the same room on the machine's stack.
+    fn copied(&mut self, unit: ScopeId, copies: &Copies<'_>) -> Result<()> {
+        let first = |scope| copies.namespaces.partition_point(|&(of, _)| of < scope);
+        self.copied_types(unit, copies)?;
+        let mut around = vec![(unit, first(unit))];
+        while let Some((scope, next)) = around.last_mut() {
+            let Some(&(_, inner)) = copies.namespaces.get(*next).filter(|(of, _)| of == scope) else {
+                self.info.end_children();
+                around.pop();
+                continue;
+            };
+            *next += 1;
             let ScopeKind::Namespace { name, is_inline } = self.module.scopes[inner].kind else { continue };
             self.info.begin_entry(gimli::DW_TAG_namespace, true, None);
             self.name(name);
@@ -284,8 +288,19 @@ impl Dies<'_> {
                 self.info.flag(gimli::DW_AT_export_symbols);
             }
             self.info.end_entry();
-            self.copied(inner, copies)?;
-            self.info.end_children();
+            self.copied_types(inner, copies)?;
+            around.push((inner, first(inner)));
+        }
+        Ok(())
+    }
+
+    /// Writes the types of a scope that are in a type unit.
+    fn copied_types(&mut self, scope: ScopeId, copies: &Copies<'_>) -> Result<()> {
+        let first = copies.types.partition_point(|&(of, _)| of < scope);
+        for &(_, id) in copies.types[first..].iter().take_while(|&&(of, _)| of == scope) {
+            if let Some(open) = self.ty(id)? {
+                self.children(open, false)?;
+            }
         }
         Ok(())
     }

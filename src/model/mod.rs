@@ -316,8 +316,10 @@ impl Module {
 
     /// The function whose code the scope is in: the innermost that is not inlined.
     pub fn function_of(&self, mut scope: ScopeId) -> Option<FunctionId> {
-        while let Scope { kind: ScopeKind::Type(_), parent: Some(parent), .. } = &self.scopes[scope] {
-            scope = *parent;
+        while let Scope { kind: ScopeKind::Type(_), parent: Some(parent), outside, .. } = &self.scopes[scope]
+        {
+            crate::work::step();
+            scope = outside.unwrap_or(*parent);
         }
         self.scopes[scope].function
     }

@@ -198,6 +198,7 @@ impl<'r, 'o> Entry<'r, 'o> {
             crate::error::At { unit: self.unit().name.as_deref().map(String::from), ..Default::default() };
         let mut entry = Some(self);
         while let Some(one) = entry {
+            crate::work::step();
             let name = || one.name().map(String::from);
             match one.tag() {
                 dw::DW_TAG_variable | dw::DW_TAG_formal_parameter | dw::DW_TAG_constant => {

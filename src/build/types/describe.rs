@@ -2,9 +2,7 @@
 
 use crate::build::{Builder, InScope};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{
-    Accessibility, FileId, Passed, Scope, ScopeId, ScopeKind, SourceLine, Type, TypeId, TypeKind,
-};
+use crate::model::{Accessibility, FileId, Passed, ScopeId, SourceLine, Type, TypeId, TypeKind};
 
 /// A member of a structure, class, union or variant, for [`Builder::data_member`]. DWARF 5 section 5.7.6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,18 +151,21 @@ impl TypeBuilder<'_> {
         if scope != outermost && matches!(kind, TypeKind::Base { .. }) {
             return Err(self.refused(|name| format!("{name} is a base type, which is the unit's")));
         }
-        let mut around = Some(scope);
+        // A scope in which there is none is around no other.
+        let mut around =
+            own.filter(|&own| own == scope || self.builder.around[own].has_scopes).and(Some(scope));
         while let Some(one) = around {
+            crate::work::step();
             if Some(one) == own {
                 let name = module.types[self.id].name().map(|name| module.string(name).into());
                 let name = name.unwrap_or_else(|| self.id.to_string());
                 return Err(Error::new(ErrorKind::CyclicType(name)).or_at(module.at_type(self.id)));
             }
-            let Scope { kind, parent, .. } = &module.scopes[one];
-            if matches!(kind, ScopeKind::Inlined { .. }) {
-                return Err(self.refused(|name| format!("{name} is in a call that was inlined")));
-            }
-            around = *parent;
+            around = module.scopes[one].parent;
+        }
+        // What is in a type is in no call, for the type is in none.
+        if self.builder.around[scope].is_in_call {
+            return Err(self.refused(|name| format!("{name} is in a call that was inlined")));
         }
         self.put(scope, own);
         Ok(self)
@@ -174,6 +175,7 @@ impl TypeBuilder<'_> {
         self.data().scope = scope;
         if let Some(own) = own {
             self.builder.module.scopes[own].parent = Some(scope);
+            self.builder.around[scope].has_scopes = true;
         }
     }
 

@@ -4,11 +4,12 @@ use super::base;
 use crate::error::Result;
 use crate::lower::Whose;
 use crate::lower::dies::Dies;
+use crate::lower::open::Open;
 use crate::model::{BaseOffset, Composite, Discriminant, Member, TypeId, VariantPartId, VariantValues};
 use crate::op::{uleb_len, write_byte_uleb, write_sleb, write_uleb};
 
 impl Dies<'_> {
-    pub(super) fn composite(&mut self, id: TypeId, composite: &Composite, is_one: bool) -> Result<()> {
+    pub(super) fn composite(&mut self, id: TypeId, composite: &Composite) -> Result<Option<Open>> {
         let ty = &self.module.types[id];
         let Composite { kind, name, scope, passed, templates, bases, members, variant_parts } = composite;
         let has_children = !(templates.is_empty()
@@ -25,7 +26,7 @@ impl Dies<'_> {
         self.described(ty);
         self.info.end_entry();
         if !has_children {
-            return Ok(());
+            return Ok(None);
         }
         self.template_parameters(Whose::Type(id), templates)?;
         for base in bases {
@@ -51,9 +52,7 @@ impl Dies<'_> {
         for &part in variant_parts {
             self.variant_part(part);
         }
-        self.scope_children(*scope, None, is_one)?;
-        self.info.end_children();
-        Ok(())
+        self.open(*scope, None).map(Some)
     }
 
     /// A member, and the variant part whose discriminant it is.

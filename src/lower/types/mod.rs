@@ -9,33 +9,23 @@ pub(super) use composite::discriminant_list;
 
 use super::dies::Dies;
 use super::loc::{Lowering, Sink};
+use super::open::Open;
 use super::{LeftOut, Policy, Whose, cannot_be_told};
 use crate::error::Result;
-use crate::model::{Accessibility, LocId, MemorySpace, ScopeId, Stack, StringId, Type, TypeId, TypeKind};
+use crate::model::{Accessibility, LocId, MemorySpace, Stack, StringId, Type, TypeId, TypeKind};
 use crate::target::SpaceId;
 
 impl Dies<'_> {
-    /// Writes the types that are declared in a scope. `is_one` says that one function of the unit has code.
-    pub(super) fn types(&mut self, scope: ScopeId, is_one: bool) -> Result<()> {
-        let mut next = self.children.first_type(scope);
-        while let Some(ty) = next {
-            // Base types are there already.
-            if !self.module.types[ty].kind.is_base() && !self.units.type_units.has(ty) {
-                self.ty(ty, is_one)?;
-            }
-            next = self.children.next_type(ty);
-        }
-        Ok(())
-    }
-
-    pub(super) fn ty(&mut self, id: TypeId, is_one: bool) -> Result<()> {
+    /// Writes the entry of a type. What is declared in the type follows.
+    pub(super) fn ty(&mut self, id: TypeId) -> Result<Option<Open>> {
         let module = self.module;
         let ty = &module.types[id];
         let is = Some(self.entries.ty(id));
         match &ty.kind {
-            TypeKind::Composite(composite) => return self.composite(id, composite, is_one),
+            TypeKind::Composite(composite) => return self.composite(id, composite),
             TypeKind::Array { of, dimensions, stride_bits } => {
-                return self.array(id, *of, dimensions, *stride_bits);
+                self.array(id, *of, dimensions, *stride_bits)?;
+                return Ok(None);
             }
             TypeKind::Base { name, encoding } => {
                 self.info.begin_entry(gimli::DW_TAG_base_type, false, is);
@@ -131,7 +121,7 @@ impl Dies<'_> {
             }
             _ => {}
         }
-        Ok(())
+        Ok(None)
     }
 
     /// What every type can say of itself.

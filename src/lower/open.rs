@@ -1,0 +1,95 @@
+//! Scopes in scopes: types, functions, blocks, inlined calls and namespaces.
+//!
+//! The scopes around are in a list, so that any depth takes the same room on the machine's stack.
+
+use smallvec::SmallVec;
+
+use super::Whose;
+use super::dies::Dies;
+use super::scopes::{Instance, is_first};
+use crate::error::Result;
+use crate::model::{ScopeId, ScopeKind, TypeId};
+
+/// A scope whose own entry is written, and not all that is in it.
+pub(super) struct Open {
+    scope: ScopeId,
+    /// The function that it is in.
+    instance: Option<Instance>,
+    next: Next,
+}
+
+/// The next of a scope's children: types come first, then variables, then scopes.
+enum Next {
+    Type(Option<TypeId>),
+    Scope(Option<ScopeId>),
+}
+
+impl Dies<'_> {
+    /// Begins with what is in a scope. The unit's types are before all else; a function's are in its abstract
+    /// instance, if it has one.
+    pub(super) fn open(&mut self, scope: ScopeId, instance: Option<Instance>) -> Result<Open> {
+        let has_types = is_first(instance) && self.module.scopes[scope].parent.is_some();
+        if has_types && let ScopeKind::Function(function) = self.module.scopes[scope].kind {
+            let templates = &self.module.functions[function].templates;
+            self.template_parameters(Whose::Function(function), templates)?;
+        }
+        let first = if has_types { self.children.first_type(scope) } else { None };
+        Ok(Open { scope, instance, next: Next::Type(first) })
+    }
+
+    /// Writes what is in a scope, and in the scopes in it, and the end of its children. `is_one` tells that one
+    /// function of the unit has code.
+    pub(super) fn children(&mut self, open: Open, is_one: bool) -> Result<()> {
+        let mut around = SmallVec::<[Open; 4]>::new();
+        around.push(open);
+        while let Some(open) = around.last_mut() {
+            let &mut Open { scope, instance, .. } = open;
+            let inner = match open.next {
+                Next::Type(Some(ty)) => {
+                    open.next = Next::Type(self.children.next_type(ty));
+                    if self.has_entry(ty) { self.ty(ty)? } else { None }
+                }
+                Next::Type(None) => {
+                    open.next = Next::Scope(self.children.first_scope(scope));
+                    self.variables(scope, instance)?;
+                    None
+                }
+                Next::Scope(Some(inner)) => {
+                    open.next = Next::Scope(self.children.next_scope(inner));
+                    self.scope(inner, instance, is_one)?
+                }
+                Next::Scope(None) => {
+                    self.after_scopes(scope, instance)?;
+                    self.info.end_children();
+                    around.pop();
+                    match self.module.scopes[scope].kind {
+                        // Behind an abstract instance.
+                        ScopeKind::Function(id) if instance.is_none() => self.code_of_function(id, is_one)?,
+                        _ => None,
+                    }
+                }
+            };
+            around.extend(inner);
+        }
+        Ok(())
+    }
+
+    /// Writes the types that are declared in the unit.
+    pub(super) fn types_of_unit(&mut self, scope: ScopeId, is_one: bool) -> Result<()> {
+        let mut next = self.children.first_type(scope);
+        while let Some(ty) = next {
+            if self.has_entry(ty)
+                && let Some(open) = self.ty(ty)?
+            {
+                self.children(open, is_one)?;
+            }
+            next = self.children.next_type(ty);
+        }
+        Ok(())
+    }
+
+    /// Whether a type has an entry in its scope: base types are there already, and others have units of their own.
+    pub(super) fn has_entry(&self, ty: TypeId) -> bool {
+        !self.module.types[ty].kind.is_base() && !self.units.type_units.has(ty)
+    }
+}
