@@ -1,7 +1,7 @@
 //! Lanes: in which frames they are, and where. The attributes are put together by hand; what is expected comes from
 //! the wave, which knows what EXEC was when each function was called.
 
-use eitri::eval::{CallStack, Class, DebugInfo};
+use eitri::eval::{CallStack, Class, DebugInfo, Snapshot};
 use eitri::op::{Dialect, DraftCodes};
 use eitri::read::{Dwarf, Sections};
 use pretty_assertions::assert_eq;
@@ -32,7 +32,7 @@ fn lane_pc(code: &Code, function: usize) -> Option<Vec<u8>> {
 }
 
 /// `.debug_abbrev` and `.debug_info`: a unit of DWARF 5 with four subprograms.
-fn debug_info(code: &Code) -> (Bytes, Bytes) {
+fn debug_info(code: &Code, lane_pc: impl Fn(usize) -> Option<Vec<u8>>) -> (Bytes, Bytes) {
     let (lanes_code, lane_pc_code) = match code.dialect {
         Dialect::Legacy => (0x3e0a, 0x3e0b),
         _ => (0x3e11, 0x3e12),
@@ -46,7 +46,7 @@ fn debug_info(code: &Code) -> (Bytes, Bytes) {
     let mut unit = Bytes::default();
     unit.u16(5).u8s([1, 8]).u32(0).u8s([1]);
     for (function, listing) in code.functions.iter().enumerate() {
-        let lane_pc = lane_pc(code, function);
+        let lane_pc = lane_pc(function);
         unit.u8s([if lane_pc.is_some() { 3 } else { 2 }]);
         unit.u64(address(function)).u64(listing.len() as u64 * 4).u8s([code.lanes as u8]);
         if let Some(expr) = lane_pc {
@@ -80,7 +80,7 @@ fn expected(wave: &Wave, calls: &[Wave], lane: usize) -> Vec<(u32, u64)> {
 fn lanes_have_frames_where_they_were_active_on_entry() {
     for (lanes, dialect) in ALL {
         let code = Code::new(lanes, dialect);
-        let (abbrev, info) = debug_info(&code);
+        let (abbrev, info) = debug_info(&code, |function| lane_pc(&code, function));
         let sections = Sections {
             debug_abbrev: &abbrev.bytes,
             debug_info: &info.bytes,
@@ -115,4 +115,31 @@ fn lanes_have_frames_where_they_were_active_on_entry() {
         });
         assert!(waiting > 100 && skipped > 1000, "{waiting}, {skipped}");
     }
+}
+
+/// `DW_OP_addr` gives where the file is loaded; a pc of a lane is one of the file, as that of its frame is.
+#[test]
+#[should_panic(expected = "a pc of the file")]
+fn pcs_of_lanes_are_of_the_file() {
+    let (lanes, dialect) = ALL[0];
+    let code = Code::new(lanes, dialect);
+    let waiting = code.ops(&format!("addr {WAIT:#x}; stack_value; extend 64 {lanes}"));
+    let (abbrev, info) = debug_info(&code, |_| Some(waiting.clone()));
+    let sections = Sections {
+        debug_abbrev: &abbrev.bytes,
+        debug_info: &info.bytes,
+        address_bytes: 8,
+        ..Sections::default()
+    };
+    let dwarf = Dwarf::from_sections(sections, dialect, DraftCodes::NONE).expect("it is read");
+    let info = DebugInfo::new(&dwarf);
+    let machine = Snapshot {
+        load_bias: 0x1_2345_4000,
+        pc: Some(address(1)),
+        lanes: Some(lanes as u64),
+        ..Snapshot::default()
+    };
+    let stack = CallStack::new(&machine, &[], &code.target).with_debug_info(&info);
+    let found = stack.innermost().expect("a frame").lane_pc(1).expect("a pc");
+    assert_eq!(found, Some(WAIT), "a pc of the file");
 }

@@ -40,6 +40,34 @@ fn the_row_of_a_caller_is_that_of_the_call() {
     assert_eq!(outward(&section, &machine()), (vec![0x1000, 0x2000], None));
 }
 
+/// Rules are by addresses of the file, and so are pcs of frames; a return address is where the file is loaded. By hand:
+/// `rsp` is 0x7000, the CFA 0x7010 and then 0x7020, the return addresses are at 0x7008 and 0x7018.
+#[test]
+#[should_panic(expected = "no call frame information has code at this pc")]
+fn return_addresses_are_where_the_file_is_loaded() {
+    let mut section = Section::default();
+    let cie = section.cie("", -8, 16, &first());
+    section.fde(cie, 0x1000, 0x100, &Program::new());
+    section.fde(cie, 0x2000, 0x100, &Program::new());
+    section.fde(cie, 0x3000, 0x100, &Program::new().undefined(16));
+    // The second is below the file's addresses, modulo 2^64.
+    for (load_bias, [first, second]) in [
+        (0, [0x2005, 0x3009]),
+        (0x5555_0000_0000, [0x5555_0000_2005, 0x5555_0000_3009]),
+        (0xffff_ffff_ffff_f000, [0x1005, 0x2009]),
+        (0xffff_ffff_ffff_d000, [0xffff_ffff_ffff_f005, 0x9]),
+    ] {
+        let mut machine = Snapshot { load_bias, pc: Some(0x1004), ..machine() };
+        machine.store(SpaceId::DEFAULT, None, 0x7008, &u64::to_le_bytes(first));
+        machine.store(SpaceId::DEFAULT, None, 0x7018, &u64::to_le_bytes(second));
+        assert_eq!(outward(&section, &machine), (vec![0x1004, 0x2004, 0x3008], None), "{load_bias:#x}");
+        let (frames, target) = ([section.read()], Target::x86_64());
+        let stack = CallStack::new(&machine, &frames, &target);
+        let resumes = stack.frames().map(|frame| frame.expect("a frame").resumes_at());
+        assert_eq!(resumes.collect::<Vec<_>>(), [0x1004, 0x2005, 0x3009], "{load_bias:#x}");
+    }
+}
+
 /// What a signal interrupted has made no call: augmentation `S`.
 #[test]
 fn the_row_of_what_a_signal_interrupted_is_that_of_the_pc_itself() {
