@@ -22,9 +22,10 @@ pub fn told(question: &Question, function: Option<&str>) -> Result<Lanes, Failur
     let hardware = target.built_in();
     for snapshot in machines.iter_mut().map(|machine| &mut machine.snapshot) {
         snapshot.lanes = snapshot.lanes.or_else(|| Some(hardware?.lanes().into()));
-        // The pc is in a register as well.
+        // The pc is in a register as well, as it is loaded.
         if let (Some(pc), Some(reg)) = (snapshot.pc, hardware.and_then(|target| target.pc())) {
-            snapshot.registers.entry(reg).or_insert_with(|| pc.to_le_bytes().into());
+            let loaded = pc.wrapping_add(snapshot.load_bias);
+            snapshot.registers.entry(reg).or_insert_with(|| loaded.to_le_bytes().into());
         }
     }
     let machines: Vec<&dyn Machine> =

@@ -38,7 +38,8 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
         self.level.pc
     }
 
-    /// The address of the instruction that is executed next in it: the program counter, or the return address.
+    /// The address of the instruction that is executed next in it, as the file has it: the program counter, or the
+    /// return address without the [load bias](super::super::Machine::load_bias).
     pub fn resumes_at(&self) -> u64 {
         self.level.resumes_at
     }

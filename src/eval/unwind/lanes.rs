@@ -90,7 +90,8 @@ impl Frame<'_, '_, '_> {
             return Err(error(format!("some bits of the pc of lane {lane} are undefined: {pc}")));
         }
         let big_endian = self.stack.is_big_endian();
-        Ok(value_of_stream(BaseType::generic(*address_bytes), &mut read.bytes, big_endian).as_u64())
+        let loaded = value_of_stream(BaseType::generic(*address_bytes), &mut read.bytes, big_endian).as_u64();
+        Ok(loaded.map(|loaded| self.stack.of_file(loaded, *address_bytes)))
     }
 
     fn find_lane_pcs(&self) -> Result<Option<LanePcs>, Fault> {

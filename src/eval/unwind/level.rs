@@ -21,7 +21,7 @@ pub(super) struct Level<'a, 'o> {
     pub number: u32,
     /// The program location (A.2.5.1): in an outer frame that of the call.
     pub pc: u64,
-    /// The address of the instruction that is executed next in it.
+    /// The address, as the file has it, of the instruction that is executed next in it.
     pub resumes_at: u64,
     /// Its rules. `None` where no entry has code at its pc.
     pub row: Result<Option<Row<'a, 'o>>>,
@@ -193,14 +193,15 @@ impl<'a, 'o> CallStack<'a, 'o> {
         let context = Context::new(cie.encoding, self.target);
         let read = self.with_evaluator(|evaluator| evaluator.read(&location, address, self, &context));
         let value = read.map_err(|fault| level.fault(column, fault))?;
-        let resumes_at =
+        let loaded =
             value.as_u64().ok_or_else(|| level.fault(column, super::super::stack::pointer_misused()))?;
-        let pc = match cie.is_signal {
-            true => Some(resumes_at),
-            false => resumes_at.checked_sub(1),
-        };
-        let Some(pc) = pc else {
+        if loaded == 0 && !cie.is_signal {
             return Err(level.fault(column, error("the return address is 0")));
+        }
+        let resumes_at = self.of_file(loaded, cie.encoding.address_bytes);
+        let pc = match cie.is_signal {
+            true => resumes_at,
+            false => self.of_file(loaded - 1, cie.encoding.address_bytes),
         };
         if number >= self.frame_limit {
             return Err(level.fault(column, error(format!("more than {} frames", self.frame_limit))));

@@ -75,6 +75,8 @@ pub type Result<T, E = Box<UnwindFault>> = core::result::Result<T, E>;
 /// asked for, and rules are followed when a register is. What has been found is kept, so the machine behind it
 /// must not change meanwhile.
 ///
+/// * Pcs are addresses as the file has them, by which rules are looked up. A return address is where the file is loaded,
+///   so the [load bias](Machine::load_bias) is subtracted from it.
 /// * A pc is looked up as it is in the innermost frame, and where a frame of a signal handler was interrupted; in
 ///   other frames it is the call's, which is before the return address (DWARF 5, section 6.4.4).
 /// * Where no rule says what becomes of a register, it is as the caller left it
@@ -110,8 +112,9 @@ const MOST_ASKING: usize = 48;
 impl<'a, 'o> CallStack<'a, 'o> {
     /// The call stack of a machine. Where several sections have an entry for a pc, the first is taken: those of
     /// other files than the first, and `.eh_frame` beside `.debug_frame`. Their addresses are those of the
-    /// machine; a file that is loaded elsewhere is read with
-    /// [`eh_frame_address`](crate::read::Sections::eh_frame_address) as it is loaded.
+    /// machine's [`pc`](Machine::pc): with a [load bias](Machine::load_bias), addresses as one file has them.
+    /// Files with several biases are read with [`eh_frame_address`](crate::read::Sections::eh_frame_address) as each is
+    /// loaded, and the machine's bias is 0.
     pub fn new(machine: &'a dyn Machine, sections: &'a [Frames<'o>], target: &'a dyn Architecture) -> Self {
         Self {
             machine,
@@ -156,6 +159,12 @@ impl<'a, 'o> CallStack<'a, 'o> {
     pub(crate) fn with_known_rows(mut self, rows: &'a KnownRows<'o>) -> Self {
         self.shared_rows = Some(rows);
         self
+    }
+
+    /// The address, as the file has it, of what is loaded at an address: modulo the size of an address.
+    fn of_file(&self, loaded: u64, address_bytes: u8) -> u64 {
+        let unused = 64u32.saturating_sub(u32::from(address_bytes) * 8).min(63);
+        loaded.wrapping_sub(self.machine.load_bias()) & u64::MAX >> unused
     }
 
     fn known_rows(&self) -> &KnownRows<'o> {
