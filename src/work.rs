@@ -18,10 +18,11 @@ mod tests {
     use super::STEPS;
     use crate::build::Builder;
     use crate::emit::elf::{Code, new_object};
+    use crate::emit::{Relocation, Section};
     use crate::eval::{CallStack, Snapshot};
     use crate::lower::{Consumer, Policy, lower};
     use crate::model::{BaseEncoding, FunctionId, Loc, Module, TypeId, Val};
-    use crate::op::{Dialect, Encoding, Reg};
+    use crate::op::{Dialect, Encoding, Reg, write_uleb};
     use crate::read::{FrameSection, Frames, Sections};
     use crate::target::{SpaceId, Target};
 
@@ -37,12 +38,17 @@ mod tests {
         assert!(few > 0 && many < 16 * few, "{few} steps, and {many} for eight times as many");
     }
 
-    fn check((module, code): &(Module, Code)) {
+    fn check(described: &(Module, Code)) {
         let mut consumer = Consumer::llvm();
         consumer.tables.names = true;
-        let written = lower(module, &consumer, Policy::Strict).unwrap();
+        check_for(&consumer, described, |_| {});
+    }
+
+    fn check_for(consumer: &Consumer, (module, code): &(Module, Code), change: impl FnOnce(&mut [Section])) {
+        let mut written = lower(module, consumer, Policy::Strict).unwrap();
+        change(&mut written.sections);
         let object = new_object(module.target(), code, &written.sections).unwrap();
-        let report = crate::check(module, &consumer, &written.left_out, &object).unwrap();
+        let report = crate::check(module, consumer, &written.left_out, &object).unwrap();
         assert!(report.is_clean(), "{report}");
     }
 
@@ -82,6 +88,98 @@ mod tests {
     #[test]
     fn names_that_many_units_share() {
         grows_as_the_number(40, |count| check(&units(count)));
+    }
+
+    /// Takes the hash table out of an index of names of the 32-bit format: DWARF 5 sections 6.1.1.4.1 and 6.1.1.4.5.
+    fn without_hash_table(sections: &mut [Section]) {
+        let index = sections.iter_mut().find(|section| section.name == ".debug_names").unwrap();
+        let number = |at: usize| u32::from_le_bytes(index.bytes[at..at + 4].try_into().unwrap());
+        let [units, types, foreign, buckets, names, _, augmentation] =
+            [8, 12, 16, 20, 24, 28, 32].map(|at| number(at) as usize);
+        let start = 36 + augmentation.next_multiple_of(4) + 4 * units + 4 * types + 8 * foreign;
+        let table = start..start + 4 * buckets + 4 * names;
+        let length = number(0) - table.len() as u32;
+        index.bytes.drain(table.clone());
+        index.bytes[..4].copy_from_slice(&length.to_le_bytes());
+        index.bytes[20..24].fill(0);
+        let behind = |relocation: &&mut Relocation| relocation.offset >= table.end as u64;
+        index.relocations.iter_mut().filter(behind).for_each(|one| one.offset -= table.len() as u64);
+    }
+
+    #[test]
+    #[should_panic(expected = "for eight times as many")]
+    fn names_without_a_hash_table() {
+        let mut consumer = Consumer::llvm();
+        consumer.tables.names = true;
+        grows_as_the_number(40, |count| {
+            let mut m = Builder::new(gpu());
+            let unit = m.unit("a.cl");
+            let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+            for number in 0..count {
+                m.typedef(unit, &format!("t{number}"), Some(int)).unwrap();
+            }
+            let described = (m.finish().unwrap(), Code::text(vec![0; 4]));
+            check_for(&consumer, &described, without_hash_table);
+        });
+    }
+
+    /// Whole-wave code now and then, with other lanes active each time.
+    #[test]
+    #[should_panic(expected = "for eight times as many")]
+    fn ranges_of_active_lanes() {
+        grows_as_the_number(20, |count| {
+            let described = function(4 * count + 4, |m, f, _| {
+                let mut lanes = m.lanes(f).unwrap();
+                for number in 0..count {
+                    lanes.whole_wave(16 * number..16 * number + 8, &scalar(number)).unwrap();
+                }
+            });
+            check_for(&Consumer::rocgdb(), &described, |_| {});
+        });
+    }
+
+    /// A variable that is nowhere as often as it is somewhere.
+    #[test]
+    #[should_panic(expected = "for eight times as many")]
+    fn gaps_of_a_variable() {
+        grows_as_the_number(40, |count| {
+            check(&function(2 * count, |m, f, int| {
+                let mut x = m.variable(f, "x", int).unwrap();
+                (0..count).for_each(|number| {
+                    x.live(8 * number..8 * number + 4, scalar(number)).unwrap();
+                });
+            }));
+        });
+    }
+
+    /// A frame of which each register is in the next, asked for each.
+    #[test]
+    #[should_panic(expected = "for eight times as many")]
+    fn registers_in_registers() {
+        let target = gpu();
+        let register = |number: u64| target.vgpr(number as u16).unwrap();
+        grows_as_the_number(30, |count| {
+            let mut cie = vec![];
+            // Version 4, addresses of 8 bytes, factors of 1, a return address in register 16; the CFA is at register 32.
+            cie.extend([&u32::MAX.to_le_bytes()[..], &[4, 0, 8, 0, 1, 1, 16, 0x0c, 32, 0]].concat());
+            for number in 0..count {
+                cie.push(0x09);
+                write_uleb(&mut cie, register(number).0.into());
+                write_uleb(&mut cie, register(number + 1).0.into());
+            }
+            let fde = [[0; 4], 0x1000u32.to_le_bytes(), [0; 4], [8, 0, 0, 0], [0; 4]].concat();
+            let section = [&(cie.len() as u32).to_le_bytes()[..], &cie, &20u32.to_le_bytes(), &fde].concat();
+            let sections = Sections { debug_frame: &section, ..Sections::default() };
+            let encoding = Encoding::new(8, Dialect::Llvm);
+            let frames = [Frames::read(&sections, FrameSection::Debug, encoding).unwrap()];
+            let machine = Snapshot { pc: Some(0x1004), ..Snapshot::default() };
+            let stack = CallStack::new(&machine, &frames, &target);
+            let frame = stack.innermost().unwrap();
+            for number in 0..count {
+                let place = frame.saved(register(number)).unwrap().to_string();
+                assert_eq!(place, format!("reg:{}", register(number + 1).0));
+            }
+        });
     }
 
     #[test]

@@ -33,7 +33,14 @@ impl<'o> List<'o> {
     /// The entries that an evaluation at a pc can take (A.2.5.5): those whose bounds contain it, and those without.
     pub(super) fn at(&self, pc: u64) -> Vec<&ListEntry<'o>> {
         match &self.bounds.at(pc)[..] {
-            [] => self.entries.iter().filter(|entry| entry.bounds.is_none()).collect(),
+            [] => {
+                let mut found = Vec::new();
+                for entry in &self.entries {
+                    crate::work::step();
+                    found.extend(Some(entry).filter(|entry| entry.bounds.is_none()));
+                }
+                found
+            }
             found => found.iter().map(|&number| &self.entries[number]).collect(),
         }
     }

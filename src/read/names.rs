@@ -187,6 +187,7 @@ impl<'o> NameIndex<'o> {
     /// # Errors
     /// [`Malformed`](ErrorKind::Malformed) or [`Truncated`](ErrorKind::Truncated) if there is none.
     pub fn name(&self, number: u32) -> Result<IndexedName<'o>> {
+        crate::work::step();
         if number == 0 || number > self.name_count {
             let text = format!("name {number} of {} names", self.name_count);
             return Err(self.pool.error(ErrorKind::Malformed(text), self.offset));

@@ -236,6 +236,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         let most = level.row()?.map_or(0, |row| row.row.rules.len());
         let (mut last, mut steps) = (reg, 0);
         while let Some(Rule::Register(from)) = level.rule(last)? {
+            crate::work::step();
             let bits = |reg| self.target.register_bits(reg);
             // The column of the return address need not be a register.
             if bits(last).is_some() && bits(last) != bits(from) {
