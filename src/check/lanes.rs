@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::compare::Compare;
 use super::locations::Witness;
-use super::machine::{self, Asked};
+use super::machine::{self, Asked, List};
 use super::places::is_nowhere;
 use super::report::{Finding, Kind, Unproven};
 use super::witness::{Fill, Patch, Pcs, Stopped};
@@ -25,7 +25,7 @@ type Outcome = usize;
 /// stack.
 const MAX_NESTED: usize = 64;
 
-/// What an attribute says: one expression, or several by pc.
+/// What an attribute says at a pc.
 type Said<'o> = Vec<ListEntry<'o>>;
 
 /// The same, and the attribute's value.
@@ -75,14 +75,14 @@ impl<'a, 'o> Compare<'a, 'o> {
                 self.same(&at, &name, &false, &entry.attr(attribute).is_some());
                 continue;
             }
-            let said: Said<'o> = match entry.locations(attribute) {
-                Ok(said) => said.unwrap_or_default().into_iter().map(Into::into).collect(),
+            let list = match entry.locations(attribute) {
+                Ok(said) => List::new(said.unwrap_or_default().into_iter().map(Into::into).collect()),
                 Err(error) => {
                     self.unreadable(&error, at.clone());
                     continue;
                 }
             };
-            let of_said = said.iter().filter_map(|one| one.bounds);
+            let of_said = list.entries.iter().filter_map(|one| one.bounds);
             let of_said =
                 of_said.flat_map(|(first, end)| [first, end]).map(|one| one.wrapping_sub(code.start));
             self.ranges_of_lanes(code, &of_said.collect::<Vec<_>>());
@@ -97,6 +97,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                     too_deep = too_deep.or(Some(pc));
                     continue;
                 }
+                let said: Said<'o> = list.at(code.start.wrapping_add(pc)).into_iter().cloned().collect();
                 let attribute = (&said, entry.attr(attribute));
                 let finding = self.lanes_at(code, pc, attribute, is_active, &asked);
                 self.report.findings.extend(finding);
@@ -223,8 +224,10 @@ impl<'a, 'o> Compare<'a, 'o> {
     /// waits in one of the regions, or in none; by which lanes alternate; and by which one lane runs and another waits.
     fn waves(&self, code: Code<'a, 'o>, pc: u64) -> Vec<Wave> {
         let module = self.module;
-        let mask_at =
-            |masks: &[Mask]| masks.iter().find(|mask| mask.pcs().contains(&pc)).map(|mask| mask.loc);
+        let mask_at = |masks: &[Mask]| {
+            let before = &masks[..masks.partition_point(|mask| mask.pcs().start <= pc)];
+            before.last().filter(|mask| mask.pcs().contains(&pc)).map(|mask| mask.loc)
+        };
         let active = module.whole_wave_at(code.function, pc).map(|one| one.mask.loc);
         let masks: Vec<Option<LocId>> = core::iter::once(active)
             .chain(module.regions_at(code.scope, pc).map(|region| mask_at(module.masks(region))))

@@ -21,28 +21,27 @@ pub(super) struct List<'o> {
     pub(super) entries: Vec<ListEntry<'o>>,
     /// Bounds of the entries that have some.
     bounds: Ranges,
+    /// The entries that have none.
+    defaults: Vec<usize>,
 }
 
 impl<'o> List<'o> {
     pub(super) fn new(entries: Vec<ListEntry<'o>>) -> Self {
         let bounds = entries.iter().zip(0..).filter_map(|(entry, number)| Some((entry.bounds?, number)));
         let bounds = Ranges::new(bounds.map(|((start, end), number)| (start..end, number)));
-        Self { entries, bounds }
+        let defaults = (0..entries.len()).filter(|&number| entries[number].bounds.is_none()).collect();
+        Self { entries, bounds, defaults }
     }
 
     /// The entries that an evaluation at a pc can take (A.2.5.5): those whose bounds contain it, and those without.
     pub(super) fn at(&self, pc: u64) -> Vec<&ListEntry<'o>> {
-        match &self.bounds.at(pc)[..] {
-            [] => {
-                let mut found = Vec::new();
-                for entry in &self.entries {
-                    crate::work::step();
-                    found.extend(Some(entry).filter(|entry| entry.bounds.is_none()));
-                }
-                found
-            }
-            found => found.iter().map(|&number| &self.entries[number]).collect(),
-        }
+        let found = self.bounds.at(pc);
+        let found = if found.is_empty() { &self.defaults } else { &found };
+        let entry = |&number: &usize| {
+            crate::work::step();
+            &self.entries[number]
+        };
+        found.iter().map(entry).collect()
     }
 }
 

@@ -1,5 +1,7 @@
 //! The index of names, `.debug_names`. DWARF 5 sections 6.1.1 and 7.19.
 
+use std::sync::OnceLock;
+
 use gimli::{DwForm, DwIdx, DwTag, constants as dw};
 
 use super::cursor::Cursor;
@@ -39,6 +41,8 @@ pub struct NameIndex<'o> {
     pool: Cursor<'o>,
     /// The offset of the first entry in the section.
     pool_start: u64,
+    /// The names in their order, each with its number: what is searched where there is no hash table.
+    sorted: OnceLock<Result<Vec<(&'o [u8], u32)>>>,
 }
 
 /// What entries of one code have. DWARF 5 section 6.1.1.4.7.
@@ -179,6 +183,7 @@ impl<'o> NameIndex<'o> {
             entries,
             pool: from,
             pool_start: from.offset(),
+            sorted: OnceLock::new(),
         })
     }
 
@@ -219,8 +224,16 @@ impl<'o> NameIndex<'o> {
         element(self.hashes, number, 4).map(|hash| hash as u32)
     }
 
+    fn sort(&self) -> Result<Vec<(&'o [u8], u32)>> {
+        let all: Result<Vec<_>> = self.names().map(|name| name.map(|one| (one.name, one.number))).collect();
+        all.map(|mut all| {
+            all.sort_unstable();
+            all
+        })
+    }
+
     /// The names that are equal to this one, found by the hash table as DWARF 5 section 6.1.1.4.5 has it; by
-    /// going through all if there is no hash table. There is no more than one in an index that is as it
+    /// going through all once if there is no hash table. There is no more than one in an index that is as it
     /// should be.
     ///
     /// # Errors
@@ -228,10 +241,10 @@ impl<'o> NameIndex<'o> {
     pub fn find(&self, name: &[u8]) -> Result<Vec<IndexedName<'o>>> {
         let mut found = Vec::new();
         if self.bucket_count == 0 {
-            for one in self.names() {
-                found.extend(Some(one?).filter(|one| one.name == name));
-            }
-            return Ok(found);
+            let sorted = self.sorted.get_or_init(|| self.sort()).as_ref().map_err(Clone::clone)?;
+            let first = sorted.partition_point(|&(other, _)| other < name);
+            let equal = sorted[first..].iter().take_while(|&&(other, _)| other == name);
+            return equal.map(|&(_, number)| self.name(number)).collect();
         }
         let hash = name_hash(name);
         let bucket = hash % self.bucket_count;

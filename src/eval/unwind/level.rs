@@ -1,6 +1,7 @@
 //! What is known of one frame, and how the next is found.
 
 use core::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::super::Context;
@@ -31,8 +32,21 @@ pub(super) struct Level<'a, 'o> {
     pub found: RefCell<Vec<(Reg, Location)>>,
     /// The levels that locate registers of the caller which many inner frames leave as they are.
     pub kept: RefCell<Vec<(Reg, Kept<'a, 'o>)>>,
+    /// Where `register(R)` leads from registers that were asked for.
+    pub chains: RefCell<HashMap<Reg, Chain>>,
     /// Where the pcs of its lanes are, once that was asked for. `None` if nobody says it.
     pub lane_pcs: OnceCell<Result<Option<LanePcs>, Fault>>,
+}
+
+/// Where rules of one frame lead by which registers are in others.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Chain {
+    /// To a register that is in no other.
+    Ends,
+    /// Back.
+    Circle,
+    /// To the first register, which is in the second and has another size.
+    Differs(Reg, Reg),
 }
 
 /// The rules of a frame, and where they stand.
@@ -70,6 +84,7 @@ impl<'a, 'o> Level<'a, 'o> {
             cfa: OnceCell::new(),
             found: RefCell::default(),
             kept: RefCell::default(),
+            chains: RefCell::default(),
             lane_pcs: OnceCell::new(),
         };
         let mut sections = sections.iter().enumerate();

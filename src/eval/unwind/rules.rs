@@ -8,7 +8,7 @@ use super::super::location::{ImplicitBits, Location, Storage};
 use super::super::order::stream_of_value;
 use super::super::read::read_bits;
 use super::super::value::{BaseType, TypeEncoding, Value};
-use super::level::{Level, Row};
+use super::level::{Chain, Level, Row};
 use super::{CallStack, Column, Result, UnwindFault, Why};
 use crate::op::Reg;
 use crate::read::{CfaRule, Rule};
@@ -233,24 +233,41 @@ impl<'a, 'o> CallStack<'a, 'o> {
 
     /// `register(R)`: as large, and not by way of others in the register whose rule it is.
     fn check_register_rule(&self, level: &Level<'a, 'o>, reg: Reg) -> Result<()> {
-        let most = level.row()?.map_or(0, |row| row.row.rules.len());
-        let (mut last, mut steps) = (reg, 0);
-        while let Some(Rule::Register(from)) = level.rule(last)? {
+        match self.chain(level, reg)? {
+            Chain::Ends => Ok(()),
+            Chain::Circle => {
+                let rule = "registers that are in each other: a cyclic dependency (A.6.4.1)";
+                Err(level.fault(Some(Column::Register(reg)), ill_formed(rule)))
+            }
+            Chain::Differs(one, other) => {
+                let rule = format!("registers {} and {} differ in size (A.6.4.1)", one.0, other.0);
+                Err(level.fault(Some(Column::Register(one)), ill_formed(rule)))
+            }
+        }
+    }
+
+    /// Where the rule of a register leads. What was found for one is found for all between.
+    fn chain(&self, level: &Level<'a, 'o>, reg: Reg) -> Result<Chain> {
+        let mut known = level.chains.borrow_mut();
+        let (mut last, mut between) = (reg, Vec::new());
+        let chain = loop {
             crate::work::step();
+            if let Some(&chain) = known.get(&last) {
+                break chain;
+            }
+            let Some(Rule::Register(from)) = level.rule(last)? else { break Chain::Ends };
+            // Who comes back to it while it is open goes in a circle.
+            known.insert(last, Chain::Circle);
+            between.push(last);
             let bits = |reg| self.target.register_bits(reg);
             // The column of the return address need not be a register.
             if bits(last).is_some() && bits(last) != bits(from) {
-                let fault =
-                    ill_formed(format!("registers {} and {} differ in size (A.6.4.1)", last.0, from.0));
-                return Err(level.fault(Some(Column::Register(last)), fault));
+                break Chain::Differs(last, from);
             }
-            (last, steps) = (from, steps + 1);
-            if steps > most {
-                let rule = "registers that are in each other: a cyclic dependency (A.6.4.1)";
-                return Err(level.fault(Some(Column::Register(reg)), ill_formed(rule)));
-            }
-        }
-        Ok(())
+            last = from;
+        };
+        known.extend(between.into_iter().map(|reg| (reg, chain)));
+        Ok(chain)
     }
 
     /// `expression(E)` and `val_expression(E)`.
