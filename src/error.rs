@@ -292,14 +292,61 @@ impl fmt::Display for JsonPlace {
 /// A count of something, in English: `1 finding`, `2 findings`, `0 entries`.
 pub(crate) struct Count<N>(pub N, pub &'static str);
 
+impl<N: PartialEq + From<u8>> Count<N> {
+    fn is_one(&self) -> bool {
+        self.0 == N::from(1)
+    }
+
+    /// The same with a verb: `1 bit is`, `2 bits are`.
+    pub(crate) fn are(self) -> Are<N> {
+        Are(self)
+    }
+
+    fn noun(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let noun = self.1;
+        match (self.is_one(), noun.strip_suffix('y'), noun.ends_with('s')) {
+            (true, ..) => write!(f, " {noun}"),
+            (false, Some(stem), _) => write!(f, " {stem}ies"),
+            (false, None, true) => write!(f, " {noun}es"),
+            (false, None, false) => write!(f, " {noun}s"),
+        }
+    }
+}
+
 impl<N: fmt::Display + PartialEq + From<u8>> fmt::Display for Count<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(count, noun) = self;
-        match (*count == N::from(1), noun.strip_suffix('y')) {
-            (true, _) => write!(f, "{count} {noun}"),
-            (false, Some(stem)) => write!(f, "{count} {stem}ies"),
-            (false, None) => write!(f, "{count} {noun}s"),
-        }
+        self.0.fmt(f)?;
+        self.noun(f)
+    }
+}
+
+impl<N: fmt::LowerHex + PartialEq + From<u8>> fmt::LowerHex for Count<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::LowerHex::fmt(&self.0, f)?;
+        self.noun(f)
+    }
+}
+
+/// A count of something that is so.
+pub(crate) struct Are<N>(Count<N>);
+
+impl<N: PartialEq + From<u8>> Are<N> {
+    fn verb(&self) -> &'static str {
+        if self.0.is_one() { " is" } else { " are" }
+    }
+}
+
+impl<N: fmt::Display + PartialEq + From<u8>> fmt::Display for Are<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)?;
+        f.write_str(self.verb())
+    }
+}
+
+impl<N: fmt::LowerHex + PartialEq + From<u8>> fmt::LowerHex for Are<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::LowerHex::fmt(&self.0, f)?;
+        f.write_str(self.verb())
     }
 }
 
@@ -326,7 +373,11 @@ impl fmt::Display for ErrorKind {
                 other.start, other.end
             ),
             Self::OutsideFunction { size } => {
-                write!(f, "the range is not inside of the function, which has {size:#x} bytes")
+                write!(
+                    f,
+                    "the range is not inside of the function, which has {size:#x}",
+                    size = Count(*size, "byte")
+                )
             }
             Self::DoesNotFit { what, needs, has } => {
                 write!(f, "{what} needs {}, but there are {has}", Count(*needs, "bit"))
@@ -334,8 +385,9 @@ impl fmt::Display for ErrorKind {
             Self::WhichLane { what, needs, register, has } => write!(
                 f,
                 "a vector register has a value for each lane, so `lane({register}, 0)` is one for the wave, \
-                 `per_lane({register})` that of the asking lane, and `whole({register})` takes all {has} bits; \
-                 {what} has {needs}"
+                 `per_lane({register})` that of the asking lane, and `whole({register})` takes all {has}; \
+                 {what} has {needs}",
+                has = Count(*has, "bit")
             ),
             Self::CyclicType(name) => write!(f, "type `{name}` contains itself"),
             Self::UnknownId(what) => write!(f, "no such entity in this module: {what}"),

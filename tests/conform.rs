@@ -497,7 +497,7 @@ fn malformed_files_are_refused_with_vector_and_key() {
         (
             json!({"machine": {"initial_stack": [{"value": "00", "type": {"encoding": "signed", "bits": 16}}]}}),
             "vectors[0].machine.initial_stack[0]",
-            "1 bytes",
+            "1 byte is",
         ),
         (
             json!({"machine": {"callers": [{"registers": {"0": "reg:99"}}]}}),

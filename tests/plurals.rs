@@ -44,7 +44,10 @@ const COUNTED: &[&str] = &[
 ];
 
 /// Texts whose number cannot be 1, each with the file and the reason.
-const NEVER_ONE: &[(&str, &str, &str)] = &[];
+const NEVER_ONE: &[(&str, &str, &str)] = &[
+    ("bin/eitri/targets.rs", "of each of {} lanes", "a register with one value is shown without lanes"),
+    ("dump/words.rs", "{name} bytes {at} to {}", "from byte to byte"),
+];
 
 /// Files under a folder, but for those of SPIR-V and of tests.
 fn files(under: &str) -> Vec<(PathBuf, String)> {
@@ -83,7 +86,6 @@ fn placeholders(line: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 #[test]
-#[should_panic(expected = "{bits} bits")]
 fn formats_count_in_english() {
     let (mut wrong, mut used) = (Vec::new(), 0);
     for (path, text) in files("src").into_iter().chain(files("docs")) {
@@ -123,7 +125,6 @@ fn has_one_of_many(line: &str) -> bool {
 }
 
 #[test]
-#[should_panic(expected = "elements of 1 bits")]
 fn goldens_count_in_english() {
     assert!(
         has_one_of_many("elements of 1 bits") && has_one_of_many("0x1 bytes") && has_one_of_many("1 entries")

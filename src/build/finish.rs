@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::Builder;
 use super::variables::takes_parameters;
-use crate::error::{At, Error, ErrorKind, Result};
+use crate::error::{At, Count, Error, ErrorKind, Result};
 use crate::model::{
     Address, Column, Function, FunctionId, Live, Module, RegionId, Scope, ScopeId, ScopeKind, SourceLine,
     TypeId, UnitId, Variable, VariableId, VariableKind,
@@ -229,7 +229,9 @@ fn check_functions(module: &Module) -> Result<()> {
         // Otherwise the end of its rows could not be said.
         let step = u64::from(module.target.min_instruction_bytes());
         if !function.rows.is_empty() && !function.bytes.is_multiple_of(step) {
-            let what = format!("{:#x} bytes of code are no multiple of {step}", function.bytes);
+            let (size, verb) =
+                (Count(function.bytes, "byte"), if function.bytes == 1 { "is" } else { "are" });
+            let what = format!("{size:#x} of code {verb} no multiple of {step}");
             return Err(Error::bad_argument(what).or_at(at()));
         }
     }

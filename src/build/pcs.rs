@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 use crate::target::Target;
 
 /// Refuses a pc at which no instruction can begin.
@@ -41,7 +41,7 @@ fn is_instruction(target: &Target, pc: u64) -> bool {
 #[cold]
 fn inside(target: &Target) -> Error {
     Error::bad_argument(format!(
-        "an instruction begins at a multiple of {} bytes",
-        target.min_instruction_bytes()
+        "an instruction begins at a multiple of {}",
+        Count(target.min_instruction_bytes(), "byte")
     ))
 }

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::compare::{Compare, hex};
 use super::report::Kind;
-use crate::error::{At, Error, Result};
+use crate::error::{At, Count, Error, Result};
 use crate::model::{Address, FunctionId, Module, UnitId};
 use crate::read::{Entry, Object, Section};
 
@@ -73,7 +73,9 @@ pub(super) fn is_there(module: &Module, object: &Object<'_>, function: FunctionI
         _ => {
             let (bytes, has) = (data.bytes, section.size);
             let what = format!(
-                "{bytes:#x} bytes of code at {what} go past the end of the section, which has {has:#x} bytes"
+                "code of {bytes:#x} at {what} goes past the end of the section, which has {has:#x}",
+                bytes = Count(bytes, "byte"),
+                has = Count(has, "byte")
             );
             wrong(Some(section), what)
         }

@@ -12,7 +12,7 @@ use super::compare::{Compare, Instance, Origin, hex};
 use super::report::Kind;
 use super::types::{accessibility, is_composite, is_part, is_template, memory_space};
 use super::words::Words;
-use crate::error::At;
+use crate::error::{At, Count};
 use crate::model::{FunctionId, ScopeId, ScopeKind, Variable, VariableId, VariableKind};
 use crate::read::{Attribute, Entry, Value};
 
@@ -324,8 +324,8 @@ impl<'a, 'o> Compare<'a, 'o> {
             self.find(
                 Kind::Attribute,
                 at.clone(),
-                format!("a value of {needs} bits"),
-                format!("{bits} bits"),
+                format!("a value of {needs}", needs = Count(needs, "bit")),
+                Count(bits, "bit").to_string(),
             );
         }
     }

@@ -7,7 +7,7 @@ use super::attributes::{Source, described, source};
 use super::compare::Compare;
 use super::report::Kind;
 use super::words::{Hex, Words};
-use crate::error::At;
+use crate::error::{At, Count};
 use crate::model::{self, FunctionId, UnitId};
 use crate::read::{LineProgram, LineRow};
 
@@ -49,7 +49,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let mut rest: Vec<_> = sequences.into_values().flatten().collect();
         rest.sort_unstable_by_key(|range| range.start);
         for range in rest {
-            let what = format!("{} rows from {:#x} on", range.len(), found[range.start].address);
+            let what = format!("{} from {:#x} on", Count(range.len(), "row"), found[range.start].address);
             self.find(Kind::Extra, at.clone(), "no more rows", what);
         }
     }
@@ -74,7 +74,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         expected.sort_unstable();
         found.sort_unstable();
         let text = |text: Option<&(String, String, &[u8])>| match text {
-            Some((_, name, text)) => format!("a text of {} bytes of file `{name}`", text.len()),
+            Some((_, name, text)) => format!("a text of {} of file `{name}`", Count(text.len(), "byte")),
             None => "no such text".into(),
         };
         if expected != found {

@@ -10,7 +10,7 @@ use gimli::{DwTag, DwUt, constants as dw};
 use super::compare::Compare;
 use super::report::Kind;
 use super::words::{Hex, Words};
-use crate::error::{At, Result};
+use crate::error::{At, Count, Result};
 use crate::eval;
 use crate::op::{Decoder, Op};
 use crate::read::{Entry, NameEntry, NameIndex, NameParent, NameUnit, Value, name_hash};
@@ -304,7 +304,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         };
         let [found] = all[..] else {
             let expected = format!("a {} to be found by its name `{name}`, once", entry.tag().words());
-            return self.find(Kind::Table, place(self), expected, format!("it {} times", all.len()));
+            return self.find(Kind::Table, place(self), expected, format!("it {}", Count(all.len(), "time")));
         };
         for (expected, found) in self.differences(entry, &found, indexed) {
             let at = At { offset: self.at_offset(SECTION, all[0].offset).offset, ..place(self) };

@@ -6,6 +6,7 @@ use gimli::{DwAt, DwTag, DwUt};
 
 use super::attributes::Source;
 use crate::dump::names;
+use crate::error::Count;
 use crate::model::VariantValues;
 use crate::op::Encoding;
 use crate::read::{Entry, NameParent, NameUnit, Value};
@@ -45,7 +46,7 @@ words! {
     };
     Encoding: |said| {
         let Encoding { address_bytes, offset_bytes, version, .. } = said;
-        format!("DWARF {version} with addresses of {address_bytes} bytes and offsets of {offset_bytes}")
+        format!("DWARF {version} with addresses of {address_bytes} and offsets of {offset_bytes}", address_bytes = Count(*address_bytes, "byte"))
     };
     Entry<'_, '_>: |entry| {
         let name = entry.name().map(|name| format!(" {}", name.words())).unwrap_or_default();
@@ -76,7 +77,7 @@ words! {
         Value::LineProgram(offset) => format!("a line program at {offset:#x}"),
         Value::Offset(offset) => format!("offset {offset:#x}"),
         Value::Flag(is) => is.words(),
-        Value::Block(bytes) => format!("{} bytes", bytes.len()),
+        Value::Block(bytes) => Count(bytes.len(), "byte").to_string(),
         Value::Other => "something in a supplementary file".into(),
     };
     Source: |source| {

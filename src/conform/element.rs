@@ -6,7 +6,7 @@ use super::location::LocationText;
 use super::target::Target;
 use super::types::ValueType;
 use super::words::{Bytes, Natural, Parsed};
-use crate::error::Result;
+use crate::error::{Count, Result};
 use crate::eval::{BaseType, Element, Value};
 
 /// An element of the stack.
@@ -52,7 +52,11 @@ impl ElementText {
                 let bytes = Bytes::parse(text);
                 let Bytes(mut bytes) = bytes.ok_or("a `value` of a type is bytes of two digits each")?;
                 if bytes.len() as u64 != ty.size().div_ceil(8) {
-                    return Err(format!("{} bytes are given for a type of {} bits", bytes.len(), ty.size()));
+                    return Err(format!(
+                        "{} given for a type of {}",
+                        Count(bytes.len(), "byte").are(),
+                        Count(ty.size(), "bit")
+                    ));
                 }
                 if target.is_big_endian() {
                     bytes.reverse();

@@ -3,6 +3,7 @@
 use core::str::FromStr;
 
 use super::words::{self, Bytes, Natural};
+use crate::error::Count;
 use crate::eval::{Architecture, Composite, ImplicitPointer, Location, SingleLocation, Storage};
 use crate::op::Reg;
 use crate::target::{Per, SpaceId};
@@ -101,7 +102,11 @@ impl Stored {
                 let bits = bits.ok_or_else(|| format!("the target has no register {}", reg.0))?;
                 match bits.div_ceil(8) as usize == bytes {
                     true => Ok(()),
-                    false => Err(format!("the register has {bits} bits, and {bytes} bytes are given")),
+                    false => Err(format!(
+                        "the register has {bits}, and {bytes} given",
+                        bits = Count(bits, "bit"),
+                        bytes = Count(bytes, "byte").are()
+                    )),
                 }
             }
             Self::Memory { space, lane, .. } => {
@@ -320,7 +325,10 @@ impl Place {
                 check_lane(id, layout.per, lane)?;
                 if address.checked_shr(layout.address_bits).unwrap_or(0) != 0 {
                     let bits = layout.address_bits;
-                    return Err(format!("{address:#x} is no address of {bits} bits, of space {space}"));
+                    return Err(format!(
+                        "{address:#x} is no address of {bits}, of space {space}",
+                        bits = Count(bits, "bit")
+                    ));
                 }
                 let bits = u128::from(address) * 8;
                 moved = moved.checked_add(bits).ok_or("the number of bits is too large")?;

@@ -12,7 +12,7 @@ use super::location::{LocationText, check_lane};
 use super::target::Target;
 use super::types::{TypeKey, TypeText};
 use super::words::{Bytes, Given, Map, Named, Number, Offset, Parsed, Wrong};
-use crate::error::Result;
+use crate::error::{Count, Result};
 use crate::eval::{Architecture, Context, Element, OwnedBody, Snapshot};
 use crate::op::Encoding;
 
@@ -213,7 +213,11 @@ fn registers(
         let wrong = |what: String| item.wrong(Wrong::new(what).under(named));
         match target.register_bits(reg) {
             Some(bits) if bytes.len() as u64 > u64::from(bits.div_ceil(8)) => {
-                return Err(wrong(format!("{} bytes are given for a register of {bits} bits", bytes.len())));
+                return Err(wrong(format!(
+                    "{} given for a register of {bits}",
+                    Count(bytes.len(), "byte").are(),
+                    bits = Count(bits, "bit")
+                )));
             }
             None if item.is_own => return Err(wrong(format!("the target has no register {}", reg.0))),
             _ => snapshot.registers.insert(reg, bytes.clone()),

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::error::Count;
 use crate::eval::Architecture;
 use crate::op::Reg;
 use crate::target::SpaceId;
@@ -111,7 +112,7 @@ impl<'de, T: TryFrom<u64>> Deserialize<'de> for Number<T> {
         impl<T: TryFrom<u64>> Visitor<'_> for AsNumber<T> {
             type Value = Number<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "a number of {} bits, in text as \"0x1f\"", size_of::<T>() * 8)
+                write!(f, "a number of {}, in text as \"0x1f\"", Count(size_of::<T>() * 8, "bit"))
             }
             fn visit_u64<E: de::Error>(self, value: u64) -> Result<Number<T>, E> {
                 let wrong = |_| E::invalid_value(de::Unexpected::Unsigned(value), &self);

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use super::names;
 use super::text::{Dump, describe};
-use crate::error::Result;
+use crate::error::{Count, Result};
 use crate::read::{
     AddressRanges, IndexTable, IndexedName, NameEntry, NameIndex, NameParent, NameUnit, PublicNames,
     PublicSection,
@@ -73,7 +73,12 @@ impl<'d> Dump<'_, 'd> {
         self.at(index.offset)?;
         self.out.push('\n');
         if self.verbose {
-            writeln!(self.out, "  {} names in {} buckets", index.name_count, index.bucket_count)?;
+            writeln!(
+                self.out,
+                "  {} in {}",
+                Count(index.name_count, "name"),
+                Count(index.bucket_count, "bucket")
+            )?;
         }
         for (kind, list) in [("compilation", &index.units), ("type", &index.type_units)] {
             for (number, &offset) in list.iter().enumerate() {

@@ -16,7 +16,7 @@ use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::steps::table;
-use crate::error::{At, Error, Result};
+use crate::error::{At, Count, Error, Result};
 use crate::eval::{Architecture, CallStack, DebugInfo, Frame, Machine};
 use crate::read::{Dwarf, Entry, FrameSection, LineRow, Unit};
 
@@ -116,8 +116,12 @@ pub fn lanes(
             return Err(refused("nothing says where its lanes stand: no DW_AT_LLVM_lane_pc".into()));
         }
         match () {
-            () if lanes > MOST_LANES => return Err(refused(format!("{lanes} lanes, and 64 can be told of"))),
-            () if lanes != before => return Err(refused(format!("{lanes} lanes, and {before} before"))),
+            () if lanes > MOST_LANES => {
+                return Err(refused(format!("{lanes}, and 64 can be told of", lanes = Count(lanes, "lane"))));
+            }
+            () if lanes != before => {
+                return Err(refused(format!("{lanes}, and {before} before", lanes = Count(lanes, "lane"))));
+            }
             () => {}
         }
         let lanes = standing(&frame, lanes as u32).map_err(|fault| fault.to_string());
@@ -230,7 +234,7 @@ impl Lanes {
 
     /// What it is about, in words.
     pub(super) fn title(&self) -> String {
-        format!("function `{}`, {} lanes", self.function, self.lanes)
+        format!("function `{}`, {}", self.function, Count(self.lanes, "lane"))
     }
 }
 

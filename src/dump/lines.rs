@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::text::Dump;
+use crate::error::Count;
 use crate::read::LineProgram;
 
 impl<'d> Dump<'_, 'd> {
@@ -32,7 +33,7 @@ impl<'d> Dump<'_, 'd> {
                 digest.iter().try_for_each(|byte| write!(self.out, "{byte:02x}"))?;
             }
             if let Some(text) = file.source.filter(|text| !text.is_empty()) {
-                write!(self.out, ", a text of {} bytes", text.len())?;
+                write!(self.out, ", a text of {}", Count(text.len(), "byte"))?;
             }
             self.out.push('\n');
         }

@@ -31,6 +31,7 @@ use std::fmt::{self, Write};
 use gimli::{DwAt, constants as dw};
 
 use super::names;
+use crate::error::Count;
 use crate::op::{Decoder, Encoding, Op, OperandKind, Reg, text};
 use crate::read::{Attribute, Dwarf, Entry, LineProgram, Object, Unit, Value};
 use crate::target::{SpaceId, Target};
@@ -135,7 +136,11 @@ impl<'a, 'd> Dump<'a, 'd> {
 
     fn unit(&mut self, unit: &'a Unit<'d>) -> fmt::Result {
         let Encoding { version, address_bytes, offset_bytes, .. } = unit.encoding;
-        write!(self.out, "unit: DWARF {version}, addresses of {address_bytes} bytes")?;
+        write!(
+            self.out,
+            "unit: DWARF {version}, addresses of {address_bytes}",
+            address_bytes = Count(address_bytes, "byte")
+        )?;
         if offset_bytes == 8 {
             self.out.push_str(", 64-bit format");
         }
@@ -293,7 +298,7 @@ impl<'a, 'd> Dump<'a, 'd> {
             return Ok(());
         }
         match name {
-            dw::DW_AT_high_pc => return write!(self.out, "{number:#x} bytes"),
+            dw::DW_AT_high_pc => return write!(self.out, "{number:#x}", number = Count(number, "byte")),
             // A number in DWARF 2 and 3 can be an offset by its form: of a macro table, for one.
             dw::DW_AT_macro_info | dw::DW_AT_macros | dw::DW_AT_GNU_dwo_id => {
                 return write!(self.out, "{number:#x}");

@@ -1,5 +1,6 @@
 //! Locations, values and what was read, in words: registers and spaces by the names that the target has.
 
+use crate::error::Count;
 use crate::eval::fault::in_names;
 use crate::eval::{Element, Fault, Location, Part, SingleLocation, Storage};
 use crate::op::Reg;
@@ -21,9 +22,9 @@ pub(super) struct Words<'t>(pub Option<&'t Target>);
 pub(super) fn size(bits: u128) -> String {
     match (bits % 8, bits / 8) {
         (0, 1) => "1 byte".into(),
-        (0, bytes) => format!("{bytes} bytes"),
+        (0, bytes) => Count(bytes, "byte").to_string(),
         _ if bits == 1 => "1 bit".into(),
-        _ => format!("{bits} bits"),
+        _ => Count(bits, "bit").to_string(),
     }
 }
 
@@ -77,7 +78,7 @@ impl Words<'_> {
             },
             Storage::Composite(composite) => match composite.parts().len() {
                 1 => "composite of 1 part".into(),
-                parts => format!("composite of {parts} parts"),
+                parts => format!("composite of {parts}", parts = Count(parts, "part")),
             },
         }
     }
@@ -103,7 +104,7 @@ impl Words<'_> {
                 let part = |part| self.part_to(part, levels - 1);
                 let mut told: Vec<String> = parts.iter().take(MOST_PARTS).map(part).collect();
                 if parts.len() > MOST_PARTS {
-                    told.push(format!("… {} parts in all", parts.len()));
+                    told.push(format!("… {} in all", Count(parts.len(), "part")));
                 }
                 if !composite.is_complete() {
                     told.push("…".into());
@@ -196,7 +197,7 @@ impl Words<'_> {
                 Some(ty) => {
                     let elements =
                         if ty.elements == 1 { String::new() } else { format!(" × {}", ty.elements) };
-                    format!("type @{offset:#x}: {:?} of {} bits{elements}", ty.encoding, ty.bits)
+                    format!("type @{offset:#x}: {:?} of {}{elements}", ty.encoding, Count(ty.bits, "bit"))
                 }
                 None => format!("type @{offset:#x}: not known"),
             },

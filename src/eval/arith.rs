@@ -4,6 +4,7 @@
 //! unsigned. Values of any other type are taken as their type says. Nothing overflows: the low bits stay.
 //! Vectors are calculated with element by element.
 
+use crate::error::Count;
 use num_bigint::{BigInt, BigUint};
 
 use super::fault::{Fault, error, ill_formed, unsupported};
@@ -67,7 +68,9 @@ fn kind(ty: BaseType, integral: bool) -> Result<Kind, Fault> {
         }
         TypeEncoding::Float => {
             let format = Format::of(ty.bits);
-            format.map(Kind::Float).ok_or_else(|| unsupported(format!("floating point of {} bits", ty.bits)))
+            format
+                .map(Kind::Float)
+                .ok_or_else(|| unsupported(format!("floating point of {}", Count(ty.bits, "bit"))))
         }
         _ => Ok(Kind::Integer),
     }
@@ -199,7 +202,11 @@ pub(super) fn convert(value: &Value, ty: BaseType) -> Result<Value, Fault> {
         return Ok(value.clone());
     }
     if from.elements != ty.elements {
-        return Err(ill_formed(format!("{} elements are converted to {}", from.elements, ty.elements)));
+        return Err(ill_formed(format!(
+            "{} converted to {}",
+            Count(from.elements, "element").are(),
+            ty.elements
+        )));
     }
     if ty.elements == 1 {
         return scalar_convert(value, ty, kinds);
@@ -238,7 +245,7 @@ fn of_float(parts: Parts, ty: BaseType) -> Result<Value, Fault> {
     let is_held = [false, true].into_iter().any(|signed| {
         (ty.is_generic() || signed == ty.encoding.is_signed()) && integer::big(&value, signed) == number
     });
-    if is_held { Ok(value) } else { Err(error(format!("{number} does not fit {} bits", ty.bits))) }
+    if is_held { Ok(value) } else { Err(error(format!("{number} does not fit {}", Count(ty.bits, "bit")))) }
 }
 
 /// The same bits in another type.
@@ -248,9 +255,9 @@ pub(super) fn reinterpret(value: &Value, ty: BaseType) -> Result<Value, Fault> {
     }
     if value.ty().size() != ty.size() {
         return Err(ill_formed(format!(
-            "{} bits are reinterpreted as a type of {} bits",
-            value.ty().size(),
-            ty.size()
+            "{} reinterpreted as a type of {}",
+            Count(value.ty().size(), "bit").are(),
+            Count(ty.size(), "bit")
         )));
     }
     Ok(value.with_bytes(|bytes| Value::from_bytes(ty, bytes)))

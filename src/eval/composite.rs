@@ -1,5 +1,6 @@
 //! Composites: parts of other storages, one after the other.
 
+use crate::error::Count;
 use std::sync::Arc;
 
 use super::fault::{Fault, error, ill_formed};
@@ -182,18 +183,25 @@ impl Composite {
         for place in location.places() {
             if place.remaining().is_some_and(|remaining| remaining < bits) {
                 return Err(ill_formed(format!(
-                    "a part of {bits} bits at bit {} needs more bits than its storage has (A.2.5.4.4.6)",
-                    place.offset
+                    "a part of {bits} at bit {} needs more bits than its storage has (A.2.5.4.4.6)",
+                    place.offset,
+                    bits = Count(bits, "bit")
                 )));
             }
             self.count(place);
         }
         let start = self.bits;
         self.bits = start.checked_add(bits).filter(|&all| all <= max_bits).ok_or_else(|| {
-            ill_formed(format!("a composite of more than the {max_bits} bits of the largest address space"))
+            ill_formed(format!(
+                "a composite of more than the {max_bits} of the largest address space",
+                max_bits = Count(max_bits, "bit")
+            ))
         })?;
         if self.weight > max_parts || self.depth > MAX_DEPTH {
-            return Err(error(format!("a composite of more than {max_parts} parts, or {MAX_DEPTH} levels")));
+            return Err(error(format!(
+                "a composite of more than {max_parts}, or {MAX_DEPTH} levels",
+                max_parts = Count(max_parts, "part")
+            )));
         }
         self.parts.push(Part { start, bits, location });
         Ok(())

@@ -32,6 +32,7 @@ use triomphe::Arc;
 use super::composite::Composite;
 use super::fault::{Fault, error};
 use super::machine::Architecture;
+use crate::error::Count;
 use crate::op::Reg;
 use crate::target::SpaceId;
 
@@ -186,8 +187,9 @@ impl SingleLocation {
             let offset = self.offset.checked_add_signed(by).filter(|&offset| offset < size);
             self.offset = offset.ok_or_else(|| {
                 error(format!(
-                    "bit {} moved by {by} is outside of a storage of {size} bits (A.2.5.3)",
-                    self.offset
+                    "bit {} moved by {by} is outside of a storage of {size} (A.2.5.3)",
+                    self.offset,
+                    size = Count(size, "bit")
                 ))
             })?;
         }

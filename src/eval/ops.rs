@@ -16,6 +16,7 @@ use super::order::stream_of_value;
 use super::run::Run;
 use super::value::{BaseType, Value};
 use super::{CurrentObject, Element, Where};
+use crate::error::Count;
 use crate::op::{Name, Op};
 
 /// Where to go on after an operation.
@@ -267,7 +268,10 @@ impl Run<'_, '_> {
     /// Makes the top element the last of the `count` topmost.
     fn rotate(&mut self, count: usize) -> Result<(), Fault> {
         if self.peek(count - 1).is_none() {
-            return Err(ill_formed(format!("the stack has less than {count} elements")));
+            return Err(ill_formed(format!(
+                "the stack has less than {count}",
+                count = Count(count, "element")
+            )));
         }
         self.accessed(count)?;
         let start = self.stack.len() - count;

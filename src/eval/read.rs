@@ -5,6 +5,7 @@ use super::location::{ImplicitPointer, Location, SingleLocation, Storage};
 use super::machine::Machine;
 use super::order::{copy_bits, copy_high_bits, fill, to_stream};
 use super::spans::spans;
+use crate::error::Count;
 
 /// What was read at a location.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +30,10 @@ pub struct Bits {
 pub fn read_bits(location: &Location, bits: u64, machine: &dyn Machine) -> Result<Bits, Fault> {
     let len = usize::try_from(bits.div_ceil(8)).unwrap_or(usize::MAX);
     if len > MAX_BYTES {
-        return Err(error(format!("{bits} bits are read at once, more than {MAX_BYTES} bytes")));
+        return Err(error(format!(
+            "{bits} read at once, more than {MAX_BYTES} bytes",
+            bits = Count(bits, "bit").are()
+        )));
     }
     let mut read = Bits { bytes: vec![0; len], defined: vec![0; len] };
     let mut sink = Sink { bytes: &mut read.bytes, defined: Some(&mut read.defined), all_places: false };
@@ -225,8 +229,10 @@ fn check_size(place: &SingleLocation, skip: u128, bits: usize) -> Result<(), Fau
     match size.saturating_sub(from) < bits as u128 {
         false => Ok(()),
         true => Err(error(format!(
-            "{bits} bits from bit {from} on are read in a storage of {size} bits: {}",
-            brief(place)
+            "a read of {bits} from bit {from} on in a storage of {size}: {}",
+            brief(place),
+            bits = Count(bits, "bit"),
+            size = Count(size, "bit")
         ))),
     }
 }
@@ -273,7 +279,11 @@ fn read_place(
                 machine.memory(*space, *lane, byte as u64, into).map_err(|_| {
                     let lane = lane.map_or(String::new(), |lane| format!(" of lane {lane}"));
                     let len = into.len();
-                    unreadable(format!("{len} bytes at {byte:#x} of space {}{lane} are not mapped", space.0))
+                    unreadable(format!(
+                        "{len} not mapped at {byte:#x} of space {}{lane}",
+                        space.0,
+                        len = Count(len, "byte").are()
+                    ))
                 })
             })?;
         }

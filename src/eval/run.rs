@@ -11,6 +11,7 @@ use super::stack::{Element, complete, integral};
 use super::value::{BaseType, Value};
 use super::wide::{constant, truncated};
 use super::{Context, CurrentObject, Kind, Limits, Outcome, Step, Where};
+use crate::error::Count;
 use crate::op::{Decoder, Dialect, Encoding, Op, Reg};
 use crate::target::SpaceId;
 
@@ -149,7 +150,10 @@ impl<'r, 't> Run<'r, 't> {
             progress.at = to;
         }
         if self.stack.len() > self.limits.stack as usize {
-            return Err(place(error(format!("more than {} elements on the stack", self.limits.stack))));
+            return Err(place(error(format!(
+                "more than {} on the stack",
+                Count(self.limits.stack, "element")
+            ))));
         }
         self.last_register = match *op {
             Op::RegX { reg } => Some(reg),
@@ -222,7 +226,7 @@ impl<'r, 't> Run<'r, 't> {
         self.steps = self.steps.saturating_add(steps);
         match self.steps <= self.limits.steps {
             true => Ok(()),
-            false => Err(error(format!("not done after {} steps", self.limits.steps))),
+            false => Err(error(format!("not done after {}", Count(self.limits.steps, "step")))),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::fault::{Fault, brief, error};
 use super::location::{ImplicitBits, Location, SingleLocation, Storage};
+use crate::error::Count;
 
 /// Consecutive bits of an object, and where they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,7 +121,11 @@ fn cut_place(place: &SingleLocation, skip: u128, bits: u128) -> Result<Vec<Span>
     let end = place.storage.end();
     if end.is_some_and(|end| end.saturating_sub(place.offset).saturating_sub(skip) < bits) {
         let place = brief(place);
-        return Err(error(format!("{bits} bits at {skip} bits from {place} are more than there are")));
+        return Err(error(format!(
+            "there are fewer than {bits} at {skip} from {place}",
+            bits = Count(bits, "bit"),
+            skip = Count(skip, "bit")
+        )));
     }
     match &place.storage {
         Storage::Composite(composite) => {

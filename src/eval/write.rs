@@ -5,6 +5,7 @@ use super::location::{Location, SingleLocation, Storage};
 use super::machine::{Machine, Unavailable};
 use super::order::{copy_bits, copy_high_bits, from_stream};
 use super::spans::spans;
+use crate::error::Count;
 use crate::op::Reg;
 use crate::target::SpaceId;
 
@@ -46,7 +47,11 @@ pub fn write_bits(
     machine: &mut dyn MachineMut,
 ) -> Result<(), Fault> {
     if (bytes.len() as u64) < bits.div_ceil(8) {
-        return Err(error(format!("{bits} bits are to be written, and {} bytes given", bytes.len())));
+        return Err(error(format!(
+            "{bits} to be written, and {} given",
+            Count(bytes.len(), "byte"),
+            bits = Count(bits, "bit").are()
+        )));
     }
     let spans = spans(location, bits.into())?;
     let mut changes = Vec::new();
@@ -106,7 +111,10 @@ impl Change<'_> {
 
 #[cold]
 fn unwritable(place: &SingleLocation, bits: usize) -> Fault {
-    Fault::new(Class::Unmapped, format!("{bits} bits at {} cannot be written", brief(place)))
+    Fault::new(
+        Class::Unmapped,
+        format!("{bits} at {} cannot be written", brief(place), bits = Count(bits, "bit")),
+    )
 }
 
 /// Reads the bytes that a place is in.

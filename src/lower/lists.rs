@@ -10,7 +10,7 @@ use super::{LeftOut, Policy, Whose, cannot_be_told};
 use crate::emit::addr::AddressKey;
 use crate::emit::info::Pending;
 use crate::emit::lists::Lists;
-use crate::error::{Error, Result};
+use crate::error::{Count, Error, Result};
 use crate::model::{Live, LocId, Module, Stack, VariableId};
 use crate::op::{uleb_len, write_byte_uleb, write_uleb};
 
@@ -104,7 +104,10 @@ impl<'u> Dies<'u> {
             } else {
                 let bytes = lists.bytes.len() - length - 2;
                 if u16::try_from(bytes).is_err() {
-                    let what = format!("a location of {bytes} bytes, where DWARF 4 has up to 65535");
+                    let what = format!(
+                        "a location of {bytes}, where DWARF 4 has up to 65535",
+                        bytes = Count(bytes, "byte")
+                    );
                     let error = self.consumer.cannot_say(what);
                     self.loclists.bytes.truncate(entry);
                     self.lowering.has_address = has_address;

@@ -1,7 +1,7 @@
 //! Whole expressions: operations with branches by label, and operands that are known later.
 
 use super::{Decoder, Encoder, Encoding, Op};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 
 /// Stands for something that an expression refers to and whose number is not known yet: an entry of
 /// `.debug_info`, or an address.
@@ -82,7 +82,10 @@ impl Expr {
                 FixupKind::Type { bytes: bytes @ 1..=10 } => bytes,
                 FixupKind::EntrySection | FixupKind::Address => 4,
                 FixupKind::Entry { bytes } | FixupKind::Type { bytes } => {
-                    return Err(Error::bad_argument(format!("nothing to be filled in has {bytes} bytes")));
+                    return Err(Error::bad_argument(format!(
+                        "nothing to be filled in has {bytes}",
+                        bytes = Count(bytes, "byte")
+                    )));
                 }
             };
             let (start, end) = (u64::from(fixup.offset), u64::from(fixup.offset) + u64::from(length));

@@ -2,7 +2,7 @@
 
 use super::cursor::{Cursor, is_address_size};
 use super::sections::Sections;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Count, ErrorKind, Result};
 
 /// The addresses of a unit.
 #[derive(Debug, Clone)]
@@ -53,7 +53,10 @@ impl<'o> AddressRanges<'o> {
             let unit = one.uint(offset_bytes, WHAT)?;
             let (address_bytes, segment_bytes) = (one.u8(WHAT)?, one.u8(WHAT)?);
             if !is_address_size(address_bytes) || segment_bytes > 8 {
-                let text = format!("{WHAT}: addresses of {address_bytes} bytes, segments of {segment_bytes}");
+                let text = format!(
+                    "{WHAT}: addresses of {address_bytes}, segments of {segment_bytes}",
+                    address_bytes = Count(address_bytes, "byte")
+                );
                 return Err(one.error(ErrorKind::Malformed(text), at));
             }
             // The first range is aligned to its size, from the start of the set.

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::cursor::Cursor;
 use super::elf::Section;
 use super::elf_header::File;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 
 const SHF_COMPRESSED: u64 = 0x800;
 const ELFCOMPRESS_ZLIB: u32 = 1;
@@ -69,11 +69,17 @@ fn contents(section: &mut Section<'_>, is_flagged: bool, file: File, budget: &mu
         (method, size, from) = (Method::Zlib, header.uint(8, WHAT)?, 12);
     }
     budget.0 = budget.0.checked_sub(size).ok_or_else(|| {
-        Error::new(ErrorKind::TooLarge(format!("compressed sections of {size:#x} bytes and more")))
+        Error::new(ErrorKind::TooLarge(format!(
+            "compressed sections of {size:#x} and more",
+            size = Count(size, "byte")
+        )))
     })?;
     let expanded = run(method, &section.data[from..], size)?;
     if expanded.len() as u64 != size {
-        let text = format!("the section expands to other than the {size:#x} bytes that its header says");
+        let text = format!(
+            "the section expands to other than the {size:#x} that its header says",
+            size = Count(size, "byte")
+        );
         return Err(Error::malformed(text));
     }
     section.size = size;

@@ -1,6 +1,6 @@
 //! Numbers, strings and blocks out of the bytes of a section.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 use crate::op::{read_sleb, read_uleb};
 
 /// A place in a section from which things are read one after another.
@@ -29,7 +29,10 @@ impl<'a> Cursor<'a> {
             }
             _ => {
                 let size = self.bytes.len();
-                let text = format!("{what}: the offset is outside of the section, which has {size:#x} bytes");
+                let text = format!(
+                    "{what}: the offset is outside of the section, which has {size:#x}",
+                    size = Count(size, "byte")
+                );
                 Err(self.place(Error::malformed(text), offset))
             }
         }

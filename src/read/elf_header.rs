@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::compress;
 use super::cursor::Cursor;
 use super::elf::{Section, Symbol, SymbolKind};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 
 const ET_REL: u16 = 1;
 const ET_EXEC: u16 = 2;
@@ -123,7 +123,8 @@ impl Header {
         }
         let needed = if self.is_64 { 64 } else { 40 };
         if self.section_entry < needed {
-            let text = format!("a section header has {} bytes instead of {needed}", self.section_entry);
+            let text =
+                format!("a section header has {} instead of {needed}", Count(self.section_entry, "byte"));
             return Err(Error::malformed(text));
         }
         // Numbers that do not fit the header stand in the first section header.

@@ -6,7 +6,7 @@ use super::cursor::{Cursor, is_address_size, max_address};
 use super::frame_index::FdeIndex;
 use super::frame_rows::{FrameRow, FrameRows};
 use super::sections::Sections;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 use crate::op::{EncodedAddress, Encoding, PointerForm, Reg, sign_extended};
 
 /// Which of the two sections.
@@ -263,8 +263,10 @@ impl Reader {
             segment_bytes = from.u8(CIE)?;
         }
         if !is_address_size(encoding.address_bytes) || segment_bytes > 8 {
-            let text =
-                format!("{CIE}: addresses of {} bytes, segments of {segment_bytes}", encoding.address_bytes);
+            let text = format!(
+                "{CIE}: addresses of {}, segments of {segment_bytes}",
+                Count(encoding.address_bytes, "byte")
+            );
             return Err(from.error(ErrorKind::Malformed(text), at));
         }
         let mut cie = Cie {

@@ -7,7 +7,7 @@ use gimli::{DwForm, DwLnct, constants as dw};
 use super::cursor::{Cursor, is_address_size};
 use super::line_rows::LineRows;
 use super::sections::{Base, Sections};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 
 /// A line program: what its header says. [`rows`](Self::rows) runs it.
 #[derive(Debug, Clone)]
@@ -100,12 +100,16 @@ impl<'o> LineProgram<'o> {
             let at = from.offset();
             let segment_bytes = from.u8(WHAT)?;
             if segment_bytes != 0 {
-                let text = format!("{WHAT}: segment selectors of {segment_bytes} bytes");
+                let text = format!(
+                    "{WHAT}: segment selectors of {segment_bytes}",
+                    segment_bytes = Count(segment_bytes, "byte")
+                );
                 return Err(from.error(ErrorKind::Unsupported(text), at));
             }
         }
         if !is_address_size(address_bytes) {
-            let text = format!("{WHAT}: addresses of {address_bytes} bytes");
+            let text =
+                format!("{WHAT}: addresses of {address_bytes}", address_bytes = Count(address_bytes, "byte"));
             return Err(from.error(ErrorKind::Malformed(text), at));
         }
         let header_length = from.uint(offset_bytes, WHAT)?;
@@ -313,8 +317,8 @@ impl<'o> Entries<'_, 'o> {
         let has_path = self.format.iter().any(|&(name, _)| name == dw::DW_LNCT_path);
         if !has_path && (count != 0 || !self.format.is_empty()) {
             let text = match self.format.is_empty() {
-                true => format!("{WHAT}: {count} entries without a format"),
-                false => format!("{WHAT}: {count} entries without a path"),
+                true => format!("{WHAT}: {count} without a format", count = Count(count, "entry")),
+                false => format!("{WHAT}: {count} without a path", count = Count(count, "entry")),
             };
             return Err(from.error(ErrorKind::Malformed(text), at));
         }

@@ -2,7 +2,7 @@
 
 use super::cursor::{Cursor, is_address_size, max_address};
 use super::line::{LineFile, LineProgram, read_file};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Count, ErrorKind, Result};
 
 /// A row of a line table: from this address to that of the next row of the sequence, code comes from
 /// this place in the source.
@@ -144,7 +144,7 @@ impl<'p, 'o> LineRows<'p, 'o> {
             2 => {
                 let bytes = u8::try_from(len - 1).ok().filter(|&bytes| is_address_size(bytes));
                 let Some(bytes) = bytes else {
-                    let text = format!("an address of {} bytes", len - 1);
+                    let text = format!("an address of {}", Count(len - 1, "byte"));
                     return Err(self.from.error(ErrorKind::Malformed(text), self.offset));
                 };
                 self.row.address = from.uint(bytes, WHAT)?;

@@ -7,7 +7,7 @@
 use super::cursor::{Cursor, is_address_size, max_address};
 use super::dwarf::{Dwarf, Unit};
 use super::sections::{Base, Sections};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 use crate::op::Encoding;
 
 /// Which section a list stands in, and with that how it is encoded.
@@ -147,7 +147,7 @@ impl<'o> RawList<'o> {
         let address_bytes = encoding.address_bytes;
         let from = sections.cursor(format.section(), format.bytes(sections)).at(offset, "a list")?;
         if !is_address_size(address_bytes) {
-            let text = format!("addresses of {address_bytes} bytes");
+            let text = format!("addresses of {address_bytes}", address_bytes = Count(address_bytes, "byte"));
             return Err(from.error(ErrorKind::Malformed(text), offset));
         }
         Ok(Self { from, format, address_bytes, is_done: false })

@@ -8,7 +8,7 @@ use super::cursor::Cursor;
 use super::dwarf::Dwarf;
 use super::entry::Entry;
 use super::sections::Sections;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Count, ErrorKind, Result};
 
 /// One index of `.debug_names`: a compiler writes one for each unit, a linker may join them.
 #[derive(Debug, Clone)]
@@ -194,7 +194,7 @@ impl<'o> NameIndex<'o> {
     pub fn name(&self, number: u32) -> Result<IndexedName<'o>> {
         crate::work::step();
         if number == 0 || number > self.name_count {
-            let text = format!("name {number} of {} names", self.name_count);
+            let text = format!("name {number} of {}", Count(self.name_count, "name"));
             return Err(self.pool.error(ErrorKind::Malformed(text), self.offset));
         }
         let hash = if self.bucket_count == 0 { None } else { Some(self.hash(number)?) };
@@ -214,7 +214,7 @@ impl<'o> NameIndex<'o> {
     /// [`Malformed`](ErrorKind::Malformed) if there is no such bucket.
     pub fn bucket(&self, bucket: u32) -> Result<u32> {
         if bucket >= self.bucket_count {
-            let text = format!("bucket {bucket} of {} buckets", self.bucket_count);
+            let text = format!("bucket {bucket} of {}", Count(self.bucket_count, "bucket"));
             return Err(self.pool.error(ErrorKind::Malformed(text), self.offset));
         }
         element(self.buckets, bucket + 1, 4).map(|number| number as u32)

@@ -5,7 +5,7 @@ use gimli::constants as dw;
 use super::dwarf::Dwarf;
 use super::entry::Entry;
 use super::value::Value;
-use crate::error::{Error, Result};
+use crate::error::{Count, Error, Result};
 use crate::near;
 
 impl<'o> Dwarf<'o> {
@@ -78,8 +78,10 @@ impl Dwarf<'_> {
                 let is_code = |address: &u64| ranges.iter().any(|range| range.contains(address));
                 address.filter(is_code).ok_or_else(|| {
                     let bytes: u64 = ranges.iter().map(|range| range.end.saturating_sub(range.start)).sum();
-                    let what =
-                        format!("`{function}` has {bytes:#x} bytes, and {offset:#x} is not inside of them");
+                    let what = format!(
+                        "`{function}` has {bytes:#x}, and {offset:#x} is not inside of them",
+                        bytes = Count(bytes, "byte")
+                    );
                     Error::bad_argument(what)
                 })
             }

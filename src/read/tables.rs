@@ -3,7 +3,7 @@
 
 use super::cursor::{Cursor, is_address_size};
 use super::sections::Sections;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Count, ErrorKind, Result};
 
 /// A table of numbers: offsets of strings in `.debug_str`, or addresses.
 #[derive(Debug, Clone)]
@@ -46,7 +46,10 @@ impl<'o> IndexTable<'o> {
             if is_address_size(address_bytes) && segment_bytes == 0 {
                 return Ok(address_bytes);
             }
-            let text = format!("{WHAT}: addresses of {address_bytes} bytes, segments of {segment_bytes}");
+            let text = format!(
+                "{WHAT}: addresses of {address_bytes}, segments of {segment_bytes}",
+                address_bytes = Count(address_bytes, "byte")
+            );
             Err(from.error(ErrorKind::Malformed(text), at))
         })
     }

@@ -9,7 +9,7 @@ use super::cursor::is_address_size;
 use super::dwarf::{Dwarf, Node, Unit};
 use super::sections::{Sections, lists_header, str_offsets_header};
 use super::value::{Attribute, Slice, Value, resolve};
-use crate::error::{At, Error, ErrorKind, Result};
+use crate::error::{At, Count, Error, ErrorKind, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
 
 /// An attribute before what it refers to is looked up.
@@ -98,7 +98,7 @@ impl<'m, 'o> Reader<'m, 'o> {
             draft: self.draft,
         };
         if !is_address_size(encoding.address_bytes) {
-            let text = format!("addresses of {} bytes", encoding.address_bytes);
+            let text = format!("addresses of {}", Count(encoding.address_bytes, "byte"));
             return Err(self.place(Error::malformed(text), start));
         }
         let at = header.debug_abbrev_offset().0 as u64;
@@ -226,7 +226,7 @@ impl<'m, 'o> Reader<'m, 'o> {
         let most = bytes.saturating_mul(16).saturating_add(0x10000);
         let len = self.dwarf.attributes.len();
         u32::try_from(len).ok().filter(|_| len <= most).ok_or_else(|| {
-            let text = format!("{len} attributes in a section of this size");
+            let text = format!("{len} in a section of this size", len = Count(len, "attribute"));
             self.place(Error::new(ErrorKind::TooLarge(text)), offset)
         })
     }

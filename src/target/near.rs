@@ -1,7 +1,7 @@
 //! Errors about names that a target does not have, with the names that are like them.
 
 use super::{Gfx, Names, Target, Wave};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Count, Error, ErrorKind};
 use crate::near::{meant, suggestion};
 
 /// The error about the name of a target: the same processor in each wave size that it runs, or else the nearest names.
@@ -33,7 +33,8 @@ fn targets(gfx: Gfx, wave: Option<Wave>) -> Vec<String> {
 #[cold]
 pub(super) fn unknown_wave(gfx: Gfx, wave: Wave) -> Error {
     let near = meant(&targets(gfx, Some(wave)));
-    ErrorKind::UnknownTarget(format!("{} with waves of {} lanes{near}", gfx.name(), wave.lanes())).into()
+    ErrorKind::UnknownTarget(format!("{} with waves of {}{near}", gfx.name(), Count(wave.lanes(), "lane")))
+        .into()
 }
 
 /// The error about the name of an address space.

@@ -97,7 +97,7 @@ fn code_is_in_its_section() {
     let wrong = Code::text(vec![0; 64]).with_function("f", 0, 8).with_function("g", 20, 0x28);
     let object = new_object(module.target(), &wrong, &sections).expect("an object");
     let error = check_code(&module, &object).expect_err("four bytes are not there");
-    let what = "0x30 bytes of code at symbol `g` go past the end of the section, which has 0x40 bytes";
+    let what = "code of 0x30 bytes at symbol `g` goes past the end of the section, which has 0x40 bytes";
     let place = "unit `a.c`, function `g`, section .text";
     assert_eq!(error.to_string(), format!("{place}: {what}"));
     let report = eitri::check(&module, &consumer, &[], &object).expect("it can be read");

@@ -205,9 +205,10 @@ impl Builder {
     /// DWARF has them.
     fn whole_bytes(&self, of: TypeId) -> Result<()> {
         match self.module.types[of].bits {
-            Some(bits) if !bits.is_multiple_of(8) => {
-                Err(Error::bad_argument(format!("elements of {bits} bits are not whole bytes")))
-            }
+            Some(bits) if !bits.is_multiple_of(8) => Err(Error::bad_argument(format!(
+                "elements of {bits} are not whole bytes",
+                bits = crate::error::Count(bits, "bit")
+            ))),
             _ => Ok(()),
         }
     }

@@ -1,7 +1,7 @@
 //! What can be said of a type beyond what it is, and of a member.
 
 use crate::build::{Builder, InScope};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 use crate::model::{Accessibility, FileId, Passed, ScopeId, SourceLine, Type, TypeId, TypeKind};
 
 /// A member of a structure, class, union or variant, for [`Builder::data_member`]. DWARF 5 section 5.7.6.
@@ -125,7 +125,9 @@ impl TypeBuilder<'_> {
     /// [`ErrorKind::BadArgument`] if it is no power of two.
     pub fn alignment(&mut self, bytes: u64) -> Result<&mut Self> {
         if !bytes.is_power_of_two() {
-            return Err(self.refused(|name| format!("{name} is aligned to {bytes} bytes")));
+            return Err(
+                self.refused(|name| format!("{name} is aligned to {bytes}", bytes = Count(bytes, "byte")))
+            );
         }
         self.data().alignment = Some(bytes);
         Ok(self)

@@ -54,7 +54,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                 (expected, found) => {
                     let expected = match expected {
                         Count::Unknown => "no number of elements".into(),
-                        Count::Fixed(count) => format!("{count} elements"),
+                        Count::Fixed(count) => crate::error::Count(count, "element").to_string(),
                         Count::Variable(_) => "as many elements as a variable says".into(),
                         Count::Value(_) => "as many elements as an expression says".into(),
                     };

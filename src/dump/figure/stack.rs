@@ -8,6 +8,7 @@ use super::style::{
     BACKGROUND, BOX_GAP, BOX_PADDING, EDGES, FILLS, INK, LINE, MUTED, RULE, SMALL, STACK_WIDTH, TEXT, TOP,
 };
 use super::svg::{Svg, fit};
+use crate::error::Count;
 use crate::eval::{Element, SingleLocation, Storage};
 
 /// Boxes that are drawn, and lines in one.
@@ -93,7 +94,7 @@ fn lines(element: &Element, words: Words<'_>) -> Vec<Line> {
         ..plain(words.part(part))
     }));
     if parts.len() > MOST_LINES {
-        lines.push(muted(format!("… {} parts in all", parts.len())));
+        lines.push(muted(format!("… {} in all", Count(parts.len(), "part"))));
     }
     if !composite.is_complete() {
         lines.push(muted("incomplete".into()));

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::image::Image;
 use crate::emit::{Relocation, RelocationTarget, Section};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 
 /// Sections that can be added.
 #[derive(Debug)]
@@ -67,8 +67,11 @@ impl<'s> Added<'s> {
         };
         let size = self.sections[index].bytes.len() as u64;
         if relocation.addend > size {
-            let text =
-                format!("a relocation to {:#x} of {name}, which has {size:#x} bytes", relocation.addend);
+            let text = format!(
+                "a relocation to {:#x} of {name}, which has {size:#x}",
+                relocation.addend,
+                size = Count(size, "byte")
+            );
             return Err(Error::bad_argument(text));
         }
         fits(relocation.addend, relocation.bytes)
@@ -78,7 +81,7 @@ impl<'s> Added<'s> {
 /// Checks the field that a relocation fills in, where the one before ends at `after`, and returns its end.
 fn field(section: &Section, relocation: &Relocation, after: u64) -> Result<u64> {
     if !matches!(relocation.bytes, 4 | 8) {
-        let text = format!("a relocation of {} bytes: it can have 4 or 8", relocation.bytes);
+        let text = format!("a relocation of {}: it can have 4 or 8", Count(relocation.bytes, "byte"));
         return Err(Error::bad_argument(text));
     }
     if relocation.offset < after {

@@ -8,7 +8,7 @@ use object::write::elf::{Encoder, FileHeader, FileHeaderLayout, SectionHeader};
 use object::{Endian, Endianness};
 
 use super::bytes::{string_at, u16_at, u32_at, u64_at};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 use crate::target::Target;
 
 /// Bytes of the ELF header.
@@ -178,7 +178,8 @@ impl<'a> Image<'a> {
             return Err(unsupported("65535 program headers or more"));
         }
         if usize::from(size) != PROGRAM_HEADER {
-            return Err(Error::malformed(format!("program headers of {size} bytes")).at_offset(54));
+            return Err(Error::malformed(format!("program headers of {size}", size = Count(size, "byte")))
+                .at_offset(54));
         }
         let table = self.range(offset, u64::from(count) * u64::from(size), "the program headers")?;
         let order = self.order;
@@ -210,7 +211,8 @@ impl<'a> Image<'a> {
             return Err(unsupported("no section headers, or 65280 and more"));
         }
         if usize::from(size) != SECTION_HEADER {
-            return Err(Error::malformed(format!("section headers of {size} bytes")).at_offset(58));
+            return Err(Error::malformed(format!("section headers of {size}", size = Count(size, "byte")))
+                .at_offset(58));
         }
         let table = self.range(offset, u64::from(count) * u64::from(size), "the section headers")?;
         for (index, bytes) in table.chunks_exact(SECTION_HEADER).enumerate() {

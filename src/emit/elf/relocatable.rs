@@ -22,7 +22,7 @@ use super::image::{Image, ImageSection, too_many_sections, unsupported};
 use super::renumber::{self, Moved};
 use super::symbols::{Lookup, SYMBOL_SIZE, defined, symbol_counts};
 use crate::emit::{Relocation, RelocationTarget, Section};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 use crate::target::Target;
 
 /// What a relocation against an undefined symbol is.
@@ -264,7 +264,10 @@ fn rela(target: &Target, relocation: &Relocation, symbol: u32) -> Result<Rel> {
     let kind = match (&relocation.target, relocation.bytes) {
         (RelocationTarget::Distance(_), 4) => numbers.relative32,
         (RelocationTarget::Distance(_), bytes) => {
-            return Err(unsupported(format!("a distance of {bytes} bytes: it can have 4")));
+            return Err(unsupported(format!(
+                "a distance of {bytes}: it can have 4",
+                bytes = Count(bytes, "byte")
+            )));
         }
         (_, 4) => numbers.abs32,
         _ => numbers.abs64,

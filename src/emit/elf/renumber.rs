@@ -16,7 +16,7 @@ use object::elf;
 use super::bytes::{set_u16, set_u32, set_u64, u16_at, u32_at, u64_at};
 use super::image::{Image, ImageSection, unsupported};
 use super::symbols::SYMBOL_SIZE;
-use crate::error::{Error, Result};
+use crate::error::{Count, Error, Result};
 use crate::op::{read_uleb, write_uleb};
 
 /// A list of indices of symbols, as LEB128 numbers.
@@ -93,7 +93,10 @@ fn symbols_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved) 
         elf::SHT_RELA | elf::SHT_REL => {
             let size = if section.header.sh_type == elf::SHT_RELA { 24 } else { 16 };
             if !section.contents.len().is_multiple_of(size) {
-                return Err(Error::malformed(format!("relocations that do not have {size} bytes each")));
+                return Err(Error::malformed(format!(
+                    "relocations that do not have {size} each",
+                    size = Count(size, "byte")
+                )));
             }
             let mut bytes = section.contents.to_vec();
             for entry in bytes.chunks_exact_mut(size) {

@@ -7,6 +7,7 @@ use super::super::order::stream_of_value;
 use super::super::stack::Element;
 use super::super::{Context, Evaluator, Kind, Where};
 use super::{in_memory, plain};
+use crate::error::Count;
 use crate::op::Reg;
 
 /// An expression of call frame information belongs to no unit, and may not use all operations (A.6.4.2).
@@ -112,9 +113,9 @@ impl Evaluator {
         let bits = context.target.register_bits(reg).map(u64::from);
         if bits != Some(value.ty().size()) {
             return Err(ill_formed(format!(
-                "register {} of {} bits gets a value of {} (A.6.4.1)",
+                "register {} of {} gets a value of {} (A.6.4.1)",
                 reg.0,
-                bits.unwrap_or(0),
+                Count(bits.unwrap_or(0), "bit"),
                 value.ty().size()
             )));
         }

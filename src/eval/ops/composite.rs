@@ -5,6 +5,7 @@ use super::super::fault::{Fault, brief, error, ill_formed, unsupported};
 use super::super::location::{Location, SingleLocation, Storage};
 use super::super::run::Run;
 use super::super::stack::{Element, pointer_misused};
+use crate::error::Count;
 
 impl Run<'_, '_> {
     /// Adds a part of `bits` bits to the composite that is being built, or starts one.
@@ -67,7 +68,11 @@ impl Run<'_, '_> {
         let skip = all.checked_sub(bits).and_then(|rest| rest.checked_sub(offset.into()));
         match skip.and_then(|skip| i128::try_from(skip).ok()) {
             Some(skip) => part.moved(skip),
-            None => Err(ill_formed(format!("{bits} bits at bit {offset} of a value of {all} bits"))),
+            None => Err(ill_formed(format!(
+                "{bits} at bit {offset} of a value of {all}",
+                bits = Count(bits, "bit"),
+                all = Count(all, "bit")
+            ))),
         }
     }
 
@@ -120,7 +125,7 @@ impl Run<'_, '_> {
     /// Counts the parts that are going to be made, against all limits.
     fn charge_parts(&mut self, count: u64) -> Result<(), Fault> {
         if count > self.limits.parts.into() {
-            return Err(error(format!("a composite of {count} parts")));
+            return Err(error(format!("a composite of {count}", count = Count(count, "part"))));
         }
         self.charge(count)
     }
@@ -129,7 +134,9 @@ impl Run<'_, '_> {
         let location = self.pop_location()?;
         if bits == 0 || count == 0 {
             return Err(ill_formed(format!(
-                "a location is extended to {count} parts of {bits} bits (R A.2.5.4.4.6)"
+                "a location is extended to {count} of {bits} (R A.2.5.4.4.6)",
+                count = Count(count, "part"),
+                bits = Count(bits, "bit")
             )));
         }
         self.charge_parts(count.saturating_mul(location.places().count() as u64))?;
@@ -148,8 +155,10 @@ impl Run<'_, '_> {
         let zeros = self.pop_location()?;
         if bits == 0 || count == 0 || mask.ty().size() < count {
             return Err(ill_formed(format!(
-                "{count} parts of {bits} bits are selected by a mask of {} bits",
-                mask.ty().size()
+                "a mask of {} selects {count} of {bits}",
+                Count(mask.ty().size(), "bit"),
+                count = Count(count, "part"),
+                bits = Count(bits, "bit")
             )));
         }
         self.charge_parts(count)?;
@@ -202,7 +211,8 @@ impl Run<'_, '_> {
         let end = offset + size;
         if end > remaining {
             return Err(ill_formed(format!(
-                "an overlay of {size} bits at bit {offset} of a base that has {remaining}"
+                "an overlay of {size} at bit {offset} of a base that has {remaining}",
+                size = Count(size, "bit")
             )));
         }
         if size == remaining {

@@ -9,6 +9,7 @@ use super::super::run::Run;
 use super::super::stack::{Element, integral};
 use super::super::value::{BaseType, TypeEncoding, Value};
 use super::super::wide::operations;
+use crate::error::Count;
 use crate::op::{Encoding, Name, Reg};
 use crate::target::{Per, SpaceId};
 
@@ -216,7 +217,7 @@ impl Run<'_, '_> {
                 large.resize(bits.div_ceil(8) as usize, 0);
                 &mut large[..]
             }
-            _ => return Err(error(format!("a value of {bits} bits"))),
+            _ => return Err(error(format!("a value of {bits}", bits = Count(bits, "bit")))),
         };
         read_exact(location, bits as usize, bytes, self.all_places, self.machine)?;
         Ok(value_of_stream(ty, bytes, self.machine.is_big_endian()))
@@ -229,7 +230,10 @@ impl Run<'_, '_> {
         let all = generic.bits;
         let bits = bytes.map_or(all, |bytes| u32::from(bytes) * 8);
         if self.is_draft() && bits > all {
-            return Err(ill_formed(format!("{bits} bits are dereferenced, but an address has {all}")));
+            return Err(ill_formed(format!(
+                "{bits} dereferenced, but an address has {all}",
+                bits = Count(bits, "bit").are()
+            )));
         }
         let value = if bits < all {
             let value = self.read_value(&location, BaseType::new(TypeEncoding::Unsigned, bits))?;
@@ -291,7 +295,9 @@ impl Run<'_, '_> {
         match (ty.elements, ty.size()) {
             (0, _) => Err(ill_formed(format!("the base type at {offset:#x} is a vector of no elements"))),
             (_, ..=MAX_VALUE_BITS) => Ok(ty),
-            (_, size) => Err(error(format!("the base type at {offset:#x} has {size} bits"))),
+            (_, size) => {
+                Err(error(format!("the base type at {offset:#x} has {size}", size = Count(size, "bit"))))
+            }
         }
     }
 
@@ -345,6 +351,10 @@ fn no_frame_base() -> Fault {
 fn same_size(ty: BaseType, bytes: u64) -> Result<(), Fault> {
     match ty.size().div_ceil(8) == bytes {
         true => Ok(()),
-        false => Err(ill_formed(format!("{bytes} bytes are given for a type of {} bits", ty.size()))),
+        false => Err(ill_formed(format!(
+            "{bytes} given for a type of {}",
+            Count(ty.size(), "bit"),
+            bytes = Count(bytes, "byte").are()
+        ))),
     }
 }

@@ -1,6 +1,7 @@
 //! Why a frame could not be unwound, and where.
 
 use super::super::fault::{Class, Fault};
+use crate::error::Count;
 use crate::op::Reg;
 use crate::read::{CfaRule, FrameSection, Rule};
 
@@ -83,8 +84,8 @@ pub(super) fn rule_text(rule: Rule<'_>) -> String {
         Rule::Offset(by) => format!("offset({by})"),
         Rule::ValOffset(by) => format!("val_offset({by})"),
         Rule::Register(reg) => format!("register({})", reg.0),
-        Rule::Expression(expr) => format!("expression({} bytes)", expr.len()),
-        Rule::ValExpression(expr) => format!("val_expression({} bytes)", expr.len()),
+        Rule::Expression(expr) => format!("expression({})", Count(expr.len(), "byte")),
+        Rule::ValExpression(expr) => format!("val_expression({})", Count(expr.len(), "byte")),
     }
 }
 
@@ -96,6 +97,6 @@ pub(super) fn cfa_text(rule: CfaRule<'_>) -> String {
         CfaRule::Register { register, offset, space: Some(space) } => {
             format!("register {}{offset:+} in space {space}", register.0)
         }
-        CfaRule::Expression(expr) => format!("expression({} bytes)", expr.len()),
+        CfaRule::Expression(expr) => format!("expression({})", Count(expr.len(), "byte")),
     }
 }

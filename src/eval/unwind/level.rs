@@ -12,6 +12,7 @@ use super::fault::rule_text;
 use super::lanes::LanePcs;
 use super::rules::Kept;
 use super::{CallStack, Column, Result, UnwindFault, Why};
+use crate::error::Count;
 use crate::op::Reg;
 use crate::read::{Cie, Fde, FrameRow, Frames, KnownRows, Rule};
 
@@ -219,7 +220,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
             false => self.of_file(loaded - 1, cie.encoding.address_bytes),
         };
         if number >= self.frame_limit {
-            return Err(level.fault(column, error(format!("more than {} frames", self.frame_limit))));
+            return Err(level.fault(column, error(format!("more than {}", Count(self.frame_limit, "frame")))));
         }
         let is_stated = !matches!(row.row.rule(reg), None | Some(Rule::SameValue));
         if !is_stated && resumes_at == level.resumes_at {

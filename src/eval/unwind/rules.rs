@@ -10,6 +10,7 @@ use super::super::read::read_bits;
 use super::super::value::{BaseType, TypeEncoding, Value};
 use super::level::{Chain, Level, Row};
 use super::{CallStack, Column, Result, UnwindFault, Why};
+use crate::error::Count;
 use crate::op::Reg;
 use crate::read::{CfaRule, Rule};
 use crate::target::SpaceId;
@@ -202,7 +203,10 @@ impl<'a, 'o> CallStack<'a, 'o> {
         }
         let wanted = (at as usize)..(at as usize).saturating_add(into.len());
         let Some(defined) = read.defined.get(wanted.clone()) else {
-            return Err(error(format!("bytes {wanted:?} are asked for, of {bits} bits")));
+            return Err(error(format!(
+                "bytes {wanted:?} are asked for, of {bits}",
+                bits = Count(bits, "bit")
+            )));
         };
         if defined.iter().any(|&defined| defined != 0xff) {
             return Err(error("a bit of undefined storage is read (A.2.5.4.3.4)"));
@@ -222,7 +226,11 @@ impl<'a, 'o> CallStack<'a, 'o> {
             return Err(level.fault(column, ill_formed(rule)));
         };
         if self.target.register_bits(reg) != Some(address_bits) {
-            let rule = format!("register {} has not the {address_bits} bits of an address (A.6.4.1)", reg.0);
+            let rule = format!(
+                "register {} has not the {address_bits} of an address (A.6.4.1)",
+                reg.0,
+                address_bits = Count(address_bits, "bit")
+            );
             return Err(level.fault(column, ill_formed(rule)));
         }
         let address = Value::new(BaseType::new(TypeEncoding::Unsigned, address_bits), (offset / 8) as u64);

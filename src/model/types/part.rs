@@ -65,7 +65,9 @@ impl Part {
         let missing = |has: u64, index: u64| {
             let called = module.called(self.ty);
             Err(Error::bad_argument(format!(
-                "{called} has {has} members or elements, and none of index {index}"
+                "{called} has {} or {}, and none of index {index}",
+                crate::error::Count(has, "member"),
+                if has == 1 { "element" } else { "elements" }
             )))
         };
         let (of, count) = match module.ty(self.ty).kind() {
