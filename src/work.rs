@@ -136,7 +136,7 @@ mod tests {
         });
     }
 
-    /// A variable that is nowhere as often as it is somewhere.
+    /// A variable with a gap behind each range.
     #[test]
     fn gaps_of_a_variable() {
         grows_as_the_number(40, |count| {
@@ -149,7 +149,7 @@ mod tests {
         });
     }
 
-    /// A frame of which each register is in the next, asked for each.
+    /// A frame in which each register is in the next: all are asked for.
     #[test]
     fn registers_in_registers() {
         let target = gpu();

@@ -266,7 +266,7 @@ fn unusable_input_is_named() {
         ),
         (
             &["emit", &long, "--object", "examples/data/scale_code.o", "-o", &out],
-            "scale_code.o: unit `a.cl`, function `scale`, section .text: 0x40 bytes of code at symbol `scale` go \
+            "scale_code.o: unit `a.cl`, function `scale`, section .text: code of 0x40 bytes at symbol `scale` goes \
              past the end of the section, which has 0x28 bytes\n",
         ),
         (&["emit", &right, "-o", "/nowhere/at/all.o"], "/nowhere/at/all.o: No such file"),

@@ -1,4 +1,4 @@
-//! The promise: depth takes room in memory, and none on the machine's stack. What is nested 20,000 times is described,
+//! The promise: depth takes room in memory, and none on the machine's stack. What is nested 10,000 times is described,
 //! written, read, checked, printed and dropped by a thread whose stack has 256 KiB.
 
 use std::process::Command;
@@ -13,10 +13,10 @@ use eitri::model::{
 use eitri::read::{Dwarf, Object};
 use eitri::target::{SpaceId, Target};
 
-const LEVELS: u64 = 20_000;
+const LEVELS: u64 = 10_000;
 
-/// As deep as names have all names around them, and types with signatures all types in them: what is written and
-/// signed takes the square of it. DWARF 4 section 6.1.1 and DWARF 5 section 7.32.
+/// Levels where the output is the square of the depth: public names have all names around them, and a signature is of
+/// all that is in the type. DWARF 4 section 6.1.1 and DWARF 5 section 7.32.
 const WHOLE: u64 = 1000;
 
 const STACK: usize = 256 << 10;
@@ -50,7 +50,7 @@ fn consumers() -> [Consumer; 3] {
     [tables, units, older]
 }
 
-/// Every stage, for a description of so many levels with so many entries in each.
+/// Runs every stage on a description of [`LEVELS`] levels, each with a number of entries.
 fn every_stage(entries: u64, describe: impl Fn(&mut Builder, UnitId, TypeId, u64) -> Code + Send + 'static) {
     on_a_small_stack(move || {
         let [tables, units, older] = consumers();
@@ -59,7 +59,7 @@ fn every_stage(entries: u64, describe: impl Fn(&mut Builder, UnitId, TypeId, u64
     });
 }
 
-/// The same of types that contain each other.
+/// Runs every stage on types that contain each other.
 fn every_stage_of_whole_types(
     entries: u64,
     describe: impl Fn(&mut Builder, UnitId, TypeId, u64) -> Code + Send + 'static,
@@ -101,7 +101,7 @@ fn no_code() -> Code {
     Code::text(vec![0; 4])
 }
 
-/// Functions, each of which is in the one before. All have code.
+/// Functions with code, each in the one before.
 fn functions(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -> Code {
     let mut code = Code::text(vec![0; 4 * levels as usize]);
     let mut around: Option<ScopeId> = None;
@@ -149,7 +149,7 @@ fn functions_that_were_inlined_in_functions() {
     every_stage(3, abstract_functions);
 }
 
-/// Structures, each of which is declared in the one before, with a member of it.
+/// Structures, each declared in the one before.
 fn structures(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -> Code {
     let mut around: Option<TypeId> = None;
     for level in 0..levels {
@@ -285,4 +285,30 @@ fn inlined_calls_in_inlined_calls() {
         (1..levels).fold(call, |around, _| m.inlined(around, callee, &[0..4], line).unwrap());
         Code::text(vec![0; 4]).with_function("caller", 0, 4)
     });
+}
+
+/// The parser of JSON has no limit of its own: what nests in a description are locations, which have one.
+#[test]
+fn json_in_json() {
+    const DEPTH: usize = 100_000;
+    let around = |open: &str, inner: &str, close: &str| open.repeat(DEPTH) + inner + &close.repeat(DEPTH);
+    let place = around(r#"{"plus": ["#, "0", ", 0]}");
+    let value = |place: &str| {
+        format!(
+            r#"{{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe": [{{"unit": {{"name": "a.cl"}}}},
+            {{"procedure": {{"unit": "a.cl", "id": "p", "loc": {{"memory": ["global", {place}]}}}}}}]}}"#
+        )
+    };
+    for text in [
+        around("[", "", "]"),
+        around(r#"{"eitri": 1, "describe": "#, "0", "}"),
+        format!(r#"{{"eitri": 1, "target": "x86_64", "describe": [{}]}}"#, around("[", "", "]")),
+        value(&place),
+        value(&around("[", "", "]")),
+    ] {
+        let error = Module::from_json(&text).expect_err("it is no description");
+        assert!(error.at().json.is_some(), "{error}");
+    }
+    // Shallow, it is one.
+    Module::from_json(value(r#"{"plus": [{"register": "s4"}, 8]}"#)).expect("a description");
 }

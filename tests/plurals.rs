@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// What is counted in messages.
+/// Nouns that messages count.
 const COUNTED: &[&str] = &[
     "addresses",
     "arguments",
@@ -70,7 +70,7 @@ fn files(under: &str) -> Vec<(PathBuf, String)> {
     files
 }
 
-/// The word of what is counted at the start of a text, behind a space.
+/// A counted noun at the start of a text, behind a space.
 fn counted(text: &str) -> Option<&'static str> {
     let word = text.strip_prefix(' ')?;
     let end = word.find(|char: char| !char.is_alphanumeric()).unwrap_or(word.len());

@@ -116,8 +116,7 @@ impl Builder {
         live.truncate(kept);
     }
 
-    /// Finds for each type's scope the innermost scope around it that is not a type's. Types may be nested deeply, so
-    /// what was found for one is what is found for those in it.
+    /// Finds for each type's scope the innermost scope around it that is not a type's, once for all types on the way.
     fn find_outside(&mut self) {
         let scopes = &mut self.module.scopes;
         let mut between = Vec::new();

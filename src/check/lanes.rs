@@ -25,7 +25,7 @@ type Outcome = usize;
 /// stack.
 const MAX_NESTED: usize = 64;
 
-/// What an attribute says at a pc.
+/// The entries of an attribute that an evaluation at a pc can take: of an expression, one without bounds.
 type Said<'o> = Vec<ListEntry<'o>>;
 
 /// The same, and the attribute's value.

@@ -97,7 +97,7 @@ pub struct Scope {
     pub entry_pc: Option<u64>,
     /// The function whose code it is in: of what is in no type, which alone is put elsewhere later.
     pub(crate) function: Option<FunctionId>,
-    /// Of a type's scope, the innermost scope around it that is not a type's, once all types are in their places.
+    /// The innermost scope around a type's scope that is not a type's: known when the module is finished.
     pub(crate) outside: Option<ScopeId>,
     /// Its code: half-open pc ranges, as indices into the module's list. The whole function where there
     /// are none.

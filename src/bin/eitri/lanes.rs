@@ -22,7 +22,7 @@ pub fn told(question: &Question, function: Option<&str>) -> Result<Lanes, Failur
     let hardware = target.built_in();
     for snapshot in machines.iter_mut().map(|machine| &mut machine.snapshot) {
         snapshot.lanes = snapshot.lanes.or_else(|| Some(hardware?.lanes().into()));
-        // The pc is in a register as well, as it is loaded.
+        // A register has the pc, too: where the file is loaded.
         if let (Some(pc), Some(reg)) = (snapshot.pc, hardware.and_then(|target| target.pc())) {
             let loaded = pc.wrapping_add(snapshot.load_bias);
             snapshot.registers.entry(reg).or_insert_with(|| loaded.to_le_bytes().into());

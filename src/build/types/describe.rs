@@ -165,7 +165,7 @@ impl TypeBuilder<'_> {
             }
             around = module.scopes[one].parent;
         }
-        // What is in a type is in no call, for the type is in none.
+        // A type is never in a call, so that only the scope itself has to be asked.
         if self.builder.around[scope].is_in_call {
             return Err(self.refused(|name| format!("{name} is in a call that was inlined")));
         }

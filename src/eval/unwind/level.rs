@@ -33,20 +33,20 @@ pub(super) struct Level<'a, 'o> {
     pub found: RefCell<Vec<(Reg, Location)>>,
     /// The levels that locate registers of the caller which many inner frames leave as they are.
     pub kept: RefCell<Vec<(Reg, Kept<'a, 'o>)>>,
-    /// Where `register(R)` leads from registers that were asked for.
+    /// Ends of chains of `register(R)` rules, by the register that a chain begins at.
     pub chains: RefCell<HashMap<Reg, Chain>>,
     /// Where the pcs of its lanes are, once that was asked for. `None` if nobody says it.
     pub lane_pcs: OnceCell<Result<Option<LanePcs>, Fault>>,
 }
 
-/// Where rules of one frame lead by which registers are in others.
+/// The end of a chain of `register(R)` rules of one frame.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Chain {
-    /// To a register that is in no other.
+    /// A register that is in no other.
     Ends,
-    /// Back.
+    /// The chain has no end.
     Circle,
-    /// To the first register, which is in the second and has another size.
+    /// The first register is in the second, which has another size.
     Differs(Reg, Reg),
 }
 

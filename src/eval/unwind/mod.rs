@@ -161,7 +161,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         self
     }
 
-    /// The address, as the file has it, of what is loaded at an address: modulo the size of an address.
+    /// The address in the file of a loaded address: without the load bias, modulo the size of an address.
     fn of_file(&self, loaded: u64, address_bytes: u8) -> u64 {
         let unused = 64u32.saturating_sub(u32::from(address_bytes) * 8).min(63);
         loaded.wrapping_sub(self.machine.load_bias()) & u64::MAX >> unused

@@ -254,7 +254,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         }
     }
 
-    /// Where the rule of a register leads. What was found for one is found for all between.
+    /// The end of the chain of `register(R)` rules that begins at a register, noted for each register of the chain.
     fn chain(&self, level: &Level<'a, 'o>, reg: Reg) -> Result<Chain> {
         let mut known = level.chains.borrow_mut();
         let (mut last, mut between) = (reg, Vec::new());
@@ -264,7 +264,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
                 break chain;
             }
             let Some(Rule::Register(from)) = level.rule(last)? else { break Chain::Ends };
-            // Who comes back to it while it is open goes in a circle.
+            // A chain that comes back to it before its end is known is a circle.
             known.insert(last, Chain::Circle);
             between.push(last);
             let bits = |reg| self.target.register_bits(reg);
