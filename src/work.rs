@@ -160,8 +160,8 @@ mod tests {
             cie.extend([&u32::MAX.to_le_bytes()[..], &[4, 0, 8, 0, 1, 1, 16, 0x0c, 32, 0]].concat());
             for number in 0..count {
                 cie.push(0x09);
-                write_uleb(&mut cie, register(number).0.into());
-                write_uleb(&mut cie, register(number + 1).0.into());
+                write_uleb(&mut cie, register(number).0);
+                write_uleb(&mut cie, register(number + 1).0);
             }
             let fde = [[0; 4], 0x1000u32.to_le_bytes(), [0; 4], [8, 0, 0, 0], [0; 4]].concat();
             let section = [&(cie.len() as u32).to_le_bytes()[..], &cie, &20u32.to_le_bytes(), &fde].concat();

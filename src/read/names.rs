@@ -10,6 +10,9 @@ use super::entry::Entry;
 use super::sections::Sections;
 use crate::error::{Count, ErrorKind, Result};
 
+/// Names in their order, each with its number.
+type Sorted<'o> = Vec<(&'o [u8], u32)>;
+
 /// One index of `.debug_names`: a compiler writes one for each unit, a linker may join them.
 #[derive(Debug, Clone)]
 pub struct NameIndex<'o> {
@@ -42,7 +45,7 @@ pub struct NameIndex<'o> {
     /// The offset of the first entry in the section.
     pool_start: u64,
     /// The names in their order, each with its number: what is searched where there is no hash table.
-    sorted: OnceLock<Result<Vec<(&'o [u8], u32)>>>,
+    sorted: OnceLock<Result<Sorted<'o>>>,
 }
 
 /// What entries of one code have. DWARF 5 section 6.1.1.4.7.
@@ -224,7 +227,7 @@ impl<'o> NameIndex<'o> {
         element(self.hashes, number, 4).map(|hash| hash as u32)
     }
 
-    fn sort(&self) -> Result<Vec<(&'o [u8], u32)>> {
+    fn sort(&self) -> Result<Sorted<'o>> {
         let all: Result<Vec<_>> = self.names().map(|name| name.map(|one| (one.name, one.number))).collect();
         all.map(|mut all| {
             all.sort_unstable();
