@@ -29,9 +29,11 @@ fn on_a_small_stack(run: impl FnOnce() + Send + 'static) {
         return thread.join().unwrap();
     }
     let name = std::thread::current().name().unwrap().to_owned();
-    let itself = std::env::current_exe().unwrap();
-    let inside =
-        Command::new(itself).args(["--exact", &name, "--nocapture"]).env(INSIDE, "1").output().unwrap();
+    let inside = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &name, "--nocapture"])
+        .env(INSIDE, "1")
+        .output()
+        .unwrap();
     assert!(inside.status.success(), "{}", String::from_utf8_lossy(&inside.stderr));
     let ran = String::from_utf8_lossy(&inside.stdout).into_owned();
     assert!(ran.contains("1 passed"), "{ran}");
