@@ -69,3 +69,31 @@ fn a_mask_that_is_left_out_and_means_nothing_is_no_finding() {
     let report = eitri::check(&module, &consumer, &[], &object).expect("it can be read");
     assert!(!report.is_clean());
 }
+
+/// Masks of which bits are those of the pc: of a wave that is stopped, the pc is where it is stopped.
+#[test]
+#[should_panic(expected = "expected 0x8, found 0x9b6cb6d7")]
+fn a_mask_in_the_pc_has_the_bits_of_the_pc() {
+    for target in targets().iter().filter(|target| target.lanes() > 1) {
+        let (pc, exec) = (target.pc().expect("it is there"), target.exec().expect("waves have one"));
+        let first = u64::from(target.lanes()) / 2;
+        let parts = Loc::parts([(Loc::register(exec), first), (Loc::register(pc), first)]);
+        for mask in [Loc::register(pc), Loc::register(pc).bit_offset(first as i64 / 2), parts] {
+            let mut m = Builder::new(target.clone());
+            let unit = m.unit("a.cl");
+            let kernel = m.function(unit, "k").expect("a function").code("k", 64).kernel().id();
+            let mut lanes = m.lanes(kernel).expect("a function");
+            lanes.loop_(8..32, 32, &[(0..64, mask.clone())]).expect("a region");
+            lanes.whole_wave(16..24, &mask).expect("whole-wave code");
+            let module = m.finish().expect("it is right");
+            for consumer in [Consumer::llvm(), Consumer::rocgdb(), Consumer::rocgdb_legacy()] {
+                let written =
+                    lower(&module, &consumer, Policy::Partial).expect("what cannot be told is left out");
+                let object = new_object(target, &code(&module), &written.sections).expect("an object");
+                let report =
+                    eitri::check(&module, &consumer, &written.left_out, &object).expect("it can be read");
+                assert!(report.is_clean(), "{}, {}: {report}", target.name(), consumer.name);
+            }
+        }
+    }
+}
