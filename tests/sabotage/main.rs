@@ -15,6 +15,7 @@ mod operations;
 mod patched;
 mod patches;
 mod places;
+mod procedures;
 mod scopes;
 mod spec;
 mod tables;
