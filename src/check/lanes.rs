@@ -246,17 +246,17 @@ impl<'a, 'o> Compare<'a, 'o> {
             _ if lane + 1 == lanes => mask.max(1),
             _ => usize::MAX,
         }));
-        let mut waves: Vec<Wave> =
-            Fill::ALL.into_iter().map(|fill| Wave { pc, fill, patch: self.at_pc(code, pc, fill) }).collect();
+        let mut waves: Vec<Wave> = Fill::ALL.into_iter().map(|fill| self.stopped(code, pc, fill)).collect();
         for pattern in patterns {
-            let fill = Fill::Spelled;
-            let mut wave = Wave { pc, fill, patch: self.at_pc(code, pc, fill) };
+            let mut wave = self.stopped(code, pc, Fill::Spelled);
             // From the outside, so that of masks in one place that of the innermost is there.
             for (index, mask) in masks.iter().enumerate().rev() {
                 let has = |&lane: &usize| pattern(lane, index) <= index;
                 let number = (0..lanes).filter(has).fold(0u64, |mask, lane| mask | 1 << lane);
                 self.put_mask(code, &mut wave, *mask, number);
             }
+            // A mask that has bits of the pc has those of the pc at which the wave is stopped.
+            self.put_pc(code, &mut wave);
             waves.push(wave);
         }
         waves
@@ -267,13 +267,18 @@ impl<'a, 'o> Compare<'a, 'o> {
         code.start.wrapping_add(self.load_bias)
     }
 
-    /// A machine whose pc is where the wave is.
-    fn at_pc(&self, code: Code<'a, 'o>, pc: u64, fill: Fill) -> Patch {
-        let mut patch = Patch::default();
+    /// A wave that is stopped at a pc.
+    fn stopped(&self, code: Code<'a, 'o>, pc: u64, fill: Fill) -> Wave {
+        let mut wave = Wave { pc, fill, patch: Patch::default() };
+        self.put_pc(code, &mut wave);
+        wave
+    }
+
+    /// Puts the address at which a wave is stopped into its pc.
+    fn put_pc(&self, code: Code<'a, 'o>, wave: &mut Wave) {
         if let Some(reg) = self.module.target.pc() {
-            patch.put(fill, &[whole(reg, 64)], self.loaded(code).wrapping_add(pc));
+            wave.patch.put(wave.fill, &[whole(reg, 64)], self.loaded(code).wrapping_add(wave.pc));
         }
-        patch
     }
 
     /// Puts a number where a mask is: in EXEC, where it has no place of its own.

@@ -411,14 +411,6 @@ impl Making<'_> {
                 Node::Memory(space) => self.target.space(space).is_some_and(|space| space.per == Per::Lane),
                 _ => false,
             };
-            // The pc is that of the machine, wherever it stops, and no mask.
-            let is_pc = |node| match node {
-                Node::Register(reg) | Node::ReadRegister(reg) => Some(reg) == self.target.pc(),
-                _ => false,
-            };
-            if loc.nodes().any(is_pc) {
-                return Loc::register(self.target.exec().expect("waves have one"));
-            }
             if loc.nodes().any(|node| node != Node::Undefined) && !loc.nodes().any(is_of_lane) {
                 return loc;
             }
