@@ -115,7 +115,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let at = self.at_call(call);
         let Some(function) = module.function_of(call.scope) else { return };
         let pc = call.pc.or(call.return_pc).unwrap_or(0);
-        let said = |loc, is_number| Said { function, pc, loc, is_number };
+        let said = |loc, is_number| Said { function: Some(function), pc, loc, is_number };
         let mut left = self.left_out_of(Whose::Call(id));
         for (name, loc) in [(words.target, call.target), (words.clobbered, call.clobbered_target)] {
             match loc {

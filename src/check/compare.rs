@@ -12,6 +12,7 @@ use hashbrown::HashMap;
 use super::attributes::{self, only};
 use super::index::Index;
 use super::machine::{List, Lists};
+use super::procedures::{Referred, referred};
 use super::ranges::Ranges;
 use super::report::{Finding, Kind, Report};
 use super::types::{Later, TypeUnits, is_type_unit};
@@ -44,7 +45,7 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) frames_left_out: BTreeSet<(Whose, u64)>,
     pub(super) lists: Lists<'o>,
     /// The entries to which expressions refer.
-    pub(super) referred: BTreeSet<u64>,
+    pub(super) referred: Referred,
     pub(super) report: Report,
     /// The entries that say where variables are, for pointers to them.
     pub(super) variables: SecondaryMap<VariableId, Option<u64>>,
@@ -83,6 +84,8 @@ pub(super) struct Compare<'a, 'o> {
     /// Of split units, what has their skeletons; these, and whether each was taken; and the files of all units.
     pub(super) main: Option<&'a Dwarf<'o>>,
     pub(super) skeletons: Vec<(&'a crate::read::Unit<'o>, bool)>,
+    /// Units that were compared, each with its entry, for their procedures.
+    pub(super) units: Vec<(UnitId, Entry<'a, 'o>)>,
     /// Of the file that is being compared, by the offsets of the split units.
     pub(super) of_split: BTreeMap<u64, &'a crate::read::Unit<'o>>,
     /// Whether this is the first file, with which all of the tables is compared that is not a unit's.
@@ -177,7 +180,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                 .filter_map(|one| Some((one.whose, one.pcs.as_ref()?.start)))
                 .collect(),
             lists: Lists::new(),
-            referred: BTreeSet::new(),
+            referred: Referred::new(),
             report: Report { left_out: left_out.len(), ..Report::default() },
             variables: SecondaryMap::new(),
             function_origins: SecondaryMap::new(),
@@ -197,6 +200,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             program: None,
             type_units: TypeUnits::default(),
             unit_ids: BTreeMap::new(),
+            units: Vec::new(),
             evaluator: eval::Evaluator::new().all_places(),
             main: None,
             skeletons: Vec::new(),
@@ -210,7 +214,7 @@ impl<'a, 'o> Compare<'a, 'o> {
 
     /// Reads the location lists of all entries, and to what expressions refer.
     fn read_lists(&mut self) {
-        self.referred = super::extra::referred(self.dwarf);
+        self.referred = referred(self.dwarf);
         for entry in self.dwarf.entries() {
             if !matches!(entry.attr(dw::DW_AT_location), Some(Value::LocList(_))) {
                 continue;
@@ -271,6 +275,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         for (scope, entry) in core::mem::take(&mut self.lanes) {
             self.lanes_of(scope, entry);
         }
+        self.procedures();
     }
 
     /// The object is for the module's target.
@@ -382,7 +387,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
         self.scope(unit.scope, root, None);
         self.rest_of_types(id, root);
-        self.procedures(id, root, at);
+        self.units.push((id, root));
         self.inside_leaves(root, at);
         self.macros(id, found, at);
         self.lines(id, at);

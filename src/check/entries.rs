@@ -413,7 +413,7 @@ fn variable_tag(kind: VariableKind) -> DwTag {
 }
 
 /// Whether an entry in one of this kind is compared by itself: types where they are used, and then the rest of them;
-/// procedures where they are called; parts of a composite type and parameters of a template with their owner.
+/// procedures when all that can call them is known; parts of a composite type and parameters of a template with their owner.
 fn is_compared_apart(entry: Entry<'_, '_>, parent: DwTag) -> bool {
     match entry.tag() {
         dw::DW_TAG_dwarf_procedure => parent == dw::DW_TAG_compile_unit,

@@ -14,15 +14,18 @@ use crate::model::{FunctionId, LocId, NoMeaning, Storage};
 use crate::op::{Dialect, Encoding};
 use crate::read::{Entry, Value};
 
-/// What the module says, for code of a function at a pc.
+/// What the module says, for code of a function at a pc; a procedure is in no function.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Said {
-    pub(super) function: FunctionId,
+    pub(super) function: Option<FunctionId>,
     pub(super) pc: u64,
     pub(super) loc: LocId,
     /// Whether the attribute gives the number that the location is, and no place.
     pub(super) is_number: bool,
 }
+
+/// Bits that are compared of a place without a size: as many as the place has.
+pub(super) const SIZES: [u64; 3] = [64, 8, 1];
 
 /// What is different: how, as expected, as found.
 pub(super) type Difference = (Kind, String, String);
@@ -36,8 +39,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         attribute: gimli::DwAt,
         at: &At,
     ) {
-        let start = self.address(said.function).unwrap_or(0);
-        let size = self.module.function(said.function).bytes;
+        let start = said.function.and_then(|function| self.address(function)).unwrap_or(0);
+        let size = said.function.map_or(1, |function| self.module.function(function).bytes);
         let asked = Asked::default();
         let mut pcs = Pcs::only(said.pc, size);
         while let Some(pc) = pcs.next() {
@@ -79,7 +82,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                 return Err((Kind::Evaluation, "an expression of DWARF 5".into(), problem));
             }
         }
-        let start = self.address(said.function);
+        let start = said.function.and_then(|function| self.address(function));
         asked.clear();
         for (index, lane) in lanes(&self.module.target).into_iter().enumerate() {
             if index > 0 && !asked.lane.get() {
@@ -135,7 +138,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         asked: &Asked,
     ) -> Result<(), Difference> {
         // Of a place without a size, as many bits are compared as there are of these.
-        for bits in [64, 8, 1] {
+        for bits in SIZES {
             let expected = match self.meant(said, bits, witness, asked) {
                 Ok(Some(expected)) => expected,
                 Ok(None) => continue,
@@ -159,7 +162,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     }
 
     /// What the module means; `None` where it means nothing, or says it with a raw expression.
-    fn meant(
+    pub(super) fn meant(
         &self,
         said: Said,
         bits: u64,
@@ -168,7 +171,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     ) -> Result<Option<Vec<crate::model::Span>>, NoMeaning> {
         let symbol = |name: &str| Some(self.object.symbol(name)?.address);
         let contents = self.contents(witness, &symbol, asked);
-        match self.module.denote(Some(said.function), said.loc, bits, &contents) {
+        match self.module.denote(said.function, said.loc, bits, &contents) {
             Ok(spans) => Ok(Some(spans)),
             Err(NoMeaning::Raw | NoMeaning::Outside(_) | NoMeaning::Part(_)) => Ok(None),
             Err(why) => Err(why),
@@ -191,7 +194,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
-    fn evaluated_at(
+    pub(super) fn evaluated_at(
         &mut self,
         entry: Entry<'a, 'o>,
         expr: &[u8],

@@ -210,7 +210,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                 }
                 Some(_) if left > 0 && entry.attr(name).is_none() => left -= 1,
                 Some(loc) => {
-                    let said = Said { function: id, pc: 0, loc, is_number: false };
+                    let said = Said { function: Some(id), pc: 0, loc, is_number: false };
                     self.said_of_function(said, entry, name, &at);
                 }
             }

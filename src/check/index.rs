@@ -3,7 +3,8 @@
 use cranelift_entity::SecondaryMap;
 
 use crate::model::{
-    CallId, FunctionId, ImportId, LabelId, Module, ScopeId, ScopeKind, TypeId, UnitId, VariableId,
+    CallId, FunctionId, ImportId, LabelId, Module, ProcedureId, ScopeId, ScopeKind, TypeId, UnitId,
+    VariableId,
 };
 
 /// What is in each scope and unit of a module, in its order.
@@ -17,8 +18,7 @@ pub(super) struct Index {
     pub(super) types: SecondaryMap<UnitId, Vec<TypeId>>,
     /// Whether types are declared in the scope.
     pub(super) has_types: SecondaryMap<ScopeId, bool>,
-    /// How many procedures the unit has.
-    pub(super) procedures: SecondaryMap<UnitId, usize>,
+    pub(super) procedures: SecondaryMap<UnitId, Vec<ProcedureId>>,
     /// Whether the function was inlined somewhere.
     pub(super) inlined: SecondaryMap<FunctionId, bool>,
 }
@@ -64,8 +64,8 @@ impl Index {
             index.types[ty.unit()].push(id);
             index.has_types[ty.scope()] = true;
         }
-        for (_, procedure) in module.procedures() {
-            index.procedures[procedure.unit] += 1;
+        for (id, procedure) in module.procedures() {
+            index.procedures[procedure.unit].push(id);
         }
         index
     }

@@ -1,6 +1,7 @@
 //! Where variables are, at every witness: what the model denotes against what the evaluator finds.
 
 use super::compare::Compare;
+use super::expressions::SIZES;
 use super::machine::Asked;
 use super::places::{Spans, is_nowhere, merged, show};
 use super::report::{Finding, Kind, Unproven};
@@ -51,7 +52,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let size = function.map_or(1, |function| module.function(function).bytes);
         // Of something without a size, as many bits are compared as there are of these.
         let value_bits = module.ty(module.variable(id).ty).value_bits();
-        let sizes = value_bits.as_ref().map_or(&[64, 8, 1][..], core::slice::from_ref);
+        let sizes = value_bits.as_ref().map_or(&SIZES[..], core::slice::from_ref);
         let place = Place { id, entry, function, bits: sizes[0] };
         self.plain_form(place);
         let mut bounds: Vec<u64> =

@@ -62,6 +62,7 @@ mod name_index;
 mod names;
 mod places;
 mod plain;
+mod procedures;
 mod ranges;
 mod report;
 mod split;

@@ -81,6 +81,7 @@ pub use location::{ImplicitBits, ImplicitPointer, Location, SingleLocation, Stor
 pub use machine::{Architecture, Body, Entry, Layout, ListEntry, Machine, SpaceLayout, Unavailable};
 pub use read::{Bits, read_bits, read_pointer};
 pub use snapshot::{Caller, OwnedBody, Snapshot};
+pub(crate) use spans::hash;
 pub use spans::{Span, same, spans};
 pub use stack::Element;
 pub use unwind::{CallStack, Column, Frame, UnwindFault};

@@ -1,5 +1,8 @@
 //! Locations taken apart: which bits of which storage. This is what is compared.
 
+use core::hash::{Hash, Hasher};
+use std::hash::DefaultHasher;
+
 use super::fault::{Fault, brief, error};
 use super::location::{ImplicitBits, Location, SingleLocation, Storage};
 use crate::error::Count;
@@ -60,6 +63,25 @@ pub fn same(left: &[Span], right: &[Span]) -> bool {
             _ => return false,
         }
     }
+}
+
+/// Hashes spans, bit by bit: lists that are the [same] have one hash.
+pub(crate) fn hash(spans: &[Span]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let mut spans = Cursor::new(spans);
+    while spans.left().is_some() {
+        for SingleLocation { storage, offset } in spans.take(1) {
+            (core::mem::discriminant(&storage), offset).hash(&mut hasher);
+            match &storage {
+                Storage::Register { reg, frame, .. } => (reg, frame).hash(&mut hasher),
+                Storage::Memory { space, lane, .. } => (space, lane).hash(&mut hasher),
+                Storage::Implicit(implicit) => implicit.bytes().hash(&mut hasher),
+                Storage::ImplicitPointer(pointer) => pointer.hash(&mut hasher),
+                _ => {}
+            }
+        }
+    }
+    hasher.finish()
 }
 
 /// Goes through spans by any number of bits.

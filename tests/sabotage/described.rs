@@ -23,7 +23,7 @@ const FAULTS: &[Fault] = &[
     ("another directory", |s| s.directory = "/tmp", Attribute, None, None),
     ("another producer", |s| s.producer = "another", Attribute, None, None),
     ("another language", |s| s.language = gimli::DW_LANG_C99.0, Attribute, None, None),
-    ("one procedure missing", |s| s.two_procedures = false, Attribute, None, None),
+    ("one procedure missing", |s| s.two_procedures = false, MissingEntry, None, None),
 
     // Types.
     ("another encoding", |s| s.int.1 = BaseEncoding::Unsigned, Type, Some("x"), None),

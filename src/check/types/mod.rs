@@ -163,7 +163,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         for entry in root.descendants().filter(|entry| is_type(entry.tag())) {
             // Expressions have base types of their own, also where all of those that need one were left out.
             let is_known =
-                self.type_entries.contains(&entry.offset()) || self.referred.contains(&entry.offset());
+                self.type_entries.contains(&entry.offset()) || self.referred.contains_key(&entry.offset());
             if !is_known && !self.is_for_expressions(entry) {
                 let name = entry.name().unwrap_or_default();
                 let found = format!("{} `{name}`", entry.tag().words());

@@ -1,0 +1,290 @@
+//! Procedures, which expressions call: DWARF 5 section 2.5.1.5.
+//!
+//! Beside the procedures that were described, an object has those of shared expressions and of lanes. The meaning of a
+//! procedure that is called is part of what calls it, and is compared there. Each procedure that nothing calls is
+//! one that was described, known by its meaning.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gimli::constants as dw;
+use hashbrown::HashMap;
+
+use super::attributes::only;
+use super::compare::Compare;
+use super::expressions::{SIZES, Said};
+use super::locations::Witness;
+use super::machine::Asked;
+use super::report::Kind;
+use super::witness::{Fill, lanes};
+use super::words::Words;
+use crate::eval::{self, Element};
+use crate::model::{ProcedureId, UnitId};
+use crate::op::{Decoder, Op};
+use crate::read::{Dwarf, Entry, Unit, Value};
+
+/// Described procedures of a unit for which no entry was found so far.
+#[derive(Default)]
+struct Described {
+    /// By the number of a witness and a size in bits, and by the hash of as many bits there: the first of each at which
+    /// the procedure has a meaning.
+    by_bits: BTreeMap<(usize, u64), HashMap<u64, Vec<ProcedureId>>>,
+    /// Those that have a meaning nowhere, as a raw expression.
+    others: Vec<ProcedureId>,
+    /// How many these are.
+    count: usize,
+}
+
+impl Described {
+    fn into_any(self) -> Vec<ProcedureId> {
+        let mut all: Vec<_> =
+            self.by_bits.into_values().flat_map(HashMap::into_values).flatten().chain(self.others).collect();
+        all.sort_unstable();
+        all
+    }
+}
+
+/// A unit, and its procedures that were not taken for a described one.
+struct OfUnit<'a, 'o> {
+    unit: UnitId,
+    entries: Vec<Entry<'a, 'o>>,
+    described: Described,
+}
+
+impl<'a, 'o> Compare<'a, 'o> {
+    /// Compares the procedures of the units of a file.
+    pub(super) fn procedures(&mut self) {
+        // Where a location was left out, what it would have called is there without it.
+        let has_others = self.consumer.shared_from_bytes.is_some() || self.module.regions().next().is_some();
+        let mut left_out = if has_others { self.report.left_out } else { 0 };
+        let mut called = Called::new(self.dwarf, &self.referred);
+        let units = core::mem::take(&mut self.units);
+        let mut units: Vec<_> = units.into_iter().map(|(unit, root)| self.of_unit(unit, root)).collect();
+        // What nothing refers to at all is first: what it calls is called, and is no finding of its own.
+        for is_referred in [false, true] {
+            for of_unit in &mut units {
+                let is_referred_to =
+                    |entry: &Entry<'_, '_>| self.referred.contains_key(&entry.offset()) == is_referred;
+                let (now, later) =
+                    core::mem::take(&mut of_unit.entries).into_iter().partition(is_referred_to);
+                of_unit.entries = later;
+                for entry in now {
+                    if called.contains(entry) || entry.attr(dw::DW_AT_location).is_none() {
+                        of_unit.entries.push(entry);
+                        continue;
+                    }
+                    called.by(entry);
+                    match self.take_described(&mut of_unit.described, entry) {
+                        true => {}
+                        false if left_out > 0 => left_out -= 1,
+                        false => self.extra_procedure(of_unit.unit, entry),
+                    }
+                }
+            }
+        }
+        for OfUnit { unit, entries, mut described } in units {
+            // A procedure that the consumer cannot be told is an entry alone.
+            let (with, without): (Vec<_>, Vec<_>) =
+                entries.into_iter().partition(|entry| entry.attr(dw::DW_AT_location).is_some());
+            for &entry in without.iter().skip(described.count) {
+                self.extra_procedure(unit, entry);
+            }
+            for entry in with {
+                let is_described = described.count > 0 && self.take_described(&mut described, entry);
+                if !is_described && !has_others {
+                    self.extra_procedure(unit, entry);
+                }
+            }
+            for procedure in described.into_any().into_iter().skip(without.len()) {
+                let at = self.module.at_scope(self.module.unit(unit).scope);
+                self.find(Kind::MissingEntry, at, format!("an entry of {procedure}"), "none like it");
+            }
+        }
+    }
+
+    fn of_unit(&mut self, unit: UnitId, root: Entry<'a, 'o>) -> OfUnit<'a, 'o> {
+        let entries: Vec<_> = root.children().filter(|&child| is_procedure(child)).collect();
+        for &entry in &entries {
+            if let Err((expected, found)) = only(entry, |name| name == dw::DW_AT_location) {
+                let at = self.module.at_scope(self.module.unit(unit).scope);
+                self.find(Kind::Attribute, at, expected, found);
+            }
+        }
+        let mut described = Described { count: self.index.procedures[unit].len(), ..Described::default() };
+        for &procedure in &self.index.procedures[unit] {
+            self.report.entries += 1;
+            match self.first_meaning(procedure) {
+                Some((witness, bits, hash)) => {
+                    let by_hash = described.by_bits.entry((witness, bits)).or_default();
+                    by_hash.entry(hash).or_default().push(procedure);
+                }
+                None => described.others.push(procedure),
+            }
+        }
+        OfUnit { unit, entries, described }
+    }
+
+    fn extra_procedure(&mut self, unit: UnitId, entry: Entry<'a, 'o>) {
+        let at = self.module.at_scope(self.module.unit(unit).scope);
+        let (section, offset) = self.dwarf.place(entry.offset());
+        let moved = self.object.section(section).map_or(0, |section| section.moved);
+        let found = format!("{} at {:#x} of {section}", entry.tag().words(), offset.saturating_sub(moved));
+        self.find(Kind::Extra, at, "only procedures that are described or called", found);
+    }
+
+    fn said_of_procedure(&self, procedure: ProcedureId) -> Said {
+        let loc = self.module.procedures[procedure].loc;
+        Said { function: None, pc: 0, loc, is_number: false }
+    }
+
+    /// The first witness and size, by their order, at which a described procedure has a meaning, and its hash.
+    fn first_meaning(&self, procedure: ProcedureId) -> Option<(usize, u64, u64)> {
+        let (said, asked) = (self.said_of_procedure(procedure), Asked::default());
+        self.witnesses().into_iter().enumerate().find_map(|(number, witness)| {
+            SIZES.into_iter().find_map(|bits| {
+                let spans = self.meant(said, bits, witness, &asked).ok()??;
+                let spans: Vec<_> = spans.iter().map(|span| self.span(span)).collect();
+                Some((number, bits, eval::hash(&spans)))
+            })
+        })
+    }
+
+    /// Lanes and contents of the machine by which procedures are looked for: those first at which most differ.
+    fn witnesses(&self) -> Vec<Witness> {
+        let at = |lane| Fill::ALL.map(|fill| Witness { pc: 0, start: None, lane, fill });
+        lanes(&self.module.target).into_iter().rev().flat_map(at).collect()
+    }
+
+    /// Takes a described procedure that an entry is the same as, if there is one.
+    fn take_described(&mut self, described: &mut Described, entry: Entry<'a, 'o>) -> bool {
+        let Some(&Value::Expr(expr)) = entry.attr(dw::DW_AT_location) else { return false };
+        let (witnesses, asked) = (self.witnesses(), Asked::default());
+        for (&(number, bits), by_hash) in &mut described.by_bits {
+            let witness = witnesses[number];
+            let found = self.evaluated_at(entry, expr, witness, &asked, eval::Kind::Location);
+            let Ok(Element::Location(found)) = found else { continue };
+            let Ok(spans) = eval::spans(&found, bits.into()) else { continue };
+            let hash = eval::hash(&spans);
+            let Some(like) = by_hash.get_mut(&hash) else { continue };
+            if self.take_same(like, entry) {
+                described.count -= 1;
+                if like.is_empty() {
+                    by_hash.remove(&hash);
+                }
+                if by_hash.is_empty() {
+                    described.by_bits.remove(&(number, bits));
+                }
+                return true;
+            }
+        }
+        let is_same = self.take_same(&mut described.others, entry);
+        described.count -= usize::from(is_same);
+        is_same
+    }
+
+    fn take_same(&mut self, of: &mut Vec<ProcedureId>, entry: Entry<'a, 'o>) -> bool {
+        // What is tried is not counted: how much it is depends on the order of the entries.
+        let locations = self.report.locations;
+        let same = of.iter().position(|&procedure| {
+            crate::work::step();
+            let said = self.said_of_procedure(procedure);
+            self.same_expression(said, entry, dw::DW_AT_location, &Asked::default()).is_ok()
+        });
+        self.report.locations = locations;
+        same.map(|at| of.swap_remove(at)).is_some()
+    }
+}
+
+/// The entries that are called, by their offsets: by an entry that is no procedure, or by a procedure that is called.
+struct Called<'a, 'o> {
+    dwarf: &'a Dwarf<'o>,
+    all: BTreeSet<u64>,
+}
+
+impl<'a, 'o> Called<'a, 'o> {
+    fn new(dwarf: &'a Dwarf<'o>, referred: &Referred) -> Self {
+        let mut called = Self { dwarf, all: BTreeSet::new() };
+        called.add(referred.iter().filter(|(_, is_root)| **is_root).map(|(&offset, _)| offset).collect());
+        called
+    }
+
+    fn contains(&self, entry: Entry<'_, '_>) -> bool {
+        self.all.contains(&entry.offset())
+    }
+
+    /// Adds what an entry refers to.
+    fn by(&mut self, entry: Entry<'a, 'o>) {
+        self.add(refers_to(entry));
+    }
+
+    fn add(&mut self, mut left: Vec<u64>) {
+        while let Some(offset) = left.pop() {
+            if self.all.insert(offset) {
+                let entry = self.dwarf.entry_at(offset).filter(|&entry| is_procedure(entry));
+                left.extend(entry.into_iter().flat_map(refers_to));
+            }
+        }
+    }
+}
+
+fn is_procedure(entry: Entry<'_, '_>) -> bool {
+    entry.tag() == dw::DW_TAG_dwarf_procedure
+}
+
+/// The entries to which expressions refer, by their offsets, each with whether an entry that is no procedure does.
+pub(super) type Referred = BTreeMap<u64, bool>;
+
+pub(super) fn referred(dwarf: &Dwarf<'_>) -> Referred {
+    let mut all = Referred::new();
+    for entry in dwarf.entries() {
+        for offset in refers_to(entry) {
+            *all.entry(offset).or_default() |= !is_procedure(entry);
+        }
+    }
+    all
+}
+
+/// The entries to which the expressions of an entry refer.
+fn refers_to(entry: Entry<'_, '_>) -> Vec<u64> {
+    let mut all = Vec::new();
+    for attribute in entry.attributes() {
+        match attribute.value {
+            Value::Expr(expr) => refers(expr, entry.unit(), &mut all),
+            Value::LocList(_) => {
+                // A list that cannot be read is found where the attribute is compared.
+                let list = entry.locations(attribute.name).ok().flatten().unwrap_or_default();
+                list.iter().for_each(|one| refers(one.expr, entry.unit(), &mut all));
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+fn refers<'o>(expr: &'o [u8], unit: &Unit<'o>, all: &mut Vec<u64>) {
+    // A list of its own, for expressions can be in one another.
+    let mut exprs = vec![expr];
+    while let Some(expr) = exprs.pop() {
+        for one in Decoder::new(expr, unit.encoding).map_while(Result::ok) {
+            let in_unit = |offset: u64| Some(unit.offset.wrapping_add(offset));
+            let entry = match one.op {
+                Op::Call2 { entry } | Op::Call4 { entry } | Op::GnuParameterRef { entry } => in_unit(entry),
+                Op::CallRef { entry }
+                | Op::ImplicitPointer { entry, .. }
+                | Op::AspaceImplicitPointer { entry, .. }
+                | Op::GnuVariableValue { entry } => Some(entry),
+                Op::ConstType { ty, .. }
+                | Op::RegvalType { ty, .. }
+                | Op::DerefType { ty, .. }
+                | Op::XderefType { ty, .. }
+                | Op::Convert { ty }
+                | Op::Reinterpret { ty } => in_unit(ty),
+                Op::EntryValue { expr } => {
+                    exprs.push(expr);
+                    None
+                }
+                _ => None,
+            };
+            all.extend(entry);
+        }
+    }
+}
