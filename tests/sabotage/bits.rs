@@ -200,21 +200,25 @@ fn frame(Change { section, bytes, at, to }: Change<'_>) -> Option<Why> {
     }
 }
 
-/// The operands of `extend`, behind its two bytes: 64 bits, 32 times.
+/// The operands of `extend`, behind its two bytes or its one: 64 bits, 32 times.
 fn extended(Change { section, bytes, at, to }: Change<'_>) -> Option<Why> {
-    let is_extend =
-        |start: Option<usize>| start.is_some_and(|at| bytes[at..].starts_with(&[0xe9, 0x0b, 0x40, 0x20]));
-    let is_undefined = |start: usize| bytes[..start].ends_with(&[0xe9, 0x08]);
-    let (of_bits, of_count) = (at.checked_sub(2), at.checked_sub(3));
-    match section == ".debug_info" {
-        true if is_extend(of_count) && (33..128).contains(&to) => {
-            Some("A.2.5.4.4.6: of an element that comes more often, as many are read as the wave has lanes")
+    let codes: [[&[u8]; 2]; 2] = [[&[0xe9, 0x0b], &[0xe9, 0x08]], [&[0xeb], &[0xe7]]];
+    let whys = codes.into_iter().filter_map(|[extend, undefined]| {
+        let operands_at = |before: usize| {
+            let start = at.checked_sub(before)?;
+            let (code, operands) = (bytes[..start].strip_suffix(extend)?, &bytes[start..]);
+            operands.starts_with(&[0x40, 0x20]).then_some(code)
+        };
+        if operands_at(1).is_some() && (33..128).contains(&to) {
+            return Some(
+                "A.2.5.4.4.6: of an element that comes more often, as many are read as the wave has lanes",
+            );
         }
-        true if is_extend(of_bits) && is_undefined(at - 2) && (65..128).contains(&to) => {
-            Some("A.2.5.4.4.6: larger elements of undefined bits are undefined in as many places")
-        }
-        _ => None,
-    }
+        let is_undefined = operands_at(0)?.ends_with(undefined) && (65..128).contains(&to);
+        is_undefined
+            .then_some("A.2.5.4.4.6: larger elements of undefined bits are undefined in as many places")
+    });
+    whys.take(usize::from(section == ".debug_info")).next()
 }
 
 #[test]
@@ -263,14 +267,18 @@ fn every_bit_of_frames_matters() {
 /// elsewhere.
 #[test]
 fn every_bit_of_lanes_matters() {
-    let [consumer, ..] = crate::waves::consumers();
-    let truth = crate::waves::lanes(&consumer);
-    let sections = sections(&truth, &consumer);
-    let operations = operations(&truth, &consumer, &sections);
-    let bytes =
-        operations.iter().flat_map(|one| (one.at..one.at + one.bytes.len()).map(|at| (one.section, at)));
-    let wanted: BTreeSet<(&str, usize)> = bytes.map(|(section, at)| (sections[section].name, at)).collect();
-    all_bits_matter(&truth, &consumer, |name, at| name == ".debug_loclists" || wanted.contains(&(name, at)));
+    for consumer in crate::waves::consumers() {
+        let truth = crate::waves::lanes(&consumer);
+        let sections = sections(&truth, &consumer);
+        let operations = operations(&truth, &consumer, &sections);
+        let bytes =
+            operations.iter().flat_map(|one| (one.at..one.at + one.bytes.len()).map(|at| (one.section, at)));
+        let wanted: BTreeSet<(&str, usize)> =
+            bytes.map(|(section, at)| (sections[section].name, at)).collect();
+        all_bits_matter(&truth, &consumer, |name, at| {
+            name == ".debug_loclists" || wanted.contains(&(name, at))
+        });
+    }
 }
 
 /// Each bit of the sections that are asked for.

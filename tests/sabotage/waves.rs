@@ -17,8 +17,9 @@ fn gpu() -> Builder {
     Builder::new(Target::named("amdgpu-gfx1030-wave32").unwrap())
 }
 
-/// Divergent control flow, with a mask that moves, and regions in one another. Whole-wave code is for a consumer that
-/// can be told which lanes are active in it.
+/// Divergent control flow with a mask that moves. Whole-wave code is for a consumer that can be told which lanes are
+/// active in it, and begins where the mask moves: the fewer bounds, the less there is to compare. For others, regions
+/// are in one another.
 pub fn lanes(consumer: &Consumer) -> Module {
     let mut m = gpu();
     let gpu = m.target().clone();
@@ -26,12 +27,14 @@ pub fn lanes(consumer: &Consumer) -> Module {
     let unit = m.unit("a.cl");
     let k = m.function(unit, "k").unwrap().code("k", 0x40).kernel().id();
     let moved = [(0..0x10, Loc::register(s(8))), (0x10..0x40, Loc::lane(gpu.vgpr(41).unwrap(), 2))];
-    let around = m.lanes(k).unwrap().region(RegionKind::Then, 4..0x1c, 0x1c, &moved).unwrap();
+    let mut lanes = m.lanes(k).unwrap();
     if consumer.active_lane.is_some() {
-        m.lanes(k).unwrap().whole_wave(0x10..0x18, &Loc::register(s(10))).unwrap();
+        lanes.region(RegionKind::Then, 0..0x40, 0x1c, &moved).unwrap();
+        lanes.whole_wave(0x10..0x40, &Loc::register(s(10))).unwrap();
     } else {
+        let around = lanes.region(RegionKind::Then, 4..0x1c, 0x1c, &moved).unwrap();
         let fixed = [(0..0x40, Loc::register(s(9)))];
-        m.lanes(k).unwrap().inside(around).unwrap().region(RegionKind::Loop, 8..0x18, 0x18, &fixed).unwrap();
+        lanes.inside(around).unwrap().region(RegionKind::Loop, 8..0x18, 0x18, &fixed).unwrap();
     }
     m.finish().unwrap()
 }
