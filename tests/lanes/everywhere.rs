@@ -97,3 +97,23 @@ fn a_mask_in_the_pc_has_the_bits_of_the_pc() {
         }
     }
 }
+
+/// Code that runs with lanes that are not active from its start to its end: nothing refers to EXEC.
+#[test]
+#[should_panic(expected = "expected only procedures that are described or called")]
+fn whole_wave_code_throughout_has_no_procedure_that_nothing_calls() {
+    let targets = targets();
+    let target = targets.iter().find(|target| target.lanes() == 32).expect("a target");
+    let mask = Loc::register(target.sgpr(8).expect("a register"));
+    let mut m = Builder::new(target.clone());
+    let unit = m.unit("a.cl");
+    let kernel = m.function(unit, "k").expect("a function").code("k", 64).kernel().id();
+    m.lanes(kernel).expect("a function").whole_wave(0..64, &mask).expect("whole-wave code");
+    let module = m.finish().expect("it is right");
+    for consumer in [Consumer::rocgdb(), Consumer::rocgdb_legacy()] {
+        let written = lower(&module, &consumer, Policy::Strict).expect("it can be told");
+        let object = new_object(target, &code(&module), &written.sections).expect("an object");
+        let report = eitri::check(&module, &consumer, &[], &object).expect("it can be read");
+        assert!(report.is_clean(), "{report}");
+    }
+}
