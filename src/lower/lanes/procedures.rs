@@ -19,14 +19,19 @@ impl Dies<'_> {
         let functions = self.units.functions.of(self.entries.unit).map(FunctionId::from_u32);
         for id in functions.filter(|&id| module.functions[id].lanes.is_described) {
             let function = &module.functions[id];
-            self.lanes.pieces.insert(id, super::pieces::pieces(module, id));
+            let pieces = super::pieces::pieces(module, id);
+            let has_exec = pieces.iter().any(|piece| piece.whole_wave.is_none());
+            self.lanes.pieces.insert(id, pieces);
             if self.consumer.lane_pc.is_none() {
                 let what = "where the lanes of a wave stand";
                 self.leave_out_of_lanes(function.scope, None, self.consumer.cannot_say(what))?;
                 continue;
             }
             if self.lanes.nobody.is_none() {
-                self.common_procedures(function.stack)?;
+                self.lanes.nobody = Some(self.nobody(function.stack)?);
+            }
+            if has_exec && self.lanes.active.is_none() {
+                self.lanes.active = Some(self.active(function.stack)?);
             }
             for &region in module.regions_of(id) {
                 let told = self.region_procedure(function, region, is_one)?;
@@ -48,27 +53,28 @@ impl Dies<'_> {
         Ok(())
     }
 
-    /// Writes the procedures of the unit.
-    fn common_procedures(&mut self, stack: Stack) -> Result<()> {
+    /// Writes the procedure of the unit for lanes that have not entered.
+    fn nobody(&mut self, stack: Stack) -> Result<Told> {
         let (bits, lanes) = (self.element_bits(), self.module.target.lanes());
-        let nobody = self.lane_procedure(stack, |_, encoding, sink| {
+        self.lane_procedure(stack, |_, encoding, sink| {
             let mut encoder = Encoder::new(sink.out, encoding);
             encoder.undefined().extend(bits, lanes.into());
             encoder.finish()
-        })?;
-        self.lanes.nobody = Some(nobody);
+        })
+    }
+
+    /// Writes the procedure of the unit for lanes that run where EXEC has them.
+    fn active(&mut self, stack: Stack) -> Result<Told> {
         let encoding = self.encoding();
-        let active = match self.module.target.exec() {
-            Some(exec) => self.running(stack, |_, lanes, sink| {
-                let mut encoder = Encoder::new(sink.out, encoding);
-                encoder.regx(exec);
-                read(&mut encoder, lanes);
-                encoder.finish()
-            })?,
-            None => Err(self.consumer.cannot_say("which lanes are active")),
+        let Some(exec) = self.module.target.exec() else {
+            return Ok(Err(self.consumer.cannot_say("which lanes are active")));
         };
-        self.lanes.active = Some(active);
-        Ok(())
+        self.running(stack, |_, lanes, sink| {
+            let mut encoder = Encoder::new(sink.out, encoding);
+            encoder.regx(exec);
+            read(&mut encoder, lanes);
+            encoder.finish()
+        })
     }
 
     /// Writes a procedure for lanes that run: those of the mask stand at the pc.
