@@ -178,6 +178,28 @@ mod tests {
         });
     }
 
+    /// As many again that nobody described are a finding each.
+    #[test]
+    fn procedures_that_nothing_calls() {
+        let procedures = |count: u64| {
+            function(1, |m, _, _| {
+                let unit = m.unit("b.cl");
+                for number in 0..count {
+                    let place = Loc::memory(SpaceId::DEFAULT, Val::constant(0x1000 + 8 * number));
+                    m.procedure(unit, &place).unwrap();
+                }
+            })
+        };
+        grows_as_the_number(40, |count| {
+            let ((truth, code), (more, _)) = (procedures(count), procedures(2 * count));
+            let consumer = Consumer::llvm();
+            let written = lower(&more, &consumer, Policy::Strict).unwrap();
+            let object = new_object(more.target(), &code, &written.sections).unwrap();
+            let report = crate::check(&truth, &consumer, &[], &object).unwrap();
+            assert_eq!(report.findings.len() as u64, count, "{report}");
+        });
+    }
+
     #[test]
     fn ranges_of_a_variable() {
         grows_as_the_number(40, |count| {
