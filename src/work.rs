@@ -178,7 +178,7 @@ mod tests {
         });
     }
 
-    /// As many again that nobody described are a finding each.
+    /// Procedures that nobody described are a finding each.
     #[test]
     fn procedures_that_nothing_calls() {
         let procedures = |count: u64| {

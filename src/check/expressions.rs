@@ -14,7 +14,7 @@ use crate::model::{FunctionId, LocId, NoMeaning, Storage};
 use crate::op::{Dialect, Encoding};
 use crate::read::{Entry, Value};
 
-/// What the module says, for code of a function at a pc; a procedure is in no function.
+/// A location that the module gives for code of a function at a pc. A procedure is in no function.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Said {
     pub(super) function: Option<FunctionId>,

@@ -1,8 +1,8 @@
 //! Procedures, which expressions call: DWARF 5 section 2.5.1.5.
 //!
 //! Beside the procedures that were described, an object has those of shared expressions and of lanes. The meaning of a
-//! procedure that is called is part of what calls it, and is compared there. Each procedure that nothing calls is
-//! one that was described, known by its meaning.
+//! procedure with callers is compared at the callers. A procedure without callers was described: the comparison finds
+//! it by its meaning.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,9 +28,9 @@ struct Described {
     /// By the number of a witness and a size in bits, and by the hash of as many bits there: the first of each at which
     /// the procedure has a meaning.
     by_bits: BTreeMap<(usize, u64), HashMap<u64, Vec<ProcedureId>>>,
-    /// Those that have a meaning nowhere, as a raw expression.
+    /// Procedures without meaning at any witness, as raw expressions.
     others: Vec<ProcedureId>,
-    /// How many these are.
+    /// The number of these procedures.
     count: usize,
 }
 
@@ -59,7 +59,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let mut called = Called::new(self.dwarf, &self.referred);
         let units = core::mem::take(&mut self.units);
         let mut units: Vec<_> = units.into_iter().map(|(unit, root)| self.of_unit(unit, root)).collect();
-        // What nothing refers to at all is first: what it calls is called, and is no finding of its own.
+        // Procedures without any reference are first: the ones that they call are no findings of their own.
         for is_referred in [false, true] {
             for of_unit in &mut units {
                 let is_referred_to =
@@ -182,7 +182,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     }
 
     fn take_same(&mut self, of: &mut Vec<ProcedureId>, entry: Entry<'a, 'o>) -> bool {
-        // What is tried is not counted: how much it is depends on the order of the entries.
+        // The report counts no trials: their number depends on the order of the entries.
         let locations = self.report.locations;
         let same = of.iter().position(|&procedure| {
             crate::work::step();

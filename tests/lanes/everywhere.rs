@@ -70,7 +70,7 @@ fn a_mask_that_is_left_out_and_means_nothing_is_no_finding() {
     assert!(!report.is_clean());
 }
 
-/// Masks of which bits are those of the pc: of a wave that is stopped, the pc is where it is stopped.
+/// Masks with bits of the pc: the pc of a wave is the address at which the wave is stopped.
 #[test]
 fn a_mask_in_the_pc_has_the_bits_of_the_pc() {
     for target in targets().iter().filter(|target| target.lanes() > 1) {

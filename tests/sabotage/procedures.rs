@@ -11,7 +11,7 @@ use gimli::constants as dw;
 use crate::patches::Patches;
 use crate::{assert_is_words, object, sections};
 
-/// What a module has beside its variables.
+/// The origin of procedures that nobody described in an object that is right.
 #[derive(Clone, Copy, PartialEq)]
 enum With {
     /// Expressions that come again, and are shared.
