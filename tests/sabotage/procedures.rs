@@ -130,7 +130,9 @@ fn procedures_of_which_calls_are_written_out_are_found() {
     let clean = check(&truth);
     assert!(clean.is_clean(), "{clean}");
     let kinds = |module: &Module| check(module).findings.iter().map(|one| one.kind).collect::<Vec<_>>();
-    let more: More = |m, unit, _| drop(m.procedure(unit, &lane(7)).unwrap());
+    let more: More = |m, unit, _| {
+        m.procedure(unit, &lane(7)).unwrap();
+    };
     assert_eq!(kinds(&module(With::Repeated, &lane(3), more)), [Kind::Extra]);
     assert_eq!(kinds(&module(With::Repeated, &lane(4), nothing)), [Kind::Extra, Kind::MissingEntry]);
 }
