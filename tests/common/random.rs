@@ -198,7 +198,8 @@ impl Making<'_> {
                     let count = 1 + self.c.below(4) as u64;
                     (m.array(unit, of, &[Some(count), Some(2)]), 2 * bits * count)
                 }
-                3 if bits % 8 == 0 => {
+                // Four of 256 bits have room in a vector register, of which a vector of three does not take all lanes.
+                3 if bits % 8 == 0 && bits != 256 => {
                     let vector = m.vector(unit, of, 3);
                     match self.c.below(3) {
                         0 => (vector.and_then(|vector| m.matrix(unit, vector, 2, true)), 8 * bits),
