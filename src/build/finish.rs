@@ -118,18 +118,16 @@ impl Builder {
 
     /// Finds for each type's scope the innermost scope around it that is not a type's, once for all types on the way.
     fn find_outside(&mut self) {
-        let scopes = &mut self.module.scopes;
+        let Module { scopes, outside: known, .. } = &mut self.module;
         let mut between = Vec::new();
         for id in scopes.keys() {
             let mut outside = id;
-            while let Scope { kind: ScopeKind::Type(_), parent: Some(parent), outside: known, .. } =
-                &scopes[outside]
-            {
+            while let Scope { kind: ScopeKind::Type(_), parent: Some(parent), .. } = &scopes[outside] {
                 crate::work::step();
                 between.push(outside);
-                outside = known.unwrap_or(*parent);
+                outside = known[outside].unwrap_or(*parent);
             }
-            between.drain(..).for_each(|one| scopes[one].outside = Some(outside));
+            between.drain(..).for_each(|one| known[one] = Some(outside));
         }
     }
 

@@ -73,7 +73,7 @@ pub use types::{DataMember, Extent, HasMembers, Template, TypeBuilder, VariantId
 pub use units::UnitBuilder;
 pub use variables::VariableBuilder;
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntitySet, SecondaryMap};
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
 
@@ -98,6 +98,10 @@ pub struct Builder {
     macro_units: Vec<UnitId>,
     /// What code of each scope is in.
     around: SecondaryMap<crate::model::ScopeId, scopes::Around>,
+    /// Inlined calls, and the scopes in them.
+    in_calls: EntitySet<crate::model::ScopeId>,
+    /// Scopes with scopes in them.
+    with_scopes: EntitySet<crate::model::ScopeId>,
     preprocessors: SecondaryMap<UnitId, macros::Preprocessor>,
     /// Facts of each procedure.
     procedures: loc::Procedures,
@@ -122,6 +126,7 @@ impl Builder {
             functions: Default::default(),
             variables: Default::default(),
             listed: Vec::new(),
+            outside: SecondaryMap::new(),
             procedures: Default::default(),
             calls: Default::default(),
             imports: Default::default(),
@@ -143,6 +148,8 @@ impl Builder {
             files: Default::default(),
             macro_units: Vec::new(),
             around: SecondaryMap::new(),
+            in_calls: EntitySet::new(),
+            with_scopes: EntitySet::new(),
             preprocessors: SecondaryMap::new(),
             procedures: SecondaryMap::new(),
             slots: Vec::new(),

@@ -63,10 +63,6 @@ pub(super) struct Around {
     body: Option<ScopeId>,
     /// The innermost that has pc ranges of its own, in the function; none if that is the whole.
     code: Option<ScopeId>,
-    /// Whether it is in an inlined call, or is one.
-    pub(super) is_in_call: bool,
-    /// Whether there are scopes in it.
-    pub(super) has_scopes: bool,
 }
 
 impl Builder {
@@ -314,12 +310,14 @@ impl Builder {
     pub(super) fn scope(&mut self, parent: ScopeId, kind: ScopeKind) -> ScopeId {
         let (id, around) = (self.module.scopes.next_key(), self.around[parent]);
         self.around[id] = match kind {
-            ScopeKind::Function(_) => Around { body: Some(id), code: None, ..around },
-            ScopeKind::Inlined { .. } => Around { body: Some(id), is_in_call: true, ..around },
+            ScopeKind::Function(_) => Around { body: Some(id), code: None },
+            ScopeKind::Inlined { .. } => Around { body: Some(id), ..around },
             _ => around,
         };
-        self.around[id].has_scopes = false;
-        self.around[parent].has_scopes = true;
+        if matches!(kind, ScopeKind::Inlined { .. }) || self.in_calls.contains(parent) {
+            self.in_calls.insert(id);
+        }
+        self.with_scopes.insert(parent);
         let mut scope = Scope::new(self.module.scopes[parent].unit, Some(parent), kind);
         scope.function = scope.function.or_else(|| self.module.function_of(parent));
         self.module.scopes.push(scope)

@@ -57,7 +57,7 @@ pub use warnings::{Sharer, Warned, Warning, WarningKind};
 
 use core::ops::Range;
 
-use cranelift_entity::PrimaryMap;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
@@ -84,6 +84,8 @@ pub struct Module {
     pub(crate) variables: PrimaryMap<VariableId, Variable>,
     /// Parameters and static members, in order: what is in a list of its function or type.
     pub(crate) listed: Vec<VariableId>,
+    /// The innermost scope around a type's scope that is not a type's: known when the module is finished.
+    pub(crate) outside: SecondaryMap<ScopeId, Option<ScopeId>>,
     pub(crate) procedures: PrimaryMap<ProcedureId, Procedure>,
     pub(crate) calls: PrimaryMap<CallId, Call>,
     pub(crate) imports: PrimaryMap<ImportId, Import>,
@@ -316,10 +318,9 @@ impl Module {
 
     /// The function whose code the scope is in: the innermost that is not inlined.
     pub fn function_of(&self, mut scope: ScopeId) -> Option<FunctionId> {
-        while let Scope { kind: ScopeKind::Type(_), parent: Some(parent), outside, .. } = &self.scopes[scope]
-        {
+        while let Scope { kind: ScopeKind::Type(_), parent: Some(parent), .. } = &self.scopes[scope] {
             crate::work::step();
-            scope = outside.unwrap_or(*parent);
+            scope = self.outside[scope].unwrap_or(*parent);
         }
         self.scopes[scope].function
     }

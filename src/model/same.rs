@@ -32,6 +32,8 @@ impl PartialEq for Module {
             variables,
             // Of the variables.
             listed: _,
+            // Of the scopes.
+            outside: _,
             procedures,
             locs,
             lanes,

@@ -97,8 +97,6 @@ pub struct Scope {
     pub entry_pc: Option<u64>,
     /// The function whose code it is in: of what is in no type, which alone is put elsewhere later.
     pub(crate) function: Option<FunctionId>,
-    /// The innermost scope around a type's scope that is not a type's: known when the module is finished.
-    pub(crate) outside: Option<ScopeId>,
     /// Its code: half-open pc ranges, as indices into the module's list. The whole function where there
     /// are none.
     pub(crate) ranges: Range<u32>,
@@ -118,7 +116,6 @@ impl Scope {
                 ScopeKind::Function(function) => Some(function),
                 _ => None,
             },
-            outside: None,
             kind,
             ranges: 0..0,
         }

@@ -155,7 +155,7 @@ impl TypeBuilder<'_> {
         }
         // A scope in which there is none is around no other.
         let mut around =
-            own.filter(|&own| own == scope || self.builder.around[own].has_scopes).and(Some(scope));
+            own.filter(|&own| own == scope || self.builder.with_scopes.contains(own)).and(Some(scope));
         while let Some(one) = around {
             crate::work::step();
             if Some(one) == own {
@@ -166,7 +166,7 @@ impl TypeBuilder<'_> {
             around = module.scopes[one].parent;
         }
         // A type is never in a call, so that only the scope itself has to be asked.
-        if self.builder.around[scope].is_in_call {
+        if self.builder.in_calls.contains(scope) {
             return Err(self.refused(|name| format!("{name} is in a call that was inlined")));
         }
         self.put(scope, own);
@@ -177,7 +177,7 @@ impl TypeBuilder<'_> {
         self.data().scope = scope;
         if let Some(own) = own {
             self.builder.module.scopes[own].parent = Some(scope);
-            self.builder.around[scope].has_scopes = true;
+            self.builder.with_scopes.insert(scope);
         }
     }
 
