@@ -3,6 +3,7 @@
 #![deny(missing_docs, missing_debug_implementations)]
 
 pub mod build;
+pub mod cfi;
 pub mod check;
 #[cfg(feature = "json")]
 pub mod conform;

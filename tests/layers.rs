@@ -12,6 +12,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("build", &["lower", "emit", "read", "eval", "check", "dump", "json"]),
     ("lower", &["read", "eval", "check", "dump", "json"]),
     ("op", &["lower", "emit", "build", "model", "read", "eval", "check", "dump", "json"]),
+    ("cfi", &["lower", "emit", "build", "model", "read", "eval", "check", "dump", "json"]),
     ("target", &["lower", "emit", "build", "model", "read", "eval", "check", "dump", "json"]),
     ("json", &["lower", "emit", "read", "eval", "check", "dump"]),
     ("spirv", &["lower", "emit", "read", "check", "dump", "json"]),

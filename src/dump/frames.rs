@@ -2,9 +2,8 @@
 
 use std::fmt::{self, Write};
 
-use gimli::DwCfa;
-
 use super::text::Dump;
+use crate::cfi;
 use crate::op::{Encoding, text};
 use crate::read::{CfaRule, Cie, Fde, FrameInstruction, FrameRow, FrameSection, Frames, Instruction, Rule};
 use crate::target::SpaceId;
@@ -157,13 +156,9 @@ impl<'d> Dump<'_, 'd> {
             Err(error) => return writeln!(self.out, "  <{error}>"),
         };
         self.out.push_str("  ");
-        match opcode {
-            0x30 => self.out.push_str("DW_CFA_LLVM_def_aspace_cfa"),
-            0x31 => self.out.push_str("DW_CFA_LLVM_def_aspace_cfa_sf"),
-            _ => match DwCfa(opcode).static_string() {
-                Some(name) => self.out.push_str(name),
-                None => write!(self.out, "DW_CFA_{opcode:#04x}")?,
-            },
+        match cfi::row(opcode) {
+            Some(row) => self.out.push_str(row.name),
+            None => write!(self.out, "DW_CFA_{opcode:#04x}")?,
         }
         let (register, offset_by) = match instruction {
             Instruction::DefCfa { register, offset }

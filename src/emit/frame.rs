@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use super::addr::AddressKey;
 use super::format::Format;
 use super::section::{Relocation, RelocationTarget};
+use crate::cfi::code;
 use crate::op::{Reg, write_byte_uleb, write_sleb, write_uleb};
 
 /// Bytes with addresses in them, which a linker knows.
@@ -69,67 +70,67 @@ impl FrameFormat {
     /// Appends that a new row begins so many bytes further on: a multiple of the alignment.
     pub(crate) fn advance(&self, bytes: u32, out: &mut Vec<u8>) {
         let steps = bytes / u32::from(self.code_alignment);
-        let size = match steps {
+        let (opcode, size) = match steps {
             0 => return,
-            1..0x40 => return out.push(0x40 | steps as u8),
-            0x40..=0xff => 1,
-            0x100..=0xffff => 2,
-            _ => 4,
+            1..0x40 => return out.push(code::ADVANCE_LOC | steps as u8),
+            0x40..=0xff => (code::ADVANCE_LOC1, 1),
+            0x100..=0xffff => (code::ADVANCE_LOC2, 2),
+            _ => (code::ADVANCE_LOC4, 4),
         };
-        out.push([0, 0x02, 0x03, 0, 0x04][usize::from(size)]);
+        out.push(opcode);
         self.format.fixed(out, steps.into(), size);
     }
 
     /// Appends that all rules are put aside.
     pub(crate) fn remember(out: &mut Vec<u8>) {
-        out.push(0x0a);
+        out.push(code::REMEMBER_STATE);
     }
 
     /// Appends that the rules are those that were put aside last.
     pub(crate) fn restore(out: &mut Vec<u8>) {
-        out.push(0x0b);
+        out.push(code::RESTORE_STATE);
     }
 
     /// Appends the rule of a register. `first` is the one that it has after the common entry.
     pub(crate) fn rule(&self, reg: Reg, rule: Rule, first: Rule, exprs: &Exprs, out: &mut Program) {
         let bytes = &mut out.bytes;
         if rule == first {
-            return with_low(0xc0, 0x06, reg, bytes);
+            return with_low(code::RESTORE, code::RESTORE_EXTENDED, reg, bytes);
         }
         let with = |opcode, bytes: &mut Vec<u8>| write_byte_uleb(bytes, opcode, reg.0);
         match rule {
-            Rule::Default | Rule::SameValue => with(0x08, bytes),
-            Rule::Undefined => with(0x07, bytes),
+            Rule::Default | Rule::SameValue => with(code::SAME_VALUE, bytes),
+            Rule::Undefined => with(code::UNDEFINED, bytes),
             Rule::Offset(offset) => match self.factored(offset) {
                 steps @ 0.. => {
-                    with_low(0x80, 0x05, reg, bytes);
+                    with_low(code::OFFSET, code::OFFSET_EXTENDED, reg, bytes);
                     write_uleb(bytes, steps as u64);
                 }
                 steps => {
-                    with(0x11, bytes);
+                    with(code::OFFSET_EXTENDED_SF, bytes);
                     write_sleb(bytes, steps);
                 }
             },
             Rule::ValOffset(offset) => match self.factored(offset) {
                 steps @ 0.. => {
-                    with(0x14, bytes);
+                    with(code::VAL_OFFSET, bytes);
                     write_uleb(bytes, steps as u64);
                 }
                 steps => {
-                    with(0x15, bytes);
+                    with(code::VAL_OFFSET_SF, bytes);
                     write_sleb(bytes, steps);
                 }
             },
             Rule::Register(from) => {
-                with(0x09, bytes);
+                with(code::REGISTER, bytes);
                 write_uleb(bytes, from.0);
             }
             Rule::Expression(expr) => {
-                with(0x10, bytes);
+                with(code::EXPRESSION, bytes);
                 exprs.append(expr, out);
             }
             Rule::ValExpression(expr) => {
-                with(0x16, bytes);
+                with(code::VAL_EXPRESSION, bytes);
                 exprs.append(expr, out);
             }
             Rule::CfaRegister { .. } | Rule::CfaExpression(_) => {}
@@ -142,7 +143,7 @@ impl FrameFormat {
         let (reg, offset, space) = match rule {
             Rule::CfaRegister { reg, offset, space } => (reg, offset, space),
             Rule::CfaExpression(expr) => {
-                bytes.push(0x0f);
+                bytes.push(code::DEF_CFA_EXPRESSION);
                 return exprs.append(expr, out);
             }
             _ => return,
@@ -152,19 +153,19 @@ impl FrameFormat {
             && of == space
         {
             if old == reg {
-                bytes.push(if is_factored { 0x13 } else { 0x0e });
+                bytes.push(if is_factored { code::DEF_CFA_OFFSET_SF } else { code::DEF_CFA_OFFSET });
                 return self.cfa_offset(offset, bytes);
             }
             if by == offset {
-                return write_byte_uleb(bytes, 0x0d, reg.0);
+                return write_byte_uleb(bytes, code::DEF_CFA_REGISTER, reg.0);
             }
         }
         let is_said = space != 0 || keeps == Keeps::Space;
         let opcode = match (is_said, is_factored) {
-            (false, false) => 0x0c,
-            (false, true) => 0x12,
-            (true, false) => 0x30,
-            (true, true) => 0x31,
+            (false, false) => code::DEF_CFA,
+            (false, true) => code::DEF_CFA_SF,
+            (true, false) => code::LLVM_DEF_ASPACE_CFA,
+            (true, true) => code::LLVM_DEF_ASPACE_CFA_SF,
         };
         write_byte_uleb(bytes, opcode, reg.0);
         self.cfa_offset(offset, bytes);

@@ -31,7 +31,7 @@ impl Run<'_, '_> {
     /// Carries out one operation.
     #[inline]
     pub(super) fn operation(&mut self, op: &Op<'_>) -> Result<Next, Fault> {
-        if self.place == Where::Cfi && is_not_for_cfi(op.name()) {
+        if self.place == Where::Cfi && !op.row().is_for_cfi {
             return Err(ill_formed("the operation is not allowed in call frame information (A.6.4.2)"));
         }
         // No arm has a `?` or a location of its own: each would take room on the machine's stack, at every
@@ -371,34 +371,4 @@ fn not_supported(name: Name) -> Result<(), Fault> {
 #[cold]
 fn not_known() -> Result<(), Fault> {
     Err(ill_formed("an extended operation that is not known"))
-}
-
-/// Operations that need a compilation unit, an object, a lane or the frame itself: those that A.6.4.2 names, the
-/// AMDGPU extension's, and GNU's which name an entry of a unit as the others do.
-pub(super) fn is_not_for_cfi(name: Name) -> bool {
-    use Name as N;
-    matches!(
-        name,
-        N::Addrx
-            | N::Constx
-            | N::Call2
-            | N::Call4
-            | N::CallRef
-            | N::ConstType
-            | N::RegvalType
-            | N::DerefType
-            | N::XderefType
-            | N::Convert
-            | N::Reinterpret
-            | N::ImplicitPointer
-            | N::AspaceImplicitPointer
-            | N::FbReg
-            | N::PushObjectAddress
-            | N::PushLane
-            | N::PushIteration
-            | N::CallFrameCfa
-            | N::EntryValue
-            | N::GnuParameterRef
-            | N::GnuVariableValue
-    )
 }

@@ -332,7 +332,7 @@ macro_rules! read_operand {
 
 macro_rules! make_decoder { ($(
     $variant:ident $method:ident $text:literal { $($field:ident: $kind:ident),* }
-    [$std:tt $gnu:tt $user:tt $legacy:tt $six:tt] ($in:tt => $out:tt) $since:literal;
+    [$std:tt $gnu:tt $user:tt $legacy:tt $six:tt] ($in:tt => $out:tt) $since:literal $cfi:tt;
 )*) => {
     /// The columns of codes.
     struct Column;

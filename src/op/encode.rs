@@ -323,7 +323,7 @@ macro_rules! write_operand {
 
 macro_rules! make_encoder { ($(
     $variant:ident $method:ident $text:literal { $($field:ident: $kind:ident),* }
-    [$std:tt $gnu:tt $user:tt $legacy:tt $six:tt] ($in:tt => $out:tt) $since:literal;
+    [$std:tt $gnu:tt $user:tt $legacy:tt $six:tt] ($in:tt => $out:tt) $since:literal $cfi:tt;
 )*) => {
     impl<'b> Encoder<'b> { $(
         encoder_method!($variant $method $text { $($field: $kind),* } [$std $gnu $user $legacy $six] $since);

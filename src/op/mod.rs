@@ -194,6 +194,18 @@ pub struct Row {
     pub stack: (Option<u8>, Option<u8>),
     /// The DWARF version that brought it, 0 where it is no part of the standard.
     pub since: u16,
+    /// Whether call frame information may use it (A.6.4.2).
+    pub is_for_cfi: bool,
+}
+
+/// A cell of the column `cfi`.
+macro_rules! is_for_cfi {
+    (cfi) => {
+        true
+    };
+    (_) => {
+        false
+    };
 }
 
 macro_rules! count {
@@ -207,7 +219,7 @@ macro_rules! count {
 
 macro_rules! make_ops { ($(
     $variant:ident $method:ident $text:literal { $($field:ident: $kind:ident),* }
-    [$std:tt $gnu:tt $user:tt $legacy:tt $six:tt] ($in:tt => $out:tt) $since:literal;
+    [$std:tt $gnu:tt $user:tt $legacy:tt $six:tt] ($in:tt => $out:tt) $since:literal $cfi:tt;
 )*) => {
     /// One operation with its operands.
     ///
@@ -240,6 +252,7 @@ macro_rules! make_ops { ($(
         std: code!($std), gnu: code!($gnu), user: code!($user), legacy: code!($legacy), six: code!($six),
         stack: (count!($in), count!($out)),
         since: $since,
+        is_for_cfi: is_for_cfi!($cfi),
     }),*];
 
     impl<'a> Op<'a> {

@@ -2,8 +2,9 @@
 
 use super::cursor::{Cursor, max_address};
 use super::frame::{Cie, FrameProgram, FrameSection, unknown_augmentation, value};
+use crate::cfi::table::{for_each_instruction, is_in_dialect};
 use crate::error::{Error, ErrorKind, Result};
-use crate::op::{Dialect, Encoding, Reg};
+use crate::op::{Encoding, Reg};
 
 /// A call frame instruction. Factors of the CIE are already applied: steps and offsets are in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,74 +151,13 @@ impl<'o> Instructions<'o> {
         Error::new(error.kind().clone()).in_section(self.section.name()).at_offset(offset)
     }
 
-    #[inline(always)]
-    fn instruction(&mut self, opcode: u8, operand: u8) -> Result<Instruction<'o>> {
-        let low = Reg(operand.into());
-        Ok(match opcode {
-            0x00 => Instruction::Nop,
-            0x40 => self.advance(operand.into()),
-            0x80 => Instruction::Offset { register: low, offset: self.factored()? },
-            0xc0 => Instruction::Restore { register: low },
-            0x01 => Instruction::SetLoc { address: self.location()? },
-            0x02 => self.advance_by(1)?,
-            0x03 => self.advance_by(2)?,
-            0x04 => self.advance_by(4)?,
-            // DW_CFA_MIPS_advance_loc8.
-            0x1d => self.advance_by(8)?,
-            0x05 => Instruction::Offset { register: self.register()?, offset: self.factored()? },
-            0x06 => Instruction::Restore { register: self.register()? },
-            0x07 => Instruction::Undefined { register: self.register()? },
-            0x08 => Instruction::SameValue { register: self.register()? },
-            0x09 => Instruction::Register { register: self.register()?, from: self.register()? },
-            0x0a => Instruction::RememberState,
-            0x0b => Instruction::RestoreState,
-            0x0c => Instruction::DefCfa { register: self.register()?, offset: self.unsigned()? },
-            0x0d => Instruction::DefCfaRegister { register: self.register()? },
-            0x0e => Instruction::DefCfaOffset { offset: self.unsigned()? },
-            0x0f => Instruction::DefCfaExpression { expr: self.expression()? },
-            0x10 => Instruction::Expression { register: self.register()?, expr: self.expression()? },
-            0x11 => Instruction::Offset { register: self.register()?, offset: self.signed_factored()? },
-            0x12 => Instruction::DefCfa { register: self.register()?, offset: self.signed_factored()? },
-            0x13 => Instruction::DefCfaOffset { offset: self.signed_factored()? },
-            0x14 => Instruction::ValOffset { register: self.register()?, offset: self.factored()? },
-            0x15 => Instruction::ValOffset { register: self.register()?, offset: self.signed_factored()? },
-            0x16 => Instruction::ValExpression { register: self.register()?, expr: self.expression()? },
-            0x2d => Instruction::NegateRaState,
-            0x2e => Instruction::ArgsSize { bytes: self.from.uleb(WHAT)? },
-            // DW_CFA_GNU_negative_offset_extended: what is subtracted.
-            0x2f => {
-                let register = self.register()?;
-                Instruction::Offset { register, offset: self.factored()?.wrapping_neg() }
-            }
-            0x30 if self.has_spaces() => Instruction::DefAspaceCfa {
-                register: self.register()?,
-                offset: self.unsigned()?,
-                space: self.from.uleb(WHAT)?,
-            },
-            0x31 if self.has_spaces() => Instruction::DefAspaceCfa {
-                register: self.register()?,
-                offset: self.signed_factored()?,
-                space: self.from.uleb(WHAT)?,
-            },
-            other => {
-                let text = format!("call frame instruction {other:#04x}");
-                return Err(self.from.error(ErrorKind::Unsupported(text), self.from.offset() - 1));
-            }
-        })
+    fn steps(&self, steps: u64) -> u64 {
+        steps.wrapping_mul(self.code_alignment)
     }
 
-    /// Whether the dialect has AMD's instructions for a CFA in an address space.
-    fn has_spaces(&self) -> bool {
-        matches!(self.encoding.dialect, Dialect::Llvm | Dialect::Legacy)
-    }
-
-    fn advance(&self, steps: u64) -> Instruction<'o> {
-        Instruction::AdvanceLoc { bytes: steps.wrapping_mul(self.code_alignment) }
-    }
-
-    fn advance_by(&mut self, bytes: u8) -> Result<Instruction<'o>> {
+    fn fixed_steps(&mut self, bytes: u8) -> Result<u64> {
         let steps = self.from.uint(bytes, WHAT)?;
-        Ok(self.advance(steps))
+        Ok(self.steps(steps))
     }
 
     fn register(&mut self) -> Result<Reg> {
@@ -260,6 +200,76 @@ impl<'o> Instructions<'o> {
         Ok(start.wrapping_add(value) & max_address(bytes))
     }
 }
+
+/// Reads an operand. `$low` has the low six bits of the opcode.
+macro_rules! operand {
+    ($from:ident $low:ident LowSteps) => {
+        $from.steps($low.into())
+    };
+    ($from:ident $low:ident Steps1) => {
+        $from.fixed_steps(1)?
+    };
+    ($from:ident $low:ident Steps2) => {
+        $from.fixed_steps(2)?
+    };
+    ($from:ident $low:ident Steps4) => {
+        $from.fixed_steps(4)?
+    };
+    ($from:ident $low:ident Steps8) => {
+        $from.fixed_steps(8)?
+    };
+    ($from:ident $low:ident Address) => {
+        $from.location()?
+    };
+    ($from:ident $low:ident LowRegister) => {
+        Reg($low.into())
+    };
+    ($from:ident $low:ident Register) => {
+        $from.register()?
+    };
+    ($from:ident $low:ident Bytes) => {
+        $from.unsigned()?
+    };
+    ($from:ident $low:ident Factored) => {
+        $from.factored()?
+    };
+    ($from:ident $low:ident SignedFactored) => {
+        $from.signed_factored()?
+    };
+    ($from:ident $low:ident NegatedFactored) => {
+        $from.factored()?.wrapping_neg()
+    };
+    ($from:ident $low:ident Expression) => {
+        $from.expression()?
+    };
+    ($from:ident $low:ident Space) => {
+        $from.from.uleb(WHAT)?
+    };
+    ($from:ident $low:ident Size) => {
+        $from.from.uleb(WHAT)?
+    };
+}
+
+macro_rules! make_reader { ($(
+    $kind:ident $constant:ident $name:literal $code:literal { $($field:ident: $operand:ident),* }
+    $since:literal $dialects:ident;
+)*) => {
+    impl<'o> Instructions<'o> {
+        #[inline(always)]
+        fn instruction(&mut self, opcode: u8, low: u8) -> Result<Instruction<'o>> {
+            Ok(match opcode {
+                $($code if is_in_dialect!($dialects self.encoding.dialect) => {
+                    Instruction::$kind { $($field: operand!(self low $operand)),* }
+                })*
+                other => {
+                    let text = format!("call frame instruction {other:#04x}");
+                    return Err(self.from.error(ErrorKind::Unsupported(text), self.from.offset() - 1));
+                }
+            })
+        }
+    }
+} }
+for_each_instruction!(make_reader);
 
 impl<'o> Iterator for Instructions<'o> {
     type Item = Result<FrameInstruction<'o>>;

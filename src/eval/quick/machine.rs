@@ -3,7 +3,6 @@
 use super::super::Where;
 use super::super::location::Storage;
 use super::super::machine::Body;
-use super::super::ops::is_not_for_cfi;
 use super::lane::Lane;
 use super::opcode::FBREG;
 use super::parts::Parts;
@@ -24,7 +23,7 @@ pub(super) enum Flat {
 impl Quick<'_> {
     /// Of the operations that only some expressions may have.
     pub(super) fn is_allowed(&self, name: Name) -> Option<()> {
-        (self.place == Where::Location || !is_not_for_cfi(name)).then_some(())
+        (self.place == Where::Location || name.row().is_for_cfi).then_some(())
     }
 
     /// The size of a register of the innermost frame. Those of other frames are anywhere.

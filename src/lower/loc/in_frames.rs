@@ -5,38 +5,7 @@ use super::one::{At, One};
 use super::{As, Lowering, Sink, malformed};
 use crate::error::Result;
 use crate::model::{LocId, Node};
-use crate::op::{Name, Reg};
-
-/// What call frame information must not use: what depends on another section, or on an object or a lane that
-/// nobody gives, or goes round in circles. A.6.4.2.
-const REFUSED: [Name; 21] = [
-    Name::Addrx,
-    Name::Call2,
-    Name::Call4,
-    Name::CallRef,
-    Name::ConstType,
-    Name::Constx,
-    Name::Convert,
-    Name::DerefType,
-    Name::FbReg,
-    Name::ImplicitPointer,
-    Name::AspaceImplicitPointer,
-    Name::GnuParameterRef,
-    Name::GnuVariableValue,
-    Name::RegvalType,
-    Name::Reinterpret,
-    Name::XderefType,
-    Name::PushObjectAddress,
-    Name::PushLane,
-    Name::PushIteration,
-    Name::CallFrameCfa,
-    Name::EntryValue,
-];
-
-/// Whether call frame information must not use an operation.
-pub(super) fn is_refused(name: Name) -> bool {
-    REFUSED.contains(&name)
-}
+use crate::op::Reg;
 
 impl<'m> Lowering<'m> {
     /// For expressions of call frame information.

@@ -2,7 +2,7 @@
 
 use super::shared::Shared;
 use super::straight::plus;
-use super::{Entries, in_frames, malformed, nameless};
+use super::{Entries, malformed, nameless};
 use crate::emit::addr::{AddressKey, Addresses};
 use crate::emit::info::{Pending, RefForm, UnitEntry, Wanted};
 use crate::error::{Error, ErrorKind, Result};
@@ -247,7 +247,7 @@ impl<'m> One<'_, 'm> {
         for operation in Decoder::new(expr.bytes(), self.encoder.encoding()) {
             let version = self.encoder.encoding().version;
             match operation {
-                Ok(one) if self.in_frames && in_frames::is_refused(one.op.name()) => {
+                Ok(one) if self.in_frames && !one.op.row().is_for_cfi => {
                     return Err(self.refused_in_frames(one.op.row().text));
                 }
                 // Before the version that brought it, GNU may have had it.

@@ -294,7 +294,7 @@ macro_rules! parse_operand {
 
 macro_rules! make_parser { ($(
     $variant:ident $method:ident $text:literal { $($field:ident: $kind:ident),* }
-    $codes:tt $stack:tt $since:literal;
+    $codes:tt $stack:tt $since:literal $cfi:tt;
 )*) => {
     /// Reads the operands and appends the operation.
     fn general(words: &mut Words<'_>, name: Name, to: &mut ExprBuilder, spelling: Spelling) -> Result<()> {

@@ -185,7 +185,7 @@ macro_rules! print_operand {
 
 macro_rules! make_printer { ($(
     $variant:ident $method:ident $text:literal { $($field:ident: $kind:ident),* }
-    $codes:tt $stack:tt $since:literal;
+    $codes:tt $stack:tt $since:literal $cfi:tt;
 )*) => {
     impl Printer<'_> {
         fn operands(&mut self, op: Op<'_>) {
