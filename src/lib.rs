@@ -1,4 +1,10 @@
-#![doc = include_str!("../README.md")]
+#![doc = include_str!("../docs/crate.md")]
+//! # Pictures
+//!
+//! `eitri explain` shows an expression step by step: the stack on the left, the storage on the right.
+//!
+#![doc = include_str!("../docs/parts.svg")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![deny(missing_docs, missing_debug_implementations)]
 
@@ -11,6 +17,8 @@ pub mod dump;
 pub mod emit;
 pub mod error;
 pub mod eval;
+#[cfg(any(doc, doctest))]
+pub mod guide;
 #[cfg(feature = "json")]
 pub mod json;
 pub mod lower;

@@ -135,9 +135,9 @@ fn the_description_of_the_quickstart_makes_the_same_object() {
     assert!(written == expected, "the objects are not the same");
 }
 
-/// What stands in the fence behind a comment of the README is what the commands print.
+/// The quickstart shows the output of the commands.
 #[test]
-fn the_readme_shows_what_the_commands_print() {
+fn the_quickstart_shows_what_the_commands_print() {
     let folder = Folder::new("readme");
     let commands = [
         "eitri emit examples/scale.json --object examples/data/scale_code.o --for llvm --allow no-frame -o scale.o",
@@ -153,7 +153,7 @@ fn the_readme_shows_what_the_commands_print() {
         assert_eq!((ran.code, &*ran.errors), (0, ""), "{command}");
         shown += &format!("$ {command}\n{}", ran.text());
     }
-    common::check_readme(&[
+    common::check_page("docs/quickstart.md", &[
         ("<!-- examples/scale.json -->", text("examples/scale.json")),
         ("<!-- the three commands -->", shown),
     ]);

@@ -44,24 +44,23 @@ pub fn check_golden(path: &str, text: &str) {
     );
 }
 
-/// Compares what stands in the fences of the README behind these comments, or writes it there if
-/// `EITRI_BLESS=1`.
-pub fn check_readme(shown: &[(&str, String)]) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let mut readme = std::fs::read_to_string(&path).expect("the README");
+/// Compares the fences behind these comments of a page with texts, or replaces them if `EITRI_BLESS=1`.
+pub fn check_page(page: &str, shown: &[(&str, String)]) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+    let mut text = std::fs::read_to_string(&path).expect("the page");
     for (comment, expected) in shown {
-        let comment = readme.find(comment).expect("the comment is in the README");
-        let fence = comment + readme[comment..].find("```").expect("a fence");
-        let start = fence + readme[fence..].find('\n').expect("its first line") + 1;
-        let end = start + readme[start..].find("```").expect("the end of the fence");
+        let comment = text.find(comment).unwrap_or_else(|| panic!("{page} lacks {comment}"));
+        let fence = comment + text[comment..].find("```").expect("a fence");
+        let start = fence + text[fence..].find('\n').expect("its first line") + 1;
+        let end = start + text[start..].find("```").expect("the end of the fence");
         if bless() {
-            readme.replace_range(start..end, expected);
+            text.replace_range(start..end, expected);
         } else {
-            pretty_assertions::assert_eq!(&readme[start..end], expected, "EITRI_BLESS=1 rewrites the README");
+            pretty_assertions::assert_eq!(&text[start..end], expected, "EITRI_BLESS=1 rewrites {page}");
         }
     }
     if bless() {
-        std::fs::write(path, readme).expect("the README is written");
+        std::fs::write(path, text).expect("the page is written");
     }
 }
 

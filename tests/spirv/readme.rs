@@ -1,4 +1,4 @@
-//! The README's table of instructions and consumers says what `goldens/spirv/consumers.md` says, a line for each
+//! The table of instructions and consumers in docs/spirv.md agrees with `goldens/spirv/consumers.md`, a line for each
 //! instruction.
 
 use std::collections::BTreeMap;
@@ -77,13 +77,13 @@ fn the_readme_has_the_table() {
         table.push('\n');
     }
     table.push('\n');
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = std::fs::read_to_string(&path).expect("the README");
-    let start = readme.find(START).expect("the comment") + START.len();
-    let end = start + readme[start..].find(END).expect("the end of the table");
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/spirv.md");
+    let page = std::fs::read_to_string(&path).expect("the page");
+    let start = page.find(START).expect("the comment") + START.len();
+    let end = start + page[start..].find(END).expect("the end of the table");
     if common::bless() {
-        let new = [&readme[..start], &table, &readme[end..]].concat();
-        return std::fs::write(path, new).expect("the README is written");
+        let new = [&page[..start], &table, &page[end..]].concat();
+        return std::fs::write(path, new).expect("the page is written");
     }
-    pretty_assertions::assert_eq!(&readme[start..end], table, "EITRI_BLESS=1 rewrites the README");
+    pretty_assertions::assert_eq!(&page[start..end], table, "EITRI_BLESS=1 rewrites docs/spirv.md");
 }

@@ -1,0 +1,31 @@
+//! Guides: the pages of the folder `docs`.
+
+/// A module for each page. The links of a page are defined at its end as files; here the first definition of a link
+/// counts, so that they lead to the modules.
+macro_rules! pages { ($($name:ident $page:literal $($picture:literal)?;)*) => { $(
+    #[doc = concat!(
+        "[quickstart]: crate::guide::quickstart\n",
+        "[frames]: crate::guide::frames\n",
+        "[divergence]: crate::guide::divergence\n",
+        "[spirv]: crate::guide::spirv\n",
+        "[consumers]: crate::guide::consumers\n",
+        "[debuggers]: crate::guide::debuggers\n",
+        "[limits]: crate::guide::limits\n",
+        "[description]: crate::json\n",
+        "[conformance]: crate::conform\n",
+        "[picture]: #picture\n\n",
+        include_str!($page),
+        $("\n# Picture\n\n", include_str!($picture),)?
+    )]
+    pub mod $name {}
+)* } }
+
+pages! {
+    quickstart "../docs/quickstart.md";
+    frames "../docs/frames.md";
+    divergence "../docs/divergence.md" "../docs/lanes.svg";
+    spirv "../docs/spirv.md";
+    consumers "../docs/consumers.md";
+    debuggers "../docs/debuggers.md" "../docs/parts.svg";
+    limits "../docs/limits.md";
+}
