@@ -124,7 +124,7 @@ fn the_pages_show_examples_and_what_they_print() {
     let variables = printed("minimal");
     let lines: Vec<&str> = variables.lines().collect();
     let first = lines.iter().position(|line| line.contains("DW_TAG_variable")).expect("a variable");
-    let variables = lines[first..first + 10].join("\n") + "\n";
+    let variables = lines[first..first + 11].join("\n") + "\n";
     common::check_page(
         "README.md",
         &[
