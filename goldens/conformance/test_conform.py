@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Self-test of conform.py, on the files beside it: each expectation is a right answer to itself, and one that differs in
 anything is wrong; a file that is not as its page has it is refused."""
-import collections, copy, json, pathlib, re, sys, tempfile
+import collections, copy, json, pathlib, re, subprocess, sys, tempfile
 sys.dont_write_bytecode = True
 import conform
 
@@ -34,6 +34,10 @@ def wrong_answers(vector):
         for register in expect.get("caller", {}).get(key, {}):
             yield with_(caller={**expect["caller"], key: {**expect["caller"][key], register: other}})
     if "outermost" in expect: yield with_(outermost=False)
+    if "error" not in expect: yield with_(error="evaluation")
+    for key in expect.keys() - {"why", "type", "error"}:
+        for garbage in ("reg:rax", "(", "0x", "", None, [], {}, [None], {"location": "reg:rax"}, 1.5):
+            if key != "written" or garbage != {}: yield with_(**{key: garbage})
 
 counts = collections.Counter()
 for path in sorted(HERE.glob("*.json")):
@@ -41,12 +45,24 @@ for path in sorted(HERE.glob("*.json")):
         right = vector["expect"]
         assert conform.judge(vector, right) == "passed", (path, vector["name"], right)
         counts["right"] += 1
+        for answer in (None, [], "reg:0", 5): assert conform.judge(vector, answer) == "failed", (path, vector["name"], answer)
+        for text in (hex, str, int):
+            pointer = {key: text(conform.number(one)) for key, one in right.get("pointer", {}).items()}
+            assert not pointer or conform.judge(vector, {**right, "pointer": pointer}) == "passed", (path, vector["name"], pointer)
         for answer in wrong_answers(vector):
             what = conform.judge(vector, answer)
             assert what != "passed", (path, vector["name"], right, answer)
             is_class = {**right, **answer} != right and answer.get("error") and right.get("error") not in (None, answer["error"])
             assert (what == "wrong error class") == bool(is_class), (path, vector["name"], what, answer)
             counts["wrong"] += 1
+
+# Lines that are no answers: the others are judged.
+SAMPLE, GARBAGE = HERE / "sample.json", ["garbage", "null", "[]", "{}", '{"name": []}', '{"name": 5, "answer": {}}']
+RIGHT = [json.dumps({"name": vector["name"], "answer": vector["expect"]}) for vector in conform.read(SAMPLE)]
+RIGHT[0] = json.dumps({"name": json.loads(RIGHT[0])["name"], "answer": {"location": "reg:rax"}})
+COMMAND = [sys.executable, "-B", HERE / "conform.py", "--answers", "-", SAMPLE]
+ran = subprocess.run(COMMAND, input="\n".join(GARBAGE + RIGHT), capture_output=True, text=True)
+assert ran.returncode == 1 and not ran.stderr and ran.stdout.endswith(f"vectors, 1 failed, {len(RIGHT) - 1} passed\n"), ran
 
 # Two texts for the same places, and for others: over so many bits, or over all that both have.
 TARGET = {"address_size": 8, "endian": "little", "registers": [{"dwarf": [0, 1], "bits": 64}]}
