@@ -3,8 +3,9 @@
 //! A storage is swept by pc: things that begin are compared with their neighbours among those that have not
 //! ended. Of several of one type in one place the last to end stands for all.
 
+use core::cmp::Reverse;
 use core::ops::Range;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use hashbrown::HashSet;
 
@@ -12,7 +13,7 @@ use super::denote::{Contents, Span, Storage};
 use super::ids::{FunctionId, LocId, ScopeId, TypeId, VariableId};
 use super::loc::Node;
 use super::warnings::{Sharer, Warned, Warning};
-use super::{BaseEncoding, Column, CompositeKind, Module, ScopeKind, TypeKind};
+use super::{Column, CompositeKind, Module, ScopeKind, TypeKind};
 use crate::op::Reg;
 use crate::target::SpaceId;
 
@@ -59,8 +60,8 @@ pub(super) fn warnings(module: &Module) -> Vec<Warning> {
         of.iter().for_each(|&(_, variable)| module.variable_items(function, variable, &mut items));
         module.saved_items(function, &mut items);
         items.sort_by_key(|item| (item.pcs.start, item.pcs.end));
-        Sweep { module, function, active: BTreeMap::new(), seen: HashSet::new(), found: &mut found }
-            .run(&items);
+        let (active, ends, seen) = (BTreeMap::new(), BinaryHeap::new(), HashSet::new());
+        Sweep { module, function, active, ends, seen, found: &mut found }.run(&items);
     }
     found
 }
@@ -177,17 +178,23 @@ impl Module {
         }
     }
 
-    /// Whether a value of the type converts to another such type without an instruction.
-    fn is_number(&self, ty: TypeId) -> bool {
-        use BaseEncoding::{Address, Boolean, Signed, SignedChar, Unsigned, UnsignedChar};
-        match self.types[ty].kind {
-            TypeKind::Base { encoding, .. } => {
-                matches!(encoding, Address | Boolean | Signed | SignedChar | Unsigned | UnsignedChar)
-                    || matches!(encoding, BaseEncoding::Utf | BaseEncoding::Ucs | BaseEncoding::Ascii)
+    /// Whether two types are the same without qualifiers and other names, those of what a pointer points to as well.
+    fn is_same_type(&self, one: TypeId, other: TypeId) -> bool {
+        let plain = |ty: Option<TypeId>| ty.and_then(|ty| self.plain_type(ty));
+        let (mut a, mut b) = (plain(Some(one)), plain(Some(other)));
+        for _ in 0..DEPTH {
+            let kinds = (a.map(|a| &self.types[a].kind), b.map(|b| &self.types[b].kind));
+            match kinds {
+                (
+                    Some(TypeKind::Pointer { kind, to, space, memory }),
+                    Some(TypeKind::Pointer { kind: kind_b, to: to_b, space: space_b, memory: memory_b }),
+                ) if (kind, space, memory) == (kind_b, space_b, memory_b) => {
+                    (a, b) = (plain(*to), plain(*to_b));
+                }
+                _ => break,
             }
-            TypeKind::Pointer { .. } | TypeKind::Enum { .. } => true,
-            _ => false,
         }
+        a == b
     }
 
     fn is_union(&self, ty: TypeId) -> bool {
@@ -233,15 +240,14 @@ impl Module {
     }
 
     /// Whether two variables may be in the same bits.
-    fn may_share(&self, one: VariableId, other: VariableId, is_same_start: bool) -> bool {
+    fn may_share(&self, one: VariableId, other: VariableId) -> bool {
         if self.first_origin(one) == self.first_origin(other) {
             return true;
         }
         let plain = |id: VariableId| self.plain_type(self.variables[id].ty);
         let (Some(a), Some(b)) = (plain(one), plain(other)) else { return true };
         let bodies = [one, other].map(|id| self.body_of(self.variables[id].scope));
-        a == b
-            || is_same_start && self.is_number(a) && self.is_number(b)
+        self.is_same_type(a, b)
             || self.is_union(a)
             || self.is_union(b)
             || self.contains(a, b)
@@ -288,8 +294,10 @@ impl Contents for Nothing {
 struct Sweep<'m, 'f> {
     module: &'m Module,
     function: FunctionId,
-    /// Items that have begun, by unit and first bit.
+    /// Items that have begun and have not ended, by unit, first bit and index.
     active: BTreeMap<Unit, BTreeMap<(u64, usize), Item>>,
+    /// The pcs at which they end, the lowest first.
+    ends: BinaryHeap<Reverse<(u64, Unit, (u64, usize))>>,
     seen: HashSet<(VariableId, Sharer)>,
     found: &'f mut Vec<Warning>,
 }
@@ -297,14 +305,26 @@ struct Sweep<'m, 'f> {
 impl Sweep<'_, '_> {
     fn run(mut self, items: &[Item]) {
         for (index, item) in items.iter().enumerate() {
+            self.remove_ended(item.pcs.start);
             let mut is_held = false;
             for unit in self.units(item.unit) {
                 is_held |= self.compare(unit, item);
             }
             if !is_held {
-                let of_unit = self.active.entry(item.unit).or_default();
-                of_unit.insert((item.bits.start, index), item.clone());
+                let key = (item.bits.start, index);
+                self.active.entry(item.unit).or_default().insert(key, item.clone());
+                self.ends.push(Reverse((item.pcs.end, item.unit, key)));
             }
+        }
+    }
+
+    /// Removes the items that have ended at a pc, so that each neighbour is of that pc.
+    fn remove_ended(&mut self, pc: u64) {
+        while let Some(&Reverse((end, unit, key))) = self.ends.peek()
+            && end <= pc
+        {
+            self.ends.pop();
+            self.active.get_mut(&unit).map(|of_unit| of_unit.remove(&key));
         }
     }
 
@@ -329,10 +349,6 @@ impl Sweep<'_, '_> {
             before.chain(behind).map(|(key, other)| (*key, other.clone())).collect();
         let mut is_held = false;
         for (key, other) in near {
-            if other.pcs.end <= item.pcs.start {
-                self.active.get_mut(&unit).map(|of_unit| of_unit.remove(&key));
-                continue;
-            }
             if other.bits.end <= item.bits.start || item.bits.end <= other.bits.start {
                 continue;
             }
@@ -365,7 +381,7 @@ impl Sweep<'_, '_> {
     fn warn(&mut self, item: &Item, other: &Item) {
         let (variable, with) = match (item.who, other.who) {
             (Sharer::Variable(one), Sharer::Variable(two)) => {
-                if self.module.may_share(one, two, item.bits.start == other.bits.start) {
+                if self.module.may_share(one, two) {
                     return;
                 }
                 (one.min(two), Sharer::Variable(one.max(two)))

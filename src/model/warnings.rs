@@ -96,10 +96,10 @@ impl Module {
     ///   `.eh_frame` either.
     ///
     /// Two variables may share bits where that is plausible: both have the same type apart from qualifiers and other
-    /// names; both are integers, enumerations or pointers from the same bit on, as a conversion without an instruction
-    /// leaves them; one type contains the other; one is a union; one is of a function that is inlined into the function
-    /// or inlined call of the other; both are instances of one variable. A place that depends on what a program holds
-    /// when it is stopped is not looked at.
+    /// names; one type contains the other; one is a union; one is of a function that is inlined into the function or
+    /// inlined call of the other; both are instances of one variable. A conversion that leaves the bits as they are,
+    /// from `int` to `unsigned` as an example, is not known from a description, so `shared-bits` is listed there too. A
+    /// place that depends on what a program holds when it is stopped is not looked at.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = shared::warnings(self);
         let has_none = |function: &Function| {

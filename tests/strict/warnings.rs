@@ -126,8 +126,10 @@ fn the_rule_is_as_it_is_written() {
         (|a| Ok(a.int), 0),
         (|a| a.m.qualified(a.unit, Qualifier::Const, Some(a.int)), 0),
         (|a| a.m.typedef(a.unit, "number", Some(a.int)), 0),
-        (|a| a.m.base_type(a.unit, "uint", BaseEncoding::Unsigned, 32), 0),
-        (|a| a.m.base_type(a.unit, "short", BaseEncoding::Signed, 16), 0),
+        // A conversion leaves the bits as they are; whether one was made is not described.
+        (|a| a.m.base_type(a.unit, "uint", BaseEncoding::Unsigned, 32), 1),
+        (|a| a.m.base_type(a.unit, "short", BaseEncoding::Signed, 16), 1),
+        (|a| a.m.base_type(a.unit, "int", BaseEncoding::Signed, 32), 0),
         (|a| a.m.base_type(a.unit, "half", BaseEncoding::Float, 16), 1),
         (
             |a| {
@@ -194,6 +196,27 @@ fn the_rule_is_as_it_is_written() {
         assert_eq!(two(float, one.clone(), other.clone()), expected, "{one:?} {other:?}");
         assert_eq!(two(float, other.clone(), one.clone()), expected, "{other:?} {one:?}");
     }
+    // Registers of a value of 64 bits: the low half, and the high one.
+    let pair = Loc::over([s(4), s(5)]);
+    let wide: [MakeType; 2] =
+        [|a| a.m.base_type(a.unit, "long", BaseEncoding::Signed, 64), |a| a.m.pointer(a.unit, Some(a.int))];
+    for of in wide {
+        for (register, expected) in [(s(3), 0), (s(4), 1), (s(5), 1), (s(6), 0)] {
+            assert_eq!(two(of, Loc::register(register), pair.clone()), expected, "{register:?}");
+        }
+    }
+    // Pointers to the same type, and to different ones.
+    let pointers: [(MakeType, usize); 2] =
+        [(|a| a.m.qualified(a.unit, Qualifier::Const, Some(a.int)), 0), (float, 1)];
+    for (of, expected) in pointers {
+        let found = shared(&|a| {
+            let to = of(a)?;
+            let (one, other) = (a.m.pointer(a.unit, Some(a.int))?, a.m.pointer(a.unit, Some(to))?);
+            a.m.variable(a.f, "p", one)?.live(0..16, pair.clone())?;
+            a.m.variable(a.f, "q", other)?.live(0..16, pair.clone()).map(drop)
+        });
+        assert_eq!(found, expected);
+    }
     // One after the other, and in the same pcs of other functions.
     assert_eq!(
         shared(&|a| {
@@ -255,6 +278,31 @@ fn the_rule_is_as_it_is_written() {
             a.m.variable(a.f, "x", a.int)?.live(8..16, loc.clone()).map(drop)
         });
         assert_eq!(found, *expected, "rule {index}");
+    }
+}
+
+/// Variables that have ended are nobody's neighbours, however many they are.
+#[test]
+fn what_has_ended_hides_nothing() {
+    for calls in [1, 40] {
+        let found = shared(&|a| {
+            let float = float(a)?;
+            let inner = a.m.function(a.unit, "inner")?.id();
+            let of = a.m.variable(inner, "i", a.int)?.id();
+            let line = SourceLine { file: a.m.primary_file(a.unit)?, line: 1, column: 0 };
+            let mut around = None;
+            for _ in 0..calls {
+                let call = match around {
+                    None => a.m.inlined(a.f, inner, &[0..8], line)?,
+                    Some(around) => a.m.inlined(around, inner, &[0..8], line)?,
+                };
+                a.m.inlined_variable(call, of)?.live(0..8, Loc::register(s(4)))?;
+                around = Some(call);
+            }
+            a.m.variable(a.f, "x", float)?.live(8..64, Loc::register(s(4)))?;
+            a.m.variable(a.f, "y", a.int)?.live(8..64, Loc::register(s(4))).map(drop)
+        });
+        assert_eq!(found, 1, "after {calls} inlined calls");
     }
 }
 
