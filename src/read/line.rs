@@ -232,8 +232,8 @@ const TEXT: [DwForm; 8] = [
     dw::DW_FORM_strx3,
     dw::DW_FORM_strx4,
 ];
-/// Other forms of a known length.
-const OTHERS: [DwForm; 12] = [
+/// Other forms of a known length: DWARF 5 section 6.2.4.2.
+const OTHERS: [DwForm; 13] = [
     dw::DW_FORM_data1,
     dw::DW_FORM_data2,
     dw::DW_FORM_data4,
@@ -246,6 +246,7 @@ const OTHERS: [DwForm; 12] = [
     dw::DW_FORM_block1,
     dw::DW_FORM_block2,
     dw::DW_FORM_block4,
+    dw::DW_FORM_sec_offset,
 ];
 
 /// Reads what the entries of a table have.
@@ -369,6 +370,7 @@ impl<'o> Entries<'_, 'o> {
             dw::DW_FORM_data2 => return Ok(Part::Number(from.uint(2, WHAT)?)),
             dw::DW_FORM_data4 => return Ok(Part::Number(from.uint(4, WHAT)?)),
             dw::DW_FORM_data8 => return Ok(Part::Number(from.uint(8, WHAT)?)),
+            dw::DW_FORM_sec_offset => return Ok(Part::Number(from.uint(offset_bytes, WHAT)?)),
             dw::DW_FORM_sdata => return Ok(Part::Number(from.sleb(WHAT)? as u64)),
             _ => return Err(unknown_form(from, form, at)),
         };
