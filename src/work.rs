@@ -230,6 +230,21 @@ mod tests {
         });
     }
 
+    /// A block with ranges in any order, and another one in its ranges.
+    #[test]
+    fn ranges_of_a_block() {
+        for is_descending in [false, true] {
+            grows_as_the_number(100, |count| {
+                function(2 * count, |m, f, _| {
+                    let start = |number| 8 * if is_descending { count - 1 - number } else { number };
+                    let ranges: Vec<_> = (0..count).map(|number| start(number)..start(number) + 4).collect();
+                    let block = m.block(f, &ranges).unwrap();
+                    m.block(block, &ranges).unwrap();
+                });
+            });
+        }
+    }
+
     /// Blocks in blocks, deeper than any machine stack has calls.
     #[test]
     fn blocks_in_blocks() {

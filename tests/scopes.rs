@@ -172,3 +172,52 @@ fn scopes_can_be_nested_deeply() -> Result<()> {
     assert_eq!(module.variables().count() as u32, 2 * DEPTH + 1);
     Ok(())
 }
+
+/// Lists of three ranges in a block of the ranges 6..8, 0..3 and 3..5: each against the rule, pair by pair.
+#[test]
+fn ranges_of_a_block_are_refused_by_the_rule() {
+    const AROUND: [core::ops::Range<u64>; 3] = [6..8, 0..3, 3..5];
+    let ranges: Vec<_> = (0..10).flat_map(|start| (0..4).map(move |bytes| start..start + bytes)).collect();
+    let ranges: Vec<_> = ranges.into_iter().filter(|range| range.start % 2 == 0 || range.end < 5).collect();
+    let mut m = Builder::new(Target::x86_64());
+    let unit = m.unit("a.c");
+    let f = m.function(unit, "f").expect("a function").code("f", 9).id();
+    let around = m.block(f, &AROUND).expect("a block");
+    let mut refused = 0;
+    for one in &ranges {
+        for two in &ranges {
+            for three in &ranges {
+                let list = [one.clone(), two.clone(), three.clone()];
+                let wrong = list.iter().enumerate().find_map(|(index, range)| {
+                    let meets = |other: &&core::ops::Range<u64>| {
+                        (other.start..other.end).any(|pc| range.contains(&pc))
+                    };
+                    let is_inside =
+                        |outer: &core::ops::Range<u64>| range.clone().all(|pc| outer.contains(&pc));
+                    let what = if range.is_empty() {
+                        "empty".to_owned()
+                    } else if range.end > 9 {
+                        "not inside of the function".to_owned()
+                    } else if let Some(other) = list[..index].iter().find(meets) {
+                        format!("overlaps {:#x}..{:#x} of the same scope", other.start, other.end)
+                    } else if !AROUND.iter().any(is_inside) {
+                        "not in the code of the scope around it".to_owned()
+                    } else {
+                        return None;
+                    };
+                    Some((range.clone(), what))
+                });
+                match (m.block(around, &list), wrong) {
+                    (Ok(_), None) => {}
+                    (Err(error), Some((range, what))) => {
+                        assert_eq!(error.at().pcs, Some(range), "{list:?}: {error}");
+                        assert!(error.to_string().contains(&what), "{list:?}: {error}, not {what}");
+                        refused += 1;
+                    }
+                    (found, expected) => panic!("{list:?}: {found:?}, not {expected:?}"),
+                }
+            }
+        }
+    }
+    assert!(refused > 1000 && refused < ranges.len().pow(3), "{refused}");
+}
