@@ -87,6 +87,7 @@ pub(super) struct MachineText {
     object: Given<Parsed<LocationText>>,
     initial_stack: Given<Vec<ElementText>>,
     tls: Given<Parsed<Offset>>,
+    load_bias: Given<Parsed<Offset>>,
     debug_addr: Given<Vec<Parsed<Offset>>>,
     base_address: Given<Parsed<Offset>>,
     types: Given<Map<TypeKey, TypeText>>,
@@ -125,6 +126,7 @@ impl Machine {
             iterations: last!(layers, iterations).map(|item| item.value.0),
             pc: last!(layers, pc).map(|item| item.value.0.0),
             tls: last!(layers, tls).map(|item| item.value.0.0),
+            load_bias: last!(layers, load_bias).map_or(0, |item| item.value.0.0),
             ..Snapshot::default()
         };
         registers(&mut snapshot, &all!(layers, registers), target)?;

@@ -9,13 +9,14 @@ use serde_json::{Value, json};
 use super::{Folder, root, run};
 
 /// Pairs of a machine in numbers and the same machine in words of descriptions.
-const PAIRS: [(&str, &str); 8] = [
+const PAIRS: [(&str, &str); 9] = [
     (
         r#""machine": {"registers": {"36": "01 02 03 04"}}"#,
         r#""machine": {"registers": {"s4": "01 02 03 04"}}"#,
     ),
     (r#""machine": {"pc": "0x2a"}"#, r#""machine": {"pc": 42}"#),
     (r#""machine": {"cfa": "0x2a", "tls": "0x10"}"#, r#""machine": {"cfa": 42, "tls": 16}"#),
+    (r#""machine": {"load_bias": "0x7000"}"#, r#""machine": {"load_bias": 28672}"#),
     (r#""machine": {"object": "reg:1539+8"}"#, r#""machine": {"object": "reg:v3+8"}"#),
     (r#""machine": {"object": "mem:5:0x10@3"}"#, r#""machine": {"object": "mem:private_lane:0x10@3"}"#),
     (
@@ -58,10 +59,11 @@ fn machines_take_the_words_of_descriptions() {
 }
 
 /// Keys whose values are addresses, offsets and pcs.
-const ADDRESSES: [&str; 12] = [
+const ADDRESSES: [&str; 13] = [
     "pc",
     "cfa",
     "tls",
+    "load_bias",
     "base_address",
     "unit",
     "address",

@@ -153,11 +153,14 @@ impl<'a> Asked<'a> {
                     evaluation.resume_with_entry_value(self.entry_value(expr.0.slice())?)?
                 }
                 EvaluationResult::RequiresRelocatedAddress(address) => {
-                    evaluation.resume_with_relocated_address(address)?
+                    let loaded = address.wrapping_add(self.machine.load_bias());
+                    evaluation.resume_with_relocated_address(loaded)?
                 }
-                EvaluationResult::RequiresIndexedAddress { index, .. } => {
+                EvaluationResult::RequiresIndexedAddress { index, relocate } => {
                     let found = self.machine.debug_addr(self.context.unit, index.0 as u64);
-                    evaluation.resume_with_indexed_address(found.ok_or(Stop::Missing("an address"))?)?
+                    let found = found.ok_or(Stop::Missing("an address"))?;
+                    let bias = if relocate { self.machine.load_bias() } else { 0 };
+                    evaluation.resume_with_indexed_address(found.wrapping_add(bias))?
                 }
                 EvaluationResult::RequiresBaseType(offset) => {
                     let ty = self.type_of(offset.0)?;
