@@ -73,10 +73,10 @@ pub struct Finding {
 /// What is different.
 ///
 /// An entry that is in the object and not in the module is [`Extra`](Self::Extra) where it does not change the meaning of
-/// one that was described. Elsewhere it has the kind of what it changes: a row of the line table over described code is
-/// [`Line`](Self::Line), an entry with a range of described code is [`Code`](Self::Code), a frame description entry that
-/// begins inside a described function is [`Frame`](Self::Frame), and a name or an address in a table that leads elsewhere
-/// is [`Table`](Self::Table).
+/// one that was described. Elsewhere it has the kind of the part that it changes: a row of the line table over described
+/// code is [`Line`](Self::Line), an entry with a range of described code is [`Code`](Self::Code), a frame description
+/// entry that begins inside a described function is [`Frame`](Self::Frame), and a name or an address in a table that
+/// leads elsewhere is [`Table`](Self::Table).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Kind {

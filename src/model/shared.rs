@@ -178,7 +178,7 @@ impl Module {
         }
     }
 
-    /// Whether two types are the same without qualifiers and other names, those of what a pointer points to as well.
+    /// Whether two types are the same without qualifiers and other names, at the end of each pointer too.
     fn is_same_type(&self, one: TypeId, other: TypeId) -> bool {
         let plain = |ty: Option<TypeId>| ty.and_then(|ty| self.plain_type(ty));
         let (mut a, mut b) = (plain(Some(one)), plain(Some(other)));
