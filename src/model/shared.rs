@@ -291,13 +291,16 @@ impl Contents for Nothing {
     }
 }
 
+/// The first bit of an item, and its index.
+type Key = (u64, usize);
+
 struct Sweep<'m, 'f> {
     module: &'m Module,
     function: FunctionId,
-    /// Items that have begun and have not ended, by unit, first bit and index.
-    active: BTreeMap<Unit, BTreeMap<(u64, usize), Item>>,
+    /// Items that have begun and have not ended, by unit and key.
+    active: BTreeMap<Unit, BTreeMap<Key, Item>>,
     /// The pcs at which they end, the lowest first.
-    ends: BinaryHeap<Reverse<(u64, Unit, (u64, usize))>>,
+    ends: BinaryHeap<Reverse<(u64, Unit, Key)>>,
     seen: HashSet<(VariableId, Sharer)>,
     found: &'f mut Vec<Warning>,
 }
@@ -345,8 +348,7 @@ impl Sweep<'_, '_> {
         let Some(of_unit) = self.active.get_mut(&unit) else { return false };
         let before = of_unit.range(..(item.bits.start, 0)).rev().take(NEIGHBOURS);
         let behind = of_unit.range((item.bits.start, 0)..(item.bits.end, 0)).take(NEIGHBOURS);
-        let near: Vec<((u64, usize), Item)> =
-            before.chain(behind).map(|(key, other)| (*key, other.clone())).collect();
+        let near: Vec<(Key, Item)> = before.chain(behind).map(|(key, other)| (*key, other.clone())).collect();
         let mut is_held = false;
         for (key, other) in near {
             if other.bits.end <= item.bits.start || item.bits.end <= other.bits.start {
