@@ -19,7 +19,7 @@ mod tests {
     use crate::build::Builder;
     use crate::emit::elf::{Code, new_object};
     use crate::emit::{Relocation, Section};
-    use crate::eval::{CallStack, Snapshot};
+    use crate::eval::{BaseType, CallStack, Context, Evaluator, Location, Snapshot, TypeEncoding};
     use crate::lower::{Consumer, Policy, lower};
     use crate::model::{BaseEncoding, FunctionId, Loc, Module, TypeId, Val};
     use crate::op::{Dialect, Encoding, Reg, write_uleb};
@@ -293,6 +293,24 @@ mod tests {
                 around = Some(ty);
             }
             check(&(m.finish().unwrap(), code));
+        });
+    }
+
+    /// A part that is in two places, in a part that is in two places, and so on.
+    #[test]
+    fn places_in_places() {
+        let target = Target::x86_64();
+        let context = Context::new(Encoding::new(8, Dialect::Llvm), &target);
+        let ty = BaseType::new(TypeEncoding::Unsigned, 64);
+        grows_as_the_number(2, |count| {
+            let zero = Location::implicit(&[0; 8]);
+            let mut place = zero.clone();
+            for _ in 0..count {
+                place = Location::composite([(place, 64)]).unwrap().and(zero.clone());
+            }
+            let mut evaluator = Evaluator::new().all_places();
+            let value = evaluator.read(&place, ty, &Snapshot::default(), &context).unwrap();
+            assert_eq!(value.as_u64(), Some(0));
         });
     }
 

@@ -125,7 +125,7 @@ pub struct Evaluator {
 /// How far an evaluation goes. Beyond is an evaluation error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Operations, those of called expressions included; the parts that an operation makes count too.
+    /// Operations, those of called expressions included; the parts that an operation makes or reads count too.
     pub steps: u64,
     /// Expressions within expressions. Each takes some kilobytes of the thread's stack.
     pub depth: u32,

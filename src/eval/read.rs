@@ -36,7 +36,8 @@ pub fn read_bits(location: &Location, bits: u64, machine: &dyn Machine) -> Resul
         )));
     }
     let mut read = Bits { bytes: vec![0; len], defined: vec![0; len] };
-    let mut sink = Sink { bytes: &mut read.bytes, defined: Some(&mut read.defined), all_places: false };
+    let mut sink =
+        Sink { bytes: &mut read.bytes, defined: Some(&mut read.defined), all_places: false, places: 0 };
     read_whole(location, bits as usize, &mut sink, machine)?;
     for (byte, defined) in read.bytes.iter_mut().zip(&read.defined) {
         *byte &= defined;
@@ -106,24 +107,28 @@ impl Pointer {
     }
 }
 
-/// Reads bits into bytes in memory order, within an expression: every bit must be defined and readable.
+/// Reads bits into bytes in memory order, within an expression: every bit must be defined and readable. Gives the number
+/// of places that it reads, composites and their parts included.
 pub(super) fn read_exact(
     location: &Location,
     bits: usize,
     into: &mut [u8],
     all_places: bool,
     machine: &dyn Machine,
-) -> Result<(), Fault> {
-    let mut sink = Sink { bytes: into, defined: None, all_places };
-    read_whole(location, bits, &mut sink, machine).map_err(Fault::inside)
+) -> Result<u64, Fault> {
+    let mut sink = Sink { bytes: into, defined: None, all_places, places: 0 };
+    read_whole(location, bits, &mut sink, machine).map_err(Fault::inside)?;
+    Ok(sink.places)
 }
 
 struct Sink<'a> {
     bytes: &'a mut [u8],
     /// Where undefined bits are allowed.
     defined: Option<&'a mut [u8]>,
-    /// Requires that all places of a location hold the same bits.
+    /// Requires that all places of a location hold the same bits, all of them defined.
     all_places: bool,
+    /// The number of places that were read.
+    places: u64,
 }
 
 fn read_whole(
@@ -194,7 +199,7 @@ fn read_any<'l>(
     }
 }
 
-/// Reads at all places, and refuses places that hold different bits.
+/// Reads at all places, each once, and refuses places that hold different bits.
 fn read_all<'l>(
     places: impl Iterator<Item = &'l SingleLocation>,
     skip: u128,
@@ -203,11 +208,14 @@ fn read_all<'l>(
     sink: &mut Sink<'_>,
     machine: &dyn Machine,
 ) -> Result<(), Fault> {
+    // Of the whole bytes before these bits there is no copy.
+    let before = at % 8;
     let mut first: Option<(&SingleLocation, Vec<u8>)> = None;
     for place in places {
-        let mut bytes = vec![0; (at + bits).div_ceil(8)];
-        let mut one = Sink { bytes: &mut bytes, defined: None, all_places: true };
-        read_place(place, skip, bits, at, &mut one, machine)?;
+        let mut bytes = vec![0; (before + bits).div_ceil(8)];
+        let mut one = Sink { bytes: &mut bytes, defined: None, all_places: true, places: 0 };
+        read_place(place, skip, bits, before, &mut one, machine)?;
+        sink.places += one.places;
         match &first {
             None => first = Some((place, bytes)),
             Some((_, held)) if *held == bytes => {}
@@ -217,10 +225,10 @@ fn read_all<'l>(
             }
         }
     }
-    match first {
-        Some((place, _)) => read_place(place, skip, bits, at, sink, machine),
-        None => read_undefined(bits, at, sink, machine),
-    }
+    let Some((_, bytes)) = first else { return read_undefined(bits, at, sink, machine) };
+    let copy = if machine.is_big_endian() { copy_high_bits } else { copy_bits };
+    copy(sink.bytes, at, &bytes, before, bits);
+    Ok(())
 }
 
 fn check_size(place: &SingleLocation, skip: u128, bits: usize) -> Result<(), Fault> {
@@ -253,6 +261,8 @@ fn read_place(
     sink: &mut Sink<'_>,
     machine: &dyn Machine,
 ) -> Result<(), Fault> {
+    crate::work::step();
+    sink.places += 1;
     check_size(place, skip, bits)?;
     let from = place.offset + skip;
     let high = machine.is_big_endian();

@@ -174,7 +174,7 @@ impl Run<'_, '_> {
 
     /// The location in a space at an address that is in a register, `by` bytes further.
     pub(in super::super) fn register_address(
-        &self,
+        &mut self,
         space: u128,
         reg: Reg,
         by: i64,
@@ -189,14 +189,14 @@ impl Run<'_, '_> {
     // Values at locations.
 
     /// The number in `bits` bits at a location, at most 64.
-    pub(in super::super) fn read_unsigned(&self, location: &Location, bits: u32) -> Result<u128, Fault> {
+    pub(in super::super) fn read_unsigned(&mut self, location: &Location, bits: u32) -> Result<u128, Fault> {
         let value = self.read_value(location, BaseType::new(TypeEncoding::Unsigned, bits))?;
         // An implicit pointer has an address, but nobody knows it.
         value.as_u128().ok_or_else(super::super::stack::pointer_misused)
     }
 
     /// The value of a type at a location.
-    pub(in super::super) fn read_value(&self, location: &Location, ty: BaseType) -> Result<Value, Fault> {
+    pub(in super::super) fn read_value(&mut self, location: &Location, ty: BaseType) -> Result<Value, Fault> {
         let bits = ty.size();
         let is_nowhere = || location.places().all(|place| place.storage == Storage::Undefined);
         if bits == 0 && self.is_draft() && is_nowhere() {
@@ -219,7 +219,8 @@ impl Run<'_, '_> {
             }
             _ => return Err(error(format!("a value of {bits}", bits = Count(bits, "bit")))),
         };
-        read_exact(location, bits as usize, bytes, self.all_places, self.machine)?;
+        let places = read_exact(location, bits as usize, bytes, self.all_places, self.machine)?;
+        self.charge(places / 4)?;
         Ok(value_of_stream(ty, bytes, self.machine.is_big_endian()))
     }
 
