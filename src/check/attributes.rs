@@ -218,11 +218,15 @@ impl<'a, 'o> Compare<'a, 'o> {
 pub(super) type Source = (String, String, Option<[u8; 16]>);
 
 /// A file as the module has it. Before DWARF 5 a line program does not say which the unit's directory is, nor
-/// sums.
+/// sums, and an empty name ends the list of directories: in place of one there is `.`, the same directory.
 pub(super) fn described(module: &Module, id: FileId, version: u16) -> Source {
     let File { unit, name, directory, md5, source: _ } = module.file(id);
     let unit = module.unit(*unit).directory.filter(|_| version >= 5);
-    let directory = directory.or(unit).map_or("", |directory| module.string(directory));
+    let directory = directory.or(unit).map(|directory| module.string(directory));
+    let directory = match directory {
+        Some("") if version < 5 => ".",
+        directory => directory.unwrap_or_default(),
+    };
     (directory.into(), module.string(*name).into(), md5.filter(|_| version >= 5))
 }
 

@@ -16,6 +16,7 @@ mod patched;
 mod patches;
 mod places;
 mod procedures;
+mod right;
 mod scopes;
 mod spec;
 mod tables;

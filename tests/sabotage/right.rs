@@ -1,0 +1,43 @@
+//! Objects that are right, and look wrong: each was reported once.
+
+use eitri::emit::elf::{Code, new_object};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::Module;
+
+fn is_right(consumer: &Consumer, statements: &str) {
+    is_right_on("x86_64", consumer, statements);
+}
+
+fn is_right_on(target: &str, consumer: &Consumer, statements: &str) {
+    let text = format!(r#"{{"eitri": 1, "target": "{target}", "describe": [{statements}]}}"#);
+    let module = Module::from_json(text).unwrap_or_else(|error| panic!("{statements}: {error}"));
+    let written = lower(&module, consumer, Policy::Partial).unwrap();
+    let code = Code::text(vec![0; 0x80]).with_function("k", 0, 0x40).with_function("other", 0x40, 0x40);
+    let object = new_object(module.target(), &code, &written.sections).unwrap();
+    let report = eitri::check(&module, consumer, &written.left_out, &object).unwrap();
+    let name = &consumer.name;
+    assert!(report.is_clean(), "{name} {}: {statements}: {report}", consumer.version);
+}
+
+fn all_versions(statements: &str) {
+    for version in 2..=5 {
+        let mut consumer = Consumer::dwarf5();
+        consumer.version = version;
+        is_right(&consumer, statements);
+    }
+}
+
+/// Before DWARF 5, an empty name ends the list of directories.
+#[test]
+fn a_file_in_a_directory_without_a_name() {
+    for directory in [r#"{"describe_unit": {"unit": "a.c", "directory": "/src"}},"#, ""] {
+        for name in ["", ".", "/src"] {
+            all_versions(&format!(
+                r#"{{"unit": {{"name": "a.c", "language": "C"}}}}, {directory}
+                {{"file": {{"unit": "a.c", "name": "b.h", "directory": "{name}", "id": "x"}}}},
+                {{"function": {{"in": "a.c", "name": "f", "code": {{"symbol": "k", "bytes": 64}}}}}},
+                {{"rows": {{"function": "f", "rows": [[0, "x", 2]]}}}}"#
+            ));
+        }
+    }
+}
