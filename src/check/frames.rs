@@ -8,7 +8,7 @@ use super::machine::{self, Asked};
 use super::places::show;
 use super::report::{Finding, Kind};
 use super::witness::{self, Fill};
-use crate::error::At;
+use crate::error::{At, Count};
 use crate::eval::{self, CallStack};
 use crate::lower::Whose;
 use crate::model::{Column, Function, FunctionId, NoMeaning};
@@ -49,39 +49,77 @@ impl<'a, 'o> Compare<'a, 'o> {
         let module = self.module;
         let mut fdes: Vec<_> = frames.fdes.iter().collect();
         fdes.sort_by_key(|fde| fde.start);
-        for (function, data) in module.functions() {
+        // Functions can be at the same code: aliases, and those that a linker folds.
+        let mut by_start = BTreeMap::<u64, Vec<FunctionId>>::new();
+        for (function, _) in module.functions() {
+            if let Some(start) = self.address(function) {
+                by_start.entry(start).or_default().push(function);
+            }
+        }
+        for (function, _) in module.functions() {
             let Some(start) = self.address(function) else { continue };
-            let section = Some(frames.section.name().into());
-            let at = At { section, ..module.at_scope(data.scope) };
-            let is_told = !module.frame(function).is_empty()
-                && !self.untold.contains(&Whose::Frame(function, Column::Cfa));
+            // All that begin here are compared with the first of them.
+            let Some(functions) = by_start.remove(&start) else { continue };
             let first = fdes.partition_point(|fde| fde.start < start);
             let end = fdes.partition_point(|fde| fde.start <= start);
-            match (is_told, &fdes[first..end]) {
-                (false, []) => {}
-                (false, _) => self.find(Kind::Extra, at, "no frame", "one"),
-                (true, []) => self.find(Kind::MissingEntry, at, "a frame", "none"),
-                (true, &[one]) => {
+            self.frames_from(start, functions, frames, fdes[first..end].to_vec());
+        }
+        self.more_frames(frames, &fdes);
+    }
+
+    /// Compares the frames of the functions that begin at an address: as many entries begin there as functions have
+    /// frames, and those of one size are in the order of the module.
+    fn frames_from(
+        &mut self,
+        start: u64,
+        functions: Vec<FunctionId>,
+        frames: &Frames<'o>,
+        mut found: Vec<&Fde<'o>>,
+    ) {
+        let module = self.module;
+        let at = |function: FunctionId| At {
+            section: Some(frames.section.name().into()),
+            ..module.at_scope(module.function(function).scope)
+        };
+        let is_told = |&function: &FunctionId| {
+            !module.frame(function).is_empty() && !self.untold.contains(&Whose::Frame(function, Column::Cfa))
+        };
+        let mut told: Vec<_> = functions.iter().copied().filter(is_told).collect();
+        told.sort_by_key(|&function| module.function(function).bytes);
+        found.sort_by_key(|fde| fde.length);
+        match (&told[..], &found[..]) {
+            (told, found) if told.len() == found.len() => {
+                for (&function, &one) in told.iter().zip(found) {
                     self.report.entries += 1;
-                    let (expected, found) = (
-                        start..start.wrapping_add(data.bytes),
-                        one.start..one.start.wrapping_add(one.length),
-                    );
-                    if expected != found {
-                        self.find(Kind::Code, at.clone(), hex(&[expected]), hex(&[found]));
+                    let code = start..start.wrapping_add(module.function(function).bytes);
+                    let found = one.start..one.start.wrapping_add(one.length);
+                    if code != found {
+                        self.find(Kind::Code, at(function), hex(&[code]), hex(&[found]));
                     }
                     let register = frames.cie(one).return_register;
                     let expected = module.target.call_frames().return_register;
                     if register != expected {
                         let text = |reg: Reg| format!("return address register {}", reg.0);
-                        self.find(Kind::Attribute, at, text(expected), text(register));
+                        self.find(Kind::Attribute, at(function), text(expected), text(register));
                     }
-                    self.frame_of(Of { function, start, frames, entry: one, rows: &KnownRows::default() });
+                    // Others can be of the same code, or of some of it.
+                    let frames = &frames.only(one);
+                    let (entry, rows) = (&frames.fdes[0], &KnownRows::default());
+                    self.frame_of(Of { function, start, frames, entry, rows });
                 }
-                (true, _) => self.find(Kind::Frame, at, "one frame", "several"),
+            }
+            ([], _) => self.find(Kind::Extra, at(functions[0]), "no frame", "one"),
+            (told, []) => {
+                for &function in told {
+                    self.find(Kind::MissingEntry, at(function), "a frame", "none");
+                }
+            }
+            (&[function], _) => self.find(Kind::Frame, at(function), "one frame", "several"),
+            (told, found) => {
+                let (expected, found) = (Count(told.len(), "frame"), found.len());
+                self.find(Kind::Frame, at(told[0]), expected.to_string(), found.to_string());
             }
         }
-        self.more_frames(frames, &fdes);
     }
 
     /// Looks for frames that do not begin with a function. All those of code that nobody described are one finding; one

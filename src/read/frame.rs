@@ -185,6 +185,13 @@ impl<'o> Frames<'o> {
         &self.cies[fde.cie]
     }
 
+    /// The same section with one FDE alone, and its CIE.
+    pub(crate) fn only(&self, fde: &Fde<'o>) -> Self {
+        let fdes = vec![Fde { cie: 0, ..fde.clone() }];
+        let index = FdeIndex::of(&fdes);
+        Self { section: self.section, cies: vec![*self.cie(fde)], fdes, address: self.address, index }
+    }
+
     /// The first FDE whose code the pc is in.
     pub fn fde_at(&self, pc: u64) -> Option<&Fde<'o>> {
         self.fdes.get(self.index.find(pc)?)

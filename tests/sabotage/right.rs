@@ -41,3 +41,37 @@ fn a_file_in_a_directory_without_a_name() {
         }
     }
 }
+
+/// Functions `f` and `g`, the second so many bytes behind the first; and frames of some, each with its own CFA.
+fn functions(behind: u64, frames: &[(&str, u64)]) -> String {
+    let bytes = |name: &str| if name == "f" { 64 } else { 64 - 2 * behind };
+    let function = |name, offset| {
+        let code = format!(r#"{{"symbol": "k", "offset": {offset}, "bytes": {}}}"#, bytes(name));
+        format!(r#", {{"function": {{"in": "a.c", "name": "{name}", "code": {code}}}}}"#)
+    };
+    let frame = |&(name, by): &(&str, u64)| {
+        let end = bytes(name);
+        format!(
+            r#", {{"frame": {{"function": "{name}", "rules": [
+            [0, {end}, "cfa", {{"memory": ["default", {{"plus": [{{"register": "rsp"}}, {by}]}}]}}],
+            [0, {end}, "rip", {{"offset": ["cfa", -8]}}]]}}}}"#
+        )
+    };
+    let unit = r#"{"unit": {"name": "a.c", "language": "C"}}"#;
+    let frames: String = frames.iter().map(frame).collect();
+    format!("{unit}{}{}{frames}", function("f", 0), function("g", behind))
+}
+
+/// Aliases, functions that a linker folded, and a function inside of another.
+#[test]
+fn frames_of_functions_that_share_code() {
+    for behind in [0, 16] {
+        for frames in [&[("f", 8)][..], &[("g", 8)], &[("f", 8), ("g", 8)], &[("f", 8), ("g", 16)]] {
+            for mut consumer in [Consumer::dwarf5(), Consumer::llvm()] {
+                is_right(&consumer, &functions(behind, frames));
+                consumer.frames.eh_frame = true;
+                is_right(&consumer, &functions(behind, frames));
+            }
+        }
+    }
+}
