@@ -2,11 +2,14 @@
 
 use core::ops::Range;
 
+use gimli::constants as dw;
+
 use super::compare::{Compare, hex};
+use super::ranges::Ranges;
 use super::report::Kind;
 use crate::error::{At, Count, Error, Result};
 use crate::model::{Address, FunctionId, Module, UnitId};
-use crate::read::{Entry, Object, Section};
+use crate::read::{Dwarf, Entry, Object, Section, Unit};
 
 /// Looks for the code of every function in an object, before debug information is added to that.
 ///
@@ -83,6 +86,29 @@ pub(super) fn is_there(module: &Module, object: &Object<'_>, function: FunctionI
 }
 
 impl<'a, 'o> Compare<'a, 'o> {
+    /// The code of the functions that are described.
+    pub(super) fn code_of_functions(&self) -> Ranges {
+        let code = self.module.functions().filter_map(|(id, function)| {
+            let start = self.address(id)?;
+            Some(start..start.saturating_add(function.bytes))
+        });
+        Ranges::new(code.filter(|pcs| !pcs.is_empty()).zip(0..))
+    }
+
+    /// Whether an entry has code that a described function has.
+    pub(super) fn has_described_code(&self, entry: Entry<'_, '_>) -> bool {
+        // Ranges that cannot be read are no code.
+        entry.ranges().unwrap_or_default().iter().any(|pcs| self.described_code.meet(pcs))
+    }
+
+    /// Whether a unit that is not described, or one of its functions, has code that a described function has.
+    pub(super) fn is_over_described(&self, dwarf: &'a Dwarf<'o>, unit: &'a Unit<'o>) -> bool {
+        let is_function = |entry: &Entry<'_, '_>| entry.tag() == dw::DW_TAG_subprogram;
+        let root = dwarf.root(unit);
+        let functions = root.into_iter().flat_map(|root| root.descendants()).filter(is_function);
+        root.into_iter().chain(functions).any(|entry| self.has_described_code(entry))
+    }
+
     /// A unit's code is that of its functions.
     pub(super) fn code_of_unit(&mut self, id: UnitId, root: Entry<'a, 'o>, at: &At) {
         let found = match root.ranges() {

@@ -37,6 +37,8 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) left_out: BTreeMap<VariableId, Ranges>,
     /// What the consumer could not be told all of.
     pub(super) untold: BTreeSet<Whose>,
+    /// The code of the functions that are described.
+    pub(super) described_code: Ranges,
     /// What was left out that is no variable's.
     pub(super) others_left_out: Vec<Whose>,
     /// What was left out of where lanes stand.
@@ -171,6 +173,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                 .into_iter()
                 .map(|(variable, pcs)| (variable, Ranges::new(pcs.into_iter().zip(0..))))
                 .collect(),
+            described_code: Ranges::default(),
             untold: left_out.iter().map(|one| one.whose).collect(),
             others_left_out,
             lanes_left_out: left_out.iter().filter(|one| matches!(one.whose, Whose::Lanes(_))).collect(),
@@ -208,6 +211,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             is_first: true,
             split_names: Vec::new(),
         };
+        compare.described_code = compare.code_of_functions();
         compare.read_lists();
         compare
     }
@@ -295,7 +299,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                 None => self.missing_unit(unit),
             }
         }
-        self.no_more(known);
+        self.no_more(known, &[self.dwarf]);
     }
 
     /// Compares a unit, if it has an entry.
@@ -314,14 +318,18 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.find(Kind::MissingEntry, self.module.at_scope(unit.scope), what, "none");
     }
 
-    /// There are no units but those of the module.
-    pub(super) fn no_more(&mut self, rest: UnitsByName<'a, 'o>) {
+    /// There are no units but those of the module. A unit is given with the index of its file.
+    pub(super) fn no_more(&mut self, rest: UnitsByName<'a, 'o>, files: &[&'a Dwarf<'o>]) {
         let mut rest: Vec<_> = rest.0.into_values().flatten().collect();
         rest.sort_by_key(|&(file, unit)| (file, unit.offset));
-        for (_, unit) in rest {
+        for (file, unit) in rest {
             let name = unit.name.as_deref().map(String::from);
             let what = format!("a unit `{}`", name.as_deref().unwrap_or_default());
-            self.find(Kind::Extra, At { unit: name, ..At::default() }, "no more", what);
+            let at = At { unit: name, ..At::default() };
+            let dwarf = files[file];
+            let kind = if self.is_over_described(dwarf, unit) { Kind::Code } else { Kind::Extra };
+            self.find(kind, at.clone(), "no more", what);
+            self.lines_of_others(dwarf, unit, &at);
         }
     }
 

@@ -170,7 +170,10 @@ impl<'a, 'o> Compare<'a, 'o> {
         let is_variable = variable_tags().contains(&entry.tag());
         let variable = is_variable.then(|| name.to_string()).or(at.variable.clone());
         let what = format!("{} `{name}`", entry.tag().words());
-        self.find(Kind::Extra, At { variable, ..at }, "no more", what);
+        // A debugger that looks for the function at a pc can find this one.
+        let is_over = entry.tag() == dw::DW_TAG_subprogram && self.has_described_code(entry);
+        let kind = if is_over { Kind::Code } else { Kind::Extra };
+        self.find(kind, At { variable, ..at }, "no more", what);
     }
 
     /// A block or an inlined call: of several, those in the order of the model.

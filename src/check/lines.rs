@@ -9,7 +9,7 @@ use super::report::Kind;
 use super::words::{Hex, Words};
 use crate::error::{At, Count};
 use crate::model::{self, FunctionId, UnitId};
-use crate::read::{LineProgram, LineRow};
+use crate::read::{Dwarf, LineProgram, LineRow, Unit};
 
 impl<'a, 'o> Compare<'a, 'o> {
     /// Compares the rows of every function of a unit, and where its sequence ends. A function's sequence is
@@ -49,9 +49,28 @@ impl<'a, 'o> Compare<'a, 'o> {
         let mut rest: Vec<_> = sequences.into_values().flatten().collect();
         rest.sort_unstable_by_key(|range| range.start);
         for range in rest {
-            let what = format!("{} from {:#x} on", Count(range.len(), "row"), found[range.start].address);
-            self.find(Kind::Extra, at.clone(), "no more rows", what);
+            let rows = &found[range];
+            let kind = if self.are_over_described(rows) { Kind::Line } else { Kind::Extra };
+            self.find(kind, at.clone(), "no more rows", more_rows(rows));
         }
+    }
+
+    /// Looks for rows of code that is described, in the line program of a unit that is not. What else the program has is
+    /// the affair of others.
+    pub(super) fn lines_of_others(&mut self, dwarf: &'a Dwarf<'o>, unit: &'a Unit<'o>, at: &At) {
+        let Ok(Some(program)) = dwarf.lines(unit) else { return };
+        let rows: Vec<LineRow> = program.rows().map_while(Result::ok).collect();
+        for range in sequences(&rows).into_values().flatten() {
+            let rows = &rows[range];
+            if self.are_over_described(rows) {
+                self.find(Kind::Line, at.clone(), "no more rows", more_rows(rows));
+            }
+        }
+    }
+
+    /// Whether rows of a sequence are of code that a described function has.
+    fn are_over_described(&self, rows: &[LineRow]) -> bool {
+        rows.windows(2).any(|rows| self.described_code.meet(&(rows[0].address..rows[1].address)))
     }
 
     /// Compares the embedded texts of a unit's files; before DWARF 5 there is no place for them. That a file
@@ -109,6 +128,11 @@ impl<'a, 'o> Compare<'a, 'o> {
             return self.find(Kind::Line, at, text(expected), text(found));
         }
     }
+}
+
+fn more_rows(rows: &[LineRow]) -> String {
+    let from = rows.first().map_or(0, |row| row.address);
+    format!("{} from {from:#x} on", Count(rows.len(), "row"))
 }
 
 /// How many operands the standard opcodes have: DWARF 5 section 6.2.5.2.

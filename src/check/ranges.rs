@@ -21,6 +21,11 @@ impl Ranges {
         Self { sorted, ends }
     }
 
+    /// Whether one of them meets pcs. Empty ones meet nothing.
+    pub(super) fn meet(&self, pcs: &Range<u64>) -> bool {
+        meet(&self.sorted, &self.ends, pcs)
+    }
+
     /// The numbers of those that contain a pc, in order.
     pub(super) fn at(&self, pc: u64) -> Vec<usize> {
         let mut found = Vec::new();
@@ -38,6 +43,15 @@ fn last_end(sorted: &[(Range<u64>, usize)], ends: &mut [u64]) -> u64 {
     let others = last_end(&sorted[..middle], before).max(last_end(&sorted[middle + 1..], after));
     *here = others.max(range.end);
     *here
+}
+
+fn meet(sorted: &[(Range<u64>, usize)], ends: &[u64], pcs: &Range<u64>) -> bool {
+    let middle = sorted.len() / 2;
+    let Some((range, _)) = sorted.get(middle).filter(|_| ends[middle] > pcs.start) else { return false };
+    let is_met = range.start.max(pcs.start) < range.end.min(pcs.end);
+    is_met
+        || meet(&sorted[..middle], &ends[..middle], pcs)
+        || range.start < pcs.end && meet(&sorted[middle + 1..], &ends[middle + 1..], pcs)
 }
 
 fn at(sorted: &[(Range<u64>, usize)], ends: &[u64], pc: u64, found: &mut Vec<usize>) {
@@ -63,6 +77,10 @@ mod tests {
             let expected: Vec<usize> =
                 (0..ranges.len()).filter(|&number| ranges[number].contains(&pc)).collect();
             assert_eq!(index.at(pc), expected, "{pc}");
+            for end in pc..120 {
+                let is_met = (pc..end).any(|pc| ranges.iter().any(|range| range.contains(&pc)));
+                assert_eq!(index.meet(&(pc..end)), is_met, "{pc}..{end}");
+            }
         }
         assert!(Ranges::default().at(0).is_empty());
     }

@@ -86,7 +86,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                 None => self.missing_unit(unit),
             }
         }
-        self.no_more(known);
+        self.no_more(known, &files.iter().collect::<Vec<_>>());
         for (file, units) in files.iter().zip(of_file) {
             self.begin_file(file);
             for (id, found) in units {

@@ -93,7 +93,6 @@ const DESCRIBED: &[(&str, More)] = &[
     ("an inlined call", |m, ids| { m.inlined(ids.k, ids.callee, &[0x10..0x14], SourceLine { file: ids.file, line: 9, column: 5 }).unwrap(); }),
     ("a call", |m, ids| { m.call(ids.k).unwrap().returns_to(8).unwrap(); }),
     ("a unit", |m, _| { m.unit("b.cl"); }),
-    ("rows of a function without", |m, ids| { m.row(ids.other, Row::new(0, ids.file, 7)).unwrap(); }),
     ("macros", |m, ids| { m.macros(ids.unit).unwrap().define(0, "A 1").unwrap(); }),
     ("a frame of a function without", |m, ids| { m.frame(ids.other).unwrap().entry_function().unwrap(); }),
 ];

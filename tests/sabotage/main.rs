@@ -12,6 +12,7 @@ mod extra;
 mod headers;
 mod lanes;
 mod operations;
+mod others;
 mod patched;
 mod patches;
 mod places;

@@ -1,0 +1,62 @@
+//! Units, functions and rows of others over the code that was described: they are more than an addition.
+
+use eitri::check::{Kind, Report};
+use eitri::lower::Consumer;
+use eitri::model::Module;
+
+use crate::{assert_is_words, object, sections};
+
+const START: &str = r#"{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe": [
+{"unit": {"name": "a.cl", "language": "OpenCL"}},
+{"function": {"in": "a.cl", "name": "k", "code": {"symbol": "k", "bytes": 64}}},
+{"rows": {"function": "k", "rows": [[0, "a.cl", 2], [8, "a.cl", 3]]}},
+{"function": {"in": "a.cl", "name": "f", "code": {"symbol": "k", "offset": 80, "bytes": 16}}}"#;
+
+fn module(more: &str) -> Module {
+    Module::from_json(format!("{START}{more}]}}")).unwrap_or_else(|error| panic!("{more}: {error}"))
+}
+
+/// The kinds of findings but [`Kind::Extra`].
+fn found(more: &str) -> (Vec<Kind>, Report) {
+    let (truth, consumer) = (module(""), Consumer::llvm());
+    let written = sections(&module(more), &consumer);
+    let report = eitri::check(&truth, &consumer, &[], &object(&truth, &written)).unwrap();
+    assert!(!report.is_clean(), "{more}");
+    assert_is_words(&report);
+    let report = report.without(Kind::Extra);
+    let mut kinds: Vec<_> = report.findings.iter().map(|finding| finding.kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    (kinds, report)
+}
+
+/// Another unit, with a function of so many bytes at a symbol, and with rows or without.
+fn unit(symbol: &str, offset: u64, has_rows: bool) -> String {
+    let unit = r#", {"unit": {"name": "b.cl", "language": "OpenCL"}}"#;
+    let code = format!(r#"{{"symbol": "{symbol}", "offset": {offset}, "bytes": 16}}"#);
+    let function = format!(r#", {{"function": {{"in": "b.cl", "name": "g", "code": {code}}}}}"#);
+    let rows = r#", {"rows": {"function": "g", "rows": [[0, "b.cl", 77]]}}"#;
+    format!("{unit}{function}{}", if has_rows { rows } else { "" })
+}
+
+#[test]
+fn what_is_over_described_code_is_no_addition() {
+    let function = r#", {"function": {"in": "a.cl", "name": "g", "code": {"symbol": "k", "bytes": 64}}}"#;
+    let rows = r#", {"rows": {"function": "g", "rows": [[0, "a.cl", 77]]}}"#;
+    for (more, kinds) in [
+        (unit("k", 0, true), &[Kind::Code, Kind::Line][..]),
+        (unit("k", 48, true), &[Kind::Code, Kind::Line]),
+        (unit("k", 48, false), &[Kind::Code]),
+        // It is behind the last byte.
+        (unit("k", 64, true), &[]),
+        (unit("k", 96, true), &[]),
+        (unit("data", 0, true), &[]),
+        // The function has no rows.
+        (r#", {"rows": {"function": "f", "rows": [[0, "a.cl", 77]]}}"#.to_owned(), &[Kind::Line]),
+        (function.to_owned(), &[Kind::Code]),
+        (format!("{function}{rows}"), &[Kind::Code, Kind::Line]),
+    ] {
+        let (found, report) = found(&more);
+        assert_eq!(found, kinds, "{more}: {report}");
+    }
+}
