@@ -130,7 +130,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let mut found = entry.children().peekable();
         for argument in module.arguments(id) {
             let difference = match found.peek() {
-                Some(&one) => self.argument(argument, one, &said).err(),
+                Some(&one) => self.argument(argument, one, &said, &at).err(),
                 None => Some((Kind::MissingEntry, "an argument of a call".into(), "none".into())),
             };
             match difference {
@@ -153,6 +153,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         argument: &Argument,
         entry: Entry<'a, 'o>,
         said: &dyn Fn(LocId, bool) -> Said,
+        at: &At,
     ) -> Result<(), Difference> {
         let words = self.words();
         if entry.tag() != words.argument || entry.children().next().is_some() {
@@ -168,11 +169,13 @@ impl<'a, 'o> Compare<'a, 'o> {
             (words.data_location, argument.data_location, false),
             (Some(words.data_value), argument.data_value, true),
         ];
+        let mut unproven = Vec::new();
         for (name, loc, is_number) in told {
             let Some(name) = name else { continue };
             match loc {
                 Some(loc) => {
-                    self.same_expression(said(loc, is_number), entry, name, &Asked::default())?;
+                    let said = said(loc, is_number);
+                    unproven.push((self.same_expression(said, entry, name, &Asked::default())?, name));
                 }
                 None if entry.attr(name).is_some() => {
                     return Err((Kind::Attribute, format!("no {}", name.words()), entry.attr(name).words()));
@@ -196,6 +199,9 @@ impl<'a, 'o> Compare<'a, 'o> {
                 format!("{} {}", words.parameter.words(), parameter.map(Hex).words()),
                 found.map(Hex).words(),
             ));
+        }
+        for (obstacle, name) in unproven {
+            self.unproven(obstacle, format!("{} of an argument", name.words()), at);
         }
         Ok(())
     }

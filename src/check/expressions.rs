@@ -5,7 +5,7 @@ use super::locations::Witness;
 use super::machine::Asked;
 use super::places::show;
 use super::plain;
-use super::report::Kind;
+use super::report::{Kind, Obstacle, Unproven};
 use super::witness::{Fill, Pcs, lanes};
 use super::words::Words;
 use crate::error::At;
@@ -42,36 +42,47 @@ impl<'a, 'o> Compare<'a, 'o> {
         let start = said.function.and_then(|function| self.address(function)).unwrap_or(0);
         let size = said.function.map_or(1, |function| self.module.function(function).bytes);
         let asked = Asked::default();
-        let mut pcs = Pcs::only(said.pc, size);
+        let (mut pcs, mut unproven) = (Pcs::only(said.pc, size), None);
         while let Some(pc) = pcs.next() {
-            if let Err((kind, expected, found)) =
-                self.same_expression(Said { pc, ..said }, entry, attribute, &asked)
-            {
-                // A difference at the first pc is reported for the whole function.
-                let pcs = (pc != said.pc).then(|| pc..pc + 1);
-                let at = At { pcs, ..at.clone() };
-                return self.find(kind, at, format!("{} {expected}", attribute.words()), found);
+            match self.same_expression(Said { pc, ..said }, entry, attribute, &asked) {
+                Ok(obstacle) => unproven = unproven.or(obstacle),
+                Err((kind, expected, found)) => {
+                    // A difference at the first pc is reported for the whole function.
+                    let pcs = (pc != said.pc).then(|| pc..pc + 1);
+                    let at = At { pcs, ..at.clone() };
+                    return self.find(kind, at, format!("{} {expected}", attribute.words()), found);
+                }
             }
             pcs.follow(&asked, |entry| self.bounds(entry, start));
         }
+        self.unproven(unproven, attribute.words(), at);
+    }
+
+    /// Lists what could not be compared, if there is an obstacle.
+    pub(super) fn unproven(&mut self, obstacle: Option<Obstacle>, what: String, at: &At) {
+        let one = |why| Unproven { variable: None, at: at.clone(), what: Some(what), why };
+        self.report.unproven.extend(obstacle.map(one));
     }
 
     /// Compares an attribute with what the module says.
     pub(super) fn said(&mut self, said: Said, entry: Entry<'a, 'o>, attribute: gimli::DwAt, at: &At) {
-        if let Err((kind, expected, found)) = self.same_expression(said, entry, attribute, &Asked::default())
-        {
-            self.find(kind, at.clone(), format!("{} {expected}", attribute.words()), found);
+        match self.same_expression(said, entry, attribute, &Asked::default()) {
+            Ok(obstacle) => self.unproven(obstacle, attribute.words(), at),
+            Err((kind, expected, found)) => {
+                self.find(kind, at.clone(), format!("{} {expected}", attribute.words()), found);
+            }
         }
     }
 
-    /// What is different in an attribute, at the first lane and contents of the machine that show it.
+    /// What is different in an attribute, at the first lane and contents of the machine that show it; or why that could
+    /// not be compared. What is raw at any witness is unproven; what is outside of its storage, if it is so at all.
     pub(super) fn same_expression(
         &mut self,
         said: Said,
         entry: Entry<'a, 'o>,
         attribute: gimli::DwAt,
         asked: &Asked,
-    ) -> Result<(), Difference> {
+    ) -> Result<Option<Obstacle>, Difference> {
         let Some(&Value::Expr(expr)) = entry.attr(attribute) else {
             let found = entry.attr(attribute).words();
             return Err((Kind::Attribute, "an expression".into(), found));
@@ -84,6 +95,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
         let start = said.function.and_then(|function| self.address(function));
         asked.clear();
+        let (mut unproven, mut is_proven) = (None, false);
         for (index, lane) in lanes(&self.module.target).into_iter().enumerate() {
             if index > 0 && !asked.lane.get() {
                 break;
@@ -93,14 +105,21 @@ impl<'a, 'o> Compare<'a, 'o> {
                     break;
                 }
                 let witness = Witness { pc: said.pc, start, lane, fill };
-                match said.is_number {
+                let obstacle = match said.is_number {
                     true => self.same_number(said, entry, expr, witness, asked)?,
                     false => self.same_place(said, entry, expr, witness, asked)?,
+                };
+                match obstacle {
+                    None => {
+                        self.report.locations += 1;
+                        is_proven = true;
+                    }
+                    Some(Obstacle::Outside) => {}
+                    Some(_) => unproven = obstacle,
                 }
-                self.report.locations += 1;
             }
         }
-        Ok(())
+        Ok(unproven.or((!is_proven).then_some(Obstacle::Outside)))
     }
 
     fn same_number(
@@ -110,11 +129,11 @@ impl<'a, 'o> Compare<'a, 'o> {
         expr: &[u8],
         witness: Witness,
         asked: &Asked,
-    ) -> Result<(), Difference> {
+    ) -> Result<Option<Obstacle>, Difference> {
         let bits = u64::from(self.module.target.address_bytes()) * 8;
         let expected = match self.meant(said, bits, witness, asked) {
-            Ok(Some(expected)) => expected,
-            Ok(None) => return Ok(()),
+            Ok(Ok(expected)) => expected,
+            Ok(Err(obstacle)) => return Ok(Some(obstacle)),
             Err(why) => return self.unreadable_too(entry, expr, witness, asked, eval::Kind::Value, &why),
         };
         let expected = match &expected[..] {
@@ -124,7 +143,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             _ => return Err((Kind::Location, "a number".into(), "a place".into())),
         };
         match self.evaluated_at(entry, expr, witness, asked, eval::Kind::Value)? {
-            Element::Value(value) if value.as_u64() == Some(expected) => Ok(()),
+            Element::Value(value) if value.as_u64() == Some(expected) => Ok(None),
             found => Err((Kind::Location, format!("the number {expected:#x}"), found.to_string())),
         }
     }
@@ -136,12 +155,13 @@ impl<'a, 'o> Compare<'a, 'o> {
         expr: &[u8],
         witness: Witness,
         asked: &Asked,
-    ) -> Result<(), Difference> {
+    ) -> Result<Option<Obstacle>, Difference> {
         // Of a place without a size, as many bits are compared as there are of these.
         for bits in SIZES {
             let expected = match self.meant(said, bits, witness, asked) {
-                Ok(Some(expected)) => expected,
-                Ok(None) => continue,
+                Ok(Ok(expected)) => expected,
+                Ok(Err(Obstacle::Outside)) => continue,
+                Ok(Err(obstacle)) => return Ok(Some(obstacle)),
                 Err(why) => {
                     return self.unreadable_too(entry, expr, witness, asked, eval::Kind::Location, &why);
                 }
@@ -154,26 +174,27 @@ impl<'a, 'o> Compare<'a, 'o> {
             let found = eval::spans(&found, bits.into())
                 .map_err(|fault| (Kind::Evaluation, show(&expected), fault.to_string()))?;
             return match eval::same(&expected, &found) {
-                true => Ok(()),
+                true => Ok(None),
                 false => Err((Kind::Location, show(&expected), show(&found))),
             };
         }
-        Ok(())
+        Ok(Some(Obstacle::Outside))
     }
 
-    /// What the module means; `None` where it means nothing, or says it with a raw expression.
+    /// What the module means, or why that cannot be compared.
     pub(super) fn meant(
         &self,
         said: Said,
         bits: u64,
         witness: Witness,
         asked: &Asked,
-    ) -> Result<Option<Vec<crate::model::Span>>, NoMeaning> {
+    ) -> Result<Result<Vec<crate::model::Span>, Obstacle>, NoMeaning> {
         let symbol = |name: &str| Some(self.object.symbol(name)?.address);
         let contents = self.contents(witness, &symbol, asked);
         match self.module.denote(said.function, said.loc, bits, &contents) {
-            Ok(spans) => Ok(Some(spans)),
-            Err(NoMeaning::Raw | NoMeaning::Outside(_) | NoMeaning::Part(_)) => Ok(None),
+            Ok(spans) => Ok(Ok(spans)),
+            Err(NoMeaning::Raw) => Ok(Err(Obstacle::Raw)),
+            Err(NoMeaning::Outside(_) | NoMeaning::Part(_)) => Ok(Err(Obstacle::Outside)),
             Err(why) => Err(why),
         }
     }
@@ -187,9 +208,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         asked: &Asked,
         kind: eval::Kind,
         why: &NoMeaning,
-    ) -> Result<(), Difference> {
+    ) -> Result<Option<Obstacle>, Difference> {
         match self.evaluated_at(entry, expr, witness, asked, kind) {
-            Err(_) => Ok(()),
+            Err(_) => Ok(None),
             Ok(found) => Err((Kind::Location, why.to_string(), found.to_string())),
         }
     }

@@ -6,7 +6,7 @@ use super::compare::{Compare, hex};
 use super::locations::Witness;
 use super::machine::{self, Asked};
 use super::places::show;
-use super::report::{Finding, Kind};
+use super::report::{Finding, Kind, Obstacle};
 use super::witness::{self, Fill};
 use crate::error::{At, Count};
 use crate::eval::{self, CallStack};
@@ -183,18 +183,26 @@ impl<'a, 'o> Compare<'a, 'o> {
             Column::Cfa => true,
         };
         columns.extend(ruled.iter().copied().filter(is_there));
-        let mut different = BTreeSet::new();
+        let (mut different, mut unproven) = (BTreeSet::new(), BTreeMap::new());
         for pc in witness::pcs(bounds, size) {
             for &column in &columns {
                 // One finding says enough of a column.
                 if different.contains(&column) {
                     continue;
                 }
-                if let Some(finding) = self.column_at(of, pc, column) {
-                    different.insert(column);
-                    self.report.findings.push(finding);
+                match self.column_at(of, pc, column) {
+                    Ok(None) => {}
+                    Ok(Some(obstacle)) => drop(unproven.entry(column).or_insert((obstacle, pc))),
+                    Err(finding) => {
+                        different.insert(column);
+                        self.report.findings.push(*finding);
+                    }
                 }
             }
+        }
+        for (column, (obstacle, pc)) in unproven {
+            let at = self.at_column(of, pc, column);
+            self.unproven(Some(obstacle), "a frame".into(), &at);
         }
         // A rule of a register that has not changed, or that the target does not have.
         for &column in ruled.difference(&described).filter(|&column| !different.contains(column)) {
@@ -207,8 +215,24 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
+    fn at_column(&self, of: Of<'_, 'o>, pc: u64, column: Column) -> At {
+        let module = self.module;
+        At {
+            column: Some(column.name(&module.target)),
+            pcs: Some(pc..pc + 1),
+            section: Some(of.frames.section.name().into()),
+            ..module.at_scope(module.function(of.function).scope)
+        }
+    }
+
     /// Compares a column at a pc, in all contents and lanes on which it depends.
-    fn column_at(&mut self, of: Of<'_, 'o>, pc: u64, column: Column) -> Option<Finding> {
+    fn column_at(
+        &mut self,
+        of: Of<'_, 'o>,
+        pc: u64,
+        column: Column,
+    ) -> Result<Option<Obstacle>, Box<Finding>> {
+        let (mut unproven, mut is_proven) = (None, false);
         let lanes = witness::lanes(&self.module.target);
         let asked = Asked::default();
         for (index, &lane) in lanes.iter().enumerate() {
@@ -221,42 +245,43 @@ impl<'a, 'o> Compare<'a, 'o> {
                 }
                 let witness = Witness { pc, start: Some(of.start), lane, fill };
                 let (expected, found) = match self.frame_at(of, witness, column, &asked) {
-                    Ok(()) => {
+                    Ok(None) => {
                         self.report.locations += 1;
+                        is_proven = true;
+                        continue;
+                    }
+                    Ok(Some(Obstacle::Outside)) => continue,
+                    Ok(obstacle) => {
+                        unproven = obstacle;
                         continue;
                     }
                     Err(difference) => difference,
                 };
-                let module = self.module;
-                let name = column.name(&module.target);
-                let at = At {
-                    column: Some(name),
-                    pcs: Some(pc..pc + 1),
-                    section: Some(of.frames.section.name().into()),
-                    ..module.at_scope(module.function(of.function).scope)
-                };
-                let lane = (module.target.lanes() > 1 && asked.lane.get()).then_some(lane);
-                return Some(Finding { kind: Kind::Frame, at, lane, expected, found, trace: Vec::new() });
+                let at = self.at_column(of, pc, column);
+                let lane = (self.module.target.lanes() > 1 && asked.lane.get()).then_some(lane);
+                let finding = Finding { kind: Kind::Frame, at, lane, expected, found, trace: Vec::new() };
+                return Err(finding.into());
             }
         }
-        None
+        Ok(unproven.or((!is_proven).then_some(Obstacle::Outside)))
     }
 
-    /// Compares a column at a witness; gives what is expected and what was found, where they are not the same.
+    /// Compares a column at a witness; gives what is expected and what was found, where they are not the same, or why
+    /// they cannot be compared.
     fn frame_at(
         &self,
         of: Of<'_, 'o>,
         witness: Witness,
         column: Column,
         asked: &Asked,
-    ) -> Result<(), (String, String)> {
+    ) -> Result<Option<Obstacle>, (String, String)> {
         let module = self.module;
         let symbol = |name: &str| Some(self.object.symbol(name)?.address);
         let contents = self.contents(witness, &symbol, asked);
         let expected = match module.denote_frame(of.function, witness.pc, column, &contents) {
             Ok(spans) => Ok(spans.iter().map(|span| self.span(span)).collect::<Vec<_>>()),
-            // A raw expression has no meaning of its own, and outside of a storage is nothing.
-            Err(NoMeaning::Raw | NoMeaning::Outside(_) | NoMeaning::Part(_)) => return Ok(()),
+            Err(NoMeaning::Raw) => return Ok(Some(Obstacle::Raw)),
+            Err(NoMeaning::Outside(_) | NoMeaning::Part(_)) => return Ok(Some(Obstacle::Outside)),
             Err(why) => Err(why.to_string()),
         };
         let rule = module.frame_rule(of.function, column, witness.pc);
@@ -289,9 +314,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         };
         match (expected, found) {
             // What the model cannot read, the object cannot either.
-            (Err(_), Err(_)) => Ok(()),
-            (Ok(expected), Ok(found)) if eval::same(&expected, &found) => Ok(()),
-            (_, Ok(found)) if is_left_out && super::places::is_nowhere(&found) => Ok(()),
+            (Err(_), Err(_)) => Ok(None),
+            (Ok(expected), Ok(found)) if eval::same(&expected, &found) => Ok(None),
+            (_, Ok(found)) if is_left_out && super::places::is_nowhere(&found) => Ok(None),
             (expected, found) => {
                 let text = |spans: Result<Vec<eval::Span>, String>| {
                     spans.map_or_else(|why| why, |spans| show(&spans))

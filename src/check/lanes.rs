@@ -7,7 +7,7 @@ use super::compare::Compare;
 use super::locations::Witness;
 use super::machine::{self, Asked, List};
 use super::places::is_nowhere;
-use super::report::{Finding, Kind, Unproven};
+use super::report::{Finding, Kind, Obstacle};
 use super::witness::{Fill, Patch, Pcs, Stopped};
 use super::words;
 use crate::error::At;
@@ -86,7 +86,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             let of_said =
                 of_said.flat_map(|(first, end)| [first, end]).map(|one| one.wrapping_sub(code.start));
             self.ranges_of_lanes(code, &of_said.collect::<Vec<_>>());
-            let mut too_deep = None;
+            let mut unproven = None;
             let asked = Asked::default();
             let mut pcs = Pcs::new(bounds.iter().copied(), module.function(function).bytes);
             while let Some(pc) = pcs.next() {
@@ -94,21 +94,23 @@ impl<'a, 'o> Compare<'a, 'o> {
                     continue;
                 }
                 if module.regions_at(scope, pc).nth(MAX_NESTED).is_some() {
-                    too_deep = too_deep.or(Some(pc));
+                    unproven = unproven.or(Some((Obstacle::Depth, pc)));
                     continue;
                 }
                 let said: Said<'o> = list.at(code.start.wrapping_add(pc)).into_iter().cloned().collect();
                 let attribute = (&said, entry.attr(attribute));
-                let finding = self.lanes_at(code, pc, attribute, is_active, &asked);
-                self.report.findings.extend(finding);
+                match self.lanes_at(code, pc, attribute, is_active, &asked) {
+                    Ok(obstacle) => unproven = unproven.or(obstacle.map(|obstacle| (obstacle, pc))),
+                    Err(finding) => self.report.findings.push(*finding),
+                }
                 pcs.follow(&asked, |entry| self.bounds(entry, code.start));
             }
             for entry in pcs.into_entries() {
                 self.ranges_of_lanes(code, &self.bounds(entry, code.start));
             }
-            if let Some(pc) = too_deep {
+            if let Some((obstacle, pc)) = unproven {
                 let at = At { pcs: Some(pc..pc + 1), ..at.clone() };
-                self.report.unproven.push(Unproven { variable: None, at, is_raw: false });
+                self.unproven(Some(obstacle), words::of_location(attribute).into(), &at);
             }
         }
     }
@@ -149,7 +151,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
-    /// Compares all lanes at a pc. One finding says enough.
+    /// Compares all lanes at a pc; gives why, if they cannot be compared. One finding says enough.
     fn lanes_at(
         &mut self,
         code: Code<'a, 'o>,
@@ -157,26 +159,41 @@ impl<'a, 'o> Compare<'a, 'o> {
         said: Attribute<'_, 'o>,
         is_active: bool,
         asked: &Asked,
-    ) -> Option<Finding> {
+    ) -> Result<Option<Obstacle>, Box<Finding>> {
+        let (mut unproven, mut is_proven) = (None, false);
         let is_left_out = self.is_left_out(code.scope, pc);
         for wave in self.waves(code, pc) {
             let expected = self.expected_lanes(code, &wave, is_active);
             let found = self.found_lanes(code, &wave, said, is_active, asked);
             let (expected, found) = match (expected, found) {
                 // What the model cannot read, the object cannot either.
-                (Err(NoMeaning::Unreadable(_)), Err(_)) => continue,
-                (Err(NoMeaning::Raw | NoMeaning::Outside(_) | NoMeaning::Part(_)), _) => continue,
-                (Ok(_), Err(_)) if is_left_out => continue,
+                (Err(NoMeaning::Unreadable(_)), Err(_)) => {
+                    is_proven = true;
+                    continue;
+                }
+                (Err(NoMeaning::Raw), _) => {
+                    unproven = Some(Obstacle::Raw);
+                    continue;
+                }
+                (Err(NoMeaning::Outside(_) | NoMeaning::Part(_)), _) => continue,
+                (Ok(_), Err(_)) if is_left_out => {
+                    is_proven = true;
+                    continue;
+                }
                 // Where a list says nothing, nothing is known.
-                (_, Ok(found)) if is_left_out && found.iter().all(Option::is_none) => continue,
+                (_, Ok(found)) if is_left_out && found.iter().all(Option::is_none) => {
+                    is_proven = true;
+                    continue;
+                }
                 (expected, found) => (expected.map_err(|why| why.to_string()), found),
             };
             self.report.locations += 1;
+            is_proven = true;
             if let Some(finding) = self.difference(code, pc, expected, found) {
-                return Some(finding);
+                return Err(finding.into());
             }
         }
-        None
+        Ok(unproven.or((!is_proven).then_some(Obstacle::Outside)))
     }
 
     /// The first lane that is elsewhere.

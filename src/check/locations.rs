@@ -4,7 +4,7 @@ use super::compare::Compare;
 use super::expressions::SIZES;
 use super::machine::Asked;
 use super::places::{Spans, is_nowhere, merged, show};
-use super::report::{Finding, Kind, Unproven};
+use super::report::{Finding, Kind, Obstacle, Unproven};
 use super::witness::{self, Fill, Pcs};
 use crate::error::At;
 use crate::eval;
@@ -91,9 +91,9 @@ impl<'a, 'o> Compare<'a, 'o> {
                             self.report.locations += 1;
                             is_proven = true;
                         }
-                        Verdict::Raw => unproven = Some((true, pc)),
+                        Verdict::Raw => unproven = Some((Obstacle::Raw, pc)),
                         Verdict::LeftOut => is_proven = true,
-                        Verdict::Nothing => is_outside = Some((false, pc)),
+                        Verdict::Nothing => is_outside = Some((Obstacle::Outside, pc)),
                         Verdict::Different(finding) if !is_different => {
                             is_different = true;
                             self.report.findings.push(*finding);
@@ -107,9 +107,9 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
             pcs.follow(&asked, |entry| self.bounds(entry, start.unwrap_or(0)));
         }
-        if let Some((is_raw, pc)) = unproven {
+        if let Some((why, pc)) = unproven {
             let at = module.at_variable(id, start.map(|_| pc..pc + 1));
-            self.report.unproven.push(Unproven { variable: Some(id), at, is_raw });
+            self.report.unproven.push(Unproven { variable: Some(id), at, what: None, why });
         }
     }
 

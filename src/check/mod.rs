@@ -72,7 +72,7 @@ pub mod witness;
 mod words;
 
 pub use code::check_code;
-pub use report::{Finding, Kind, Report, Unproven};
+pub use report::{Finding, Kind, Obstacle, Report, Unproven};
 pub use split::check_split;
 
 use crate::error::{At, Error, Result};

@@ -141,7 +141,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let (said, asked) = (self.said_of_procedure(procedure), Asked::default());
         self.witnesses().into_iter().enumerate().find_map(|(number, witness)| {
             SIZES.into_iter().find_map(|bits| {
-                let spans = self.meant(said, bits, witness, &asked).ok()??;
+                let spans = self.meant(said, bits, witness, &asked).ok()?.ok()?;
                 let spans: Vec<_> = spans.iter().map(|span| self.span(span)).collect();
                 Some((number, bits, eval::hash(&spans)))
             })
@@ -184,13 +184,18 @@ impl<'a, 'o> Compare<'a, 'o> {
     fn take_same(&mut self, of: &mut Vec<ProcedureId>, entry: Entry<'a, 'o>) -> bool {
         // The report counts no trials: their number depends on the order of the entries.
         let locations = self.report.locations;
-        let same = of.iter().position(|&procedure| {
+        let same = of.iter().enumerate().find_map(|(index, &procedure)| {
             crate::work::step();
             let said = self.said_of_procedure(procedure);
-            self.same_expression(said, entry, dw::DW_AT_location, &Asked::default()).is_ok()
+            let same = self.same_expression(said, entry, dw::DW_AT_location, &Asked::default());
+            Some((index, same.ok()?))
         });
         self.report.locations = locations;
-        same.map(|at| of.swap_remove(at)).is_some()
+        let Some((index, obstacle)) = same else { return false };
+        let procedure = of.swap_remove(index);
+        let at = self.module.at_scope(self.module.unit(self.module.procedures[procedure].unit).scope);
+        self.unproven(obstacle, procedure.to_string(), &at);
+        true
     }
 }
 

@@ -10,7 +10,7 @@ use crate::model::VariableId;
 pub struct Report {
     /// Differences between the module and the object.
     pub findings: Vec<Finding>,
-    /// What could not be compared: a variable at a time, or a function or inlined call.
+    /// What could not be compared: a variable at a time, an attribute of something else, or a column of a frame.
     pub unproven: Vec<Unproven>,
     /// What the consumer could not be told, and was not.
     pub left_out: usize,
@@ -44,13 +44,36 @@ impl Report {
 /// Something that could not be compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unproven {
-    /// Whose location; `None` where it is where lanes stand, in more regions inside of each other than are tried.
+    /// Whose location; `None` where it is that of something else.
     pub variable: Option<VariableId>,
     /// Where in the program.
     pub at: At,
-    /// Whether the module says it with a raw expression, which has no meaning but the one that DWARF gives
-    /// it. If not, it means nothing in any of the machines that were tried: it is outside of its storage.
-    pub is_raw: bool,
+    /// The attribute or entry that has the location, if it is not that of a variable.
+    pub what: Option<String>,
+    /// Why it could not be compared.
+    pub why: Obstacle,
+}
+
+/// Why something could not be compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Obstacle {
+    /// The module gives it by a raw expression, which has no meaning but the one that DWARF gives it.
+    Raw,
+    /// It means nothing in any of the machines that were tried: it is outside of its storage.
+    Outside,
+    /// Lanes stand in more regions inside of each other than are tried.
+    Depth,
+}
+
+impl Obstacle {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Raw => "a raw expression has no meaning but its own",
+            Self::Outside => "it means nothing in any of the machines that were tried",
+            Self::Depth => "so many regions inside of each other are not tried",
+        }
+    }
 }
 
 /// A difference.
@@ -83,13 +106,14 @@ pub enum Kind {
     /// An entry is missing.
     MissingEntry,
     /// There is more than the module has: a unit, an entry, a file, the frame of a function. What was described can
-    /// be right all the same, so that who adds to an object can [leave these out](Report::without).
+    /// be right all the same, so that who adds to an object can [leave these out](Report::without). A unit, function
+    /// or row of code that was described is none of these, but [`Self::Code`] or [`Self::Line`].
     Extra,
     /// An attribute is missing, or has another value.
     Attribute,
     /// A type is another.
     Type,
-    /// The code of a scope is elsewhere.
+    /// The code of a scope is elsewhere, or a unit or function that was not described has it, too.
     Code,
     /// A variable is elsewhere.
     Location,
@@ -99,7 +123,7 @@ pub enum Kind {
     Evaluation,
     /// A list has an entry that is empty, reversed, or outside of the function.
     Range,
-    /// A row of the line table is missing or different.
+    /// A row of the line table is missing or different, or there are more of code that was described.
     Line,
     /// A macro is missing or different.
     Macro,
@@ -153,13 +177,9 @@ impl fmt::Display for Report {
         for finding in &self.findings {
             writeln!(f, "{finding}")?;
         }
-        for Unproven { at, is_raw, variable } in &self.unproven {
-            let why = match is_raw {
-                _ if variable.is_none() => "so many regions inside of each other are not tried",
-                true => "a raw expression has no meaning but its own",
-                false => "it means nothing in any of the machines that were tried",
-            };
-            writeln!(f, "unproven: {at}: {why}")?;
+        for Unproven { variable: _, at, what, why } in &self.unproven {
+            let what = what.as_ref().map_or(String::new(), |what| format!("{what}: "));
+            writeln!(f, "unproven: {at}: {what}{why}", why = why.text())?;
         }
         let Self { findings, unproven, left_out, locations, entries, rows, names, macros } = self;
         let (count, unproven) = (Count(findings.len(), "finding"), unproven.len());

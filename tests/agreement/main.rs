@@ -17,7 +17,7 @@ mod versions;
 
 use choices::Choices;
 use consumers::{consumers, named, varied};
-use eitri::check::Unproven;
+use eitri::check::{Obstacle, Unproven};
 use eitri::emit::elf::{Code, new_object};
 use eitri::lower::{Consumer, LeftOut, Policy, Whose, lower};
 use eitri::model::{Module, Node, VariableId};
@@ -62,8 +62,18 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
         }
         let locations =
             |variable| module.live(variable).iter().map(|live| live.loc).chain(module.always(variable));
-        for Unproven { variable, at, is_raw } in &report.unproven {
-            let Some(variable) = variable else { return Err(format!("unproven: {at}")) };
+        for Unproven { variable, at, what, why } in &report.unproven {
+            let is_raw = match why {
+                Obstacle::Raw => true,
+                Obstacle::Outside => false,
+                _ => return Err(format!("unproven: {at}")),
+            };
+            let Some(variable) = variable else {
+                if what.is_none() {
+                    return Err(format!("unproven: {at}"));
+                }
+                continue;
+            };
             let nodes_of = |loc| module.nodes(loc);
             let may_be_raw = |node: Node<'_>| matches!(node, Node::Expr(_) | Node::Call(_));
             // At an offset that is known at run time, or past the end of a memory; or a number is read that
@@ -74,7 +84,7 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
                 is_offset || is_memory || matches!(node, Node::Read(_))
             };
             let mut all = locations(*variable).flat_map(nodes_of);
-            if if *is_raw { !all.any(may_be_raw) } else { !all.any(may_be_outside) } {
+            if if is_raw { !all.any(may_be_raw) } else { !all.any(may_be_outside) } {
                 return Err(format!("unproven: {at}\n{}", nodes(module, *variable)));
             }
         }

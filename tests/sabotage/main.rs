@@ -17,6 +17,7 @@ mod patched;
 mod patches;
 mod places;
 mod procedures;
+mod raw;
 mod right;
 mod scopes;
 mod spec;

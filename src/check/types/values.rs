@@ -8,7 +8,7 @@ use crate::check::compare::Compare;
 use crate::check::locations::Witness;
 use crate::check::machine::{self, Asked};
 use crate::check::places::{Spans, show};
-use crate::check::report::Kind;
+use crate::check::report::{Kind, Obstacle, Unproven};
 use crate::check::witness::{self, Fill};
 use crate::check::words::Words;
 use crate::error::At;
@@ -40,6 +40,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             return;
         }
         let asked = Asked::default();
+        let (mut unproven, mut is_proven) = (None, false);
         for (index, &lane) in witness::lanes(&self.module.target).iter().enumerate() {
             // What did not ask for the lane is the same in all of them.
             if index > 0 && !asked.lane.get() {
@@ -47,10 +48,18 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
             for fill in Fill::ALL {
                 let witness = Witness { pc: 0, start: None, lane, fill };
-                // What the model cannot read is nothing to compare with; a raw expression means itself.
-                let Ok(expected) = self.denoted(value, bits, witness, &asked) else { continue };
+                let expected = match self.denoted(value, bits, witness, &asked) {
+                    Ok(expected) => expected,
+                    Err(NoMeaning::Raw) => {
+                        unproven = Some(Obstacle::Raw);
+                        continue;
+                    }
+                    // What the model cannot read is nothing to compare with.
+                    Err(_) => continue,
+                };
                 let found = self.read_value(value, bits, witness, &asked);
                 if found.as_ref().is_ok_and(|found| eval::same(&expected, found)) {
+                    is_proven = true;
                     continue;
                 }
                 let found = match found {
@@ -60,7 +69,18 @@ impl<'a, 'o> Compare<'a, 'o> {
                 return self.find(Kind::Type, at.clone(), show(&expected), found);
             }
         }
-        self.report.locations += 1;
+        match unproven.or((!is_proven).then_some(Obstacle::Outside)) {
+            None => self.report.locations += 1,
+            Some(why) => {
+                let variable = match value.whose {
+                    Whose::Variable(id) => Some(id),
+                    _ => None,
+                };
+                let what =
+                    format!("{} `{}`", value.entry.tag().words(), value.entry.name().unwrap_or_default());
+                self.report.unproven.push(Unproven { variable, at: at.clone(), what: Some(what), why });
+            }
+        }
     }
 
     /// What the model says.
