@@ -200,6 +200,20 @@ mod tests {
         });
     }
 
+    /// Any entry can be a procedure with a raw expression.
+    #[test]
+    fn raw_procedures() {
+        grows_as_the_number(40, |count| {
+            check(&function(1, |m, _, _| {
+                let unit = m.unit("b.cl");
+                let raw = m.expr(crate::op::Expr::raw([0x30]), &[]).unwrap();
+                for _ in 0..count {
+                    m.procedure(unit, &Loc::expr(raw)).unwrap();
+                }
+            }));
+        });
+    }
+
     #[test]
     fn ranges_of_a_variable() {
         grows_as_the_number(40, |count| {

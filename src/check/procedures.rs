@@ -14,7 +14,7 @@ use super::compare::Compare;
 use super::expressions::{SIZES, Said};
 use super::locations::Witness;
 use super::machine::Asked;
-use super::report::Kind;
+use super::report::{Kind, Obstacle};
 use super::witness::{Fill, lanes};
 use super::words::Words;
 use crate::eval::{self, Element};
@@ -25,22 +25,35 @@ use crate::read::{Dwarf, Entry, Unit, Value};
 /// Described procedures of a unit for which no entry was found so far.
 #[derive(Default)]
 struct Described {
-    /// By the number of a witness and a size in bits, and by the hash of as many bits there: the first of each at which
-    /// the procedure has a meaning.
-    by_bits: BTreeMap<(usize, u64), HashMap<u64, Vec<ProcedureId>>>,
-    /// Procedures without meaning at any witness, as raw expressions.
-    others: Vec<ProcedureId>,
+    /// By the numbers of a witness and of one of the [`SIZES`], and by the hash of as many bits there: the first of each
+    /// at which the procedure has a meaning. Those of more bits come first: fewer bits of an entry are the same as more
+    /// procedures.
+    by_bits: BTreeMap<(usize, usize), HashMap<u64, Vec<ProcedureId>>>,
+    /// Procedures that cannot be read at any witness.
+    unreadable: Vec<ProcedureId>,
+    /// Procedures that any entry can be: raw expressions, and places outside of their storages.
+    any: Vec<ProcedureId>,
     /// The number of these procedures.
     count: usize,
 }
 
 impl Described {
     fn into_any(self) -> Vec<ProcedureId> {
-        let mut all: Vec<_> =
-            self.by_bits.into_values().flat_map(HashMap::into_values).flatten().chain(self.others).collect();
+        let by_bits = self.by_bits.into_values().flat_map(HashMap::into_values).flatten();
+        let mut all: Vec<_> = by_bits.chain(self.unreadable).chain(self.any).collect();
         all.sort_unstable();
         all
     }
+}
+
+/// The meaning of a described procedure, by which its entry is looked for.
+enum Meaning {
+    /// The numbers of a witness and of one of the [`SIZES`], and the hash of as many bits there.
+    Bits((usize, usize), u64),
+    /// It cannot be read at any witness.
+    Unreadable,
+    /// It has none at any witness.
+    Any,
 }
 
 /// A unit, and its procedures that were not taken for a described one.
@@ -112,12 +125,13 @@ impl<'a, 'o> Compare<'a, 'o> {
         let mut described = Described { count: self.index.procedures[unit].len(), ..Described::default() };
         for &procedure in &self.index.procedures[unit] {
             self.report.entries += 1;
-            match self.first_meaning(procedure) {
-                Some((witness, bits, hash)) => {
-                    let by_hash = described.by_bits.entry((witness, bits)).or_default();
+            match self.meaning(procedure) {
+                Meaning::Bits(at, hash) => {
+                    let by_hash = described.by_bits.entry(at).or_default();
                     by_hash.entry(hash).or_default().push(procedure);
                 }
-                None => described.others.push(procedure),
+                Meaning::Unreadable => described.unreadable.push(procedure),
+                Meaning::Any => described.any.push(procedure),
             }
         }
         OfUnit { unit, entries, described }
@@ -136,16 +150,28 @@ impl<'a, 'o> Compare<'a, 'o> {
         Said { function: None, pc: 0, loc, is_number: false }
     }
 
-    /// The first witness and size, by their order, at which a described procedure has a meaning, and its hash.
-    fn first_meaning(&self, procedure: ProcedureId) -> Option<(usize, u64, u64)> {
+    /// The meaning of a described procedure at the first witness that has one, at the first size. There is none at a
+    /// witness where all of the place cannot be read: the object need not give fewer bits there.
+    fn meaning(&self, procedure: ProcedureId) -> Meaning {
         let (said, asked) = (self.said_of_procedure(procedure), Asked::default());
-        self.witnesses().into_iter().enumerate().find_map(|(number, witness)| {
-            SIZES.into_iter().find_map(|bits| {
-                let spans = self.meant(said, bits, witness, &asked).ok()?.ok()?;
-                let spans: Vec<_> = spans.iter().map(|span| self.span(span)).collect();
-                Some((number, bits, eval::hash(&spans)))
-            })
-        })
+        let mut without = Meaning::Any;
+        for (number, witness) in self.witnesses().into_iter().enumerate() {
+            for (size, bits) in SIZES.into_iter().enumerate() {
+                match self.meant(said, bits, witness, &asked) {
+                    Ok(Ok(spans)) => {
+                        let spans: Vec<_> = spans.iter().map(|span| self.span(span)).collect();
+                        return Meaning::Bits((number, size), eval::hash(&spans));
+                    }
+                    Ok(Err(Obstacle::Outside)) => {}
+                    Ok(Err(_)) => break,
+                    Err(_) => {
+                        without = Meaning::Unreadable;
+                        break;
+                    }
+                }
+            }
+        }
+        without
     }
 
     /// Lanes and contents of the machine by which procedures are looked for: those first at which most differ.
@@ -158,11 +184,11 @@ impl<'a, 'o> Compare<'a, 'o> {
     fn take_described(&mut self, described: &mut Described, entry: Entry<'a, 'o>) -> bool {
         let Some(&Value::Expr(expr)) = entry.attr(dw::DW_AT_location) else { return false };
         let (witnesses, asked) = (self.witnesses(), Asked::default());
-        for (&(number, bits), by_hash) in &mut described.by_bits {
+        for (&(number, size), by_hash) in &mut described.by_bits {
             let witness = witnesses[number];
             let found = self.evaluated_at(entry, expr, witness, &asked, eval::Kind::Location);
             let Ok(Element::Location(found)) = found else { continue };
-            let Ok(spans) = eval::spans(&found, bits.into()) else { continue };
+            let Ok(spans) = eval::spans(&found, SIZES[size].into()) else { continue };
             let hash = eval::hash(&spans);
             let Some(like) = by_hash.get_mut(&hash) else { continue };
             if self.take_same(like, entry) {
@@ -171,12 +197,13 @@ impl<'a, 'o> Compare<'a, 'o> {
                     by_hash.remove(&hash);
                 }
                 if by_hash.is_empty() {
-                    described.by_bits.remove(&(number, bits));
+                    described.by_bits.remove(&(number, size));
                 }
                 return true;
             }
         }
-        let is_same = self.take_same(&mut described.others, entry);
+        let is_same =
+            self.take_same(&mut described.unreadable, entry) || self.take_same(&mut described.any, entry);
         described.count -= usize::from(is_same);
         is_same
     }

@@ -75,3 +75,30 @@ fn frames_of_functions_that_share_code() {
         }
     }
 }
+
+/// No base of a stack is known outside of functions, so that the procedure cannot be read as a whole: neither can its first
+/// bits.
+#[test]
+fn a_procedure_of_which_the_first_bits_have_a_meaning() {
+    let mut consumer = Consumer::llvm();
+    for shared in [None, Some(16)] {
+        consumer.shared_from_bytes = shared;
+        let parts = r#"{"parts": [[{"register": "s4"}, 32], [{"stack_slot": 8}, 32]]}"#;
+        let statements = format!(
+            r#"{{"unit": {{"name": "a.cl", "language": "OpenCL"}}}}, {{"procedure": {{"unit": "a.cl", "id": "p", "loc": {parts}}}}}"#
+        );
+        is_right_on("amdgpu-gfx900-wave64", &consumer, &statements);
+    }
+}
+
+/// The first bits of an entry are the same as all of a procedure, though the entry is that of another one.
+#[test]
+fn a_procedure_whose_first_bits_are_another_one() {
+    let procedure = |id, loc| format!(r#", {{"procedure": {{"unit": "a.cl", "id": "{id}", "loc": {loc}}}}}"#);
+    let all = procedure("all", r#""undefined""#);
+    let some = procedure("some", r#"{"parts": [["undefined", 8]]}"#);
+    for procedures in [format!("{all}{some}"), format!("{some}{all}")] {
+        let statements = format!(r#"{{"unit": {{"name": "a.cl", "language": "OpenCL"}}}}{procedures}"#);
+        is_right_on("amdgpu-gfx900-wave64", &Consumer::llvm(), &statements);
+    }
+}
