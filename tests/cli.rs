@@ -153,10 +153,13 @@ fn the_quickstart_shows_what_the_commands_print() {
         assert_eq!((ran.code, &*ran.errors), (0, ""), "{command}");
         shown += &format!("$ {command}\n{}", ran.text());
     }
-    common::check_page("docs/quickstart.md", &[
-        ("<!-- examples/scale.json -->", text("examples/scale.json")),
-        ("<!-- the three commands -->", shown),
-    ]);
+    common::check_page(
+        "docs/quickstart.md",
+        &[
+            ("<!-- examples/scale.json -->", text("examples/scale.json")),
+            ("<!-- the three commands -->", shown),
+        ],
+    );
 }
 
 /// One variable, that only some consumers can be told of.

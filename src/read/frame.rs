@@ -187,7 +187,7 @@ impl<'o> Frames<'o> {
 
     /// The same section with one FDE alone, and its CIE.
     pub(crate) fn only(&self, fde: &Fde<'o>) -> Self {
-        let fdes = vec![Fde { cie: 0, ..fde.clone() }];
+        let fdes = vec![Fde { cie: 0, ..*fde }];
         let index = FdeIndex::of(&fdes);
         Self { section: self.section, cies: vec![*self.cie(fde)], fdes, address: self.address, index }
     }
