@@ -74,7 +74,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
-    /// What is different in an attribute, at the first lane and contents of the machine that show it; or why that could
+    /// The difference in an attribute, at the first lane and contents of the machine that show it; or why that could
     /// not be compared. What is raw at any witness is unproven; what is outside of its storage, if it is so at all.
     pub(super) fn same_expression(
         &mut self,
@@ -181,7 +181,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         Ok(Some(Obstacle::Outside))
     }
 
-    /// What the module means, or why that cannot be compared.
+    /// The meaning of the description, or why that cannot be compared.
     pub(super) fn meant(
         &self,
         said: Said,

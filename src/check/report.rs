@@ -10,7 +10,7 @@ use crate::model::VariableId;
 pub struct Report {
     /// Differences between the module and the object.
     pub findings: Vec<Finding>,
-    /// What could not be compared: a variable at a time, an attribute of something else, or a column of a frame.
+    /// A location that could not be compared: a variable's at a time, an attribute of something else, or a column of a frame.
     pub unproven: Vec<Unproven>,
     /// What the consumer could not be told, and was not.
     pub left_out: usize,
@@ -44,7 +44,7 @@ impl Report {
 /// Something that could not be compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unproven {
-    /// Whose location; `None` where it is that of something else.
+    /// The variable; `None` where the location is of something else.
     pub variable: Option<VariableId>,
     /// Where in the program.
     pub at: At,

@@ -208,7 +208,7 @@ fn read_all<'l>(
     sink: &mut Sink<'_>,
     machine: &dyn Machine,
 ) -> Result<(), Fault> {
-    // Of the whole bytes before these bits there is no copy.
+    // The copy lacks the whole bytes before these bits.
     let before = at % 8;
     let mut first: Option<(&SingleLocation, Vec<u8>)> = None;
     for place in places {

@@ -490,7 +490,7 @@ impl Pool {
         let (Some([len, word]), Some([other_len, other_word])) = (first(one), first(other)) else {
             return one == other;
         };
-        // Of most neighbours the first node differs. Behind the length may stand where constants begin.
+        // Most neighbours differ in the first node. Behind the length may stand where constants begin.
         len == other_len && (word == other_word || len & HAS_IMPLICIT != 0) && self.has_same_nodes(one, other)
     }
 

@@ -32,7 +32,7 @@ impl PartialEq for Module {
             variables,
             // Of the variables.
             listed: _,
-            // Of the scopes.
+            // It follows from the scopes.
             outside: _,
             procedures,
             locs,

@@ -198,7 +198,7 @@ impl Making<'_> {
                     let count = 1 + self.c.below(4) as u64;
                     (m.array(unit, of, &[Some(count), Some(2)]), 2 * bits * count)
                 }
-                // Four of 256 bits have room in a vector register, of which a vector of three does not take all lanes.
+                // Four elements of 256 bits fill a vector register, and a vector of three takes not all of its lanes.
                 3 if bits % 8 == 0 && bits != 256 => {
                     let vector = m.vector(unit, of, 3);
                     match self.c.below(3) {

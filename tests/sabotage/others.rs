@@ -30,7 +30,7 @@ fn found(more: &str) -> (Vec<Kind>, Report) {
     (kinds, report)
 }
 
-/// Another unit, with a function of so many bytes at a symbol, and with rows or without.
+/// Another unit, with a function of `bytes` bytes at a symbol, and with rows or without.
 fn unit(symbol: &str, offset: u64, has_rows: bool) -> String {
     let unit = r#", {"unit": {"name": "b.cl", "language": "OpenCL"}}"#;
     let code = format!(r#"{{"symbol": "{symbol}", "offset": {offset}, "bytes": 16}}"#);

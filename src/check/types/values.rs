@@ -54,7 +54,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                         unproven = Some(Obstacle::Raw);
                         continue;
                     }
-                    // What the model cannot read is nothing to compare with.
+                    // A value that the model cannot read cannot be compared.
                     Err(_) => continue,
                 };
                 let found = self.read_value(value, bits, witness, &asked);
