@@ -30,7 +30,7 @@ fn found(more: &str) -> (Vec<Kind>, Report) {
     (kinds, report)
 }
 
-/// Another unit, with a function of `bytes` bytes at a symbol, and with rows or without.
+/// Another unit, with a function of 16 bytes at an offset from a symbol, with or without rows.
 fn unit(symbol: &str, offset: u64, has_rows: bool) -> String {
     let unit = r#", {"unit": {"name": "b.cl", "language": "OpenCL"}}"#;
     let code = format!(r#"{{"symbol": "{symbol}", "offset": {offset}, "bytes": 16}}"#);
