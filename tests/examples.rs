@@ -129,14 +129,14 @@ fn the_pages_show_examples_and_what_they_print() {
         "README.md",
         &[
             ("<!-- examples/minimal.rs -->", source("minimal")),
-            ("<!-- part of what minimal prints -->", variables),
+            ("<!-- output of minimal, in part -->", variables),
         ],
     );
     common::check_page(
         "docs/quickstart.md",
         &[
             ("<!-- examples/quickstart.rs -->", source("quickstart")),
-            ("<!-- what quickstart prints -->", printed("quickstart")),
+            ("<!-- output of quickstart -->", printed("quickstart")),
         ],
     );
     common::check_page(
@@ -146,7 +146,7 @@ fn the_pages_show_examples_and_what_they_print() {
                 "<!-- examples/frames.rs: a frame -->",
                 part("frames", "// In bytes of the wave", ".undefined(0x34"),
             ),
-            ("<!-- what frames prints -->", printed("frames")),
+            ("<!-- output of frames -->", printed("frames")),
         ],
     );
     common::check_page(
@@ -154,7 +154,7 @@ fn the_pages_show_examples_and_what_they_print() {
         &[
             ("<!-- examples/diverged.rs: the code -->", part("diverged", "0x7d080280", "0xbf810000")),
             ("<!-- examples/diverged.rs: lanes -->", part("diverged", "let mut lanes", "lanes.whole_wave")),
-            ("<!-- what diverged prints -->", printed("diverged")),
+            ("<!-- output of diverged -->", printed("diverged")),
         ],
     );
 }

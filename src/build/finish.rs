@@ -14,15 +14,16 @@ impl Builder {
     /// The module.
     ///
     /// # Errors
-    /// [`ErrorKind::OverlappingRanges`] where a variable has two; [`ErrorKind::CyclicType`];
-    /// [`ErrorKind::UnknownId`] where something is declared in a file of another unit, or a function's symbol
-    /// is not there; [`ErrorKind::BadArgument`] where a parameter is in no function, a variable is both always
-    /// at one place and at others by pc, one by pc is in no function, a declaration has code or a place, the
-    /// body of a function begins at a line of no file, a
-    /// static member has a place in its class, a call has no pc, only some files of a unit have an MD5 sum, a
-    /// function with rows does not end where an instruction could, a file among the macros does not end,
-    /// a stack slot is in a function without a known base, regions of lanes overlap and do not nest, a symbol has
-    /// no name, or an argument of a call that returns no error contains a zero byte; [`ErrorKind::OutsideFunction`] where code was said to be smaller later.
+    /// * [`ErrorKind::OverlappingRanges`]: a variable has two ranges with pcs in common.
+    /// * [`ErrorKind::CyclicType`]: a type contains itself.
+    /// * [`ErrorKind::UnknownId`]: a line is in a file of another unit, or the symbol of a function is unknown.
+    /// * [`ErrorKind::OutsideFunction`]: the code of a function became smaller than a range in it.
+    /// * [`ErrorKind::BadArgument`]: a parameter outside of a function; a variable with places by pc that is also
+    ///   always at one place, or in no function; a declaration with code or a place; the line of a body without a
+    ///   file; a static member with a place in its class; a call without a pc; an MD5 sum of only some files of a
+    ///   unit; a function with rows that ends inside of an instruction; an open file among the macros; a stack slot
+    ///   in a function without a known base; regions of lanes that overlap without nesting; a symbol without a name;
+    ///   a zero byte in an argument of a call that returns no error.
     pub fn finish(self) -> Result<Module> {
         self.finish_or_blame().map_err(|wrong| wrong.error)
     }

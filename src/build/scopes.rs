@@ -271,9 +271,8 @@ impl Builder {
         let size =
             self.module.function_of(parent).map_or(0, |function| self.module.functions[function].bytes);
         let around = self.around[parent].code.map_or(&[][..], |scope| self.module.ranges(scope));
-        // Ends by start, of ranges that are disjoint; one range alone is compared without them.
-        let by_start = |ranges: &[Range<u64>]| ranges.iter().map(|range| (range.start, range.end)).collect();
-        let outer: BTreeMap<u64, u64> = if ranges.len() > 1 { by_start(around) } else { BTreeMap::new() };
+        // Ends by start: the ranges of a scope are disjoint.
+        let outer: BTreeMap<u64, u64> = around.iter().map(|range| (range.start, range.end)).collect();
         let mut before: BTreeMap<u64, u64> = BTreeMap::new();
         for (index, range) in ranges.iter().enumerate() {
             crate::work::step();
@@ -281,17 +280,9 @@ impl Builder {
                 crate::work::step();
                 other.start < range.end && range.start < other.end
             };
-            let is_around = |outer: &Range<u64>| {
-                crate::work::step();
-                outer.start <= range.start && range.end <= outer.end
-            };
             let last_before = before.range(..range.end).next_back();
             let last_around = outer.range(..=range.start).next_back();
-            let is_inside = match ranges {
-                _ if around.is_empty() => true,
-                [_] => around.iter().any(is_around),
-                _ => last_around.is_some_and(|(_, &end)| range.end <= end),
-            };
+            let is_inside = outer.is_empty() || last_around.is_some_and(|(_, &end)| range.end <= end);
             let error = if let Err(error) = pcs::range(&self.module.target, size, range) {
                 error
             } else if last_before.is_some_and(|(_, &end)| range.start < end)
@@ -303,9 +294,7 @@ impl Builder {
             } else if !is_inside {
                 Error::bad_argument("the range is not in the code of the scope around it")
             } else {
-                if ranges.len() > 1 {
-                    before.insert(range.start, range.end);
-                }
+                before.insert(range.start, range.end);
                 continue;
             };
             return Err(error.or_at(at(&self.module, range.clone())));

@@ -266,8 +266,10 @@ impl<'a, 'o> Compare<'a, 'o> {
         Ok(unproven.or((!is_proven).then_some(Obstacle::Outside)))
     }
 
-    /// Compares a column at a witness; gives what is expected and what was found, where they are not the same, or why
-    /// they cannot be compared.
+    /// Compares a column at a witness. Returns the obstacle to the comparison, if there is one.
+    ///
+    /// # Errors
+    /// Expected and found, where they differ.
     fn frame_at(
         &self,
         of: Of<'_, 'o>,

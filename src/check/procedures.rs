@@ -50,9 +50,9 @@ impl Described {
 enum Meaning {
     /// The numbers of a witness and of one of the [`SIZES`], and the hash of as many bits there.
     Bits((usize, usize), u64),
-    /// It cannot be read at any witness.
+    /// No witness can read the procedure.
     Unreadable,
-    /// It has none at any witness.
+    /// The description gives the procedure no meaning at any witness.
     Any,
 }
 

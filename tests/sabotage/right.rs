@@ -42,7 +42,8 @@ fn a_file_in_a_directory_without_a_name() {
     }
 }
 
-/// Functions `f` and `g`, the second so many bytes behind the first; and frames of some, each with its own CFA.
+/// Functions `f` and `g`, with `behind` bytes from the start of the first to the second, and the listed frames, each
+/// with a CFA of its own.
 fn functions(behind: u64, frames: &[(&str, u64)]) -> String {
     let bytes = |name: &str| if name == "f" { 64 } else { 64 - 2 * behind };
     let function = |name, offset| {
