@@ -305,10 +305,14 @@ struct Entries<'s, 'o> {
     format: &'s LineFormat,
 }
 
-/// The value of one part of an entry.
+/// The value of one part of an entry. A string in another section is looked up only for a part with a meaning: a vendor's
+/// part is skipped.
 enum Part<'o> {
     Number(u64),
     Bytes(&'o [u8]),
+    LineString(u64),
+    String(u64),
+    IndexedString(u64),
 }
 
 impl<'o> Entries<'_, 'o> {
@@ -328,12 +332,12 @@ impl<'o> Entries<'_, 'o> {
             let mut file = LineFile::default();
             for &(name, form) in self.format {
                 match (name, self.part(from, form)?) {
-                    (dw::DW_LNCT_path, Part::Bytes(path)) => file.path = path,
+                    (dw::DW_LNCT_path, part) => file.path = self.text(part)?,
                     (dw::DW_LNCT_directory_index, Part::Number(number)) => file.directory = number,
                     (dw::DW_LNCT_timestamp, Part::Number(number)) => file.modified = number,
                     (dw::DW_LNCT_size, Part::Number(number)) => file.size = number,
                     (dw::DW_LNCT_MD5, Part::Bytes(digest)) => file.md5 = digest.try_into().ok(),
-                    (DW_LNCT_LLVM_SOURCE, Part::Bytes(source)) => file.source = Some(source),
+                    (DW_LNCT_LLVM_SOURCE, part) => file.source = Some(self.text(part)?),
                     _ => {}
                 }
             }
@@ -345,17 +349,16 @@ impl<'o> Entries<'_, 'o> {
     fn part(&self, from: &mut Cursor<'o>, form: DwForm) -> Result<Part<'o>> {
         let at = from.offset();
         let offset_bytes = self.offset_bytes;
-        let indexed = |index| self.sections.indexed_string(self.strings, index);
-        let bytes = match form {
-            dw::DW_FORM_string => from.string(WHAT)?,
-            dw::DW_FORM_line_strp => self.sections.line_string(from.uint(offset_bytes, WHAT)?)?,
-            dw::DW_FORM_strp => self.sections.string(from.uint(offset_bytes, WHAT)?)?,
-            dw::DW_FORM_strx => indexed(from.uleb(WHAT)?)?,
-            dw::DW_FORM_strx1 => indexed(from.uint(1, WHAT)?)?,
-            dw::DW_FORM_strx2 => indexed(from.uint(2, WHAT)?)?,
-            dw::DW_FORM_strx3 => indexed(from.uint(3, WHAT)?)?,
-            dw::DW_FORM_strx4 => indexed(from.uint(4, WHAT)?)?,
-            dw::DW_FORM_data16 => from.take(16, WHAT)?,
+        Ok(match form {
+            dw::DW_FORM_string => Part::Bytes(from.string(WHAT)?),
+            dw::DW_FORM_line_strp => Part::LineString(from.uint(offset_bytes, WHAT)?),
+            dw::DW_FORM_strp => Part::String(from.uint(offset_bytes, WHAT)?),
+            dw::DW_FORM_strx => Part::IndexedString(from.uleb(WHAT)?),
+            dw::DW_FORM_strx1 => Part::IndexedString(from.uint(1, WHAT)?),
+            dw::DW_FORM_strx2 => Part::IndexedString(from.uint(2, WHAT)?),
+            dw::DW_FORM_strx3 => Part::IndexedString(from.uint(3, WHAT)?),
+            dw::DW_FORM_strx4 => Part::IndexedString(from.uint(4, WHAT)?),
+            dw::DW_FORM_data16 => Part::Bytes(from.take(16, WHAT)?),
             dw::DW_FORM_block | dw::DW_FORM_block1 | dw::DW_FORM_block2 | dw::DW_FORM_block4 => {
                 let len = match form {
                     dw::DW_FORM_block1 => from.uint(1, WHAT)?,
@@ -363,17 +366,27 @@ impl<'o> Entries<'_, 'o> {
                     dw::DW_FORM_block4 => from.uint(4, WHAT)?,
                     _ => from.uleb(WHAT)?,
                 };
-                from.take(len, WHAT)?
+                Part::Bytes(from.take(len, WHAT)?)
             }
-            dw::DW_FORM_udata => return Ok(Part::Number(from.uleb(WHAT)?)),
-            dw::DW_FORM_data1 | dw::DW_FORM_flag => return Ok(Part::Number(from.uint(1, WHAT)?)),
-            dw::DW_FORM_data2 => return Ok(Part::Number(from.uint(2, WHAT)?)),
-            dw::DW_FORM_data4 => return Ok(Part::Number(from.uint(4, WHAT)?)),
-            dw::DW_FORM_data8 => return Ok(Part::Number(from.uint(8, WHAT)?)),
-            dw::DW_FORM_sec_offset => return Ok(Part::Number(from.uint(offset_bytes, WHAT)?)),
-            dw::DW_FORM_sdata => return Ok(Part::Number(from.sleb(WHAT)? as u64)),
+            dw::DW_FORM_udata => Part::Number(from.uleb(WHAT)?),
+            dw::DW_FORM_data1 | dw::DW_FORM_flag => Part::Number(from.uint(1, WHAT)?),
+            dw::DW_FORM_data2 => Part::Number(from.uint(2, WHAT)?),
+            dw::DW_FORM_data4 => Part::Number(from.uint(4, WHAT)?),
+            dw::DW_FORM_data8 => Part::Number(from.uint(8, WHAT)?),
+            dw::DW_FORM_sec_offset => Part::Number(from.uint(offset_bytes, WHAT)?),
+            dw::DW_FORM_sdata => Part::Number(from.sleb(WHAT)? as u64),
             _ => return Err(unknown_form(from, form, at)),
-        };
-        Ok(Part::Bytes(bytes))
+        })
+    }
+
+    /// The text of a part. [`can_have`] leaves no numbers.
+    fn text(&self, part: Part<'o>) -> Result<&'o [u8]> {
+        match part {
+            Part::Bytes(bytes) => Ok(bytes),
+            Part::LineString(offset) => self.sections.line_string(offset),
+            Part::String(offset) => self.sections.string(offset),
+            Part::IndexedString(index) => self.sections.indexed_string(self.strings, index),
+            Part::Number(_) => Ok(&[]),
+        }
     }
 }

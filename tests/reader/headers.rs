@@ -15,6 +15,13 @@ const SIZE: u16 = 4;
 const MD5: u16 = 5;
 const LLVM_SOURCE: u16 = 0x2001;
 
+/// Forms of vendor-defined content, DWARF 5 section 6.2.4.2: blocks, data, a flag, signed and unsigned LEB128, an offset in
+/// a section, strings in all places.
+const VENDOR_FORMS: [u16; 21] = [
+    0x0a, 0x03, 0x04, 0x09, 0x0b, 0x05, 0x06, 0x07, 0x1e, 0x0c, 0x0d, 0x0f, 0x17, 0x08, 0x0e, 0x1f, 0x1a,
+    0x25, 0x26, 0x27, 0x28,
+];
+
 /// A header of version 5: two directories, one file, whose parts have these forms.
 struct Header {
     segment_bytes: u8,
@@ -41,19 +48,19 @@ fn part(out: &mut Bytes, form: u16) {
     match form {
         0x08 => out.string("one"),
         0x0b | 0x0c => out.u8s([1]),
-        0x05 | 0x25 => out.u16(1),
-        0x26 => out.int(3, 0),
-        0x06 => out.u32(1),
+        0x25 => out.u8s([0]),
+        0x05 | 0x26 => out.u16(1),
+        0x27 => out.int(3, 0),
+        0x06 | 0x28 => out.u32(1),
         0x07 => out.u64(1),
-        0x28 => out.u32(0),
         0x1a | 0x1b => out.uleb(0),
         0x0e | 0x1f | 0x17 => out.offset(1),
         0x0d => out.sleb(1),
         0x0f => out.uleb(1),
         0x0a | 0x09 => out.u8s([1, 7]),
         0x03 => out.u16(1).u8s([7]),
+        0x04 => out.u32(1).u8s([7]),
         0x1e => out.u8s([0x5a; 16]),
-        0x27 => out.u8s([0; 1]),
         _ => out,
     };
 }
@@ -115,8 +122,7 @@ fn parts_have_the_forms_of_the_specification() {
             (TIME, &[0x0f, 0x06, 0x07, 0x09]),
             (SIZE, &[0x0f, 0x0b, 0x05, 0x06, 0x07]),
             (MD5, &[0x1e]),
-            // A vendor's part can have each form of a known length.
-            (0x2fff, &[0x08, 0x0b, 0x0c, 0x0d, 0x0f, 0x0a, 0x09, 0x03, 0x1e, 0x17]),
+            (0x2fff, &VENDOR_FORMS),
         ] {
             for &form in forms {
                 let header = Header { files: vec![(PATH, 0x08), (name, form)], ..Header::default() };

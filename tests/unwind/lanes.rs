@@ -31,6 +31,16 @@ fn lane_pc(code: &Code, function: usize) -> Option<Vec<u8>> {
     Some(code.ops(&text))
 }
 
+fn read<'a>(abbrev: &'a Bytes, info: &'a Bytes, dialect: Dialect) -> Dwarf<'a> {
+    let sections = Sections {
+        debug_abbrev: &abbrev.bytes,
+        debug_info: &info.bytes,
+        address_bytes: 8,
+        ..Sections::default()
+    };
+    Dwarf::from_sections(sections, dialect, DraftCodes::NONE).expect("it is read")
+}
+
 /// `.debug_abbrev` and `.debug_info`: a unit of DWARF 5 with four subprograms.
 fn debug_info(code: &Code, lane_pc: impl Fn(usize) -> Option<Vec<u8>>) -> (Bytes, Bytes) {
     let (lanes_code, lane_pc_code) = match code.dialect {
@@ -81,13 +91,7 @@ fn lanes_have_frames_where_they_were_active_on_entry() {
     for (lanes, dialect) in ALL {
         let code = Code::new(lanes, dialect);
         let (abbrev, info) = debug_info(&code, |function| lane_pc(&code, function));
-        let sections = Sections {
-            debug_abbrev: &abbrev.bytes,
-            debug_info: &info.bytes,
-            address_bytes: 8,
-            ..Sections::default()
-        };
-        let dwarf = Dwarf::from_sections(sections, dialect, DraftCodes::NONE).expect("it is read");
+        let dwarf = read(&abbrev, &info, dialect);
         let info = DebugInfo::new(&dwarf);
         let section = code.section();
         let frames = [section.read_as(encoding(dialect))];
@@ -124,13 +128,7 @@ fn pcs_of_lanes_are_of_the_file() {
     let code = Code::new(lanes, dialect);
     let waiting = code.ops(&format!("addr {WAIT:#x}; stack_value; extend 64 {lanes}"));
     let (abbrev, info) = debug_info(&code, |_| Some(waiting.clone()));
-    let sections = Sections {
-        debug_abbrev: &abbrev.bytes,
-        debug_info: &info.bytes,
-        address_bytes: 8,
-        ..Sections::default()
-    };
-    let dwarf = Dwarf::from_sections(sections, dialect, DraftCodes::NONE).expect("it is read");
+    let dwarf = read(&abbrev, &info, dialect);
     let info = DebugInfo::new(&dwarf);
     let machine = Snapshot {
         load_bias: 0x1_2345_4000,
