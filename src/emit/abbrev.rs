@@ -1,4 +1,4 @@
-//! Abbreviations, found as they come: DWARF 5 section 7.5.3.
+//! Abbreviations, collected while entries are written: DWARF 5 section 7.5.3.
 
 use core::hash::BuildHasher;
 
@@ -7,29 +7,28 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::op::{write_sleb, write_uleb};
 
-/// The abbreviations of a unit. Equal ones are stored once; codes count from 1 in the order of first use,
-/// or in the order that [`by_use`](Self::by_use) gives.
+/// Abbreviations of a unit. Equal ones are stored once. Codes count from 1 in the order of first use, or in the order
+/// chosen by [`by_use`](Self::by_use).
 #[derive(Debug)]
 pub(crate) struct Abbreviations {
-    /// One after the other, as words: the tag and whether there are children; each attribute and its form,
-    /// after an implicit constant its value in two words; then 0, which no attribute is.
+    /// The abbreviations in sequence, as words: tag and children flag; each attribute with its form, and the value of
+    /// an implicit constant in two words; then 0, which encodes no attribute.
     words: Vec<u32>,
-    /// Where each ends, before the 0.
+    /// End of each abbreviation in `words`, before its 0.
     ends: Vec<u32>,
-    /// How many entries each has.
+    /// Number of entries that use each abbreviation.
     uses: Vec<u32>,
-    /// The one that is being described is so far what begins at the first and ends before the second of these
-    /// words, which is that of the last entry with its tag: most entries are like the last. [`OTHER`] as the
-    /// second says that it is not, and is in `current`.
+    /// Range of `words` that equals the current description so far. It lies in the abbreviation of the last entry with
+    /// the same tag, as most entries repeat it. If the end is [`OTHER`], the description differs and is in `current`.
     like: (usize, usize),
     current: Vec<u32>,
     seen: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// The one that the last entry of a tag had, by the low bits of the tag.
+    /// Abbreviation of the last entry with each tag, indexed by the low bits of the tag.
     last: [Last; TAGS],
 }
 
-/// An abbreviation, and where its words start.
+/// An abbreviation and the position of its first word.
 #[derive(Debug, Clone, Copy, Default)]
 struct Last {
     index: u32,
@@ -37,7 +36,7 @@ struct Last {
 }
 
 const TAGS: usize = 64;
-/// No word is there.
+/// Beyond every position in `words`.
 const OTHER: usize = usize::MAX;
 
 impl Default for Abbreviations {
@@ -55,7 +54,7 @@ impl Default for Abbreviations {
     }
 }
 
-/// As many codes have one byte.
+/// Number of codes that take one byte.
 pub(crate) const SHORT_CODES: usize = 127;
 
 impl Abbreviations {
@@ -67,13 +66,13 @@ impl Abbreviations {
         self.word(u32::from(tag.0) << 16 | u32::from(has_children));
     }
 
-    /// Adds an attribute to it.
+    /// Adds an attribute to the described entry.
     #[inline]
     pub(crate) fn attribute(&mut self, at: DwAt, form: DwForm) {
         self.word(u32::from(at.0) << 16 | u32::from(form.0));
     }
 
-    /// Adds an attribute whose value is in the abbreviation.
+    /// Adds an attribute whose value stands in the abbreviation: `DW_FORM_implicit_const`.
     #[inline]
     pub(crate) fn implicit(&mut self, at: DwAt, value: i64) {
         self.attribute(at, gimli::DW_FORM_implicit_const);
@@ -100,7 +99,7 @@ impl Abbreviations {
         self.current.push(word);
     }
 
-    /// The words of the described entry.
+    /// Words of the described entry.
     fn described(&self) -> &[u32] {
         match self.like {
             (_, OTHER) => &self.current,
@@ -108,7 +107,7 @@ impl Abbreviations {
         }
     }
 
-    /// The tag of the described entry, and whether it has children.
+    /// Tag of the described entry, and whether the entry has children.
     pub(crate) fn tag(&self) -> (DwTag, bool) {
         let first = self.described()[0];
         (DwTag((first >> 16) as u16), first & 1 != 0)
@@ -128,7 +127,7 @@ impl Abbreviations {
         false
     }
 
-    /// The code of the described entry.
+    /// Ends the description and returns its code.
     #[inline]
     pub(crate) fn code(&mut self) -> u64 {
         let (start, end) = self.like;
@@ -140,7 +139,7 @@ impl Abbreviations {
         u64::from(index) + 1
     }
 
-    /// The same, of one that is not as the last of its tag was.
+    /// The index of a description that differs from that of the last entry with its tag.
     #[inline(never)]
     fn new_code(&mut self) -> u32 {
         if let (start, end) = self.like
@@ -175,24 +174,24 @@ impl Abbreviations {
         slice(&self.words, &self.ends, index)
     }
 
-    /// How many there are.
+    /// Number of abbreviations.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// How many bytes of `.debug_info` would be saved if those that most entries have came first.
+    /// Bytes of `.debug_info` that [`by_use`](Self::by_use) would save.
     pub(crate) fn saved_by_order(&self) -> u64 {
         if self.len() <= SHORT_CODES {
             return 0;
         }
-        // Codes of more than two bytes are rare, and so is this.
+        // Codes of more than two bytes are rare: they are not counted.
         let long = |uses: &[u32]| uses[SHORT_CODES..].iter().map(|&uses| u64::from(uses)).sum::<u64>();
         let mut sorted = self.uses.clone();
         sorted.sort_unstable_by(|a, b| b.cmp(a));
         long(&self.uses) - long(&sorted)
     }
 
-    /// The same abbreviations, with the shortest codes for those that most entries have.
+    /// The same abbreviations, sorted so that the most used ones have the shortest codes.
     pub(crate) fn by_use(&self) -> Self {
         let mut order: Vec<u32> = (0..self.len() as u32).collect();
         order.sort_by_key(|&index| core::cmp::Reverse(self.uses[index as usize]));
@@ -205,12 +204,12 @@ impl Abbreviations {
         sorted
     }
 
-    /// Whether all of these have the same codes in the other.
+    /// Whether every abbreviation has the same code in `other`.
     pub(crate) fn is_prefix_of(&self, other: &Self) -> bool {
         other.words.starts_with(&self.words) && other.ends.starts_with(&self.ends)
     }
 
-    /// Appends the table to the section.
+    /// Appends the abbreviation table to `.debug_abbrev`.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         for index in 0..self.len() as u32 {
             write_uleb(out, u64::from(index) + 1);
@@ -238,7 +237,7 @@ fn slice<'a>(words: &'a [u32], ends: &[u32], index: u32) -> &'a [u32] {
     &words[start(ends, index)..ends[index as usize] as usize]
 }
 
-/// Where the words of an abbreviation start.
+/// Position of the first word of an abbreviation.
 fn start(ends: &[u32], index: u32) -> usize {
     if index == 0 { 0 } else { ends[index as usize - 1] as usize + 1 }
 }

@@ -8,26 +8,26 @@ use indexmap::IndexSet;
 use super::format::Format;
 use super::section::{Relocation, RelocationTarget};
 
-/// An address: of a symbol, by the number that the caller knows it by, or a constant.
+/// An address: a symbol plus an addend, or a constant. The caller numbers the symbols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct AddressKey {
     pub(crate) symbol: Option<u32>,
     pub(crate) addend: u64,
 }
 
-/// The addresses of a unit. Units could share a table, but there are readers that want one for each.
+/// Addresses of a unit. Units could share a table, but some readers expect one table per unit.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
     known: IndexSet<AddressKey, DefaultHashBuilder>,
 }
 
-/// Bytes of the header, after which index 0 stands.
+/// Size of the header in bytes. Index 0, to which `DW_AT_addr_base` points, follows the header.
 pub(crate) fn addr_base(format: Format) -> u64 {
     format.length_bytes() as u64 + 4
 }
 
 impl AddressKey {
-    /// The relocation of a field at `at` that holds the address; none if it is a constant.
+    /// The relocation of a field at offset `at` that holds the address; `None` for a constant.
     pub(crate) fn relocation(
         self,
         at: usize,
@@ -42,7 +42,7 @@ impl AddressKey {
         })
     }
 
-    /// Appends the address, with a relocation if it is a symbol's.
+    /// Appends the address, with a relocation if the address depends on a symbol.
     pub(crate) fn write(
         self,
         format: Format,
@@ -58,13 +58,13 @@ impl AddressKey {
 }
 
 impl Addresses {
-    /// The index of an address.
+    /// Index of an address in the table.
     #[inline]
     pub(crate) fn index(&mut self, key: AddressKey) -> u64 {
         self.known.insert_full(key).0 as u64
     }
 
-    /// The table.
+    /// Encodes the table.
     pub(crate) fn finish(
         self,
         format: Format,

@@ -3,20 +3,20 @@
 use super::format::Format;
 use super::section::{Relocation, RelocationTarget};
 
-/// Some code or data of a unit.
+/// Code or data of a unit, as one contiguous range.
 #[derive(Debug, Clone)]
 pub(crate) struct AddressRange {
-    /// Where it begins: at a symbol plus `addend`, or at `addend` itself.
+    /// The start: a symbol plus `addend`, or `addend` itself.
     pub(crate) symbol: Option<RelocationTarget>,
     pub(crate) addend: u64,
-    /// Its size. One of 0 is left out: with the address 0 it would be the end of the table.
+    /// Size in bytes. Empty ranges are omitted: address 0 with size 0 terminates the table.
     pub(crate) bytes: u64,
 }
 
-/// The version of the table, which has been the same since DWARF 2.
+/// Version of the table, unchanged since DWARF 2.
 const VERSION: u16 = 2;
 
-/// Appends the table of the unit at `unit` of `.debug_info`.
+/// Appends the table of the unit at offset `unit` of `.debug_info`.
 pub(crate) fn write(
     format: Format,
     unit: u64,
@@ -36,7 +36,7 @@ pub(crate) fn write(
     format.offset(out, 0);
     let segment_bytes = 0;
     out.extend_from_slice(&[format.address_bytes, segment_bytes]);
-    // The first pair is at a multiple of the size of one, from the beginning of the table on.
+    // The first pair is aligned to the size of a pair, counted from the start of the table.
     let pair = 2 * usize::from(format.address_bytes);
     out.resize(begin + (out.len() - begin).next_multiple_of(pair), 0);
     for range in ranges {
@@ -81,7 +81,7 @@ mod tests {
         #[rustfmt::skip]
         let expected = [
             0xee, 60, 0, 0, 0, 2, 0, 0, 0, 0, 0, 8, 0,
-            // From 12 up to 16.
+            // Padding from 12 to 16.
             0, 0, 0, 0,
             0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0, 0,
             0, 0x20, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0,
@@ -105,7 +105,7 @@ mod tests {
         #[rustfmt::skip]
         let expected = [
             0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 28,
-            // 24 bytes are three pairs already.
+            // No padding: 24 bytes are three pairs.
             0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0,
             0, 0, 0x20, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0,
         ];

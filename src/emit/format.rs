@@ -1,13 +1,13 @@
-//! What the bytes of every section depend on.
+//! Properties of a unit that every section depends on.
 
-/// Version, sizes and byte order of what a unit contributes to the sections.
+/// Version, sizes and byte order of a unit's contributions to the sections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Format {
     /// The DWARF version: 2 to 5.
     pub(crate) version: u16,
-    /// Bytes of a section offset: 4 in the 32-bit format, 8 in the 64-bit one.
+    /// Size of a section offset in bytes: 4 in the 32-bit format, 8 in the 64-bit one.
     pub(crate) offset_bytes: u8,
-    /// Bytes of an address in the default space.
+    /// Size in bytes of an address in the default space.
     pub(crate) address_bytes: u8,
     /// Whether the most significant byte comes first.
     pub(crate) big_endian: bool,
@@ -18,21 +18,22 @@ impl Format {
     #[cfg(test)]
     pub(crate) const SMALL: Self = Self { version: 5, offset_bytes: 4, address_bytes: 8, big_endian: false };
 
-    /// Bytes of an initial length: DWARF 5 section 7.4.
+    /// Size in bytes of an initial length: DWARF 5 section 7.4.
     pub(crate) fn length_bytes(self) -> usize {
         if self.offset_bytes == 8 { 12 } else { 4 }
     }
 
-    /// Bytes of the offset of an entry from the start of `.debug_info`: DWARF 2 has the size of an address.
+    /// Size in bytes of an entry's offset from the start of `.debug_info` (`DW_FORM_ref_addr`): DWARF 2 uses the size
+    /// of an address.
     pub(crate) fn entry_bytes(self) -> u8 {
         if self.version < 3 { self.address_bytes } else { self.offset_bytes }
     }
 
-    /// Appends a number in so many bytes: 1 to 8.
+    /// Appends a number of 1 to 8 bytes.
     #[inline(always)]
     pub(crate) fn fixed(self, out: &mut Vec<u8>, value: u64, bytes: u8) {
         let end = out.len() + usize::from(bytes);
-        // All of it and then less: a copy of a constant size.
+        // Append eight bytes and truncate: a copy of constant size is faster.
         if self.big_endian {
             out.extend_from_slice(&(value << (64 - 8 * u32::from(bytes))).to_be_bytes());
         } else {
@@ -41,7 +42,7 @@ impl Format {
         out.truncate(end);
     }
 
-    /// Replaces so many bytes at `at` by a number.
+    /// Overwrites `bytes` bytes at offset `at` with a number.
     #[inline]
     pub(crate) fn patch(self, out: &mut [u8], at: usize, value: u64, bytes: u8) {
         let bytes = usize::from(bytes);
@@ -58,12 +59,12 @@ impl Format {
         self.fixed(out, value.into(), 2);
     }
 
-    /// Appends an offset of a section.
+    /// Appends a section offset.
     pub(crate) fn offset(self, out: &mut Vec<u8>, value: u64) {
         self.fixed(out, value, self.offset_bytes);
     }
 
-    /// Begins what has an initial length: gives the place of its first byte, for
+    /// Begins a structure with an initial length. Returns the offset after the length field, for
     /// [`end_length`](Self::end_length).
     pub(crate) fn begin_length(self, out: &mut Vec<u8>) -> usize {
         if self.offset_bytes == 8 {
@@ -73,7 +74,7 @@ impl Format {
         out.len()
     }
 
-    /// Fills in the length of what began at `start`.
+    /// Fills in the length of the structure begun at `start`.
     pub(crate) fn end_length(self, out: &mut [u8], start: usize) {
         let length = (out.len() - start) as u64;
         self.patch(out, start - usize::from(self.offset_bytes), length, self.offset_bytes);

@@ -9,11 +9,11 @@ use super::section::{Relocation, RelocationTarget};
 use crate::cfi::code;
 use crate::op::{Reg, write_byte_uleb, write_sleb, write_uleb};
 
-/// Bytes with addresses in them, which a linker knows.
+/// Instructions and expressions as bytes, with the addresses in them that a linker relocates.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Program {
     pub(crate) bytes: Vec<u8>,
-    /// Ascending.
+    /// Offset and address of each relocated field, in ascending order of offsets.
     pub(crate) addresses: Vec<(usize, AddressKey)>,
 }
 
@@ -23,7 +23,7 @@ impl Program {
         self.addresses.clear();
     }
 
-    /// Appends a part of another.
+    /// Appends a range of another program.
     pub(crate) fn append(&mut self, other: &Self, part: core::ops::Range<usize>) {
         let at = self.bytes.len();
         self.bytes.extend_from_slice(&other.bytes[part.clone()]);
@@ -33,21 +33,24 @@ impl Program {
     }
 }
 
-/// What one column of a row says. Expressions are numbered by the caller.
+/// Rule of one column in a row of the table: DWARF 5 section 6.4.1. The caller numbers the expressions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Rule {
-    /// Nothing.
+    /// No rule.
     Default,
     SameValue,
     Undefined,
-    /// Bytes from the canonical frame address, a multiple of the alignment.
+    /// `DW_CFA_offset`: saved at this distance in bytes from the canonical frame address, a multiple of the data
+    /// alignment factor.
     Offset(i64),
-    /// The same, of the value.
+    /// `DW_CFA_val_offset`: the value is the canonical frame address plus this number of bytes, a multiple of the data
+    /// alignment factor.
     ValOffset(i64),
     Register(Reg),
     Expression(u32),
     ValExpression(u32),
-    /// Of the canonical frame address. An offset below 0 is a multiple of the alignment.
+    /// Rule of the canonical frame address: a register plus an offset in bytes, in an address space. A negative offset
+    /// is a multiple of the data alignment factor.
     CfaRegister {
         reg: Reg,
         offset: i64,
@@ -56,7 +59,7 @@ pub(crate) enum Rule {
     CfaExpression(u32),
 }
 
-/// What the instructions and the entries of a section have in common.
+/// Fields shared by all entries of a section.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FrameFormat {
     pub(crate) format: Format,
@@ -67,7 +70,7 @@ pub(crate) struct FrameFormat {
 }
 
 impl FrameFormat {
-    /// Appends that a new row begins so many bytes further on: a multiple of the alignment.
+    /// Appends the start of a new row, `bytes` after the previous one: a multiple of the code alignment factor.
     pub(crate) fn advance(&self, bytes: u32, out: &mut Vec<u8>) {
         let steps = bytes / u32::from(self.code_alignment);
         let (opcode, size) = match steps {
@@ -81,17 +84,17 @@ impl FrameFormat {
         self.format.fixed(out, steps.into(), size);
     }
 
-    /// Appends that all rules are put aside.
+    /// Appends `DW_CFA_remember_state`.
     pub(crate) fn remember(out: &mut Vec<u8>) {
         out.push(code::REMEMBER_STATE);
     }
 
-    /// Appends that the rules are those that were put aside last.
+    /// Appends `DW_CFA_restore_state`.
     pub(crate) fn restore(out: &mut Vec<u8>) {
         out.push(code::RESTORE_STATE);
     }
 
-    /// Appends the rule of a register. `first` is the one that it has after the common entry.
+    /// Appends the rule of a register. `first` is the register's rule in the common information entry.
     pub(crate) fn rule(&self, reg: Reg, rule: Rule, first: Rule, exprs: &Exprs, out: &mut Program) {
         let bytes = &mut out.bytes;
         if rule == first {
@@ -137,7 +140,7 @@ impl FrameFormat {
         }
     }
 
-    /// Appends where the canonical frame address is. `keeps` says what a reader takes over from the rule before.
+    /// Appends the rule of the canonical frame address. `keeps` states what a consumer retains of the previous rule.
     pub(crate) fn cfa(&self, rule: Rule, before: Rule, keeps: Keeps, exprs: &Exprs, out: &mut Program) {
         let bytes = &mut out.bytes;
         let (reg, offset, space) = match rule {
@@ -185,22 +188,22 @@ impl FrameFormat {
         offset / i64::from(self.data_alignment)
     }
 
-    /// Whether an offset is a multiple of the alignment.
+    /// Whether an offset is a multiple of the data alignment factor.
     pub(crate) fn is_factored(&self, offset: i64) -> bool {
         offset % i64::from(self.data_alignment) == 0
     }
 }
 
-/// What a reader takes over where a rule of the canonical frame address says nothing of its space.
+/// State that a consumer retains where an instruction for the canonical frame address omits the address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keeps {
-    /// Nothing: it is the default space.
+    /// No state: the address space is the default one.
     Nothing,
-    /// The space that was said last.
+    /// The most recent address space.
     Space,
 }
 
-/// An opcode with the register in it, or before it.
+/// Appends an opcode with the register in its low bits, or the extended opcode and the register.
 fn with_low(low: u8, extended: u8, reg: Reg, out: &mut Vec<u8>) {
     match reg.0 {
         0..0x40 => out.push(low | reg.0 as u8),
@@ -208,11 +211,11 @@ fn with_low(low: u8, extended: u8, reg: Reg, out: &mut Vec<u8>) {
     }
 }
 
-/// The expressions of rules.
+/// Expressions of rules.
 #[derive(Debug, Default)]
 pub(crate) struct Exprs {
     pub(crate) program: Program,
-    /// Where each ends.
+    /// End of each expression in `program`.
     pub(crate) ends: Vec<usize>,
 }
 
@@ -223,7 +226,7 @@ impl Exprs {
         start..self.ends[expr]
     }
 
-    /// Appends the block of an expression.
+    /// Appends an expression as a block: its length and its bytes.
     fn append(&self, expr: u32, out: &mut Program) {
         let range = self.range(expr);
         write_uleb(&mut out.bytes, range.len() as u64);
@@ -231,17 +234,17 @@ impl Exprs {
     }
 }
 
-/// Which section entries are written to.
+/// Section that contains the entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FrameSection {
     Debug,
     Eh,
 }
 
-/// Names of symbols, by their numbers.
+/// Gives the name of a symbol by its number.
 pub(crate) type Names<'n> = &'n dyn Fn(u32) -> Cow<'static, str>;
 
-/// A section that entries are appended to.
+/// A section of call frame information, to which entries are appended.
 #[derive(Debug)]
 pub(crate) struct FrameTable {
     section: FrameSection,
@@ -250,19 +253,19 @@ pub(crate) struct FrameTable {
     pub(crate) relocations: Vec<Relocation>,
 }
 
-/// `DW_EH_PE_pcrel | DW_EH_PE_sdata4`: the distance from the field, in four bytes.
+/// `DW_EH_PE_pcrel | DW_EH_PE_sdata4`: a signed distance from the field, in four bytes.
 const RELATIVE4: u8 = 0x1b;
 
 impl FrameTable {
     pub(crate) fn new(section: FrameSection, mut common: FrameFormat) -> Self {
         if section == FrameSection::Eh {
-            // Its entries are of the 32-bit format everywhere.
+            // `.eh_frame` always uses the 32-bit format.
             common.format.offset_bytes = 4;
         }
         Self { section, common, bytes: Vec::new(), relocations: Vec::new() }
     }
 
-    /// Appends a common information entry and gives its offset.
+    /// Appends a common information entry and returns its offset.
     pub(crate) fn common(&mut self, instructions: &Program, names: Names<'_>) -> u64 {
         let FrameFormat { format, code_alignment, data_alignment, return_register, augmentation } =
             self.common;
@@ -298,7 +301,7 @@ impl FrameTable {
         offset as u64
     }
 
-    /// Appends the entry of a function: its address is a symbol and bytes, or a number.
+    /// Appends the frame description entry of a function. The address is a symbol plus a number of bytes, or a number.
     pub(crate) fn description(
         &mut self,
         common: u64,
@@ -339,7 +342,7 @@ impl FrameTable {
         format.fixed(&mut self.bytes, field, size);
         format.fixed(&mut self.bytes, bytes, size);
         if is_eh {
-            // No more is said of the function.
+            // The augmentation data is empty.
             self.bytes.push(0);
         }
         let mut part = Program::default();
@@ -356,7 +359,7 @@ impl FrameTable {
         }
     }
 
-    /// Pads an entry with `DW_CFA_nop` to a multiple of the size of an address, and fills in its length.
+    /// Pads an entry with `DW_CFA_nop` to a multiple of the address size, and fills in its length.
     fn end(&mut self, offset: usize, start: usize) {
         let format = self.common.format;
         let size = (self.bytes.len() - offset).next_multiple_of(format.address_bytes.into());

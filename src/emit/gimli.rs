@@ -1,4 +1,4 @@
-//! For users who write their DWARF with `gimli::write`: its sections, as an object takes them.
+//! Sections written with `gimli::write`, converted to sections of an object.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use gimli::{BigEndian, Endianity, LittleEndian};
 
 use super::section::{Relocation, RelocationTarget, Section};
 
-/// A section that gimli writes into: bytes, in a byte order, and what a linker has to fill in.
+/// A section for `gimli::write`: bytes in a byte order, and relocations.
 ///
 /// ```
 /// use eitri::emit::{GimliBuffer, from_gimli};
@@ -25,14 +25,14 @@ pub struct GimliBuffer<E: Endianity = LittleEndian> {
 }
 
 impl GimliBuffer {
-    /// An empty section, least significant byte first.
+    /// An empty little-endian section.
     pub fn new() -> Self {
         Self::default()
     }
 }
 
 impl GimliBuffer<BigEndian> {
-    /// An empty section, most significant byte first.
+    /// An empty big-endian section.
     pub fn big_endian() -> Self {
         Self::default()
     }
@@ -60,7 +60,7 @@ impl<E: Endianity> RelocateWriter for GimliBuffer<E> {
     }
 }
 
-/// The sections that gimli wrote, but for the empty ones. `symbol` names the symbol of a number in
+/// The sections that gimli wrote, without the empty ones. `symbol` names the symbol with the number in
 /// [`gimli::write::Address::Symbol`].
 pub fn from_gimli<E: Endianity>(
     sections: &Sections<GimliBuffer<E>>,
@@ -78,7 +78,7 @@ pub fn from_gimli<E: Endianity>(
             addend: from.addend as u64,
         };
         let mut relocations: Vec<Relocation> = buffer.relocations.iter().map(relocation).collect();
-        // gimli goes back to what it could not know yet.
+        // gimli patches earlier offsets, so that relocations are out of order.
         relocations.sort_by_key(|relocation| relocation.offset);
         let bytes = buffer.bytes.slice().to_vec();
         let is_strings = matches!(id, gimli::SectionId::DebugStr | gimli::SectionId::DebugLineStr);

@@ -13,81 +13,82 @@ use super::strings::StringIndices;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::write_uleb;
 
-/// Names an entry of a unit before it has an offset: a number that the caller chooses, in 0…`count` as given
-/// to [`Info::new`].
+/// Reference to an entry of a unit, valid before the entry has an offset. The caller chooses the number, below the
+/// `count` given to [`Info::new`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryRef(pub(crate) u32);
 
-/// An entry of some unit, by the unit's number.
+/// An entry of any unit, with the number of the unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UnitEntry {
     pub(crate) unit: u32,
     pub(crate) entry: EntryRef,
 }
 
-/// How an entry's offset is written.
+/// Encoding of a reference to an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RefForm {
-    /// From the start of the unit, in this many bytes.
+    /// Offset from the start of the unit, in this many bytes.
     Unit(u8),
-    /// From the start of the unit, as unsigned LEB128 padded to this many bytes.
+    /// Offset from the start of the unit, as unsigned LEB128 padded to this many bytes.
     UnitUleb(u8),
-    /// From the start of the section, in this many bytes that a linker relocates.
+    /// Offset from the start of the section, in this many bytes, which a linker relocates.
     Section(u8),
 }
 
-/// What is to be filled in at a place.
+/// Contents of a field that is filled in later.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Wanted {
-    /// The offset of an entry.
+    /// Offset of an entry.
     Entry { entry: UnitEntry, form: RefForm },
-    /// An address, which a linker knows.
+    /// An address, which a linker relocates.
     Address(AddressKey),
 }
 
-/// A place that is to be filled in.
+/// A field that is filled in later.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pending {
-    /// Bytes from the start of the buffer.
+    /// Offset from the start of the buffer, in bytes.
     pub(crate) at: usize,
     pub(crate) wanted: Wanted,
 }
 
-/// A place that is filled in when the units are joined: the offset of an entry of another unit.
+/// Offset of an entry of another unit, filled in when the units are concatenated.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Elsewhere {
-    /// Bytes from the start of the unit's part of the section.
+    /// Offset from the start of the unit's part of the section, in bytes.
     pub(crate) at: usize,
     pub(crate) bytes: u8,
     pub(crate) entry: UnitEntry,
 }
 
-/// A unit, being written. Offsets count from its start.
+/// Writer of a unit. Offsets count from the start of the unit.
 #[derive(Debug)]
 pub(crate) struct Info {
     pub(crate) bytes: Vec<u8>,
-    /// What a linker fills in. Strings are named by their numbers, and other sections by the offset in the
-    /// unit's part of them, until the units are joined.
+    /// Relocations for the linker. Until the units are concatenated, strings are referred to by number, and other
+    /// sections by the offset within the unit's part.
     pub(crate) relocations: Vec<Relocation>,
     pub(crate) elsewhere: Vec<Elsewhere>,
     pub(crate) abbreviations: Abbreviations,
     pub(crate) strings: StringIndices,
     pub(crate) format: Format,
-    /// The number of the unit.
+    /// Number of the unit.
     number: u32,
-    /// Whether it is a split unit, of a file that no linker sees.
+    /// Whether the unit is a split unit, in a file that is not linked.
     pub(crate) is_split: bool,
-    /// Forms of attributes that the consumer wants.
+    /// Forms that the consumer requires for attributes.
     forms: Vec<(DwAt, DwForm)>,
-    /// Where each entry is, 0 while it is not there (no entry is at 0: the unit's header is).
+    /// Offset of each entry; 0 for an entry that is not written yet, as the unit's header is at offset 0.
     pub(crate) offsets: Vec<u32>,
     pub(crate) pending: Vec<Pending>,
-    /// The entries that are looked up by name, if there is to be a table of them.
+    /// Entries for the name tables, if such tables are wanted.
     pub(crate) named: Option<Box<Named>>,
-    /// Whether it is a type unit, which has no table of strings, and no place in `.debug_info` that others know.
+    /// Whether the unit is a type unit: it has no string offsets table, and other units do not know its offset in
+    /// `.debug_info`.
     is_type_unit: bool,
     length: usize,
-    /// Where the entry that is being written starts, and what was recorded before it.
+    /// Start of the current entry, and the numbers of pending fields and relocations before it.
     entry: usize,
     before: (usize, usize),
 }
@@ -120,7 +121,7 @@ impl Info {
         }
     }
 
-    /// Begins a unit. Of a kind that has a number after the header, that is `id`.
+    /// Begins a unit. `id` is the number after the header, in kinds of units that have one: type signature or unit id.
     pub(crate) fn begin_unit(&mut self, kind: DwUt, id: Option<u64>) {
         let format = self.format;
         self.length = format.begin_length(&mut self.bytes);
@@ -137,7 +138,7 @@ impl Info {
         }
     }
 
-    /// Begins a type unit, for the type that has the entry.
+    /// Begins a type unit for the type with entry `ty`.
     pub(crate) fn begin_type_unit(&mut self, signature: u64, ty: EntryRef) {
         self.is_type_unit = true;
         self.begin_unit(gimli::DW_UT_type, Some(signature));
@@ -147,19 +148,19 @@ impl Info {
         self.format.offset(&mut self.bytes, 0);
     }
 
-    /// Where the number after the header of a unit is, in DWARF 5.
+    /// Offset in a unit, in DWARF 5, of the type signature or unit id after the header.
     pub(crate) fn id_offset(format: Format) -> usize {
         let (version, kind, address_bytes) = (2, 1, 1);
         format.length_bytes() + version + kind + address_bytes + usize::from(format.offset_bytes)
     }
 
-    /// Ends the unit and fills in what refers to its entries.
+    /// Ends the unit and fills in the references to its entries.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`]; [`ErrorKind::BadArgument`] where an entry is not there, or further on than
-    /// what refers to it reaches.
+    /// [`ErrorKind::TooLarge`]; [`ErrorKind::BadArgument`] for a reference to an entry that is not written, or that is
+    /// too far away for the form of the reference.
     pub(crate) fn end_unit(&mut self) -> Result<()> {
-        // An entry is found by an offset of 32 bits, in both formats.
+        // Offsets of entries are stored in 32 bits, in both formats.
         if u32::try_from(self.bytes.len()).is_err() {
             let what = "a unit has up to 4 GiB of entries, in the 64-bit format too: use several units";
             return Err(ErrorKind::TooLarge(what.into()).into());
@@ -177,7 +178,8 @@ impl Info {
         Ok(())
     }
 
-    /// Fills in a place in the bytes of this section or of another, or notes who is to do it.
+    /// Fills in a pending field in the bytes of this section or of another, or records the field for the linker or for
+    /// the concatenation of units.
     ///
     /// # Errors
     /// As [`end_unit`](Self::end_unit).
@@ -225,7 +227,7 @@ impl Info {
         Ok(())
     }
 
-    /// Where the entry is in its unit, if it is there.
+    /// Offset of the entry in its unit, if the entry is written.
     pub(crate) fn offset_in_unit(&self, entry: EntryRef) -> Option<u64> {
         match self.offsets[entry.0 as usize] {
             0 => None,
@@ -245,16 +247,16 @@ impl Info {
             named.begin(is);
         }
         self.abbreviations.begin(tag, has_children);
-        // The code comes when the attributes are known.
+        // The code is known after the attributes: reserve one byte.
         self.bytes.push(0);
     }
 
-    /// Where the entry that is being written, or was written last, starts.
+    /// Offset of the current or last entry.
     pub(crate) fn entry_offset(&self) -> u64 {
         self.entry as u64
     }
 
-    /// Ends the attributes of the entry.
+    /// Ends the attributes of the current entry.
     #[inline]
     pub(crate) fn end_entry(&mut self) {
         if let Some(named) = &mut self.named {
@@ -269,7 +271,7 @@ impl Info {
         }
     }
 
-    /// Makes room for a code of more than one byte: the attributes move.
+    /// Inserts an abbreviation code of more than one byte, which moves the attributes.
     #[cold]
     fn long_code(&mut self, code: u64) {
         let mut bytes = Vec::new();
@@ -292,8 +294,7 @@ impl Info {
         self.bytes.push(0);
     }
 
-    /// The places of an expression in this section that are to be filled in. `name` gives the name of a
-    /// symbol.
+    /// Records the pending fields of an expression in this section. `name` gives the name of a symbol.
     pub(crate) fn pend(
         &mut self,
         pending: impl IntoIterator<Item = Pending>,
@@ -320,7 +321,7 @@ impl Info {
     }
 }
 
-/// Whether a form is an index of a string in the unit's table.
+/// Whether a form is an index into the string offsets table.
 fn is_index_of_string(form: DwForm) -> bool {
     form == gimli::DW_FORM_strx || (gimli::DW_FORM_strx1.0..=gimli::DW_FORM_strx4.0).contains(&form.0)
 }

@@ -11,37 +11,37 @@ use super::info::{Elsewhere, Info, Pending, Wanted};
 use super::section::Relocation;
 use crate::error::{ErrorKind, Result};
 
-/// The lists of one unit. In DWARF 5 a table of offsets stands before them, by which attributes name them;
-/// in older versions attributes name their offsets.
+/// Lists of one unit. In DWARF 5 attributes refer to a list by its index in a table of offsets before the lists; in
+/// older versions, by its section offset.
 ///
 /// Equal lists are stored once.
 #[derive(Debug)]
 pub(crate) struct Lists {
-    /// Room for the header and the table, and the lists, one after the other.
+    /// Space for the header and the table of offsets, then the lists.
     pub(crate) bytes: Vec<u8>,
     pub(crate) relocations: Vec<Relocation>,
-    /// References in lists that are there.
+    /// Fields in finished lists that are filled in later.
     pub(crate) pending: Vec<Pending>,
     pub(crate) format: Format,
-    /// Where the first list starts in `bytes`.
+    /// Offset of the first list in `bytes`.
     first: usize,
-    /// Where each starts in `bytes`.
+    /// Offset of each list in `bytes`.
     starts: Vec<u32>,
     seen: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
 
-/// A unit's part of a section of lists.
+/// A unit's contribution to a section of lists.
 #[derive(Debug, Default)]
 pub(crate) struct FinishedLists {
     pub(crate) bytes: Vec<u8>,
     pub(crate) relocations: Vec<Relocation>,
     pub(crate) elsewhere: Vec<Elsewhere>,
-    /// Where each list starts.
+    /// Offset of each list.
     pub(crate) starts: Vec<u32>,
 }
 
-/// Bytes of the header of a part, after which the table of offsets stands.
+/// Size of a contribution's header in bytes. The table of offsets follows it.
 pub(crate) fn lists_base(format: Format) -> u64 {
     match format.version {
         5.. => format.length_bytes() as u64 + 8,
@@ -50,8 +50,7 @@ pub(crate) fn lists_base(format: Format) -> u64 {
 }
 
 impl Lists {
-    /// Room for so many lists of so many bytes in all: what is there need not be moved or hashed again when
-    /// there is more.
+    /// Reserves space for `count` lists of `bytes` bytes in total, so that growth neither moves nor rehashes lists.
     pub(crate) fn new(format: Format, count: usize, bytes: usize) -> Self {
         let table = if format.version >= 5 { usize::from(format.offset_bytes) * count } else { 0 };
         let first = lists_base(format) as usize + table;
@@ -69,9 +68,8 @@ impl Lists {
         }
     }
 
-    /// Ends the list that starts at `start` of [`bytes`](Self::bytes) and gives its index. If there is an
-    /// equal one already, that is it, and the bytes are taken back; `is_settled` says that the bytes are
-    /// final, so that they can be compared.
+    /// Ends the list that starts at offset `start` of [`bytes`](Self::bytes) and returns its index. An equal earlier
+    /// list is reused, and the new bytes are dropped. `is_settled`: the bytes are final, so that they can be compared.
     #[inline]
     pub(crate) fn end(&mut self, start: usize, is_settled: bool) -> u64 {
         let (bytes, starts) = (&self.bytes, &self.starts);
@@ -97,7 +95,7 @@ impl Lists {
         index.into()
     }
 
-    /// Writes header and table, and fills in what refers to entries of the unit. `name` gives the name of a
+    /// Writes header and table, and fills in references to entries of the unit. `name` gives the name of a symbol.
     /// symbol.
     ///
     /// # Errors
@@ -108,14 +106,15 @@ impl Lists {
         mut name: impl FnMut(u32) -> Cow<'static, str>,
     ) -> Result<FinishedLists> {
         let format = self.format;
-        // Where each list starts is known by 32 bits, in both formats.
+        // Offsets of lists are stored in 32 bits, in both formats.
         if u32::try_from(self.bytes.len()).is_err() {
             let what = "a unit has up to 4 GiB of lists, in the 64-bit format too: use several units";
             return Err(ErrorKind::TooLarge(what.into()).into());
         }
         let base = lists_base(format) as usize;
         let table = if base > 0 { usize::from(format.offset_bytes) * self.starts.len() } else { 0 };
-        // There are as many lists as were expected, or fewer, for some are equal; or nobody knew.
+        // The actual number of lists can differ from the expected one: equal lists are merged, and the expectation may
+        // be unknown.
         let moved = (base + table) as isize - self.first as isize;
         match moved {
             0 => {}

@@ -1,5 +1,5 @@
-//! `.debug_macro`, DWARF 5 section 6.3, as version 4 that of GNU's tools; and `.debug_macinfo`, DWARF 4
-//! section 6.3.
+//! `.debug_macro`, DWARF 5 section 6.3, also in version 4 as GNU's tools write it; `.debug_macinfo`, DWARF 4 section
+//! 6.3.
 
 use gimli::constants as dw;
 
@@ -7,33 +7,33 @@ use super::format::Format;
 use super::section::{Relocation, RelocationTarget};
 use crate::op::{write_byte_uleb, write_uleb};
 
-/// Which section tells of macros. What both have, they encode in the same way.
+/// Section for macro information. Entries that both sections have are encoded equally.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MacroSection {
-    /// `.debug_macinfo`, of DWARF 2 to 4.
+    /// `.debug_macinfo` of DWARF 2 to 4.
     Macinfo,
-    /// `.debug_macro`, of DWARF 5; of version 4, GNU's extension to DWARF 4.
+    /// `.debug_macro` of DWARF 5; in version 4, GNU's extension of DWARF 4.
     Macro,
 }
 
-/// Bytes of a relocation in an object file: one of ELF64 with an addend.
+/// Size in bytes of a relocation in an object file: ELF64 with an addend.
 const RELOCATION_BYTES: usize = 24;
 
-/// A unit's macros, being appended to their section.
+/// Writer of a unit's macro information.
 #[derive(Debug)]
 pub(crate) struct MacroProgram<'s> {
     out: &'s mut Vec<u8>,
     relocations: &'s mut Vec<Relocation>,
     format: Format,
     section: MacroSection,
-    /// Whether other units may have the same macros, so that storing them once can pay.
+    /// Whether other units may have the same macros, so that sharing strings can save space.
     are_shared: bool,
 }
 
 impl<'s> MacroProgram<'s> {
     /// Writes the header.
     ///
-    /// * `line` – the offset in `.debug_line` of the unit's line program, which has the names of files.
+    /// * `line` – offset of the unit's line program in `.debug_line`; that program has the file names.
     pub(crate) fn begin(
         out: &'s mut Vec<u8>,
         relocations: &'s mut Vec<Relocation>,
@@ -54,17 +54,17 @@ impl<'s> MacroProgram<'s> {
         program
     }
 
-    /// A macro and its definition. `offset` gives the place of a string in `.debug_str`.
+    /// Appends a definition of a macro. `offset` gives the offset of a string in `.debug_str`.
     pub(crate) fn define(&mut self, line: u32, text: &str, offset: &mut dyn FnMut(&str) -> u64) {
         self.text([dw::DW_MACRO_define, dw::DW_MACRO_define_strp], line, text, offset);
     }
 
-    /// A macro that is forgotten.
+    /// Appends the end of a macro's definition: `#undef`.
     pub(crate) fn undefine(&mut self, line: u32, name: &str, offset: &mut dyn FnMut(&str) -> u64) {
         self.text([dw::DW_MACRO_undef, dw::DW_MACRO_undef_strp], line, name, offset);
     }
 
-    /// A file, by its number in the line program.
+    /// Appends the start of a file, by its number in the line program.
     pub(crate) fn start_file(&mut self, line: u32, file: u64) {
         write_byte_uleb(self.out, dw::DW_MACRO_start_file.0, line.into());
         write_uleb(self.out, file);
@@ -78,8 +78,8 @@ impl<'s> MacroProgram<'s> {
         self.out.push(0);
     }
 
-    /// Where it stands in the entry, a text needs no offset and no relocation; in a section of its own several
-    /// units have it once, which pays if it is long.
+    /// Appends a macro with its text. An inline text needs no offset and no relocation; a text in `.debug_str` is
+    /// shared between units, which saves space if it is long.
     fn text(
         &mut self,
         codes: [gimli::DwMacro; 2],
@@ -121,7 +121,7 @@ mod tests {
 
     const LONG: &str = "LONG(a,b) a definition that is longer than a relocation";
 
-    /// Two macros of the command line, the primary file, and a file in it.
+    /// Two macros of the command line, the primary file, and one file included from it.
     fn write(
         format: Format,
         kind: MacroSection,

@@ -1,7 +1,7 @@
-//! DWARF facts to bytes: sections with relocations, and the ELF objects that hold them.
+//! Encodes DWARF facts: sections with relocations, and the ELF objects that contain them.
 //!
-//! Each section is appended to as the facts come; lengths are patched, abbreviations are found as they
-//! come, and references to entries that are not there yet are filled in at the end of the unit.
+//! Each section is appended to while the facts arrive. Lengths are patched, abbreviations are collected on the way,
+//! and forward references to entries are filled in at the end of the unit.
 
 pub(crate) mod abbrev;
 pub(crate) mod addr;

@@ -1,11 +1,11 @@
-//! Which entries a reader may look up by name: DWARF 5 section 6.1.1.1, DWARF 4 section 6.1.1.
+//! Entries that a reader can look up by name: DWARF 5 section 6.1.1.1, DWARF 4 section 6.1.1.
 
 use gimli::{DwAt, DwTag, constants as dw};
 use hashbrown::HashMap;
 
 use super::info::EntryRef;
 
-/// What an entry is, to who looks it up.
+/// Kind of an entry in a name table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NamedKind {
     Code,
@@ -14,82 +14,82 @@ pub(crate) enum NamedKind {
     Namespace,
 }
 
-/// An entry that is looked up by name.
+/// An entry in a name table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NamedEntry {
-    /// The number of its name; `None` for a namespace without one.
+    /// Number of the name; `None` for a namespace without one.
     pub(crate) name: Option<u32>,
-    /// The number of the name that the linker knows, if that is another.
+    /// Number of the linkage name, if that differs from the name.
     pub(crate) linkage_name: Option<u32>,
     pub(crate) kind: NamedKind,
     pub(crate) tag: DwTag,
-    /// Bytes from the start of its unit.
+    /// Offset from the start of the unit, in bytes.
     pub(crate) offset: u32,
-    /// The entry around it, if that is looked up too.
+    /// Index of the parent entry, if the parent is in the table too.
     pub(crate) parent: Option<u32>,
-    /// The scope that it is declared in, if that has a name.
+    /// Index of the named scope that declares the entry.
     pub(crate) around: Option<u32>,
-    /// Whether it is seen outside of its unit.
+    /// Whether other units can refer to the entry: `DW_AT_external`.
     pub(crate) is_external: bool,
-    /// Whether it is in no function.
+    /// Whether the entry is outside of all functions.
     pub(crate) is_global: bool,
 }
 
-/// What is part of the full names of what is in it: a namespace or a type.
+/// A named scope: a namespace or a type, whose name qualifies the names of its members.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NamedScope {
-    /// The number of its name; `None` for a namespace without one.
+    /// Number of the name; `None` for a namespace without one.
     pub(crate) name: Option<u32>,
-    /// The next one around it.
+    /// Index of the enclosing scope.
     pub(crate) around: Option<u32>,
 }
 
-/// The entries of a unit that are looked up by name.
+/// Entries of a unit that can be looked up by name.
 #[derive(Debug, Default)]
 pub(crate) struct NamedEntries {
     pub(crate) all: Vec<NamedEntry>,
     pub(crate) scopes: Vec<NamedScope>,
 }
 
-/// The same as they come.
+/// Collector of named entries, while the unit is written.
 #[derive(Debug, Default)]
 pub(crate) struct Named {
     pub(crate) entries: NamedEntries,
-    /// The entries around the one that comes.
+    /// The enclosing entries of the next entry.
     open: Vec<Open>,
-    /// Names of entries that others may be instances or definitions of.
+    /// Names of entries that others may refer to as their origin or declaration.
     names: HashMap<u32, Names>,
-    /// Entries that are instances or definitions, and what they say themselves.
+    /// Entries that have an origin or a declaration, and their own names.
     instances: Vec<(u32, Names)>,
     is: Option<EntryRef>,
     current: Names,
-    /// Whether the entry's location has an address in it.
+    /// Whether the entry's location contains an address.
     pub(crate) has_address: bool,
 }
 
-/// An entry around others.
+/// An enclosing entry.
 #[derive(Debug, Clone, Copy)]
 struct Open {
-    /// Its place among those that are looked up.
+    /// Index in the table, if the entry is in the table.
     index: Option<u32>,
-    /// The scope that others are in.
+    /// Index of the scope that qualifies the names of children.
     scope: Option<u32>,
     is_function: bool,
 }
 
-/// What an entry says of its names.
+/// Name attributes of an entry.
 #[derive(Debug, Clone, Copy, Default)]
 struct Names {
     name: Option<u32>,
     linkage_name: Option<u32>,
     is_external: bool,
-    /// The scope around it.
+    /// Index of the enclosing scope.
     around: Option<u32>,
-    /// What it is an instance or the definition of. That can come later.
+    /// The entry's `DW_AT_abstract_origin` or `DW_AT_specification`, which can be a forward reference.
     origin: Option<u32>,
 }
 
-/// How many instances of instances there are: an end for those that go round in circles.
+/// Limit on chains of origins, which ends cycles.
 const MOST_STEPS: usize = 8;
 
 impl Named {
@@ -99,7 +99,7 @@ impl Named {
         self.has_address = false;
     }
 
-    /// A string of the entry.
+    /// A string attribute of the current entry.
     pub(crate) fn string(&mut self, at: DwAt, number: u32) {
         match at {
             dw::DW_AT_name => self.current.name = Some(number),
@@ -110,14 +110,14 @@ impl Named {
         }
     }
 
-    /// A reference of the entry: it has the names of what it is an instance or the definition of.
+    /// A reference attribute of the current entry: an origin or declaration provides the names.
     pub(crate) fn reference(&mut self, at: DwAt, to: EntryRef) {
         if let dw::DW_AT_abstract_origin | dw::DW_AT_specification = at {
             self.current.origin = Some(to.0);
         }
     }
 
-    /// Ends the attributes of an entry, which are told.
+    /// Ends the attributes of an entry. `has` tells whether the entry has an attribute.
     pub(crate) fn end(&mut self, tag: DwTag, has_children: bool, has: impl Fn(DwAt) -> bool, offset: u32) {
         let within = self.open.last().copied();
         self.current.is_external = has(dw::DW_AT_external);
@@ -134,7 +134,7 @@ impl Named {
                 has_code().then_some(NamedKind::Code)
             }
             dw::DW_TAG_variable => self.has_address.then_some(NamedKind::Data),
-            // It has no address, but is found as a variable is.
+            // A constant has no address, but is looked up like a variable.
             dw::DW_TAG_constant => Some(NamedKind::Data),
             _ => is_type(tag).then_some(NamedKind::Type),
         };
@@ -161,7 +161,7 @@ impl Named {
         });
         if has_children {
             let is_function = tag == dw::DW_TAG_subprogram || within.is_some_and(|within| within.is_function);
-            // The unit's name is part of no other.
+            // The name of the unit does not qualify other names.
             let is_scope = within.is_some() && !is_function;
             let scope = if is_scope && (name.is_some() || tag == dw::DW_TAG_namespace) {
                 self.entries.scopes.push(NamedScope { name, around });
@@ -177,7 +177,7 @@ impl Named {
         self.open.pop();
     }
 
-    /// The entries, when all are known.
+    /// The entries, after the end of the unit.
     pub(crate) fn finish(self) -> NamedEntries {
         let Self { mut entries, names, instances, .. } = self;
         let mut without_name = false;
@@ -205,7 +205,7 @@ impl Named {
 }
 
 impl NamedEntries {
-    /// Takes out entries without a name that are no namespaces.
+    /// Removes entries without a name, except namespaces.
     fn keep_named(&mut self) {
         let mut places = Vec::with_capacity(self.all.len());
         let mut kept = 0;

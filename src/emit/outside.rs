@@ -1,4 +1,4 @@
-//! For tests that have other people's programs read sections: an object of two units, worked out by hand.
+//! Sample object of two units, encoded by hand, for tests with other readers.
 
 #[path = "../../tests/common/tools.rs"]
 mod tools;
@@ -19,7 +19,7 @@ pub(crate) const LLVM_DWARFDUMP: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19"
 pub(crate) const READELF: Tool = Tool::new("readelf", "binutils");
 pub(crate) const EU_READELF: Tool = Tool::new("eu-readelf", "elfutils");
 
-/// All versions, in both formats but for version 2, which has one, and both byte orders.
+/// All versions, in both formats (version 2: 32-bit only) and both byte orders.
 pub(crate) fn formats(versions: core::ops::RangeInclusive<u16>) -> impl Iterator<Item = Format> {
     versions.flat_map(|version| {
         let sizes = [4, 8].into_iter().filter(move |&bytes| bytes == 4 || version > 2);
@@ -29,14 +29,14 @@ pub(crate) fn formats(versions: core::ops::RangeInclusive<u16>) -> impl Iterator
     })
 }
 
-/// Two units of a function `kernelN` of 16 bytes, a base type `int`, and a namespace `ns` with a structure
-/// `SN`, where N is 0 and 1.
+/// Two units. Unit N (0 and 1) has a function `kernelN` of 16 bytes, a base type `int`, and a namespace `ns` with a
+/// structure `SN`.
 pub(crate) struct Sample {
     pub(crate) format: Format,
     pub(crate) sections: Vec<Section>,
-    /// Of each unit, where it starts and how many bytes it has.
+    /// Offset and size in bytes of each unit.
     pub(crate) units: [(u64, u64); 2],
-    /// Of each unit, where function, base type, namespace and structure are in it.
+    /// Offsets in each unit of function, base type, namespace and structure.
     pub(crate) entries: [[u32; 4]; 2],
 }
 
@@ -44,10 +44,10 @@ pub(crate) fn section(name: &'static str, bytes: Vec<u8>, relocations: Vec<Reloc
     Section { name, bytes, relocations, is_strings: name.ends_with("str"), group: None }
 }
 
-/// Appends a field of so many bytes that is relocated.
+/// Appends a relocated field of the given number of bytes.
 type Relocated<'a> = dyn FnMut(&mut Vec<u8>, u8, RelocationTarget, u64) + 'a;
 
-/// `attributes` of the unit entries are offsets in other sections, one for each unit.
+/// Makes the sample. `attributes` of the unit entries are offsets in other sections, one per unit.
 pub(crate) fn sample(format: Format, attributes: &[(DwAt, &'static str, [u64; 2])]) -> Sample {
     let in_section = match format {
         Format { version: 4.., .. } => dw::DW_FORM_sec_offset,
@@ -141,7 +141,7 @@ pub(crate) fn sample(format: Format, attributes: &[(DwAt, &'static str, [u64; 2]
 }
 
 impl Sample {
-    /// The program, linked, for readers that take no relocations of some sections.
+    /// Links the object, for readers that do not relocate some sections.
     pub(crate) fn program(self, more: impl IntoIterator<Item = Section>, folder: &Folder) -> Option<PathBuf> {
         let program = folder.path().join("a");
         let (object, entry) = (self.object(more, folder), "--entry=kernel0");
@@ -150,7 +150,7 @@ impl Sample {
         Some(program)
     }
 
-    /// The object, for x86-64 or s390x by the byte order, with more sections, as a file.
+    /// Writes the object with more sections to a file: for x86-64 or s390x, depending on the byte order.
     pub(crate) fn object(mut self, more: impl IntoIterator<Item = Section>, folder: &Folder) -> PathBuf {
         assert_eq!(self.format.address_bytes, 8);
         self.sections.extend(more);
@@ -161,7 +161,7 @@ impl Sample {
     }
 }
 
-/// The bytes with relocations applied as if all sections and symbols began at 0.
+/// Applies the relocations as if all sections and symbols began at address 0.
 pub(crate) fn linked(format: Format, mut bytes: Vec<u8>, relocations: &[Relocation]) -> Vec<u8> {
     for relocation in relocations {
         let at = relocation.offset as usize;

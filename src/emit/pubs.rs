@@ -1,24 +1,23 @@
-//! `.debug_pubnames` and `.debug_pubtypes`: entries by name, DWARF 4 section 6.1.1. From DWARF 5 on
-//! [`names`](super::names) has both.
+//! `.debug_pubnames` and `.debug_pubtypes`: name tables of DWARF 4, section 6.1.1. In DWARF 5, [`names`](super::names)
+//! replaces both.
 
 use super::format::Format;
 use super::section::{Relocation, RelocationTarget};
 
-/// A unit's contribution.
+/// A unit in the tables.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PublicUnit {
-    /// The offset of the unit in `.debug_info`.
+    /// Offset of the unit in `.debug_info`.
     pub(crate) offset: u64,
-    /// Its size there, with the length at its beginning.
+    /// Size of the unit in `.debug_info`, including the length field.
     pub(crate) bytes: u64,
 }
 
-/// The version of the table, which has been the same since DWARF 2.
+/// Version of the table, unchanged since DWARF 2.
 const VERSION: u16 = 2;
 
-/// Appends the table of a unit: of functions and variables in the one section, of types in the other. Each
-/// entry is a name and where it stands, in bytes from the start of the unit. A name in a namespace or a class
-/// has those before it, as `a::b`.
+/// Appends a unit's table: functions and variables to the first section, types to the second. Each row has the offset
+/// of an entry from the start of the unit, and its name, qualified by namespaces and classes: `a::b`.
 pub(crate) fn write<'a>(
     format: Format,
     unit: PublicUnit,

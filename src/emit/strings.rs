@@ -3,16 +3,16 @@
 use super::format::Format;
 use super::section::{Relocation, RelocationTarget};
 
-/// Strings, each stored once, by the number that the caller knows them by.
+/// Strings, stored once each. The caller numbers them.
 #[derive(Debug, Default)]
 pub(crate) struct Strings {
     pub(crate) bytes: Vec<u8>,
-    /// Where each is, plus 1.
+    /// Offset of each string, plus 1; 0 for a string that is not stored yet.
     places: Vec<u64>,
 }
 
 impl Strings {
-    /// The offset of a string.
+    /// Offset of a string, which is appended on first use.
     #[inline]
     pub(crate) fn offset(&mut self, number: u32, text: &str) -> u64 {
         let number = number as usize;
@@ -28,25 +28,25 @@ impl Strings {
     }
 }
 
-/// The strings of a unit by index, in the order of first use.
+/// The string offsets table of a unit, in the order of first use.
 #[derive(Debug, Default)]
 pub(crate) struct StringIndices {
-    /// The index of each number, plus 1. A unit has some of the module's strings, mostly some that came
-    /// together: there are pages for those only.
+    /// Index of each number, plus 1. A unit uses a few contiguous runs of the module's numbers: only pages with used
+    /// numbers are allocated.
     pages: Vec<Option<Box<[u32; PAGE]>>>,
-    /// The number of each.
+    /// Number of each string, by index.
     pub(crate) numbers: Vec<u32>,
 }
 
 const PAGE: usize = 64;
 
-/// Bytes of the header of a table of string offsets, after which index 0 stands.
+/// Size of the table's header in bytes. Index 0 follows the header.
 pub(crate) fn str_offsets_base(format: Format) -> u64 {
     format.length_bytes() as u64 + 4
 }
 
 impl StringIndices {
-    /// The index of a string.
+    /// Index of a string in the table.
     #[inline]
     pub(crate) fn index(&mut self, number: u32) -> u64 {
         match self.pages.get(number as usize / PAGE) {

@@ -1,5 +1,4 @@
-//! Numbers and strings in the structures of ELF files, in the byte order of the file. They need no
-//! alignment: an object can lie anywhere in memory.
+//! Numbers and strings in the structures of ELF files, in the byte order of the file, at any alignment.
 
 use object::{Endian, Endianness};
 
@@ -9,39 +8,39 @@ pub(super) fn string_at(table: &[u8], offset: u32) -> Option<&[u8]> {
     rest.iter().position(|&byte| byte == 0).map(|end| &rest[..end])
 }
 
-/// The number at an offset that is inside of `bytes`.
+/// The number at `offset`, which the caller has checked against `bytes`.
 pub(super) fn u16_at(order: Endianness, bytes: &[u8], offset: usize) -> u16 {
     order.read_u16(array_at(bytes, offset))
 }
 
-/// The number at an offset that is inside of `bytes`.
+/// The number at `offset`, which the caller has checked against `bytes`.
 pub(super) fn u32_at(order: Endianness, bytes: &[u8], offset: usize) -> u32 {
     order.read_u32(array_at(bytes, offset))
 }
 
-/// The number at an offset that is inside of `bytes`.
+/// The number at `offset`, which the caller has checked against `bytes`.
 pub(super) fn u64_at(order: Endianness, bytes: &[u8], offset: usize) -> u64 {
     order.read_u64(array_at(bytes, offset))
 }
 
-/// Called with offsets of fields in entries of a known size only.
+/// `N` bytes at `offset`: callers pass offsets of fields in entries of a known size only.
 fn array_at<const N: usize>(bytes: &[u8], offset: usize) -> [u8; N] {
     let mut array = [0; N];
     array.copy_from_slice(&bytes[offset..offset + N]);
     array
 }
 
-/// Replaces the number at an offset that is inside of `bytes`.
+/// Replaces the number at `offset`, which the caller has checked against `bytes`.
 pub(super) fn set_u16(order: Endianness, bytes: &mut [u8], offset: usize, value: u16) {
     bytes[offset..offset + 2].copy_from_slice(&order.write_u16(value));
 }
 
-/// Replaces the number at an offset that is inside of `bytes`.
+/// Replaces the number at `offset`, which the caller has checked against `bytes`.
 pub(super) fn set_u32(order: Endianness, bytes: &mut [u8], offset: usize, value: u32) {
     bytes[offset..offset + 4].copy_from_slice(&order.write_u32(value));
 }
 
-/// Replaces the number at an offset that is inside of `bytes`.
+/// Replaces the number at `offset`, which the caller has checked against `bytes`.
 pub(super) fn set_u64(order: Endianness, bytes: &mut [u8], offset: usize, value: u64) {
     bytes[offset..offset + 8].copy_from_slice(&order.write_u64(value));
 }

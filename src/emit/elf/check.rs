@@ -1,4 +1,4 @@
-//! Whether sections can be added to an object at all.
+//! Checks of added sections that need no symbol table.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,16 +6,16 @@ use super::image::Image;
 use crate::emit::{Relocation, RelocationTarget, Section};
 use crate::error::{Count, Error, ErrorKind, Result};
 
-/// Sections that can be added.
+/// Sections that passed the checks.
 #[derive(Debug)]
 pub(super) struct Added<'s> {
     sections: &'s [Section],
-    /// The position of each, by its name and group.
+    /// Position of each section by name and group.
     positions: HashMap<(&'s str, Option<u64>), usize>,
 }
 
 impl<'s> Added<'s> {
-    /// Checks all that does not depend on symbols.
+    /// Checks everything that does not depend on symbols.
     pub fn check(image: &Image<'_>, sections: &'s [Section]) -> Result<Self> {
         let old: HashSet<&[u8]> = image.sections.iter().map(|section| &*section.name).collect();
         let mut positions = HashMap::with_capacity(sections.len());
@@ -24,7 +24,7 @@ impl<'s> Added<'s> {
             if section.name.is_empty() || section.name.contains('\0') {
                 return bad("not a name of a section");
             }
-            // `.zdebug_info` is an old way to say that `.debug_info` is compressed.
+            // `.zdebug_info` is the old name of a compressed `.debug_info`.
             let compressed = section.name.strip_prefix(".debug_").map(|rest| format!(".zdebug_{rest}"));
             let is_there = |name: &str| old.contains(name.as_bytes());
             if is_there(section.name) || compressed.is_some_and(|name| is_there(&name)) {
@@ -33,7 +33,7 @@ impl<'s> Added<'s> {
             if positions.insert((section.name, section.group), index).is_some() {
                 return bad("two sections of this name are to be added");
             }
-            // A linker that merges strings takes the section apart at the zero bytes.
+            // A linker that merges strings splits the section at the zero bytes.
             if section.is_strings && section.bytes.last().is_some_and(|&byte| byte != 0) {
                 return bad("the last string does not end with a zero byte");
             }
@@ -50,14 +50,14 @@ impl<'s> Added<'s> {
         Ok(added)
     }
 
-    /// The position of the section that a relocation of `from` refers to by name: the one of its own group,
-    /// or one that is always kept. What is in another group may be gone when the object is linked.
+    /// Position of the section that a relocation of `from` refers to by name: the section of the same group, or else
+    /// the section in no group. A linker may discard any other group.
     pub fn target(&self, from: &Section, name: &str) -> Option<usize> {
         let found = self.positions.get(&(name, from.group));
         found.or_else(|| self.positions.get(&(name, None))).copied()
     }
 
-    /// Checks the section that a relocation refers to, if it is one.
+    /// Checks the target of a relocation if the target is a section.
     fn check_target(&self, from: &Section, relocation: &Relocation) -> Result<()> {
         let RelocationTarget::Section(name) = relocation.target else { return Ok(()) };
         let Some(index) = self.target(from, name) else {
@@ -78,7 +78,7 @@ impl<'s> Added<'s> {
     }
 }
 
-/// Checks the field that a relocation fills in, where the one before ends at `after`, and returns its end.
+/// Checks the field of a relocation and returns the end of the field. `after` is the end of the previous field.
 fn field(section: &Section, relocation: &Relocation, after: u64) -> Result<u64> {
     if !matches!(relocation.bytes, 4 | 8) {
         let text = format!("a relocation of {}: it can have 4 or 8", Count(relocation.bytes, "byte"));
@@ -99,7 +99,7 @@ fn field(section: &Section, relocation: &Relocation, after: u64) -> Result<u64> 
     }
 }
 
-/// Whether a field of 4 or 8 bytes holds a number.
+/// Checks that a number fits a field of 4 or 8 bytes.
 pub(super) fn fits(value: u64, bytes: u8) -> Result<()> {
     if bytes == 4 && value > u64::from(u32::MAX) {
         return Err(ErrorKind::TooLarge(format!("{value:#x} does not fit a field of 4 bytes")).into());

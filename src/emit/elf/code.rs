@@ -14,7 +14,7 @@ use crate::emit::{RelocationTarget, Section};
 use crate::error::{Error, ErrorKind, Result};
 use crate::target::Target;
 
-/// What a new object contains besides debug information: code, data and their names.
+/// Contents of a new object besides debug information: code, data and their symbols.
 ///
 /// ```
 /// use eitri::emit::elf::{Code, CodeSection, Contents};
@@ -26,49 +26,48 @@ use crate::target::Target;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Code {
-    /// The sections that are loaded. The first has index 1 in the object, and so in
-    /// [`Place::Section`].
+    /// Loaded sections. The first has index 1 in the object, and so in [`Place::Section`].
     pub sections: Vec<CodeSection>,
-    /// The names of what is in them. In the object, local ones come first; otherwise the order stays.
+    /// Symbols defined in the sections. The object lists local symbols first and keeps the order otherwise.
     pub symbols: Vec<Symbol>,
-    /// Names that other objects define. Relocations may refer to these and to `symbols`.
+    /// Names defined in other objects. Relocations may refer to `symbols` and to `externals`.
     pub externals: Vec<String>,
 }
 
-/// A section that is loaded.
+/// A loaded section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeSection {
-    /// Its name, with the leading dot.
+    /// Name, with the leading dot.
     pub name: String,
-    /// What it holds.
+    /// Type of the contents.
     pub kind: Contents,
-    /// Its contents.
+    /// Contents.
     pub bytes: Vec<u8>,
-    /// Its alignment in bytes: a power of two.
+    /// Alignment in bytes: a power of two.
     pub align: u64,
-    /// What is to be filled in when the object is linked, in the order in which it is to be in the object.
+    /// Relocations for the linker, in the order in which the object lists them.
     pub relocations: Vec<CodeRelocation>,
 }
 
-/// What a section that is loaded holds.
+/// Contents of a loaded section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contents {
     /// Machine code.
     Code,
-    /// Data that does not change, such as kernel descriptors.
+    /// Read-only data, such as kernel descriptors.
     ReadOnly,
-    /// Data that can change.
+    /// Writable data.
     Data,
     /// Notes, such as the metadata of kernels.
     Note,
 }
 
-/// A field of code or data that is filled in when the object is linked.
+/// A relocation of code or data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeRelocation {
     /// Bytes from the start of the section.
     pub offset: u64,
-    /// What is filled in, by the number of the relocation type: 5 is `R_AMDGPU_REL64`.
+    /// Number of the relocation type: 5 is `R_AMDGPU_REL64`.
     pub kind: u32,
     /// The name of the symbol.
     pub symbol: String,
@@ -84,15 +83,15 @@ impl CodeSection {
 }
 
 impl Code {
-    /// The index of `.text` in an object that [`Code::text`] began.
+    /// Index of `.text` in an object made with [`Code::text`].
     pub const TEXT: u32 = 1;
 
-    /// A section `.text` alone, aligned to 256 bytes as AMD's kernels have to be.
+    /// A single section `.text`, aligned to 256 bytes as AMD requires for kernels.
     pub fn text(bytes: Vec<u8>) -> Self {
         Self { sections: vec![CodeSection::new(".text", Contents::Code, bytes, 256)], ..Self::default() }
     }
 
-    /// No code: the symbols that debug sections refer to are all in other objects.
+    /// No code: every symbol that the debug sections refer to is external.
     pub fn elsewhere(sections: &[Section]) -> Self {
         let mut seen = HashSet::new();
         let relocations = sections.iter().flat_map(|section| &section.relocations);
@@ -104,7 +103,7 @@ impl Code {
         Self { externals, ..Self::default() }
     }
 
-    /// The same with a function in the first section, which other objects see as it is.
+    /// Adds a global function with default visibility to the first section.
     ///
     /// * `offset` – bytes from the start of the section.
     /// * `size` – bytes.
@@ -124,14 +123,14 @@ impl Code {
 
 /// Makes a relocatable object of code and debug sections.
 ///
-/// Sections are in this order: code, relocations of code, `.symtab`, `.strtab`, and then each debug
-/// section with its relocations. The same input gives the same bytes.
+/// The sections are in this order: code, relocations of code, `.symtab`, `.strtab`, and then each debug section,
+/// followed by its relocations. The same input gives the same bytes.
 ///
 /// # Errors
-/// * A name is empty or has a zero byte in it, or two sections or two symbols have the same.
-/// * A symbol, or a relocation, lies outside of its section, or an alignment is no power of two.
-/// * A relocation asks for a symbol that is in neither `symbols` nor `externals`.
-/// * What [`attach`](super::attach) says of debug sections and their relocations.
+/// * A name is empty or contains a zero byte, or two sections or two symbols have the same name.
+/// * A symbol or a relocation lies outside of its section, or an alignment is not a power of two.
+/// * A relocation refers to a symbol that is neither in `symbols` nor in `externals`.
+/// * The errors of [`attach`](super::attach) for debug sections and their relocations.
 pub fn new_object(target: &Target, code: &Code, sections: &[Section]) -> Result<Vec<u8>> {
     new_object_with(target, code, sections, Compression::None)
 }
@@ -205,7 +204,7 @@ fn code_section(section: &CodeSection) -> Result<ImageSection<'_>> {
     Ok(ImageSection::new(section.name.as_bytes(), header, &section.bytes[..]))
 }
 
-/// The symbols of the object, without the null symbol: local ones first, external ones last.
+/// Symbols of the object, without the null symbol: local ones first, external ones last.
 fn symbols(code: &Code) -> Result<Vec<Symbol>> {
     let externals = code.externals.iter().map(|name| Symbol {
         name: name.clone(),
@@ -260,7 +259,7 @@ fn relocation_table(
             true,
             &Rel {
                 r_offset: relocation.offset,
-                // The null symbol comes first. `symbol_table` has counted them.
+                // The null symbol comes first. `symbol_table` has checked the count.
                 r_sym: position as u32 + 1,
                 r_type: elf::RelocationType(relocation.kind),
                 r_addend: relocation.addend,
@@ -270,7 +269,7 @@ fn relocation_table(
     Ok(table)
 }
 
-/// The table of symbols, and the one of their names.
+/// The symbol table and its string table.
 fn symbol_table(encoder: Encoder<Endianness>, symbols: &[Symbol]) -> Result<(Vec<u8>, Vec<u8>)> {
     let too_large = || Error::from(ErrorKind::TooLarge("the symbol table".into()));
     u32::try_from(symbols.len()).ok().and_then(|count| count.checked_add(1)).ok_or_else(too_large)?;

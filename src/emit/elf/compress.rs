@@ -1,4 +1,4 @@
-//! Debug sections in less space: `SHF_COMPRESSED`.
+//! Compressed debug sections: `SHF_COMPRESSED`.
 
 use object::elf;
 
@@ -6,30 +6,30 @@ use super::bytes::{set_u32, set_u64};
 use super::image::Image;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Bytes of the header of a compressed section, `Elf64_Chdr`: type, reserved, size, alignment.
+/// Size of the header of a compressed section in bytes, `Elf64_Chdr`: type, reserved, size, alignment.
 const HEADER: usize = 24;
 
-/// How debug sections are compressed.
+/// Compression of debug sections.
 ///
-/// The variants other than `None` are there with the feature `compress`. A section that would not get
-/// smaller stays as it is. The same version of this crate and of its compressors gives the same bytes.
+/// The variants other than `None` require the feature `compress`. A section that would not get smaller stays
+/// uncompressed. The same version of this crate and of its compressors gives the same bytes.
 ///
 /// Specification: System V ABI, chapter 4, "Section Compression".
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// No compression.
     #[default]
     None,
-    /// With zlib, `ELFCOMPRESS_ZLIB`, as every reader of ELF files can.
+    /// zlib, `ELFCOMPRESS_ZLIB`: every reader of ELF files supports it.
     #[cfg(feature = "compress")]
     Zlib,
-    /// With Zstandard, `ELFCOMPRESS_ZSTD`: faster and smaller, and younger.
+    /// Zstandard, `ELFCOMPRESS_ZSTD`: faster and smaller, but supported by recent readers only.
     #[cfg(feature = "compress")]
     Zstd,
 }
 
 impl Compression {
-    /// The type in the header, and the bytes compressed, if they are to be.
+    /// The type for the header, and the compressed bytes; `None` without compression.
     #[cfg_attr(not(feature = "compress"), expect(unused_variables, reason = "nothing is compressed"))]
     fn packed(self, bytes: &[u8]) -> std::io::Result<Option<(elf::CompressionType, Vec<u8>)>> {
         match self {
@@ -50,8 +50,8 @@ impl Compression {
     }
 }
 
-/// Compresses the debug sections that are new in the image. Relocations stay: they count in the contents
-/// as they are without compression.
+/// Compresses the new debug sections of the image. Relocations stay unchanged: their offsets count in the uncompressed
+/// contents.
 pub(super) fn compress(image: &mut Image<'_>, compression: Compression) -> Result<()> {
     let order = image.order;
     for section in image.sections.iter_mut().filter(|section| section.is_new && !section.is_loaded()) {
@@ -72,7 +72,7 @@ pub(super) fn compress(image: &mut Image<'_>, compression: Compression) -> Resul
         bytes.extend(packed);
         section.replace(bytes);
         section.header.sh_flags |= elf::SHF_COMPRESSED;
-        // Now it is the header that is aligned.
+        // The alignment is now that of the compression header.
         section.header.sh_addralign = 8;
     }
     Ok(())

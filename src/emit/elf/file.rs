@@ -1,4 +1,4 @@
-//! Files that are either there as a whole or not there.
+//! Atomic replacement of files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{ErrorKind, Result};
 
-/// Writes a file such that nobody sees half of it, and a failure leaves what was there.
+/// Writes a file atomically: readers never see partial contents, and a failure leaves the old file.
 ///
-/// The bytes go to a file beside it, which then takes its name. That file is hidden, is named after the
-/// path and the process, and is removed if anything fails. Permissions of a file that was there stay.
-/// What is there and is no regular file, such as `/dev/null`, is written to as it is.
+/// The bytes go to a temporary file in the same folder, which is then renamed to `path`. The temporary file is hidden,
+/// named after the path and the process, and removed on failure. Permissions of an existing file stay. An existing
+/// path that is not a regular file, such as `/dev/null`, is written directly.
 ///
 /// # Errors
 /// [`ErrorKind::Io`], with the path.
@@ -20,7 +20,7 @@ pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    // Through links: it is the file that is replaced, not the link to it.
+    // Follow links: the rename replaces the file, not the link to the file.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let old = fs::metadata(path).ok();
     if old.as_ref().is_some_and(|old| !old.is_file()) {
@@ -37,7 +37,7 @@ fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     written
 }
 
-/// A name in the same folder that no other writer has: not another process, not another thread.
+/// A name in the same folder that no other process or thread uses.
 fn beside(path: &Path) -> std::io::Result<PathBuf> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let Some(name) = path.file_name() else {

@@ -11,33 +11,32 @@ use super::bytes::{string_at, u16_at, u32_at, u64_at};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::target::Target;
 
-/// Bytes of the ELF header.
+/// Size of the ELF header in bytes.
 pub(super) const HEADER: usize = 64;
-/// Bytes of a section header.
+/// Size of a section header in bytes.
 pub(super) const SECTION_HEADER: usize = 64;
-/// Bytes of a program header.
+/// Size of a program header in bytes.
 pub(super) const PROGRAM_HEADER: usize = 56;
-/// The part of AMD's `e_flags` that is the processor, `EF_AMDGPU_MACH`.
+/// Mask of the processor in AMD's `e_flags`, `EF_AMDGPU_MACH`.
 const PROCESSOR: u32 = 0xff;
-/// The largest alignment that the *file offset* of a section is given. What a section is aligned to in
-/// memory, which can be more, is in its header.
+/// The largest alignment of a section's *file offset*. The alignment in memory, in the section header, can be larger.
 pub(super) const MAX_FILE_ALIGN: u64 = 4096;
 
-/// An ELF file. Bytes that no section and no segment has are known only as part of `input`.
+/// An ELF file. Bytes outside of sections and segments are known only as part of `input`.
 #[derive(Debug)]
 pub(super) struct Image<'a> {
-    /// The file as it was; empty for a new one.
+    /// The original file; empty for a new one.
     pub input: &'a [u8],
     pub header: [u8; HEADER],
-    /// Its byte order.
+    /// Byte order.
     pub order: Endianness,
     /// The program headers.
     pub segments: Vec<Segment>,
     /// The sections by index, [0] being the null section.
     pub sections: Vec<ImageSection<'a>>,
-    /// The index of the table of section names, which others may share.
+    /// Index of the table of section names (`.shstrtab`), which a symbol table may share.
     pub names: usize,
-    /// What the input has that is not needed any more, or is written anew.
+    /// Ranges of `input` that are no longer needed or are rewritten.
     pub dead: Vec<Range<usize>>,
 }
 
@@ -47,27 +46,27 @@ pub(super) struct Segment {
     pub kind: u32,
     pub offset: u64,
     pub address: u64,
-    /// Bytes in the file.
+    /// Size in the file, in bytes.
     pub size: u64,
 }
 
-/// A section with what it contains.
+/// A section with its contents.
 #[derive(Debug)]
 pub(super) struct ImageSection<'a> {
     pub name: Cow<'a, [u8]>,
-    /// Its header. `sh_offset` and `sh_size` are set on writing, where the contents are not in place, and
-    /// so is `sh_name` of a new section.
+    /// The section header. For contents that are not in place, writing sets `sh_offset` and `sh_size`; for a new
+    /// section, also `sh_name`.
     pub header: SectionHeader,
-    /// Its contents; empty where the file has none.
+    /// The contents; empty for a section without bytes in the file.
     pub contents: Cow<'a, [u8]>,
-    /// Whether the input did not have it.
+    /// Whether the section was added to the input.
     pub is_new: bool,
     /// Whether the input has exactly these contents at `sh_offset`.
     pub is_in_place: bool,
 }
 
 impl<'a> ImageSection<'a> {
-    /// A section that the input did not have.
+    /// A section to be added to the input.
     pub fn new(
         name: impl Into<Cow<'a, [u8]>>,
         header: SectionHeader,
@@ -76,36 +75,36 @@ impl<'a> ImageSection<'a> {
         Self { name: name.into(), header, contents: contents.into(), is_new: true, is_in_place: false }
     }
 
-    /// Gives it other contents.
+    /// Replaces the contents.
     pub fn replace(&mut self, contents: Vec<u8>) {
         self.contents = Cow::Owned(contents);
         self.is_in_place = false;
     }
 
-    /// Whether the file has contents of it.
+    /// Whether the section has bytes in the file.
     pub fn has_contents(&self) -> bool {
         !matches!(self.header.sh_type, elf::SHT_NULL | elf::SHT_NOBITS)
     }
 
-    /// Whether it has a place in memory when the program runs.
+    /// Whether the section is in memory when the program runs.
     pub fn is_loaded(&self) -> bool {
         self.header.sh_flags.0 & elf::SHF_ALLOC.0 != 0
     }
 
-    /// The end in the input of contents that are in place.
+    /// End in the input of contents that are in place.
     pub fn end(&self) -> usize {
-        // In place means that the range was found in the input, so that it fits `usize`.
+        // The cast loses nothing: `parse` found the range in the input.
         self.header.sh_offset as usize + self.contents.len()
     }
 
-    /// Its name, to be printed.
+    /// Name of the section, for messages.
     pub fn display_name(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.name)
     }
 }
 
 impl<'a> Image<'a> {
-    /// A relocatable object with the null section alone. `names` is to become the index of a string table.
+    /// A relocatable object with the null section only. The string table at index `names` is yet to be added.
     pub fn new(target: &Target, names: usize) -> Result<Self> {
         let identity = target.elf();
         let order = byte_order(target);
@@ -133,7 +132,7 @@ impl<'a> Image<'a> {
         })
     }
 
-    /// Reads a file: headers and where the contents are.
+    /// Parses a file: its headers, and the position of its contents.
     pub fn parse(input: &'a [u8]) -> Result<Self> {
         if !input.starts_with(&elf::ELFMAG) {
             return Err(Error::malformed("not an ELF file"));
@@ -201,7 +200,7 @@ impl<'a> Image<'a> {
     fn parse_sections(&mut self) -> Result<()> {
         let (offset, size, count, names) = (self.u64(40), self.u16(58), self.u16(60), self.u16(62));
         if offset == 0 && count == 0 && self.is_linked() {
-            // Stripped of section headers. They start anew, with a table of names that begins with "".
+            // The section headers are stripped: start with a table of names that begins with the empty name.
             self.sections.push(null_section());
             self.sections.push(ImageSection::new(b".shstrtab", string_table_header(), vec![0]));
             self.names = 1;
@@ -239,8 +238,8 @@ impl<'a> Image<'a> {
         self.parse_names()
     }
 
-    /// Refuses sections that overlap, as no compiler makes them. Where each is written with a copy of its
-    /// contents, the file could grow out of all proportion.
+    /// Refuses overlapping sections, which no compiler makes. Writing a copy of the contents for each section could
+    /// make the file arbitrarily larger than the input.
     pub fn check_overlap(&self) -> Result<()> {
         let total = self.sections.iter().map(|section| section.contents.len());
         if total.fold(0, usize::saturating_add) > self.input.len() {
@@ -279,7 +278,7 @@ impl<'a> Image<'a> {
         range.ok_or_else(|| Error::from(ErrorKind::Truncated(what.into())).at_offset(offset))
     }
 
-    /// Refuses an object that is not for this target.
+    /// Refuses an object for another target.
     pub fn check_target(&self, target: &Target) -> Result<()> {
         let identity = target.elf();
         if self.machine().0 != identity.machine {
@@ -308,7 +307,7 @@ impl<'a> Image<'a> {
         Ok(())
     }
 
-    /// What puts structures into bytes.
+    /// The encoder of ELF structures in the byte order of the file.
     pub fn encoder(&self) -> Encoder<Endianness> {
         encoder(self.order)
     }
@@ -321,7 +320,7 @@ impl<'a> Image<'a> {
         elf::Machine(self.u16(18))
     }
 
-    /// Whether addresses are settled.
+    /// Whether the object is linked, so that its addresses are final.
     pub fn is_linked(&self) -> bool {
         self.file_type() != elf::ET_REL
     }
@@ -338,7 +337,7 @@ impl<'a> Image<'a> {
         u64_at(self.order, &self.header, offset)
     }
 
-    /// The index of the first section of this type.
+    /// Index of the first section of this type.
     pub fn find(&self, kind: elf::SectionType) -> Option<usize> {
         self.sections.iter().position(|section| section.header.sh_type == kind)
     }
@@ -354,7 +353,7 @@ impl<'a> Image<'a> {
     }
 }
 
-/// A section header that is all 0.
+/// The null section: every field is 0.
 fn null_section() -> ImageSection<'static> {
     let header = SectionHeader::default();
     ImageSection {
@@ -366,9 +365,9 @@ fn null_section() -> ImageSection<'static> {
     }
 }
 
-/// The header of a string table.
+/// Section header of a string table.
 pub(super) fn string_table_header() -> SectionHeader {
-    // No byte order is in it yet.
+    // The header is not encoded yet: the byte order does not matter.
     encoder(Endianness::Little).strtab_section_header()
 }
 
@@ -384,13 +383,13 @@ fn order_name(order: Endianness) -> &'static str {
     if order.is_big_endian() { "big" } else { "little" }
 }
 
-/// A feature of the file that is not supported.
+/// Error for a feature of ELF that is not supported.
 #[cold]
 pub(super) fn unsupported(what: impl Into<String>) -> Error {
     ErrorKind::Unsupported(what.into()).into()
 }
 
-/// Indices from 65280 have other meanings.
+/// Indices from 65280 are reserved (`SHN_LORESERVE`).
 pub(super) fn too_many_sections() -> Error {
     unsupported("65279 sections or more")
 }

@@ -1,4 +1,4 @@
-//! Sections added to a linked object: relocations are resolved here.
+//! Sections added to a linked object, with resolved relocations.
 
 use std::collections::HashMap;
 
@@ -11,8 +11,8 @@ use super::symbols::{Lookup, defined};
 use crate::emit::{Relocation, RelocationTarget, Section};
 use crate::error::Result;
 
-/// Adds debug sections to a linked object. Those of one name become one, in their order, as a linker has
-/// it: there are no groups any more.
+/// Adds debug sections to a linked object. Sections of one name are concatenated in their order, as a linker does;
+/// groups do not exist there.
 pub(super) fn add<'a>(image: &mut Image<'a>, sections: &'a [Section]) -> Result<()> {
     if sections.iter().any(|section| section.name == ".eh_frame") {
         return Err(unsupported("`.eh_frame` added to what is linked, which would have to be loaded anew"));
@@ -31,7 +31,7 @@ pub(super) fn add<'a>(image: &mut Image<'a>, sections: &'a [Section]) -> Result<
         }
     }
 
-    // Where each one begins in what has its name.
+    // Start of each section within the concatenated section of its name.
     let mut sizes = HashMap::new();
     let mut starts = Vec::with_capacity(sections.len());
     for section in sections {
@@ -47,7 +47,7 @@ pub(super) fn add<'a>(image: &mut Image<'a>, sections: &'a [Section]) -> Result<
             let start = |name| added.target(section, name).map_or(0, |target| starts[target]);
             let value = resolve(&lookups, relocation, start)
                 .map_err(|error| error.in_section(section.name).at_offset(relocation.offset))?;
-            // `check` has found the field to be inside of the section.
+            // `check` has found the field inside the section.
             let field = &mut bytes[relocation.offset as usize..][..relocation.bytes.into()];
             match relocation.bytes {
                 4 => field.copy_from_slice(&image.order.write_u32(value as u32)),
@@ -66,7 +66,7 @@ pub(super) fn add<'a>(image: &mut Image<'a>, sections: &'a [Section]) -> Result<
     Ok(())
 }
 
-/// The number that a relocation stands for, where a section begins at `start`.
+/// Value of a relocation. A section target begins at `start`.
 fn resolve(
     lookups: &[Lookup<'_>],
     relocation: &Relocation,

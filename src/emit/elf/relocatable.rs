@@ -5,12 +5,11 @@
 //! .symtab after    null  locals  sections  globals      indices of globals move up
 //! ```
 //!
-//! A relocation to a place in a debug section is against the symbol of that section, which has to be
-//! local, and local symbols come first. So the global symbols move, and with them whatever names a symbol
-//! by its index.
+//! A relocation to a place in a debug section is against the section symbol, which has to be local. Local symbols come
+//! first, so that inserting them moves the global symbols and every reference to a symbol by index.
 //!
-//! Sections of a type unit are in a group, whose signature is such a symbol as well. Specification: System V
-//! ABI, chapter 4, "Section Groups".
+//! Sections of a type unit form a group, whose signature is such a symbol as well. Specification: System V ABI,
+//! chapter 4, "Section Groups".
 
 use std::collections::HashMap;
 
@@ -25,12 +24,12 @@ use crate::emit::{Relocation, RelocationTarget, Section};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::target::Target;
 
-/// What a relocation against an undefined symbol is.
+/// Treatment of relocations against undefined symbols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Undefined {
-    /// Welcome: the caller said that the symbol is elsewhere.
+    /// Allowed: the caller listed the symbol as external.
     Allow,
-    /// An error: code that is described is in this object.
+    /// An error: the described code is in this object.
     Refuse,
 }
 
@@ -54,7 +53,7 @@ pub(super) fn add<'a>(
         for section in sections {
             for relocation in &section.relocations {
                 if let RelocationTarget::Section(name) = relocation.target {
-                    // `check` has found it.
+                    // `check` has found the target.
                     symbols[added.target(section, name).unwrap_or(0)] = Some(0);
                 }
             }
@@ -73,7 +72,7 @@ pub(super) fn add<'a>(
         for (section, table) in sections.iter().zip(&mut tables) {
             for relocation in &section.relocations {
                 let symbol = match &relocation.target {
-                    // It was given a symbol above.
+                    // The loop above has assigned the symbol.
                     RelocationTarget::Section(name) => {
                         Ok(added.target(section, name).and_then(|target| symbols[target]).unwrap_or(0))
                     }
@@ -119,30 +118,30 @@ pub(super) fn add<'a>(
     Ok(())
 }
 
-/// Where the new sections are to be.
+/// Indices of the new sections.
 #[derive(Debug)]
 struct Plan {
-    /// The index of each debug section.
+    /// Index of each debug section.
     indices: Vec<u32>,
-    /// In the order of their indices.
+    /// The groups, in the order of their indices.
     groups: Vec<Group>,
 }
 
-/// A group of sections, of which a linker keeps one object's.
+/// A section group: a linker keeps the group of one object.
 #[derive(Debug)]
 struct Group {
     signature: u64,
-    /// Its own index. It comes in front of its members.
+    /// Index of the group section, before those of its members.
     index: u32,
-    /// The index of the symbol that has the signature as its name.
+    /// Index of the symbol whose name is the signature.
     symbol: u32,
-    /// The indices of its sections, relocations among them.
+    /// Indices of the member sections, relocation sections included.
     members: Vec<u32>,
 }
 
 impl Plan {
-    /// For an object that has so many sections. Each one that is new is followed by its relocations, and
-    /// the first of a group has the group in front of it.
+    /// Plans the sections after `count` existing ones. Each new section is followed by its relocations; the first of a
+    /// group is preceded by the group section.
     fn new(count: usize, sections: &[Section]) -> Result<Self> {
         let mut plan = Self { indices: Vec::with_capacity(sections.len()), groups: Vec::new() };
         let mut positions = HashMap::new();
@@ -168,7 +167,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The symbols of the groups, with their names added to the symbol table's.
+    /// Symbols of the groups. Their names are added to the string table of the symbol table.
     fn signatures(&self, image: &mut Image<'_>, symtab: usize) -> Result<Vec<Local>> {
         if self.groups.is_empty() {
             return Ok(Vec::new());
@@ -182,7 +181,7 @@ impl Plan {
             }
         };
         let mut bytes = names.contents.to_vec();
-        // What was last ends here, and 0 is no name.
+        // Terminate the last string of the table; offset 0 names nothing.
         if bytes.last() != Some(&0) {
             bytes.push(0);
         }
@@ -191,7 +190,7 @@ impl Plan {
             let name = u32::try_from(bytes.len())
                 .map_err(|_| Error::from(ErrorKind::TooLarge("the table of symbol names".into())))?;
             locals.push(Local { name, kind: elf::STT_NOTYPE, section: group.index });
-            // As LLVM has it, so that its type units and these are the same to a linker.
+            // Decimal, as in LLVM: a linker then merges groups of both producers.
             bytes.extend_from_slice(group.signature.to_string().as_bytes());
             bytes.push(0);
         }
@@ -200,19 +199,19 @@ impl Plan {
     }
 }
 
-/// A local symbol to be added, at the start of a section.
+/// A local symbol to be added, for the start of a section.
 #[derive(Debug, Clone, Copy)]
 struct Local {
-    /// The offset of its name in the table of names.
+    /// Offset of the name in the string table.
     name: u32,
     kind: elf::SymbolType,
     section: u32,
 }
 
-/// The header of a debug section.
+/// Section header of a debug section.
 pub(super) fn debug_header(section: &Section) -> SectionHeader {
     let mut flags = if section.is_strings { elf::SHF_MERGE | elf::SHF_STRINGS } else { elf::SectionFlags(0) };
-    // What is for a file of its own is in no linked one: DWARF 5 section 7.3.2.
+    // Sections of split units are excluded from linked objects: DWARF 5 section 7.3.2.
     if section.name.ends_with(".dwo") {
         flags |= elf::SHF_EXCLUDE;
     }
@@ -225,7 +224,7 @@ pub(super) fn debug_header(section: &Section) -> SectionHeader {
     }
 }
 
-/// The header of a section of call frame information that is loaded with the program.
+/// Section header of loaded call frame information.
 fn unwind_header(target: &Target) -> SectionHeader {
     let kind = match elf::Machine(target.elf().machine) {
         elf::EM_X86_64 => elf::SHT_X86_64_UNWIND,
@@ -240,12 +239,12 @@ fn unwind_header(target: &Target) -> SectionHeader {
     }
 }
 
-/// The header of the relocations of the section `index`.
+/// Section header of the relocations of section `index`.
 pub(super) fn relocation_header(encoder: Encoder<Endianness>, symtab: usize, index: u32) -> SectionHeader {
     SectionHeader { sh_link: symtab as u32, sh_info: index, ..encoder.relocation_section_header(true) }
 }
 
-/// The index of a symbol of the object's code or data.
+/// Index of a symbol of the object's code or data.
 fn named(lookup: &[Lookup<'_>], name: &str, undefined: Undefined) -> Result<u32> {
     match (lookup.iter().find_map(|lookup| lookup.undefined(name)), undefined) {
         (Some(index), Undefined::Allow) => Ok(index),
@@ -255,7 +254,7 @@ fn named(lookup: &[Lookup<'_>], name: &str, undefined: Undefined) -> Result<u32>
 
 fn rela(target: &Target, relocation: &Relocation, symbol: u32) -> Result<Rel> {
     let numbers = target.elf().relocations;
-    // An addend to a symbol may be negative; that of 4 bytes has to be one of 32 bits.
+    // An addend to a symbol may be negative; for a 4-byte field the addend is a 32-bit number.
     let addend = relocation.addend as i64;
     if relocation.bytes == 4 && i32::try_from(addend).is_err() && u32::try_from(addend).is_err() {
         let text = format!("an addend of {:#x} for a field of 4 bytes", relocation.addend);
@@ -280,7 +279,7 @@ fn rela(target: &Target, relocation: &Relocation, symbol: u32) -> Result<Rel> {
     })
 }
 
-/// Adds symbols behind the last local symbol and returns the index of the first.
+/// Inserts symbols after the last local symbol and returns the index of the first.
 fn insert_locals(image: &mut Image<'_>, symtab: usize, locals: &[Local]) -> Result<u32> {
     let (first, count) = symbol_counts(image, symtab)?;
     if locals.is_empty() {

@@ -1,4 +1,4 @@
-//! Debug sections taken out of an object, so that others can take their place.
+//! Removal of debug sections from an object.
 
 use object::elf;
 
@@ -8,7 +8,7 @@ use super::renumber::{self, Moved};
 use super::symbols::{SYMBOL_SIZE, symbol_counts};
 use crate::error::Result;
 
-/// Takes all debug sections that are not loaded out of the image, with what has a meaning only with them.
+/// Removes all debug sections that are not loaded, and all that depends on them.
 pub(super) fn debug_sections(image: &mut Image<'_>) -> Result<()> {
     let gone = gone(image);
     if !gone.contains(&true) {
@@ -18,7 +18,7 @@ pub(super) fn debug_sections(image: &mut Image<'_>) -> Result<()> {
     if image.is_linked() {
         give_room(image, &gone);
     }
-    // Symbols, as long as they name sections by their old indices.
+    // Symbols first, while the section indices in them are valid.
     for kind in [elf::SHT_SYMTAB, elf::SHT_DYNSYM] {
         if let Some(table) = image.find(kind).filter(|&table| !gone[table]) {
             symbols_of(image, table, &gone)?;
@@ -31,7 +31,7 @@ pub(super) fn debug_sections(image: &mut Image<'_>) -> Result<()> {
     renumber::sections(image, &moved)
 }
 
-/// Of each section, whether it goes.
+/// Whether each section is removed.
 fn gone(image: &Image<'_>) -> Vec<bool> {
     let mut gone: Vec<bool> = image.sections.iter().map(is_debug).collect();
     let is_gone = |gone: &[bool], index: u32| gone.get(index as usize) == Some(&true);
@@ -45,13 +45,13 @@ fn gone(image: &Image<'_>) -> Vec<bool> {
         let is_group = section.header.sh_type == elf::SHT_GROUP && members.peek().is_some();
         gone[index] |= is_group && members.all(|member| is_gone(&gone, member));
     }
-    // The null section and the table of names stay, whatever they are called.
+    // The null section and the table of names stay under any name.
     gone[0] = false;
     gone[image.names] = false;
     gone
 }
 
-/// Whether a section is debug information and nothing else. `.gdb_index` is an index of it.
+/// Whether a section is debug information only. `.gdb_index` is an index of debug information.
 fn is_debug(section: &ImageSection<'_>) -> bool {
     let is_named = section.name.starts_with(b".debug_")
         || section.name.starts_with(b".zdebug_")
@@ -59,19 +59,19 @@ fn is_debug(section: &ImageSection<'_>) -> bool {
     is_named && !section.is_loaded()
 }
 
-/// The sections of a group, behind its flags.
+/// Members of a group, after its flags.
 fn members_of(image: &Image<'_>, group: &ImageSection<'_>) -> impl Iterator<Item = u32> {
     let order = image.order;
     group.contents.chunks_exact(4).skip(1).map(move |member| u32_at(order, member, 0))
 }
 
-/// Takes the symbols of sections that go out of a table.
+/// Removes the symbols of removed sections from a table.
 fn symbols_of(image: &mut Image<'_>, table: usize, gone: &[bool]) -> Result<()> {
     let (first, count) = symbol_counts(image, table)?;
     let order = image.order;
     let section = &mut image.sections[table];
     let is_gone = |symbol: &[u8]| gone.get(usize::from(u16_at(order, symbol, 6))) == Some(&true);
-    // The null symbol stays whatever it says.
+    // The null symbol stays with any contents.
     let symbols = section.contents.chunks_exact(SYMBOL_SIZE).enumerate();
     let goes: Vec<bool> = symbols.map(|(index, symbol)| index != 0 && is_gone(symbol)).collect();
     if !goes.contains(&true) {
@@ -87,11 +87,11 @@ fn symbols_of(image: &mut Image<'_>, table: usize, gone: &[bool]) -> Result<()> 
     section.header.sh_info = locals as u32;
     section.replace(symbols);
     let moved = Moved::without("symbol", count as usize, |index| goes[index]);
-    // What goes itself is not looked at.
+    // Sections that are removed are skipped.
     renumber::symbols(image, table, &moved, |index| !gone[index])
 }
 
-/// Takes sections that go out of groups that stay.
+/// Removes the removed sections from the groups that stay.
 fn members(image: &mut Image<'_>, gone: &[bool]) {
     let order = image.order;
     for section in image.sections.iter_mut().filter(|section| section.header.sh_type == elf::SHT_GROUP) {
@@ -105,13 +105,13 @@ fn members(image: &mut Image<'_>, gone: &[bool]) {
     }
 }
 
-/// Lets what is not loaded move up in a linked file, so that nothing is left where old sections were.
+/// Moves contents that are not loaded up in a linked file, to fill the space of removed sections.
 fn give_room(image: &mut Image<'_>, gone: &[bool]) {
     let range = |section: &ImageSection<'_>| section.header.sh_offset as usize..section.end();
     let old = image.sections.iter().zip(gone).filter(|(section, gone)| **gone && section.is_in_place);
     image.dead.extend(old.map(|(section, _)| range(section)));
     let Some(first) = image.dead.iter().map(|range| range.start).min() else { return };
-    // The segments were found to be inside of the input.
+    // The casts lose nothing: `parse` found the segments inside the input.
     let loaded_end = image.segments.iter().map(|segment| (segment.offset + segment.size) as usize).max();
     let first = first.max(loaded_end.unwrap_or(0));
     for section in image.sections.iter_mut().filter(|section| section.is_in_place && !section.is_loaded()) {

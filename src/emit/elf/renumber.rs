@@ -1,14 +1,4 @@
-//! Sections and symbols that get another index, and all that names them by it.
-//!
-//! | names | a section | a symbol |
-//! |---|---|---|
-//! | section header | `sh_link`; `sh_info` of relocations and with `SHF_INFO_LINK` | `sh_info` of a group |
-//! | symbol | `st_shndx` | |
-//! | relocation | | `r_info` |
-//! | group | its members | |
-//! | list of address-significant symbols | | its numbers |
-//!
-//! Specification: System V ABI, chapter 4, "Section Header", `sh_link` and `sh_info` interpretation.
+//! New indices for sections and symbols, in every structure that refers to them.
 
 use object::Endianness;
 use object::elf;
@@ -19,27 +9,27 @@ use super::symbols::SYMBOL_SIZE;
 use crate::error::{Count, Error, Result};
 use crate::op::{read_uleb, write_uleb};
 
-/// A list of indices of symbols, as LEB128 numbers.
+/// A list of symbol indices as LEB128 numbers.
 const SHT_LLVM_ADDRSIG: elf::SectionType = elf::SectionType(0x6fff_4c03);
-/// Weights. Its symbols are in a relocation section, but it is linked to the symbol table too.
+/// Weights of calls. The symbols are in a relocation section, but the section links to the symbol table too.
 const SHT_LLVM_CALL_GRAPH_PROFILE: elf::SectionType = elf::SectionType(0x6fff_4c09);
 
-/// The new indices of sections, or of symbols.
+/// Maps old indices of sections or of symbols to new ones.
 #[derive(Debug)]
 pub(super) struct Moved {
     /// "section" or "symbol".
     what: &'static str,
-    /// By the old index; `GONE` for what is no longer there.
+    /// The new indices by old index; `GONE` for removed ones.
     indices: Vec<u32>,
-    /// How many there are now.
+    /// Number of new indices.
     count: u32,
 }
 
-/// An index that nothing has: there are fewer sections, and fewer symbols.
+/// An index above every valid one.
 const GONE: u32 = u32::MAX;
 
 impl Moved {
-    /// For `count` of them, of which some go.
+    /// The map for `count` items of which some are removed.
     pub fn without(what: &'static str, count: usize, gone: impl Fn(usize) -> bool) -> Self {
         let mut next = 0;
         let index = |old| {
@@ -53,13 +43,13 @@ impl Moved {
         Self { what, indices, count: next }
     }
 
-    /// For `count` symbols, with `by` inserted at `first`.
+    /// The map for `count` symbols with `by` symbols inserted at index `first`.
     pub fn with_symbols(count: u32, first: u32, by: u32) -> Self {
         let indices = (0..count).map(|old| if old < first { old } else { old + by }).collect();
         Self { what: "symbol", indices, count: count + by }
     }
 
-    /// The new index of what has to stay.
+    /// The new index of an item that must not be removed.
     pub fn index(&self, old: u32) -> Result<u32> {
         match self.indices.get(old as usize) {
             Some(&GONE) => {
@@ -71,8 +61,8 @@ impl Moved {
     }
 }
 
-/// Gives the symbols of a table, which is rewritten already, their new indices wherever they are named: in
-/// the sections that `stays` accepts, by index.
+/// Updates the indices of symbols wherever they are used, in the sections accepted by `stays`. The table itself is
+/// already rewritten.
 pub(super) fn symbols(
     image: &mut Image<'_>,
     symtab: usize,
@@ -87,7 +77,7 @@ pub(super) fn symbols(
     Ok(())
 }
 
-/// Rewrites a section that has the symbol table as its link and names symbols by index.
+/// Updates one section that links to the symbol table and refers to symbols by index.
 fn symbols_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved) -> Result<()> {
     match section.header.sh_type {
         elf::SHT_RELA | elf::SHT_REL => {
@@ -100,7 +90,7 @@ fn symbols_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved) 
             }
             let mut bytes = section.contents.to_vec();
             for entry in bytes.chunks_exact_mut(size) {
-                // `r_info`: the symbol above the type.
+                // `r_info`: the symbol in the upper half, the type in the lower half.
                 let info = u64_at(order, entry, 8);
                 let symbol = moved.index((info >> 32) as u32)?;
                 set_u64(order, entry, 8, (u64::from(symbol) << 32) | (info & 0xffff_ffff));
@@ -137,8 +127,8 @@ fn symbols_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved) 
     Ok(())
 }
 
-/// Gives sections their new indices wherever they are named. Those that go are no longer in the image, and
-/// neither are their symbols.
+/// Updates the indices of sections wherever they are used. Removed sections and their symbols are no longer in the
+/// image.
 pub(super) fn sections(image: &mut Image<'_>, moved: &Moved) -> Result<()> {
     let order = image.order;
     image.names = moved.index(image.names as u32)? as usize;
@@ -161,7 +151,7 @@ fn sections_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved)
         _ => return Ok(()),
     };
     if section.header.sh_type == elf::SHT_GROUP {
-        // Flags come first.
+        // The flags come first.
         for member in bytes.chunks_exact_mut(4).skip(1) {
             let index = moved.index(u32_at(order, member, 0))?;
             set_u32(order, member, 0, index);
@@ -170,7 +160,7 @@ fn sections_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved)
         for symbol in bytes.chunks_exact_mut(SYMBOL_SIZE) {
             let index = u16_at(order, symbol, 6);
             if index < elf::SHN_LORESERVE {
-                // There are fewer sections than before, and before the index had two bytes.
+                // The new index fits two bytes, as it is not larger than the old one.
                 set_u16(order, symbol, 6, moved.index(index.into())? as u16);
             }
         }

@@ -1,4 +1,4 @@
-//! Symbols: what an object calls its code and data.
+//! Symbols: the names of an object's code and data.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -9,39 +9,39 @@ use super::bytes::{string_at, u16_at, u32_at, u64_at};
 use super::image::{Image, ImageSection};
 use crate::error::{Error, ErrorKind, Result};
 
-/// Bytes of a symbol.
+/// Size of a symbol in bytes.
 pub(super) const SYMBOL_SIZE: usize = 24;
-/// The section index of symbols in AMD's local memory, `SHN_AMDGPU_LDS`.
+/// Section index of symbols in AMD's local memory, `SHN_AMDGPU_LDS`.
 pub(super) const SHN_AMDGPU_LDS: u16 = 0xff00;
 
-/// A name for a place in code or data.
+/// A name of a place in code or data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
-    /// Its name. On reading, bytes that are not UTF-8 become U+FFFD.
+    /// The name. Reading replaces bytes that are not UTF-8 by U+FFFD.
     pub name: String,
-    /// What it names.
+    /// Location of the named code or data.
     pub place: Place,
-    /// Bytes of what it names; 0 if that is not known.
+    /// Size of the named code or data in bytes; 0 for an unknown size.
     pub size: u64,
-    /// What kind of thing it is.
+    /// Type of the symbol.
     pub kind: SymbolKind,
-    /// Which other objects see it, when linked.
+    /// Visibility to other objects during linking.
     pub binding: Binding,
-    /// Which other linked objects see it, when loaded.
+    /// Visibility to other linked objects during loading.
     pub visibility: Visibility,
 }
 
-/// Where what a symbol names is.
+/// Location of a symbol's code or data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// In a section of a relocatable object.
     Section {
-        /// The index of the section, counted from 1: 0 is the null section.
+        /// Index of the section, counted from 1: 0 is the null section.
         index: u32,
         /// Bytes from the start of the section.
         offset: u64,
     },
-    /// At an address of a linked object; or a number that linking does not change.
+    /// At an address of a linked object; or a number that linking does not change (`SHN_ABS`).
     Address(u64),
     /// In AMD's local memory (LDS), which is allocated when the object is linked.
     Local {
@@ -59,44 +59,44 @@ pub enum Place {
     },
 }
 
-/// What kind of thing a symbol names.
+/// Type of a symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SymbolKind {
-    /// Not said.
+    /// Unspecified: `STT_NOTYPE`.
     None,
     /// Data.
     Object,
-    /// A function. A kernel is one; what the loader knows a kernel by, its descriptor, is an object.
+    /// A function: `STT_FUNC`. A kernel is a function; its descriptor, which the loader looks up, is an object.
     Function,
-    /// Another, by the number of its type.
+    /// Another type, by its number.
     Other(u8),
 }
 
-/// Which other objects see a symbol, when linked.
+/// Visibility of a symbol to other objects during linking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Binding {
-    /// None.
+    /// Visible in its own object only.
     Local,
-    /// All.
+    /// Visible in all objects.
     Global,
-    /// All, but a global definition of the name wins.
+    /// Visible in all objects; a global definition of the same name takes precedence.
     Weak,
 }
 
-/// Which other linked objects see a symbol, when loaded.
+/// Visibility of a symbol to other linked objects during loading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visibility {
-    /// All, and they can put their own in its place.
+    /// Visible and preemptible: another object can replace the definition.
     Default,
-    /// None, as the processor's supplement has it.
+    /// Invisible, with the meaning of the processor's supplement.
     Internal,
-    /// None.
+    /// Invisible.
     Hidden,
-    /// All, but inside its own object it is not replaced.
+    /// Visible; references inside the defining object are never preempted.
     Protected,
 }
 
-/// A symbol as the table has it.
+/// A symbol as encoded in the table.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RawSymbol<'i> {
     pub name: &'i [u8],
@@ -108,7 +108,7 @@ pub(super) struct RawSymbol<'i> {
 }
 
 impl RawSymbol<'_> {
-    /// Whether it is a name for code or data, and not for a section, a group of them or a source file.
+    /// Whether the symbol names code or data, rather than a section, a group or a source file.
     fn is_named(&self, image: &Image<'_>) -> bool {
         let section = image.sections.get(usize::from(self.section));
         !self.name.is_empty()
@@ -154,7 +154,7 @@ impl RawSymbol<'_> {
     }
 }
 
-/// How many symbols a table has, the null symbol among them.
+/// Number of symbols in a table, the null symbol included.
 fn symbol_count(image: &Image<'_>, table: usize) -> Result<u32> {
     let section = &image.sections[table];
     let bytes = section.contents.len();
@@ -165,7 +165,7 @@ fn symbol_count(image: &Image<'_>, table: usize) -> Result<u32> {
     u32::try_from(bytes / SYMBOL_SIZE).map_err(|_| malformed("too many symbols".into()))
 }
 
-/// How many symbols of a table are local, and how many it has, the null symbol among both.
+/// Number of local symbols in a table, and number of all its symbols, the null symbol included in both.
 pub(super) fn symbol_counts(image: &Image<'_>, table: usize) -> Result<(u32, u32)> {
     let count = symbol_count(image, table)?;
     let table = &image.sections[table];
@@ -178,7 +178,7 @@ pub(super) fn symbol_counts(image: &Image<'_>, table: usize) -> Result<(u32, u32
     Ok((first, count))
 }
 
-/// Every symbol of a table, the null symbol first.
+/// All symbols of a table, the null symbol first.
 fn raw_symbols<'i>(image: &'i Image<'_>, table: usize) -> Result<Vec<RawSymbol<'i>>> {
     symbol_count(image, table)?;
     let section = &image.sections[table];
@@ -189,7 +189,7 @@ fn raw_symbols<'i>(image: &'i Image<'_>, table: usize) -> Result<Vec<RawSymbol<'
     };
     let symbol = |(index, bytes): (usize, &[u8])| {
         let name = u32_at(image.order, bytes, 0);
-        // A symbol without a name has 0, even where the table of names is empty.
+        // Offset 0 means an unnamed symbol, even in an empty table of names.
         let name = if name == 0 { Some(&[][..]) } else { string_at(names, name) };
         Ok(RawSymbol {
             name: name.ok_or_else(|| malformed(format!("no name of symbol {index}")))?,
@@ -203,25 +203,25 @@ fn raw_symbols<'i>(image: &'i Image<'_>, table: usize) -> Result<Vec<RawSymbol<'
     section.contents.chunks_exact(SYMBOL_SIZE).enumerate().map(symbol).collect()
 }
 
-/// A table of symbols, to find one by name.
+/// A symbol table, searchable by name.
 #[derive(Debug)]
 pub(super) struct Lookup<'i> {
     symbols: Vec<RawSymbol<'i>>,
     names: HashMap<&'i [u8], Found>,
 }
 
-/// What there is of a name.
+/// The symbols of one name.
 #[derive(Debug, Clone, Copy)]
 enum Found {
     Undefined(u32),
     Local(u32),
-    /// Several symbols that other objects do not see.
+    /// Several local symbols.
     Locals,
     Global(u32),
 }
 
 impl<'i> Lookup<'i> {
-    /// The symbols of the table that is section `table`.
+    /// Indexes the symbol table in section `table`.
     pub fn new(image: &'i Image<'_>, table: usize) -> Result<Self> {
         let symbols = raw_symbols(image, table)?;
         let mut names = HashMap::with_capacity(symbols.len());
@@ -235,7 +235,7 @@ impl<'i> Lookup<'i> {
                 Entry::Vacant(entry) => {
                     entry.insert(found);
                 }
-                // What others see of the name wins, as it does for a linker.
+                // A global definition takes precedence, as in a linker.
                 Entry::Occupied(mut entry) => match (*entry.get(), found) {
                     (Found::Local(_) | Found::Locals, Found::Local(_)) => {
                         entry.insert(Found::Locals);
@@ -250,7 +250,7 @@ impl<'i> Lookup<'i> {
         Ok(Self { symbols, names })
     }
 
-    /// The index of a symbol of this name that is in another object.
+    /// Index of an undefined symbol of this name.
     pub fn undefined(&self, name: &str) -> Option<u32> {
         match self.names.get(name.as_bytes()) {
             Some(&Found::Undefined(index)) => Some(index),
@@ -259,12 +259,12 @@ impl<'i> Lookup<'i> {
     }
 }
 
-/// The symbol of this name, in the first table that defines it, with its index there.
+/// The symbol of this name in the first table that defines it, with its index there.
 pub(super) fn defined<'i>(lookups: &[Lookup<'i>], name: &str) -> Result<(u32, RawSymbol<'i>)> {
     let mut error = None;
     for lookup in lookups {
         match lookup.names.get(name.as_bytes()) {
-            // An index into `names` is one of `symbols`.
+            // Every index in `names` is an index of `symbols`.
             Some(&(Found::Local(index) | Found::Global(index))) => {
                 return Ok((index, lookup.symbols[index as usize]));
             }
@@ -278,10 +278,10 @@ pub(super) fn defined<'i>(lookups: &[Lookup<'i>], name: &str) -> Result<(u32, Ra
     Err(Error::bad_argument(error.unwrap_or_else(|| format!("the object has no symbol `{name}`"))))
 }
 
-/// The symbols of an object, in the order of its `.symtab`; of its `.dynsym`, if it has no `.symtab`.
+/// Symbols of an object, in the order of its `.symtab`; of its `.dynsym`, without a `.symtab`.
 ///
-/// Symbols of sections, groups and source files are left out: they name no code or data. Of an object without
-/// any symbol table the list is empty.
+/// Symbols of sections, groups and source files are omitted: they do not name code or data. The list is empty for an
+/// object without a symbol table.
 ///
 /// # Errors
 /// `object` is not an ELF64 object, or malformed, or truncated.
@@ -297,12 +297,11 @@ pub fn symbols(object: &[u8]) -> Result<Vec<Symbol>> {
 
 /// The symbol of this name that the object defines.
 ///
-/// One that other objects see is preferred to a local one. It is looked for in `.symtab`, then in
-/// `.dynsym`.
+/// A global symbol takes precedence over a local one, and `.symtab` over `.dynsym`.
 ///
 /// # Errors
-/// As [`symbols`]; and if there is no such symbol, if it is not defined in this object, or if there are
-/// several local ones of the name.
+/// As [`symbols`]; also if the object does not have or does not define the symbol, or has several local symbols of the
+/// name.
 pub fn symbol_named(object: &[u8], name: &str) -> Result<Symbol> {
     let image = Image::parse(object)?;
     let mut lookups = Vec::new();
@@ -312,16 +311,16 @@ pub fn symbol_named(object: &[u8], name: &str) -> Result<Symbol> {
     Ok(defined(&lookups, name)?.1.to_symbol(&image))
 }
 
-/// The bytes that a symbol names: the machine code of a function.
+/// Bytes of the code or data that a symbol names, such as the machine code of a function.
 ///
-/// `symbol` is one of the same object. As many bytes are returned as its size says; of an object that
-/// is still to be linked, as they are before relocation.
+/// `symbol` comes from the same object. The length of the result is the symbol's size. In a relocatable object the
+/// bytes are not relocated.
 ///
 /// # Errors
-/// As [`symbols`]; and if what the symbol names is not in the file, or not all of it.
+/// As [`symbols`]; also if the named bytes are not, or not all, in the file.
 pub fn contents<'o>(object: &'o [u8], symbol: &Symbol) -> Result<&'o [u8]> {
     let image = Image::parse(object)?;
-    // Of a range in memory or in a section, the bytes at `offset`.
+    // Offset of the symbol within a range in memory or in a section.
     let within = |start: u64, size: u64, at: u64| {
         let offset = at.checked_sub(start)?;
         (offset.checked_add(symbol.size)? <= size).then_some(offset)

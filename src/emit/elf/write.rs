@@ -1,4 +1,4 @@
-//! The bytes of an ELF file that is in memory.
+//! Encodes an ELF image as a file.
 //!
 //! ```text
 //! linked         what was there, up to the end of what stays ┊ new contents ┊ section headers
@@ -15,8 +15,8 @@ use super::image::{HEADER, Image, ImageSection, MAX_FILE_ALIGN, PROGRAM_HEADER, 
 use crate::error::{Error, ErrorKind, Result};
 
 impl Image<'_> {
-    /// Appends the names of new sections to the table of names, as far as it does not have them. What names
-    /// it has stay where they are, for a symbol table may share it.
+    /// Appends the missing names of new sections to the table of names. Existing names keep their offsets, as a symbol
+    /// table may share the table.
     fn add_names(&mut self) -> Result<()> {
         let names = mem::take(&mut self.sections[self.names].contents);
         let mut places: HashMap<Cow<'_, [u8]>, usize> = HashMap::new();
@@ -43,12 +43,12 @@ impl Image<'_> {
         Ok(())
     }
 
-    /// The bytes of the file.
+    /// Encodes the file.
     pub fn write(mut self) -> Result<Vec<u8>> {
         self.add_names()?;
         let mut out = if self.is_linked() { self.input[..self.kept_end()].to_vec() } else { vec![0; HEADER] };
-        // What the file had stays in its order, in front of what is new. Names come last, so that they can
-        // be cut off when more is added another time.
+        // Existing contents stay in their order, before new ones. The table of names is last, so that a later call can
+        // cut it off before it appends.
         let mut order: Vec<usize> = (1..self.sections.len()).collect();
         order.sort_by_key(|&index| match &self.sections[index] {
             section if section.is_in_place => (section.header.sh_offset, false),
@@ -70,8 +70,8 @@ impl Image<'_> {
         for section in &self.sections {
             encoder.section_header(&mut out, &section.header);
         }
-        // Of the ELF header, only what says where the section headers are changes. The casts lose nothing:
-        // `add` keeps the number of sections below 65280.
+        // Only the fields of the ELF header that locate the section headers change. The casts lose nothing: `add`
+        // keeps the number of sections below 65280.
         let mut header = self.header;
         set_u64(self.order, &mut header, 40, table);
         set_u16(self.order, &mut header, 58, SECTION_HEADER as u16);
@@ -81,12 +81,12 @@ impl Image<'_> {
         Ok(out)
     }
 
-    /// Where the input is cut off before a linked object is written: behind all that stays. The old
-    /// section headers and names, which have got new ones, are in nobody's way where they are not last.
+    /// End of the part of a linked object that is kept: after all contents that stay. Old section headers and names
+    /// are replaced; within that part their bytes remain unused.
     fn kept_end(&self) -> usize {
         let segments = self.segments.iter().map(|segment| (segment.offset + segment.size) as usize);
         let sections = self.sections.iter().filter(|section| section.is_in_place).map(ImageSection::end);
-        // All of this was found to be inside of the input, so that no sum overflows.
+        // No sum overflows: `parse` found all ranges inside the input.
         let programs = match self.segments.len() {
             0 => 0,
             count => self.u64(32) as usize + count * PROGRAM_HEADER,
@@ -98,8 +98,8 @@ impl Image<'_> {
         let mut dead = self.dead.clone();
         dead.push(table.0..table.0 + table.1);
         dead.sort_by_key(|range| Reverse(range.end));
-        // Bytes behind the last section that nothing refers to stay as well: a file may have something
-        // appended to it. Zeros that align the next thing are no such bytes.
+        // Unreferenced bytes after the last section stay as well, as a file may have an appended payload. Zeros that
+        // align the following contents are dropped.
         for range in dead {
             if range.start < end && range.end <= end {
                 if end - range.end >= 8 || self.input[range.end..end].iter().any(|&byte| byte != 0) {

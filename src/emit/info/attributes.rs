@@ -1,5 +1,5 @@
-//! Attributes of entries: each in the form that takes the fewest bytes and relocations, or in the one that the
-//! consumer wants. DWARF 5 section 7.5.5 and 7.5.6.
+//! Attributes of entries, each in the form that takes the fewest bytes and relocations, or in the form required by the
+//! consumer: DWARF 5 sections 7.5.5 and 7.5.6.
 
 use gimli::{DwAt, DwForm};
 
@@ -8,14 +8,14 @@ use crate::emit::addr::AddressKey;
 use crate::op::{uleb_len, write_sleb, write_uleb};
 
 impl Info {
-    /// An attribute whose value takes no bytes, or is appended by the caller.
+    /// Appends an attribute without value bytes, or with value bytes that the caller appends.
     #[inline]
     pub(crate) fn attribute(&mut self, at: DwAt, form: DwForm) -> &mut Vec<u8> {
         self.abbreviations.attribute(at, form);
         &mut self.bytes
     }
 
-    /// The form that the consumer wants for an attribute.
+    /// The form that the consumer requires for an attribute.
     #[inline]
     fn wanted(&self, at: DwAt) -> Option<DwForm> {
         if self.forms.is_empty() { None } else { self.find_wanted(at) }
@@ -37,8 +37,8 @@ impl Info {
         }
     }
 
-    /// An unsigned constant: a size, an offset, a number of elements. Few of those have 128 to 255, for which a
-    /// fixed form would be shorter, and with one form for small and large there are fewer abbreviations.
+    /// An unsigned constant: a size, an offset, a number of elements. A fixed form would be shorter for 128 to 255
+    /// only, which are rare; a single form for small and large numbers gives fewer abbreviations.
     #[inline]
     pub(crate) fn unsigned(&mut self, at: DwAt, value: u64) {
         if let Some(form) = self.wanted(at)
@@ -47,7 +47,7 @@ impl Info {
             return;
         }
         let (form, bytes) = match value {
-            // Of four and eight bytes, some constants of DWARF 2 and 3 could as well be offsets of lists.
+            // In DWARF 2 and 3, `data4` and `data8` of some attributes are section offsets.
             _ if value < 1 << 21 || self.format.version < 4 => {
                 write_uleb(self.attribute(at, gimli::DW_FORM_udata), value);
                 return;
@@ -63,7 +63,7 @@ impl Info {
         self.format.fixed(&mut self.bytes, value, bytes);
     }
 
-    /// A line. As many have 128 to 255 as other numbers: one byte for those, and two up to 65535.
+    /// A line number. 128 to 255 are as frequent as other numbers: one byte up to 255, two bytes up to 65535.
     #[inline]
     pub(crate) fn line(&mut self, at: DwAt, line: u32) {
         if line >= 0x1_0000 || self.wanted(at).is_some() {
@@ -74,13 +74,13 @@ impl Info {
         self.format.fixed(&mut self.bytes, line.into(), bytes);
     }
 
-    /// The same in a form that is asked for. Whether it can be.
+    /// Appends an unsigned constant in the required form. Returns whether the form can encode the constant.
     #[cold]
     fn unsigned_as(&mut self, at: DwAt, form: DwForm, value: u64) -> bool {
         let bytes = match form {
             gimli::DW_FORM_data1 => 1,
             gimli::DW_FORM_data2 => 2,
-            // Before DWARF 4, offsets of lists too.
+            // Before DWARF 4, these forms are also section offsets.
             gimli::DW_FORM_data4 | gimli::DW_FORM_data8 if self.format.version < 4 => return false,
             gimli::DW_FORM_data4 => 4,
             gimli::DW_FORM_data8 => 8,
@@ -106,7 +106,7 @@ impl Info {
         true
     }
 
-    /// A constant of few values: where the version can, it is in the abbreviation.
+    /// A constant with few different values: stored in the abbreviation in DWARF 5.
     #[inline]
     pub(crate) fn constant(&mut self, at: DwAt, value: u64) {
         if self.format.version >= 5 && self.wanted(at).is_none() && value <= i64::MAX as u64 {
@@ -121,17 +121,17 @@ impl Info {
         write_sleb(self.attribute(at, gimli::DW_FORM_sdata), value);
     }
 
-    /// A number as unsigned LEB128, of a form that has it so (an index).
+    /// An unsigned LEB128 number, for a form with that encoding, such as an index.
     #[inline]
     pub(crate) fn index(&mut self, at: DwAt, form: DwForm, index: u64) {
         write_uleb(self.attribute(at, form), index);
     }
 
-    /// A string, by the number that the caller knows it by.
+    /// A string, by the number that the caller assigned to it.
     ///
-    /// One that is no longer than an offset stands in the entry; others go through the table of the unit's
-    /// strings, where each needs one relocation, or before DWARF 5 straight to `.debug_str`. Of most only the
-    /// length in `bytes` has to be known.
+    /// A string not longer than an offset stands in the entry. Others go through the string offsets table, where each
+    /// takes one relocation per unit, or before DWARF 5 directly to `.debug_str`. For most strings only their length,
+    /// `bytes`, is needed.
     #[inline]
     pub(crate) fn string<'t>(&mut self, at: DwAt, number: u32, bytes: usize, text: impl FnOnce() -> &'t str) {
         if let Some(named) = &mut self.named {
@@ -166,7 +166,7 @@ impl Info {
             }
             gimli::DW_FORM_line_strp => {
                 self.abbreviations.attribute(at, form);
-                // There number 0 is the empty string, for line programs.
+                // In `.debug_line_str` of the split file, number 0 is the empty string, for line programs.
                 self.section_offset(".debug_line_str", u64::from(number) + 1);
             }
             _ => self.string_as(at, form, number),
@@ -209,7 +209,7 @@ impl Info {
         self.section_offset(section, offset);
     }
 
-    /// An address by itself, which a linker relocates. `name` gives the name of the symbol.
+    /// An address in the entry itself, which a linker relocates. `name` gives the name of the symbol.
     pub(crate) fn address(
         &mut self,
         at: DwAt,
@@ -220,17 +220,17 @@ impl Info {
         key.write(self.format, name, &mut self.bytes, &mut self.relocations);
     }
 
-    /// Whether the consumer wants this attribute as an address by itself.
+    /// Whether this attribute is an address in the entry rather than an index of an address.
     pub(crate) fn wants_address(&self, at: DwAt) -> bool {
         self.format.version < 5 || self.wanted(at) == Some(gimli::DW_FORM_addr)
     }
 
-    /// Whether the consumer wants this attribute as an offset rather than an index of a list.
+    /// Whether this attribute is a section offset rather than the index of a list.
     pub(crate) fn wants_offset(&self, at: DwAt) -> bool {
         self.format.version < 5 || self.wanted(at) == Some(gimli::DW_FORM_sec_offset)
     }
 
-    /// An expression. Gives where in the section it starts.
+    /// An expression. Returns the offset of its first byte in the section.
     #[inline]
     pub(crate) fn expression(&mut self, at: DwAt, expr: &[u8]) -> usize {
         if self.forms.is_empty() && self.format.version >= 4 && expr.len() < 0x80 {
@@ -243,17 +243,17 @@ impl Info {
         start
     }
 
-    /// Begins an expression of so many bytes, which the caller appends.
+    /// Begins an expression of `bytes` bytes, which the caller appends.
     pub(crate) fn begin_expression(&mut self, at: DwAt, bytes: usize) {
         let form = match self.format.version {
-            // A block is no expression there.
+            // From DWARF 4 on, a block does not have the class of an expression.
             4.. => gimli::DW_FORM_exprloc,
             _ => self.wanted(at).unwrap_or(gimli::DW_FORM_block1),
         };
         self.length_as(at, form, bytes, gimli::DW_FORM_exprloc);
     }
 
-    /// Begins bytes that stand for themselves, which the caller appends.
+    /// Begins a block of data, which the caller appends.
     pub(crate) fn begin_block(&mut self, at: DwAt, bytes: usize) {
         let form = self.wanted(at).unwrap_or(gimli::DW_FORM_block1);
         self.length_as(at, form, bytes, gimli::DW_FORM_block);
@@ -275,13 +275,13 @@ impl Info {
         }
     }
 
-    /// The type of a type unit.
+    /// A reference to a type by the signature of its type unit.
     pub(crate) fn signature(&mut self, at: DwAt, signature: u64) {
         self.abbreviations.attribute(at, gimli::DW_FORM_ref_sig8);
         self.format.fixed(&mut self.bytes, signature, 8);
     }
 
-    /// Another entry of the unit: one that is there already in as few bytes as its offset has.
+    /// A reference to an entry of the same unit. A backward reference takes the bytes that its offset needs.
     #[inline]
     pub(crate) fn reference(&mut self, at: DwAt, entry: EntryRef) {
         if let Some(named) = &mut self.named {
@@ -300,7 +300,7 @@ impl Info {
         }
     }
 
-    /// The same in a form that is asked for. Whether it can be.
+    /// Appends a reference in the required form. Returns whether the form can encode the reference.
     #[cold]
     fn reference_as(&mut self, at: DwAt, form: DwForm, entry: EntryRef) -> bool {
         let form_bytes = match form {
@@ -322,7 +322,7 @@ impl Info {
     }
 }
 
-/// The version that brought a form: DWARF 5 section 7.5.6.
+/// The DWARF version that introduced a form: DWARF 5 section 7.5.6.
 fn since(form: DwForm) -> u16 {
     match form.0 {
         0x00..=0x16 => 2,
@@ -331,8 +331,7 @@ fn since(form: DwForm) -> u16 {
     }
 }
 
-/// Whether a linker has to fill in values of the form, or a packager that does not know of them would have to:
-/// DWARF 5 section 7.3.2.
+/// Whether values of the form need a linker, or a packager that knows the form: DWARF 5 section 7.3.2.
 fn needs_linker(form: DwForm) -> bool {
     let forms = [
         gimli::DW_FORM_addr,

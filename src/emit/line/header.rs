@@ -1,4 +1,4 @@
-//! What stands before the opcodes: directories and files.
+//! Header of a line program: directories and files.
 
 use gimli::{DwForm, DwLnct, constants as dw};
 
@@ -9,24 +9,24 @@ use crate::emit::section::{Relocation, RelocationTarget};
 use crate::error::{Error, Result};
 use crate::op::write_uleb;
 
-/// The text of a file: an extension of LLVM.
+/// Embedded source text of a file: an extension of LLVM.
 const DW_LNCT_LLVM_SOURCE: DwLnct = DwLnct(0x2001);
 
-/// Bytes of a relocation in an object file: one of ELF64 with an addend.
+/// Size in bytes of a relocation in an object file: ELF64 with an addend.
 const RELOCATION_BYTES: usize = 24;
 
-/// How many operands each standard opcode has, from 1 on.
+/// Number of operands of each standard opcode, from 1 on.
 const STANDARD_OPERANDS: [u8; 12] = [0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1];
 
-/// Where the names of a line table go that do not stand in it.
+/// Storage of file names outside of the line table.
 pub(crate) struct Names<'n> {
-    /// Gives the offset of a string in `.debug_line_str`. Asked in the order of the table.
+    /// Gives the offset of a string in `.debug_line_str`. Called in the order of the table.
     pub(crate) offset: &'n mut dyn FnMut(&str) -> u64,
-    /// Whether other units may have the same names, so that storing them once can pay.
+    /// Whether other units may have the same names, so that sharing them can save space.
     pub(crate) are_shared: bool,
 }
 
-/// A header, being appended.
+/// A header, while it is being appended.
 pub(super) struct Header<'s, 'n> {
     pub(super) out: &'s mut Vec<u8>,
     pub(super) relocations: &'s mut Vec<Relocation>,
@@ -51,7 +51,7 @@ impl Header<'_, '_> {
         let start = self.out.len();
         self.out.push(min_instruction_bytes);
         if format.version >= 4 {
-            // Operations of an instruction: no machine here is a VLIW one.
+            // Operations per instruction: no supported machine is VLIW.
             self.out.push(1);
         }
         let is_stmt = 1;
@@ -99,15 +99,15 @@ impl Header<'_, '_> {
                 self.out.extend_from_slice(&file.md5.unwrap_or_default());
             }
             if has_source {
-                // Of a file without it, the text is empty: LLVM's convention.
+                // A file without source has an empty text: LLVM's convention.
                 self.name(file.source.unwrap_or(""), dw::DW_FORM_line_strp);
             }
         }
     }
 
-    /// The tables of before DWARF 5, which end with an empty name: DWARF 4 section 6.2.4.
+    /// The tables of DWARF 2 to 4, which end with an empty name: DWARF 4 section 6.2.4.
     fn old_tables(&mut self, directories: &[&str], files: &[LineFile<'_>]) -> Result<()> {
-        // The first, the compilation's, is not listed.
+        // Index 0, the compilation directory, is implied.
         for directory in directories.iter().skip(1) {
             self.name(if directory.is_empty() { "." } else { directory }, dw::DW_FORM_string);
         }
@@ -118,15 +118,15 @@ impl Header<'_, '_> {
             }
             self.name(file.name, dw::DW_FORM_string);
             write_uleb(self.out, file.directory);
-            // Neither the time of its last change nor its size is known.
+            // Time of modification and size are unknown.
             self.out.extend_from_slice(&[0, 0]);
         }
         self.out.push(0);
         Ok(())
     }
 
-    /// The form of names, one for all of a table. Where they stand in it they need no offset and no
-    /// relocation; in a section of their own several units have them once, which pays if they are long.
+    /// The form of names, one for each table. Inline names need no offset and no relocation; names in
+    /// `.debug_line_str` are shared between units, which saves space if they are long.
     fn form<'t>(&self, names: impl Iterator<Item = &'t str> + Clone) -> DwForm {
         let inline: usize = names.clone().map(|name| name.len() + 1).sum();
         let offsets = names.count() * (usize::from(self.format.offset_bytes) + RELOCATION_BYTES);

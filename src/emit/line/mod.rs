@@ -1,15 +1,15 @@
 //! `.debug_line`, versions 2 to 5: DWARF 5 section 6.2, DWARF 4 section 6.2.
 //!
-//! What the opcodes of a program mean stands in its header, so that the steps are counted first:
+//! The header defines the meaning of the opcodes, so that a survey of all steps comes first:
 //!
 //! ```text
 //! Survey: begin_sequence, row… ─► Shape ─► LineProgram: begin_sequence, row…, end_sequence ─► finish
 //! ```
 //!
-//! What a version has no opcode for is written as a later one has it, for readers skip what they do not know
-//! by the lengths that the format gives: a discriminator (DWARF 4) is an extended opcode, and the ends of
-//! prologues and epilogues (DWARF 3) are standard ones whose lengths the header tells. MD5 sums and embedded
-//! source have no place in the tables of before DWARF 5.
+//! Rows that a version cannot encode use the opcodes of later versions, as readers skip unknown opcodes by the lengths
+//! that the format provides: a discriminator (DWARF 4) is an extended opcode, and ends of prologues and begins of
+//! epilogues (DWARF 3) are standard opcodes, whose operand counts are in the header. MD5 sums and embedded source
+//! cannot be encoded in the tables before DWARF 5.
 
 mod header;
 mod program;
@@ -26,20 +26,20 @@ use super::format::Format;
 /// A file of a line table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LineFile<'t> {
-    /// Its name, relative to the directory.
+    /// Name of the file, relative to the directory.
     pub(crate) name: &'t str,
-    /// The index of its directory; 0 is the compilation's.
+    /// Index of the directory; 0 is the compilation directory.
     pub(crate) directory: u64,
-    /// The MD5 sum of its text. All files of a unit have one, or none has.
+    /// MD5 sum of the text. Either all files of a unit have a sum, or none.
     pub(crate) md5: Option<[u8; 16]>,
-    /// Its text.
+    /// Text of the file.
     pub(crate) source: Option<&'t str>,
 }
 
-/// What a row says, besides its pc.
+/// Registers of a row, without the pc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LineState {
-    /// The file's number in the section: see [`file_number`].
+    /// Number of the file in the section: see [`file_number`].
     pub(crate) file: u64,
     pub(crate) line: u32,
     pub(crate) column: u32,
@@ -50,7 +50,7 @@ pub(crate) struct LineState {
 }
 
 impl LineState {
-    /// The machine at the start of a sequence: DWARF 5 section 6.2.2.
+    /// The state machine at the start of a sequence: DWARF 5 section 6.2.2.
     const INITIAL: Self = Self {
         file: 1,
         line: 1,
@@ -62,8 +62,8 @@ impl LineState {
     };
 }
 
-/// The number, in rows and attributes, of the file at an index of the unit's files: from DWARF 5 they count
-/// from 0, before from 1.
+/// Number, in rows and attributes, of the file with this index in the unit: files count from 0 in DWARF 5, from 1
+/// before.
 pub(crate) fn file_number(format: Format, index: u64) -> u64 {
     if format.version >= 5 { index } else { index + 1 }
 }

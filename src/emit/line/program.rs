@@ -1,4 +1,4 @@
-//! The opcodes.
+//! Opcodes of a line program.
 
 use super::header::{Header, Names};
 use super::shape::Shape;
@@ -20,13 +20,13 @@ const DW_LNE_END_SEQUENCE: u8 = 1;
 const DW_LNE_SET_ADDRESS: u8 = 2;
 const DW_LNE_SET_DISCRIMINATOR: u8 = 4;
 
-/// A unit's line program, being appended to its section.
+/// Writer of a unit's line program.
 #[derive(Debug)]
 pub(crate) struct LineProgram<'s> {
     out: &'s mut Vec<u8>,
     relocations: &'s mut Vec<Relocation>,
     format: Format,
-    /// Where what its length counts starts.
+    /// Offset after the length field of the header.
     start: usize,
     min_instruction_bytes: u64,
     shape: Shape,
@@ -35,10 +35,10 @@ pub(crate) struct LineProgram<'s> {
 }
 
 impl<'s> LineProgram<'s> {
-    /// Writes the header. The first directory is the compilation's, and the first file is the primary one.
+    /// Writes the header. The first directory is the compilation directory, the first file the primary source file.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) where a file has no name, before DWARF 5.
+    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) for a file without a name, before DWARF 5.
     #[expect(clippy::too_many_arguments, reason = "the facts of a header")]
     pub(crate) fn begin(
         out: &'s mut Vec<u8>,
@@ -69,8 +69,8 @@ impl<'s> LineProgram<'s> {
         })
     }
 
-    /// Begins the code of a function. Pcs of rows count from the address on: that of a symbol plus `addend`,
-    /// or `addend` itself.
+    /// Begins the sequence of a function. The pcs of rows count from the address: a symbol plus `addend`, or `addend`
+    /// itself.
     pub(crate) fn begin_sequence(&mut self, symbol: Option<RelocationTarget>, addend: u64) {
         self.pc = 0;
         self.state = LineState::INITIAL;
@@ -86,7 +86,7 @@ impl<'s> LineProgram<'s> {
         self.format.fixed(self.out, field, bytes);
     }
 
-    /// A row. Pcs do not descend.
+    /// Appends a row. Pcs do not descend.
     #[inline]
     pub(crate) fn row(&mut self, pc: u64, row: LineState) {
         let state = &mut self.state;
@@ -128,7 +128,7 @@ impl<'s> LineProgram<'s> {
         self.out.push(step.special);
     }
 
-    /// Ends the code of the function, `pc` bytes from its start.
+    /// Ends the sequence of a function of `pc` bytes.
     pub(crate) fn end_sequence(&mut self, pc: u64) {
         let instructions = (pc - self.pc) / self.min_instruction_bytes;
         if instructions == self.shape.const_add() {
@@ -139,7 +139,7 @@ impl<'s> LineProgram<'s> {
         self.out.extend_from_slice(&[0, 1, DW_LNE_END_SEQUENCE]);
     }
 
-    /// Ends the unit.
+    /// Ends the unit's program.
     pub(crate) fn finish(self) {
         self.format.end_length(self.out, self.start);
     }

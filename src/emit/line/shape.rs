@@ -1,11 +1,11 @@
-//! What the special opcodes of a program stand for, chosen by the steps that occur in it.
+//! Parameters of special opcodes, chosen by the steps that occur in a program.
 
 use super::LineState;
 use crate::emit::format::Format;
 use crate::op::{sleb_len, uleb_len};
 
-/// What the opcodes of a program mean. Special opcodes go `line_base` lines or up to `line_range - 1` more,
-/// and as many instructions as there are numbers left for: DWARF 5 section 6.2.5.1.
+/// Parameters of special opcodes: a special opcode advances the line by `line_base` to `line_base + line_range - 1`,
+/// and the pc by as many instructions as the remaining numbers allow. DWARF 5 section 6.2.5.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(super) line_base: i8,
@@ -13,28 +13,28 @@ pub(crate) struct Shape {
     pub(super) opcode_base: u8,
 }
 
-/// The first special opcode, with all standard opcodes of DWARF 3 and later before it.
+/// First special opcode, after all standard opcodes of DWARF 3 and later.
 const OPCODE_BASE: u8 = 13;
-/// The same in DWARF 2, which has not the last three.
+/// First special opcode in DWARF 2, which lacks the last three standard opcodes.
 const OPCODE_BASE_2: u8 = 10;
 
-/// Ranges to choose from. Few steps of the line and many of the pc suit code that was not optimised, or
-/// whose instructions are of many lengths; many of the line suit optimised code of equal instructions, which
-/// jumps about in the source. Of all pairs these three together come within one in a hundred of the best for
-/// each unit, over kernels and programs, optimised or not.
+/// Candidates for `line_base` and `line_range`. Small line ranges suit code that was not optimised, or that has
+/// instructions of many lengths; large ones suit optimised code with instructions of one length, where lines jump
+/// about. These three together come within one percent of the best pair for each unit, measured on kernels and CPU
+/// programs, optimised or not.
 const RANGES: [(i8, u8); 3] = [(-5, 14), (-1, 6), (-20, 42)];
 
-/// How one row follows another, in opcodes and their order. `fixed_advance_pc` is not among them: it would be
-/// shorter only for steps of 2¹⁴ to 2¹⁶ bytes, where an instruction can have one.
+/// The opcodes from one row to the next, in their order. `fixed_advance_pc` is missing: it would be shorter only for
+/// steps of 2¹⁴ to 2¹⁶ bytes, on targets with instructions of one byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
-    /// By `advance_line`; 0 for none.
+    /// Operand of `advance_line`; 0 without that opcode.
     pub(super) lines: i64,
-    /// How often `const_add_pc`.
+    /// Number of `const_add_pc` opcodes.
     pub(super) const_adds: u8,
-    /// Instructions by `advance_pc`; 0 for none.
+    /// Operand of `advance_pc`, in instructions; 0 without that opcode.
     pub(super) instructions: u64,
-    /// The special opcode that ends it.
+    /// The special opcode that appends the row.
     pub(super) special: u8,
 }
 
@@ -43,19 +43,19 @@ impl Shape {
         Self { line_base, line_range, opcode_base }
     }
 
-    /// By how many instructions `const_add_pc` goes: as many as special opcode 255.
+    /// Advance of `const_add_pc` in instructions: that of special opcode 255.
     #[inline]
     pub(super) const fn const_add(&self) -> u64 {
         ((255 - self.opcode_base) / self.line_range) as u64
     }
 
-    /// The step by so many instructions and lines.
+    /// The shortest opcodes that advance by `instructions` and `lines`.
     #[inline]
     pub(super) const fn step(&self, instructions: u64, lines: i64) -> Step {
         let (base, range) = (self.line_base as i64, self.line_range as u32);
         let most = base + range as i64 - 1;
-        // Lines that the special opcode does not have go by themselves. It takes some of them only if that
-        // makes the rest shorter.
+        // `advance_line` covers lines beyond the range of a special opcode. The special opcode takes a part of them
+        // only if `advance_line` gets shorter.
         let in_special = if base <= lines && lines <= most {
             lines
         } else {
@@ -63,7 +63,7 @@ impl Shape {
             if sleb_len(lines - closest) < sleb_len(lines) { closest } else { 0 }
         };
         let first = self.opcode_base as u32 + (in_special - base) as u32;
-        // So many instructions can go by the special opcode.
+        // Largest advance of the special opcode, in instructions.
         let room = ((255 - first) / range) as u64;
         let const_add = self.const_add();
         let (const_adds, by_themselves, in_special_too) = if instructions <= room {
@@ -71,7 +71,7 @@ impl Shape {
         } else if instructions >= const_add && instructions - const_add <= room {
             (1, 0, instructions - const_add)
         } else if instructions >= 2 * const_add && instructions - 2 * const_add <= room {
-            // No longer than `advance_pc`, and shorter where that has two bytes more.
+            // Not longer than `advance_pc`, and shorter where its operand would take two bytes more.
             (2, 0, instructions - 2 * const_add)
         } else if uleb_len(instructions - room) < uleb_len(instructions) {
             (0, instructions - room, room)
@@ -82,7 +82,7 @@ impl Shape {
         Step { lines: lines - in_special, const_adds, instructions: by_themselves, special }
     }
 
-    /// Bytes of a step.
+    /// Size of a step in bytes.
     const fn bytes(&self, instructions: u64, lines: i64) -> u8 {
         let step = self.step(instructions, lines);
         let mut bytes = 1 + step.const_adds as usize;
@@ -96,12 +96,12 @@ impl Shape {
     }
 }
 
-/// The least and the first too large number of lines in [`SIZES`].
+/// Half-open range of line advances in [`SIZES`].
 const LINES: (i64, i64) = (-24, 40);
-/// As many instructions are in [`SIZES`].
+/// Number of instruction advances in [`SIZES`], from 0 on.
 const INSTRUCTIONS: usize = 64;
 
-/// Bytes of the steps that most steps are, in each of the [`RANGES`].
+/// Sizes in bytes of the most frequent steps, for each of the [`RANGES`].
 static SIZES: [[[u8; RANGES.len()]; (LINES.1 - LINES.0) as usize]; INSTRUCTIONS] = {
     let mut sizes = [[[0; RANGES.len()]; (LINES.1 - LINES.0) as usize]; INSTRUCTIONS];
     let mut instructions = 0;
@@ -126,7 +126,7 @@ const fn bytes_by_range(instructions: u64, lines: i64) -> [u8; RANGES.len()] {
     bytes
 }
 
-/// Counts what the steps of a program would take, to choose the shape of it.
+/// Survey of the steps of a program: sums their sizes for each candidate shape.
 #[derive(Debug)]
 pub(crate) struct Survey {
     version: u16,
@@ -149,13 +149,13 @@ impl Survey {
         }
     }
 
-    /// Begins the code of a function.
+    /// Begins the sequence of a function.
     pub(crate) fn begin_sequence(&mut self) {
         self.pc = 0;
         self.line = LineState::INITIAL.line;
     }
 
-    /// A row. `is_marked`: it is the end of a prologue or the beginning of an epilogue.
+    /// Adds a row. `is_marked`: the row is the end of a prologue or the beginning of an epilogue.
     #[inline]
     pub(crate) fn row(&mut self, pc: u64, line: u32, is_marked: bool) {
         let instructions = (pc - self.pc) / self.min_instruction_bytes;
@@ -171,7 +171,7 @@ impl Survey {
         }
     }
 
-    /// The shape with the least bytes.
+    /// The shape that takes the fewest bytes.
     pub(crate) fn shape(&self) -> Shape {
         let least = self.bytes.iter().zip(RANGES).min_by_key(|(bytes, _)| **bytes);
         let opcode_base = if self.version == 2 && !self.is_marked { OPCODE_BASE_2 } else { OPCODE_BASE };

@@ -11,7 +11,7 @@ use crate::emit::section::{Relocation, RelocationTarget};
 
 const STATE: LineState = LineState { file: 0, line: 3, ..LineState::INITIAL };
 
-/// Rows by pc, and the pc after the last.
+/// Rows by pc, and the pc at the end of the sequence.
 type Sequence = (Vec<(u64, LineState)>, u64);
 
 fn survey(format: Format, step: u8, sequences: &[Sequence]) -> Shape {
@@ -65,7 +65,7 @@ fn file(name: &str) -> LineFile<'_> {
     LineFile { name, directory: 0, md5: None, source: None }
 }
 
-/// Without the choice, that numbers can be worked out.
+/// A fixed shape, so that the bytes can be computed by hand.
 const LLVM: Shape = Shape { line_base: -5, line_range: 14, opcode_base: 13 };
 
 #[test]
@@ -75,18 +75,18 @@ fn version_5_by_hand() {
     #[rustfmt::skip]
     let expected = [
         64, 0, 0, 0, 5, 0, 8, 0, 36, 0, 0, 0,
-        // Instructions of 4 bytes with one operation; statements; special opcodes.
+        // `min_inst_length`, `max_ops_per_inst`, `default_is_stmt`, `line_base`, `line_range`, `opcode_base`.
         4, 1, 1, 0xfb, 14, 13,
         0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1,
-        // Directories: the path, as a string that stands here.
+        // Directories: one path, as an inline string.
         1, 1, 0x08, 1, b'/', b'd', 0,
-        // Files: the path and the directory.
+        // Files: path and directory.
         2, 1, 0x08, 2, 0x0f, 1, b'a', b'.', b'c', 0, 0,
-        // Address 0x1000, file 0.
+        // `set_address` 0x1000, `set_file` 0.
         0, 9, 2, 0x00, 0x10, 0, 0, 0, 0, 0, 0, 4, 0,
         // Lines + 2: 13 + (2 + 5). Lines + 1, instructions + 2: 13 + (1 + 5) + 14 * 2.
         20, 47,
-        // Two instructions more, the end.
+        // `advance_pc` by 2 instructions, `end_sequence`.
         2, 2, 0, 1, 1,
     ];
     assert_eq!(written.bytes, expected);
@@ -107,7 +107,7 @@ fn version_2_by_hand() {
         0, 0, 0, 55, 0, 2, 0, 0, 0, 34,
         1, 1, 0xfb, 14, 10,
         0, 1, 1, 1, 1, 0, 0, 0, 1,
-        // The compilation's directory is not listed; files have a time and a size.
+        // The compilation directory is implied; files have a time and a size.
         b'i', b'n', b'c', 0, 0,
         b'a', b'.', b'c', 0, 0, 0, 0,
         b'b', b'.', b'h', 0, 1, 0, 0, 0,
@@ -142,7 +142,7 @@ fn names_that_units_share_are_stored_once_if_they_are_long() {
     let text = LineFile { source: Some("int x;"), md5: Some([7; 16]), ..file(long) };
     let files = [text, LineFile { source: None, ..text }];
     let written = write(Format::SMALL, (1, LLVM), true, &["/d"], &files, &[]);
-    // Directories stay, and the rest is: path, directory, MD5 sum, source.
+    // Directories are the same. Files: path, directory, MD5 sum, source.
     #[rustfmt::skip]
     let mut expected = vec![
         1, 1, 0x08, 1, b'/', b'd', 0,
@@ -174,23 +174,22 @@ fn a_file_without_a_name_ends_an_old_table() {
     assert_eq!(error.to_string(), "before DWARF 5, a file of a line table has a name");
 }
 
-/// Numbers of DWARF 5 section 6.2.5.1: `opcode = (lines - line_base) + line_range * instructions +
-/// opcode_base`.
+/// Formula of DWARF 5 section 6.2.5.1: `opcode = (lines - line_base) + line_range * instructions + opcode_base`.
 #[test]
 fn steps_by_hand() {
     let step = |lines, const_adds, instructions, special| Step { lines, const_adds, instructions, special };
     assert_eq!(LLVM.const_add(), 17);
     assert_eq!(LLVM.step(0, 0), step(0, 0, 0, 18));
     assert_eq!(LLVM.step(16, 0), step(0, 0, 0, 242));
-    // 17 of `const_add_pc`, 1 of the special opcode.
+    // 17 by `const_add_pc`, 1 by the special opcode.
     assert_eq!(LLVM.step(18, 1), step(0, 1, 0, 13 + 6 + 14));
     assert_eq!(LLVM.step(34, -5), step(0, 1, 0, 13 + 14 * 17));
     assert_eq!(LLVM.step(35, -5), step(0, 2, 0, 13 + 14));
     assert_eq!(LLVM.step(100, 0), step(0, 0, 100, 18));
-    // 130 has two bytes, 114 has one.
+    // 130 takes two bytes as LEB128, 114 takes one.
     assert_eq!(LLVM.step(130, 0), step(0, 0, 114, 242));
     assert_eq!(LLVM.step(1000, 0), step(0, 0, 1000, 18));
-    // So have 66 and 58, with a sign.
+    // As signed LEB128, 66 takes two bytes and 58 takes one.
     assert_eq!(LLVM.step(0, 66), step(58, 0, 0, 13 + 13));
     assert_eq!(LLVM.step(0, 20), step(20, 0, 0, 18));
     assert_eq!(LLVM.step(0, -66), step(-61, 0, 0, 13));
@@ -204,7 +203,7 @@ fn the_shape_suits_the_steps() {
         vec![((0..50).map(row).collect(), by_pc * 50)]
     };
     let shape = |by_pc, by_line| survey(Format::SMALL, 1, &rows(by_pc, by_line)).line_range;
-    // Each is in one byte with its own, and in two or more with the others.
+    // Each step takes one byte with its own shape, and two or more with the others.
     assert_eq!((shape(16, 0), shape(35, 0), shape(2, 15)), (14, 6, 42));
 }
 
@@ -217,7 +216,7 @@ fn version_2_has_fewer_opcodes_unless_a_row_needs_them() {
     assert_eq!(survey(Format::SMALL, 1, &[(vec![(0, STATE)], 1)]).opcode_base, 13);
 }
 
-/// The rows as gimli reads them, each with its address.
+/// Rows as gimli decodes them, with their addresses.
 fn read(section: &[u8], offset: usize, address_bytes: u8, endian: RunTimeEndian) -> Vec<Sequence> {
     let line = DebugLine::from(EndianSlice::new(section, endian));
     let program = line.program(DebugLineOffset(offset), address_bytes, None, None).expect("a header");
@@ -252,7 +251,7 @@ fn any_format() -> impl Strategy<Value = Format> {
     (2u16..=5, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
         |(version, is_64, is_small, big_endian)| Format {
             version,
-            // The 64-bit format came with DWARF 3.
+            // DWARF 3 introduced the 64-bit format.
             offset_bytes: if is_64 && version > 2 { 8 } else { 4 },
             address_bytes: if is_small { 4 } else { 8 },
             big_endian,
@@ -269,7 +268,7 @@ fn rows(step: u64) -> impl Strategy<Value = Sequence> {
         let mut pc = 0;
         let rows =
             rows.into_iter().enumerate().map(|(index, (by, line, column, discriminator, flags, file))| {
-                // The reader takes the first row's address for the start.
+                // gimli takes the address of the first row as the start of the sequence.
                 pc += if index == 0 { 0 } else { by * step };
                 let [is_stmt, is_prologue_end, is_epilogue_begin] = flags;
                 let row = LineState {
@@ -301,7 +300,8 @@ proptest! {
         prop_assert_eq!(read(&written.bytes, 0, format.address_bytes, endian), sequences);
     }
 
-    /// No step takes more bytes than with `advance_pc` and `advance_line` alone, and each is what was asked.
+    /// No step takes more bytes than `advance_pc` and `advance_line` alone, and each advances by the requested
+    /// amounts.
     #[test]
     fn steps_add_up(instructions in 0u64..100_000, lines in -100_000i64..100_000, choice in 0usize..3) {
         let shape = [LLVM, Shape { line_base: -1, line_range: 6, ..LLVM }, Shape { line_base: -20, line_range: 42, ..LLVM }][choice];
@@ -314,8 +314,8 @@ proptest! {
     }
 }
 
-/// Rows, bytes of opcodes that another compiler wrote, and bytes of ours for the same rows, of all programs
-/// in an object.
+/// Number of rows, size of the opcodes that another compiler wrote, and size of our opcodes for the same rows, over
+/// all programs of an object.
 fn sizes(object: &[u8]) -> [usize; 3] {
     let object = object::File::parse(object).expect("an object");
     let section = object.section_by_name(".debug_line").expect("has lines");
@@ -338,7 +338,7 @@ fn sizes(object: &[u8]) -> [usize; 3] {
     sizes
 }
 
-/// The rows of kernels that clang compiled, written again.
+/// The rows of kernels that clang compiled, encoded again.
 #[test]
 fn fewer_bytes_than_llvm_for_the_same_rows() {
     let folder = Folder::new();
@@ -361,7 +361,7 @@ fn fewer_bytes_than_llvm_for_the_same_rows() {
     }
 }
 
-/// Rows as the lines of a table: address, line, column, file, and so on.
+/// Rows of a text table, as address, line, column, file.
 fn rows_of(text: &str, mut columns: impl FnMut(&[&str]) -> Option<[u64; 4]>) -> Vec<[u64; 4]> {
     text.lines().filter_map(|line| columns(&line.split_whitespace().collect::<Vec<_>>())).collect()
 }
@@ -417,7 +417,7 @@ fn others_read_the_same_rows() {
         for start in [0, 16] {
             expected.extend(rows.map(|(pc, row)| [start + pc, row.line.into(), row.column.into(), row.file]));
         }
-        // Each ends with a row that says no more than the pc.
+        // The last row of each sequence has only a pc.
         let same = |rows: Vec<[u64; 4]>, text: &str| {
             let start = rows.first().map_or(0, |row| row[0]);
             let rows: Vec<_> =
@@ -472,7 +472,7 @@ fn others_read_the_same_rows() {
     }
 }
 
-/// A line table without rows, of two files `a.c` and `b.h`.
+/// A line table without rows, with two files `a.c` and `b.h`.
 pub(crate) fn two_files(format: Format) -> Vec<u8> {
     write(format, (1, LLVM), false, &["/d"], &[file("a.c"), file("b.h")], &[]).bytes
 }

@@ -1,6 +1,6 @@
-//! The hash of a name: DWARF 5 section 7.33.
+//! Hash function for names: DWARF 5 section 7.33.
 
-/// Of the name, case-folded, as UTF-8.
+/// Hash of a name, case-folded, encoded as UTF-8.
 pub(super) fn hash(name: &str) -> u32 {
     let mut hash = 5381u32;
     let mut add = |byte: u8| hash = hash.wrapping_mul(33).wrapping_add(byte.into());
@@ -14,8 +14,8 @@ pub(super) fn hash(name: &str) -> u32 {
     hash
 }
 
-/// Simple case folding (of Unicode's `CaseFolding.txt`, status C and S), but for two characters that the
-/// section makes `i`, which they are in Turkish: `İ` and `ı`.
+/// Simple case folding (status C and S of Unicode's `CaseFolding.txt`), except for `İ` and `ı` of Turkish, which the
+/// section folds to `i`.
 fn fold(char: char) -> char {
     match char {
         '\u{130}' | '\u{131}' => 'i',
@@ -39,9 +39,9 @@ mod tests {
         assert_eq!(hash("aB"), 5_863_208);
         // 5863208 * 33 + 95
         assert_eq!(hash("ab_"), 193_485_959);
-        // 193485959 * 33 + 49 is 6385036696, and 2^32 is taken from it.
+        // 193485959 * 33 + 49 = 6385036696, minus 2^32.
         assert_eq!(hash("ab_1"), 2_090_069_400);
-        // Not folded, as only letters are.
+        // Only letters are folded.
         assert_ne!(hash("["), hash("{"));
     }
 
@@ -51,10 +51,10 @@ mod tests {
             ("İ", "i"),
             ("ı", "I"),
             ("É", "é"),
-            // A final sigma is a sigma; a long s is an s.
+            // A final sigma folds to a sigma, a long s to an s.
             ("Σ", "ς"),
             ("ſ", "S"),
-            // Simple folding goes from one character to one.
+            // Simple folding maps one character to one.
             ("ẞ", "ß"),
             ("\u{10400}", "\u{10428}"),
             // KELVIN SIGN

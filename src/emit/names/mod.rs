@@ -1,6 +1,6 @@
-//! `.debug_names`: entries by name, DWARF 5 section 6.1.1.
+//! `.debug_names`: the name index of DWARF 5 section 6.1.1.
 //!
-//! One index tells of all units of an object, and is written when they are joined.
+//! One index covers all units of an object. It is written when the units are concatenated.
 
 mod hash;
 #[cfg(test)]
@@ -15,43 +15,43 @@ use super::section::{Relocation, RelocationTarget};
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::{uleb_len, write_uleb};
 
-/// What is in the index, and what of it. Positions in these lists are the numbers that entries name.
+/// Contents of the index. Names and entries are referred to by their positions in these lists.
 #[derive(Debug)]
 pub(crate) struct NameIndex<'a> {
     pub(crate) format: Format,
-    /// The offsets of compile units in `.debug_info`.
+    /// Offsets of compile units in `.debug_info`.
     pub(crate) compile_units: &'a [u64],
-    /// The offsets of type units in `.debug_info`.
+    /// Offsets of type units in `.debug_info`.
     pub(crate) local_type_units: &'a [u64],
-    /// The signatures of type units of split objects.
+    /// Signatures of type units in split objects.
     pub(crate) foreign_type_units: &'a [u64],
-    /// The names, each once.
+    /// The names, without duplicates.
     pub(crate) names: &'a [IndexName<'a>],
-    /// The entries. Those of one name are in the order in which they are here.
+    /// The entries. Entries of one name keep this order.
     pub(crate) entries: &'a [IndexEntry],
 }
 
-/// A name.
+/// A name in the index.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct IndexName<'a> {
     pub(crate) text: &'a str,
-    /// Its offset in `.debug_str`.
+    /// Offset of the name in `.debug_str`.
     pub(crate) offset: u64,
 }
 
 /// An entry of `.debug_info` that has a name.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct IndexEntry {
-    /// The number of its name.
+    /// Number of the name.
     pub(crate) name: u32,
     pub(crate) tag: DwTag,
     pub(crate) unit: IndexUnit,
-    /// Bytes from the start of its unit.
+    /// Offset from the start of the unit, in bytes.
     pub(crate) offset: u32,
     pub(crate) parent: Parent,
 }
 
-/// The unit that an entry is in, by its number among those of its kind.
+/// The unit of an entry, by its number among the units of its kind.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(test), expect(dead_code, reason = "an object has type units or an index of names"))]
 pub(crate) enum IndexUnit {
@@ -60,23 +60,23 @@ pub(crate) enum IndexUnit {
     ForeignType(u32),
 }
 
-/// The entry around an entry.
+/// The parent of an entry: `DW_IDX_parent`.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(test), expect(dead_code, reason = "every parent is known"))]
 pub(crate) enum Parent {
-    /// Not told.
+    /// Unknown: the attribute is omitted.
     Unknown,
-    /// One that is not in the index, such as that of the unit.
+    /// A parent that is not in the index, such as the unit entry.
     NotIndexed,
-    /// The entry of this number in [`NameIndex::entries`].
+    /// The entry with this number in [`NameIndex::entries`].
     Entry(u32),
 }
 
-/// The rules by which the standard lets a producer choose are LLVM's: which entries are there, and how
-/// `DW_IDX_parent` says that the parent is none of them. Readers know them by this name.
+/// Identifies LLVM's rules, which this index follows where the standard lets a producer choose: the set of indexed
+/// entries, and `DW_IDX_parent` of an entry whose parent is not indexed. Readers recognise the rules by this string.
 const AUGMENTATION: &[u8; 8] = b"LLVM0700";
 
-/// What an abbreviation says.
+/// Contents of an abbreviation: tag, unit attribute and form of `DW_IDX_parent`.
 type Abbreviation = (DwTag, Option<(DwIdx, DwForm)>, Option<DwForm>);
 
 impl NameIndex<'_> {
@@ -121,7 +121,7 @@ impl NameIndex<'_> {
         for &signature in self.foreign_type_units {
             format.fixed(out, signature, 8);
         }
-        // Each bucket has the number, counted from 1, of its first name; 0 for none.
+        // Each bucket contains the number, counted from 1, of its first name; 0 for an empty bucket.
         let mut next = 0;
         for bucket in 0..buckets {
             let in_bucket = |&&name: &&u32| hashes[name as usize] % buckets == bucket;
@@ -159,7 +159,7 @@ impl NameIndex<'_> {
         Ok(())
     }
 
-    /// The abbreviations in the order of first use, and the index of each entry's.
+    /// The abbreviations in the order of first use, and the index of each entry's abbreviation.
     fn abbreviations(&self) -> (IndexSet<Abbreviation, DefaultHashBuilder>, Vec<u32>) {
         let mut known = IndexSet::default();
         let of = |count: usize| match count {
@@ -171,7 +171,7 @@ impl NameIndex<'_> {
         let types = of(self.local_type_units.len() + self.foreign_type_units.len());
         let codes = self.entries.iter().map(|entry| {
             let unit = match entry.unit {
-                // Where there is one, it is not said which.
+                // The only compile unit needs no attribute.
                 IndexUnit::Compile(_) if self.compile_units.len() == 1 => None,
                 IndexUnit::Compile(_) => Some((dw::DW_IDX_compile_unit, compile)),
                 IndexUnit::LocalType(_) | IndexUnit::ForeignType(_) => Some((dw::DW_IDX_type_unit, types)),
@@ -187,7 +187,7 @@ impl NameIndex<'_> {
         (known, codes)
     }
 
-    /// The number by which an entry names its unit: foreign type units follow the local ones.
+    /// Number of an entry's unit: foreign type units follow the local ones.
     fn unit_number(&self, unit: IndexUnit) -> u32 {
         match unit {
             IndexUnit::Compile(number) | IndexUnit::LocalType(number) => number,
@@ -213,7 +213,7 @@ impl NameIndex<'_> {
         ByName { starts, entries }
     }
 
-    /// Where each entry, and each name's list of them, is going to be in the pool.
+    /// Offset in the entry pool of each entry, and of each name's list of entries.
     fn layout(
         &self,
         order: &[u32],
@@ -246,9 +246,9 @@ impl NameIndex<'_> {
     }
 }
 
-/// The entries of each name.
+/// Entries grouped by name.
 struct ByName {
-    /// Where those of a name start in `entries`, and where the last ones end.
+    /// Start of each name's entries in `entries`, and the end of the last.
     starts: Vec<u32>,
     entries: Vec<u32>,
 }
@@ -260,14 +260,14 @@ impl ByName {
     }
 }
 
-/// Offsets in the pool of entries.
+/// Offsets in the entry pool.
 struct Layout {
     lists: Vec<u32>,
     entries: Vec<u32>,
 }
 
-/// How many buckets there are: as LLVM has it, one for each hash in small tables and one for two or four in
-/// larger ones, for the hashes of a bucket stand one after the other, and comparing a few is quick.
+/// Number of buckets, as in LLVM: one per hash in small tables, one per two or four hashes in larger ones. The hashes
+/// of a bucket are contiguous, so that comparing a few is fast.
 fn bucket_count(hashes: &[u32]) -> u32 {
     let mut unique = hashes.to_vec();
     unique.sort_unstable();
@@ -279,7 +279,7 @@ fn bucket_count(hashes: &[u32]) -> u32 {
     }
 }
 
-/// The names by bucket, then by hash, then as they came.
+/// The names, sorted by bucket, then by hash, then by number.
 fn order(hashes: &[u32], buckets: u32) -> Vec<u32> {
     let mut order: Vec<u32> = (0..hashes.len() as u32).collect();
     order.sort_by_key(|&name| {
@@ -307,7 +307,7 @@ fn table(abbreviations: &IndexSet<Abbreviation, DefaultHashBuilder>) -> Vec<u8> 
     out
 }
 
-/// Bytes of a number in a form of a fixed size.
+/// Size in bytes of a number in a fixed-size form.
 fn bytes(form: DwForm) -> u8 {
     match form {
         dw::DW_FORM_data1 => 1,

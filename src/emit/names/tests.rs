@@ -3,7 +3,7 @@ use gimli::{EndianSlice, RunTimeEndian};
 use super::*;
 use crate::emit::outside::{Folder, LLVM_DWARFDUMP, READELF, Tool, formats, linked, sample, section};
 
-/// `b` and `B` have one hash: 5381 * 33 + 98 = 177671; `a` has 177670.
+/// `b` and `B` have the same hash: 5381 * 33 + 98 = 177671; `a` has 177670.
 #[test]
 fn one_unit_by_hand() {
     let names = ["b", "B", "a"].into_iter().zip(5..).map(|(text, offset)| IndexName { text, offset });
@@ -28,15 +28,16 @@ fn one_unit_by_hand() {
     #[rustfmt::skip]
     let expected = [
         0xee, 142, 0, 0, 0, 5, 0, 0, 0,
-        // One unit, no type units, two buckets, three names, the bytes of abbreviations and augmentation.
+        // One compile unit, no type units, two buckets, three names, size of the abbreviations, size of the
+        // augmentation.
         1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 23, 0, 0, 0, 8, 0, 0, 0,
         b'L', b'L', b'V', b'M', b'0', b'7', b'0', b'0',
         0, 0, 0, 0,
-        // 177670 is in bucket 0, 177671 in bucket 1, from the second name on.
+        // 177670 is in bucket 0; 177671 is in bucket 1, starting with the second name.
         1, 0, 0, 0, 2, 0, 0, 0,
         0x06, 0xb6, 2, 0, 0x07, 0xb6, 2, 0, 0x07, 0xb6, 2, 0,
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-        // `a` has 5 bytes for its first entry, 9 for the next and one for the end.
+        // The list of `a` has 5 bytes for its first entry, 9 for the second and 1 for the end.
         0, 0, 0, 0, 15, 0, 0, 0, 25, 0, 0, 0,
         // Namespace with `DW_IDX_die_offset` as `ref4` and `DW_IDX_parent` as `flag_present`; variables.
         1, 0x39, 3, 0x13, 4, 0x19, 0, 0,
@@ -73,7 +74,7 @@ fn buckets_follow_the_hashes() {
     assert_eq!(bucket_count(&[7, 7, 7]), 1);
 }
 
-/// What was put in is read back by name, with units of all kinds.
+/// gimli finds every entry by name, in units of all kinds.
 #[test]
 fn gimli_finds_each_entry() {
     for (offset_bytes, big_endian) in [(4, false), (4, true), (8, false), (8, true)] {
@@ -85,7 +86,7 @@ fn gimli_finds_each_entry() {
             str.extend_from_slice(text.as_bytes());
             str.push(0);
         }
-        // More units than a byte counts.
+        // More units than fit a byte.
         let units: Vec<u64> = (0..300).map(|n| n * 0x100).collect();
         let entries: Vec<IndexEntry> = (0..500u32)
             .map(|n| IndexEntry {
@@ -168,7 +169,7 @@ fn gimli_finds_each_entry() {
     }
 }
 
-/// LLVM checks that the index is well-formed, and that no entry with a name is missing from it.
+/// LLVM verifies that the index is well-formed and contains every named entry.
 #[test]
 fn others_read_and_verify() {
     for format in formats(5..=5) {
@@ -217,7 +218,7 @@ fn others_read_and_verify() {
             assert_eq!(text.matches("DW_IDX_parent: <parent not indexed>").count(), 6, "{text}");
             assert!(texts.iter().all(|name| text.contains(&format!("\"{name}\""))), "{text}");
         }
-        // It takes buckets and hashes in the byte order of the machine that it runs on.
+        // readelf decodes buckets and hashes in the byte order of the host.
         if big_endian == cfg!(target_endian = "big")
             && let Some(ran) = READELF.run(&["--debug-dump=gdb_index".as_ref(), file.as_os_str()])
         {
@@ -227,7 +228,7 @@ fn others_read_and_verify() {
     }
 }
 
-/// The hashes that LLVM has for names of many alphabets.
+/// Hashes that LLVM computes for names in several alphabets.
 #[test]
 fn hashes_are_those_of_llvm() {
     let names =
