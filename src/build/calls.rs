@@ -16,25 +16,26 @@ pub struct CallBuilder<'b> {
     id: CallId,
 }
 
-/// Describes what a call gives to the callee. Made by [`CallBuilder::argument`].
+/// Describes an argument of a call. Made by [`CallBuilder::argument`].
 #[derive(Debug)]
 pub struct ArgumentBuilder<'b> {
     builder: &'b mut Builder,
-    /// In the list of arguments.
+    /// Index in the list of arguments.
     index: usize,
 }
 
 impl Builder {
-    /// A call in the code of a function, block or inlined call. It is known by the pc to which the callee
-    /// returns, by the pc of the instruction that calls, or by both.
+    /// Adds a call in the code of a function, block or inlined call. It is identified by the pc to which the callee
+    /// returns, by the pc of the call instruction, or by both.
     ///
-    /// A debugger of DWARF 5 finds it in any of these; tools of LLVM want it in the function itself, and the
-    /// verifier of LLVM 19 does not come to an end where it is in a block.
+    /// DWARF 5 debuggers find a call in any of these scopes. LLVM's tools expect it directly in the function, and the
+    /// verifier of LLVM 19 does not terminate on one in a block.
     ///
-    /// What it gives to the callee is what the callee's [entry values](Val::entry_value) are found by.
+    /// A debugger finds the callee's [entry values](Val::entry_value) through the call's arguments.
     ///
     /// # Errors
-    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the scope is not there; [`BadArgument`](crate::error::ErrorKind::BadArgument) where it has no code.
+    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the scope does not exist;
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where it has no code.
     pub fn call(&mut self, scope: impl InScope) -> Result<CallBuilder<'_>> {
         let scope = scope.scope(&self.module)?;
         let kind = &self.module.scopes[scope].kind;
@@ -57,7 +58,7 @@ impl Builder {
         Ok(CallBuilder { builder: self, id })
     }
 
-    /// Says more of a call.
+    /// Returns a builder for further properties of a call.
     ///
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId).
@@ -68,13 +69,13 @@ impl Builder {
 }
 
 impl CallBuilder<'_> {
-    /// The call's id.
+    /// Returns the call's id.
     pub fn id(&self) -> CallId {
         self.id
     }
 
-    /// Where the callee returns to: the pc after the call, in bytes from the start of the function. Behind
-    /// its last instruction, if the callee does not return.
+    /// Sets the return pc: that of the instruction after the call, in bytes from the start of the function. A callee
+    /// that does not return may give the end of the function.
     ///
     /// # Errors
     /// [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction).
@@ -85,7 +86,7 @@ impl CallBuilder<'_> {
         Ok(self)
     }
 
-    /// The pc of the instruction that calls, in bytes from the start of the function.
+    /// Sets the pc of the call instruction, in bytes from the start of the function.
     ///
     /// # Errors
     /// [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction).
@@ -96,11 +97,11 @@ impl CallBuilder<'_> {
         Ok(self)
     }
 
-    /// Who is called.
+    /// Sets the function that is called.
     ///
     /// # Errors
-    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the function is not there, or another unit's: of those, there is a
-    /// [declaration](Builder::function_declaration) in this one.
+    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the function does not exist or belongs to another unit:
+    /// such a function needs a [declaration](Builder::function_declaration) in this unit.
     pub fn calls(&mut self, function: FunctionId) -> Result<&mut Self> {
         let scope = self.data().scope;
         self.builder.same_unit_function(scope, function)?;
@@ -108,36 +109,36 @@ impl CallBuilder<'_> {
         Ok(self)
     }
 
-    /// The address that is called, of an indirect call: true before the call, and as long as the callee runs.
+    /// Sets the address that an indirect call goes to, valid before the call and while the callee runs.
     ///
     /// # Errors
-    /// Of the number, as [`VariableBuilder::live`](super::VariableBuilder::live).
+    /// The errors of [`VariableBuilder::live`](super::VariableBuilder::live) for the number.
     pub fn target(&mut self, address: Val) -> Result<&mut Self> {
         let loc = self.number(address, "the address that is called")?;
         self.data().target = Some(loc);
         Ok(self)
     }
 
-    /// The same, where the callee may change what it is found in: true before the call only.
+    /// Sets the address that an indirect call goes to, valid only before the call: the callee may clobber its location.
     ///
     /// # Errors
-    /// As [`target`](Self::target).
+    /// The errors of [`target`](Self::target).
     pub fn clobbered_target(&mut self, address: Val) -> Result<&mut Self> {
         let loc = self.number(address, "the address that is called")?;
         self.data().clobbered_target = Some(loc);
         Ok(self)
     }
 
-    /// It is a jump: the callee returns to the caller of this function.
+    /// Marks the call as a tail call, a jump: the callee returns to the caller of this function.
     pub fn tail(&mut self) -> &mut Self {
         self.data().is_tail = true;
         self
     }
 
-    /// Where it is in the source.
+    /// Sets the source position of the call.
     ///
     /// # Errors
-    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the file is not there, or another unit's.
+    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the file does not exist or belongs to another unit.
     pub fn line(&mut self, line: SourceLine) -> Result<&mut Self> {
         let scope = self.data().scope;
         super::finish::check_line(&self.builder.module, Some(line), scope)
@@ -146,10 +147,10 @@ impl CallBuilder<'_> {
         Ok(self)
     }
 
-    /// An argument, by where the callee finds it when it is entered: a register, or memory.
+    /// Adds an argument, by its location on entry to the callee: a register, or memory.
     ///
     /// # Errors
-    /// Of the location, as [`VariableBuilder::live`](super::VariableBuilder::live).
+    /// The errors of [`VariableBuilder::live`](super::VariableBuilder::live) for the location.
     pub fn argument(&mut self, location: &Loc) -> Result<ArgumentBuilder<'_>> {
         let scope = self.data().scope;
         let location = place(self.builder, scope, location, "the argument")?;
@@ -176,21 +177,20 @@ impl CallBuilder<'_> {
 }
 
 impl ArgumentBuilder<'_> {
-    /// The number that is given, by what the caller knows while the callee runs.
+    /// Sets the value of the argument, computed from what the caller knows while the callee runs.
     ///
     /// # Errors
-    /// Of the number, as [`VariableBuilder::live`](super::VariableBuilder::live).
+    /// The errors of [`VariableBuilder::live`](super::VariableBuilder::live) for the number.
     pub fn value(&mut self, value: Val) -> Result<&mut Self> {
         let loc = self.place(&Loc::value(value), "the value of an argument")?;
         self.data().value = Some(loc);
         Ok(self)
     }
 
-    /// Of an argument that is an address: where what it points to is, by what the callee knows when it is
-    /// entered, and the number that is there, by what the caller knows.
-    ///
+    /// Describes the pointee of an argument that is an address: its location, from what the callee knows on entry, and
+    /// its value, from what the caller knows.
     /// # Errors
-    /// As [`value`](Self::value).
+    /// The errors of [`value`](Self::value).
     pub fn points_to(&mut self, location: &Loc, value: Val) -> Result<&mut Self> {
         let location = self.place(location, "what an argument points to")?;
         let value = self.place(&Loc::value(value), "the value that an argument points to")?;
@@ -199,13 +199,14 @@ impl ArgumentBuilder<'_> {
         Ok(self)
     }
 
-    /// The callee's parameter. gdb 13 takes no notice of an argument that says both where it is and whose: with
-    /// it, only the place is to be said.
+    /// Sets the callee's parameter. gdb 13 ignores an argument with both a location and a parameter; for gdb 13, give
+    /// only the location.
     ///
     /// # Errors
-    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where it is not there; [`BadArgument`](crate::error::ErrorKind::BadArgument) where it is not one of the
-    /// function that is called; and of the location, as [`VariableBuilder::live`](super::VariableBuilder::live) of the
-    /// parameter.
+    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where it does not exist;
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where it is not a parameter of the called function; and
+    /// the errors of [`VariableBuilder::live`](super::VariableBuilder::live) of the parameter for the argument's
+    /// location.
     pub fn parameter(&mut self, parameter: VariableId) -> Result<&mut Self> {
         let call = self.data().call;
         let module = &self.builder.module;
@@ -224,7 +225,7 @@ impl ArgumentBuilder<'_> {
         let (bits, unit) = (module.types[variable.ty].value_bits, module.scopes[variable.scope].unit);
         let place = module.nodes(module.arguments[self.index].location);
         let (what, all) = ("the argument", &self.builder.procedures);
-        // A part of it may be elsewhere.
+        // The location may cover only a part of the argument: no size is required.
         let checked = loc::check_in(module, all, unit, place, None, what, loc::UNKNOWN);
         checked
             .and_then(|checked| loc::known_lane(&module.target, what, &checked, bits.unwrap_or(u64::MAX)))

@@ -1,7 +1,7 @@
-//! Regions of lanes from a control-flow graph: blocks, edges, and the instructions that write EXEC.
+//! Derives regions of lanes from a control-flow graph: blocks, edges, and the instructions that write EXEC.
 //!
-//! On each path the writes are like brackets: a mask is saved, EXEC is narrowed, flipped, and restored. What is open
-//! at a pc are the regions that it is in. All paths to a block have to agree.
+//! On each path the writes nest like brackets: a mask is saved, EXEC is narrowed, flipped, and restored. The masks open
+//! at a pc are the regions that contain the pc. All paths to a block must have the same open masks.
 
 use core::ops::Range;
 
@@ -18,20 +18,20 @@ pub struct BlockId(usize);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MaskId(usize);
 
-/// What an instruction does to EXEC.
+/// Effect of an instruction on EXEC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ExecWrite {
-    /// The mask becomes EXEC: its lanes are those that wait from now on, where they are not active.
+    /// Saves EXEC to the mask. From there on, lanes of the mask that are not active wait.
     Save(MaskId),
-    /// EXEC becomes some lanes of the mask; the others are still to run: they wait where it was saved.
+    /// Narrows EXEC to some lanes of the mask. The other lanes run later: they wait where the mask was saved.
     And(MaskId),
-    /// EXEC, or a mask saved later, loses lanes that are done: they wait behind the instruction that restores this
+    /// Removes finished lanes from EXEC, or from a mask saved later. They wait after the instruction that restores this
     /// mask.
     AndNot(MaskId),
-    /// EXEC becomes the lanes of the mask that it had not: the other side begins. Those that it had wait behind the
-    /// instruction that restores the mask.
+    /// Switches EXEC to the lanes of the mask that were not active: the other side begins. The lanes that were active
+    /// wait after the instruction that restores the mask.
     Else(MaskId),
-    /// EXEC becomes the mask again.
+    /// Restores EXEC from the mask.
     Restore(MaskId),
 }
 
@@ -47,7 +47,7 @@ impl ExecWrite {
     }
 }
 
-/// The control flow of a function or inlined call, from which [`LanesBuilder::control_flow`] derives its regions.
+/// The control flow of a function or inlined call. [`LanesBuilder::control_flow`] derives its regions.
 ///
 /// ```
 /// # use eitri::{build::{Builder, ControlFlow, ExecWrite}, model::{Loc, RegionKind}, target::{Gfx, Target, Wave}};
@@ -80,64 +80,69 @@ pub struct ControlFlow {
 }
 
 impl ControlFlow {
-    /// No blocks yet.
+    /// Returns a graph without blocks.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A basic block: half-open pcs in bytes from the start of the function. The first is where it is entered.
+    /// Adds a basic block: half-open pcs in bytes from the start of the function. The first block is the entry.
     pub fn block(&mut self, pcs: Range<u64>) -> BlockId {
         self.blocks.push(pcs);
         BlockId(self.blocks.len() - 1)
     }
 
-    /// Control goes from one block to another.
+    /// Adds an edge from one block to another.
     pub fn edge(&mut self, from: BlockId, to: BlockId) -> &mut Self {
         self.edges.push((from.0, to.0));
         self
     }
 
-    /// A mask that one instruction saves, and where it is from then on, as [`LanesBuilder::region`] takes it.
+    /// Adds a mask that one instruction saves, with its locations afterwards, in the form of [`LanesBuilder::region`].
     pub fn mask(&mut self, places: &[(Range<u64>, Loc)]) -> MaskId {
         self.masks.push(places.to_vec());
         MaskId(self.masks.len() - 1)
     }
 
-    /// An instruction that writes EXEC, by its pcs.
+    /// Adds an instruction that writes EXEC, by its pcs.
     pub fn write(&mut self, instruction: Range<u64>, write: ExecWrite) -> &mut Self {
         self.writes.push((instruction, write));
         self
     }
 }
 
-/// A region that is open: the mask, and whether its other side runs.
+/// An open region: its mask, and whether its other side runs.
 type Open = (usize, bool);
 
-/// What is known of a mask.
+/// Writes found for one mask.
 #[derive(Debug, Clone, Default)]
 struct Known {
     saved: Option<Range<u64>>,
     restored: Option<Range<u64>>,
-    /// Lanes of it are still to run, and lanes of it are done.
+    /// Whether some lanes of the mask are still to run (`and`), and whether some are done (`and_not`).
     and: bool,
     and_not: bool,
 }
 
 impl LanesBuilder<'_> {
-    /// The regions of a control-flow graph, sorted by pc, a region before those in it. Whole-wave code is not part of
-    /// it: see [`whole_wave`](Self::whole_wave).
+    /// Adds the regions of a control-flow graph, sorted by pc, with outer regions before inner ones. Whole-wave code is
+    /// not part of the graph: see [`whole_wave`](Self::whole_wave).
     ///
-    /// Lanes of a saved mask wait from behind the instruction that saves it to behind the one that restores it. Where
-    /// their code is in several pieces, so is a region. It belongs to the innermost inlined call in which all of it is
-    /// and its mask is saved.
+    /// Lanes of a saved mask wait from the end of the instruction that saves it to the end of the one that restores it.
+    /// Code in several pieces gives a region for each piece. A region belongs to the innermost inlined call that
+    /// contains both the whole region and the instruction that saves its mask.
     ///
     /// # Errors
-    /// [`ErrorKind::EmptyRange`], [`ErrorKind::OutsideFunction`]; [`ErrorKind::BadArgument`] where pcs are not between
-    /// instructions, the graph is not reducible, two paths to a block disagree about what is open
-    /// (both name the edge), a block is not reached, blocks overlap, an instruction is in no block, a mask is not the
-    /// innermost where it is flipped, is not open, is saved or restored by two instructions, or not restored though lanes
-    /// wait behind that, or has lanes that are to run and lanes that are done; [`ErrorKind::UnknownId`] where a block or mask is not the graph's; and
-    /// as [`region`](Self::region).
+    /// [`ErrorKind::EmptyRange`] and [`ErrorKind::OutsideFunction`], for pcs of a block or write;
+    /// [`ErrorKind::UnknownId`] where a block or mask is not of the graph; the errors of [`region`](Self::region); and
+    /// [`ErrorKind::BadArgument`] where
+    ///
+    /// * pcs are not at instruction boundaries, blocks overlap, or a write is in no block;
+    /// * the graph is not reducible, or a block is unreachable;
+    /// * two paths to a block disagree about the open masks (the error names the edge);
+    /// * a mask is used where it is not open, is flipped where it is not the innermost, or is saved or restored by two
+    ///   instructions;
+    /// * a mask is not restored though lanes wait at its end, or has both lanes that are to run and lanes that are
+    ///   done.
     pub fn control_flow(&mut self, flow: &ControlFlow) -> Result<Vec<RegionId>> {
         let pieces = flow.pieces(&self.builder.module.target, self.size()).map_err(|error| {
             let module = &self.builder.module;
@@ -148,13 +153,13 @@ impl LanesBuilder<'_> {
         let mut made: Vec<(Range<u64>, RegionId)> = Vec::new();
         let mut ids = Vec::new();
         for Piece { pcs, kind, waits_at, saved, mask } in pieces {
-            // Sorted, so that what is around a piece was there before it.
+            // The pieces are sorted: an enclosing piece precedes those in it.
             while made.last().is_some_and(|(last, _)| last.end <= pcs.start) {
                 made.pop();
             }
             let is_here = |range: &Range<u64>| range.start <= saved.min(pcs.start) && pcs.end <= range.end;
             let is_in = |&&inlined: &&ScopeId| self.builder.module.ranges(inlined).iter().any(is_here);
-            // Those in others come later.
+            // Inner calls come later in the list.
             let owner = inlined.iter().rfind(is_in).copied();
             (self.scope, self.around) = (owner.unwrap_or(scope), made.last().map(|(_, id)| *id).or(around));
             let region = self.region(kind, pcs.clone(), waits_at, &flow.masks[mask]);
@@ -165,7 +170,7 @@ impl LanesBuilder<'_> {
         Ok(ids)
     }
 
-    /// The inlined calls in what is described.
+    /// Returns the inlined calls within the described scope.
     fn inlined_calls(&self) -> Vec<ScopeId> {
         let module = &self.builder.module;
         let is_inlined = |&(_, scope): &(ScopeId, &Scope)| matches!(scope.kind, ScopeKind::Inlined { .. });
@@ -191,7 +196,7 @@ impl ControlFlow {
         let known = self.known()?;
         let (stretches, headers) = self.stretches(&order)?;
         let mut pieces: Vec<(Piece, usize)> = Vec::new();
-        // Stretches of code in which the same is open, by pc; what is open is joined where they touch.
+        // Stretches with equal open masks, by pc. Open masks of adjacent stretches are joined.
         let mut sorted = stretches;
         sorted.sort_by_key(|(pcs, _)| pcs.start);
         let mut last: Vec<usize> = Vec::new();
@@ -220,7 +225,7 @@ impl ControlFlow {
         Ok(pieces.into_iter().map(|(piece, _)| piece).collect())
     }
 
-    /// What kind of region a side of a mask is, and where its lanes wait.
+    /// Returns the kind of region for a side of a mask, and the pc at which its lanes wait.
     fn kind(
         &self,
         mask: usize,
@@ -229,7 +234,7 @@ impl ControlFlow {
         headers: &[Vec<Open>],
     ) -> Result<(RegionKind, u64)> {
         let saved = known.saved.clone();
-        // Of a mask whose lanes wait where it was saved, the end does not matter.
+        // Lanes that wait where the mask was saved do not need its end.
         let end = || match &known.restored {
             Some(restored) => Ok(restored.end),
             None => {
@@ -251,7 +256,7 @@ impl ControlFlow {
         })
     }
 
-    /// Refuses what belongs to no graph.
+    /// Refuses blocks, edges and writes that do not form a graph of the function.
     fn check(&self, target: &Target, size: u64) -> Result<()> {
         let mut sorted: Vec<&Range<u64>> = self.blocks.iter().collect();
         sorted.sort_by_key(|pcs| pcs.start);
@@ -283,8 +288,8 @@ impl ControlFlow {
         Ok(())
     }
 
-    /// The blocks, each before those that follow it but for loops. Each is reached, and loops are entered at one
-    /// block: the one that all paths to the others go through.
+    /// Returns the blocks in reverse postorder: each before its successors, except along back edges. Refuses
+    /// unreachable blocks, and loops with more than one entry block.
     fn reverse_postorder(&self) -> Result<Vec<usize>> {
         let count = self.blocks.len();
         let mut next: Vec<Vec<usize>> = vec![Vec::new(); count];
@@ -319,7 +324,7 @@ impl ControlFlow {
         let mut place = vec![0; count];
         order.iter().enumerate().for_each(|(at, &block)| place[block] = at);
         for &(from, to) in &self.edges {
-            // An edge back.
+            // A back edge.
             let is_dominated = || {
                 core::iter::successors(Some(from), |&block| (block != 0).then(|| dominators[block]))
                     .any(|block| block == to)
@@ -335,8 +340,7 @@ impl ControlFlow {
         Ok(order)
     }
 
-    /// The block that all paths to each block go through last. Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
-    /// Algorithm".
+    /// Immediate dominator of each block. Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
     fn dominators(&self, order: &[usize]) -> Vec<usize> {
         const NONE: usize = usize::MAX;
         let mut place = vec![0; order.len()];
@@ -369,7 +373,7 @@ impl ControlFlow {
         of
     }
 
-    /// Which instructions save and restore each mask, and what happens between.
+    /// Collects the instructions that save and restore each mask, and the kinds of writes between them.
     fn known(&self) -> Result<Vec<Known>> {
         let mut known = vec![Known::default(); self.masks.len()];
         for (pcs, write) in &self.writes {
@@ -398,7 +402,7 @@ impl ControlFlow {
         Ok(known)
     }
 
-    /// What is open in each stretch of code, and where loops are entered.
+    /// Returns the open masks of each stretch of code, and those at the entry of each loop.
     #[allow(clippy::type_complexity, reason = "stretches and loops")]
     fn stretches(&self, order: &[usize]) -> Result<(Vec<(Range<u64>, Vec<Open>)>, Vec<Vec<Open>>)> {
         let mut writes: Vec<&(Range<u64>, ExecWrite)> = self.writes.iter().collect();
@@ -456,7 +460,7 @@ impl ControlFlow {
     }
 }
 
-/// Does to what is open what an instruction does.
+/// Applies the effect of an instruction to the open masks.
 fn apply(open: &mut Vec<Open>, write: ExecWrite) -> Result<()> {
     let MaskId(mask) = write.mask();
     let at = open.iter().rposition(|&(of, _)| of == mask);
@@ -477,7 +481,7 @@ fn apply(open: &mut Vec<Open>, write: ExecWrite) -> Result<()> {
                 "the other side of a mask begins that is not the innermost, or again",
             ));
         }
-        // All of its lanes run again, those of masks that were saved later too.
+        // All lanes of the mask run again, including those of masks saved later.
         (ExecWrite::Restore(_), Some(at)) => open.truncate(at),
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What is checked when everything is there.
+//! Checks of the complete module.
 
 use core::ops::Range;
 
@@ -11,24 +11,24 @@ use crate::model::{
 };
 
 impl Builder {
-    /// The module.
+    /// Returns the finished module.
     ///
     /// # Errors
-    /// * [`ErrorKind::OverlappingRanges`]: a variable has two ranges with pcs in common.
+    /// * [`ErrorKind::OverlappingRanges`]: two ranges of a variable have pcs in common.
     /// * [`ErrorKind::CyclicType`]: a type contains itself.
-    /// * [`ErrorKind::UnknownId`]: a line is in a file of another unit, or the symbol of a function is unknown.
+    /// * [`ErrorKind::UnknownId`]: a line is in a file of another unit, or the symbol of a function does not exist.
     /// * [`ErrorKind::OutsideFunction`]: the code of a function became smaller than a range in it.
-    /// * [`ErrorKind::BadArgument`]: a parameter outside of a function; a variable with places by pc that is also
-    ///   always at one place, or in no function; a declaration with code or a place; the line of a body without a
-    ///   file; a static member with a place in its class; a call without a pc; an MD5 sum of only some files of a
-    ///   unit; a function with rows that ends inside of an instruction; an open file among the macros; a stack slot
-    ///   in a function without a known base; regions of lanes that overlap without nesting; a symbol without a name;
-    ///   a zero byte in an argument of a call that returns no error.
+    /// * [`ErrorKind::BadArgument`]: a parameter outside a function; a variable with locations by pc that also has one
+    ///   for all pcs, or is in no function; a declaration with code or a location; the line of a body without a file; a
+    ///   static member with a location in its class; a call without a pc; an MD5 sum of only some files of a unit; a
+    ///   function with rows that ends inside an instruction; an open file among the macros; a stack slot in a function
+    ///   without a known base; regions of lanes that overlap without nesting; an empty symbol name; a zero byte in an
+    ///   argument of a call that returns no error.
     pub fn finish(self) -> Result<Module> {
         self.finish_or_blame().map_err(|wrong| wrong.error)
     }
 
-    /// The same; an error comes with what it is about.
+    /// Returns the finished module, or an error with the call to blame.
     pub(crate) fn finish_or_blame(mut self) -> Result<Module, Wrong> {
         self.take_wrong()?;
         self.sort_live();
@@ -57,8 +57,8 @@ impl Builder {
         Ok(module)
     }
 
-    /// Sorts by variable and pc, joins neighbours, and records each variable's ranges. A compiler that describes one
-    /// variable after the other has them in order already.
+    /// Sorts by variable and pc, joins adjacent ranges with equal locations, and records each variable's ranges. A
+    /// compiler that describes one variable after the other adds them in order already.
     fn sort_live(&mut self) {
         if !self.index_live() {
             self.module.live.sort_by_key(|live| (live.variable, live.start));
@@ -67,14 +67,14 @@ impl Builder {
         }
     }
 
-    /// Records each variable's ranges. Returns whether they are in order, without neighbours to join.
+    /// Records each variable's ranges. Returns whether they are sorted, without adjacent ranges to join.
     fn index_live(&mut self) -> bool {
         let Module { live, locs, variables, .. } = &mut self.module;
         let (mut is_in_order, mut first) = (true, 0);
         for (at, one) in live.iter().enumerate() {
             let next = live.get(at + 1);
             if let Some(next) = next.filter(|next| next.variable == one.variable) {
-                // Several places at once have one start.
+                // Several locations at once start at one pc.
                 is_in_order &=
                     one.start < next.start && (one.end != next.start || !locs.is_same(one.loc, next.loc));
                 continue;
@@ -86,10 +86,10 @@ impl Builder {
         is_in_order
     }
 
-    /// Makes one range of neighbours with equal places. Ranges are sorted.
+    /// Joins adjacent ranges with equal locations. The ranges are sorted.
     fn join_live(&mut self) {
         let (live, locs) = (&mut self.module.live, &self.module.locs);
-        // The last that is kept, and how many are.
+        // The ranges kept last, and the number of ranges kept.
         let (mut last, mut kept) = (0..0, 0);
         let mut at = 0;
         while let Some(&first) = live.get(at) {
@@ -117,7 +117,8 @@ impl Builder {
         live.truncate(kept);
     }
 
-    /// Finds for each type's scope the innermost scope around it that is not a type's, once for all types on the way.
+    /// Records for each type's scope the innermost enclosing scope that is not a type's. Each step is taken once for
+    /// all types on the way.
     fn find_outside(&mut self) {
         let Module { scopes, outside: known, .. } = &mut self.module;
         let mut between = Vec::new();
@@ -134,7 +135,7 @@ impl Builder {
 
     fn sort_arguments(&mut self) {
         let arguments = &mut self.module.arguments;
-        // Those of a call stay in the order in which they were given.
+        // Arguments of one call stay in the order of the calls to `argument`.
         arguments.sort_by_key(|argument| argument.call);
         let mut at = 0;
         while let Some(first) = arguments.get(at) {
@@ -162,11 +163,11 @@ impl Builder {
     }
 }
 
-/// An error of the whole, and the call to blame.
+/// An error of the whole module, with the call to blame.
 #[derive(Debug)]
 pub(crate) struct Wrong {
     pub error: Error,
-    /// The call of the builder that is at fault.
+    /// Builder call at fault.
     #[cfg_attr(
         not(feature = "json"),
         expect(dead_code, reason = "only descriptions in JSON have places to name")
@@ -174,16 +175,16 @@ pub(crate) struct Wrong {
     pub blame: Option<Blame>,
 }
 
-/// A call of the builder.
+/// A builder call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Blame {
-    /// Where a variable is for some pcs.
+    /// Location of a variable for some pcs.
     Live(VariableId, Range<u64>),
-    /// Where it always is.
+    /// Location of a variable for all pcs.
     Always(VariableId),
-    /// A rule of a frame.
+    /// Rule of a frame.
     Rule(FunctionId, Column, Range<u64>),
-    /// A region of lanes.
+    /// Region of lanes.
     Region(RegionId),
     /// Whole-wave code.
     WholeWave(FunctionId, Range<u64>),
@@ -224,7 +225,7 @@ fn check_functions(module: &Module) -> Result<()> {
         if function.is_declaration && function.address.is_some() {
             return Err(Error::bad_argument("a declaration has no code").or_at(at()));
         }
-        // Otherwise the end of its rows could not be said.
+        // The end of the rows is encoded in multiples of the shortest instruction.
         let step = u64::from(module.target.min_instruction_bytes());
         if !function.rows.is_empty() && !function.bytes.is_multiple_of(step) {
             let (size, verb) =
@@ -246,7 +247,7 @@ fn check_calls(module: &Module) -> Result<()> {
     Ok(())
 }
 
-/// Where something is declared: in a file of its unit.
+/// Refuses a line in a file of another unit.
 pub(super) fn check_line(module: &Module, line: Option<SourceLine>, scope: ScopeId) -> Result<()> {
     check_line_of(module, line, module.scopes[scope].unit)
 }
@@ -274,7 +275,7 @@ fn check_live(module: &Module) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// What a scope asks of the variables in it.
+/// Properties of a scope that decide about its variables.
 struct Around<'m> {
     scope: ScopeId,
     unit: UnitId,
@@ -301,7 +302,7 @@ impl<'m> Around<'m> {
 
 fn check_variables(module: &Module) -> Result<()> {
     let Some(first) = module.variables.values().next() else { return Ok(()) };
-    // The scope of the last variable is mostly that of the next.
+    // Consecutive variables are mostly in one scope.
     let mut around = Around::new(module, first.scope);
     for (id, variable) in &module.variables {
         if around.scope != variable.scope {
@@ -365,18 +366,16 @@ fn check_files(module: &Module) -> Result<()> {
     Ok(())
 }
 
-/// Types refer to types that were there before them, but for members: only through those can a type
-/// contain itself.
+/// Types refer to earlier types, except through members: only through members can a type contain itself.
 fn check_types(module: &Module) -> Result<()> {
     for (id, ty) in &module.types {
         for line in ty.lines(module) {
             check_line(module, Some(line), ty.scope).map_err(|error| error.or_at(module.at_type(id)))?;
         }
     }
-    // What is known of each type: nothing, that it is being looked into, that it does not contain itself.
+    // State of each type: not visited, being visited, or found not to contain itself.
     let mut seen = vec![Seen::No; module.types.len()];
-    // Its own stack, for types may be nested deeply: types that are open, and those inside of them that were not
-    // looked into.
+    // An explicit stack, as types may be nested deeply: open types, and types inside them that are still to be visited.
     let (mut open, mut next): (Vec<TypeId>, Vec<Step>) = Default::default();
     for ty in module.types.keys() {
         next.push(Step::Into(ty));

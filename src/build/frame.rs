@@ -1,4 +1,4 @@
-//! Frames: where the caller's registers are, by pc. DWARF 5 section 6.4.
+//! Frames: locations of the caller's registers, by pc. DWARF 5 section 6.4.
 
 mod refused;
 
@@ -23,11 +23,11 @@ pub struct FrameBuilder<'b> {
 }
 
 impl Builder {
-    /// Where the frame of a function is and where its caller's registers are. More can be said of the same frame later.
+    /// Describes the location of a function's frame and of its caller's registers. Further calls add to the same frame.
     ///
-    /// A frame says at each pc where the canonical frame address is, and where the return address is, or that there is
-    /// none: [`finish`](Self::finish) refuses one with gaps. Of another register nothing need be said: it is as the
-    /// caller left it (see [`FrameRule`]).
+    /// At each pc a frame needs the canonical frame address, and the return address or its absence:
+    /// [`finish`](Self::finish) refuses a frame with gaps. Any other register without a rule is as the caller left it
+    /// (see [`FrameRule`]).
     ///
     /// ```
     /// use eitri::build::Builder;
@@ -58,7 +58,7 @@ impl Builder {
         Ok(FrameBuilder { builder: self, function, unit, code_bytes: bytes })
     }
 
-    /// Sorts by function, pc and column, and notes which are each function's, and where those of each column are.
+    /// Sorts rules by function, pc and column, and records each function's rules and the order by column.
     pub(super) fn sort_frames(&mut self) {
         let rules = &mut self.module.frame_rules;
         let key = |rule: &FrameRule| (rule.function, rule.start, rule.column);
@@ -83,64 +83,68 @@ impl Builder {
 }
 
 impl FrameBuilder<'_> {
-    /// Where the canonical frame address is while the pc is in a range: half-open, in bytes from the start of the
-    /// function. It is a place in memory: a register and bytes in a space, as a rule.
+    /// Adds the canonical frame address for half-open pcs, in bytes from the start of the function. It is a place in
+    /// memory: usually a register plus a number of bytes, in a space.
     ///
-    /// In a space of which each lane has its own (`private_lane`) it is another place for each lane. That serves
-    /// variables. A register is the wave's, so that none can be saved in such a place: there is no lane of which it
-    /// could be meant. [`Builder::finish`] refuses registers that are saved at an offset from such a frame.
+    /// In a space in which each lane has its own memory (`private_lane`) each lane has its own place. That suffices for
+    /// variables. A register belongs to the wave, so it cannot be saved in such a place, where no lane is known.
+    /// [`Builder::finish`] refuses registers that are saved at an offset from such a frame.
     ///
     /// # Errors
-    /// [`EmptyRange`](crate::error::ErrorKind::EmptyRange), [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction); [`BadArgument`](crate::error::ErrorKind::BadArgument) where the range begins
-    /// or ends inside of an instruction, the location is no place in memory, or it uses what call frame information
-    /// must not (the error names the operation, A.6.4.2); and of the location, as
-    /// [`VariableBuilder::live`](super::VariableBuilder::live). [`Builder::finish`] refuses ranges that overlap.
+    /// [`EmptyRange`](crate::error::ErrorKind::EmptyRange),
+    /// [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction);
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where the range begins or ends inside an instruction, the
+    /// location is not a place in memory, or the location uses an operation that is not allowed in call frame
+    /// information (the error names the operation, A.6.4.2); and the errors of
+    /// [`VariableBuilder::live`](super::VariableBuilder::live) for the location. [`Builder::finish`] refuses ranges
+    /// that overlap.
     pub fn cfa(&mut self, pcs: Range<u64>, loc: Loc) -> Result<&mut Self> {
         self.rule(pcs, Column::Cfa, &loc)
     }
 
-    /// Where a register of the caller is.
+    /// Adds the location of a caller's register.
     ///
     /// # Errors
-    /// The errors of [`cfa`](Self::cfa); [`DoesNotFit`](crate::error::ErrorKind::DoesNotFit) where the register is larger than the place,
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where it is in itself but not as a whole, or in memory that is a lane's.
+    /// The errors of [`cfa`](Self::cfa); [`DoesNotFit`](crate::error::ErrorKind::DoesNotFit) where the register is
+    /// larger than the location, [`BadArgument`](crate::error::ErrorKind::BadArgument) where the location is a part or
+    /// lane of the register itself, or memory that each lane has of its own.
     pub fn saved(&mut self, pcs: Range<u64>, reg: Reg, loc: Loc) -> Result<&mut Self> {
         self.rule(pcs, Column::Register(reg), &loc)
     }
 
-    /// A register is as the caller left it.
+    /// Marks a register as unchanged since the call.
     ///
     /// # Errors
-    /// As [`saved`](Self::saved).
+    /// The errors of [`saved`](Self::saved).
     pub fn same_value(&mut self, pcs: Range<u64>, reg: Reg) -> Result<&mut Self> {
         self.saved(pcs, reg, Loc::register(reg))
     }
 
-    /// What a register of the caller held is lost. Of the return address: there is no caller.
+    /// Marks the caller's value of a register as lost. For the return address: there is no caller.
     ///
     /// # Errors
-    /// As [`saved`](Self::saved).
+    /// The errors of [`saved`](Self::saved).
     pub fn undefined(&mut self, pcs: Range<u64>, reg: Reg) -> Result<&mut Self> {
         self.saved(pcs, reg, Loc::undefined())
     }
 
-    /// A scalar register is in a lane of a vector register, written there with `v_writelane`.
+    /// Adds a scalar register saved in a lane of a vector register by `v_writelane`.
     ///
     /// # Errors
-    /// As [`saved`](Self::saved).
+    /// The errors of [`saved`](Self::saved).
     pub fn saved_in_lane(&mut self, pcs: Range<u64>, sgpr: Reg, vgpr: Reg, lane: u32) -> Result<&mut Self> {
         self.saved(pcs, sgpr, Loc::lane(vgpr, lane))
     }
 
-    /// A vector register is in a slot of scratch memory, at `slot` bytes of one lane from the canonical frame address,
-    /// which counts the bytes of the wave. So many lanes of four bytes each stand there one after the other.
+    /// Adds a vector register saved in a slot of scratch memory, `slot` bytes of one lane from the canonical frame
+    /// address, which counts bytes of the wave. The slot contains four bytes for each lane, one lane after the other.
     ///
-    /// With a mask, only those lanes that have a 1 were stored; the others are still in the register. Without one all
-    /// were.
+    /// With a mask, only lanes with a 1 in the mask were stored; the others are still in the register. Without a mask
+    /// all lanes were stored.
     ///
     /// # Errors
-    /// The errors of [`saved`](Self::saved); [`BadArgument`](crate::error::ErrorKind::BadArgument) where the slot does not begin at a dword, or the
-    /// register is no vector register.
+    /// The errors of [`saved`](Self::saved); [`BadArgument`](crate::error::ErrorKind::BadArgument) where `slot` is not
+    /// a multiple of 4, or the register is not a vector register.
     pub fn saved_to_scratch(
         &mut self,
         pcs: Range<u64>,
@@ -171,21 +175,21 @@ impl FrameBuilder<'_> {
         self.saved(pcs, vgpr, loc)
     }
 
-    /// The return address is in two scalar registers of 32 bits, low and high.
+    /// Adds the return address, in two scalar registers of 32 bits, low and high.
     ///
     /// # Errors
-    /// As [`saved`](Self::saved).
+    /// The errors of [`saved`](Self::saved).
     pub fn return_address(&mut self, pcs: Range<u64>, low: Reg, high: Reg) -> Result<&mut Self> {
         let column = self.return_register();
         self.saved(pcs, column, Loc::over([low, high]))
     }
 
-    /// The function is entered from the host: there is no caller. Its frame begins at address 0 of the wave's private
-    /// memory.
+    /// Describes a function that is entered from the host, without a caller. Its frame begins at address 0 of the
+    /// wave's private memory.
     ///
     /// # Errors
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where the target has no such memory; [`EmptyRange`](crate::error::ErrorKind::EmptyRange) where the function
-    /// has no code.
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where the target has no such memory;
+    /// [`EmptyRange`](crate::error::ErrorKind::EmptyRange) where the function has no code.
     pub fn entry_function(&mut self) -> Result<&mut Self> {
         let (pcs, column) = (0..self.code_bytes, self.return_register());
         let target = &self.builder.module.target;
@@ -197,12 +201,12 @@ impl FrameBuilder<'_> {
         self.cfa(pcs.clone(), Loc::memory(SpaceId::PRIVATE_WAVE, Val::constant(0)))?.undefined(pcs, column)
     }
 
-    /// Which bytes are the frame's, counted from the canonical frame address in the space that it is in.
-    /// [`Builder::finish`] refuses registers that are saved outside of them.
+    /// Sets the bytes of the frame, counted from the canonical frame address in its space. [`Builder::finish`] refuses
+    /// registers saved outside these bytes.
     ///
     /// # Errors
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where the range is reversed, or is not around the canonical frame address, or next
-    /// to it.
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where the range is reversed, or neither contains the
+    /// canonical frame address nor touches it.
     pub fn extent(&mut self, bytes: Range<i64>) -> Result<&mut Self> {
         if bytes.start > 0 || bytes.end < 0 {
             let what =
@@ -213,7 +217,7 @@ impl FrameBuilder<'_> {
         Ok(self)
     }
 
-    /// The function.
+    /// Returns the function's id.
     pub fn id(&self) -> FunctionId {
         self.function
     }
@@ -256,7 +260,7 @@ impl FrameBuilder<'_> {
     }
 }
 
-/// The place of a rule, for an error.
+/// Place of a rule, for an error.
 fn at(module: &Module, function: FunctionId, column: Column, pcs: Range<u64>) -> At {
     let column = Some(column.name(&module.target));
     At { column, pcs: Some(pcs), ..at_function(module, function) }

@@ -12,40 +12,40 @@ use crate::op::Reg;
 use crate::target::Scaling;
 
 impl Builder {
-    /// A function. Until [`code`](FunctionBuilder::code) says where its code is, it has none: it was only
-    /// inlined.
+    /// Adds a function. Without [`code`](FunctionBuilder::code) it has no code of its own: it was only inlined.
     ///
-    /// In a structure, class or union it is a member function; in a function or block, one that
-    /// belongs to a call of that.
+    /// In a structure, class or union it is a member function; in a function or block, a nested function of that
+    /// function.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the scope around it is not there.
+    /// [`ErrorKind::UnknownId`] where the scope around it does not exist.
     pub fn function(&mut self, parent: impl InScope, name: &str) -> Result<FunctionBuilder<'_>> {
         let parent = parent.scope(&self.module)?;
         let name = self.name(name).map_err(|error| error.or_at(self.module.at_scope(parent)))?;
         self.new_function(parent, name)
     }
 
-    /// A function that is declared here and defined elsewhere: in another unit, or by
-    /// [`function_definition`](Self::function_definition). Its parameters have types, but no places. DWARF 5 section 2.13.1.
+    /// Adds a function that is declared here and defined elsewhere: in another unit, or by
+    /// [`function_definition`](Self::function_definition). Its parameters have types and no locations. DWARF 5 section
+    /// 2.13.1.
     ///
     /// # Errors
-    /// As [`function`](Self::function).
+    /// The errors of [`function`](Self::function).
     pub fn function_declaration(&mut self, parent: impl InScope, name: &str) -> Result<FunctionBuilder<'_>> {
         let mut function = self.function(parent, name)?;
         function.data().is_declaration = true;
         Ok(function)
     }
 
-    /// The definition of a function that was [declared](Self::function_declaration) in another scope: of a member
-    /// function outside of its type, for one. DWARF 5 section 2.13.2.
+    /// Adds the definition of a function that was [declared](Self::function_declaration) in another scope, such as a
+    /// member function outside its type. DWARF 5 section 2.13.2.
     ///
-    /// What the declaration says is true of the definition, and is not said again: its name, what it returns,
-    /// who may call it. Its parameters are.
+    /// The definition takes name, return type and accessibility from the declaration. Its parameters are described
+    /// again.
     ///
     /// # Errors
-    /// As [`function`](Self::function); [`ErrorKind::UnknownId`] where the declaration is not there, or
-    /// another unit's; [`ErrorKind::BadArgument`] where it is none.
+    /// The errors of [`function`](Self::function); [`ErrorKind::UnknownId`] where the declaration does not exist or
+    /// belongs to another unit; [`ErrorKind::BadArgument`] where the function is not a declaration.
     pub fn function_definition(
         &mut self,
         parent: impl InScope,
@@ -103,7 +103,7 @@ impl Builder {
         Ok(FunctionBuilder { builder: self, id })
     }
 
-    /// Says more of a function.
+    /// Returns a builder for further properties of a function.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -112,7 +112,7 @@ impl Builder {
         Ok(FunctionBuilder { builder: self, id: function })
     }
 
-    /// The function, if it is of the unit of the scope.
+    /// Returns the function, if it belongs to the unit of the scope.
     pub(super) fn same_unit_function(
         &self,
         scope: crate::model::ScopeId,
@@ -138,20 +138,20 @@ pub struct FunctionBuilder<'b> {
 }
 
 impl FunctionBuilder<'_> {
-    /// Where its code is: at a symbol of the object, so many bytes. Comes before what speaks of its pcs.
+    /// Sets the function's code: `bytes` bytes at a symbol of the object. It precedes all uses of the function's pcs.
     /// [`Builder::finish`] refuses a symbol without a name.
     pub fn code(&mut self, symbol: &str, bytes: u64) -> &mut Self {
         self.code_behind(symbol, 0, bytes)
     }
 
-    /// The same, so many bytes behind the symbol.
+    /// Sets the function's code at `offset` bytes after a symbol.
     pub(crate) fn code_behind(&mut self, symbol: &str, offset: u64, bytes: u64) -> &mut Self {
         let scope = self.data().scope;
         let symbol = Symbol(self.builder.symbol_name(symbol, |module| module.at_scope(scope)));
         self.address(Address::Symbol(symbol, offset), bytes)
     }
 
-    /// Where its code is, in general.
+    /// Sets the function's code at any kind of address.
     pub fn address(&mut self, address: Address, bytes: u64) -> &mut Self {
         let data = self.data();
         data.address = Some(address);
@@ -159,10 +159,10 @@ impl FunctionBuilder<'_> {
         self
     }
 
-    /// Adds a parameter, where the function is an instance of a template. They are in the order of the calls.
+    /// Adds a template parameter to an instance of a template. Parameters are in the order of the calls.
     ///
     /// # Errors
-    /// As [`Builder::template`].
+    /// The errors of [`Builder::template`].
     pub fn template(&mut self, parameter: Template<'_>) -> Result<&mut Self> {
         let scope = self.data().scope;
         let unit = self.builder.module.scopes[scope].unit;
@@ -174,7 +174,7 @@ impl FunctionBuilder<'_> {
         Ok(self)
     }
 
-    /// The name that the linker knows, where it is another.
+    /// Sets the linkage name, where it differs from the name.
     pub fn linkage_name(&mut self, name: &str) -> &mut Self {
         let scope = self.data().scope;
         let name = self.builder.string(name, |module| module.at_scope(scope));
@@ -182,10 +182,10 @@ impl FunctionBuilder<'_> {
         self
     }
 
-    /// What it returns. Without this, nothing.
+    /// Sets the return type. Without it the function returns nothing.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the type is not there, or another unit's.
+    /// [`ErrorKind::UnknownId`] where the type does not exist or belongs to another unit.
     pub fn returns(&mut self, ty: TypeId) -> Result<&mut Self> {
         let (module, scope) = (&self.builder.module, self.builder.module.functions[self.id].scope);
         let is_there = module.types.get(ty).is_some_and(|ty| ty.unit == module.scopes[scope].unit);
@@ -195,31 +195,31 @@ impl FunctionBuilder<'_> {
         Ok(self)
     }
 
-    /// Where it is declared. Lines count from 1.
+    /// Sets the file and line of the declaration. Lines count from 1.
     pub fn declared(&mut self, file: FileId, line: u32) -> &mut Self {
         self.declared_at(SourceLine { file, line, column: 0 })
     }
 
-    /// The same, with a column.
+    /// Sets the file, line and column of the declaration.
     pub fn declared_at(&mut self, line: SourceLine) -> &mut Self {
         self.data().line = Some(line);
         self
     }
 
-    /// The line at which its body begins, of the file in which it is [declared](Self::declared), counted from
-    /// 1. In DWARF the rows of its code say it.
+    /// Sets the line at which the body begins, counted from 1, in the file of the [declaration](Self::declared). DWARF
+    /// encodes it in the rows of the line table.
     pub fn body_line(&mut self, line: u32) -> &mut Self {
         self.data().body_line = line;
         self
     }
 
-    /// It is seen outside of its unit.
+    /// Marks the function as visible outside its unit.
     pub fn external(&mut self) -> &mut Self {
         self.data().is_external = true;
         self
     }
 
-    /// It is entered from the host. Its stack begins at address 0 of private memory.
+    /// Marks the function as entered from the host. Its stack begins at address 0 of private memory.
     pub fn kernel(&mut self) -> &mut Self {
         let data = self.data();
         data.is_kernel = true;
@@ -227,73 +227,74 @@ impl FunctionBuilder<'_> {
         self
     }
 
-    /// It takes more arguments than it has parameters. DWARF 5 section 3.3.1.2, `DW_TAG_unspecified_parameters`.
+    /// Marks the function as taking more arguments than it has parameters. DWARF 5 section 3.3.1.2,
+    /// `DW_TAG_unspecified_parameters`.
     pub fn variadic(&mut self) -> &mut Self {
         self.data().is_variadic = true;
         self
     }
 
-    /// It does not return. DWARF 5 section 3.3.1.
+    /// Marks the function as not returning. DWARF 5 section 3.3.1.
     pub fn noreturn(&mut self) -> &mut Self {
         self.data().is_noreturn = true;
         self
     }
 
-    /// The program begins in it. DWARF 5 section 3.3.1.
+    /// Marks the function in which the program begins. DWARF 5 section 3.3.1.
     pub fn main(&mut self) -> &mut Self {
         self.data().is_main = true;
         self
     }
 
-    /// How it is called, a number `DW_CC_*`: DWARF 5 section 3.3.1.1. It goes before what a consumer is told
-    /// of [kernels](Self::kernel).
+    /// Sets the calling convention, a number `DW_CC_*`: DWARF 5 section 3.3.1.1. It overrides the consumer's convention
+    /// for [kernels](Self::kernel).
     pub fn convention(&mut self, convention: u8) -> &mut Self {
         self.data().convention = Some(convention);
         self
     }
 
-    /// It is declared inline. Whether it was inlined is known by its [inlined calls](Builder::inlined). DWARF 5
-    /// section 3.3.8.1.
+    /// Marks the function as declared inline. Its [inlined calls](Builder::inlined) determine whether it was inlined.
+    /// DWARF 5 section 3.3.8.1.
     pub fn declared_inline(&mut self) -> &mut Self {
         self.data().is_declared_inline = true;
         self
     }
 
-    /// Who may call it, of a member function. DWARF 5 section 2.8.
+    /// Sets the accessibility of a member function. DWARF 5 section 2.8.
     pub fn accessibility(&mut self, accessibility: Accessibility) -> &mut Self {
         self.data().member.accessibility = Some(accessibility);
         self
     }
 
-    /// It is virtual, of a member function. DWARF 5 section 5.7.8.
+    /// Sets the virtuality of a member function. DWARF 5 section 5.7.8.
     pub fn virtuality(&mut self, virtuality: Virtuality) -> &mut Self {
         self.data().member.virtuality = Some(virtuality);
         self
     }
 
-    /// It is a conversion that has to be asked for, of a member function.
+    /// Marks a member function as an explicit constructor or conversion (`DW_AT_explicit`).
     pub fn explicit(&mut self) -> &mut Self {
         self.data().member.is_explicit = true;
         self
     }
 
-    /// It is declared so that it cannot be called, of a member function.
+    /// Marks a member function as deleted: it cannot be called.
     pub fn deleted(&mut self) -> &mut Self {
         self.data().member.is_deleted = true;
         self
     }
 
-    /// The compiler makes it, of a member function, and where that is said.
+    /// Marks a member function as defaulted by the compiler, in or outside the class.
     pub fn defaulted(&mut self, defaulted: Defaulted) -> &mut Self {
         self.data().member.defaulted = Some(defaulted);
         self
     }
 
-    /// The parameter that is the object of a member function: `this`. DWARF 5 section 5.7.8.
+    /// Sets the parameter that is the object of a member function: `this`. DWARF 5 section 5.7.8.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the parameter is not there; [`ErrorKind::BadArgument`] where it is not
-    /// one of this function's.
+    /// [`ErrorKind::UnknownId`] where the parameter does not exist; [`ErrorKind::BadArgument`] where it is not a
+    /// parameter of this function.
     pub fn object_pointer(&mut self, parameter: VariableId) -> Result<&mut Self> {
         let (module, scope) = (&self.builder.module, self.builder.module.functions[self.id].scope);
         known(module.variables.is_valid(parameter), || parameter.to_string())
@@ -310,40 +311,39 @@ impl FunctionBuilder<'_> {
         Ok(self)
     }
 
-    /// Where its frame begins: a register that holds the address, or the memory itself. DWARF 5 section 3.3.5.
+    /// Sets the frame base: a register that contains the address, or the memory itself. DWARF 5 section 3.3.5.
     ///
     /// # Errors
-    /// Of the location, as [`VariableBuilder::live`](super::VariableBuilder::live).
+    /// The errors of [`VariableBuilder::live`](super::VariableBuilder::live) for the location.
     pub fn frame_base(&mut self, loc: &Loc) -> Result<&mut Self> {
         let loc = self.place(loc, "the base of the frame")?;
         self.data().frame_base = Some(loc);
         Ok(self)
     }
 
-    /// Where the frame of the function around it begins, of a function in a function: for the call that it
-    /// belongs to. DWARF 5 section 3.3.6.
+    /// Sets the static link of a nested function: the frame base of the enclosing function's call that it belongs to.
+    /// DWARF 5 section 3.3.6.
     ///
     /// # Errors
-    /// As [`frame_base`](Self::frame_base).
+    /// The errors of [`frame_base`](Self::frame_base).
     pub fn static_link(&mut self, loc: &Loc) -> Result<&mut Self> {
         let loc = self.place(loc, "the static link")?;
         self.data().static_link = Some(loc);
         Ok(self)
     }
 
-    /// Which of its [calls](Builder::call) are described: a debugger may then say that there was no other.
-    /// DWARF 5 section 3.3.1.4.
+    /// Declares that all [calls](Builder::call) of a kind are described, so that a debugger can infer that there was no
+    /// other. DWARF 5 section 3.3.1.4.
     pub fn describes(&mut self, calls: DescribedCalls) -> &mut Self {
         self.data().calls = Some(calls);
         self
     }
 
-    /// The register that holds the base of its stack frame. It counts as the processor does by default:
-    /// see [`scaling`](Self::scaling).
+    /// Sets the register that contains the base of the stack frame, in the processor's default units: see
+    /// [`scaling`](Self::scaling).
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownRegister`]; [`ErrorKind::BadArgument`] if it is a vector register, or has more
-    /// than 64 bits.
+    /// [`ErrorKind::UnknownRegister`]; [`ErrorKind::BadArgument`] if it is a vector register, or is wider than 64 bits.
     pub fn stack_base(&mut self, reg: Reg) -> Result<&mut Self> {
         let scope = self.data().scope;
         loc::scalar(&self.builder.module.target, reg)
@@ -352,20 +352,20 @@ impl FunctionBuilder<'_> {
         Ok(self)
     }
 
-    /// Its stack frame begins at address 0 of private memory though it is not a [kernel](Self::kernel): a shader, or
-    /// another function that the host enters.
+    /// Places the stack frame at address 0 of private memory for a function that is not a [kernel](Self::kernel), such
+    /// as a shader or another function that the host enters.
     pub fn stack_at_zero(&mut self) -> &mut Self {
         self.data().is_stack_at_zero = true;
         self
     }
 
-    /// How the register that holds the base counts, where that is not the processor's default.
+    /// Sets the units of the base register, where they are not the processor's default.
     pub fn scaling(&mut self, scaling: Scaling) -> &mut Self {
         self.data().stack.scaling = scaling;
         self
     }
 
-    /// The function's id.
+    /// Returns the function's id.
     pub fn id(&self) -> FunctionId {
         self.id
     }
@@ -375,7 +375,7 @@ impl FunctionBuilder<'_> {
         let unit = self.builder.module.scopes[scope].unit;
         loc::facts(self.builder, unit, loc, None, what)
             .and_then(|checked| {
-                // An address.
+                // The location contains an address.
                 let target = &self.builder.module.target;
                 loc::known_lane(target, what, &checked, u64::from(target.address_bytes()) * 8)
             })

@@ -1,4 +1,4 @@
-//! Where the lanes of a wave stand: regions of divergent control flow, and whole-wave code.
+//! Program locations of a wave's lanes: regions of divergent control flow, and whole-wave code.
 
 use core::ops::Range;
 
@@ -14,11 +14,11 @@ use crate::model::{
 };
 use crate::target::Per;
 
-/// Describes where the lanes of a function or inlined call stand. Made by [`Builder::lanes`].
+/// Describes the program locations of lanes in a function or inlined call. Made by [`Builder::lanes`].
 ///
-/// A mask is given by where it is: for half-open ranges of pcs, a location of as many bits as a wave has lanes, bit
-/// *k* for lane *k*. It is true before the instruction at the start of its range runs. Of the ranges, what is outside
-/// of the region does not count, so that all places of a saved mask can be given to every region that has it.
+/// A mask is given by its locations: for half-open ranges of pcs, a location of one bit for each lane of the wave, bit
+/// *k* for lane *k*. It is valid before the instruction at the start of its range runs. Pcs outside the region are
+/// ignored, so that all locations of a saved mask can be passed to each of its regions.
 #[derive(Debug)]
 pub struct LanesBuilder<'b> {
     pub(super) builder: &'b mut Builder,
@@ -28,19 +28,20 @@ pub struct LanesBuilder<'b> {
 }
 
 impl Builder {
-    /// Where the lanes of a function stand, or of an inlined call in it. From now on the function says so for each
-    /// of its pcs: where no region says otherwise, lanes that are not active were not when it was entered.
+    /// Describes the program locations of lanes of a function, or of an inlined call in it. After this call the
+    /// function has lane information at all its pcs: outside regions, inactive lanes have been inactive since the
+    /// function was entered.
     ///
-    /// Regions belong to the function or inlined call whose source has the control flow. Lanes that wait in a
-    /// region around an inlined call did not enter that.
+    /// A region belongs to the function or inlined call whose source contains the control flow. Lanes that wait in a
+    /// region around an inlined call did not enter the call.
     ///
-    /// Regions are nested to any depth. Each is a procedure that calls that of the one around it, so that a reader
-    /// follows as many calls as regions are in each other: the [evaluator](crate::eval::Limits) 32 unless it is told
-    /// otherwise, and [`check`](crate::check()) 64.
+    /// Regions nest to any depth. Each region is a procedure that calls the procedure of its parent, so a reader
+    /// follows one call for each level: the [evaluator](crate::eval::Limits) up to 32 by default, and
+    /// [`check`](crate::check()) up to 64.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the scope is not there; [`ErrorKind::BadArgument`] where it is no function with
-    /// code and no inlined call, or the target has no lanes.
+    /// [`ErrorKind::UnknownId`] where the scope does not exist; [`ErrorKind::BadArgument`] where it is neither a
+    /// function with code nor an inlined call, or the target has no lanes.
     ///
     /// ```
     /// # use eitri::{build::Builder, model::Loc, target::{Gfx, Target, Wave}};
@@ -80,11 +81,11 @@ impl Builder {
 }
 
 impl LanesBuilder<'_> {
-    /// What follows is in this region.
+    /// Puts the regions that follow into this region.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where it is not there, or another function's; [`ErrorKind::BadArgument`] where it
-    /// belongs to a call that was inlined here, or elsewhere.
+    /// [`ErrorKind::UnknownId`] where it does not exist or belongs to another function; [`ErrorKind::BadArgument`]
+    /// where it belongs to another inlined call that does not contain this scope.
     pub fn inside(&mut self, region: RegionId) -> Result<&mut Self> {
         let module = &self.builder.module;
         let scope = module.lanes.regions.get(region).map(|region| region.scope);
@@ -103,20 +104,20 @@ impl LanesBuilder<'_> {
         Ok(self)
     }
 
-    /// An `if` without another side: while the pc is in `pcs`, lanes of the mask that are not active wait at
-    /// `start`, where the `if` begins.
+    /// Adds an `if` without an `else`: while the pc is in `pcs`, inactive lanes of the mask wait at `start`, where the
+    /// `if` begins.
     ///
     /// # Errors
-    /// As [`region`](Self::region).
+    /// The errors of [`region`](Self::region).
     pub fn if_then(&mut self, pcs: Range<u64>, start: u64, masks: &[(Range<u64>, Loc)]) -> Result<RegionId> {
         self.region(RegionKind::Then, pcs, start, masks)
     }
 
-    /// An `if` and its two sides, in the order in which they run: while the first does, the lanes of the other wait
-    /// at `start`, where the `if` begins; while the second does, those of the first wait at `end`, behind it.
+    /// Adds the two sides of an `if`, in the order in which they run: during the first, the lanes of the second wait at
+    /// `start`, where the `if` begins; during the second, those of the first wait at `end`, after the `if`.
     ///
     /// # Errors
-    /// As [`region`](Self::region).
+    /// The errors of [`region`](Self::region).
     pub fn if_else(
         &mut self,
         first: Range<u64>,
@@ -129,20 +130,20 @@ impl LanesBuilder<'_> {
         Ok([then, self.region(RegionKind::Else, second, end, masks)?])
     }
 
-    /// A loop: the mask has the lanes that entered it, and those that left wait at `end`, behind it.
+    /// Adds a loop: the mask has the lanes that entered the loop, and those that left it wait at `end`, after the loop.
     ///
     /// # Errors
-    /// As [`region`](Self::region).
+    /// The errors of [`region`](Self::region).
     pub fn loop_(&mut self, pcs: Range<u64>, end: u64, masks: &[(Range<u64>, Loc)]) -> Result<RegionId> {
         self.region(RegionKind::Loop, pcs, end, masks)
     }
 
-    /// A `switch`, whose cases run one after the other. `masks` has the lanes that entered it, and `to_come` those
-    /// of the case that runs and of the cases that come after it: these wait at `start`, the others at `end`. Gives
-    /// the region of the `switch`, and in it that of its cases, in which nested regions are.
+    /// Adds a `switch`, whose cases run one after the other. `masks` has the lanes that entered it, and `to_come` those
+    /// of the current and later cases: inactive lanes of `to_come` wait at `start`, the others at `end`. Returns the
+    /// region of the `switch`, and within it the region of its cases, which contains nested regions.
     ///
     /// # Errors
-    /// As [`region`](Self::region).
+    /// The errors of [`region`](Self::region).
     pub fn switch(
         &mut self,
         pcs: Range<u64>,
@@ -158,11 +159,11 @@ impl LanesBuilder<'_> {
         Ok([whole, cases?])
     }
 
-    /// Code in which lanes may have returned: the mask has the lanes that entered the function or inlined call, and
-    /// those that returned wait at its epilogue.
+    /// Adds code in which lanes may have returned: the mask has the lanes that entered the function or inlined call,
+    /// and those that returned wait at its epilogue.
     ///
     /// # Errors
-    /// As [`region`](Self::region).
+    /// The errors of [`region`](Self::region).
     pub fn early_return(
         &mut self,
         pcs: Range<u64>,
@@ -172,15 +173,15 @@ impl LanesBuilder<'_> {
         self.region(RegionKind::EarlyReturn, pcs, epilogue, masks)
     }
 
-    /// Any region: while the pc is in `pcs`, lanes of the mask that are neither active nor in the mask of a region
-    /// inside of it stand at `waits_at`. Pcs count bytes from the start of the function.
+    /// Adds a region of any kind: while the pc is in `pcs`, lanes of the mask that are neither active nor in the mask
+    /// of an inner region are at `waits_at`. Pcs count bytes from the start of the function.
     ///
     /// # Errors
-    /// [`ErrorKind::EmptyRange`]; [`ErrorKind::OutsideFunction`] where `pcs` or `waits_at` is;
-    /// [`ErrorKind::BadArgument`] where `pcs`, `waits_at` or the range of a mask is not between instructions, where `pcs`
-    /// is not in the region or the inlined call around it, where a mask has no
-    /// place at one of the pcs, or two, or one that depends on the lane that asks; and of the places, as
-    /// [`VariableBuilder::live`](super::VariableBuilder::live).
+    /// [`ErrorKind::EmptyRange`]; [`ErrorKind::OutsideFunction`] where `pcs` or `waits_at` is outside the function;
+    /// [`ErrorKind::BadArgument`] where `pcs`, `waits_at` or the range of a mask is not at instruction boundaries,
+    /// where `pcs` is not within the enclosing region or inlined call, where the mask has no location or two at one of
+    /// the pcs, or a location that differs between lanes; and the errors of
+    /// [`VariableBuilder::live`](super::VariableBuilder::live) for the locations.
     pub fn region(
         &mut self,
         kind: RegionKind,
@@ -240,11 +241,11 @@ impl LanesBuilder<'_> {
         }))
     }
 
-    /// Whole-wave code: while the pc is in `pcs`, EXEC has lanes that are not active, and the mask says which are.
+    /// Adds whole-wave code: while the pc is in `pcs`, EXEC includes inactive lanes, and the mask has the active ones.
     ///
     /// # Errors
-    /// [`ErrorKind::EmptyRange`], [`ErrorKind::OutsideFunction`]; and of the mask, as [`region`](Self::region).
-    /// [`Builder::finish`] refuses two of a function that overlap.
+    /// [`ErrorKind::EmptyRange`], [`ErrorKind::OutsideFunction`]; and the errors of [`region`](Self::region) for the
+    /// mask. [`Builder::finish`] refuses overlapping whole-wave code of one function.
     pub fn whole_wave(&mut self, pcs: Range<u64>, mask: &Loc) -> Result<&mut Self> {
         let mask = self.pcs(&pcs).and_then(|()| self.mask(&pcs, mask));
         let mask = mask.map_err(|error| {
@@ -254,12 +255,12 @@ impl LanesBuilder<'_> {
         Ok(self)
     }
 
-    /// Bytes of the function's code, of which a function has less than 4 GiB.
+    /// Size of the function's code in bytes, less than 4 GiB.
     pub(super) fn size(&self) -> u64 {
         self.builder.module.functions[self.function].bytes.min(u32::MAX.into())
     }
 
-    /// Refuses pcs that are not the function's, or not the inlined call's.
+    /// Refuses pcs outside the function or the inlined call.
     fn pcs(&self, pcs: &Range<u64>) -> Result<()> {
         let (module, size) = (&self.builder.module, self.size());
         let code = module.ranges(self.scope);
@@ -271,7 +272,7 @@ impl LanesBuilder<'_> {
         Err(Error::bad_argument("the range is not in the code of the inlined call"))
     }
 
-    /// A mask, for pcs that are the function's.
+    /// Checks and adds a mask, for pcs within the function.
     fn mask(&mut self, pcs: &Range<u64>, place: &Loc) -> Result<Mask> {
         let module = &self.builder.module;
         let (unit, lanes) = (module.scopes[self.scope].unit, module.target.lanes());
@@ -293,7 +294,7 @@ impl LanesBuilder<'_> {
     }
 }
 
-/// Whether a place, or a procedure that it calls, is another for each lane that asks.
+/// Whether a location, or a procedure that it calls, differs between lanes.
 fn depends_on_lane(module: &Module, place: &Loc) -> bool {
     let is_lanes = |space| module.target.space(space).is_some_and(|space| space.per == Per::Lane);
     let (mut seen, mut calls) = (HashSet::new(), Vec::new());
@@ -303,7 +304,7 @@ fn depends_on_lane(module: &Module, place: &Loc) -> bool {
             match node {
                 Node::PerLane(_) | Node::LaneIndex => return true,
                 Node::Memory(space) if is_lanes(space) => return true,
-                // One that is not there is refused where its name is looked up.
+                // A procedure that does not exist is refused by `loc::check`.
                 Node::Call(procedure) if seen.insert(procedure) => {
                     calls.extend(module.procedures.get(procedure));
                 }
@@ -317,7 +318,7 @@ fn depends_on_lane(module: &Module, place: &Loc) -> bool {
     }
 }
 
-/// Sorts regions and whole-wave code by function and pc, and notes which are each function's.
+/// Sorts regions and whole-wave code by function and pc, and records each function's.
 pub(super) fn sort(module: &mut Module) {
     let mut order: Vec<(FunctionId, RegionId)> = Vec::with_capacity(module.lanes.regions.len());
     for (id, region) in &module.lanes.regions {
@@ -325,7 +326,7 @@ pub(super) fn sort(module: &mut Module) {
     }
     order.sort_by_key(|&(function, id)| {
         let region = &module.lanes.regions[id];
-        // A region was there before those in it.
+        // An enclosing region has the lower id.
         (function, region.start, core::cmp::Reverse(region.end), id)
     });
     for (at, &(function, _)) in order.iter().enumerate() {
@@ -339,13 +340,13 @@ pub(super) fn sort(module: &mut Module) {
     module.lanes.masks.shrink_to_fit();
 }
 
-/// Takes one more index into a range, the first of an empty one.
+/// Extends a range by the next index; an empty range begins there.
 fn extend(range: &mut Range<u32>, at: u32) {
     let start = if range.start == range.end { at } else { range.start };
     *range = start..at + 1;
 }
 
-/// Refuses what a single call does not show: regions and whole-wave code that overlap.
+/// Refuses overlapping regions and overlapping whole-wave code, which only the complete module shows.
 pub(super) fn check(module: &Module) -> Result<(), Wrong> {
     for (id, function) in module.functions() {
         let mut open: Vec<RegionId> = Vec::new();
@@ -361,7 +362,7 @@ pub(super) fn check(module: &Module) -> Result<(), Wrong> {
             }
             let around = open.last().copied();
             if around != module.region(region).parent {
-                // What is around it by its pcs, or in its parent and not around it.
+                // Either the enclosing region by pcs, or the parent, which does not enclose it.
                 let other = around.map_or_else(|| "another region".into(), |other| module.region_text(other));
                 let what = format!("it overlaps {other}, and is not nested in it");
                 let error = Error::bad_argument(what).or_at(At {
@@ -390,7 +391,8 @@ pub(super) fn check(module: &Module) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Whether each pc is in one of the masks' ranges, which are sorted; otherwise the first that is not, and why.
+/// Checks that each pc is in exactly one mask's range, of ranges sorted by start; otherwise returns the first pc that
+/// is not, and the reason.
 fn each_pc(masks: &[Mask], pcs: &Range<u64>) -> Result<(), (u64, &'static str)> {
     let mut next = pcs.start;
     for mask in masks {

@@ -1,4 +1,4 @@
-//! Checks a location when it is attached to something.
+//! Checks of a location at the call that attaches it to an entity.
 
 use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
@@ -9,13 +9,13 @@ use crate::model::{Entity, Loc, Module, Node, Nodes, ProcedureId, UnitId};
 use crate::op::{Expr, FixupKind, Reg};
 use crate::target::{Register, SpaceId, Target};
 
-/// Numbers of bits of the storage before and after a place, as far as they are known. Each place of each location has
-/// one, so it is two words, which are passed in registers.
+/// Numbers of bits of the storage before and after a place, as far as known. Each place of each location has one; it is
+/// two words, to be passed in registers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
-    /// With [`ALL_LANES`].
+    /// Bits before the place, with the flag [`ALL_LANES`].
     before: u64,
-    /// [`u64::MAX`] where it is not known.
+    /// Bits after the place; [`u64::MAX`] if unknown.
     after: u64,
 }
 
@@ -25,7 +25,7 @@ const ALL_LANES: u64 = 1 << 63;
 pub(super) const UNKNOWN: Room = Room { before: ALL_LANES - 1, after: u64::MAX };
 
 impl Room {
-    /// A number of bits before and after a place.
+    /// Returns a room with `before` and `after` bits around a place.
     #[inline]
     pub(super) fn around(before: u64, after: u64) -> Self {
         Self { before: before.min(ALL_LANES - 1), after }
@@ -46,20 +46,20 @@ impl Room {
         self.before & ALL_LANES != 0
     }
 
-    /// The same room, of all lanes if another one is.
+    /// Returns the same room, flagged as all lanes if `other` is.
     #[inline]
     fn lanes_as(self, other: Self) -> Self {
         Self { before: self.before | other.before & ALL_LANES, ..self }
     }
 }
 
-/// The facts of a location that its user depends on.
+/// Facts about a location that its users need.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Checked {
     pub(super) room: Room,
-    /// The last vector register that it names as a whole.
+    /// The last vector register that the location names as a whole.
     vector: Reg,
-    /// Whether it depends on where the stack frame of the function begins.
+    /// Whether the location depends on the start of the function's stack frame.
     pub(super) has_slot: bool,
 }
 
@@ -69,10 +69,10 @@ impl Default for Checked {
     }
 }
 
-/// The facts of each procedure.
+/// Facts of each procedure.
 pub(super) type Procedures = SecondaryMap<ProcedureId, Checked>;
 
-/// A stack with its top apart, in registers: most locations have one place at a time.
+/// Stack of places with its top in registers: most locations have one place at a time.
 struct Places {
     top: Room,
     has_top: bool,
@@ -117,12 +117,12 @@ fn room(bits: u64) -> Room {
     Room::around(0, bits)
 }
 
-/// Checks that registers, lanes, spaces and entities are there and that everything fits: each part its
-/// storage, and the whole the `bits` that are asked of it, if that is known. Fewer bits than all lanes of a vector
-/// register are not taken of them, for which lane is meant is not known then.
+/// Checks that registers, lanes, spaces and entities exist and that sizes fit: each part its storage, and the whole
+/// location its required `bits`, where known. Refuses to take fewer bits than all lanes of a vector register, as the
+/// lane would be unknown.
 ///
-/// One pass over the nodes, with the room of each place on a stack: numbers have none. Gives whether the location depends
-/// on where the stack frame of the function begins.
+/// One pass over the nodes, with the room of each place on a stack; numbers are not on it. Returns whether the location
+/// depends on the start of the function's stack frame.
 #[inline]
 pub(super) fn check(
     builder: &Builder,
@@ -134,7 +134,7 @@ pub(super) fn check(
     facts(builder, unit, loc, bits, what).map(|checked| checked.has_slot)
 }
 
-/// The same, with all that is found.
+/// Checks a location as [`check`] does, and returns all its facts.
 #[inline]
 pub(super) fn facts(
     builder: &Builder,
@@ -146,7 +146,7 @@ pub(super) fn facts(
     check_in(&builder.module, &builder.procedures, unit, loc.nodes(), bits, what, UNKNOWN)
 }
 
-/// The same, with what there is around the canonical frame address.
+/// Checks a location as [`facts`] does, with the known room around the canonical frame address.
 #[inline]
 pub(super) fn check_in(
     module: &Module,
@@ -161,13 +161,13 @@ pub(super) fn check_in(
     if nodes.at_most() > MAX_LEVELS && levels(nodes.clone()) > MAX_LEVELS {
         return Err(too_deep());
     }
-    // How much memory there is, is not known, and the default space is always there.
+    // The size of a memory is unknown, and the default space always exists.
     if let Some((reg, _)) = nodes.memory_at_register()
         && target.register(reg).is_some_and(|register| (1..=64).contains(&register.bits))
     {
         return Ok(Checked::default());
     }
-    // The last two constants, and how many of the nodes before this one are constants.
+    // The last two constants, and the number of consecutive constants directly before this node.
     let (mut last, mut run) = ([0; 2], 0);
     let mut places = Places::new();
     let (mut has_slot, mut whole) = (false, Reg(0));
@@ -251,7 +251,7 @@ pub(super) fn check_in(
                         ErrorKind::DoesNotFit { what: "the mask".into(), needs: count, has: 64 }.into()
                     );
                 }
-                // Each element is where it would be if all were from this place.
+                // Each element is at the offset that it would have if all came from this place.
                 let (one, zero) = (places.pop(), places.pop());
                 fits("a row of elements", one, total)?;
                 fits("a row of elements", zero, total)?;
@@ -314,13 +314,13 @@ pub(super) fn check_in(
     Ok(Checked { room, vector: whole, has_slot })
 }
 
-/// What [`number`] is asked of a register.
+/// Description for [`number`] of a register's value.
 const HELD: &str = "what a register holds, as a number,";
 
-/// How many levels of nodes a location may have: what is done with it takes a level of calls for each.
+/// Maximum number of levels of nodes in a location: its users recurse once per level.
 pub(crate) const MAX_LEVELS: usize = 128;
 
-/// What a location with more levels is refused with.
+/// Refusal of a location with more than [`MAX_LEVELS`] levels.
 #[cold]
 pub(crate) fn too_deep() -> Error {
     Error::bad_argument(format!("a location has up to {MAX_LEVELS} levels"))
@@ -336,8 +336,8 @@ fn levels(nodes: Nodes<'_>) -> usize {
     levels.pop().unwrap_or(0)
 }
 
-/// What a node names has to be there, and in the unit if it is to be named by an offset in it. A function of
-/// its own, for most locations name nothing.
+/// Refuses a node's entity that does not exist, or is in another unit though referenced by an offset in this one. A
+/// separate function, as most locations name no entity.
 #[inline(never)]
 fn named(module: &Module, unit: UnitId, node: Node<'_>) -> Result<()> {
     match node {
@@ -361,7 +361,7 @@ fn named(module: &Module, unit: UnitId, node: Node<'_>) -> Result<()> {
     }
 }
 
-/// What an expression refers to by an offset in the unit has to be in the unit.
+/// Refuses entities of other units that an expression references by an offset in the unit.
 fn entities(module: &Module, unit: UnitId, (expr, entities): (&Expr, &[Entity])) -> Result<()> {
     for fixup in expr.fixups() {
         let (FixupKind::Entry { .. } | FixupKind::Type { .. }) = fixup.kind else { continue };
@@ -383,7 +383,7 @@ pub(super) fn register(module: &Module, reg: Reg) -> Result<Register> {
     module.target.register(reg).ok_or_else(missing)
 }
 
-/// A scalar register that holds a number.
+/// Refuses a register that is not a scalar of at most 64 bits.
 pub(crate) fn scalar(target: &Target, reg: Reg) -> Result<()> {
     let Some(register) = target.register(reg) else {
         return Err(ErrorKind::UnknownRegister(format!("{} ({})", reg.0, target.name())).into());
@@ -421,14 +421,14 @@ fn moved(from: Room, bits: Option<i64>, what: &str) -> Result<Room> {
         let before = from.before().checked_sub(by).ok_or_else(|| does_not_fit(what, by, from.before()))?;
         return Ok(Room { before, after: after.saturating_add(by) }.lanes_as(from));
     }
-    // A place is in its storage: just behind the end there is none.
+    // A place is inside its storage, not just after the end.
     if by >= after {
         return Err(does_not_fit(what, by.saturating_add(1), after));
     }
     Ok(Room::around(from.before().saturating_add(by), after - by).lanes_as(from))
 }
 
-/// Refuses bits that are not there, and fewer than all of a vector register's.
+/// Refuses to take more bits than there are, or fewer than all lanes of a vector register.
 #[inline]
 fn takes(target: &Target, vector: Reg, what: &str, place: Room, needs: u64) -> Result<()> {
     if place.is_all_lanes() && needs < place.after {
@@ -437,7 +437,7 @@ fn takes(target: &Target, vector: Reg, what: &str, place: Room, needs: u64) -> R
     fits(what, place, needs)
 }
 
-/// Refuses fewer bits than all of a vector register's: which lane is meant is not known.
+/// Refuses to take fewer bits than all lanes of a vector register, as the lane would be unknown.
 pub(super) fn known_lane(target: &Target, what: &str, checked: &Checked, needs: u64) -> Result<()> {
     match checked.room.is_all_lanes() && needs < checked.room.after {
         true => Err(which_lane(target, what, checked.vector, needs)),
@@ -455,7 +455,7 @@ fn which_lane(target: &Target, what: &str, reg: Reg, needs: u64) -> Error {
 
 #[inline]
 fn fits(what: &str, place: Room, needs: u64) -> Result<()> {
-    // Where it is not known, it is more than anything needs.
+    // An unknown size is larger than any need.
     if needs <= place.after { Ok(()) } else { Err(does_not_fit(what, needs, place.after)) }
 }
 
@@ -464,7 +464,7 @@ fn does_not_fit(what: &str, needs: u64, has: u64) -> Error {
     ErrorKind::DoesNotFit { what: what.into(), needs, has }.into()
 }
 
-/// How many elements a row may have: what it means is worked out element by element.
+/// Maximum number of elements in a row: its meaning is computed element by element.
 const MAX_ELEMENTS: u64 = 1 << 16;
 
 fn elements(bits: u64, count: u64) -> Result<u64> {

@@ -4,7 +4,7 @@ use super::{Builder, known};
 use crate::error::{Error, Result};
 use crate::model::{FileId, Macro, Module, UnitId};
 
-/// Describes what a preprocessor did, in its order. Made by [`Builder::macros`].
+/// Describes the actions of a preprocessor, in order. Made by [`Builder::macros`].
 ///
 /// ```
 /// use eitri::build::Builder;
@@ -30,17 +30,17 @@ pub struct MacroBuilder<'b> {
     unit: UnitId,
 }
 
-/// Which files of a unit a preprocessor is in.
+/// Open files of a unit's preprocessor.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Preprocessor {
-    /// How many have begun and not ended.
+    /// Number of files that began and have not ended.
     depth: u32,
-    /// Whether one has begun.
+    /// Whether any file has begun.
     has_begun: bool,
 }
 
 impl Builder {
-    /// Says what the preprocessor did, or goes on where the last call for the unit ended.
+    /// Returns a builder for the preprocessor's actions, continuing after those of the last call for the unit.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId).
@@ -49,7 +49,7 @@ impl Builder {
         Ok(MacroBuilder { builder: self, unit })
     }
 
-    /// Sorts by unit, and notes which are each unit's.
+    /// Sorts macros by unit, and records each unit's range.
     pub(super) fn sort_macros(&mut self) {
         let (macros, units) = (&mut self.module.macros, &mut self.macro_units);
         if !units.is_sorted() {
@@ -67,16 +67,14 @@ impl Builder {
 }
 
 impl MacroBuilder<'_> {
-    /// A macro was defined, in this line of the file that the preprocessor is in, counted from 1; 0 for one
-    /// from before the first file.
+    /// Defines a macro in this line of the current file, counted from 1; 0 before the first file.
     ///
-    /// * `text` – the name; the parameters, if it has some, in parentheses that follow the name at once, with
-    ///   commas and no space between them; one space; the definition. If that is empty, there need not be a
-    ///   space.
+    /// * `text` – the name; optionally the parameters, in parentheses directly after the name, separated by commas
+    ///   without spaces; one space; the definition. The space may be missing before an empty definition.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) where the text is not so, or contains a zero
-    /// byte, or the line is 0 in a file or another outside of one.
+    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) where the text is malformed or contains a zero
+    /// byte, or the line is 0 inside a file or not 0 outside.
     pub fn define(&mut self, line: u32, text: &str) -> Result<&mut Self> {
         self.check(line, text)?;
         let head = head_len(text);
@@ -97,13 +95,13 @@ impl MacroBuilder<'_> {
         Ok(self.push(Macro::Define { line, text }))
     }
 
-    /// A macro was forgotten.
+    /// Undefines a macro.
     ///
     /// * `line` – as for [`define`](Self::define).
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) where the name is none, or contains a zero
-    /// byte, or the line is 0 in a file or another outside of one.
+    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) where the name is malformed or contains a zero
+    /// byte, or the line is 0 inside a file or not 0 outside.
     pub fn undefine(&mut self, line: u32, name: &str) -> Result<&mut Self> {
         self.check(line, name)?;
         if name.is_empty() || head_len(name) != name.len() {
@@ -113,10 +111,11 @@ impl MacroBuilder<'_> {
         Ok(self.push(Macro::Undefine { line, name }))
     }
 
-    /// A file began: the primary one, or one that this line of the file around it includes, counted from 1.
+    /// Begins a file: the primary one, or one included by this line of the enclosing file, counted from 1.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId) where the file is not there, or another unit's.
+    /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId) where the file does not exist or belongs to another
+    /// unit.
     pub fn file(&mut self, line: u32, file: FileId) -> Result<&mut Self> {
         let is_there = self.module().files.get(file).is_some_and(|file| file.unit == self.unit);
         known(is_there, || format!("{file} of this unit")).map_err(|error| self.at(error))?;
@@ -126,10 +125,10 @@ impl MacroBuilder<'_> {
         Ok(self.push(Macro::File { line, file }))
     }
 
-    /// The file ended, and the preprocessor is in the one around it again.
+    /// Ends the file, and returns to the enclosing one.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) where it is in none.
+    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) outside all files.
     pub fn end_file(&mut self) -> Result<&mut Self> {
         let state = &mut self.builder.preprocessors[self.unit];
         match state.depth.checked_sub(1) {
@@ -171,12 +170,12 @@ impl MacroBuilder<'_> {
     }
 }
 
-/// Bytes of the name that the text begins with.
+/// Length in bytes of the macro name at the start of the text.
 fn head_len(text: &str) -> usize {
     text.find(|char: char| char == '(' || char.is_whitespace()).unwrap_or(text.len())
 }
 
-/// Every file that began ended.
+/// Refuses a file that began and did not end.
 pub(super) fn check(module: &Module) -> Result<()> {
     for unit in module.units.keys() {
         let mut open = Vec::new();
@@ -228,7 +227,7 @@ mod tests {
             };
             let texts: Vec<String> = module.macros(unit).iter().map(text).collect();
             let name = format!("0 {}", module.string(module.unit(unit).name));
-            // A definition that is empty has its space.
+            // An empty definition keeps its space.
             assert_eq!(texts, ["0 A(x) ", &*name, "1 B ", "2 B ", "3 B ", "end"]);
         }
     }

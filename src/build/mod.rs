@@ -1,11 +1,10 @@
-//! The fluent face of [`model`](crate::model): a compiler calls it as it goes. A scope comes before what is in
-//! it, and a function's code before what speaks of its pcs; otherwise the order does not matter, and more can
-//! be said later of a unit, type, function or variable (`describe_…`).
+//! Builder interface of [`model`](crate::model), called by a compiler as it compiles. A scope is added before its
+//! contents, and a function's code before its pcs are used; otherwise the order is free. The `describe_…` methods add
+//! properties to an existing unit, type, function or variable.
 //!
-//! Adding a thing gives its id, or a builder that ends in `id()`; ids are plain numbers and borrow
-//! nothing. Each call checks what it is told there and then, and an error names the unit, function,
-//! variable and pc range. What needs the whole (overlapping ranges, cyclic types) is checked once, by
-//! [`Builder::finish`].
+//! Adding an entity returns its id, or a builder that ends in `id()`; ids are plain numbers and borrow nothing. Each
+//! call checks its arguments immediately; its error names the unit, function, variable and pc range.
+//! [`Builder::finish`] checks once what only the complete module shows, such as overlapping ranges and cyclic types.
 //!
 //! ```
 //! use eitri::build::Builder;
@@ -88,7 +87,7 @@ use crate::target::Target;
 #[derive(Debug)]
 pub struct Builder {
     module: Module,
-    /// Types that are the same if they look the same.
+    /// Ids of types that are compared by their contents.
     interned: IndexMap<Type, TypeId, DefaultHashBuilder>,
     /// The function of each row.
     row_functions: Vec<crate::model::FunctionId>,
@@ -96,23 +95,23 @@ pub struct Builder {
     files: IndexMap<(UnitId, Option<StringId>, StringId), FileId, DefaultHashBuilder>,
     /// The unit of each macro.
     macro_units: Vec<UnitId>,
-    /// What code of each scope is in.
+    /// Innermost code scope and body of each scope.
     around: SecondaryMap<crate::model::ScopeId, scopes::Around>,
     /// Inlined calls, and the scopes in them.
     in_calls: EntitySet<crate::model::ScopeId>,
-    /// Scopes with scopes in them.
+    /// Scopes that contain other scopes.
     with_scopes: EntitySet<crate::model::ScopeId>,
     preprocessors: SecondaryMap<UnitId, macros::Preprocessor>,
-    /// Facts of each procedure.
+    /// Checked facts of each procedure's location.
     procedures: loc::Procedures,
-    /// Stack slots in functions without a known base.
+    /// Locations with stack slots in functions without a known stack base.
     slots: Vec<slots::Slot>,
-    /// The first thing that was wrong, where a call gives no error.
+    /// First error of a call that returns no `Result`.
     wrong: Option<Error>,
 }
 
 impl Builder {
-    /// An empty module for a target.
+    /// Returns an empty module for a target.
     pub fn new(target: Target) -> Self {
         let module = Module {
             target,
@@ -157,29 +156,30 @@ impl Builder {
         }
     }
 
-    /// The target.
+    /// Returns the target.
     pub fn target(&self) -> &Target {
         &self.module.target
     }
 
-    /// What was described so far. Line rows and live ranges are in no order, and nobody's, before the end.
+    /// Returns the module described so far. Before [`finish`](Self::finish), line rows and live ranges are unsorted and
+    /// not assigned to their owners.
     #[cfg(any(feature = "json", feature = "spirv"))]
     pub(crate) fn described(&self) -> &Module {
         &self.module
     }
 
-    /// A symbol of the object, by name: a function or variable that the linker knows. [`finish`](Self::finish)
-    /// refuses one without.
+    /// Returns a symbol of the object by name: a function or variable that the linker knows. [`finish`](Self::finish)
+    /// refuses an empty name.
     pub fn symbol(&mut self, name: &str) -> Symbol {
         Symbol(self.symbol_name(name, |_| At::default()))
     }
 
-    /// A raw expression, for [`Loc::expr`](crate::model::Loc::expr). Slot *n* of the expression stands for
+    /// Adds a raw expression, for [`Loc::expr`](crate::model::Loc::expr). Slot *n* of the expression refers to
     /// `entities[n]`.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where an entity is not there, or a slot has none;
-    /// [`ErrorKind::BadArgument`] where a slot's entity is not what the operation refers to.
+    /// [`ErrorKind::UnknownId`] where an entity does not exist, or a slot is without an entity;
+    /// [`ErrorKind::BadArgument`] where the operation cannot refer to a slot's kind of entity.
     pub fn expr(&mut self, expr: Expr, entities: &[Entity]) -> Result<ExprId> {
         for entity in entities {
             let is_there = match *entity {
@@ -211,10 +211,10 @@ impl Builder {
         Ok(ExprId::from_u32(index as u32))
     }
 
-    /// A location that others share by [`Loc::call`](crate::model::Loc::call).
+    /// Adds a location that other locations share by [`Loc::call`](crate::model::Loc::call).
     ///
     /// # Errors
-    /// As [`VariableBuilder::live`].
+    /// The errors of [`VariableBuilder::live`].
     pub fn procedure(&mut self, unit: UnitId, loc: &crate::model::Loc) -> Result<ProcedureId> {
         self.known_unit(unit)?;
         let at = |error: Error| error.or_at(self.module.at_unit(unit));
@@ -225,7 +225,7 @@ impl Builder {
         Ok(procedure)
     }
 
-    /// A location by itself; `bits` is its size, if that is known.
+    /// Adds a stand-alone location of `bits` bits, where the size is known.
     pub(crate) fn loc(
         &mut self,
         unit: UnitId,
@@ -236,12 +236,12 @@ impl Builder {
         self.module.locs.push(loc)
     }
 
-    /// A row of a function's line table. Rows may come in any order.
+    /// Adds a row to a function's line table. Rows may be added in any order.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the function or file is not there, or the file is another unit's;
-    /// [`ErrorKind::OutsideFunction`] where the pc is; [`ErrorKind::BadArgument`] where the pc is no multiple
-    /// of the target's shortest instruction.
+    /// [`ErrorKind::UnknownId`] where the function or file does not exist, or the file belongs to another unit;
+    /// [`ErrorKind::OutsideFunction`] where the pc is outside the function; [`ErrorKind::BadArgument`] where the pc is
+    /// not a multiple of the target's shortest instruction.
     pub fn row(&mut self, function: crate::model::FunctionId, row: Row) -> Result<()> {
         let scope = self.known_function(function)?.scope;
         let bytes = self.module.functions[function].bytes;
@@ -262,11 +262,11 @@ impl Builder {
         Ok(())
     }
 
-    /// About how many bytes of memory what was said takes, with the names by which it is known, when so many
-    /// more statements have come: what grows has room for twice as much now and then.
+    /// Estimates the bytes of memory that the module and its name tables take after `more` further statements. Growing
+    /// vectors double their capacity.
     #[cfg(feature = "json")]
     pub(crate) fn bytes_soon(&self, more: usize) -> usize {
-        /// Of an entry in a table of names.
+        /// Bytes of an entry in a name table.
         const NAME: usize = 48;
         let of = |count: usize, bytes: usize| match count {
             0 => 0,
@@ -285,13 +285,13 @@ impl Builder {
             + of(module.locs.bytes(), 1)
     }
 
-    /// A name: DWARF ends it with a zero byte, so that it has none. Errors name no place.
+    /// Interns a name, and refuses one with a zero byte, which ends a name in DWARF. Errors name no place.
     fn name(&mut self, text: &str) -> Result<StringId> {
         let name = StringId::from_u32(self.module.strings.add(text));
         if self.module.strings.has_zero(text) { Err(zero_byte(text)) } else { Ok(name) }
     }
 
-    /// The same, where the caller is not told that it is wrong before [`finish`](Self::finish).
+    /// Interns a name, and leaves the error of a zero byte to [`finish`](Self::finish).
     fn string(&mut self, text: &str, at: impl Fn(&Module) -> At) -> StringId {
         let name = StringId::from_u32(self.module.strings.add(text));
         if self.module.strings.has_zero(text) && self.wrong.is_none() {
@@ -300,7 +300,7 @@ impl Builder {
         name
     }
 
-    /// The name of a symbol, which has one.
+    /// Interns a symbol's name, which is not empty.
     fn symbol_name(&mut self, text: &str, at: impl Fn(&Module) -> At) -> StringId {
         if text.is_empty() && self.wrong.is_none() {
             self.wrong = Some(Error::bad_argument("a symbol without a name").or_at(at(&self.module)));
@@ -308,7 +308,7 @@ impl Builder {
         self.string(text, at)
     }
 
-    /// What was found wrong where no error could be given.
+    /// Returns the first error of a call that returned no `Result`.
     pub(crate) fn take_wrong(&mut self) -> Result<()> {
         self.wrong.take().map_or(Ok(()), Err)
     }
@@ -328,7 +328,7 @@ fn zero_byte(text: &str) -> Error {
     Error::bad_argument(format!("the name `{}` contains a zero byte", text.escape_debug()))
 }
 
-/// What to call in an error what an expression refers to: by its id, if it is not there.
+/// Name of an entity in an error: its id, if it does not exist.
 fn entity_text(module: &Module, entity: Entity) -> String {
     match entity {
         Entity::Variable(id) => match module.variables.get(id).and_then(|of| of.name) {
@@ -345,7 +345,7 @@ fn entity_text(module: &Module, entity: Entity) -> String {
     }
 }
 
-/// An error unless the id is there.
+/// Refuses an id that does not exist.
 fn known(is_there: bool, name: impl FnOnce() -> String) -> Result<()> {
     if is_there { Ok(()) } else { Err(ErrorKind::UnknownId(name()).into()) }
 }

@@ -22,12 +22,13 @@ pub struct LabelBuilder<'b> {
 }
 
 impl Builder {
-    /// Something of another scope that has a name in this one: `using`, `namespace a = b` in C++, `use` in
-    /// Fortran.
+    /// Adds an import: an entity of another scope that has a name in this one, by `using` and `namespace a = b` in C++,
+    /// `use` in Fortran.
     ///
     /// # Errors
-    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the scope or what is imported is not there, or is another unit's;
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where a namespace is none, or a variable is a function's.
+    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the scope or the imported entity does not exist or
+    /// belongs to another unit; [`BadArgument`](crate::error::ErrorKind::BadArgument) where the scope to import is not
+    /// a namespace, or the variable belongs to a function.
     pub fn import(&mut self, scope: impl InScope, what: Imported) -> Result<ImportBuilder<'_>> {
         let scope = scope.scope(&self.module)?;
         imported(&self.module, scope, what).map_err(|error| error.or_at(self.module.at_scope(scope)))?;
@@ -35,11 +36,11 @@ impl Builder {
         Ok(ImportBuilder { builder: self, id })
     }
 
-    /// A place in the code of a function that has a name.
+    /// Adds a label, a named place in the code of a function.
     ///
     /// # Errors
-    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the scope is not there; [`BadArgument`](crate::error::ErrorKind::BadArgument) where it is in no
-    /// function.
+    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the scope does not exist;
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where it is outside all functions.
     pub fn label(&mut self, scope: impl InScope, name: &str) -> Result<LabelBuilder<'_>> {
         let scope = scope.scope(&self.module)?;
         if self.module.function_of(scope).is_none() {
@@ -52,7 +53,7 @@ impl Builder {
     }
 }
 
-/// An error unless it is there, in the unit of the scope, and can be imported.
+/// Refuses an entity that does not exist, belongs to another unit, or cannot be imported.
 fn imported(module: &Module, scope: ScopeId, what: Imported) -> Result<()> {
     let (of, id): (_, &dyn core::fmt::Display) = match &what {
         Imported::Function(id) => (module.functions.get(*id).map(|of| module.scopes[of.scope].unit), id),
@@ -75,16 +76,16 @@ fn imported(module: &Module, scope: ScopeId, what: Imported) -> Result<()> {
 }
 
 impl ImportBuilder<'_> {
-    /// The import's id.
+    /// Returns the import's id.
     pub fn id(&self) -> ImportId {
         self.id
     }
 
-    /// The name that it has in this scope, where that is another.
+    /// Sets the name in this scope, where it differs from the entity's own.
     ///
     /// # Errors
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) of all names of a namespace, which keep theirs; and where
-    /// the name contains a zero byte.
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) for an import of all names of a namespace, which keep
+    /// their names; and where the name contains a zero byte.
     pub fn name(&mut self, name: &str) -> Result<&mut Self> {
         let Import { scope, what, .. } = self.builder.module.imports[self.id];
         if let Imported::AllOf(_) = what {
@@ -97,18 +98,18 @@ impl ImportBuilder<'_> {
         Ok(self)
     }
 
-    /// Where it is said. Lines count from 1.
+    /// Sets the file and line of the import. Lines count from 1.
     ///
     /// # Errors
-    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the file is not there, or another unit's.
+    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the file does not exist or belongs to another unit.
     pub fn declared(&mut self, file: FileId, line: u32) -> Result<&mut Self> {
         self.declared_at(SourceLine { file, line, column: 0 })
     }
 
-    /// The same, with a column.
+    /// Sets the file, line and column of the declaration.
     ///
     /// # Errors
-    /// As [`declared`](Self::declared).
+    /// The errors of [`declared`](Self::declared).
     pub fn declared_at(&mut self, line: SourceLine) -> Result<&mut Self> {
         let scope = self.builder.module.imports[self.id].scope;
         declared(&self.builder.module, scope, line)?;
@@ -118,12 +119,12 @@ impl ImportBuilder<'_> {
 }
 
 impl LabelBuilder<'_> {
-    /// The label's id.
+    /// Returns the label's id.
     pub fn id(&self) -> LabelId {
         self.id
     }
 
-    /// Where it is, in bytes from the start of the function. Without this, nothing is left of it.
+    /// Sets the label's pc, in bytes from the start of the function. Without it the label was optimized away.
     ///
     /// # Errors
     /// [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction).
@@ -134,18 +135,18 @@ impl LabelBuilder<'_> {
         Ok(self)
     }
 
-    /// Where it is declared. Lines count from 1.
+    /// Sets the file and line of the declaration. Lines count from 1.
     ///
     /// # Errors
-    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the file is not there, or another unit's.
+    /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the file does not exist or belongs to another unit.
     pub fn declared(&mut self, file: FileId, line: u32) -> Result<&mut Self> {
         self.declared_at(SourceLine { file, line, column: 0 })
     }
 
-    /// The same, with a column.
+    /// Sets the file, line and column of the declaration.
     ///
     /// # Errors
-    /// As [`declared`](Self::declared).
+    /// The errors of [`declared`](Self::declared).
     pub fn declared_at(&mut self, line: SourceLine) -> Result<&mut Self> {
         let scope = self.builder.module.labels[self.id].scope;
         declared(&self.builder.module, scope, line)?;

@@ -1,4 +1,4 @@
-//! Pcs of a function: where its instructions begin.
+//! Checks that pcs and pc ranges are at instruction boundaries of a function.
 
 use core::ops::Range;
 
@@ -11,8 +11,8 @@ pub(super) fn instruction(target: &Target, pc: u64) -> Result<()> {
     if is_instruction(target, pc) { Ok(()) } else { Err(inside(target)) }
 }
 
-/// Refuses a range that is empty, is not in a function of `size` bytes, or begins or ends inside of an instruction.
-/// Behind the function none begins.
+/// Refuses a range that is empty, exceeds a function of `size` bytes, or begins or ends inside an instruction. The end
+/// of the function is a boundary.
 #[inline]
 pub(super) fn range(target: &Target, size: u64, pcs: &Range<u64>) -> Result<()> {
     if pcs.start >= pcs.end {
@@ -24,7 +24,7 @@ pub(super) fn range(target: &Target, size: u64, pcs: &Range<u64>) -> Result<()> 
     bounds(target, size, pcs)
 }
 
-/// Refuses a range that begins or ends inside of an instruction, wherever it is.
+/// Refuses a range that begins or ends inside an instruction, whether or not it is within the function.
 #[inline]
 pub(super) fn bounds(target: &Target, size: u64, pcs: &Range<u64>) -> Result<()> {
     let is_between = |pc: u64| pc == size || is_instruction(target, pc);
@@ -34,7 +34,7 @@ pub(super) fn bounds(target: &Target, size: u64, pcs: &Range<u64>) -> Result<()>
 #[inline]
 fn is_instruction(target: &Target, pc: u64) -> bool {
     let step = u64::from(target.min_instruction_bytes());
-    // A division takes longer than all else that is checked of a range.
+    // A division would take longer than all other checks of a range.
     if step.is_power_of_two() { pc & (step - 1) == 0 } else { pc.is_multiple_of(step) }
 }
 

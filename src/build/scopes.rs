@@ -15,13 +15,13 @@ mod sealed {
     impl Sealed for crate::model::TypeId {}
 }
 
-/// Something that has a scope: a unit, a function, a structure, class or union, or the scope itself.
+/// An entity with a scope: a unit, a function, a structure, class or union, or the scope itself.
 pub trait InScope: sealed::Sealed {
-    /// Its scope.
+    /// Returns the entity's scope.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where it is not the module's; [`ErrorKind::BadArgument`] where it is a type without
-    /// a scope.
+    /// [`ErrorKind::UnknownId`] where the entity is not of the module; [`ErrorKind::BadArgument`] where it is a type
+    /// without a scope.
     fn scope(self, module: &Module) -> Result<ScopeId>;
 }
 
@@ -57,37 +57,37 @@ impl InScope for ScopeId {
     }
 }
 
-/// What code of a scope is in: the scope itself, or the one around it that is so.
+/// Enclosing code of a scope: the scope itself, or the innermost scope around it of each kind.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Around {
-    /// The innermost function or inlined call.
+    /// Innermost function or inlined call.
     body: Option<ScopeId>,
-    /// The innermost that has pc ranges of its own, in the function; none if that is the whole.
+    /// Innermost scope with pc ranges of its own within the function; `None` for the whole function.
     code: Option<ScopeId>,
 }
 
 impl Builder {
-    /// A namespace. DWARF 5 section 3.2.2. One that is opened again is another scope of the same name.
+    /// Adds a namespace. DWARF 5 section 3.2.2. A reopened namespace is another scope of the same name.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the scope around it is not there; [`ErrorKind::BadArgument`] where that is
-    /// a type's.
+    /// [`ErrorKind::UnknownId`] where the parent scope does not exist; [`ErrorKind::BadArgument`] where the parent is a
+    /// type.
     pub fn namespace(&mut self, parent: impl InScope, name: &str) -> Result<ScopeId> {
         self.new_namespace(parent, Some(name), false)
     }
 
-    /// A namespace whose names are also names of the scope around it: `inline namespace` in C++.
+    /// Adds a namespace whose names are also visible in the parent scope: `inline namespace` in C++.
     ///
     /// # Errors
-    /// As [`namespace`](Self::namespace).
+    /// The errors of [`namespace`](Self::namespace).
     pub fn inline_namespace(&mut self, parent: impl InScope, name: &str) -> Result<ScopeId> {
         self.new_namespace(parent, Some(name), true)
     }
 
-    /// A namespace without a name, whose names are names of the scope around it.
+    /// Adds an unnamed namespace, whose names are visible in the parent scope.
     ///
     /// # Errors
-    /// As [`namespace`](Self::namespace).
+    /// The errors of [`namespace`](Self::namespace).
     pub fn anonymous_namespace(&mut self, parent: impl InScope) -> Result<ScopeId> {
         self.new_namespace(parent, None, true)
     }
@@ -105,23 +105,23 @@ impl Builder {
         Ok(self.scope(parent, ScopeKind::Namespace { name, is_inline }))
     }
 
-    /// A lexical block: half-open pc ranges in bytes from the start of the function.
+    /// Adds a lexical block: half-open pc ranges in bytes from the start of the function.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the scope around it is not there; [`ErrorKind::EmptyRange`];
-    /// [`ErrorKind::OutsideFunction`]; [`ErrorKind::BadArgument`] where two ranges overlap, or one begins or ends
-    /// inside of an instruction or is not in the code of the scope around.
+    /// [`ErrorKind::UnknownId`] where the parent scope does not exist; [`ErrorKind::EmptyRange`];
+    /// [`ErrorKind::OutsideFunction`]; [`ErrorKind::BadArgument`] where two ranges overlap, or a range begins or ends
+    /// inside an instruction or is outside the code of the parent scope.
     pub fn block(&mut self, parent: impl InScope, pcs: &[Range<u64>]) -> Result<ScopeId> {
         self.code_scope(parent, ScopeKind::Block, pcs)
     }
 
-    /// A block of a function that was inlined, where it was inlined: `origin` is the block of that function.
-    /// DWARF 5 section 3.3.8.2.
+    /// Adds the inlined copy of a block: `origin` is the block in the function that was inlined. DWARF 5 section
+    /// 3.3.8.2.
     ///
     /// # Errors
-    /// As [`block`](Self::block); [`ErrorKind::UnknownId`] where the origin is not there;
-    /// [`ErrorKind::BadArgument`] where it is not a block of the function of which the innermost inlined call
-    /// around is.
+    /// The errors of [`block`](Self::block); [`ErrorKind::UnknownId`] where the origin does not exist;
+    /// [`ErrorKind::BadArgument`] where the origin is not a block of the function of the innermost enclosing inlined
+    /// call.
     pub fn inlined_block(
         &mut self,
         parent: impl InScope,
@@ -142,7 +142,7 @@ impl Builder {
         Ok(scope)
     }
 
-    /// The function whose body the scope is in, and whether that is where it was inlined.
+    /// Returns the function whose body contains the scope, and whether the body is an inlined copy.
     pub(super) fn body(&self, scope: ScopeId) -> Option<(FunctionId, bool)> {
         match self.module.scopes[self.around[scope].body?].kind {
             ScopeKind::Function(function) => Some((function, false)),
@@ -151,12 +151,12 @@ impl Builder {
         }
     }
 
-    /// A function that was inlined: where, its half-open pc ranges in bytes from the start of the function
-    /// that it was inlined into, and the place of the call in the source.
+    /// Adds an inlined call of a function: its half-open pc ranges, in bytes from the start of the function that it was
+    /// inlined into, and the source position of the call.
     ///
     /// # Errors
-    /// As [`block`](Self::block); [`ErrorKind::UnknownId`] where the function is not there, or another
-    /// unit's.
+    /// The errors of [`block`](Self::block); [`ErrorKind::UnknownId`] where the function does not exist or belongs to
+    /// another unit.
     pub fn inlined(
         &mut self,
         parent: impl InScope,
@@ -181,12 +181,12 @@ impl Builder {
         Ok(scope)
     }
 
-    /// The pc at which a block, an inlined call or a function is entered, in bytes from the start of the
-    /// function, where that is not its lowest. DWARF 5 section 2.18.
+    /// Sets the entry pc of a block, inlined call or function, in bytes from the start of the function, where it is not
+    /// the lowest pc. DWARF 5 section 2.18.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the scope is not there; [`ErrorKind::OutsideFunction`];
-    /// [`ErrorKind::BadArgument`] where the scope has no code, or the pc is in other code than the scope's or inside of an
+    /// [`ErrorKind::UnknownId`] where the scope does not exist; [`ErrorKind::OutsideFunction`];
+    /// [`ErrorKind::BadArgument`] where the scope has no code, or the pc is outside the scope's code or inside an
     /// instruction.
     pub fn entry_pc(&mut self, scope: impl InScope, pc: u64) -> Result<()> {
         let scope = scope.scope(&self.module)?;
@@ -202,11 +202,10 @@ impl Builder {
         Ok(())
     }
 
-    /// Where in the source a block or a namespace begins. DWARF has a place for that of a namespace: section
-    /// 2.14.
+    /// Sets the source line at which a block or namespace begins. DWARF encodes it for a namespace: section 2.14.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the scope is not there, or the file is not there or another unit's;
+    /// [`ErrorKind::UnknownId`] where the scope does not exist, or the file does not exist or belongs to another unit;
     /// [`ErrorKind::BadArgument`] where the scope is neither a block nor a namespace.
     pub fn begins(&mut self, scope: ScopeId, line: SourceLine) -> Result<()> {
         let scope = scope.scope(&self.module)?;
@@ -221,13 +220,13 @@ impl Builder {
         Ok(())
     }
 
-    /// Which of several calls of one line an inlined call is, as the rows of the line table tell them apart;
-    /// of a block, which discriminator its instructions have. DWARF has a place for that of a call:
-    /// `DW_AT_GNU_discriminator`; of instructions the rows say it.
+    /// Sets the discriminator: of an inlined call, to distinguish it from other calls on its line, as in the line
+    /// table; of a block, that of its instructions. DWARF encodes a call's as `DW_AT_GNU_discriminator`, and an
+    /// instruction's in its row.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the scope is not there; [`ErrorKind::BadArgument`] where it is neither
-    /// an inlined call nor a block.
+    /// [`ErrorKind::UnknownId`] where the scope does not exist; [`ErrorKind::BadArgument`] where it is neither an
+    /// inlined call nor a block.
     pub fn discriminator(&mut self, scope: ScopeId, number: u32) -> Result<()> {
         let scope = scope.scope(&self.module)?;
         match self.module.scopes[scope].kind {
@@ -242,8 +241,8 @@ impl Builder {
         }
     }
 
-    /// An error unless an instruction can begin at the pc in the code of the scope's function, or it is right behind
-    /// that, if it may be.
+    /// Refuses a pc at which no instruction of the scope's function can begin. With `is_end`, the pc after the last
+    /// instruction is allowed.
     pub(super) fn code_pc(&self, scope: ScopeId, pc: u64, is_end: bool) -> Result<()> {
         let at = || At { pcs: Some(pc..pc.saturating_add(1)), ..self.module.at_scope(scope) };
         let Some(function) = self.module.function_of(scope) else {
@@ -271,7 +270,7 @@ impl Builder {
         let size =
             self.module.function_of(parent).map_or(0, |function| self.module.functions[function].bytes);
         let around = self.around[parent].code.map_or(&[][..], |scope| self.module.ranges(scope));
-        // Ends by start: the ranges of a scope are disjoint.
+        // Range ends by start; the ranges of a scope are disjoint.
         let outer: BTreeMap<u64, u64> = around.iter().map(|range| (range.start, range.end)).collect();
         let mut before: BTreeMap<u64, u64> = BTreeMap::new();
         for (index, range) in ranges.iter().enumerate() {
@@ -309,7 +308,7 @@ impl Builder {
         Ok(scope)
     }
 
-    /// Refuses what a structure, class or union has none of.
+    /// Refuses entities that cannot be in a structure, class or union.
     fn not_in_type(&self, scope: ScopeId, what: &str) -> Result<()> {
         match self.module.scopes[scope].kind {
             ScopeKind::Type(ty) => {

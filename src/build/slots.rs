@@ -1,4 +1,4 @@
-//! Stack slots: each is at an offset from where the stack frame of its function begins.
+//! Stack slots: offsets from the start of the function's stack frame.
 
 use core::ops::Range;
 
@@ -7,17 +7,17 @@ use super::finish::{Blame, Wrong};
 use crate::error::{Error, Result};
 use crate::model::{Module, ScopeId, VariableId};
 
-/// A location with a stack slot in it.
+/// Owner of a location that contains a stack slot.
 #[derive(Debug)]
 pub(super) enum Slot {
-    /// A variable's, for pcs or for all.
+    /// A variable, with the pcs of the location, or `None` for all pcs.
     Variable(VariableId, Option<Range<u64>>),
-    /// Another's, in the code of a scope.
+    /// Another entity, in the code of this scope.
     Scope(ScopeId),
 }
 
 impl Slot {
-    /// Whether it is known where the frame begins: an address is not made of an offset alone. What has no code has
+    /// Whether the start of the frame is known, without which an offset is not an address. A function without code has
     /// no frame.
     fn has_base(&self, module: &Module) -> bool {
         let scope = match *self {
@@ -30,7 +30,7 @@ impl Slot {
 }
 
 impl Builder {
-    /// Notes a slot for [`check`], unless its function has a base by now.
+    /// Records a slot for [`check`], unless its function already has a base.
     pub(super) fn slot(&mut self, slot: Slot) {
         if !slot.has_base(&self.module) {
             self.slots.push(slot);
@@ -38,7 +38,7 @@ impl Builder {
     }
 }
 
-/// Refuses slots whose function got no base in the end.
+/// Refuses slots whose function is still without a base at the end.
 pub(super) fn check(module: &Module, slots: &[Slot]) -> Result<(), Wrong> {
     let Some(slot) = slots.iter().find(|slot| !slot.has_base(module)) else { return Ok(()) };
     let what = "a stack slot counts from where the function's frame begins, and that is not known: `stack_base` is \

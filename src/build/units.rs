@@ -12,7 +12,7 @@ pub struct UnitBuilder<'b> {
 }
 
 impl UnitBuilder<'_> {
-    /// The directory of the compilation.
+    /// Sets the directory of the compilation.
     pub fn directory(&mut self, directory: &str) -> &mut Self {
         let scope = self.builder.module.units[self.id].scope;
         let directory = self.builder.string(directory, |module| module.at_scope(scope));
@@ -20,7 +20,7 @@ impl UnitBuilder<'_> {
         self
     }
 
-    /// The compiler's name and version.
+    /// Sets the compiler's name and version.
     pub fn producer(&mut self, producer: &str) -> &mut Self {
         let scope = self.builder.module.units[self.id].scope;
         let producer = self.builder.string(producer, |module| module.at_scope(scope));
@@ -28,8 +28,8 @@ impl UnitBuilder<'_> {
         self
     }
 
-    /// What the compiler was called with, as one text. In DWARF it is at the end of the
-    /// [producer](Self::producer), behind a space.
+    /// Sets the compiler's command line, as one text. In DWARF it follows the [producer](Self::producer), separated by
+    /// a space.
     pub fn command_line(&mut self, command_line: &str) -> &mut Self {
         let scope = self.builder.module.units[self.id].scope;
         let command_line = self.builder.string(command_line, |module| module.at_scope(scope));
@@ -37,31 +37,31 @@ impl UnitBuilder<'_> {
         self
     }
 
-    /// Its code was optimized. DWARF has no place for it.
+    /// Marks the code as optimized. DWARF does not encode this.
     pub fn optimized(&mut self) -> &mut Self {
         self.builder.module.units[self.id].is_optimized = true;
         self
     }
 
-    /// The source language, as [`Language::HIP`], or a number `DW_LANG_*`. DWARF 5 section 3.1.1, item 5.
+    /// Sets the source language, such as [`Language::HIP`], or a number `DW_LANG_*`. DWARF 5 section 3.1.1, item 5.
     pub fn language(&mut self, language: impl Into<Language>) -> &mut Self {
         self.builder.module.units[self.id].language = Some(language.into());
         self
     }
 
-    /// The version of the language, as DWARF 6 numbers it, where the language itself does not say it: `VVMM`
-    /// for C++ for OpenCL, `YYYYRR` for SYCL. For consumers that are told of
-    /// [language names](crate::lower::Consumer::language_names).
+    /// Sets the version of the language in the scheme of DWARF 6, where the language code does not imply it: `VVMM` for
+    /// C++ for OpenCL, `YYYYRR` for SYCL. Emitted for consumers with [language
+    /// names](crate::lower::Consumer::language_names).
     pub fn language_version(&mut self, version: u32) -> &mut Self {
         self.builder.module.units[self.id].language_version = Some(version);
         self
     }
 
-    /// The file of the unit's split unit, relative to the directory of the compilation, for consumers that
-    /// [have units split](crate::lower::Consumer::is_split). DWARF 5 section 3.1.2, `DW_AT_dwo_name`.
+    /// Sets the file name of the unit's split unit, relative to the directory of the compilation, for consumers with
+    /// [split units](crate::lower::Consumer::is_split). DWARF 5 section 3.1.2, `DW_AT_dwo_name`.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] where the name is empty, or another unit's.
+    /// [`ErrorKind::BadArgument`] where the name is empty, or names another unit's file.
     pub fn split_name(&mut self, name: &str) -> Result<&mut Self> {
         let module = &mut self.builder.module;
         let known = module.strings.number(name).map(StringId::from_u32);
@@ -78,14 +78,14 @@ impl UnitBuilder<'_> {
         Ok(self)
     }
 
-    /// The unit's id.
+    /// Returns the unit's id.
     pub fn id(&self) -> UnitId {
         self.id
     }
 }
 
 impl Builder {
-    /// A compilation unit, by the name of its primary source file.
+    /// Adds a compilation unit, named after its primary source file.
     pub fn unit(&mut self, name: &str) -> UnitId {
         let name = self.string(name, |_| At::default());
         let id = self.module.units.next_key();
@@ -107,7 +107,7 @@ impl Builder {
         })
     }
 
-    /// Says more of a unit.
+    /// Returns a builder for further properties of a unit.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -116,7 +116,7 @@ impl Builder {
         Ok(UnitBuilder { builder: self, id: unit })
     }
 
-    /// The file that the unit is named after.
+    /// Returns the primary source file, which the unit is named after.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -125,8 +125,8 @@ impl Builder {
         self.module.units.get(unit).map(|unit| unit.file).ok_or_else(missing)
     }
 
-    /// Another source file of a unit: its name, and its directory where that is not the compilation's.
-    /// The same file has the same id.
+    /// Adds another source file of a unit; `directory` is `None` for the directory of the compilation. Equal files
+    /// share one id.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -139,7 +139,7 @@ impl Builder {
         Ok(*self.files.entry((unit, directory, name)).or_insert_with(new))
     }
 
-    /// The MD5 sum of a file's text. A unit's files all have one or none has.
+    /// Sets the MD5 sum of a file's text. Either all files of a unit have one, or none.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -149,10 +149,10 @@ impl Builder {
         Ok(())
     }
 
-    /// The text of a file, to be embedded: for one that a debugger cannot find, as it was made when the
-    /// program was compiled. Of a unit's files some can have one and others none.
+    /// Embeds the text of a file that a debugger cannot find, such as one generated during compilation. Files of a unit
+    /// with and without embedded text may be mixed.
     ///
-    /// Only DWARF 5 has a place for it.
+    /// Only DWARF 5 encodes it.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] where the text contains a zero byte.

@@ -1,4 +1,4 @@
-//! Variables, parameters and constants, and where they are.
+//! Variables, parameters and constants, and their locations.
 
 use core::ops::Range;
 
@@ -11,39 +11,39 @@ use crate::model::{
     UnitId, Variable, VariableId, VariableKind,
 };
 
-/// Describes a variable. Made by [`Builder::variable`] and its sisters.
+/// Describes a variable. Made by [`Builder::variable`] and related methods.
 #[derive(Debug)]
 pub struct VariableBuilder<'b> {
     builder: &'b mut Builder,
     id: VariableId,
     unit: UnitId,
-    /// The size of its type, if it has one.
+    /// Size of the variable's type in bits, if known.
     bits: Option<u64>,
-    /// Bytes of the function's code.
+    /// Size of the function's code in bytes.
     code_bytes: u64,
-    /// Whether it is not known by now where the stack frame of the function begins.
+    /// Whether the start of the function's stack frame is not known yet.
     lacks_base: bool,
 }
 
 impl Builder {
-    /// A variable. With a unit or namespace as scope it is a global one. An empty name is none.
+    /// Adds a variable. In a unit or namespace it is global. An empty name means unnamed.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the scope or the type is not there, or the type is another unit's.
+    /// [`ErrorKind::UnknownId`] where the scope or the type does not exist, or the type belongs to another unit.
     pub fn variable(&mut self, scope: impl InScope, name: &str, ty: TypeId) -> Result<VariableBuilder<'_>> {
         self.new_variable(scope, Some(name), ty, VariableKind::Variable, None)
     }
 
-    /// A parameter of the function whose scope it is. Parameters are in the order of the calls. An empty name is
-    /// none.
+    /// Adds a parameter of the function that the scope belongs to. Parameters are in the order of the calls. An empty
+    /// name means unnamed.
     ///
     /// # Errors
-    /// As [`variable`](Self::variable).
+    /// The errors of [`variable`](Self::variable).
     pub fn parameter(&mut self, scope: impl InScope, name: &str, ty: TypeId) -> Result<VariableBuilder<'_>> {
         self.new_variable(scope, Some(name), ty, VariableKind::Parameter, None)
     }
 
-    /// Says more of a variable: where it is at other pcs, for one.
+    /// Returns a builder for further properties of a variable, such as locations at other pcs.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -55,11 +55,10 @@ impl Builder {
         Ok(self.variable_builder(variable, scope, unit, bits))
     }
 
-    /// A named constant with its value, as its bytes would be in memory from the lowest address on.
+    /// Adds a named constant with its value, as its bytes in memory from the lowest address.
     ///
     /// # Errors
-    /// As [`variable`](Self::variable); [`ErrorKind::DoesNotFit`] if there are fewer bytes than the type
-    /// has, or more.
+    /// The errors of [`variable`](Self::variable); [`ErrorKind::DoesNotFit`] if `value` is not of the type's size.
     pub fn constant(
         &mut self,
         scope: impl InScope,
@@ -71,11 +70,11 @@ impl Builder {
         Ok(constant.const_value(value)?.id())
     }
 
-    /// A variable that is declared here and defined elsewhere: in another unit, or by
-    /// [`definition`](Self::definition). It has no place. DWARF 5 section 2.13.1.
+    /// Adds a variable that is declared here and defined elsewhere: in another unit, or by
+    /// [`definition`](Self::definition). It has no location. DWARF 5 section 2.13.1.
     ///
     /// # Errors
-    /// As [`variable`](Self::variable).
+    /// The errors of [`variable`](Self::variable).
     pub fn extern_variable(
         &mut self,
         scope: impl InScope,
@@ -88,12 +87,12 @@ impl Builder {
         Ok(variable)
     }
 
-    /// An inlined function's variable or parameter `origin`, where it was inlined: in the scope of the
-    /// inlined call, or of a block in it.
+    /// Adds the inlined copy of a function's variable or parameter `origin`, in the scope of the inlined call or of a
+    /// block in it.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the scope or the variable is not there; [`ErrorKind::BadArgument`] where
-    /// it is not the inlined function's.
+    /// [`ErrorKind::UnknownId`] where the scope or the variable does not exist; [`ErrorKind::BadArgument`] where the
+    /// variable does not belong to the inlined function.
     pub fn inlined_variable(
         &mut self,
         scope: impl InScope,
@@ -117,14 +116,13 @@ impl Builder {
         self.new_variable(scope, None, ty, kind, Some(origin))
     }
 
-    /// The definition of a static member, or of a variable that was [declared](Self::extern_variable), in the
-    /// unit or a namespace: where it is. What the declaration says is true of it, and is not said again. DWARF 5
-    /// section 2.13.2.
+    /// Adds the definition of a static member, or of a variable that was [declared](Self::extern_variable), in the unit
+    /// or a namespace. It has the location; all other properties come from the declaration. DWARF 5 section 2.13.2.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the scope or the variable is not there, or of another unit;
-    /// [`ErrorKind::BadArgument`] where the variable is no such declaration, or the scope is
-    /// in a function or type.
+    /// [`ErrorKind::UnknownId`] where the scope or the variable does not exist, or belongs to another unit;
+    /// [`ErrorKind::BadArgument`] where the variable is not such a declaration, or the scope is neither a block or
+    /// a type.
     pub fn definition(&mut self, scope: impl InScope, member: VariableId) -> Result<VariableBuilder<'_>> {
         let scope = scope.scope(&self.module)?;
         let Some(of) = self.module.variables.get(member) else {
@@ -195,30 +193,30 @@ impl Builder {
         let function = self.module.function_of(scope).map(|function| &self.module.functions[function]);
         let code_bytes = function.map_or(u64::MAX, |function| function.bytes);
         let lacks_base = function.is_some_and(|function| !function.has_stack());
-        // A function has less than 4 GiB.
+        // A function has less than 4 GiB of code.
         let code_bytes = code_bytes.min(u32::MAX.into());
         VariableBuilder { builder: self, id, unit, bits, code_bytes, lacks_base }
     }
 }
 
 impl VariableBuilder<'_> {
-    /// The variable's id.
+    /// Returns the variable's id.
     pub fn id(&self) -> VariableId {
         self.id
     }
 
-    /// Where it is declared. Lines count from 1.
+    /// Sets the file and line of the declaration. Lines count from 1.
     pub fn declared(&mut self, file: FileId, line: u32) -> &mut Self {
         self.declared_at(SourceLine { file, line, column: 0 })
     }
 
-    /// The same, with a column.
+    /// Sets the file, line and column of the declaration.
     pub fn declared_at(&mut self, line: SourceLine) -> &mut Self {
         self.data().line = Some(line);
         self
     }
 
-    /// The name that the linker knows, where it is another.
+    /// Sets the linkage name, where it differs from the name.
     pub fn linkage_name(&mut self, name: &str) -> &mut Self {
         let id = self.id;
         let name = self.builder.string(name, |module| module.at_variable(id, None));
@@ -226,11 +224,11 @@ impl VariableBuilder<'_> {
         self
     }
 
-    /// It has a value, lowest byte first, and is in no place: nothing of it is left in the program. DWARF 5
-    /// section 4.1, item 10.
+    /// Sets the variable's constant value, lowest byte first, in place of a location: the variable was optimized away.
+    /// DWARF 5 section 4.1, item 10.
     ///
     /// # Errors
-    /// [`ErrorKind::DoesNotFit`] if there are fewer bytes than the type has, or more.
+    /// [`ErrorKind::DoesNotFit`] if `value` is not of the type's size.
     pub fn const_value(&mut self, value: &[u8]) -> Result<&mut Self> {
         let ty = self.data().ty;
         let has = self.builder.module.types[ty].bits.map(|bits| bits.next_multiple_of(8));
@@ -243,43 +241,42 @@ impl VariableBuilder<'_> {
         Ok(self)
     }
 
-    /// It was made by the compiler.
+    /// Marks the variable as made by the compiler.
     pub fn artificial(&mut self) -> &mut Self {
         self.data().is_artificial = true;
         self
     }
 
-    /// It is seen outside of its unit.
+    /// Marks the variable as visible outside its unit.
     pub fn external(&mut self) -> &mut Self {
         self.data().is_external = true;
         self
     }
 
-    /// The memory that the source says it is in: OpenCL's `local`, HIP's `__shared__`. Where it is says
-    /// [`live`](Self::live).
+    /// Sets the memory space that the source declares: OpenCL's `local`, HIP's `__shared__`. It does not set the
+    /// location, as [`live`](Self::live) does.
     pub fn memory_space(&mut self, memory: MemorySpace) -> &mut Self {
         self.data().memory_space = Some(memory);
         self
     }
 
-    /// Who may name a static member.
+    /// Sets the accessibility of a static member.
     pub fn accessibility(&mut self, accessibility: Accessibility) -> &mut Self {
         self.data().accessibility = Some(accessibility);
         self
     }
 
-    /// Where the variable is while the pc is in a range: half-open, in bytes from the start of the
-    /// function.
+    /// Adds a location of the variable for half-open pcs, in bytes from the start of the function.
     ///
-    /// True before the instruction at `pcs.start` runs, until before the one at `pcs.end` runs. Ranges may
-    /// come in any order; where there is none, the variable is not available.
+    /// It is valid before the instruction at `pcs.start` runs, until before the one at `pcs.end` runs. Ranges may be
+    /// added in any order; at pcs outside all ranges the variable is not available.
     ///
     /// # Errors
     /// [`ErrorKind::EmptyRange`], [`ErrorKind::OutsideFunction`]; [`ErrorKind::BadArgument`] where the range begins or
-    /// ends inside of an instruction; and of the location, [`ErrorKind::UnknownRegister`], [`ErrorKind::UnknownSpace`], [`ErrorKind::LaneOutOfWave`],
-    /// [`ErrorKind::UnknownId`] and [`ErrorKind::DoesNotFit`], if a part, or the variable, is larger than
-    /// the storage has bits from there on, and [`ErrorKind::WhichLane`] if it is smaller than all lanes of a vector
-    /// register that it is in. [`Builder::finish`] refuses ranges that overlap, and stack slots of a function whose
+    /// ends inside an instruction; and for the location, [`ErrorKind::UnknownRegister`], [`ErrorKind::UnknownSpace`],
+    /// [`ErrorKind::LaneOutOfWave`], [`ErrorKind::UnknownId`], [`ErrorKind::DoesNotFit`] if a part, or the variable, is
+    /// larger than the rest of its storage, and [`ErrorKind::WhichLane`] if it is smaller than all lanes of a vector
+    /// register that contains it. [`Builder::finish`] refuses ranges that overlap, and stack slots of a function whose
     /// frame has no known base.
     #[inline]
     pub fn live(&mut self, pcs: Range<u64>, loc: Loc) -> Result<&mut Self> {
@@ -288,10 +285,10 @@ impl VariableBuilder<'_> {
         Ok(self)
     }
 
-    /// The same, in several places at once: each holds the variable's value.
+    /// Adds several simultaneous locations for pcs: each contains the variable's value.
     ///
     /// # Errors
-    /// As [`live`](Self::live); and if there is no place, or one of several is nowhere.
+    /// The errors of [`live`](Self::live); and if `locs` is empty, or one of several locations is undefined.
     pub fn live_in(&mut self, pcs: Range<u64>, locs: &[Loc]) -> Result<&mut Self> {
         let (start, end) = self.range(&pcs)?;
         if locs.is_empty() {
@@ -308,7 +305,7 @@ impl VariableBuilder<'_> {
         Ok(self)
     }
 
-    /// The pcs as they are kept, if they are the function's.
+    /// Returns the pcs in stored form, if they are within the function.
     #[inline]
     fn range(&self, pcs: &Range<u64>) -> Result<(u32, u32)> {
         match pcs::range(&self.builder.module.target, self.code_bytes, pcs) {
@@ -323,10 +320,10 @@ impl VariableBuilder<'_> {
         Ok(())
     }
 
-    /// Where the variable is whenever it is in scope: for what does not move.
+    /// Sets a location that is valid whenever the variable is in scope.
     ///
     /// # Errors
-    /// As [`live`](Self::live), of the location.
+    /// The errors of [`live`](Self::live) for the location.
     pub fn always(&mut self, loc: Loc) -> Result<&mut Self> {
         let loc = self.place(&loc, None)?;
         let data = self.data();

@@ -1,4 +1,4 @@
-//! What a frame cannot be: A.6.4.
+//! Frames that call frame information cannot express: A.6.4.
 
 use core::ops::Range;
 use std::collections::HashSet;
@@ -11,7 +11,7 @@ use crate::model::{Column, ExprId, FrameRule, FunctionId, Module, Node, Nodes, T
 use crate::op::{FixupKind, Reg};
 use crate::target::{Per, SpaceId};
 
-/// Refuses what a rule cannot be, whatever else the frame says.
+/// Refuses a rule that is wrong regardless of the frame's other rules.
 pub(super) fn rule(module: &Module, column: Column, nodes: Nodes<'_>) -> Result<()> {
     for node in nodes.clone() {
         let operation = match node {
@@ -37,7 +37,7 @@ pub(super) fn rule(module: &Module, column: Column, nodes: Nodes<'_>) -> Result<
             None
         }
     };
-    // The frame itself may be a lane's. What a number is read from may not: nobody says of which.
+    // The frame itself may be in a lane's memory. A number may not be read from it, as no lane is known.
     for at in (0..=root).filter(|&at| Some(at) != place) {
         if let Node::Memory(space) = tree.node(at)
             && is_of_lanes(module, space)
@@ -48,8 +48,8 @@ pub(super) fn rule(module: &Module, column: Column, nodes: Nodes<'_>) -> Result<
     Ok(())
 }
 
-/// The operation of a raw expression that names an entry of `.debug_info`, if it has one. What other operations it
-/// has is known only with the consumer's encoding.
+/// Returns the operation of a raw expression that references an entry of `.debug_info`, if any. Its other operations
+/// are known only with the consumer's encoding.
 fn entry_operation(module: &Module, expr: ExprId) -> Option<&'static str> {
     module.expr(expr).0.fixups().iter().find_map(|fixup| match fixup.kind {
         FixupKind::Entry { bytes: 2 } => Some("call2"),
@@ -60,7 +60,7 @@ fn entry_operation(module: &Module, expr: ExprId) -> Option<&'static str> {
     })
 }
 
-/// The node that says in which memory the canonical frame address is.
+/// Returns the node with the memory of the canonical frame address.
 fn place_of_cfa(tree: &Tree<'_>, root: usize) -> Result<usize> {
     let mut at = root;
     loop {
@@ -73,7 +73,7 @@ fn place_of_cfa(tree: &Tree<'_>, root: usize) -> Result<usize> {
     }
 }
 
-/// Refuses a register in a lane of itself, or in other bits: what it held would be gone.
+/// Refuses a register saved in a lane or other bits of itself, which would overwrite its value.
 fn refuse_itself(module: &Module, tree: &Tree<'_>, root: usize, reg: Reg) -> Result<()> {
     let is_it = |at: usize| tree.node(at) == Node::Register(reg);
     let is_refused = |at: usize| match tree.node(at) {
@@ -140,7 +140,7 @@ impl<'m> Frame<'m> {
         self.error(Error::bad_argument(what), column, pcs)
     }
 
-    /// Refuses two rules at one pc, and pcs without the two that a frame has everywhere.
+    /// Refuses two rules of a register at one pc, and pcs without the canonical frame address or return address.
     fn check_pcs(&self, by_column: &[&FrameRule]) -> Result<(), Wrong> {
         let size = self.module.functions[self.function].bytes;
         let frames = self.module.target.call_frames();
@@ -187,7 +187,7 @@ impl<'m> Frame<'m> {
         self.wrong(what, column, pcs)
     }
 
-    /// Refuses registers that are saved outside of the frame, or in one that is a lane's.
+    /// Refuses registers saved outside the frame, or in a frame that each lane has of its own.
     fn check_places(&self) -> Result<()> {
         let (module, of) = (self.module, &self.module.functions[self.function]);
         let unit = module.scopes[of.scope].unit;
@@ -208,7 +208,7 @@ impl<'m> Frame<'m> {
             let bits = |bytes: i64| bytes.unsigned_abs().saturating_mul(8);
             let room = Room::around(bits(extent.start), bits(extent.end));
             let needs = module.target.register(reg).map(|register| register.bits.into());
-            // Everything else was checked when it was said.
+            // All other properties were checked when the rule was added.
             let (nodes, none) = (module.nodes(rule.loc), loc::Procedures::new());
             if loc::check_in(module, &none, unit, nodes, needs, "the slot", room).is_err() {
                 let what = format!(
@@ -221,14 +221,14 @@ impl<'m> Frame<'m> {
         Ok(())
     }
 
-    /// Refuses what a register held on entry, where that depends on itself.
+    /// Refuses a register's value on entry that depends on itself.
     fn check_cycles(&self) -> Result<()> {
         let asks =
             |rule: &FrameRule| self.module.nodes(rule.loc).any(|node| matches!(node, Node::EntryRegister(_)));
         if !self.rules.iter().any(asks) {
             return Ok(());
         }
-        // Of the rules of a circle one begins last, and there all are.
+        // Where the rules of a cycle overlap, one starts last, and all rules apply at its start.
         for rule in self.rules {
             let mut path = vec![rule.column];
             if self.comes_back(rule, rule.start, &mut path) {
@@ -239,7 +239,7 @@ impl<'m> Frame<'m> {
         Ok(())
     }
 
-    /// Refuses registers that are in each other: by A.6.4.1 a rule that a register is in another one must not lead back.
+    /// Refuses registers saved in each other: by A.6.4.1, `register` rules must not form a cycle.
     fn check_registers(&self) -> Result<()> {
         let from = |rule: &FrameRule| self.other_register(rule);
         let all: HashSet<Reg> = self.rules.iter().filter_map(from).collect();
@@ -261,7 +261,7 @@ impl<'m> Frame<'m> {
         Ok(())
     }
 
-    /// The register, as large, in which another one is.
+    /// Returns the other register, of equal size, in which a register is saved.
     fn other_register(&self, rule: &FrameRule) -> Option<Reg> {
         let Column::Register(reg) = rule.column else { return None };
         let bits = |reg| self.module.target.register(reg).map(|register| register.bits);
@@ -271,11 +271,11 @@ impl<'m> Frame<'m> {
         }
     }
 
-    /// Whether what a rule depends on at a pc leads back to the first of the path.
+    /// Whether the dependencies of a rule at a pc lead back to the first column of the path.
     fn comes_back(&self, rule: &FrameRule, pc: u32, path: &mut Vec<Column>) -> bool {
         let root = self.module.nodes(rule.loc).last();
         let is_plain = matches!(root, Some(Node::Register(_) | Node::Undefined));
-        // An expression begins with the frame's address.
+        // An expression starts with the canonical frame address on the stack.
         let first = (rule.column != Column::Cfa && !is_plain).then_some(Column::Cfa);
         let entries = self.module.nodes(rule.loc).filter_map(|node| match node {
             Node::EntryRegister(reg) => Some(Column::Register(reg)),
@@ -299,7 +299,7 @@ impl<'m> Frame<'m> {
     }
 }
 
-/// The space that a frame is in, if each lane has its own.
+/// Returns the space of a frame, if each lane has its own memory of it.
 fn lane_space(module: &Module, cfa: &FrameRule) -> Option<SpaceId> {
     let mut tree = Tree::default();
     let root = tree.read(module.nodes(cfa.loc))?;

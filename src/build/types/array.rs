@@ -21,34 +21,34 @@ enum Elements {
 }
 
 impl Extent {
-    /// Nobody knows how many elements: a flexible array.
+    /// Returns a dimension of unknown size: a flexible array.
     pub fn unknown() -> Self {
         Self::new(Elements::Unknown)
     }
 
-    /// So many elements.
+    /// Returns a dimension of `count` elements.
     pub fn fixed(count: u64) -> Self {
         Self::new(Elements::Fixed(count))
     }
 
-    /// As many elements as a variable says, where it has a value: one of the compiler's own, usually.
+    /// Returns a dimension whose number of elements is a variable's value, usually an artificial variable's.
     pub fn variable(count: VariableId) -> Self {
         Self::new(Elements::Variable(count))
     }
 
-    /// As many elements as this number, computed from what the machine holds.
+    /// Returns a dimension whose number of elements is computed from the machine's state.
     pub fn value(count: Val) -> Self {
         Self::new(Elements::Value(count))
     }
 
-    /// The index of the first element, where it is not that of the language (0 for C, and most).
+    /// Sets the index of the first element, where it is not the language's default (0 for C and most languages).
     #[must_use]
     pub fn from(mut self, lower: i64) -> Self {
         self.lower = Some(lower);
         self
     }
 
-    /// The type of an index.
+    /// Sets the type of the index.
     #[must_use]
     pub fn index(mut self, ty: TypeId) -> Self {
         self.index = Some(ty);
@@ -61,19 +61,19 @@ impl Extent {
 }
 
 impl Builder {
-    /// An array with the number of elements in each dimension, the outermost first; `None` where it is not
-    /// known.
+    /// Adds an array with the number of elements in each dimension, outermost first; `None` where unknown.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId); [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if an element is not whole bytes.
+    /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId);
+    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if an element is not whole bytes.
     pub fn array(&mut self, unit: UnitId, of: TypeId, counts: &[Option<u64>]) -> Result<TypeId> {
         let all: Vec<_> =
             counts.iter().map(|count| count.map_or_else(Extent::unknown, Extent::fixed)).collect();
         self.array_of(unit, of, &all, None)
     }
 
-    /// An array with any dimensions, the outermost first. `stride_bits` are the bits from one element to the
-    /// next, where those are not the bits of an element.
+    /// Adds an array with dimensions of any kind, outermost first. `stride_bits` is the distance in bits from one
+    /// element to the next, where it is not the size of an element.
     ///
     /// ```
     /// # use eitri::build::{Builder, Extent};
@@ -91,9 +91,10 @@ impl Builder {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId) where a type or variable is not there, or another unit's;
-    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if an element is not whole bytes, a stride is less than an element, or the last index of a dimension has more than 63 bits; the errors of
-    /// [`VariableBuilder::live`](crate::build::VariableBuilder::live) of a number.
+    /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId) where a type or variable does not exist or belongs
+    /// to another unit; [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if an element is not whole
+    /// bytes, a stride is less than an element, or the last index of a dimension has more than 63 bits; the errors of
+    /// [`VariableBuilder::live`](crate::build::VariableBuilder::live) for a number.
     pub fn array_of(
         &mut self,
         unit: UnitId,
@@ -163,10 +164,11 @@ impl Builder {
         Ok(all)
     }
 
-    /// A vector of `count` elements. One of three takes the room of four, as OpenCL has it.
+    /// Adds a vector of `count` elements. A vector of three takes the room of four, as in OpenCL.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId); [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if an element is not whole bytes.
+    /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId);
+    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if an element is not whole bytes.
     pub fn vector(&mut self, unit: UnitId, of: TypeId, count: u64) -> Result<TypeId> {
         self.known_types(unit, [of])?;
         self.known_unit(unit)?;
@@ -178,11 +180,12 @@ impl Builder {
         Ok(self.intern_type(Type { value_bits, ..self.type_of_unit(unit, kind, bits) }))
     }
 
-    /// A matrix of `count` vectors, which are its columns, or its rows. A vector has the room that it has by itself: one
-    /// of three elements that of four.
+    /// Adds a matrix of `count` vectors: its columns, or its rows. Each vector takes its usual room, so one of three
+    /// elements takes that of four.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId); [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if `vector` is no vector.
+    /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId);
+    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if `vector` is not a vector.
     pub fn matrix(
         &mut self,
         unit: UnitId,
@@ -201,8 +204,7 @@ impl Builder {
         Ok(self.intern(unit, TypeKind::Matrix { of: vector, count, is_column_major }, bits))
     }
 
-    /// Refuses elements that are not whole bytes: one after the other they would be somewhere else than
-    /// DWARF has them.
+    /// Refuses elements that are not whole bytes: DWARF would place consecutive elements differently.
     fn whole_bytes(&self, of: TypeId) -> Result<()> {
         match self.module.types[of].bits {
             Some(bits) if !bits.is_multiple_of(8) => Err(Error::bad_argument(format!(

@@ -1,4 +1,4 @@
-//! Structures, classes and unions: what they are derived from, and their members.
+//! Structures, classes and unions, with their bases and members.
 
 use super::describe::DataMember;
 use crate::build::{Builder, VariableBuilder, loc};
@@ -21,9 +21,9 @@ pub struct VariantId {
     index: usize,
 }
 
-/// Something that has members: a structure, class or union, or a variant.
+/// A type or part of a type with members: a structure, class or union, or a variant.
 pub trait HasMembers: sealed::Sealed + Copy {
-    /// The type that it is a part of, and the variant that it is.
+    /// Returns the type that contains the members, and the variant, if it is one.
     #[doc(hidden)]
     fn owner(self, builder: &Builder) -> Option<(TypeId, Option<VariantId>)>;
 }
@@ -42,9 +42,8 @@ impl HasMembers for VariantId {
 }
 
 impl Builder {
-    /// A structure of `bytes` bytes. Its members come with [`member`](Self::member), so that they can be
-    /// of types that refer to it; its static members, member functions and nested types are declared in it
-    /// as in a scope.
+    /// Adds a structure of `bytes` bytes. Its members are added by [`member`](Self::member), so that their types can
+    /// refer to it; its static members, member functions and nested types are added with the structure as their scope.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -52,7 +51,7 @@ impl Builder {
         self.composite(unit, CompositeKind::Struct, name, Some(bytes))
     }
 
-    /// A class of `bytes` bytes: a structure whose members are private where nothing else is said.
+    /// Adds a class of `bytes` bytes: a structure whose members are private by default.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -60,7 +59,7 @@ impl Builder {
         self.composite(unit, CompositeKind::Class, name, Some(bytes))
     }
 
-    /// A union of `bytes` bytes. Its members come with [`member`](Self::member).
+    /// Adds a union of `bytes` bytes. Its members are added by [`member`](Self::member).
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -68,8 +67,8 @@ impl Builder {
         self.composite(unit, CompositeKind::Union, name, Some(bytes))
     }
 
-    /// A structure, class or union that is defined elsewhere, so that neither its size nor what it is made of
-    /// is known here. DWARF 5 section 5.7.1.
+    /// Adds a declaration of a structure, class or union that is defined elsewhere, without size or members. DWARF 5
+    /// section 5.7.1.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -77,12 +76,12 @@ impl Builder {
         self.composite(unit, kind, Some(name), None)
     }
 
-    /// Adds a member to a structure, class, union or variant, at `offset` bytes from the start of the object.
-    /// A member without a name (`""`) is anonymous: its own members are named as if they were here.
+    /// Adds a member to a structure, class, union or variant, at `offset` bytes from the start of the object. An
+    /// unnamed member (`""`) is anonymous: its own members can be named directly.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`]; [`ErrorKind::DoesNotFit`];
-    /// [`ErrorKind::BadArgument`] where the type is incomplete, or has no members.
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::DoesNotFit`]; [`ErrorKind::BadArgument`] where the type is incomplete, or
+    /// cannot have members.
     pub fn member(&mut self, of: impl HasMembers, name: &str, ty: TypeId, offset: u64) -> Result<&mut Self> {
         self.data_member(of, DataMember::new(name, ty, offset))
     }
@@ -90,7 +89,7 @@ impl Builder {
     /// Adds a bit field: `bits` bits from bit `offset_bits`, counted from the first bit of the object.
     ///
     /// # Errors
-    /// As [`member`](Self::member); also if the field is larger than its type.
+    /// The errors of [`member`](Self::member); also if the field is larger than its type.
     pub fn bit_field(
         &mut self,
         of: impl HasMembers,
@@ -102,10 +101,10 @@ impl Builder {
         self.data_member(of, DataMember::bit_field(name, ty, offset_bits, bits))
     }
 
-    /// Adds a member of which more is to be said than its name, type and place.
+    /// Adds a member with further properties.
     ///
     /// # Errors
-    /// As [`member`](Self::member).
+    /// The errors of [`member`](Self::member).
     pub fn data_member(&mut self, of: impl HasMembers, member: DataMember<'_>) -> Result<&mut Self> {
         let Some((ty, variant)) = of.owner(self) else {
             return Err(ErrorKind::UnknownId("a variant".into()).into());
@@ -120,10 +119,10 @@ impl Builder {
         Ok(self)
     }
 
-    /// Adds what a class is derived from, at `offset` bytes from the start of the object.
+    /// Adds a base class, at `offset` bytes from the start of the object.
     ///
     /// # Errors
-    /// As [`member`](Self::member).
+    /// The errors of [`member`](Self::member).
     pub fn base(
         &mut self,
         of: TypeId,
@@ -137,13 +136,12 @@ impl Builder {
         Ok(self)
     }
 
-    /// Adds what a class is derived from virtually. The expression takes the address of the object from the
-    /// stack and leaves that of the base class there: most read an offset from the table of virtual
-    /// functions. DWARF 5 section 5.7.3.
+    /// Adds a virtual base class. The expression pops the address of the object and pushes that of the base class,
+    /// usually with an offset from the virtual function table. DWARF 5 section 5.7.3.
     ///
     /// # Errors
-    /// As [`member`](Self::member); [`ErrorKind::UnknownId`] where the expression is not there;
-    /// [`ErrorKind::BadArgument`] where it refers to other entries or addresses.
+    /// The errors of [`member`](Self::member); [`ErrorKind::UnknownId`] where the expression does not exist;
+    /// [`ErrorKind::BadArgument`] where the expression refers to entries or addresses.
     pub fn virtual_base(
         &mut self,
         of: TypeId,
@@ -168,19 +166,19 @@ impl Builder {
         Ok(self)
     }
 
-    /// A static member of a structure, class or union: declared there, defined elsewhere by
+    /// Adds a static member of a structure, class or union. It is defined elsewhere by
     /// [`definition`](Self::definition), or nowhere if it is [`always`](VariableBuilder::always) a constant.
     ///
     /// # Errors
-    /// As [`variable`](Self::variable).
+    /// The errors of [`variable`](Self::variable).
     pub fn static_member(&mut self, of: TypeId, name: &str, ty: TypeId) -> Result<VariableBuilder<'_>> {
         let mut member = self.variable(of, name, ty)?;
         member.external();
         Ok(member)
     }
 
-    /// Adds a part of which one of several variants is there; a member of the object, the discriminant, says
-    /// which. Rust's `enum` is a structure with one.
+    /// Adds a part with several variants, selected by a member of the object, the discriminant. Rust's `enum` is a
+    /// structure with a variant part.
     ///
     /// ```
     /// # use eitri::build::{Builder, DataMember};
@@ -203,30 +201,29 @@ impl Builder {
     /// ```
     ///
     /// # Errors
-    /// As [`member`](Self::member), of the discriminant.
+    /// The errors of [`member`](Self::member) for the discriminant.
     pub fn variant_part(&mut self, of: TypeId, discriminant: DataMember<'_>) -> Result<VariantPartId> {
         let member = self.checked_member(of, &discriminant)?;
         Ok(self.new_part(of, Discriminant::Member(member)))
     }
 
-    /// Adds a part of which one of several variants is there, and nothing in the object says which. `tag` is
-    /// the type of the variants' values.
+    /// Adds a part with several variants, without a discriminant in the object. `tag` is the type of the variants'
+    /// values.
     ///
     /// # Errors
-    /// As [`member`](Self::member).
+    /// The errors of [`member`](Self::member).
     pub fn untagged_variant_part(&mut self, of: TypeId, tag: TypeId) -> Result<VariantPartId> {
         let (unit, _) = self.complete(of)?;
         self.known_types(unit, [tag])?;
         Ok(self.new_part(of, Discriminant::Type(tag)))
     }
 
-    /// Adds a variant to a variant part, with the values of the discriminant for which it is there. Without
-    /// any it is there for all values that no other variant has. Its members come with
-    /// [`member`](Self::member).
+    /// Adds a variant to a variant part, with the discriminant values that select it. A variant without values is
+    /// selected by all values of no other variant. Its members are added by [`member`](Self::member).
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] where a range is empty, or a second variant of the
-    /// part has no values; [`ErrorKind::DoesNotFit`] where a value does not fit the discriminant.
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] where a range is empty, or a second variant of the part has
+    /// no values; [`ErrorKind::DoesNotFit`] where a value does not fit the discriminant.
     pub fn variant(&mut self, part: VariantPartId, values: &[VariantValues]) -> Result<VariantId> {
         let Some(data) = self.module.variant_parts.get(part) else {
             return Err(ErrorKind::UnknownId(part.to_string()).into());
@@ -297,7 +294,7 @@ impl Builder {
         Ok(self.module.types.push(Type { is_declaration: bytes.is_none(), ..ty }))
     }
 
-    /// The unit of a structure, class or union, and what it is.
+    /// Returns the unit and the composite, if the type is a structure, class or union.
     pub(super) fn known_composite(&self, of: TypeId) -> Result<(UnitId, &Composite)> {
         match self.module.types.get(of) {
             Some(Type { unit, kind: TypeKind::Composite(composite), .. }) => Ok((*unit, composite)),
@@ -309,7 +306,7 @@ impl Builder {
         }
     }
 
-    /// The same, if it is complete, and its size in bits.
+    /// Returns the unit and the size in bits of a complete structure, class or union.
     fn complete(&self, of: TypeId) -> Result<(UnitId, u64)> {
         let (unit, _) = self.known_composite(of)?;
         self.module.types[of].bits.map(|bits| (unit, bits)).ok_or_else(|| {
@@ -318,7 +315,7 @@ impl Builder {
         })
     }
 
-    /// What [`complete`](Self::complete) knows to be one.
+    /// Returns the composite of a type that [`known_composite`](Self::known_composite) has accepted.
     pub(super) fn composite_mut(&mut self, of: TypeId) -> &mut Composite {
         match &mut self.module.types[of].kind {
             TypeKind::Composite(composite) => composite,

@@ -1,4 +1,4 @@
-//! What can be said of a type beyond what it is, and of a member.
+//! Further properties of types and members.
 
 use crate::build::{Builder, InScope};
 use crate::error::{Count, Error, ErrorKind, Result};
@@ -18,12 +18,12 @@ pub struct DataMember<'a> {
 }
 
 impl<'a> DataMember<'a> {
-    /// A member at `offset` bytes from the start of the object. An empty name is none.
+    /// Returns a member at `offset` bytes from the start of the object. An empty name means unnamed.
     pub fn new(name: &'a str, ty: TypeId, offset: u64) -> Self {
         Self {
             name,
             ty,
-            // No structure is as large as the largest number of bits.
+            // No structure has this many bits.
             offset_bits: offset.saturating_mul(8),
             bits: None,
             accessibility: None,
@@ -33,43 +33,43 @@ impl<'a> DataMember<'a> {
         }
     }
 
-    /// A bit field: `bits` bits from bit `offset_bits`, counted from the first bit of the object.
+    /// Returns a bit field: `bits` bits from bit `offset_bits`, counted from the first bit of the object.
     pub fn bit_field(name: &'a str, ty: TypeId, offset_bits: u64, bits: u64) -> Self {
         Self { offset_bits, bits: Some(bits), ..Self::new(name, ty, 0) }
     }
 
-    /// Who may name it.
+    /// Sets the accessibility.
     #[must_use]
     pub fn accessibility(self, accessibility: Accessibility) -> Self {
         Self { accessibility: Some(accessibility), ..self }
     }
 
-    /// It can be changed in an object that cannot: C++'s `mutable`.
+    /// Marks the member as changeable in a constant object: C++'s `mutable`.
     #[must_use]
     pub fn mutable(self) -> Self {
         Self { is_mutable: true, ..self }
     }
 
-    /// It was made by the compiler.
+    /// Marks the member as made by the compiler.
     #[must_use]
     pub fn artificial(self) -> Self {
         Self { is_artificial: true, ..self }
     }
 
-    /// Where it is declared. Lines count from 1.
+    /// Sets the file and line of the declaration. Lines count from 1.
     #[must_use]
     pub fn declared(self, file: FileId, line: u32) -> Self {
         self.declared_at(SourceLine { file, line, column: 0 })
     }
 
-    /// The same, with a column.
+    /// Sets the file, line and column of the declaration.
     #[must_use]
     pub fn declared_at(self, line: SourceLine) -> Self {
         Self { line: Some(line), ..self }
     }
 }
 
-/// Says more of a type. Made by [`Builder::describe_type`].
+/// Describes further properties of a type. Made by [`Builder::describe_type`].
 #[derive(Debug)]
 pub struct TypeBuilder<'b> {
     builder: &'b mut Builder,
@@ -77,52 +77,51 @@ pub struct TypeBuilder<'b> {
 }
 
 impl Builder {
-    /// Says more of a type: where it is declared, in which scope, how it is aligned. Of a type that looks the
-    /// same and comes later this is not said: it is another one.
+    /// Returns a builder for further properties of a type: declaration, scope, alignment. An equal type that is added
+    /// later is a separate type without these properties.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
     pub fn describe_type(&mut self, ty: TypeId) -> Result<TypeBuilder<'_>> {
         let data = self.module.types.get(ty).ok_or_else(|| ErrorKind::UnknownId(ty.to_string()))?;
-        // It is one of its kind from here on.
+        // From here on the type is not shared.
         self.interned.swap_remove(data);
         Ok(TypeBuilder { builder: self, id: ty })
     }
 }
 
 impl TypeBuilder<'_> {
-    /// The type's id.
+    /// Returns the type's id.
     pub fn id(&self) -> TypeId {
         self.id
     }
 
-    /// Where it is declared. Lines count from 1.
+    /// Sets the file and line of the declaration. Lines count from 1.
     pub fn declared(&mut self, file: FileId, line: u32) -> &mut Self {
         self.declared_at(SourceLine { file, line, column: 0 })
     }
 
-    /// The same, with a column.
+    /// Sets the file, line and column of the declaration.
     pub fn declared_at(&mut self, line: SourceLine) -> &mut Self {
         self.data().line = Some(line);
         self
     }
 
-    /// How objects of a structure, class or union are given to functions. DWARF 5 section 5.7.1.1; before that
-    /// version there is no place for it.
+    /// Sets how objects of a structure, class or union are passed to functions. DWARF 5 section 5.7.1.1; earlier
+    /// versions do not encode it.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] where it is no structure, class or union.
+    /// [`ErrorKind::BadArgument`] where the type is not a structure, class or union.
     pub fn passed(&mut self, passed: Passed) -> Result<&mut Self> {
         self.builder.known_composite(self.id)?;
         self.builder.composite_mut(self.id).passed = Some(passed);
         Ok(self)
     }
 
-    /// Bytes of which the address of everything of this type is a multiple, where that is said in the source
-    /// (`alignas`). DWARF 5 section 2.24.
+    /// Sets the alignment in bytes, where the source declares one (`alignas`). DWARF 5 section 2.24.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] if it is no power of two.
+    /// [`ErrorKind::BadArgument`] if `bytes` is not a power of two.
     pub fn alignment(&mut self, bytes: u64) -> Result<&mut Self> {
         if !bytes.is_power_of_two() {
             return Err(
@@ -133,13 +132,13 @@ impl TypeBuilder<'_> {
         Ok(self)
     }
 
-    /// Where its name is known: a namespace, a function, a block, or a structure, class or union. Without this,
-    /// in the unit.
+    /// Sets the scope that declares the type: a namespace, a function, a block, or a structure, class or union. The
+    /// default is the unit.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the scope is not there or another unit's; [`ErrorKind::CyclicType`] where
-    /// it is in the type itself; [`ErrorKind::BadArgument`] for a base type, which is the unit's, and for the
-    /// scope of an inlined call: what is declared in a function is in the function.
+    /// [`ErrorKind::UnknownId`] where the scope does not exist or belongs to another unit; [`ErrorKind::CyclicType`]
+    /// where the scope is in the type itself; [`ErrorKind::BadArgument`] for a base type, which belongs to the unit,
+    /// and for a scope in an inlined call: a type declared in a function belongs to the function.
     pub fn within(&mut self, scope: impl InScope) -> Result<&mut Self> {
         let module = &self.builder.module;
         let scope = scope.scope(module)?;
@@ -153,7 +152,7 @@ impl TypeBuilder<'_> {
         if scope != outermost && matches!(kind, TypeKind::Base { .. }) {
             return Err(self.refused(|name| format!("{name} is a base type, which is the unit's")));
         }
-        // A scope in which there is none is around no other.
+        // A scope without inner scopes encloses no other scope.
         let mut around =
             own.filter(|&own| own == scope || self.builder.with_scopes.contains(own)).and(Some(scope));
         while let Some(one) = around {
@@ -165,7 +164,7 @@ impl TypeBuilder<'_> {
             }
             around = module.scopes[one].parent;
         }
-        // A type is never in a call, so that only the scope itself has to be asked.
+        // A type is never in an inlined call, so checking the scope itself suffices.
         if self.builder.in_calls.contains(scope) {
             return Err(self.refused(|name| format!("{name} is in a call that was inlined")));
         }

@@ -1,4 +1,4 @@
-//! Types.
+//! Types of units: base, pointer, named, qualified, subroutine and enumeration types.
 
 mod array;
 mod composite;
@@ -17,15 +17,15 @@ use crate::model::{
 };
 use crate::target::SpaceId;
 
-/// As many bits as a base type may have: far more than any machine's.
+/// Maximum number of bits of a base type, far more than of any machine's.
 const MAX_BASE_BITS: u64 = 1 << 32;
 
 impl Builder {
-    /// A number, character or truth value of `bits` bits. The same type has the same id; so for all types
-    /// but structures, unions and enumerations.
+    /// Adds a number, character or boolean type of `bits` bits. Equal types share one id; this holds for all types
+    /// except structures, classes, unions and enumerations.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] if it has no bits, or more than 2^32.
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] if `bits` is 0 or more than 2^32.
     pub fn base_type(
         &mut self,
         unit: UnitId,
@@ -46,7 +46,7 @@ impl Builder {
         Ok(self.intern(unit, TypeKind::Base { name, encoding }, Some(bits)))
     }
 
-    /// A pointer into the default address space; to `void` where `to` is `None`.
+    /// Adds a pointer into the default address space; to `void` where `to` is `None`.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -54,7 +54,7 @@ impl Builder {
         self.pointer_into(unit, to, SpaceId::DEFAULT)
     }
 
-    /// A pointer into an address space. Its size is that of the space's addresses.
+    /// Adds a pointer into an address space, of the size of the space's addresses.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`]; [`ErrorKind::UnknownSpace`].
@@ -62,7 +62,7 @@ impl Builder {
         self.pointer_of(unit, PointerKind::Pointer, to, space, None)
     }
 
-    /// A C++ reference, into the default address space.
+    /// Adds a C++ reference into the default address space.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -70,7 +70,7 @@ impl Builder {
         self.pointer_of(unit, PointerKind::Reference, Some(to), SpaceId::DEFAULT, None)
     }
 
-    /// A C++ rvalue reference, into the default address space.
+    /// Adds a C++ rvalue reference into the default address space.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -78,12 +78,11 @@ impl Builder {
         self.pointer_of(unit, PointerKind::RvalueReference, Some(to), SpaceId::DEFAULT, None)
     }
 
-    /// A pointer or reference of any kind: into an address space, which says how its bits are an address, and
-    /// into the memory that the source says it is of. DWARF 5 section 5.3.
+    /// Adds a pointer or reference of any kind, with the address space that its bits are an address in, and the memory
+    /// space that the source declares. DWARF 5 section 5.3.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`]; [`ErrorKind::UnknownSpace`]; [`ErrorKind::BadArgument`] for a reference to
-    /// `void`.
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::UnknownSpace`]; [`ErrorKind::BadArgument`] for a reference to `void`.
     pub fn pointer_of(
         &mut self,
         unit: UnitId,
@@ -103,12 +102,12 @@ impl Builder {
         Ok(self.intern(unit, TypeKind::Pointer { kind, to, space, memory }, bits))
     }
 
-    /// A pointer to a member of a class, `to` being the member's type: C++'s `T C::*`. One to a member function,
-    /// which is of a [function's type](Self::subroutine), has two addresses' size, as the Itanium C++ ABI has
-    /// it; another has one's. DWARF 5 section 5.14.
+    /// Adds a pointer to a member of type `to` of a class: C++'s `T C::*`. Following the Itanium C++ ABI, a pointer to
+    /// a member function (`to` is a [subroutine](Self::subroutine)) has the size of two addresses, any other that of
+    /// one. DWARF 5 section 5.14.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] where the class is no structure, class or union.
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] where `class` is not a structure, class or union.
     pub fn member_pointer(&mut self, unit: UnitId, class: TypeId, to: TypeId) -> Result<TypeId> {
         self.known_types(unit, [class, to])?;
         self.known_composite(class)?;
@@ -117,8 +116,7 @@ impl Builder {
         Ok(self.intern(unit, TypeKind::MemberPointer { class, to }, Some(bits)))
     }
 
-    /// A type of which nothing but the name is known: `decltype(nullptr)`, or an opaque type of the language.
-    /// DWARF 5 section 5.2.
+    /// Adds a type with only a name: `decltype(nullptr)`, or an opaque type of the language. DWARF 5 section 5.2.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -128,7 +126,7 @@ impl Builder {
         Ok(self.intern(unit, TypeKind::Unspecified { name }, None))
     }
 
-    /// Another name for a type; for `void` where it is `None`.
+    /// Adds another name for a type; for `void` where `of` is `None`.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -139,7 +137,7 @@ impl Builder {
         Ok(self.intern(unit, TypeKind::Typedef { name, of }, bits))
     }
 
-    /// A qualified type; `void` where it is `None`.
+    /// Adds a qualified type; of `void` where `of` is `None`.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -149,7 +147,7 @@ impl Builder {
         Ok(self.intern(unit, TypeKind::Qualified { qualifier, of }, bits))
     }
 
-    /// The type of a function; `None` where it returns nothing.
+    /// Adds a function type; `returns` is `None` where it returns nothing.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -163,10 +161,10 @@ impl Builder {
         Ok(self.intern(unit, TypeKind::Subroutine { returns, parameters: parameters.into() }, None))
     }
 
-    /// An enumeration whose values are of type `of`.
+    /// Adds an enumeration whose values are of type `of`.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`]; [`ErrorKind::DoesNotFit`] where a value does not fit its type.
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::DoesNotFit`] where a value does not fit `of`.
     pub fn enumeration(
         &mut self,
         unit: UnitId,
@@ -177,10 +175,10 @@ impl Builder {
         self.new_enumeration(unit, name, of, enumerators, false)
     }
 
-    /// An enumeration whose names are in a scope of their own: C++'s `enum class`. DWARF 5 section 5.7.
+    /// Adds an enumeration whose names have a scope of their own: C++'s `enum class`. DWARF 5 section 5.7.
     ///
     /// # Errors
-    /// As [`enumeration`](Self::enumeration).
+    /// The errors of [`enumeration`](Self::enumeration).
     pub fn enum_class(
         &mut self,
         unit: UnitId,
@@ -212,10 +210,10 @@ impl Builder {
         Ok(self.module.types.push(ty))
     }
 
-    /// Whether a constant can be a value of an integral type: one of at most 64 bits, with or without a sign.
+    /// Refuses a value that does not fit an integral type of at most 64 bits, signed or unsigned.
     fn value_fits(&self, ty: TypeId, value: i128, what: &str) -> Result<()> {
         let has = self.module.types[ty].bits.unwrap_or(64).min(64);
-        // Where the type does not say whether it has a sign, either will do.
+        // A type without known signedness accepts both.
         let needs = match (self.module.is_signed(ty), value) {
             (Some(true) | None, ..0) => 129 - u64::from((!value).leading_zeros()),
             (Some(true), 0..) => 129 - u64::from(value.leading_zeros()),
@@ -231,7 +229,7 @@ impl Builder {
     }
 
     fn intern(&mut self, unit: UnitId, kind: TypeKind, bits: Option<u64>) -> TypeId {
-        // Another name for a type, or a qualifier of it, has the type's.
+        // A typedef or qualified type has the value size of its type.
         let value_bits = match kind {
             TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => {
                 of.and_then(|of| self.module.types[of].value_bits)
@@ -241,7 +239,7 @@ impl Builder {
         self.intern_type(Type { value_bits, ..self.type_of_unit(unit, kind, bits) })
     }
 
-    /// A type of which no more is known, for a unit that is there.
+    /// Returns a type of an existing unit, without optional properties.
     fn type_of_unit(&self, unit: UnitId, kind: TypeKind, bits: Option<u64>) -> Type {
         Type {
             unit,
@@ -255,12 +253,12 @@ impl Builder {
         }
     }
 
-    /// A name; none if there is nothing in it.
+    /// Interns a name; `None` for an empty one.
     fn some_name(&mut self, text: &str) -> Result<Option<StringId>> {
         (!text.is_empty()).then(|| self.name(text)).transpose()
     }
 
-    /// A name of something of the unit.
+    /// Interns a name of an entity of the unit.
     pub(in crate::build) fn name_in(&mut self, unit: UnitId, text: &str) -> Result<StringId> {
         self.name(text).map_err(|error| error.or_at(self.module.at_unit(unit)))
     }

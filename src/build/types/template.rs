@@ -4,7 +4,7 @@ use crate::build::{Builder, loc};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Loc, TemplateArgument, TemplateParameter, TypeId, UnitId};
 
-/// A parameter of a template with what it stands for, for [`Builder::template`]. DWARF 5 section 2.23.
+/// A template parameter with its argument, for [`Builder::template`]. DWARF 5 section 2.23.
 ///
 /// ```
 /// # use eitri::build::{Builder, Template};
@@ -34,32 +34,32 @@ enum Argument<'a> {
 }
 
 impl<'a> Template<'a> {
-    /// A type; `void` where it is `None`. An empty name is none, here and below.
+    /// Returns a type parameter; `void` where `ty` is `None`. An empty name means unnamed, here and below.
     pub fn ty(name: &'a str, ty: Option<TypeId>) -> Self {
         Self::new(name, Argument::Type(ty))
     }
 
-    /// A constant of a type, lowest byte first.
+    /// Returns a value parameter that is a constant, lowest byte first.
     pub fn value(name: &'a str, ty: TypeId, value: &[u8]) -> Self {
         Self::value_at(name, ty, Loc::implicit(value))
     }
 
-    /// A value that is somewhere, as the address of a variable is [`Loc::value`] of its symbol's.
+    /// Returns a value parameter with a location: the address of a variable is [`Loc::value`] of its symbol's address.
     pub fn value_at(name: &'a str, ty: TypeId, value: Loc) -> Self {
         Self::new(name, Argument::Value(ty, value))
     }
 
-    /// A template, by name (`DW_TAG_GNU_template_template_param`).
+    /// Returns a template parameter that is a template, by name (`DW_TAG_GNU_template_template_param`).
     pub fn named(name: &'a str, template: &'a str) -> Self {
         Self::new(name, Argument::Template(template))
     }
 
-    /// A pack of parameters (`DW_TAG_GNU_template_parameter_pack`), none of which is a pack.
+    /// Returns a pack of parameters (`DW_TAG_GNU_template_parameter_pack`), which must not contain packs.
     pub fn pack(name: &'a str, parameters: impl Into<Vec<Self>>) -> Self {
         Self::new(name, Argument::Pack(parameters.into()))
     }
 
-    /// What it stands for is what the template says where nothing else is said.
+    /// Marks the argument as the template's default.
     #[must_use]
     pub fn default(mut self) -> Self {
         self.is_default = true;
@@ -72,13 +72,14 @@ impl<'a> Template<'a> {
 }
 
 impl Builder {
-    /// Adds a parameter to a structure, class or union that is an instance of a template. They are in the order
-    /// of the calls.
+    /// Adds a template parameter to a structure, class or union that is an instance of a template. Parameters are in
+    /// the order of the calls.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the type is not there, or one that the parameter names is not of this unit; [`ErrorKind::DoesNotFit`] where a value has fewer bytes than its type, or more; the
-    /// errors of [`VariableBuilder::live`](crate::build::VariableBuilder::live) of its location;
-    /// [`ErrorKind::BadArgument`] where a pack is in a pack, or the type cannot have any.
+    /// [`ErrorKind::UnknownId`] where the type does not exist, or the parameter names a type of another unit;
+    /// [`ErrorKind::DoesNotFit`] where a value is not of its type's size; the errors of
+    /// [`VariableBuilder::live`](crate::build::VariableBuilder::live) for its location; [`ErrorKind::BadArgument`]
+    /// where a pack contains a pack, or the type cannot have template parameters.
     pub fn template(&mut self, of: TypeId, parameter: Template<'_>) -> Result<&mut Self> {
         let unit = self.known_composite(of)?.0;
         let parameter = self
@@ -88,7 +89,7 @@ impl Builder {
         Ok(self)
     }
 
-    /// A parameter of a template, checked, of a type or function of the unit. Errors name no place.
+    /// Checks and interns a parameter of a template, for a type or function of the unit. Errors name no place.
     pub(crate) fn template_parameter(
         &mut self,
         unit: UnitId,
