@@ -13,6 +13,7 @@ pub mod cfi;
 pub mod check;
 #[cfg(feature = "json")]
 pub mod conform;
+pub mod consumer;
 pub mod dump;
 pub mod emit;
 pub mod error;
@@ -33,6 +34,8 @@ mod work;
 
 #[doc(no_inline)]
 pub use check::check;
+#[doc(no_inline)]
+pub use consumer::{Consumer, Policy};
 pub use error::{Error, Result};
 
 // The crates whose types appear in signatures, in the versions that match.

@@ -19,9 +19,10 @@ mod tools;
 
 use common::{check_golden, golden};
 use eitri::build::Builder;
+use eitri::consumer::{Consumer, Policy, Tables};
 use eitri::dump::{DumpOptions, print_as};
 use eitri::emit::elf::{Code, new_object};
-use eitri::lower::{Consumer, Policy, Tables, lower};
+use eitri::lower::lower;
 use eitri::model::{Address, BaseEncoding, Loc, Module, Qualifier, Row, SourceLine, Val};
 use eitri::op::Dialect;
 use eitri::read::{Dwarf, Object};

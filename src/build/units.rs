@@ -51,14 +51,14 @@ impl UnitBuilder<'_> {
 
     /// Sets the version of the language in the scheme of DWARF 6, where the language code does not imply it: `VVMM` for
     /// C++ for OpenCL, `YYYYRR` for SYCL. Emitted for consumers with [language
-    /// names](crate::lower::Consumer::language_names).
+    /// names](crate::Consumer::language_names).
     pub fn language_version(&mut self, version: u32) -> &mut Self {
         self.builder.module.units[self.id].language_version = Some(version);
         self
     }
 
     /// Sets the file name of the unit's split unit, relative to the directory of the compilation, for consumers with
-    /// [split units](crate::lower::Consumer::is_split). DWARF 5 section 3.1.2, `DW_AT_dwo_name`.
+    /// [split units](crate::Consumer::is_split). DWARF 5 section 3.1.2, `DW_AT_dwo_name`.
     ///
     /// # Errors
     /// [`ErrorKind::BadArgument`] where the name is empty, or names another unit's file.

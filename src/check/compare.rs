@@ -18,9 +18,10 @@ use super::report::{Finding, Kind, Report};
 use super::types::{Later, TypeUnits, is_type_unit};
 use super::witness;
 use super::words::Words;
+use crate::consumer::Consumer;
 use crate::error::{At, Error};
 use crate::eval;
-use crate::lower::{Consumer, LeftOut, Whose};
+use crate::lower::{LeftOut, Whose};
 use crate::model::{Address, CallId, FunctionId, Module, ScopeId, TypeId, Unit, UnitId, VariableId};
 use crate::read::{Dwarf, Entry, LineProgram, Object, Value};
 

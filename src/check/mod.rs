@@ -75,8 +75,9 @@ pub use code::check_code;
 pub use report::{Finding, Kind, Obstacle, Report, Unproven};
 pub use split::check_split;
 
+use crate::consumer::Consumer;
 use crate::error::{At, Error, Result};
-use crate::lower::{Consumer, LeftOut};
+use crate::lower::LeftOut;
 use crate::model::Module;
 use crate::op::Dialect;
 use crate::read::{Dwarf, Object, Placing};

@@ -9,8 +9,9 @@ use super::elsewhere;
 use super::report::{Kind, Report};
 use super::words::{Hex, Words};
 use super::{dialect, unreadable};
+use crate::consumer::Consumer;
 use crate::error::{At, Result};
-use crate::lower::{Consumer, LeftOut};
+use crate::lower::LeftOut;
 use crate::model::{Module, UnitId};
 use crate::read::{Dwarf, Entry, NameEntry, NameUnit, Object, Placing, Unit};
 

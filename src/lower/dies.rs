@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::consumer::Consumer;
 use super::entries::{Children, Numbers};
 use super::loc::{Lowering, Sink};
 use super::scopes::Code;
 use super::units::{LoweredUnit, Part, Units};
 use super::{LeftOut, Policy, Whose};
+use crate::consumer::Consumer;
 use crate::emit::RelocationTarget;
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::addr::{AddressKey, Addresses, addr_base};
@@ -529,6 +529,11 @@ impl<'u> Dies<'u> {
     pub(super) fn code_range(&mut self, function: &Function, code: Code) {
         self.pcs(code, function.bytes);
     }
+}
+
+/// Attribute for a linkage name: before DWARF 4, the one of the MIPS compilers, which all others adopted.
+pub(super) fn linkage_name(version: u16) -> gimli::DwAt {
+    if version < 4 { gimli::DW_AT_MIPS_linkage_name } else { gimli::DW_AT_linkage_name }
 }
 
 /// The compiler and what it was called with, behind a space as gcc and LLVM have it, where that is said.

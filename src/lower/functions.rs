@@ -1,6 +1,6 @@
 //! Entries of functions: DWARF 5 section 3.3.
 
-use super::dies::Dies;
+use super::dies::{Dies, linkage_name};
 use super::lists::Base;
 use super::open::Open;
 use super::scopes::{Instance, is_first};
@@ -121,7 +121,7 @@ impl Dies<'_> {
             None => self.name(Some(function.name)),
         }
         if let Some(name) = function.linkage_name {
-            self.text(self.consumer.linkage_name(), name);
+            self.text(linkage_name(self.consumer.version), name);
         }
         self.declared(function.line);
         if declaration.is_none() {

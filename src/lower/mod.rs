@@ -4,7 +4,6 @@
 //! they come. What the consumer cannot be told is an error, or is left out and listed, by [`Policy`].
 
 mod calls;
-mod consumer;
 mod dies;
 mod entries;
 mod frame;
@@ -28,13 +27,8 @@ mod variables;
 
 use core::ops::Range;
 
-pub use consumer::{
-    Consumer, DW_AT_LLVM_ACTIVE_LANE_AMD, DW_AT_LLVM_ADDRESS_SPACE, DW_AT_LLVM_LANE_PC,
-    DW_AT_LLVM_LANE_PC_AMD, DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD, DW_AT_LLVM_MEMORY_SPACE,
-    DW_CC_LLVM_DEVICE_KERNEL, Policy, Tables,
-};
-
-pub use frame::{AspaceCfa, FrameForm};
+#[doc(no_inline)]
+pub use crate::consumer::{Consumer, Policy};
 pub use split::SplitUnit;
 pub use units::{LoweredUnit, Units};
 

@@ -7,8 +7,8 @@
 use gimli::{DwAt, DwForm, DwTag};
 use md5::{Digest, Md5};
 
-use super::Consumer;
 use super::types::{base, discriminant_list};
+use crate::consumer::Consumer;
 use crate::model::{
     Base, BaseOffset, Composite, Count, Dimension, Discriminant, Member, Module, ScopeId, ScopeKind,
     SourceLine, StringId, TemplateArgument, TemplateParameter, Type, TypeId, TypeKind, Variant,
@@ -242,7 +242,9 @@ impl<'m> Signatures<'m> {
                     variant_parts,
                 } = composite;
                 // It is none of the attributes of the section.
-                if let (Purpose::Contents(_), Some(passed)) = (purpose, consumer.passed(*passed)) {
+                if let (Purpose::Contents(_), Some(passed)) =
+                    (purpose, base::calling_convention(*passed, consumer.version))
+                {
                     self.uleb(passed.0.into());
                 }
                 self.alignment(ty);

@@ -6,10 +6,11 @@
 
 use md5::{Digest, Md5};
 
+use super::Lowered;
 use super::dies::{Contents, Dies};
 use super::join::{LIMIT, split_name, text};
 use super::units::{LoweredUnit, Part, Units};
-use super::{Consumer, Lowered};
+use crate::consumer::Consumer;
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::addr::addr_base;
 use crate::emit::elf::{Code, new_object};

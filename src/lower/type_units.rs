@@ -19,7 +19,7 @@ use super::entries::Children;
 use super::others::Others;
 use super::signature::Signatures;
 use super::units::{Part, Units};
-use super::{Consumer, Policy};
+use crate::consumer::{Consumer, Policy};
 use crate::emit::abbrev::Abbreviations;
 use crate::error::Result;
 use crate::model::{BaseOffset, Count, Module, ScopeId, ScopeKind, Type, TypeId, TypeKind, UnitId};

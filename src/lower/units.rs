@@ -10,7 +10,8 @@ use super::join::Join;
 use super::others::Others;
 use super::split::{Skeleton, SplitUnit};
 use super::type_units::{self, TypeUnit, TypeUnits};
-use super::{Consumer, LeftOut, Lowered, Policy};
+use super::{LeftOut, Lowered};
+use crate::consumer::{Consumer, Policy};
 use crate::emit::Relocation;
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::format::Format;
@@ -153,7 +154,12 @@ impl<'m> Units<'m> {
             module,
             consumer,
             policy,
-            format: consumer.section_format(&module.target),
+            format: Format {
+                version: consumer.version,
+                offset_bytes: consumer.format.word_size(),
+                address_bytes: module.target.address_bytes(),
+                big_endian: module.target.is_big_endian(),
+            },
             children,
             others,
             type_units,

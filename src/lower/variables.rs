@@ -1,6 +1,6 @@
 //! Entries of variables: DWARF 5 section 4.1.
 
-use super::dies::Dies;
+use super::dies::{Dies, linkage_name};
 use super::scopes::Instance;
 use crate::error::Result;
 use crate::model::{Stack, Variable, VariableId, VariableKind};
@@ -52,7 +52,7 @@ impl<'u> Dies<'u> {
             None => self.name(variable.name),
         }
         if let Some(name) = variable.linkage_name {
-            self.text(self.consumer.linkage_name(), name);
+            self.text(linkage_name(self.consumer.version), name);
         }
         self.declared(variable.line);
         if declaration.is_none() {

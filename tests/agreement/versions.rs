@@ -2,8 +2,9 @@
 //! and each name and address is found.
 
 use eitri::check::Report;
+use eitri::consumer::{Consumer, Policy, Tables};
 use eitri::emit::elf::new_object;
-use eitri::lower::{Consumer, Policy, Tables, lower};
+use eitri::lower::lower;
 use eitri::target::Target;
 use gimli::Format;
 use proptest::prelude::*;

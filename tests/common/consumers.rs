@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test uses a part")]
 
-use eitri::lower::{Consumer, Tables};
+use eitri::consumer::{Consumer, Tables};
 use gimli::Format;
 
 pub fn consumers() -> [Consumer; 4] {

@@ -2,7 +2,8 @@
 
 use eitri::Result;
 use eitri::build::Builder;
-use eitri::lower::{Consumer, FrameForm, Policy, lower};
+use eitri::consumer::{Consumer, FrameForm, Policy};
+use eitri::lower::lower;
 use eitri::model::{FunctionId, Loc, Val};
 use eitri::op::Reg;
 use eitri::target::{Gfx, SpaceId, Target, Wave};

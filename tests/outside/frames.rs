@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use eitri::Result;
 use eitri::build::{Builder, FrameBuilder};
+use eitri::consumer::{Consumer, FrameForm, Policy};
 use eitri::emit::elf::{Code, attach, new_object, symbol_named};
-use eitri::lower::{Consumer, FrameForm, Policy, lower};
+use eitri::lower::lower;
 use eitri::model::{Loc, Module, Val};
 use eitri::op::Reg;
 use eitri::target::{Gfx, SpaceId, Target, Wave};

@@ -1,6 +1,7 @@
 //! Every version in both formats: what other programs make of it, and whether it means what was described.
 
-use eitri::lower::{Consumer, Policy, Tables, lower};
+use eitri::consumer::{Consumer, Policy, Tables};
+use eitri::lower::lower;
 use gimli::Format;
 
 use super::common::{Folder, Ran};

@@ -257,7 +257,7 @@ pub fn fixed() -> Consumer {
         (dw::DW_AT_inline, dw::DW_FORM_data1),
         (dw::DW_AT_calling_convention, dw::DW_FORM_data1),
         (dw::DW_AT_decl_file, dw::DW_FORM_data1),
-        (eitri::lower::DW_AT_LLVM_LANES, dw::DW_FORM_data1),
+        (eitri::consumer::DW_AT_LLVM_LANES, dw::DW_FORM_data1),
     ];
     consumer
 }

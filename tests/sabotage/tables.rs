@@ -2,8 +2,8 @@
 
 use eitri::build::Builder;
 use eitri::check::Kind::{self, Macro, Table, Unreadable};
+use eitri::consumer::{Consumer, Tables};
 use eitri::emit::RelocationTarget;
-use eitri::lower::{Consumer, Tables};
 use eitri::model::{BaseEncoding, Loc, Module, Row, SourceLine};
 use eitri::target::Target;
 use gimli::constants as dw;

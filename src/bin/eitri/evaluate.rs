@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use eitri::Consumer;
 use eitri::conform::{Found, Machine, Read, Target, location};
 use eitri::dump::{figure, steps};
 use eitri::eval::{self, Body, Context, CurrentObject, DebugInfo, Element, Snapshot, Value, WithDebugInfo};
-use eitri::lower::Consumer;
 use eitri::op::{Dialect, DraftCodes, Encoding, text};
 use eitri::read::{Dwarf, Object};
 use eitri::target::Wave;

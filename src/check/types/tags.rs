@@ -2,7 +2,7 @@
 
 use gimli::{DwAt, DwTag, constants as dw};
 
-use crate::lower::Consumer;
+use crate::consumer::Consumer;
 use crate::model::{
     Accessibility, BaseEncoding, CompositeKind, MemorySpace, Passed, PointerKind, Qualifier, TypeKind,
 };

@@ -7,7 +7,8 @@ use core::ops::Range;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::loc::{Lowering, Sink};
-use super::{Consumer, LeftOut, NoEntries, Policy, Units, Whose, cannot_be_told};
+use super::{LeftOut, NoEntries, Units, Whose, cannot_be_told};
+use crate::consumer::{AspaceCfa, Consumer, FrameForm, Policy};
 use crate::emit::addr::Addresses;
 use crate::emit::frame::{Exprs, FrameFormat, Keeps, Program, Rule};
 use crate::emit::info::Wanted;
@@ -16,44 +17,6 @@ use crate::model::{Column, FrameRule, FunctionId, LocId, Module, Node, Stack, Tr
 use crate::op::Reg;
 use crate::target::SpaceId;
 use rows::Rows;
-
-/// How call frame information is written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FrameForm {
-    /// Whether there is `.debug_frame`.
-    pub debug_frame: bool,
-    /// Whether there is `.eh_frame`, on targets whose ABI has it: it is loaded with the program, for exceptions too.
-    pub eh_frame: bool,
-    /// Which instructions name the address space of a frame. Without them it takes an expression.
-    pub aspace_cfa: AspaceCfa,
-    /// Whether `DW_CFA_def_cfa` means the default space, as the specification says (A.6.4.2.2), and not the space
-    /// that was named last.
-    pub def_cfa_resets_space: bool,
-    /// The augmentation string of `.debug_frame`.
-    pub augmentation: &'static str,
-}
-
-/// The instructions that name the address space of a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AspaceCfa {
-    /// None.
-    None,
-    /// `DW_CFA_LLVM_def_aspace_cfa`, whose offset is not negative.
-    Unsigned,
-    /// That and `DW_CFA_LLVM_def_aspace_cfa_sf`.
-    Signed,
-}
-
-impl FrameForm {
-    /// `.debug_frame` without an augmentation, by the standard's instructions.
-    pub const STANDARD: Self = Self {
-        debug_frame: true,
-        eh_frame: false,
-        aspace_cfa: AspaceCfa::None,
-        def_cfa_resets_space: true,
-        augmentation: "",
-    };
-}
 
 /// The frames of a unit's functions.
 #[derive(Debug, Default)]

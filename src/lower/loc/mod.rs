@@ -14,10 +14,10 @@ mod straight;
 
 pub(super) use shared::Part;
 
-use super::consumer::Consumer;
+use crate::consumer::Consumer;
 use crate::emit::addr::Addresses;
 use crate::emit::info::{Pending, UnitEntry};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::{Entity, LocId, Module, Node, Nodes, ProcedureId, Stack, Tree};
 use crate::op::{Encoder, Encoding};
 use crate::target::SpaceId;
@@ -240,13 +240,6 @@ impl<'m> Lowering<'m> {
     /// Notes that the procedure of a part is at this offset of the unit.
     pub(super) fn settle(&mut self, part: &Part, entry: u64) {
         self.shared.settle(part, entry);
-    }
-}
-
-impl Consumer {
-    #[cold]
-    pub(super) fn cannot_say(&self, what: impl Into<String>) -> Error {
-        ErrorKind::CannotSay { what: what.into(), consumer: self.name.into() }.into()
     }
 }
 

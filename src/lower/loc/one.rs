@@ -3,10 +3,10 @@
 use super::shared::Shared;
 use super::straight::plus;
 use super::{Entries, malformed, nameless};
+use crate::consumer::Consumer;
 use crate::emit::addr::{AddressKey, Addresses};
 use crate::emit::info::{Pending, RefForm, UnitEntry, Wanted};
 use crate::error::{Error, ErrorKind, Result};
-use crate::lower::consumer::Consumer;
 use crate::model::{Entity, Module, Node, ProcedureId, Stack, Symbol, Tree, VariableId};
 use crate::op::{Decoder, Encoder, FixupKind, Reg};
 use crate::target::{Register, SpaceId};

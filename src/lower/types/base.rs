@@ -74,12 +74,12 @@ pub(in crate::lower) fn composite(kind: CompositeKind) -> gimli::DwTag {
     }
 }
 
-/// How objects of a structure, class or union are given to functions: DWARF 5 section 7.15.
-pub(in crate::lower) fn passed(passed: Passed) -> gimli::DwCc {
-    match passed {
+/// The calling convention of a structure, class or union, which came with DWARF 5: section 7.15.
+pub(in crate::lower) fn calling_convention(passed: Option<Passed>, version: u16) -> Option<gimli::DwCc> {
+    passed.filter(|_| version >= 5).map(|passed| match passed {
         Passed::ByValue => gimli::DW_CC_pass_by_value,
         Passed::ByReference => gimli::DW_CC_pass_by_reference,
-    }
+    })
 }
 
 /// The number of a memory space.

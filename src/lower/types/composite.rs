@@ -20,7 +20,7 @@ impl Dies<'_> {
         self.info.begin_entry(base::composite(*kind), has_children, Some(self.entries.ty(id)));
         self.name(*name);
         self.byte_size(ty);
-        if let Some(passed) = self.consumer.passed(*passed) {
+        if let Some(passed) = base::calling_convention(*passed, self.consumer.version) {
             self.info.constant(gimli::DW_AT_calling_convention, passed.0.into());
         }
         self.described(ty);

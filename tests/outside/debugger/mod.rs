@@ -6,8 +6,9 @@ mod questions;
 
 use std::path::PathBuf;
 
+use eitri::consumer::{Consumer, Policy, Tables};
 use eitri::emit::elf::{Attach, Compression, attach_with, new_object_with, symbol_named};
-use eitri::lower::{Consumer, Policy, Tables, lower};
+use eitri::lower::lower;
 use gimli::Format;
 
 use super::common::Folder;

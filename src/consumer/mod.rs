@@ -1,0 +1,122 @@
+//! Readers of the output: the encoding each debugger takes, and the policy for what it cannot express.
+
+mod attributes;
+mod frame;
+mod policy;
+mod presets;
+mod tables;
+
+pub use attributes::*;
+pub use frame::{AspaceCfa, FrameForm};
+pub use policy::Policy;
+pub use tables::Tables;
+
+use gimli::{DwAt, DwForm, Format};
+
+use crate::error::{Error, ErrorKind};
+use crate::op::{Dialect, DraftCodes, Encoding};
+use crate::target::Target;
+
+/// Reader of the output. A user names a debugger, and the encoding follows from it.
+///
+/// | consumer | for | operations | address space of a pointer | memory space | lanes | pcs of lanes | active lanes |
+/// |---|---|---|---|---|---|---|---|
+/// | [`llvm`](Self::llvm) | LLVM's tools, and readers of the AMD compiler's output | `e9` and a sub-operation | 0x3e10 | 0x3e0f | 0x3e11 | 0x3e12 | – |
+/// | [`rocgdb`](Self::rocgdb) | AMD's debugger | the same | 0x3e10 | 0x3e0f | 0x3e11 | 0x3e0b | 0x3e08 |
+/// | [`rocgdb_legacy`](Self::rocgdb_legacy) | older ones | one byte, `e1` to `ec` | `DW_AT_address_class` | – | 0x3e0a | 0x3e0b | 0x3e08 |
+/// | [`dwarf5`](Self::dwarf5) | gdb, lldb, anything standard | of DWARF 5 | `DW_AT_address_class` | – | – | – | – |
+///
+/// Each is a value: start from one and change a field.
+///
+/// ```
+/// use eitri::Consumer;
+///
+/// let mut mine = Consumer::llvm();
+/// mine.address_space = Some(gimli::DW_AT_address_class);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Consumer {
+    /// Name, for messages.
+    pub name: &'static str,
+    /// Encoding of operations.
+    pub dialect: Dialect,
+    /// Codes of the operations without an assigned one, for [`Dialect::Dwarf6`].
+    pub draft: DraftCodes,
+    /// Attribute for the address space that a pointer type points into.
+    pub address_space: Option<DwAt>,
+    /// Attribute for the source's memory space of a pointer or a variable.
+    pub memory_space: Option<DwAt>,
+    /// Attribute for the number of lanes of a function.
+    pub lanes: Option<DwAt>,
+    /// Attribute for the pc of each lane.
+    pub lane_pc: Option<DwAt>,
+    /// Attribute for the active lanes, where they differ from EXEC.
+    pub active_lane: Option<DwAt>,
+    /// Calling convention of a kernel, `DW_CC_*`.
+    pub kernel_convention: Option<u8>,
+    /// DWARF version: 2 to 5. Facts that a version before 5 has no name for are encoded as GNU's tools encode them
+    /// in that version, or as a later version does; readers of older versions skip those.
+    pub version: u16,
+    /// 32-bit or 64-bit DWARF format.
+    pub format: Format,
+    /// Whether units also have the language name and version of DWARF 6.
+    pub language_names: bool,
+    /// Form of call frame information.
+    pub frames: FrameForm,
+    /// Lookup tables.
+    pub tables: Tables,
+    /// Whether named structures, classes, unions and enumerations are emitted in type units, of which a linker keeps
+    /// one for each type: in `.debug_types` for DWARF 4, in `.debug_info` for DWARF 5 (section 3.1.4). Versions 2
+    /// and 3 have none.
+    ///
+    /// These stay in the compile unit: incomplete types; types declared in code, in a class, or in an unnamed
+    /// namespace; classes with static members, member functions or types in them; types with expressions; and
+    /// types that refer to one of these. A type that two units of the module describe differently under one
+    /// signature stays as well.
+    ///
+    /// Not together with [`Tables::names`], which cannot refer to entries that a linker may drop, nor with
+    /// [`is_split`](Self::is_split). Types in type units are not in `.debug_pubtypes`.
+    pub has_type_units: bool,
+    /// Whether units are split, as in DWARF 5: a skeleton in the object, the rest in [an object of its
+    /// own](crate::lower::SplitUnit) (`.dwo`) that no linker has to read. A location then refers only to its own
+    /// unit: a pointer to another unit's variable is refused or omitted.
+    pub is_split: bool,
+    /// Whether the consumer reads offsets from a base in location lists of split units. gdb 13 takes them for
+    /// addresses; where this is not set, each entry has an address of its own in the object, as GCC emits it.
+    pub has_split_offsets: bool,
+    /// Least size in bytes of an expression that is emitted once for all its uses in a unit, as a procedure that
+    /// they call; `None` for a consumer that cannot call, as lldb 19 cannot. Ignored for DWARF 2, which has no calls.
+    pub shared_from_bytes: Option<u32>,
+    /// Forms of attributes, in place of the shortest. A form is ignored where the version does not have it, where it
+    /// cannot encode the attribute's value, and where a linker would have to fill it in.
+    pub forms: Vec<(DwAt, DwForm)>,
+}
+
+impl Consumer {
+    /// Encoding of operations for this consumer, little-endian.
+    pub fn encoding(&self, address_bytes: u8) -> Encoding {
+        Encoding {
+            offset_bytes: self.format.word_size(),
+            version: self.version,
+            draft: self.draft,
+            ..Encoding::new(address_bytes, self.dialect)
+        }
+    }
+
+    /// Encoding of operations for this consumer on a target.
+    pub(crate) fn encoding_on(&self, target: &Target) -> Encoding {
+        Encoding { big_endian: target.is_big_endian(), ..self.encoding(target.address_bytes()) }
+    }
+
+    /// Whether locations are stack elements, as in the AMDGPU extension.
+    pub(crate) fn has_locations_on_the_stack(&self) -> bool {
+        self.dialect != Dialect::Dwarf5
+    }
+
+    /// Error for a fact that this consumer cannot express.
+    #[cold]
+    pub(crate) fn cannot_say(&self, what: impl Into<String>) -> Error {
+        ErrorKind::CannotSay { what: what.into(), consumer: self.name.into() }.into()
+    }
+}

@@ -1,0 +1,111 @@
+//! Presets: a consumer for each reader, and their names.
+
+use gimli::Format;
+
+use super::{
+    AspaceCfa, Consumer, DW_AT_LLVM_ACTIVE_LANE_AMD, DW_AT_LLVM_ADDRESS_SPACE, DW_AT_LLVM_LANE_PC,
+    DW_AT_LLVM_LANE_PC_AMD, DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD, DW_AT_LLVM_MEMORY_SPACE,
+    DW_CC_LLVM_DEVICE_KERNEL, FrameForm, Tables,
+};
+use crate::error::{Error, Result};
+use crate::op::{Dialect, DraftCodes};
+
+/// AMD's debuggers read one instruction that names a space, and keep the space for the instructions after it.
+const ROCGDB_FRAMES: FrameForm =
+    FrameForm { aspace_cfa: AspaceCfa::Unsigned, def_cfa_resets_space: false, ..FrameForm::STANDARD };
+
+impl Consumer {
+    /// Current LLVM tools, and readers of the AMD compiler's output.
+    pub fn llvm() -> Self {
+        Self {
+            name: "LLVM",
+            dialect: Dialect::Llvm,
+            draft: DraftCodes::NONE,
+            address_space: Some(DW_AT_LLVM_ADDRESS_SPACE),
+            memory_space: Some(DW_AT_LLVM_MEMORY_SPACE),
+            lanes: Some(DW_AT_LLVM_LANES),
+            lane_pc: Some(DW_AT_LLVM_LANE_PC),
+            kernel_convention: Some(DW_CC_LLVM_DEVICE_KERNEL),
+            has_split_offsets: true,
+            shared_from_bytes: Some(16),
+            frames: FrameForm { aspace_cfa: AspaceCfa::Signed, ..FrameForm::STANDARD },
+            ..Self::dwarf5()
+        }
+    }
+
+    /// AMD's current debugger.
+    pub fn rocgdb() -> Self {
+        Self {
+            name: "ROCgdb",
+            lane_pc: Some(DW_AT_LLVM_LANE_PC_AMD),
+            active_lane: Some(DW_AT_LLVM_ACTIVE_LANE_AMD),
+            frames: ROCGDB_FRAMES,
+            has_split_offsets: false,
+            ..Self::llvm()
+        }
+    }
+
+    /// AMD's debuggers from before `DW_OP_LLVM_user`.
+    pub fn rocgdb_legacy() -> Self {
+        Self {
+            name: "ROCgdb (legacy)",
+            dialect: Dialect::Legacy,
+            draft: DraftCodes::NONE,
+            shared_from_bytes: Some(16),
+            address_space: Some(gimli::DW_AT_address_class),
+            lanes: Some(DW_AT_LLVM_LANES_AMD),
+            lane_pc: Some(DW_AT_LLVM_LANE_PC_AMD),
+            active_lane: Some(DW_AT_LLVM_ACTIVE_LANE_AMD),
+            kernel_convention: None,
+            frames: ROCGDB_FRAMES,
+            ..Self::dwarf5()
+        }
+    }
+
+    /// Readers of standard DWARF 5, in the 32-bit format. For another version, change the field.
+    pub fn dwarf5() -> Self {
+        Self {
+            name: "DWARF 5",
+            dialect: Dialect::Dwarf5,
+            draft: DraftCodes::NONE,
+            address_space: Some(gimli::DW_AT_address_class),
+            memory_space: None,
+            lanes: None,
+            lane_pc: None,
+            active_lane: None,
+            kernel_convention: None,
+            version: 5,
+            format: Format::Dwarf32,
+            language_names: false,
+            frames: FrameForm::STANDARD,
+            tables: Tables::default(),
+            has_type_units: false,
+            is_split: false,
+            has_split_offsets: false,
+            shared_from_bytes: None,
+            forms: Vec::new(),
+        }
+    }
+
+    /// Names that [`named`](Self::named) takes.
+    pub const NAMES: [&str; 7] = ["llvm", "rocgdb", "rocgdb-legacy", "dwarf2", "dwarf3", "dwarf4", "dwarf5"];
+
+    /// Consumer of a name of [`NAMES`](Self::NAMES): `dwarf2` to `dwarf5` are readers of that version of the
+    /// standard.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument).
+    pub fn named(name: &str) -> Result<Self> {
+        let dwarf = |name, version| Self { name, version, ..Self::dwarf5() };
+        Ok(match name {
+            "llvm" => Self::llvm(),
+            "rocgdb" => Self::rocgdb(),
+            "rocgdb-legacy" => Self::rocgdb_legacy(),
+            "dwarf2" => dwarf("DWARF 2", 2),
+            "dwarf3" => dwarf("DWARF 3", 3),
+            "dwarf4" => dwarf("DWARF 4", 4),
+            "dwarf5" => Self::dwarf5(),
+            _ => return Err(Error::bad_argument(format!("no consumer has the name `{name}`"))),
+        })
+    }
+}
