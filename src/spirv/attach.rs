@@ -1,4 +1,4 @@
-//! Debug instructions into a module that has none.
+//! Adds debug instructions to a module without any.
 
 use core::ops::Range;
 
@@ -13,28 +13,27 @@ use super::words::Instruction;
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::model::Module;
 
-/// The word of the header that every id is less than.
+/// Index of the header word with the id bound.
 pub(super) const BOUND: usize = 3;
 
-/// A module with debug instructions, and which of its words are new.
+/// A module with debug instructions, and the positions of the added words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attached {
-    /// The module.
+    /// Words of the module.
     pub words: Vec<u32>,
-    /// The words that are new: sorted, and none of them next to another.
+    /// Ranges of added words, sorted and never adjacent.
     pub added: Vec<Range<usize>>,
-    /// What every id of the module was less than before.
+    /// The id bound of the original module.
     pub bound: u32,
-    /// What the set cannot say, or is said otherwise than it was described.
+    /// Properties that the instruction set cannot express, or expresses differently from the description.
     pub left_out: Vec<LeftOut>,
 }
 
 impl Attached {
-    /// The module without what was added: the words that were there before.
+    /// The original module, without the added words.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] where the fields were changed, so that the words which are new are not those of the
-    /// module, in order.
+    /// [`ErrorKind::BadArgument`] if `added` was changed, so that the ranges are unsorted or outside of `words`.
     pub fn detach(&self) -> Result<Vec<u32>> {
         let (mut words, mut at) = (Vec::with_capacity(self.words.len()), 0);
         for new in &self.added {
@@ -56,26 +55,25 @@ impl Attached {
     }
 }
 
-/// Adds the debug instructions that describe a module, with the strings, types and constants that they name and the
-/// module has not. Nothing else is changed, but the bound of ids in the header.
+/// Adds the debug instructions that describe a module, together with the strings, types and constants that they refer
+/// to and the module lacks. Nothing else changes, except the id bound in the header.
 ///
-/// The instructions are placed as the [logical layout](https://registry.khronos.org/SPIR-V/) of a module asks: what is
-/// no function's behind all types, constants and global variables; what is about code among the instructions of the
-/// functions, where the binding says. A module that has instructions of the other set keeps them.
+/// The instructions are placed according to the [logical layout](https://registry.khronos.org/SPIR-V/) of a module:
+/// those outside of functions after all types, constants and global variables; those that describe code among the
+/// instructions of the functions, at the positions of the binding. Instructions of the other set are kept.
 ///
 /// # Errors
-/// With the word, if the words are no module. If the module has instructions of this set already, of any version, or of
-/// one that is [not known](Layout::unknown_sets) to be of the other.
-/// Naming the variable or function, and the id, if the binding names what is not there, or what cannot hold the
-/// variable. Nothing is returned then.
+/// With the word, if the words are not a module; if the module already has instructions of this set in any version, or
+/// of an [unknown set](Layout::unknown_sets) that may be a version of this one. With the variable or function and the
+/// id, if the binding refers to a missing id or to one that cannot provide the variable. Nothing is returned then.
 pub fn attach(words: &[u32], module: &Module, binding: &Binding, mode: &Mode) -> Result<Attached> {
-    // What cannot be read is not added to.
+    // A module that cannot be read is refused.
     let facts = read(words)?;
     can_be_added_to(&facts, mode)?;
     lower(facts.layout(), module, binding, mode)
 }
 
-/// Whether the ids of a module are what its header says, and it has no instructions of the set.
+/// Checks that all ids are below the id bound, and that the module has no instructions of the set.
 fn can_be_added_to(facts: &Facts<'_>, mode: &Mode) -> Result<()> {
     let (layout, words) = (facts.layout(), facts.layout().words());
     let bound = words.bound();
@@ -113,8 +111,8 @@ mod tests {
     use crate::spirv::{Held, Id, Position, Set};
     use crate::target::{Gfx, Target, Wave};
 
-    /// Instructions that are looked at when so many statements are made of so many instructions of one block, the last
-    /// first.
+    /// Number of instructions visited to place `count` statements in a block of `count` instructions, in descending
+    /// order of positions.
     fn steps(count: u32) -> usize {
         let mut words = vec![super::super::MAGIC, 0x0001_0000, 0, 10 + count, 0];
         words.extend([2 << 16 | 19, 1, 4 << 16 | 21, 2, 32, 0, 3 << 16 | 33, 3, 1, 3 << 16 | 1, 2, 4]);

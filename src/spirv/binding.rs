@@ -1,5 +1,4 @@
-//! What a SPIR-V module has of what a model describes: ids of functions and variables, and the positions from which on
-//! scopes, lines and values hold.
+//! Links a model to a SPIR-V module: ids of functions and variables, and positions of scopes, lines and values.
 
 use cranelift_entity::SecondaryMap;
 
@@ -7,84 +6,86 @@ use super::held::Held;
 use super::words::Id;
 use crate::model::{FunctionId, ScopeId, SourceLine, VariableId};
 
-/// A place among the instructions of a function.
+/// A position among the instructions of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Position {
-    /// At the start of a block: behind its label, and behind its `OpPhi` and `OpVariable` instructions.
+    /// Start of a block: after its label and its `OpPhi` and `OpVariable` instructions.
     Start {
-        /// The result of the `OpFunction`.
+        /// Result of the `OpFunction`.
         function: Id,
-        /// The result of the `OpLabel`.
+        /// Result of the `OpLabel`.
         block: Id,
     },
-    /// Before an instruction of a block; behind all of them, if it is one of the `OpPhi` and `OpVariable` instructions
-    /// that the block begins with.
+    /// Before an instruction of a block. If that is one of the `OpPhi` and `OpVariable` instructions at the start of
+    /// the block: after all of these.
     Before {
-        /// The result of the `OpFunction`.
+        /// Result of the `OpFunction`.
         function: Id,
-        /// The result of the `OpLabel`.
+        /// Result of the `OpLabel`.
         block: Id,
-        /// Which instruction, the one right behind the label being 0. Each counts that the module has, `OpLine` too.
+        /// Index of the instruction, counted from 0 after the label. Every instruction of the module counts, `OpLine`
+        /// included.
         instruction: u32,
     },
-    /// Behind the instruction that defines the id; behind all of them, if it is one of the `OpPhi` and `OpVariable`
-    /// instructions that a block begins with; at the start of the function, if it is one of its parameters.
+    /// After the instruction that defines the id. If that is one of the `OpPhi` and `OpVariable` instructions at the
+    /// start of a block: after all of these. If it is a parameter of the function: at the start of the function.
     After(Id),
 }
 
 impl Position {
-    /// At the start of a block.
+    /// The position at the start of a block.
     pub fn start(function: Id, block: Id) -> Self {
         Self::Start { function, block }
     }
 
-    /// Before an instruction of a block, the one right behind the label being 0.
+    /// The position before an instruction of a block, counted from 0 after the label.
     pub fn before(function: Id, block: Id, instruction: u32) -> Self {
         Self::Before { function, block, instruction }
     }
 
-    /// Behind the instruction that defines the id.
+    /// The position after the instruction that defines the id.
     pub fn after(id: Id) -> Self {
         Self::After(id)
     }
 }
 
-/// Something that is said of a position.
+/// A statement about a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Statement {
-    /// From here on, instructions are of this scope; of none.
+    /// The following instructions belong to this scope, or to no scope.
     Scope(Option<ScopeId>),
-    /// From here on, instructions are of this line; of none.
+    /// The following instructions belong to this line, or to no line.
     Line(Option<SourceLine>),
-    /// The variable is where an `OpVariable` is, as long as the function runs.
+    /// The variable is in memory, at an `OpVariable`, while the function runs.
     Declare {
         /// The variable.
         variable: VariableId,
-        /// The place of what holds it in [`Binding::held`].
+        /// Index of the memory operand in [`Binding::held`].
         held: u32,
     },
-    /// From here on, this holds the variable.
+    /// The variable has this value from here on.
     Value {
         /// The variable.
         variable: VariableId,
-        /// The place of the first of what holds it in [`Binding::held`].
+        /// Index of the first value operand in [`Binding::held`].
         held: u32,
-        /// The number of entries: of several, each holds a part of the variable.
+        /// Number of value operands; each of several provides a part of the variable.
         count: u32,
     },
 }
 
-/// Statements one after the other.
+/// Consecutive statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// The `OpFunction` that they are of. `None` if they are behind ids, each of which is in some function.
+    /// The `OpFunction` of the statements; `None` for statements at [`Position::After`], whose functions follow from
+    /// the ids.
     pub function: Option<Id>,
-    /// The place of the first among the statements.
+    /// Index of the first statement.
     pub start: usize,
 }
 
 impl Statement {
-    /// The variable that it is about.
+    /// The variable of the statement.
     pub(crate) fn variable(self) -> Option<VariableId> {
         match self {
             Self::Scope(_) | Self::Line(_) => None,
@@ -93,23 +94,23 @@ impl Statement {
     }
 }
 
-/// What a SPIR-V module has of a [model](crate::model::Module).
+/// Links a [model](crate::model::Module) to a SPIR-V module.
 ///
-/// Nothing is checked here: [`attach`](super::attach()) has the module, and refuses what is not there.
+/// Calls are not checked here: [`attach`](super::attach()) has the module and refuses unknown ids.
 ///
-/// A scope and a line hold from their position to that of the next of the function, in the order of its blocks: in
-/// every block in between they are said again, as the instruction set asks for. From its start on a function is of its
-/// own scope. At one position scope and line come first, then declarations and values in the order in which they were
-/// said.
+/// A scope or a line applies from its position to the next one of the function, in the order of the blocks; it is
+/// repeated in every block in between, as the instruction set requires. A function starts in its own scope. At one
+/// position scope and line come first, then declarations and values in the order of the calls.
 ///
-/// Of several inlined calls of one function the scope says which one's variable it is: where another scope is in force,
-/// a variable is said in its own. An `OpLine` that the module has holds from where it is, and is not changed.
+/// A variable of an inlined call is identified by the scope in force: if another scope is in force, the instruction
+/// for the variable is emitted in the variable's own scope. An existing `OpLine` of the module applies from its
+/// position and is not changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Binding {
     pub(crate) functions: SecondaryMap<FunctionId, Option<Id>>,
     pub(crate) globals: SecondaryMap<VariableId, Option<Id>>,
     pub(crate) statements: Vec<(Position, Statement)>,
-    /// Statements one after the other that are of one function, or behind ids.
+    /// Runs of statements of one function, or of statements after ids.
     pub(crate) runs: Vec<Run>,
     pub(crate) held: Vec<Held>,
     pub(crate) build_identifier: Option<(String, bool)>,
@@ -117,63 +118,63 @@ pub struct Binding {
 }
 
 impl Binding {
-    /// Nothing yet.
+    /// An empty binding.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The code of the function is that of this `OpFunction`.
+    /// Binds a function to the `OpFunction` with its code.
     pub fn function(&mut self, function: FunctionId, id: Id) -> &mut Self {
         self.functions[function] = Some(id);
         self
     }
 
-    /// The variable, which is no function's, is this `OpVariable` of the module, or this constant.
+    /// Binds a variable outside of all functions to an `OpVariable` or a constant of the module.
     pub fn global(&mut self, variable: VariableId, id: Id) -> &mut Self {
         self.globals[variable] = Some(id);
         self
     }
 
-    /// Instructions from here on are of this scope: a function, block or inlined call.
+    /// Starts a scope: a function, block or inlined call.
     pub fn scope(&mut self, position: Position, scope: ScopeId) -> &mut Self {
         self.say(position, Statement::Scope(Some(scope)))
     }
 
-    /// Instructions from here on are of no scope.
+    /// Ends the scope: the following instructions belong to no scope.
     pub fn no_scope(&mut self, position: Position) -> &mut Self {
         self.say(position, Statement::Scope(None))
     }
 
-    /// Instructions from here on are of this line, which is in the text of its file, if this has one.
+    /// Starts a line. If the text of its file is known, the line must be in the text.
     pub fn line(&mut self, position: Position, line: SourceLine) -> &mut Self {
         self.say(position, Statement::Line(Some(line)))
     }
 
-    /// Instructions from here on are of no line.
+    /// Ends the line: the following instructions belong to no line.
     pub fn no_line(&mut self, position: Position) -> &mut Self {
         self.say(position, Statement::Line(None))
     }
 
-    /// The variable is where an `OpVariable` or a parameter that is a pointer says, as long as the function runs. The
-    /// position is that of the declaration. Of a pointer that is no `OpVariable`, which a `DebugDeclare` cannot name, a
-    /// `DebugValue` says that the variable is what it points to.
+    /// Declares that a variable is in memory while the function runs: at an `OpVariable`, or at the target of a
+    /// parameter that is a pointer. `position` is that of the declaration. `DebugDeclare` cannot refer to a pointer
+    /// other than an `OpVariable`; for such a pointer, a `DebugValue` with a dereference is emitted.
     pub fn declare(&mut self, position: Position, variable: VariableId, held: Held) -> &mut Self {
         let place = self.held.len() as u32;
         self.held.push(held);
         self.say(position, Statement::Declare { variable, held: place })
     }
 
-    /// From here on, these hold the variable: one, or several that each hold a [part](Held::part) or some
-    /// [bits](Held::bits) of it. Other parts and bits stay where they were. If there are none, nothing holds the variable
-    /// from here on.
+    /// Starts values of a variable: one operand, or several that each provide a [part](Held::part) or some
+    /// [bits](Held::bits). Other parts and bits keep their values. With an empty list the variable is unavailable from
+    /// here on.
     pub fn value(&mut self, position: Position, variable: VariableId, held: &[Held]) -> &mut Self {
         let place = self.held.len() as u32;
         self.held.extend_from_slice(held);
         self.say(position, Statement::Value { variable, held: place, count: held.len() as u32 })
     }
 
-    /// Ties the module to its debug information, which may be elsewhere: 32 lowercase hexadecimal digits, or more.
-    /// It may be shared if different sources that become the same module have the same.
+    /// Identifies the module's debug information, which may be in another file: 32 lowercase hexadecimal digits, or
+    /// more. `may_be_shared`: different sources that compile to the same module have the same identifier.
     ///
     /// Only `NonSemantic.Shader.DebugInfo` has it: section "Debug Info Metadata".
     pub fn build_identifier(&mut self, digits: &str, may_be_shared: bool) -> &mut Self {
@@ -181,39 +182,39 @@ impl Binding {
         self
     }
 
-    /// Where the debug information of the module is stored, if it is elsewhere: commonly a path that is relative to
-    /// where a tool looks for such files. Only `NonSemantic.Shader.DebugInfo` has it.
+    /// Sets the location of separate debug information: commonly a path relative to a search directory of the tools.
+    /// Only `NonSemantic.Shader.DebugInfo` can encode it.
     pub fn storage_path(&mut self, path: &str) -> &mut Self {
         self.storage_path = Some(path.to_owned());
         self
     }
 
-    /// The build identifier, and whether it may be shared.
+    /// The build identifier, and whether different sources may share it.
     pub fn build_id(&self) -> Option<(&str, bool)> {
         self.build_identifier.as_ref().map(|(digits, may_be_shared)| (&**digits, *may_be_shared))
     }
 
-    /// Where the debug information is stored.
+    /// The path of separate debug information.
     pub fn stored_at(&self) -> Option<&str> {
         self.storage_path.as_deref()
     }
 
-    /// The function's `OpFunction`.
+    /// The `OpFunction` of a function.
     pub fn function_id(&self, function: FunctionId) -> Option<Id> {
         self.functions[function]
     }
 
-    /// The variable's `OpVariable` or constant, if it is no function's.
+    /// The `OpVariable` or constant of a variable outside of all functions.
     pub fn global_id(&self, variable: VariableId) -> Option<Id> {
         self.globals[variable]
     }
 
-    /// What is said of positions, in the order in which it was said.
+    /// The statements with their positions, in the order of the calls.
     pub fn statements(&self) -> &[(Position, Statement)] {
         &self.statements
     }
 
-    /// What holds variables.
+    /// The operands of declarations and values.
     pub fn held(&self) -> &[Held] {
         &self.held
     }

@@ -1,4 +1,4 @@
-//! A module from nothing: sections in order, functions, and the positions that a [`Binding`] names.
+//! Writes a SPIR-V module: sections in order, functions, and the positions for a [`Binding`].
 
 use hashbrown::HashMap;
 
@@ -11,8 +11,8 @@ use super::words::{Id, MAGIC, string_words};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::model::Module;
 
-/// A section of a module before its functions, in the order in which they come: section 2.4 "Logical Layout of a Module"
-/// of the SPIR-V specification.
+/// A section of a module before its functions, in the order of section 2.4 "Logical Layout of a Module" of the SPIR-V
+/// specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// 1: `OpCapability`.
@@ -41,10 +41,10 @@ pub enum Part {
 
 const PARTS: usize = Part::Globals as usize + 1;
 
-/// Writes a module. Instructions are given by opcode and operands, ids among them as numbers.
+/// Writes a module. Instructions are given by opcode and operands; ids are operands as numbers.
 ///
-/// What is in no function can be said at any time: it is put in its section. Strings, types and constants that are said
-/// twice are written once.
+/// Instructions outside of functions can be added at any time: each goes to its section. Equal strings, types and
+/// constants are written once.
 ///
 /// ```
 /// use eitri::build::Builder;
@@ -87,17 +87,17 @@ pub struct ModuleBuilder {
     version: u32,
     ids: Ids,
     parts: [Vec<u32>; PARTS],
-    /// Strings, types and constants: opcode, type and operands, without the id.
+    /// Ids of strings, types and constants, by opcode, type and operands.
     same: HashMap<Vec<u32>, Id>,
     functions: Vec<u32>,
     open: Option<Open>,
 }
 
-/// The function that is being written.
+/// The current function.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     function: Id,
-    /// Its block, and how many instructions that has.
+    /// Label of the current block, and number of its instructions.
     block: Option<(Id, u32)>,
     has_blocks: bool,
 }
@@ -115,28 +115,28 @@ impl ModuleBuilder {
         }
     }
 
-    /// A new id, for what is named before it is there.
+    /// A new id, for a forward reference.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] if there is none.
+    /// [`ErrorKind::TooLarge`] if no id is left.
     pub fn id(&mut self) -> Result<Id> {
         self.ids.fresh()
     }
 
-    /// `OpCapability`.
+    /// Adds an `OpCapability`.
     pub fn capability(&mut self, capability: u32) -> &mut Self {
         self.parts[Part::Capabilities as usize].extend([2 << 16 | u32::from(op::CAPABILITY), capability]);
         self
     }
 
-    /// `OpMemoryModel`.
+    /// Sets the `OpMemoryModel`.
     pub fn memory_model(&mut self, addressing: u32, memory: u32) -> &mut Self {
         self.parts[Part::MemoryModel as usize] =
             vec![3 << 16 | u32::from(op::MEMORY_MODEL), addressing, memory];
         self
     }
 
-    /// `OpExtension`.
+    /// Adds an `OpExtension`.
     ///
     /// # Errors
     /// As [`string`](Self::string).
@@ -144,7 +144,7 @@ impl ModuleBuilder {
         self.say(Part::Extensions, op::EXTENSION, &text(name)?)
     }
 
-    /// `OpExtInstImport`.
+    /// Adds an `OpExtInstImport`.
     ///
     /// # Errors
     /// As [`string`](Self::string).
@@ -152,7 +152,7 @@ impl ModuleBuilder {
         self.once(Part::Imports, op::EXT_INST_IMPORT, None, &text(name)?)
     }
 
-    /// `OpEntryPoint`.
+    /// Adds an `OpEntryPoint`.
     ///
     /// # Errors
     /// As [`string`](Self::string).
@@ -169,16 +169,16 @@ impl ModuleBuilder {
         self.say(Part::EntryPoints, op::ENTRY_POINT, &operands)
     }
 
-    /// `OpString`.
+    /// Adds an `OpString`.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] if it has a zero byte; [`ErrorKind::TooLarge`] if an instruction cannot have it, or
-    /// there is no id left.
+    /// [`ErrorKind::BadArgument`] if the string contains a zero byte; [`ErrorKind::TooLarge`] if the string does not
+    /// fit one instruction, or no id is left.
     pub fn string(&mut self, string: &str) -> Result<Id> {
         self.once(Part::Strings, op::STRING, None, &text(string)?)
     }
 
-    /// `OpName`.
+    /// Adds an `OpName`.
     ///
     /// # Errors
     /// As [`string`](Self::string).
@@ -188,28 +188,29 @@ impl ModuleBuilder {
         self.say(Part::Names, op::NAME, &operands)
     }
 
-    /// A type or constant: one that is there, if it is the same. A constant has a type, and a type has none.
+    /// Adds a type or constant, or returns the id of an equal one. Constants have a type operand `ty`; types have
+    /// none.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] if an instruction cannot have so many operands, or there is no id left.
+    /// [`ErrorKind::TooLarge`] if the operands do not fit one instruction, or no id is left.
     pub fn global(&mut self, opcode: u16, ty: Option<Id>, operands: &[u32]) -> Result<Id> {
         self.once(Part::Globals, opcode, ty, operands)
     }
 
-    /// A global variable, or a type or constant that is not to be another's: with an id that was
-    /// [given out](Self::id).
+    /// Adds a global variable, or a type or constant that is not shared with equal ones, under an id
+    /// [allocated](Self::id) before.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] if an instruction cannot have so many operands.
+    /// [`ErrorKind::TooLarge`] if the operands do not fit one instruction.
     pub fn global_as(&mut self, id: Id, opcode: u16, ty: Option<Id>, operands: &[u32]) -> Result<&mut Self> {
         push(&mut self.parts[Part::Globals as usize], opcode, ty, Some(id), operands)?;
         Ok(self)
     }
 
-    /// An instruction without a result of a section: a decoration, an execution mode.
+    /// Adds an instruction without a result to a section, such as a decoration or an execution mode.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] if an instruction cannot have so many operands.
+    /// [`ErrorKind::TooLarge`] if the operands do not fit one instruction.
     pub fn say(&mut self, part: Part, opcode: u16, operands: &[u32]) -> Result<&mut Self> {
         push(&mut self.parts[part as usize], opcode, None, None, operands)?;
         Ok(self)
@@ -227,20 +228,20 @@ impl ModuleBuilder {
         Ok(id)
     }
 
-    /// Begins a function: the type of its result, its function control, its type.
+    /// Begins a function with the type of its result, its function control and its type.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] if the one before has no end; [`ErrorKind::TooLarge`] if there is no id left.
+    /// [`ErrorKind::BadArgument`] if the previous function is not ended; [`ErrorKind::TooLarge`] if no id is left.
     pub fn function(&mut self, returns: Id, control: u32, ty: Id) -> Result<Id> {
         let id = self.id()?;
         self.function_as(id, returns, control, ty)?;
         Ok(id)
     }
 
-    /// The same, with an id that was [given out](Self::id).
+    /// Begins a function, as [`function`](Self::function) does, under an id [allocated](Self::id) before.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] if the one before has no end.
+    /// [`ErrorKind::BadArgument`] if the previous function is not ended.
     pub fn function_as(&mut self, id: Id, returns: Id, control: u32, ty: Id) -> Result<&mut Self> {
         if let Some(open) = self.open {
             return Err(Error::bad_argument(format!("function {} has no end", open.function)));
@@ -250,21 +251,21 @@ impl ModuleBuilder {
         Ok(self)
     }
 
-    /// The next parameter of the function.
+    /// Adds the next parameter of the function.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] outside of a function, or if this one has blocks already; [`ErrorKind::TooLarge`] if
-    /// there is no id left.
+    /// [`ErrorKind::BadArgument`] outside of a function, or after its first block; [`ErrorKind::TooLarge`] if no id is
+    /// left.
     pub fn parameter(&mut self, ty: Id) -> Result<Id> {
         let id = self.id()?;
         self.parameter_as(id, ty)?;
         Ok(id)
     }
 
-    /// The same, with an id that was [given out](Self::id).
+    /// Adds a parameter, as [`parameter`](Self::parameter) does, under an id [allocated](Self::id) before.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] outside of a function, or if this one has blocks already.
+    /// [`ErrorKind::BadArgument`] outside of a function, or after its first block.
     pub fn parameter_as(&mut self, id: Id, ty: Id) -> Result<&mut Self> {
         if self.open.is_none_or(|open| open.has_blocks) {
             return Err(Error::bad_argument("a parameter is of a function, and before its blocks"));
@@ -276,18 +277,18 @@ impl ModuleBuilder {
     /// Begins a block.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] outside of a function, or if the block before has no end; [`ErrorKind::TooLarge`] if
-    /// there is no id left.
+    /// [`ErrorKind::BadArgument`] outside of a function, or if the previous block is not ended;
+    /// [`ErrorKind::TooLarge`] if no id is left.
     pub fn block(&mut self) -> Result<Id> {
         let id = self.id()?;
         self.block_as(id)?;
         Ok(id)
     }
 
-    /// The same, with an id that was [given out](Self::id).
+    /// Begins a block, as [`block`](Self::block) does, under an id [allocated](Self::id) before.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] outside of a function, or if the block before has no end.
+    /// [`ErrorKind::BadArgument`] outside of a function, or if the previous block is not ended.
     pub fn block_as(&mut self, id: Id) -> Result<&mut Self> {
         let open = self.open.as_mut().ok_or_else(|| Error::bad_argument("a block is of a function"))?;
         if let Some((block, _)) = open.block {
@@ -298,18 +299,18 @@ impl ModuleBuilder {
         Ok(self)
     }
 
-    /// An instruction of the block that has a result.
+    /// Adds an instruction with a result to the block.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] outside of a block; [`ErrorKind::TooLarge`] if an instruction cannot have so many
-    /// operands, or there is no id left.
+    /// [`ErrorKind::BadArgument`] outside of a block; [`ErrorKind::TooLarge`] if the operands do not fit one
+    /// instruction, or no id is left.
     pub fn result(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Result<Id> {
         let id = self.id()?;
         self.instruction(opcode, Some((ty, id)), operands)?;
         Ok(id)
     }
 
-    /// The same, with an id that was [given out](Self::id).
+    /// Adds an instruction, as [`result`](Self::result) does, under an id [allocated](Self::id) before.
     ///
     /// # Errors
     /// As [`result`](Self::result).
@@ -317,7 +318,7 @@ impl ModuleBuilder {
         self.instruction(opcode, Some((ty, id)), operands)
     }
 
-    /// An instruction of the block that has no result. One that ends the block ends it.
+    /// Adds an instruction without a result to the block. A terminator ends the block.
     ///
     /// # Errors
     /// As [`result`](Self::result).
@@ -353,7 +354,7 @@ impl ModuleBuilder {
     /// Ends the function.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] outside of a function, or if the block has no end.
+    /// [`ErrorKind::BadArgument`] outside of a function, or if the last block is not ended.
     pub fn end_function(&mut self) -> Result<&mut Self> {
         match self.open {
             None => return Err(Error::bad_argument("there is no function to end")),
@@ -366,10 +367,10 @@ impl ModuleBuilder {
         Ok(self)
     }
 
-    /// The module.
+    /// The words of the module.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] if a function has no end.
+    /// [`ErrorKind::BadArgument`] if a function is not ended.
     pub fn finish(self) -> Result<Vec<u32>> {
         if let Some(open) = self.open {
             return Err(Error::bad_argument(format!("function {} has no end", open.function)));
@@ -380,7 +381,7 @@ impl ModuleBuilder {
         Ok(words)
     }
 
-    /// The module with debug instructions.
+    /// The module with debug instructions: [`finish`](Self::finish), then [`attach`](super::attach()).
     ///
     /// # Errors
     /// As [`finish`](Self::finish) and [`attach`](super::attach()).
@@ -403,7 +404,7 @@ fn push(to: &mut Vec<u32>, opcode: u16, ty: Option<Id>, id: Option<Id>, operands
     Ok(())
 }
 
-/// The words of a string.
+/// Encodes a literal string as words.
 fn text(text: &str) -> Result<Vec<u32>> {
     if text.contains('\0') {
         return Err(Error::bad_argument(format!("the text {text:?} has a zero byte")));

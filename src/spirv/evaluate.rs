@@ -1,4 +1,4 @@
-//! A `DebugExpression` through the [reference evaluator](crate::eval): section 3.6.
+//! Evaluates a `DebugExpression` with the [reference evaluator](crate::eval): section 3.6.
 
 use core::ops::Range;
 
@@ -14,35 +14,35 @@ use crate::eval::{Architecture, Context, Element, Evaluator, Kind, Location, Mac
 use crate::op::{Dialect, Encoder, Encoding, Op};
 use crate::target::SpaceId;
 
-/// What is on the stack at first, which has this one entry.
+/// The initial stack, which has one entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Initial {
-    /// The address of the `OpVariable` of a `DebugDeclare`: a number in the default address space, or a location. What
-    /// the expression leaves is the address of the variable.
+    /// Address of the `OpVariable` of a `DebugDeclare`: a number in the default address space, or a location. The
+    /// result of the expression is the address of the variable.
     Address(Element),
-    /// The value of the id of a `DebugValue`, a number or its bits. What the expression leaves is the value of the
+    /// Value of the id of a `DebugValue`: a number or its bits. The result of the expression is the value of the
     /// variable.
     Value(Element),
 }
 
-/// What an expression says.
+/// Result of an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evaluated {
-    /// Where the variable is, or those of its bits; of a value that is in no memory its bits themselves.
+    /// Location of the variable, or of the described bits; a value outside of memory is a location of known bits.
     pub location: Location,
-    /// Which bits of the variable are there; `None` for the variable.
+    /// The described bits of the variable; `None` for the whole variable.
     pub bits: Option<Range<u32>>,
 }
 
 /// Evaluates the operations of an expression.
 ///
-/// * Of a `DebugValue`, a `Deref` or `Xderef` that nothing but a piece follows does not read: the variable is at that
-///   address, with as many bits as it has. Every other one reads an address.
-/// * A `BitPiece` is DWARF's `DW_OP_bit_piece`. Several make one variable, in order.
-/// * A `Fragment` is the last operation: it says for which bits of the variable the rest is; behind a `BitPiece`, for
-///   which bits that is.
+/// * In a `DebugValue`, a final `Deref` or `Xderef` (only a piece may follow) does not read memory: the variable is at
+///   that address, with its full size. Other ones read an address.
+/// * A `BitPiece` is DWARF's `DW_OP_bit_piece`. Several form one variable, in order.
+/// * A `Fragment` is the last operation. It selects the bits of the variable that the preceding operations describe;
+///   after a `BitPiece`, the bits that the piece describes.
 ///
-/// Indexes of the `DebugValue` or `DebugDeclare` select a part: the variable here is that part.
+/// Indexes of the `DebugValue` or `DebugDeclare` select a part: "the variable" then means that part.
 ///
 /// ```
 /// use eitri::eval::{Element, Snapshot, Value};
@@ -58,8 +58,8 @@ pub struct Evaluated {
 /// ```
 ///
 /// # Errors
-/// With the operation: what the evaluator finds wrong with it, as that there is nothing on the stack for it; a
-/// `Fragment` that is not the last, or has another number of bits than the piece before it.
+/// With the operation: errors of the evaluator, such as a stack underflow; a `Fragment` that is not the last
+/// operation, or differs in size from the preceding piece.
 pub fn evaluate(
     operations: &[DebugOperation],
     initial: &Initial,
@@ -86,7 +86,7 @@ pub fn evaluate(
             last = Some(operation);
         }
         match (operation, initial, is_end) {
-            // The variable is there.
+            // The result is the address of the variable: no read.
             (DebugOperation::Deref, Initial::Value(_), true) => {}
             (DebugOperation::Xderef, Initial::Value(_), true) => {
                 words.write(&[Op::Swap {}, Op::FormAspaceAddress {}], encoding)?;
@@ -115,7 +115,7 @@ pub fn evaluate(
     Ok(Evaluated { location, bits })
 }
 
-/// The operations before a fragment, and its bits.
+/// Splits a trailing fragment from the operations, and returns its bits.
 fn fragment(operations: &[DebugOperation]) -> Result<(&[DebugOperation], Option<Range<u32>>)> {
     let is_fragment = |operation: &DebugOperation| matches!(operation, DebugOperation::Fragment { .. });
     let Some(index) = operations.iter().position(is_fragment) else { return Ok((operations, None)) };
@@ -141,7 +141,7 @@ fn wrong(index: usize, operation: DebugOperation, what: &str) -> Error {
 
 struct Written {
     bytes: Vec<u8>,
-    /// Where each operation of the expression begins.
+    /// Offset of each operation's first byte in the expression.
     starts: Vec<usize>,
 }
 
@@ -154,7 +154,7 @@ impl Written {
         encoder.finish()
     }
 
-    /// Makes a location of a value, which would be taken for an address.
+    /// Turns a final value into a location; otherwise the evaluator would take the value as an address.
     fn finish(&mut self, last: Option<DebugOperation>, initial: &Initial, encoding: Encoding) -> Result<()> {
         use DebugOperation::{Deref, StackValue, Xderef};
         match (last, initial) {
@@ -165,14 +165,14 @@ impl Written {
     }
 }
 
-/// The operation of DWARF's that it is.
+/// The equivalent DWARF operation.
 fn op(operation: DebugOperation) -> Op<'static> {
     match operation {
         DebugOperation::Deref => Op::Deref {},
         DebugOperation::Plus => Op::Plus {},
         DebugOperation::Minus => Op::Minus {},
         DebugOperation::PlusUconst(value) => Op::PlusUconst { value: value.into() },
-        // DWARF has the size first.
+        // In DWARF, the size is the first operand.
         DebugOperation::BitPiece { offset, size } => {
             Op::BitPiece { bits: size.into(), offset: offset.into() }
         }
@@ -188,7 +188,8 @@ impl Facts<'_> {
     /// The operations of a `DebugExpression`.
     ///
     /// # Errors
-    /// With the instruction: if it is none, or one of its operations is none of the ten with its operands.
+    /// With the instruction, if the id is not a `DebugExpression`, or an operation is not one of the ten with its
+    /// operands.
     pub fn operations(&self, expression: Id) -> Result<SmallVec<[DebugOperation; 4]>> {
         let fact = self.get(expression).filter(|fact| fact.name() == Some(Name::Expression));
         let fact = fact.ok_or_else(|| Error::malformed(format!("{expression} is no DebugExpression")))?;

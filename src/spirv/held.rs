@@ -1,4 +1,4 @@
-//! What holds a variable: the result of an instruction, and what is to be done to get from there to the variable.
+//! Operands that provide a variable: an id, and the operations from the id to the variable.
 
 use core::fmt;
 use core::ops::Range;
@@ -9,44 +9,44 @@ use super::words::Id;
 use crate::error::Result;
 use crate::model::{Module, Part, TypeId};
 
-/// An operation of an expression: section 3.6. The stack has one entry at first, the value or the address that the
-/// expression is about.
+/// A debug operation: section 3.6. The initial stack has one entry, the value or address that the expression applies
+/// to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DebugOperation {
-    /// The value at the address on top.
+    /// Pops an address and pushes the value at that address.
     Deref,
-    /// The sum of the two on top.
+    /// Pops two values and pushes their sum.
     Plus,
-    /// The second less the top.
+    /// Pops two values and pushes the second minus the top.
     Minus,
-    /// The top and a number more.
+    /// Adds a constant to the top.
     PlusUconst(u32),
-    /// So many bits of what was said last, from a bit of it on.
+    /// Selects bits of the location computed before.
     BitPiece {
-        /// The first of the bits, counted from the first of that.
+        /// The first bit, counted from the first bit of that location.
         offset: u32,
-        /// How many.
+        /// Number of bits.
         size: u32,
     },
-    /// The two on top change places.
+    /// Swaps the two topmost entries.
     Swap,
-    /// The value at the address on top, in the address space below it.
+    /// Pops an address and an address space, and pushes the value at that address.
     Xderef,
-    /// The top is the value, which is in no memory.
+    /// The top of the stack is the value itself, which is not in memory.
     StackValue,
-    /// A number.
+    /// Pushes a constant.
     Constu(u32),
-    /// These bits of the variable.
+    /// The expression describes only these bits of the variable.
     Fragment {
-        /// The first of the bits, counted from the first of the variable.
+        /// The first bit, counted from the first bit of the variable.
         offset: u32,
-        /// How many.
+        /// Number of bits.
         size: u32,
     },
 }
 
 impl DebugOperation {
-    /// Its number, which is its place in [`OPERATIONS`](super::OPERATIONS).
+    /// Number of the operation: its index in [`OPERATIONS`](super::OPERATIONS).
     pub const fn number(self) -> u32 {
         match self {
             Self::Deref => 0,
@@ -62,7 +62,7 @@ impl DebugOperation {
         }
     }
 
-    /// Its operands.
+    /// Operands of the operation.
     pub fn operands(self) -> SmallVec<[u32; 2]> {
         match self {
             Self::PlusUconst(number) | Self::Constu(number) => [number].into_iter().collect(),
@@ -71,7 +71,7 @@ impl DebugOperation {
         }
     }
 
-    /// The operation of a number that has these operands.
+    /// The operation with this number and these operands.
     pub fn new(number: u32, operands: &[u32]) -> Option<Self> {
         Some(match (number, operands) {
             (0, []) => Self::Deref,
@@ -89,10 +89,10 @@ impl DebugOperation {
     }
 }
 
-/// An id that holds a variable, or a part of the variable, and the operations between the two.
+/// An id that provides a variable or a part of it, and the operations from the id to the variable.
 ///
-/// [`part`](Self::part) and [`bits`](Self::bits) select in the variable. To select in the *value*, name the result of an
-/// `OpCompositeExtract`, or [take](Self::taken) some of its bits.
+/// [`part`](Self::part) and [`bits`](Self::bits) select a part of the *variable*. To select a part of the *value*, use
+/// the result of an `OpCompositeExtract`, or [take](Self::taken) some bits of the value.
 ///
 /// ```
 /// use eitri::spirv::{Held, Id};
@@ -114,11 +114,11 @@ impl DebugOperation {
 pub struct Held {
     id: Id,
     how: How,
-    /// Nothing, where the value of the id is all there is to say: so it is of most variables.
+    /// `None` for most variables: the value of the id is the value of the variable.
     more: Option<Box<More>>,
 }
 
-/// What there is to say beside the id.
+/// Properties beyond the id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 struct More {
     indexes: Vec<Index>,
@@ -130,14 +130,14 @@ struct More {
 /// An index that selects a member or element of a variable, or of a part of the variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Index {
-    /// This one, the first being 0.
+    /// A constant index, counted from 0.
     Number(u32),
-    /// The one that the id is the number of.
+    /// The index is the value of this id.
     Id(Id),
 }
 
 impl Index {
-    /// The number; of an id, the number that `of` gives.
+    /// The index as a number; `of` gives the value of an id.
     pub(crate) fn number(self, of: impl Fn(Id) -> Option<u64>) -> Option<u64> {
         match self {
             Self::Number(number) => Some(number.into()),
@@ -157,11 +157,11 @@ impl fmt::Display for Index {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum How {
-    /// What is computed is the value, or in a declaration the address.
+    /// The operations compute the value, or in a declaration the address.
     Value,
-    /// It is at the address that is computed.
+    /// The operations compute the address of the variable, in this address space.
     Pointer(Option<u32>),
-    /// The steps are all there is to it.
+    /// The expression consists of exactly these operations.
     Expression,
 }
 
@@ -178,19 +178,18 @@ impl Held {
         self.more.as_ref().map_or(&[], |more| &more.steps)
     }
 
-    /// The value of the id is the variable's. In a declaration: the variable is what the `OpVariable` is.
+    /// The value of the id is the value of the variable. In a declaration, the variable is the `OpVariable`.
     pub fn value(id: Id) -> Self {
         Self::new(id, How::Value)
     }
 
-    /// The value of the id is the address at which the variable is. In a declaration: the address is what the
-    /// `OpVariable` contains.
+    /// The value of the id is the address of the variable. In a declaration, the `OpVariable` contains that address.
     pub fn pointer(id: Id) -> Self {
         Self::new(id, How::Pointer(None))
     }
 
-    /// These operations, and no others, get from the value of the id to the variable's; in a declaration, from the
-    /// address of the `OpVariable`.
+    /// Exactly these operations compute the variable's value from the value of the id; in a declaration, the
+    /// variable's address from the address of the `OpVariable`.
     pub fn expression(id: Id, operations: &[DebugOperation]) -> Self {
         let mut held = Self::new(id, How::Expression);
         let steps = match operations {
@@ -209,18 +208,19 @@ impl Held {
         held
     }
 
-    /// It holds this member or element of the variable, the first being 0, and no other. Several calls go deeper, as the
-    /// indexes of `OpAccessChain`.
+    /// Selects a member or element of the variable, counted from 0, as the part that the id provides. Repeated calls
+    /// descend further, like the indexes of `OpAccessChain`.
     pub fn part(self, index: u32) -> Self {
         self.indexed(Index::Number(index))
     }
 
-    /// It holds the element of the variable that another id is the number of. Not every [mode](super::Mode) has it.
+    /// Selects the element of the variable whose index is the value of another id. Some [modes](super::Mode) cannot
+    /// encode such an index.
     pub fn part_by(self, index: Id) -> Self {
         self.indexed(Index::Id(index))
     }
 
-    /// The value of the same id for the part that the first indexes select; with all indexes, for the same bits.
+    /// The value of the same id, for the part that the first indexes select; with all indexes, for the same bits.
     pub(crate) fn around(&self, indexes: usize) -> Self {
         let first = self.indexes().iter().take(indexes).copied();
         let around = first.fold(Self::value(self.id), Self::indexed);
@@ -235,7 +235,7 @@ impl Held {
         self
     }
 
-    /// The value, or the address, and so much more; less, if it is negative.
+    /// Adds a number, possibly negative, to the value or address.
     pub fn plus(mut self, more: i32) -> Self {
         let steps = &mut self.more().steps;
         match u32::try_from(more) {
@@ -245,8 +245,8 @@ impl Held {
         self
     }
 
-    /// The [address](Self::pointer) is one of this address space, by the number that the consumer knows it by. Of a
-    /// value that is no address it says nothing.
+    /// Sets the address space of an [address](Self::pointer), as the consumer's number. No effect for a value that is
+    /// not an address.
     pub fn in_space(mut self, space: u32) -> Self {
         if let How::Pointer(_) = self.how {
             self.how = How::Pointer(Some(space));
@@ -254,13 +254,14 @@ impl Held {
         self
     }
 
-    /// These bits of what the id holds, and no others: counted from its first.
+    /// Takes only these bits of the computed value, counted from its first bit.
     pub fn taken(mut self, bits: Range<u32>) -> Self {
         self.more().taken = Some((bits.start, bits.end.saturating_sub(bits.start)));
         self
     }
 
-    /// It holds these bits of the variable, or of the [part](Self::part) of it, counted from the first, and no others.
+    /// Selects bits of the variable, or of its [part](Self::part), as the bits that the id provides. Bits count from
+    /// the first.
     pub fn bits(mut self, bits: Range<u32>) -> Self {
         self.more().bits = Some(bits);
         self
@@ -271,13 +272,14 @@ impl Held {
         self.id
     }
 
-    /// The indexes of the part of the variable that the id holds, as those of `OpAccessChain`; empty for the variable.
+    /// Indexes of the part of the variable that the id provides, like those of `OpAccessChain`; empty for the whole
+    /// variable.
     pub fn indexes(&self) -> &[Index] {
         self.more.as_ref().map_or(&[], |more| &more.indexes)
     }
 
-    /// The bits that it holds of a variable of this type, counted from the first. `None` where the type does not say, or
-    /// an index is an id.
+    /// The bits that the id provides of a variable of this type, counted from the first bit. `None` if the type does
+    /// not determine the bits, or an index is an id.
     ///
     /// ```
     /// # use eitri::build::Builder;
@@ -297,7 +299,7 @@ impl Held {
         self.absolute(module, &self.part_of(module, ty, |_| None).ok()??)
     }
 
-    /// The same, where the part of the variable is known already.
+    /// The bits as in [`bits_of`](Self::bits_of), for a part that is known already.
     pub(crate) fn absolute(&self, module: &Module, part: &Part) -> Option<Range<u64>> {
         let offset = part.offset_bits(module)?;
         let (start, end) = match self.held_bits() {
@@ -307,10 +309,10 @@ impl Held {
         Some(offset.checked_add(start)?..offset.checked_add(end)?)
     }
 
-    /// The part that the indexes select in a variable of this type; `None` where the types do not describe the part.
+    /// The part that the indexes select in a variable of this type; `None` if the types do not determine the part.
     ///
     /// # Errors
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if there is no such part.
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) for an index out of range.
     pub(crate) fn part_of(
         &self,
         module: &Module,
@@ -327,33 +329,33 @@ impl Held {
         Ok(Some(part))
     }
 
-    /// The bits that it holds of the variable, or of the part of it; `None` for all.
+    /// The selected bits of the variable or of its part; `None` for all bits.
     pub(crate) fn held_bits(&self) -> Option<Range<u32>> {
         self.more.as_ref()?.bits.clone()
     }
 
-    /// Whether there is more to do than to take the value of the id, or bits of it.
+    /// Whether operations are needed besides taking the value of the id, or bits of it.
     pub(crate) fn is_computed(&self) -> bool {
         self.how != How::Value || !self.steps().is_empty()
     }
 
-    /// Whether it is all of the value of the id, and all of the variable.
+    /// Whether the operand is the full value of the id, for the whole variable.
     pub(crate) fn is_whole(&self) -> bool {
         self.how == How::Value && self.more.is_none()
     }
 
-    /// Whether it is said by some bits of what was computed.
+    /// Whether the expression contains a `BitPiece`.
     pub(crate) fn has_bit_piece(&self) -> bool {
         self.taken_bits().is_some()
             || self.steps().iter().any(|step| matches!(step, DebugOperation::BitPiece { .. }))
     }
 
-    /// The bits that are taken of what the id holds: the first, and how many.
+    /// The bits taken of the computed value: first bit and number of bits.
     pub(crate) fn taken_bits(&self) -> Option<(u32, u32)> {
         self.more.as_ref()?.taken
     }
 
-    /// The operations that say it, of a `DebugValue` or of a `DebugDeclare`.
+    /// The operations of the expression for a `DebugValue` or a `DebugDeclare`.
     pub fn operations(&self, is_declaration: bool) -> SmallVec<[DebugOperation; 4]> {
         let mut all = SmallVec::new();
         all.extend_from_slice(self.steps());
@@ -362,7 +364,7 @@ impl Held {
             How::Pointer(Some(space)) => {
                 all.extend([DebugOperation::Constu(space), DebugOperation::Swap, DebugOperation::Xderef]);
             }
-            // What was computed is no value that is anywhere.
+            // A computed value is not in memory.
             How::Value if !is_declaration && !all.is_empty() => all.push(DebugOperation::StackValue),
             How::Value | How::Expression => {}
         }

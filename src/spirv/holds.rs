@@ -1,4 +1,5 @@
-//! Rules of a binding for the ids that hold variables. `raise` lists what breaks a rule, and `lower` refuses it.
+//! Rules of a binding for the ids that provide variables. `raise` lists violations of these rules, and `lower` refuses
+//! them.
 
 use core::ops::Range;
 
@@ -10,20 +11,20 @@ use super::words::{Id, Instruction};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::model::{Module, Part, TypeId};
 
-/// A place in a function with a declaration or a value of a variable.
+/// Position in a function of a declaration or value of a variable.
 #[derive(Debug, Clone)]
 pub(super) struct Spot {
     /// Words of the function.
     pub function: Range<usize>,
-    /// The word that the new instruction comes before.
+    /// The word before which the new instruction is placed.
     pub at: usize,
 }
 
 impl<'a> Layout<'a> {
-    /// The instruction that defines a value, which is there at the spot.
+    /// The instruction that defines a value, if the definition is visible at the spot.
     ///
     /// # Errors
-    /// If the id is not defined, or no value, or that of another function, or defined behind the spot.
+    /// If the id is undefined, is not a value, belongs to another function, or is defined after the spot.
     #[inline]
     pub(super) fn value_at(&self, id: Id, spot: &Spot) -> Result<Instruction<'a>> {
         match self.definition(id) {
@@ -38,7 +39,7 @@ impl<'a> Layout<'a> {
         defined.opcode() != op::FUNCTION && defined.result_type().is_some_and(|ty| !is_void(ty))
     }
 
-    /// Whether a definition is before the spot, and in its function or in none.
+    /// Whether a definition precedes the spot, in the same function or outside of all functions.
     #[inline]
     pub(super) fn is_there(&self, defined: Instruction<'_>, spot: &Spot) -> bool {
         defined.at < spot.at && self.is_seen(defined, spot)
@@ -64,10 +65,11 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// The instruction that defines what a variable is declared to be: an `OpVariable`, or a parameter that is a pointer.
+    /// The instruction that defines the memory of a declared variable: an `OpVariable`, or a parameter that is a
+    /// pointer.
     ///
     /// # Errors
-    /// The errors of [`value_at`](Self::value_at); if the id is neither of these.
+    /// As [`value_at`](Self::value_at); also if the id is neither of these.
     pub(super) fn variable_at(&self, id: Id, spot: &Spot) -> Result<Instruction<'a>> {
         let defined = self.value_at(id, spot)?;
         let is_declared = match defined.opcode() {
@@ -84,10 +86,10 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Whether an index is an integer that is there at the spot.
+    /// Checks that an index is an integer defined before the spot.
     ///
     /// # Errors
-    /// If it is not.
+    /// As [`value_at`](Self::value_at); also if the id is not an integer.
     pub(super) fn index_at(&self, id: Id, spot: &Spot) -> Result<()> {
         let ty = self.value_at(id, spot)?.result_type().and_then(|ty| self.definition(ty));
         match ty {
@@ -96,18 +98,18 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// The number that an id stands for as an index, where it is known.
+    /// The value of an id that is an integer constant, for use as an index.
     pub(super) fn index(&self, id: Id) -> Option<u64> {
         self.constant(id)?.value
     }
 
-    /// The type that a pointer points to.
+    /// The type that a pointer type points to.
     fn pointee(&self, ty: Id) -> Option<Id> {
         let ty = self.definition(ty).filter(|ty| ty.opcode() == op::TYPE_POINTER)?;
         ty.operands().get(1).map(|&to| Id(to))
     }
 
-    /// Bits of a type: of integers, floating-point numbers, and vectors of these.
+    /// Size of a type in bits: of integers, floating-point numbers, and vectors of these.
     fn width(&self, ty: Id) -> Option<u64> {
         let ty = self.definition(ty)?;
         match (ty.opcode(), ty.operands()) {
@@ -120,13 +122,13 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Whether what holds a variable of a type has as many bits as the part of the variable: the value that an instruction
-    /// defines, or in a declaration what its result points to. Gives the part; `None` where the types do not say what it
-    /// is.
+    /// Checks that an operand has as many bits as the part of the variable that it provides. The operand is the value
+    /// that an instruction defines, or in a declaration the target of its result. Returns the part; `None` if the
+    /// types do not determine the part.
     ///
     /// # Errors
-    /// [`DoesNotFit`](ErrorKind::DoesNotFit) if it has not; [`BadArgument`](ErrorKind::BadArgument) if there is no such
-    /// part, or an operation does not find on the stack what it takes.
+    /// [`DoesNotFit`](ErrorKind::DoesNotFit) for a different number of bits; [`BadArgument`](ErrorKind::BadArgument)
+    /// for an index out of range, or for a stack underflow in the operations.
     pub(super) fn fits(
         &self,
         module: &Module,
@@ -138,7 +140,7 @@ impl<'a> Layout<'a> {
         let id = held.id();
         let ty = match (is_declaration, defined.opcode()) {
             (true, _) => defined.result_type().and_then(|ty| self.pointee(ty)),
-            // It is nothing, whatever its type.
+            // An undefined value fits every type.
             (false, op::UNDEF) => None,
             (false, _) => defined.result_type(),
         };
@@ -167,7 +169,7 @@ impl<'a> Layout<'a> {
         let Some(has) = held.taken_bits().map(|(_, size)| size.into()).or(width) else { return Ok(part) };
         let needs = match piece {
             Some((_, size)) => [Some(size.into()); 2],
-            // A vector of three elements has the size of one of four.
+            // A vector of three elements may take the size of a vector of four.
             None => [value_bits, bits],
         };
         match needs.into_iter().flatten().next() {
@@ -180,8 +182,8 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Whether operations find what they take on the stack, which has one entry at first. The bits of the variable that they
-/// are of, first and count, if not of all: a fragment is the last of them.
+/// Checks that the operations do not underflow the stack, which has one entry at first. Returns the first bit and the
+/// number of bits that a final fragment selects of the variable; `None` for the whole variable.
 fn piece(operations: &[DebugOperation]) -> Result<Option<(u32, u32)>> {
     let mut depth = 1;
     for (index, operation) in operations.iter().enumerate() {
@@ -206,7 +208,7 @@ pub(super) fn unknown(id: Id) -> Error {
     Error::new(ErrorKind::UnknownId(id.to_string()))
 }
 
-/// Something is not what it should be.
+/// Error for an id that is not of the required kind.
 pub(super) fn wrong(defined: Instruction<'_>, wanted: &str) -> Error {
     let id = defined.result().unwrap_or(Id(0));
     let is = match op::name(defined.opcode()) {

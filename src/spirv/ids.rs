@@ -1,25 +1,25 @@
-//! New ids.
+//! Allocation of ids.
 
 use super::words::Id;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Gives out ids that are not used yet.
+/// Allocator of unused ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ids(u32);
 
 impl Ids {
-    /// From 1 on: for a module that has none yet.
+    /// The allocator of a module without ids: starts at 1.
     pub const NEW: Self = Self(1);
 
-    /// Of a module whose header has this bound, which all its ids are less than.
+    /// The allocator of a module whose header has this id bound.
     pub fn after(bound: u32) -> Self {
         Self(bound.max(1))
     }
 
-    /// The next one.
+    /// Allocates an id.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] if there is none: a bound has 32 bits.
+    /// [`ErrorKind::TooLarge`] if no id is left: a bound has 32 bits.
     pub fn fresh(&mut self) -> Result<Id> {
         let id = self.0;
         let too_many = || Error::new(ErrorKind::TooLarge("a module has less than 2^32 ids".into()));
@@ -27,7 +27,7 @@ impl Ids {
         Ok(Id(id))
     }
 
-    /// What every id that was given out is less than.
+    /// The id bound: above every allocated id.
     pub fn bound(self) -> u32 {
         self.0
     }

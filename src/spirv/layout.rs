@@ -1,6 +1,4 @@
-//! The logical layout of a module: what defines each id, and where the functions are.
-//!
-//! SPIR-V specification, section 2.4 "Logical Layout of a Module".
+//! The logical layout of a module: definitions of ids, and positions of functions.
 
 use core::ops::Range;
 
@@ -12,7 +10,7 @@ use super::opcodes::{self as op, Results, results};
 use super::words::{HEADER, Id, Instruction, Words, string_bytes};
 use crate::error::{Count, Error, Result};
 
-/// Where everything is.
+/// Index of a module: definitions, functions and imported instruction sets.
 #[derive(Debug, Clone)]
 pub struct Layout<'a> {
     words: Words<'a>,
@@ -24,46 +22,47 @@ pub struct Layout<'a> {
     functions: Vec<Function>,
     globals_end: usize,
     highest: Id,
-    /// The words where extended instructions begin, of any set.
+    /// Positions of extended instructions of all sets.
     extended: Vec<usize>,
 }
 
-/// A function: words from its `OpFunction` to behind its `OpFunctionEnd`.
+/// A function, from its `OpFunction` to the end of its `OpFunctionEnd`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function {
-    /// The result of the `OpFunction`.
+    /// Result of the `OpFunction`.
     pub id: Id,
-    /// Its words, counted from the start of the module.
+    /// Words of the function, counted from the start of the module.
     pub at: Range<usize>,
 }
 
-/// A constant number or truth value.
+/// A constant number or boolean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Constant {
-    /// The value, of a signed type with its sign in all 64 bits. Of a type of more than 64 bits, and of one that is no
-    /// number, it is not known; nor is that of a specialization constant.
+    /// The value; signed types are sign-extended to 64 bits. `None` for types of more than 64 bits, for types that are
+    /// not numbers, and for specialization constants.
     pub value: Option<u64>,
-    /// Bits of its integer type; `None` if it is of another type.
+    /// Size of its integer type in bits; `None` for other types.
     pub integer_bits: Option<u32>,
-    /// Whether it is true or false.
+    /// Whether the type is boolean.
     pub is_boolean: bool,
-    /// Whether it is an `OpConstant`, `OpConstantTrue` or `OpConstantFalse`, and no other constant instruction.
+    /// Whether the instruction is an `OpConstant`, `OpConstantTrue` or `OpConstantFalse`, rather than another constant
+    /// instruction.
     pub is_plain: bool,
 }
 
 impl<'a> Layout<'a> {
-    /// Goes through the words once.
+    /// Indexes the words in one pass.
     ///
     /// # Errors
-    /// With the word: if a string has no end.
+    /// With the word, for a string without an end.
     pub fn new(words: Words<'a>) -> Result<Self> {
         Self::of(words)
     }
 
-    /// The same of words of which only the header is known to be right.
+    /// Indexes words of which only the header has been checked.
     ///
     /// # Errors
-    /// With the word: as [`Words::new`], and if a string has no end.
+    /// With the word: the errors of [`Words::new`], and for a string without an end.
     pub(crate) fn of(words: Words<'a>) -> Result<Self> {
         let mut layout = Self {
             words,
@@ -91,7 +90,7 @@ impl<'a> Layout<'a> {
                 Some(Results::Id) => Some(Id(instruction.words[1])),
                 Some(Results::TypedId) => Some(Id(instruction.words[2])),
                 None => {
-                    // Its result, if it has one, is the first or the second operand.
+                    // The result, if there is one, is the first or the second operand.
                     layout.perhaps.extend(instruction.operands().iter().take(2).map(|&word| Id(word)));
                     None
                 }
@@ -107,7 +106,7 @@ impl<'a> Layout<'a> {
                 op::EXT_INST | op::EXT_INST_FORWARD => layout.extended.push(at),
                 op::FUNCTION => {
                     let id = result.unwrap_or(Id(0));
-                    // One without an end goes on to the next.
+                    // A function without an end extends to the next one.
                     let ended = open.replace(Function { id, at: at..at });
                     layout.functions.extend(ended.map(|it| Function { at: it.at.start..at, ..it }));
                 }
@@ -125,7 +124,7 @@ impl<'a> Layout<'a> {
         Ok(layout)
     }
 
-    /// Looks at an instruction that has a text: it has an end, and may be the name of a set.
+    /// Checks that the string of an instruction has an end, and records the name of an instruction set.
     fn text(&mut self, instruction: Instruction<'_>) -> Result<()> {
         let text = string_bytes(instruction.operands(), usize::MAX);
         let text = text.ok_or_else(|| Error::malformed("the string has no end").at_word(instruction.at))?;
@@ -147,30 +146,30 @@ impl<'a> Layout<'a> {
         self.words
     }
 
-    /// The instruction that defines the id; the first, if there are several.
+    /// The instruction that defines the id; the first of several.
     #[inline]
     pub fn definition(&self, id: Id) -> Option<Instruction<'a>> {
         self.ids.get(id).map(|at| self.words.at(at))
     }
 
-    /// Instructions that define an id which one before them has defined, in order.
+    /// Instructions that define an id again, in order.
     pub fn again(&self) -> impl Iterator<Item = Instruction<'a>> {
         self.again.iter().map(|&at| self.words.at(at))
     }
 
-    /// Whether an instruction of which nothing is known may define the id.
+    /// Whether an instruction with an unknown opcode may define the id.
     pub fn may_be_defined(&self, id: Id) -> bool {
         self.perhaps.contains(&id)
     }
 
-    /// The imported sets of debug instructions, with the ids that stand for them.
+    /// The imported debug instruction sets, with their ids.
     pub fn sets(&self) -> impl Iterator<Item = (Id, Set)> {
         self.sets.iter().map(|(&id, &set)| (id, set))
     }
 
-    /// Imported sets of debug instructions that are not known, by their names: one of the parts between the dots is
-    /// `DebugInfo` or `debug`, as in `NonSemantic.Shader.DebugInfo.200` and `SPIRV.debug`. With the ids that stand for
-    /// them, and how many instructions the module has of each, if it has some.
+    /// Unknown imported sets of debug instructions: a part of the name between dots is `DebugInfo` or `debug`, as in
+    /// `NonSemantic.Shader.DebugInfo.200` and `SPIRV.debug`. Each with its id, its name, and the number of its
+    /// instructions in the module; sets without instructions are omitted.
     pub fn unknown_sets(&self) -> impl Iterator<Item = (Id, &str, usize)> {
         let mut counts: HashMap<Id, usize> = HashMap::new();
         if !self.unknown_sets.is_empty() {
@@ -184,14 +183,14 @@ impl<'a> Layout<'a> {
         all.filter_map(move |(&id, name)| Some((id, &**name, *counts.get(&id)?)))
     }
 
-    /// The set of debug instructions that the id stands for.
+    /// The debug instruction set imported under this id.
     pub fn set(&self, id: Id) -> Option<Set> {
         self.sets.get(&id).copied()
     }
 
-    /// Whether the module declares a capability, by its number.
+    /// Whether the module declares the capability with this number.
     pub fn has_capability(&self, number: u32) -> bool {
-        // They come first.
+        // Capabilities are the first instructions.
         let all = self.words.between(HEADER..self.globals_end);
         all.take_while(|it| it.opcode() == op::CAPABILITY).any(|it| it.operands() == [number])
     }
@@ -201,40 +200,40 @@ impl<'a> Layout<'a> {
         &self.functions
     }
 
-    /// The function that has the word.
+    /// The function that contains the word.
     pub fn function_at(&self, at: usize) -> Option<&Function> {
         let next = self.functions.partition_point(|function| function.at.start <= at);
         self.functions[..next].last().filter(|function| at < function.at.end)
     }
 
-    /// Extended instructions, of any set.
+    /// Extended instructions of all sets.
     pub(crate) fn extended(&self) -> impl Iterator<Item = Instruction<'a>> {
         self.extended.iter().map(|&at| self.words.at(at))
     }
 
-    /// The highest id that is defined; 0 if none is.
+    /// The highest defined id; 0 without definitions.
     pub(crate) fn highest(&self) -> Id {
         self.highest
     }
 
-    /// The first word behind the sections that come before the functions.
+    /// The first word after the sections before the functions.
     pub fn globals_end(&self) -> usize {
         self.globals_end
     }
 
-    /// The text of an `OpString`. What is no UTF-8 is replaced.
+    /// Text of an `OpString`. Bytes that are not UTF-8 are replaced.
     pub fn string(&self, id: Id) -> Option<String> {
         let bytes = self.string_start(id, usize::MAX)?;
         Some(String::from_utf8_lossy(&bytes).into())
     }
 
-    /// The first bytes of an `OpString`: at least so many, if it has them, and at most three more.
+    /// The first bytes of an `OpString`: at least `most` if the string is that long, and up to three more.
     pub(crate) fn string_start(&self, id: Id, most: usize) -> Option<Vec<u8>> {
         let string = self.definition(id).filter(|it| it.opcode() == op::STRING)?;
         string_bytes(string.operands(), most)
     }
 
-    /// The constant that the id is.
+    /// The constant that the id names.
     pub fn constant(&self, id: Id) -> Option<Constant> {
         let constant = self.definition(id).filter(|it| op::is_constant(it.opcode()))?;
         let ty = constant.result_type().and_then(|ty| self.definition(ty))?;
@@ -248,7 +247,7 @@ impl<'a> Layout<'a> {
             (op::CONSTANT_FALSE, ..) => Some(0),
             (op::CONSTANT_NULL, Some(_), _) => Some(0),
             (op::CONSTANT, Some((..=32, is_signed)), &[word, ..]) => {
-                // Less than 32 bits are extended to a word, as their sign asks.
+                // Types of less than 32 bits are stored in a word, extended according to their sign.
                 Some(if is_signed { i64::from(word as i32) as u64 } else { u64::from(word) })
             }
             (op::CONSTANT, Some((..=64, _)), &[low, high, ..]) => {
@@ -265,25 +264,25 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Whether a set of this name is of debug instructions: what `NonSemantic.DebugPrintf` prints is none.
+/// Whether a set of this name has debug instructions. `NonSemantic.DebugPrintf` has none: it prints.
 fn is_of_debug_instructions(name: &[u8]) -> bool {
     let is = |part: &[u8]| part.eq_ignore_ascii_case(b"DebugInfo") || part.eq_ignore_ascii_case(b"debug");
     name.split(|&byte| byte == b'.').any(is)
 }
 
-/// A set that is not known, for messages.
+/// Describes an unknown set, for messages.
 pub(crate) fn unknown_set(name: &str, count: usize) -> String {
     format!("{name:?}: a set that is not known, with {}", Count(count, "debug instruction"))
 }
 
 impl Set {
-    /// The set of this name.
+    /// The set with this name.
     fn named(name: &[u8]) -> Option<Self> {
         Self::ALL.into_iter().find(|set| set.name().as_bytes() == name)
     }
 }
 
-/// Where ids are defined. Most modules number theirs from 1 on, but ids of any size are ids.
+/// Positions of definitions by id: a vector for the low ids that most modules use, a map for all others.
 #[derive(Debug, Clone)]
 struct Ids {
     near: Vec<u32>,
@@ -292,16 +291,16 @@ struct Ids {
 }
 
 impl Ids {
-    /// For a module: no more are near than it has words, whatever its header says.
+    /// An empty index. The vector is at most as long as the module has words, for any id bound in the header.
     fn new(words: Words<'_>) -> Self {
         let limit = words.all().len();
         Self { near: vec![0; limit.min(words.bound() as usize)], limit, far: HashMap::new() }
     }
 
-    /// Whether it was not defined before.
+    /// Records a definition. Returns whether the id was undefined before.
     #[inline]
     fn define(&mut self, id: Id, at: usize) -> bool {
-        // A module has less words than 2^32: a file of 16 GiB is not read at once.
+        // A module has fewer than 2^32 words: files of 16 GiB are not read at once.
         let at = u32::try_from(at).unwrap_or(u32::MAX);
         match self.near.get_mut(id.0 as usize) {
             Some(place @ 0) => {
@@ -313,7 +312,7 @@ impl Ids {
         }
     }
 
-    /// The same of an id that the header has not.
+    /// Records a definition of an id beyond the bound of the header.
     #[cold]
     fn define_beyond(&mut self, id: Id, at: u32) -> bool {
         let index = id.0 as usize;

@@ -1,8 +1,8 @@
-//! How much of the specification is used: readers and validators take less than it allows.
+//! Dialects of the instruction sets: readers and validators accept less than the specification allows.
 
 use super::table::Set;
 
-/// Which instructions are written, and how: a value with fields; take one and change a field.
+/// Selects the instructions that are emitted, and their form. Start from a preset and change fields.
 ///
 /// | | exact | validating | translator |
 /// |---|---|---|---|
@@ -28,105 +28,109 @@ use super::table::Set;
 /// | [`last_language`](Self::last_language) | any | 7, SYCL | 7, SYCL |
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mode {
-    /// Its name, for messages.
+    /// Name of the mode, for messages.
     pub name: &'static str,
-    /// The set of instructions.
+    /// Instruction set.
     pub set: Set,
-    /// What a pointer may point to, and a qualifier qualify. Other names and qualifiers of a basic type are passed over.
-    /// A pointer to anything else is a basic type, an address, that has the name which the pointer has in the source, if that
-    /// is of less than 16 pointers and qualifiers; a qualifier of anything else is left out.
+    /// Types that a pointer may point to and a qualifier may qualify. With [`Of::Basic`], typedefs and qualifiers
+    /// between them and a basic type are skipped. A pointer to any other type becomes a basic type for addresses,
+    /// named as the pointer type in the source (unnamed beyond 16 pointers and qualifiers); a qualifier of any other
+    /// type is omitted.
     pub pointee: Of,
-    /// What a typedef may name. Other names and qualifiers of a basic type are passed over. Of anything else the type
-    /// itself is named.
+    /// Types that a typedef may name. With [`Of::Basic`], typedefs and qualifiers between them and a basic type are
+    /// skipped. A typedef of any other type is replaced by that type.
     pub typedef: Of,
-    /// Which vectors there may be. Another is an array.
+    /// Vectors that can be encoded. Others become arrays.
     pub vector: Vectors,
-    /// How an array with several dimensions is written.
+    /// Encoding of arrays with several dimensions.
     pub dimensions: Dimensions,
-    /// Whether a type that cannot be said is a `DebugInfoNone`. Else it is a basic type of its name and of no size.
+    /// Whether a type that cannot be encoded is a `DebugInfoNone`. Otherwise it is a basic type with its name and
+    /// without a size.
     pub has_none_types: bool,
-    /// Whether a variable may be the number of elements of an array. Else it is not known.
+    /// Whether a variable may be the number of elements of an array. Otherwise that number is unknown.
     pub has_variable_counts: bool,
-    /// Whether an array may have 0 elements. Else their number is said not to be known.
+    /// Whether an array may have 0 elements. Otherwise the number of elements is unknown.
     pub has_empty_arrays: bool,
-    /// Whether base classes are written. `spirv-val` wants a `DebugTypeInheritance` of
-    /// `NonSemantic.Shader.DebugInfo.100` to have an operand that the set has not.
+    /// Whether base classes are emitted. For a `DebugTypeInheritance` of `NonSemantic.Shader.DebugInfo.100`,
+    /// `spirv-val` requires an operand that the set does not have.
     pub has_inheritance: bool,
-    /// Whether there are template parameter packs. Else their parameters are written one by one.
+    /// Whether template parameter packs are emitted. Otherwise their parameters are emitted one by one.
     pub has_packs: bool,
-    /// Whether there are templates that are parameters of templates. Else they are left out.
+    /// Whether template template parameters are emitted. Otherwise they are omitted.
     pub has_template_templates: bool,
-    /// Whether indexes may say which part of a variable something holds. Else the bits of the part do; where these are not
-    /// known, the value is left out.
+    /// Whether indexes select the part of a variable that a value provides. Otherwise the bits of the part do; a value
+    /// is omitted if these bits are unknown.
     pub has_indexes: bool,
-    /// Whether some bits of a value may be what holds a variable. Else such a value is left out.
+    /// Whether selected bits of a value may provide a variable. Otherwise such a value is omitted.
     pub has_bit_pieces: bool,
-    /// Whether the index of a part of a variable may be known only at run time. Else what holds such a part is left out.
+    /// Whether the index of a variable's part may be known only at run time. Otherwise the value of such a part is
+    /// omitted.
     pub has_run_time_indexes: bool,
-    /// Whether `DebugInlinedVariable` is written. Nothing can refer to it, and no reader needs it. Else an inlined instance
-    /// that nothing is said to hold is left out.
+    /// Whether `DebugInlinedVariable` is emitted, which nothing can refer to and no reader needs. Otherwise an inlined
+    /// instance without values is omitted.
     pub has_inlined_variables: bool,
-    /// Whether macros are written.
+    /// Whether macros are emitted.
     pub has_macros: bool,
-    /// Whether imports are written.
+    /// Whether imported entities are emitted.
     pub has_imports: bool,
-    /// What is done with discriminators.
+    /// Encoding of discriminators.
     pub discriminators: Discriminators,
-    /// Whether a source whose text is not known has an empty one.
+    /// Whether a source with unknown text has an empty text operand.
     pub has_text: bool,
-    /// The highest number of a source language. What is above is `Unknown`: older tools read no module with it.
+    /// Highest number of a source language. Higher ones become `Unknown`, as older tools reject a module with them.
     pub last_language: u32,
-    /// Whether `OpNoLine`, and the end of a block, ends a line. Else instructions of no line are of line 0.
+    /// Whether `OpNoLine`, and the end of a block, ends a line. Otherwise instructions without a line get line 0.
     pub has_no_line: bool,
-    /// Whether lines are told by `DebugLine`, which only `NonSemantic.Shader.DebugInfo` has, and not by `OpLine`.
+    /// Whether lines are encoded as `DebugLine`, which only `NonSemantic.Shader.DebugInfo` has, rather than `OpLine`.
     pub has_debug_lines: bool,
-    /// Whether what has to name what comes later does it with `OpExtInstWithForwardRefsKHR`, of which
-    /// `SPV_KHR_relaxed_extended_instruction` has to be understood; only of a non-semantic set. Else it is cut.
+    /// Whether forward references use `OpExtInstWithForwardRefsKHR`, which requires
+    /// `SPV_KHR_relaxed_extended_instruction`; for non-semantic sets only. Otherwise cycles are cut.
     pub has_relaxed_references: bool,
-    /// The version of the debug information, which nobody looks at. The translator writes 65536.
+    /// Version of the debug information, which no known reader checks. LLVM's translator writes 65536.
     pub version: u32,
-    /// The version of DWARF that is said to be like it.
+    /// DWARF version that the unit declares.
     pub dwarf_version: u32,
 }
 
-/// Which types a type can be made of.
+/// Types that another type may be based on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Of {
-    /// Any.
+    /// Any type.
     Any,
     /// A `DebugTypeBasic`.
     Basic,
 }
 
-/// Which vectors there may be.
+/// Vectors that can be encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vectors {
-    /// Of any type, and of any length.
+    /// Vectors of any type and length.
     Any,
-    /// Of one to four elements of a `DebugTypeBasic`.
+    /// Vectors of one to four elements of a `DebugTypeBasic`.
     Short,
 }
 
-/// How an array with several dimensions is written.
+/// Encoding of arrays with several dimensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dimensions {
-    /// As one, with a number of elements for each.
+    /// One array, with a number of elements for each dimension.
     Together,
-    /// As an array of arrays.
+    /// An array of arrays.
     Nested,
 }
 
-/// What is done with the discriminator of a block.
+/// Encoding of discriminators of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Discriminators {
-    /// It is said of the block, and instructions are of the block: the specification does not have it among scopes.
+    /// The discriminator refers to the block, and instructions belong to the block: the specification does not list
+    /// discriminators among scopes.
     Beside,
-    /// Instructions are of it, as if it were a scope, which `spirv-val` does not take.
+    /// Instructions belong to the discriminator as if it were a scope, which `spirv-val` rejects.
     AsScopes,
 }
 
 impl Mode {
-    /// All that the specification's text allows, for either set.
+    /// The preset for everything that the specification allows, for either set.
     pub fn exact(set: Set) -> Self {
         Self {
             name: "exact",
@@ -158,7 +162,7 @@ impl Mode {
         }
     }
 
-    /// What `spirv-val` takes, of SPIRV-Tools 2023.1 as of 2026.4, for either set.
+    /// The preset for `spirv-val` of SPIRV-Tools 2023.1 to 2026.4, for either set.
     pub fn validating(set: Set) -> Self {
         Self {
             name: "validating",
@@ -175,7 +179,7 @@ impl Mode {
         }
     }
 
-    /// What the LLVM/SPIR-V translator reads back without loss. Of `OpenCL.DebugInfo.100`.
+    /// The preset that LLVM's SPIR-V translator reads back without loss, for `OpenCL.DebugInfo.100`.
     pub fn translator() -> Self {
         Self {
             name: "translator",

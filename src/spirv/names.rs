@@ -1,11 +1,11 @@
-//! The enumerations: section 3 of the sets' specifications, and three of the core specification.
+//! Enumerations: section 3 of the sets' specifications, and three enumerations of the core specification.
 //!
-//! Names are those of the grammars, which is what tools print. The text of `OpenCL.DebugInfo.100` spells some flags
-//! otherwise: `FlagsProtected` is `FlagIsProtected`.
+//! Names are those of the grammars, which tools print. The text of `OpenCL.DebugInfo.100` spells some flags
+//! differently: `FlagsProtected` is `FlagIsProtected`.
 
 use super::Set;
 
-/// A list of named numbers.
+/// An enumeration of named numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Enumeration {
     /// Base type attribute encodings, section 3.3.
@@ -22,7 +22,7 @@ pub enum Enumeration {
     Language,
     /// Storage classes of the core specification.
     StorageClass,
-    /// Floating-point encodings of the core specification, which say it of numbers that are not IEEE 754's.
+    /// Floating-point encodings of the core specification, for formats other than IEEE 754's.
     FpEncoding,
     /// Debug info flags, section 3.2: bits.
     Flags,
@@ -33,14 +33,14 @@ pub enum Enumeration {
 /// A debug operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation {
-    /// Its name.
+    /// Name of the operation.
     pub name: &'static str,
-    /// How many operands it has.
+    /// Number of operands.
     pub operands: usize,
-    /// How many stack entries it needs. Of `BitPiece` and `Fragment`, which say what part the location before them is,
-    /// the text does not say it.
+    /// Number of stack entries that it needs. The text does not define this number for `BitPiece` and `Fragment`,
+    /// which describe the part that the preceding location has.
     pub takes: usize,
-    /// How many stack entries it leaves in place of those.
+    /// Number of stack entries that it pushes in their place.
     pub leaves: usize,
 }
 
@@ -131,7 +131,7 @@ const STORAGE_CLASSES: &[(u32, &str)] = &[
 
 const FP_ENCODINGS: &[(u32, &str)] = &[(0, "BFloat16KHR"), (4214, "Float8E4M3EXT"), (4215, "Float8E5M2EXT")];
 
-/// Bits of flags, as constants and as a list.
+/// Defines flags as constants and as a list.
 macro_rules! flags { ($($constant:ident $bits:expr, $name:literal;)*) => {
     /// Debug info flags, section 3.2.
     #[allow(dead_code, reason = "the list is whole")]
@@ -142,7 +142,7 @@ macro_rules! flags { ($($constant:ident $bits:expr, $name:literal;)*) => {
     const FLAGS: &[(u32, &str)] = &[$((flags::$constant, $name)),*];
 } }
 
-// Access is a field of two bits, `FlagIsPublic` both of them; it comes first.
+// Access is a field of two bits; `FlagIsPublic` sets both, and comes first.
 flags! {
     PUBLIC 3, "FlagIsPublic";
     PROTECTED 1, "FlagIsProtected";
@@ -165,10 +165,10 @@ flags! {
     UNKNOWN_LAYOUT 1 << 17, "FlagUnknownPhysicalLayout";
 }
 
-/// The flag that only `NonSemantic.Shader.DebugInfo` has.
+/// A flag of `NonSemantic.Shader.DebugInfo` only.
 pub(crate) const UNKNOWN_LAYOUT: u32 = flags::UNKNOWN_LAYOUT;
 
-/// The flag of a build identifier that different sources can share.
+/// Flag of a build identifier that different sources may share.
 pub(crate) const POSSIBLE_DUPLICATES: u32 = 1;
 
 const BUILD_FLAGS: &[(u32, &str)] = &[(POSSIBLE_DUPLICATES, "IdentifierPossibleDuplicates")];
@@ -179,14 +179,14 @@ pub(crate) fn is_build_identifier(text: &str) -> bool {
 }
 
 impl Enumeration {
-    /// Numbers and names, of flags their bits.
+    /// Numbers and names; for flags, bits and names.
     pub fn entries(self) -> impl Iterator<Item = (u32, &'static str)> {
         let operations = if self == Self::Operation { &OPERATIONS[..] } else { &[] };
         let operations = (0..).zip(operations.iter().map(|operation| operation.name));
         self.list().iter().copied().chain(operations)
     }
 
-    /// The same, but for operations.
+    /// Numbers and names of every enumeration except operations.
     const fn list(self) -> &'static [(u32, &'static str)] {
         match self {
             Self::Encoding => ENCODINGS,
@@ -202,12 +202,12 @@ impl Enumeration {
         }
     }
 
-    /// Whether names are of bits that can be combined.
+    /// Whether the numbers are bits that can be combined.
     pub const fn is_mask(self) -> bool {
         matches!(self, Self::Flags | Self::BuildFlags)
     }
 
-    /// Whether every bit, or the number, is known to the set.
+    /// Whether the set defines the number, or every bit of the mask.
     pub fn has(self, value: u32, set: Set) -> bool {
         if !self.is_mask() {
             return self.name(value).is_some();
@@ -217,7 +217,7 @@ impl Enumeration {
         value & !(known & !foreign) == 0
     }
 
-    /// The name of a number that is no mask.
+    /// Name of a number in an enumeration that is not a mask.
     pub fn name(self, value: u32) -> Option<&'static str> {
         if self.is_mask() {
             return None;
@@ -225,7 +225,7 @@ impl Enumeration {
         self.entries().find(|&(number, _)| number == value).map(|(_, name)| name)
     }
 
-    /// The number as text: names with `|` between them, `None` for no flags, and what has no name as a number.
+    /// The number as text: names joined with `|`, `None` without any flag, and the number itself if it is unnamed.
     pub fn text(self, value: u32) -> String {
         if !self.is_mask() {
             return self.name(value).map_or_else(|| value.to_string(), String::from);
@@ -249,5 +249,5 @@ impl Enumeration {
     }
 }
 
-/// The capability that the storage class `Generic` needs: section 3.7 of the core specification.
+/// Capability that the storage class `Generic` requires: section 3.7 of the core specification.
 pub(crate) const GENERIC_POINTER: u32 = 38;

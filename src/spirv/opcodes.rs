@@ -1,25 +1,25 @@
-//! What has to be known of core instructions: which of them define an id, and a few by name.
+//! Properties of core instructions: which opcodes define an id, and the numbers of a few opcodes.
 //!
-//! The lists are those of the SPIR-V grammar, version 1.6 with the extensions of SDK 1.4.341; a test compares
-//! every one. Of an opcode that is in none of them nothing is known, and it is kept as it is.
+//! The lists come from the SPIR-V grammar, version 1.6 with the extensions of SDK 1.4.341; a test compares every
+//! opcode. Instructions with unknown opcodes are kept unchanged.
 
-/// What an instruction has before its operands.
+/// Words of an instruction before its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Results {
-    /// Nothing.
+    /// No result.
     None,
-    /// The id that it defines.
+    /// The result id.
     Id,
-    /// The id of a type, and the id that it defines, which is of this type.
+    /// The result type, and the result id.
     TypedId,
 }
 
-/// What an instruction of this opcode has before its operands, if the opcode is known.
+/// The result words of an opcode; `None` for an unknown opcode.
 pub(crate) fn results(opcode: u16) -> Option<Results> {
     RESULTS.get(usize::from(opcode)).copied().flatten()
 }
 
-/// The same by opcode: every instruction of a module is looked up several times.
+/// Result words by opcode. A table, as every instruction of a module is looked up several times.
 static RESULTS: [Option<Results>; last(NONE, last(ID, last(TYPED_ID, 0))) + 1] = {
     let all = [(TYPED_ID, Results::TypedId), (NONE, Results::None), (ID, Results::Id)];
     let mut table = [None; last(NONE, last(ID, last(TYPED_ID, 0))) + 1];
@@ -40,7 +40,7 @@ static RESULTS: [Option<Results>; last(NONE, last(ID, last(TYPED_ID, 0))) + 1] =
     table
 };
 
-/// The last opcode of a list, or this one if it is behind it.
+/// The larger of a list's last opcode and `other`.
 const fn last(list: &[(u16, u16)], other: usize) -> usize {
     let (_, end) = list[list.len() - 1];
     if end as usize > other { end as usize } else { other }
@@ -51,23 +51,23 @@ pub(crate) fn is_terminator(opcode: u16) -> bool {
     matches!(opcode, 249..=255 | 4416 | 4448 | 4449 | 5294)
 }
 
-/// Whether the instruction is an `OpLoopMerge` or an `OpSelectionMerge`, right behind which the block ends.
+/// Whether the instruction is an `OpLoopMerge` or an `OpSelectionMerge`, which directly precede a terminator.
 pub(crate) fn is_merge(opcode: u16) -> bool {
     matches!(opcode, 246 | 247)
 }
 
-/// Whether the instruction belongs before names, decorations and types: to the sections from capabilities to strings and
-/// sources, 1 to 7a of section 2.4.
+/// Whether the instruction belongs to a section before names, decorations and types: sections 1 to 7a of section 2.4,
+/// from capabilities to strings and sources.
 pub(crate) fn is_before_names(opcode: u16) -> bool {
     matches!(opcode, 2..=4 | STRING | 10 | 11 | 14..=17 | 331)
 }
 
-/// Whether the instruction is an `OpPhi` or `OpVariable`, which a block begins with.
+/// Whether the instruction is an `OpPhi` or `OpVariable`, which come first in a block.
 pub(crate) fn begins_block(opcode: u16) -> bool {
     matches!(opcode, PHI | VARIABLE | UNTYPED_VARIABLE)
 }
 
-/// Whether the result is a constant, a specialization constant among them.
+/// Whether the result is a constant; specialization constants count.
 pub(crate) fn is_constant(opcode: u16) -> bool {
     matches!(opcode, 41..=46 | 48..=52)
 }
@@ -75,7 +75,7 @@ pub(crate) fn is_constant(opcode: u16) -> bool {
 macro_rules! opcodes { ($($const:ident $opcode:literal $name:literal;)*) => {
     $(pub(crate) const $const: u16 = $opcode;)*
 
-    /// What the instruction is called, for messages.
+    /// Name of the instruction, for messages.
     pub(crate) fn name(opcode: u16) -> Option<&'static str> {
         match opcode {
             $($const => Some($name),)*

@@ -1,22 +1,22 @@
-//! What the operands of debug instructions can be.
+//! Operands of debug instructions.
 
 use super::names::Enumeration;
 use super::table::{Name, Set};
 
-/// An operand of an instruction: what the [table](super::table) says of it.
+/// An operand in a row of the [table](super::table).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OperandRow {
-    /// Which one.
+    /// Field of the operand.
     pub field: Field,
-    /// What it can be.
+    /// Permitted contents.
     pub kind: Kind,
-    /// The only set that has it, and with it later versions of this, if not all do.
+    /// The only set with this operand, later versions included; `None` for an operand of all sets.
     pub only: Option<Set>,
-    /// How often it is there.
+    /// Number of repetitions.
     pub repeat: Repeat,
-    /// Whether the text says of it that it can be a `DebugInfoNone`.
+    /// Whether the text permits a `DebugInfoNone`.
     pub none: bool,
-    /// Whether it may name what comes later: section 2.2.
+    /// Whether forward references are permitted: section 2.2.
     pub forward: bool,
 }
 
@@ -25,7 +25,7 @@ impl OperandRow {
         Self { field, kind, only: None, repeat: Repeat::Once, none: false, forward: false }
     }
 
-    /// Whether the set has it.
+    /// Whether the set has the operand.
     pub const fn is_in(&self, set: Set) -> bool {
         match self.only {
             None => true,
@@ -70,32 +70,32 @@ impl OperandRow {
     }
 }
 
-/// How often an operand is there.
+/// Number of repetitions of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeat {
-    /// Once.
+    /// Exactly once.
     Once,
-    /// Once, or not at all.
+    /// At most once.
     Optional,
     /// Any number of times, at the end.
     Many,
     /// At least once, at the end.
     Some,
-    /// Any number of times, at the end, in turn with the other one of the pair.
+    /// Any number of times, at the end, alternating with the other operand of the pair.
     Pairs,
 }
 
 impl Repeat {
-    /// Whether it can be there more than once.
+    /// Whether the operand can occur more than once.
     pub const fn is_many(self) -> bool {
         matches!(self, Self::Many | Self::Some | Self::Pairs)
     }
 }
 
-/// Where an instruction stands: section 2.
+/// Place of an instruction in the module: section 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// Behind all types, constants and global variables, and before the first function.
+    /// After all types, constants and global variables, and before the first function.
     Globals,
     /// Among the instructions of a function.
     Body,
@@ -110,7 +110,7 @@ macro_rules! named { (
     pub enum $enum { $($variant),* }
 
     impl $enum {
-        /// As the specification spells it.
+        /// Spelling in the specification.
         pub const fn text(self) -> &'static str {
             match self { $(Self::$variant => $text),* }
         }
@@ -135,7 +135,7 @@ named! {
 }
 
 named! {
-    /// Which operand of an instruction. What `OpenCL.DebugInfo.100` calls the scope of an entity is its parent in
+    /// Field of an operand. The "scope" of an entity in `OpenCL.DebugInfo.100` is its "parent" in
     /// `NonSemantic.Shader.DebugInfo.100`.
     Field;
     ActualType "Actual Type", ArgNumber "ArgNumber", BaseType "Base Type", Child "Child", Column "Column",
@@ -157,50 +157,50 @@ named! {
     VectorType "Vector Type", Version "Version",
 }
 
-/// What an operand can be.
+/// Permitted contents of an operand.
 ///
-/// The first three are a literal word in `OpenCL.DebugInfo.100`, and in `NonSemantic.Shader.DebugInfo` the id of
-/// an `OpConstant` of a 32-bit integer type.
+/// The first three are literal words in `OpenCL.DebugInfo.100`; in `NonSemantic.Shader.DebugInfo` they are ids of
+/// `OpConstant` instructions of a 32-bit integer type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A number.
     Number,
-    /// A number; where it is an id, that of any constant instruction of a 32-bit integer type.
+    /// A number; as an id, that of any constant instruction of a 32-bit integer type.
     AnyNumber,
-    /// One of the list, or of a mask bits of it.
+    /// A number of the enumeration, or bits of a mask.
     Of(Enumeration),
-    /// An id, in either set.
+    /// An id, in all sets.
     Id(&'static Names),
 }
 
 impl Kind {
-    /// Whether it is a literal word in the set.
+    /// Whether the operand is a literal word in the set.
     pub fn is_literal(self, set: Set) -> bool {
         set == Set::OpenCl && !matches!(self, Self::Id(_))
     }
 }
 
-/// What an id may name.
+/// Instructions that an id may refer to.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Names {
-    /// In words.
+    /// Description of the permitted instructions.
     pub text: &'static str,
-    /// The debug instructions, of the same set.
+    /// Debug instructions of the same set.
     pub debug: &'static [Name],
-    /// What there is beside debug instructions.
+    /// Other permitted instructions.
     pub core: &'static [Core],
 }
 
-/// Something that is no debug instruction.
+/// A permitted instruction other than debug instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Core {
     /// An `OpString`.
     String,
     /// `OpTypeVoid`.
     Void,
-    /// An `OpConstant` of a type.
+    /// An `OpConstant` of this type.
     Constant(Width),
-    /// Any constant instruction of a type, those of specialization constants among them.
+    /// Any constant instruction of this type; specialization constants count.
     AnyConstant(Width),
     /// An `OpConstantTrue` or `OpConstantFalse`.
     Boolean,
@@ -208,13 +208,13 @@ pub enum Core {
     Function,
     /// An `OpVariable`.
     Variable,
-    /// Something of an integer type.
+    /// A result of an integer type.
     Integer,
     /// The result of any instruction.
     Result,
 }
 
-/// The type of a constant.
+/// Type of a constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
     /// An integer of 32 bits.
@@ -240,7 +240,8 @@ pub(super) const IMPORTED_ENTITY: Kind = Kind::Of(Enumeration::ImportedEntity);
 pub(super) const FLAGS: Kind = Kind::Of(Enumeration::Flags);
 pub(super) const BUILD_FLAGS: Kind = Kind::Of(Enumeration::BuildFlags);
 
-/// What represents a type. Members and base classes are parts of one, parameters of templates stand for one.
+/// Instructions that represent a type. Members and base classes are parts of a type; template parameters stand for a
+/// type.
 const TYPES: &[Name] = &[
     Name::TypeBasic,
     Name::TypePointer,

@@ -1,4 +1,4 @@
-//! The debug instructions of a module, of either set and any producer.
+//! Reads the debug instructions of a module, of any set and producer.
 
 use super::layout::Layout;
 use super::opcodes as op;
@@ -10,8 +10,8 @@ use crate::error::{At, Error, Result};
 /// The debug instructions of a module.
 ///
 /// # Errors
-/// With the word: if the words are no module, or a debug instruction is too short to be one. What an instruction says
-/// may be wrong all the same: that is for [`validate`](super::validate()) to find.
+/// With the word: if the words are not a module, or a debug instruction is too short. Operands are not checked here:
+/// see [`validate`](super::validate()).
 pub fn read(words: &[u32]) -> Result<Facts<'_>> {
     let layout = Layout::of(Words::of(words)?)?;
     let mut at = Vec::new();
@@ -31,7 +31,7 @@ fn is_ext_inst(opcode: u16) -> bool {
     matches!(opcode, op::EXT_INST | op::EXT_INST_FORWARD)
 }
 
-/// The debug instructions of a module, and where everything else in it is.
+/// Debug instructions of a module, with the module's layout.
 #[derive(Debug, Clone)]
 pub struct Facts<'a> {
     layout: Layout<'a>,
@@ -41,37 +41,37 @@ pub struct Facts<'a> {
 /// A debug instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fact<'a> {
-    /// The word where it begins, counted from the start of the module.
+    /// First word of the instruction, counted from the start of the module.
     pub at: usize,
-    /// Its set.
+    /// Set of the instruction.
     pub set: Set,
-    /// The id that stands for the set.
+    /// Id of the imported set.
     pub import: Id,
-    /// Its number in the set.
+    /// Number of the instruction in the set.
     pub number: u32,
-    /// The id of its type, which should be `OpTypeVoid`.
+    /// Id of the result type, which should be `OpTypeVoid`.
     pub result_type: Id,
-    /// The id that it defines.
+    /// Result id.
     pub result: Id,
-    /// Its operands: literal words and ids.
+    /// Operands: literal words and ids.
     pub operands: &'a [u32],
-    /// Whether it is an `OpExtInstWithForwardRefsKHR`, and no `OpExtInst`.
+    /// Whether the opcode is `OpExtInstWithForwardRefsKHR` rather than `OpExtInst`.
     pub with_forward: bool,
 }
 
 /// An operand of a debug instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operand {
-    /// What the table says of it. `None` if the instruction has no operand there.
+    /// Row of the table; `None` if the instruction does not have an operand at this index.
     pub row: Option<&'static OperandRow>,
-    /// Which operand it is, the first being 0.
+    /// Index of the operand, counted from 0.
     pub index: usize,
     /// A literal or an id.
     pub word: u32,
 }
 
 impl<'a> Facts<'a> {
-    /// Where everything else is.
+    /// Layout of the module.
     pub fn layout(&self) -> &Layout<'a> {
         &self.layout
     }
@@ -86,7 +86,7 @@ impl<'a> Facts<'a> {
         self.layout.definition(id).and_then(|instruction| self.fact(instruction))
     }
 
-    /// The debug instruction that this instruction is.
+    /// Decodes an instruction, if it is a debug instruction.
     pub fn fact(&self, instruction: Instruction<'a>) -> Option<Fact<'a>> {
         if !is_ext_inst(instruction.opcode()) {
             return None;
@@ -104,8 +104,8 @@ impl<'a> Facts<'a> {
         })
     }
 
-    /// The number that an operand is, or that the constant has which it names. `None` if it is no number, or that of a
-    /// specialization constant.
+    /// The number in an operand: a literal, or the value of a constant. `None` for other operands, and for
+    /// specialization constants.
     pub fn number(&self, fact: &Fact<'_>, field: Field) -> Option<u64> {
         let operand = fact.operand(field)?;
         match operand.row?.kind {
@@ -114,17 +114,17 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The text of the `OpString` that an operand names.
+    /// Text of the `OpString` that an operand refers to.
     pub fn text(&self, fact: &Fact<'_>, field: Field) -> Option<String> {
         self.layout.string(fact.id(field)?)
     }
 
-    /// The debug instruction that an operand names.
+    /// The debug instruction that an operand refers to, in the same set.
     pub fn named(&self, fact: &Fact<'_>, field: Field) -> Option<Fact<'a>> {
         self.get(fact.id(field)?).filter(|named| named.set == fact.set)
     }
 
-    /// The module again: debug instructions put together from what was read of them, all else as it is.
+    /// Encodes the module again: debug instructions from their facts, all others unchanged.
     pub fn encode(&self) -> Vec<u32> {
         let words = self.layout.words();
         let mut all = words.all()[..super::HEADER].to_vec();
@@ -139,12 +139,12 @@ impl<'a> Facts<'a> {
 }
 
 impl Fact<'_> {
-    /// Which instruction it is. `None` if the set has none of this number.
+    /// Name of the instruction; `None` if the set has no instruction of this number.
     pub fn name(&self) -> Option<Name> {
         Name::numbered(self.set, self.number)
     }
 
-    /// Its operands, in order.
+    /// Operands, in order.
     pub fn operands(&self) -> impl Iterator<Item = Operand> {
         let (row, set) = (self.name().map(Name::row), self.set);
         self.operands.iter().enumerate().map(move |(index, &word)| {
@@ -158,19 +158,19 @@ impl Fact<'_> {
         self.operands().find(|operand| operand.row.is_some_and(|row| row.field == field))
     }
 
-    /// The first operand of this field, which is an id.
+    /// Id in the first operand of this field.
     pub fn id(&self, field: Field) -> Option<Id> {
         let operand = self.operand(field)?;
         matches!(operand.row?.kind, Kind::Id(_)).then_some(Id(operand.word))
     }
 
-    /// All operands of this field, which are ids.
+    /// Ids in all operands of this field.
     pub fn ids(&self, field: Field) -> impl Iterator<Item = Id> {
         let is = move |operand: &Operand| operand.row.is_some_and(|row| row.field == field);
         self.operands().filter(is).map(|operand| Id(operand.word))
     }
 
-    /// Appends its words.
+    /// Appends the words of the instruction.
     pub fn encode(&self, words: &mut Vec<u32>) {
         let opcode = if self.with_forward { op::EXT_INST_FORWARD } else { op::EXT_INST };
         let len = 5 + self.operands.len() as u32;
@@ -184,7 +184,7 @@ impl Fact<'_> {
         words.extend(self.operands().map(|operand| operand.word));
     }
 
-    /// Where it is, for messages.
+    /// Location of the instruction, for messages.
     pub(crate) fn place(&self) -> At {
         let instruction = match self.name() {
             Some(name) => format!("{} {}", name.row().text, self.result),

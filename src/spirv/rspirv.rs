@@ -1,4 +1,4 @@
-//! Debug instructions into a module of the crate `rspirv`.
+//! Adds debug instructions to a module of the crate `rspirv`.
 
 use ::rspirv::binary::Assemble;
 use ::rspirv::dr::{self, Operand};
@@ -14,16 +14,16 @@ use super::words::{Instruction, Instructions, Words, string_bytes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Module;
 
-/// Adds the debug instructions that describe a module, and gives back what is left out. Assembled, it has the words that
-/// [`spirv::attach`](super::attach()) makes of what it was assembled before.
+/// Adds the debug instructions that describe a module, and returns the omissions. Assembled, the result has the same
+/// words as [`spirv::attach`](super::attach()) on the assembled original.
 ///
-/// Instructions that positions count are those of a [`dr::Block`], the first being 0. What belongs to no function is
-/// added to [`types_global_values`](dr::Module::types_global_values). `rspirv` writes it, but as yet reads no module that
-/// has extended instructions there.
+/// Positions count the instructions of a [`dr::Block`], from 0. Instructions outside of functions are added to
+/// [`types_global_values`](dr::Module::types_global_values). `rspirv` can assemble extended instructions there, but
+/// cannot load them yet.
 ///
 /// # Errors
-/// As [`spirv::attach`](super::attach()); [`ErrorKind::BadArgument`] if the module has no header, and so no bound of ids.
-/// The module is then as it was.
+/// As [`spirv::attach`](super::attach()); [`ErrorKind::BadArgument`] if the module lacks a header, and thus an id
+/// bound. The module is unchanged on errors.
 pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mode) -> Result<Vec<LeftOut>> {
     if to.header.is_none() {
         return Err(Error::bad_argument("the module has no header, and so no bound of ids"));
@@ -34,7 +34,7 @@ pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mo
         return Err(Error::malformed("an instruction of the module has more than 65535 words"));
     }
     let attached = super::attach(&words, module, binding, mode)?;
-    // What is new, by the word of the module that it is before: as far behind as there are new ones before it.
+    // New ranges, with the word of the original module that each precedes: its position minus the new words before it.
     let mut places = Vec::with_capacity(attached.added.len());
     let mut before = 0;
     for new in &attached.added {
@@ -57,7 +57,7 @@ pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mo
             _ => globals.push(new),
         }
     }
-    // An OpLine before a function is of the function.
+    // An OpLine before a function belongs to the function.
     let is_line = |it: &dr::Instruction| matches!(it.class.opcode, Op::Line | Op::NoLine);
     let end = to.types_global_values.iter().rposition(|it| !is_line(it)).map_or(0, |last| last + 1);
     to.types_global_values.splice(end..end, globals);
@@ -89,7 +89,7 @@ pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mo
     Ok(attached.left_out)
 }
 
-/// An instruction that was written.
+/// Converts a new instruction.
 fn instruction(it: Instruction<'_>, set: Set) -> Result<dr::Instruction> {
     let operands = match (it.opcode(), it.operands()) {
         (op::EXTENSION | op::EXT_INST_IMPORT | op::STRING, text) => {

@@ -1,23 +1,23 @@
-//! THE table of debug instructions: one row each, from which every other list of them is made.
+//! Table of debug instructions: one row for each. All other lists of them are generated from it.
 //!
 //! | column | meaning |
 //! |---|---|
-//! | variant, name | [`Name`]'s variant, and the name in both sets |
-//! | cl, shader | the number in `OpenCL.DebugInfo.100`, and in `NonSemantic.Shader.DebugInfo`; `_`: it is not there |
-//! | section | of the specification: the same in both |
-//! | place | before the functions, or in one |
-//! | operands | in order: [field](Field), [kind](Kind), and in brackets what else there is to say |
+//! | variant, name | [`Name`]'s variant, and the name in all sets |
+//! | cl, shader | the number in `OpenCL.DebugInfo.100`, and in `NonSemantic.Shader.DebugInfo`; `_`: none |
+//! | section | section of the specification, the same in all sets |
+//! | place | before the functions, or in a function |
+//! | operands | in order: [field](Field), [kind](Kind), and properties in brackets |
 //!
-//! A number behind `101:` is there from version 101 on.
+//! A number after `101:` exists from version 101 on.
 //!
-//! In the brackets: `opencl` or `shader`, the only set in which the operand is there, or is of this kind; `shader101`, the
-//! same of version 101 on; `optional`, it may be left out; `many`, it comes any number of times; `some`, at least once;
-//! `pairs`, it and the other `pairs` take turns; `none`, the operand's own text says that it can be a `DebugInfoNone`;
-//! `forward`, it may name what comes later.
+//! Properties: `opencl` or `shader`, the only set in which the operand exists or has this kind; `shader101`, the same
+//! from version 101 on; `optional`, at most once; `many`, any number of times; `some`, at least once; `pairs`,
+//! alternating with the other `pairs` operand; `none`, the text of the operand permits a `DebugInfoNone`; `forward`,
+//! forward references are permitted.
 
 use super::operand::*;
 
-/// Calls a macro with all rows.
+/// Passes all rows to a macro.
 macro_rules! for_each_instruction { ($use:ident) => { $use! {
     InfoNone            "DebugInfoNone"              0 0 Missing Globals {};
 
@@ -130,17 +130,17 @@ macro_rules! for_each_instruction { ($use:ident) => { $use! {
 pub enum Set {
     /// `OpenCL.DebugInfo.100`.
     OpenCl,
-    /// `NonSemantic.Shader.DebugInfo.100`. It has no literals: numbers are ids of constants.
+    /// `NonSemantic.Shader.DebugInfo.100`, without literals: numbers are ids of constants.
     Shader,
-    /// `NonSemantic.Shader.DebugInfo.101`: all of the one before, and types of cooperative vectors and matrices.
+    /// `NonSemantic.Shader.DebugInfo.101`: version 100, and types of cooperative vectors and matrices.
     Shader101,
 }
 
 impl Set {
-    /// Every one.
+    /// All sets.
     pub const ALL: [Self; 3] = [Self::OpenCl, Self::Shader, Self::Shader101];
 
-    /// The name that an `OpExtInstImport` has.
+    /// Name of the set in an `OpExtInstImport`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::OpenCl => "OpenCL.DebugInfo.100",
@@ -149,12 +149,12 @@ impl Set {
         }
     }
 
-    /// Whether it is a version of `NonSemantic.Shader.DebugInfo`.
+    /// Whether the set is a version of `NonSemantic.Shader.DebugInfo`.
     pub const fn is_shader(self) -> bool {
         !matches!(self, Self::OpenCl)
     }
 
-    /// Whether it has all that the other has: it is the same, or a later version.
+    /// Whether the set has all instructions of the other: it is the same set, or a later version.
     pub const fn includes(self, other: Self) -> bool {
         match other {
             Self::OpenCl => matches!(self, Self::OpenCl),
@@ -164,24 +164,24 @@ impl Set {
     }
 }
 
-/// What the table says of one instruction.
+/// A row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// The instruction.
     pub name: Name,
-    /// Its name in the specifications.
+    /// Name in the specifications.
     pub text: &'static str,
-    /// Its number in `OpenCL.DebugInfo.100`.
+    /// Number in `OpenCL.DebugInfo.100`.
     pub cl: Option<u32>,
-    /// Its number in `NonSemantic.Shader.DebugInfo`.
+    /// Number in `NonSemantic.Shader.DebugInfo`.
     pub shader: Option<u32>,
-    /// The first version of `NonSemantic.Shader.DebugInfo` that has it.
+    /// First version of `NonSemantic.Shader.DebugInfo` with the instruction.
     pub since: Set,
-    /// The section that says what it is.
+    /// Section of the specification.
     pub section: Section,
-    /// Where it stands.
+    /// Place in the module.
     pub place: Place,
-    /// Its operands in both sets.
+    /// Operands of all sets.
     pub all_operands: &'static [OperandRow],
 }
 
@@ -218,7 +218,7 @@ macro_rules! make_instructions { ($(
     )* }
 
     impl Name {
-        /// Every instruction, in the order of the table.
+        /// All instructions, in the order of the table.
         pub const ALL: &'static [Name] = &[$(Name::$variant),*];
     }
 
@@ -236,19 +236,19 @@ macro_rules! make_instructions { ($(
 for_each_instruction!(make_instructions);
 
 impl Name {
-    /// The instruction's row of the table.
+    /// Row of the instruction.
     pub fn row(self) -> &'static Row {
         &ROWS[self as usize]
     }
 
-    /// The instruction that has the number in the set.
+    /// The instruction with this number in the set.
     pub fn numbered(set: Set, number: u32) -> Option<Self> {
         ROWS.iter().find(|row| row.number(set) == Some(number)).map(|row| row.name)
     }
 }
 
 impl Row {
-    /// Its number in a set that has it.
+    /// Number in the set; `None` if the set lacks the instruction.
     pub const fn number(&self, set: Set) -> Option<u32> {
         match set {
             Set::OpenCl => self.cl,
@@ -257,12 +257,12 @@ impl Row {
         }
     }
 
-    /// Its operands in a set, in order.
+    /// Operands in a set, in order.
     pub fn operands(&self, set: Set) -> impl Iterator<Item = &'static OperandRow> + use<> {
         self.all_operands.iter().filter(move |operand| operand.is_in(set))
     }
 
-    /// What the operand at this index is, the first being 0.
+    /// The operand at this index, counted from 0.
     pub fn operand(&self, set: Set, index: usize) -> Option<&'static OperandRow> {
         let fixed = self.operands(set).filter(|operand| !operand.repeat.is_many()).count();
         if index < fixed {
@@ -272,7 +272,7 @@ impl Row {
         if many == 0 { None } else { self.operands(set).nth(fixed + (index - fixed) % many) }
     }
 
-    /// Whether it can have so many operands.
+    /// Whether the instruction can have `count` operands.
     pub fn takes(&self, set: Set, count: usize) -> bool {
         let is = |repeat: Repeat| self.operands(set).filter(|operand| operand.repeat == repeat).count();
         let (once, optional) = (is(Repeat::Once), is(Repeat::Optional));

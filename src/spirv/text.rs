@@ -1,4 +1,4 @@
-//! Debug instructions as text, one line each, with what the ids name.
+//! Prints debug instructions as text, one line each, with the strings and numbers that ids refer to.
 
 use core::fmt::Write;
 
@@ -8,17 +8,17 @@ use super::read::{Fact, Facts, Operand};
 use super::words::Id;
 use super::{Constant, Function, opcodes as op};
 
-/// How much is said.
+/// Options of [`print`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TextOptions {
-    /// Also say the word where each instruction begins.
+    /// Also print the word where each instruction begins.
     pub verbose: bool,
 }
 
-/// Bytes of a string that are shown.
+/// Maximum number of bytes printed of a string.
 const SHOWN: usize = 80;
 
-/// The text of an `OpString`, the start of it if it is long.
+/// Text of an `OpString`, truncated if it is long.
 pub(super) fn shown(facts: &Facts<'_>, id: Id) -> Option<String> {
     let bytes = facts.layout().string_start(id, SHOWN + 1)?;
     let string = String::from_utf8_lossy(&bytes);
@@ -26,11 +26,11 @@ pub(super) fn shown(facts: &Facts<'_>, id: Id) -> Option<String> {
     Some(format!("{:?}{}", &string[..end], if is_whole { "" } else { "…" }))
 }
 
-/// The debug instructions of a module as text.
+/// Prints the debug instructions of a module.
 ///
-/// An operand is its name, and the literal or the id; behind an id stands the string or the number that it is. What is
-/// there several times has its name once; what an instruction should not have, none. Of a set that is
-/// [not known](super::Layout::unknown_sets) only its name is there, and how many instructions there are.
+/// An operand is printed as its name, and the literal or the id, followed by the string or number that the id refers
+/// to. A repeated operand is named once; an operand beyond the table is unnamed. [Unknown
+/// sets](super::Layout::unknown_sets) are printed with their name and number of instructions only.
 pub fn print(facts: &Facts<'_>, options: TextOptions) -> String {
     let (layout, mut text) = (facts.layout(), String::new());
     let (words, mut functions) = (layout.words(), layout.functions().iter().peekable());
@@ -66,15 +66,15 @@ pub fn print(facts: &Facts<'_>, options: TextOptions) -> String {
     text
 }
 
-/// Where an instruction is.
+/// Current function and block.
 struct Place<'f> {
     function: Option<&'f Function>,
-    /// The label, and whether it was printed.
+    /// The label, and whether it is printed.
     block: Option<(Id, bool)>,
 }
 
 impl Place<'_> {
-    /// Says where it is, if that was not said yet.
+    /// Prints the heading of the function and block, once.
     fn enter(&mut self, text: &mut String) {
         let Some(function) = self.function else { return };
         if let Some((label, is_said)) = &mut self.block
@@ -90,7 +90,7 @@ impl Place<'_> {
     }
 }
 
-/// One instruction.
+/// Prints one instruction.
 fn line(text: &mut String, facts: &Facts<'_>, fact: &Fact<'_>) {
     let _ = write!(text, "{} = ", fact.result);
     match fact.name() {
@@ -102,7 +102,7 @@ fn line(text: &mut String, facts: &Facts<'_>, fact: &Fact<'_>) {
     let mut last = None;
     for operand in fact.operands() {
         let field = operand.row.map(|row| row.field);
-        // What is there several times has its name once.
+        // A repeated operand is named once.
         if let Some(row) = operand.row.filter(|_| field != last) {
             let comma = if operand.index == 0 { "" } else { "," };
             let _ = write!(text, "{comma} {}:", row.field.text());
@@ -133,7 +133,7 @@ fn operand(text: &mut String, facts: &Facts<'_>, fact: &Fact<'_>, operand: Opera
     };
     let number = number.map(|number| match (row.kind, u32::try_from(number)) {
         (Kind::Of(enumeration), Ok(number)) => enumeration.text(number),
-        // Negative enumerators and offsets are for people.
+        // Signed, for readers: enumerators and offsets can be negative.
         _ => (number as i64).to_string(),
     });
     match number {

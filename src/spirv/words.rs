@@ -1,4 +1,4 @@
-//! A module as words: the header, and one instruction after the other. A view; nothing is copied.
+//! A module as words: the header, followed by the instructions. A view: nothing is copied.
 //!
 //! SPIR-V specification, section 2.3 "Physical Layout of a SPIR-V Module and Instruction".
 
@@ -7,7 +7,7 @@ use core::fmt;
 use super::opcodes::{Results, results};
 use crate::error::{Count, Error, Result};
 
-/// The id of something in a module. 0 is none.
+/// An id in a module. 0 is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(pub u32);
 
@@ -17,21 +17,21 @@ impl fmt::Display for Id {
     }
 }
 
-/// The first word of every module.
+/// First word of every module.
 pub const MAGIC: u32 = 0x0723_0203;
 
-/// Words before the first instruction.
+/// Number of words before the first instruction.
 pub const HEADER: usize = 5;
 
-/// Whether the bytes begin as a module does, in either order of bytes.
+/// Whether the bytes begin with the magic number, in either byte order.
 pub fn is_module(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC.to_le_bytes()) || bytes.starts_with(&MAGIC.to_be_bytes())
 }
 
-/// The words of a file, in the order of bytes that its first word has.
+/// The words of a file, in the byte order of its first word.
 ///
 /// # Errors
-/// If the first word is no module's, or the last one is not whole.
+/// If the first word is not the magic number, or the last word is incomplete.
 pub fn from_bytes(bytes: &[u8]) -> Result<Vec<u32>> {
     if !is_module(bytes) {
         return Err(Error::malformed("this is no SPIR-V module: its first word is not 0x07230203"));
@@ -45,16 +45,16 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Vec<u32>> {
     Ok(words.iter().map(word).collect())
 }
 
-/// A module: words that follow each other as instructions do.
+/// A module as a valid sequence of instructions.
 #[derive(Debug, Clone, Copy)]
 pub struct Words<'a>(&'a [u32]);
 
 impl<'a> Words<'a> {
-    /// The module of these words.
+    /// Checks the words of a module.
     ///
     /// # Errors
-    /// With the word: if the header is not one of a module; if the length of an instruction is 0, goes past the end,
-    /// or leaves no room for its result.
+    /// With the word: if the header is invalid; if the length of an instruction is 0, exceeds the remaining words, or
+    /// is too short for its result.
     pub fn new(words: &'a [u32]) -> Result<Self> {
         let words = Self::of(words)?;
         let mut at = HEADER;
@@ -64,7 +64,7 @@ impl<'a> Words<'a> {
         Ok(words)
     }
 
-    /// Words with the header of a module; of what is behind nothing is known.
+    /// Words with a valid header; the instructions are unchecked.
     pub(crate) fn of(words: &'a [u32]) -> Result<Self> {
         match words.first() {
             Some(&MAGIC) => {}
@@ -79,7 +79,8 @@ impl<'a> Words<'a> {
         Ok(Self(words))
     }
 
-    /// The words of the instruction that begins with this one, which has this before its operands, if that is known.
+    /// The words of the instruction with first word `first`. Checks that its length covers the words before the
+    /// operands, if these are known.
     #[inline(always)]
     pub(crate) fn checked(self, at: usize, first: u32, results: Option<Results>) -> Result<&'a [u32]> {
         let least = match results {
@@ -94,7 +95,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// All words, the header among them.
+    /// All words, including the header.
     pub fn all(self) -> &'a [u32] {
         self.0
     }
@@ -104,7 +105,7 @@ impl<'a> Words<'a> {
         ((self.0[1] >> 16) as u8, (self.0[1] >> 8) as u8)
     }
 
-    /// What every id is less than, as the header says it.
+    /// The id bound in the header.
     pub fn bound(self) -> u32 {
         self.0[3]
     }
@@ -114,12 +115,12 @@ impl<'a> Words<'a> {
         Instructions { words: self.0, at: HEADER }
     }
 
-    /// The instructions of a range of words that begins and ends where instructions do.
+    /// The instructions in a range of words that begins and ends at instruction boundaries.
     pub(crate) fn between(self, at: core::ops::Range<usize>) -> Instructions<'a> {
         Instructions { words: &self.0[..at.end], at: at.start }
     }
 
-    /// The instruction at a word where one begins.
+    /// The instruction that begins at this word.
     #[inline]
     pub(crate) fn at(self, at: usize) -> Instruction<'a> {
         let len = (self.0[at] >> 16) as usize;
@@ -138,7 +139,7 @@ fn too_short(at: usize, len: usize, opcode: u16, least: usize) -> Error {
 
 #[cfg(test)]
 std::thread_local! {
-    /// How many instructions were looked at.
+    /// Number of instructions visited.
     pub(crate) static STEPS: core::cell::Cell<usize> = const { core::cell::Cell::new(0) };
 }
 
@@ -151,7 +152,7 @@ pub struct Instructions<'a> {
 
 #[cfg(feature = "rspirv")]
 impl<'a> Instructions<'a> {
-    /// Instructions that were written, without a header before them.
+    /// A sequence of new instructions, without a header.
     pub(crate) fn new(words: &'a [u32]) -> Self {
         Self { words, at: 0 }
     }
@@ -169,27 +170,27 @@ impl<'a> Iterator for Instructions<'a> {
     }
 }
 
-/// An instruction.
+/// An instruction of a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instruction<'a> {
-    /// The word where it begins, counted from the start of the module.
+    /// First word of the instruction, counted from the start of the module.
     pub at: usize,
-    /// Its words, the first of which has length and opcode.
+    /// Words of the instruction; the first contains length and opcode.
     pub words: &'a [u32],
 }
 
 impl<'a> Instruction<'a> {
-    /// What instruction it is.
+    /// Opcode of the instruction.
     pub fn opcode(self) -> u16 {
         self.words[0] as u16
     }
 
-    /// The word behind it.
+    /// The word after the instruction.
     pub(crate) fn end(self) -> usize {
         self.at + self.words.len()
     }
 
-    /// The id that it defines. `None` if it defines none, or its opcode is not known.
+    /// The result id; `None` for an instruction without one, or an unknown opcode.
     pub fn result(self) -> Option<Id> {
         match results(self.opcode())? {
             Results::None => None,
@@ -198,7 +199,7 @@ impl<'a> Instruction<'a> {
         }
     }
 
-    /// The type of the id that it defines.
+    /// The result type.
     pub fn result_type(self) -> Option<Id> {
         (results(self.opcode()) == Some(Results::TypedId)).then(|| Id(self.words[1]))
     }
@@ -213,8 +214,8 @@ impl<'a> Instruction<'a> {
     }
 }
 
-/// The bytes of a literal string, up to its end, which is a byte of 0, or until there are as many as are wanted.
-/// `None` if it has no end.
+/// The bytes of a literal string up to its terminating 0, or the first bytes, at least `most`. `None` for a string
+/// without an end.
 pub(crate) fn string_bytes(words: &[u32], most: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     for word in words {
@@ -231,7 +232,7 @@ pub(crate) fn string_bytes(words: &[u32], most: usize) -> Option<Vec<u8>> {
     None
 }
 
-/// Appends the words of a literal string: its bytes, and at least one byte of 0.
+/// Appends a literal string as words: its bytes, and at least one zero byte.
 pub(crate) fn string_words(text: &str, words: &mut Vec<u32>) {
     let (chunks, rest) = text.as_bytes().as_chunks::<4>();
     words.extend(chunks.iter().map(|chunk| u32::from_le_bytes(*chunk)));

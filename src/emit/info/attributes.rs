@@ -166,7 +166,7 @@ impl Info {
             }
             gimli::DW_FORM_line_strp => {
                 self.abbreviations.attribute(at, form);
-                // In `.debug_line_str` of the split file, number 0 is the empty string, for line programs.
+                // `.debug_line_str` has the empty string as number 0, for line programs.
                 self.section_offset(".debug_line_str", u64::from(number) + 1);
             }
             _ => self.string_as(at, form, number),

@@ -40,7 +40,7 @@ impl Globals<'_, '_, '_> {
             counts.push(self.unknown_count()?);
         }
         if self.writer.mode.dimensions == Dimensions::Nested {
-            // The innermost is what the others are arrays of.
+            // The innermost array is the element type of the others.
             for &count in counts[1..].iter().rev() {
                 let operands = [(Field::BaseType, base), (Field::ComponentCount, count)];
                 base = self.writer.instruction(Name::TypeArray, &operands)?.into();
@@ -55,7 +55,7 @@ impl Globals<'_, '_, '_> {
         self.define(id, Name::TypeArray, &operands)
     }
 
-    /// How many elements a dimension has.
+    /// The operand for the number of elements of a dimension.
     fn count(&mut self, id: TypeId, count: Count) -> Result<Word> {
         let module = self.module;
         match count {
@@ -87,7 +87,8 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    /// Whether a variable can be the number of elements of an array: it is of a basic type without sign, of 32 or 64 bits.
+    /// Whether a variable can be the number of elements of an array: its type is an unsigned basic type of 32 or 64
+    /// bits.
     pub(super) fn counts(&self, variable: VariableId) -> bool {
         let variable = self.origin(variable);
         let ty = self.stand_ins.get(self.module.variables[variable].ty).map(|ty| &self.module.types[ty]);
@@ -99,7 +100,7 @@ impl Globals<'_, '_, '_> {
         self.writer.mode.has_variable_counts && is_unsigned && is_said
     }
 
-    /// Whether the function of a variable is not one that is being written for the array: it is there already.
+    /// Whether the function of a variable is already written, rather than being written because of this array.
     pub(super) fn can_count(&self, variable: VariableId) -> bool {
         let scope = self.module.variables[self.origin(variable)].scope;
         let function = self.related.function_of(scope);
@@ -114,8 +115,8 @@ impl Globals<'_, '_, '_> {
         self.number(count, |module| (module.at_type(id), format!("{}: its elements", module.called(id))))
     }
 
-    /// A number that is not known: the sets have no word for it. The translator of LLVM takes all ones of 64 bits for it,
-    /// and those who write `NonSemantic.Shader.DebugInfo.100` have a 0.
+    /// The operand for an unknown number of elements, which the sets cannot encode. LLVM's translator writes 64 one
+    /// bits; writers of `NonSemantic.Shader.DebugInfo.100` write 0.
     fn unknown_count(&mut self) -> Result<Word> {
         let number = match self.writer.is_shader() {
             true => 0,
@@ -125,7 +126,7 @@ impl Globals<'_, '_, '_> {
         self.writer.constant(number).map(Word::Id)
     }
 
-    /// Something of a type is not said.
+    /// Records an omission of a property of a type.
     pub(super) fn leave_of_type(&mut self, id: TypeId, what: &str) {
         let what = format!("{}: {what}", self.module.called(id));
         self.writer.leave_out(self.module.at_type(id), what);

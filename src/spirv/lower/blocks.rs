@@ -1,4 +1,4 @@
-//! The blocks of a function.
+//! Blocks of a function.
 
 use crate::error::Count;
 use crate::spirv::layout::{Function, Layout};
@@ -6,33 +6,32 @@ use crate::spirv::opcodes as op;
 #[cfg(test)]
 use crate::spirv::words::STEPS;
 
-/// A block: words of the module.
+/// A block, as positions in the words of the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
-    /// Its `OpLabel`.
+    /// Position of the `OpLabel`.
     pub label: u32,
-    /// Behind the label, and behind the `OpPhi` and `OpVariable` instructions that it begins with.
+    /// After the label and the `OpPhi` and `OpVariable` instructions at the start of the block.
     pub start: u32,
-    /// Behind the instruction that ends it.
+    /// After the terminator.
     pub end: u32,
-    /// The place of its label among the instructions of the function.
+    /// Index of the label among the instructions of the function.
     number: u32,
 }
 
-/// The blocks of a function.
+/// Blocks of a function.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    /// In order.
+    /// The blocks, in order.
     pub all: Vec<Block>,
-    /// The word of every instruction of the function, and whether it is right behind a merge instruction, but for
-    /// lines.
+    /// Position of every instruction of the function, and whether it follows a merge instruction, lines aside.
     instructions: Vec<(u32, bool)>,
-    /// Whether there is an `OpLine` or `OpNoLine` in the function.
+    /// Whether the function has an `OpLine` or `OpNoLine`.
     pub has_lines: bool,
 }
 
 impl Blocks {
-    /// Goes through a function once: its blocks take the place of those that were here.
+    /// Collects the blocks of a function in one pass, replacing those of the previous function.
     pub fn find(&mut self, layout: &Layout<'_>, function: &Function) {
         self.all.clear();
         self.instructions.clear();
@@ -52,7 +51,7 @@ impl Blocks {
                 is_merged = op::is_merge(opcode);
             }
             match (&mut open, opcode) {
-                // Without the instruction that ends it, a block goes on to the next.
+                // A block without a terminator extends to the next label.
                 (before, op::LABEL) => {
                     let new = Block { label: at, start: end, end, number };
                     self.all.extend(before.replace(new).map(|it| Block { end: at, ..it }));
@@ -63,7 +62,7 @@ impl Blocks {
                     open = None;
                 }
                 (Some(block), _) if op::begins_block(opcode) && is_start => block.start = end,
-                // These may stand between them.
+                // These may stand between `OpPhi` and `OpVariable` instructions.
                 (_, op::LINE | op::NO_LINE) => self.has_lines = true,
                 (_, op::EXT_INST) => {}
                 (Some(block), op::FUNCTION_END) => {
@@ -76,7 +75,8 @@ impl Blocks {
         self.all.extend(open.map(|block| Block { end: function.at.end as u32, ..block }));
     }
 
-    /// The word of an instruction of a block, the one behind the label being 0, or why nothing can be before it.
+    /// Position of an instruction of a block, counted from 0 after the label; or the reason why nothing can be
+    /// inserted before it.
     #[inline]
     pub fn before(&self, block: &Block, instruction: u32) -> Result<u32, String> {
         let of_block = &self.instructions[block.number as usize + 1..];
@@ -93,7 +93,7 @@ impl Blocks {
         }
     }
 
-    /// The block whose words have this one.
+    /// The block that contains the word.
     pub fn around(&self, at: usize) -> Option<&Block> {
         let next = self.all.partition_point(|block| block.label as usize <= at);
         self.all[..next].last().filter(|block| at < block.end as usize)

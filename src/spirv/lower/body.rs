@@ -1,4 +1,4 @@
-//! What is said among the instructions of functions: scopes, lines, and what holds variables. Sections 4.7 and 4.8.
+//! Debug instructions in functions: scopes, lines, declarations and values. Sections 4.7 and 4.8.
 
 use super::blocks::Blocks;
 use super::entities::{Entities, Scoped};
@@ -17,10 +17,10 @@ use crate::spirv::opcodes as op;
 use crate::spirv::table::Name;
 use crate::spirv::words::{Id, Instruction};
 
-/// Writes what is said of all functions.
+/// Writes the debug instructions of all functions.
 ///
 /// # Errors
-/// Naming the variable, and the id, if this cannot hold the variable there.
+/// With the variable and the id, if the id cannot provide the variable at that position.
 pub(super) fn body<'a>(
     writer: &mut Writer<'a>,
     module: &Module,
@@ -29,7 +29,7 @@ pub(super) fn body<'a>(
     entities: &Entities,
 ) -> Result<Out<'a>> {
     let layout = writer.layout;
-    // Of most variables the `OpVariable` or the value is said, with an expression that is empty.
+    // Most variables use the empty expression: reserve space for it.
     let has_room = !binding.held.is_empty() && writer.expressions.is_empty();
     let words = most_words(writer, binding);
     let out = Out::new(layout, &mut writer.out, has_room, words);
@@ -44,34 +44,34 @@ pub(super) fn body<'a>(
     Ok(body.out)
 }
 
-/// About how many new words functions get, and mostly no more: what holds a variable has eight, a scope six or seven, a
-/// line four or ten; and the scope is said in every block, of which there are more than functions.
+/// Estimate of the new words in functions, rarely exceeded: 8 for a declaration or value, 6 or 7 for a scope, 4 or 10
+/// for a line. The scope is repeated in every block.
 pub(super) fn most_words(writer: &Writer<'_>, binding: &Binding) -> usize {
     let others = binding.statements.len().saturating_sub(binding.held.len());
     let each = if writer.mode.has_debug_lines { 10 } else { 5 };
     8 * binding.held.len() + each * others + 24 * writer.layout.functions().len()
 }
 
-/// What the binding has said of a function so far.
+/// State of a function according to the binding, up to the current position.
 #[derive(Debug, Clone, Copy)]
 struct Said {
     scope: Option<ScopeId>,
-    /// `None` if nothing was said.
+    /// `None` before the first line statement.
     line: Option<Option<SourceLine>>,
 }
 
-/// What the words of a block say already.
+/// State of a block according to its words, up to the current position.
 #[derive(Debug, Clone, Copy)]
 struct There {
     scope: Option<Scoped>,
-    /// The scope of the model that is said by it.
+    /// The scope of the model that `scope` encodes.
     of: Option<ScopeId>,
-    /// `None` if it is another one's line.
+    /// `None` if an existing line of the module is in force.
     line: Option<Option<SourceLine>>,
 }
 
 impl There {
-    /// At the start of a block: nothing, but for readers to whom a line goes on.
+    /// State at the start of a block: no scope and no line, except for readers to whom the previous line continues.
     fn at_start(mode: &Mode) -> Self {
         Self { scope: None, of: None, line: mode.has_no_line.then_some(None) }
     }
@@ -104,7 +104,7 @@ impl Body<'_, '_> {
         }
         for (number, block) in blocks.all.iter().enumerate() {
             self.there = There::at_start(self.writer.mode);
-            // A line that is said between two blocks holds in the second.
+            // An existing line between two blocks applies in the second.
             let before = number.checked_sub(1).map(|before| blocks.all[before].end as usize);
             let (mut at, mut read) = (block.start as usize, before.unwrap_or(function.at.start));
             loop {
@@ -120,7 +120,7 @@ impl Body<'_, '_> {
                 self.group(
                     here,
                     &mut said,
-                    // A line that the module has at the start of a block holds there.
+                    // An existing line of the module at the start of a block takes precedence.
                     at == block.start as usize && !has_own_line,
                     Spot { function: function.at.clone(), at },
                 )?;
@@ -134,7 +134,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Whether there are lines of others among these words of a block, which hold then.
+    /// Whether these words of a block contain lines of the module, which are then in force.
     fn lines(&mut self, at: core::ops::Range<usize>) -> bool {
         let is_line = |it: Instruction<'_>| matches!(it.opcode(), op::LINE | op::NO_LINE);
         let has_lines =
@@ -145,7 +145,7 @@ impl Body<'_, '_> {
         has_lines
     }
 
-    /// Which function it is, in the set that says it here.
+    /// Writes the link from an `OpFunction` to its `DebugFunction`, in a set with an instruction for it.
     fn definition(&mut self, function: Option<FunctionId>, id: Id) -> Result<()> {
         let Some(debug) = function.and_then(|function| self.entities.function(function)) else {
             return Ok(());
@@ -156,7 +156,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// What is said at one place: scope, line, then variables in order. Where the line is asked for, it is said again.
+    /// Writes the statements of one position: scope, line, then variables in order. `has_line`: the line is repeated.
     fn group(&mut self, placed: &[Placed], said: &mut Said, mut has_line: bool, spot: Spot) -> Result<()> {
         let binding = self.binding;
         for placed in placed {
@@ -188,8 +188,8 @@ impl Body<'_, '_> {
         self.scope(said.scope)
     }
 
-    /// Something about a variable. Of which inlined call it is, the scope says: where another holds, its own is said for
-    /// the moment.
+    /// Writes an instruction for a variable. The scope identifies the inlined call: if the scope in force belongs to
+    /// another call, the variable's own scope is written first.
     fn variable(
         &mut self,
         variable: VariableId,
@@ -215,7 +215,8 @@ impl Body<'_, '_> {
         say(&mut saying, &binding.held).map_err(|error| error.or_at(module.at_variable(variable, None)))
     }
 
-    /// Instructions from here on are of this scope; of the innermost around it, if it is not said.
+    /// Sets the scope of the following instructions: the given one, or its innermost enclosing scope with an
+    /// instruction.
     #[inline]
     fn scope(&mut self, scope: Option<ScopeId>) -> Result<()> {
         match self.there.of == scope {
@@ -246,7 +247,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Instructions from here on are of this line.
+    /// Sets the line of the following instructions.
     fn line(&mut self, line: Option<SourceLine>) -> Result<()> {
         if self.there.line == Some(line) {
             return Ok(());
@@ -276,7 +277,7 @@ impl Body<'_, '_> {
             return Ok(());
         }
         let [line, column] = [line, column].map(Word::Number);
-        // From line to line, from column to column.
+        // Start and end are the same line and column.
         self.write(Name::Line, [source.into(), line, line, column, column])
     }
 

@@ -38,7 +38,7 @@ impl<'m> Globals<'_, '_, 'm> {
         if !composite.variant_parts.is_empty() {
             self.leave_of_type(id, "its variant parts");
         }
-        // Ids of what comes before, or will come later.
+        // Members before their type get ids now; members after it get their ids in advance.
         let members = match self.writer.is_shader() {
             true => self.write_members(id, composite, None)?,
             false => {
@@ -78,14 +78,14 @@ impl<'m> Globals<'_, '_, 'm> {
         Ok(())
     }
 
-    /// Members and base classes of a type that is written, whose ids it has named.
+    /// Writes the members and base classes of a type, under the ids that the type already refers to.
     pub(super) fn members(&mut self, (id, ids): (TypeId, Vec<Id>)) -> Result<()> {
         let module = self.module;
         let TypeKind::Composite(composite) = &module.types[id].kind else { return Ok(()) };
         self.write_members(id, composite, Some(&ids)).map(|_| ())
     }
 
-    /// Writes base classes and members, with the ids that were given out for them.
+    /// Writes base classes and members, under the ids allocated for them.
     fn write_members(&mut self, id: TypeId, composite: &'m Composite, ids: Option<&[Id]>) -> Result<Vec<Id>> {
         let mut all = Vec::new();
         let mut next = |this: &mut Self| {
@@ -205,7 +205,7 @@ fn member_text(module: &Module, id: TypeId, member: &Member) -> (At, String) {
     (module.at_type(id), format!("member `{name}` of {}", module.called(id)))
 }
 
-/// The flag of who may name a member.
+/// Flag for the accessibility of a member.
 pub(super) fn access(accessibility: Option<Accessibility>) -> u32 {
     match accessibility {
         None => 0,

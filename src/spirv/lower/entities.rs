@@ -1,4 +1,4 @@
-//! Everything before the functions.
+//! Entities outside of functions.
 
 use std::collections::VecDeque;
 
@@ -17,41 +17,41 @@ use crate::spirv::binding::Binding;
 use crate::spirv::operand::Field;
 use crate::spirv::words::Id;
 
-/// The ids that what is in functions names.
+/// Ids that instructions in functions refer to.
 #[derive(Debug, Default)]
 pub(super) struct Entities {
-    /// `DebugFunction`. None of a declaration.
+    /// The `DebugFunction`; `None` for a declaration.
     functions: SecondaryMap<FunctionId, Slot>,
-    /// Functions, blocks and inlined calls.
+    /// Scopes of functions, blocks and inlined calls.
     pub scopes: SecondaryMap<ScopeId, Option<Scoped>>,
     variables: SecondaryMap<VariableId, Slot>,
-    /// The scopes and types of variables: little to go through, where functions are.
+    /// Scope and type of each variable: a compact copy, for the pass over functions.
     of_variables: SecondaryMap<VariableId, Option<(ScopeId, TypeId)>>,
-    /// `DebugSource`.
+    /// The `DebugSource` of each file.
     pub sources: SecondaryMap<FileId, Option<Id>>,
-    /// `OpString` of the path, for `OpLine`.
+    /// The `OpString` with the path of each file, for `OpLine`.
     pub paths: SecondaryMap<FileId, Option<Id>>,
 }
 
 impl Entities {
-    /// The `DebugFunction`. None of a declaration.
+    /// The `DebugFunction`; `None` for a declaration.
     pub fn function(&self, id: FunctionId) -> Option<Id> {
         self.functions[id].id
     }
 
-    /// The variable by whose instruction it is said: of an inlined instance that is its origin.
+    /// The variable whose instruction describes this one: the origin of an inlined instance.
     pub fn said(&self, module: &Module, id: VariableId) -> VariableId {
         if self.variables[id].state == State::Done { id } else { origin(module, id) }
     }
 
-    /// The `DebugLocalVariable` of a variable that is no instance; of one that is in no function the
-    /// `DebugGlobalVariable`, of a static member the `DebugTypeMember`.
+    /// The `DebugLocalVariable` of a variable that is not an instance; the `DebugGlobalVariable` of a variable outside
+    /// of functions; the `DebugTypeMember` of a static member.
     pub fn variable(&self, id: VariableId) -> Option<Id> {
         let slot = &self.variables[id];
         slot.id.filter(|_| slot.state == State::Done)
     }
 
-    /// The scope and the type of a variable.
+    /// Scope and type of a variable.
     pub fn of_variable(&self, module: &Module, id: VariableId) -> (ScopeId, TypeId) {
         self.of_variables[id].unwrap_or_else(|| {
             let variable = module.variable(id);
@@ -60,7 +60,7 @@ impl Entities {
     }
 }
 
-/// The variable itself, or what it is an inlined instance of.
+/// The abstract origin of an inlined instance, or the variable itself.
 pub(super) fn origin(module: &Module, mut id: VariableId) -> VariableId {
     while let Some(origin) = module.variables[id].origin {
         id = origin;
@@ -68,22 +68,23 @@ pub(super) fn origin(module: &Module, mut id: VariableId) -> VariableId {
     id
 }
 
-/// What a `DebugScope` names.
+/// Operands of a `DebugScope`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Scoped {
-    /// The function or block; where the [mode](super::super::Discriminators) has it so, its discriminator.
+    /// The function or block; its discriminator, in a [mode](super::super::Discriminators) with discriminators as
+    /// scopes.
     pub scope: Id,
-    /// `DebugInlinedAt`.
+    /// The `DebugInlinedAt`.
     pub inlined: Option<Id>,
 }
 
 /// Operands, in the order of the table.
 pub(super) type Operands = SmallVec<[(Field, Word); 16]>;
 
-/// Writes everything before the functions.
+/// Writes all entities outside of functions.
 ///
 /// # Errors
-/// With the function or variable: [`TooLarge`](crate::error::ErrorKind::TooLarge) where a name has more room than an
+/// With the function or variable: [`TooLarge`](crate::error::ErrorKind::TooLarge) for a name that does not fit one
 /// instruction.
 pub(super) fn globals(
     writer: &mut Writer<'_>,
@@ -119,7 +120,7 @@ pub(super) fn globals(
     Ok(globals.finish(scopes))
 }
 
-/// What was written of a model, and what is left.
+/// State while a model is written.
 #[derive(Debug)]
 pub(super) struct Globals<'g, 'w, 'm> {
     pub writer: &'g mut Writer<'w>,
@@ -128,7 +129,7 @@ pub(super) struct Globals<'g, 'w, 'm> {
     pub texts: &'g Texts,
     pub related: Related,
     pub stand_ins: StandIns,
-    /// Functions that the module is entered in, and their declarations.
+    /// Functions that are entry points of the module, and their declarations.
     pub entered: HashSet<FunctionId>,
     pub units: SecondaryMap<UnitId, Option<Id>>,
     pub sources: SecondaryMap<FileId, Option<Id>>,
@@ -140,17 +141,17 @@ pub(super) struct Globals<'g, 'w, 'm> {
     pub variables: SecondaryMap<VariableId, Slot>,
     /// Types that are written once, by their operands.
     pub shared: HashMap<Operands, Id>,
-    /// Composite types whose members come later, with the ids that these will have.
+    /// Composite types whose members follow later, with the ids allocated for the members.
     pub composites: VecDeque<(TypeId, Vec<Id>)>,
     pub of_variables: SecondaryMap<VariableId, Option<(ScopeId, TypeId)>>,
-    /// Variables of which there can be more to say than their instruction does.
+    /// Variables that may need more than one instruction.
     pub others: Vec<VariableId>,
     pub steps: Vec<Step>,
-    /// How many items are open.
+    /// Number of open items.
     pub open: usize,
-    /// The scope that something was in last, which is written: many things one after the other are in one.
+    /// The last written scope and its operand: consecutive entities often share a scope.
     pub last_scope: Option<(ScopeId, Word)>,
-    /// The scope of a function that is not inlined in which a variable was last.
+    /// The last scope of a local variable in a function that is not inlined.
     pub last_local: Option<ScopeId>,
     /// Strings of the model.
     names: SecondaryMap<StringId, Option<Id>>,
@@ -197,7 +198,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         Entities { functions, scopes, variables, of_variables, sources, paths }
     }
 
-    /// The string of a name; an empty one for none.
+    /// The `OpString` of a name; an empty string without a name.
     pub fn name(&mut self, name: Option<StringId>) -> Result<Word> {
         let Some(name) = name else { return self.text("") };
         if let Some(id) = self.names[name] {
@@ -216,8 +217,8 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         self.writer.none().map(Word::Id)
     }
 
-    /// Source, line and column; of what is in no line the primary file of its unit, and 0. What is not in the text of
-    /// the file is listed.
+    /// Source, line and column operands. Without a line: the primary file of the unit, and 0. Lines and columns
+    /// outside of the file's text are omitted.
     #[inline(always)]
     pub fn place(
         &mut self,
@@ -242,11 +243,12 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
     }
 
     pub fn source(&self, file: FileId) -> (Field, Word) {
-        // Every file of the module has one.
+        // Every file of the module has a source.
         (Field::Source, self.sources[file].unwrap_or(Id(0)).into())
     }
 
-    /// A number, as a constant; where the module has no constant of so many bits, the largest that it has.
+    /// A number as the id of a constant. In a module without 64-bit integers, larger numbers become 2³² - 1, which is
+    /// recorded.
     pub fn number(&mut self, number: u64, who: impl FnOnce(&Module) -> (At, String)) -> Result<Word> {
         let said = if self.writer.has_room(number) { number } else { u32::MAX.into() };
         if said != number {
@@ -257,7 +259,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         self.writer.constant(said).map(Word::Id)
     }
 
-    /// As many of a list as an instruction with so many other words has room for.
+    /// The elements of a list that fit an instruction with `words` other words, `each` words per element.
     pub fn room<'t, T>(
         &mut self,
         all: &'t [T],
@@ -275,7 +277,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
     }
 }
 
-/// A map with room for as many.
+/// A map with space for all keys.
 pub(super) fn for_all<K: EntityRef, V, T: Clone + Default>(all: &PrimaryMap<K, V>) -> SecondaryMap<K, T> {
     let mut map = SecondaryMap::new();
     map.resize(all.len());

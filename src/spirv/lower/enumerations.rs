@@ -32,7 +32,7 @@ impl Globals<'_, '_, '_> {
         operands.push((Field::Size, self.number(bits, who)?));
         operands.push((Field::Flags, if is_class { flags::ENUM_CLASS } else { 0 }.into()));
         let mut said = Vec::new();
-        // Of a negative one the bits of its two's complement, which of a wider type are another number.
+        // A negative value is encoded in 32-bit two's complement, which would be another number in a wider type.
         let is_narrow = module.types[of].bits.is_none_or(|bits| bits <= 32);
         for &(name, value) in enumerators {
             let negative = i32::try_from(value).ok().filter(|_| is_narrow).map(|value| value as u32);

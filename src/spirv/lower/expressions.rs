@@ -1,4 +1,4 @@
-//! `DebugOperation` and `DebugExpression`: each once, however often it is said. Section 4.8.
+//! `DebugOperation` and `DebugExpression`, each written once: section 4.8.
 
 use hashbrown::HashMap;
 use smallvec::SmallVec;
@@ -10,24 +10,24 @@ use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-/// What was written.
+/// Ids of the written operations and expressions.
 #[derive(Debug, Default)]
 pub(super) struct Expressions {
     operations: HashMap<DebugOperation, Id>,
     expressions: HashMap<SmallVec<[DebugOperation; 4]>, Id>,
-    /// The one without operations, which is that of most.
+    /// The expression without operations, which most variables use.
     empty: Option<Id>,
 }
 
 impl Expressions {
-    /// Whether none was written.
+    /// Whether no expression is written yet.
     pub fn is_empty(&self) -> bool {
         self.empty.is_none() && self.expressions.is_empty()
     }
 }
 
 impl Writer<'_> {
-    /// The `DebugExpression` of these operations.
+    /// The id of the `DebugExpression` with these operations.
     pub fn expression(&mut self, operations: &[DebugOperation]) -> Result<Id> {
         let all = &self.expressions;
         let there = if operations.is_empty() { all.empty } else { all.expressions.get(operations).copied() };

@@ -1,30 +1,30 @@
-//! The table of instructions as it is written from: of one set, and only what a writer asks.
+//! The table of instructions, reduced to one set and to the columns that the writer needs.
 
 use std::sync::LazyLock;
 
 use crate::spirv::operand::Field;
 use crate::spirv::table::{Name, Set};
 
-/// An operand that the set has.
+/// An operand of an instruction in the set.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operand {
     pub field: Field,
-    /// Whether a number is a literal, and not the id of a constant.
+    /// Whether a number is a literal rather than the id of a constant.
     pub is_literal: bool,
-    /// Whether it comes again.
+    /// Whether the operand can be repeated.
     pub is_many: bool,
 }
 
-/// The instructions of a set, in the order of the table.
+/// Instructions of a set, in the order of the table.
 #[derive(Debug)]
 pub(super) struct Forms(Vec<Form>);
 
-/// An instruction.
+/// An instruction in a set.
 #[derive(Debug)]
 pub(super) struct Form {
-    /// Its number, if the set has it.
+    /// Number of the instruction; `None` if the set lacks it.
     pub number: Option<u32>,
-    /// Its operands, in order.
+    /// Operands, in order.
     pub operands: Vec<Operand>,
 }
 
@@ -44,20 +44,20 @@ impl Forms {
         Self(Name::ALL.iter().map(form).collect())
     }
 
-    /// Those of a set.
+    /// The instructions of a set.
     pub fn of(set: Set) -> &'static Self {
         &ALL[set as usize]
     }
 
-    /// An instruction.
+    /// The form of an instruction.
     pub fn get(&self, name: Name) -> &Form {
         &self.0[name as usize]
     }
 }
 
 impl Form {
-    /// The operand of a field: the first from a place on, or, of those that take turns, before. The place is moved
-    /// behind it. `None` if the set has none.
+    /// The next operand with this field, from position `at` on; for operands that alternate, also before. Moves the
+    /// position past the operand. `None` if the set lacks the operand.
     #[inline]
     pub fn next(&self, field: Field, at: &mut usize) -> Option<Operand> {
         let form = match self.operands.get(*at) {
@@ -71,7 +71,7 @@ impl Form {
         Some(form)
     }
 
-    /// The same if it is not the one at the place.
+    /// Position of the field's operand if it is not the one at `from`.
     fn further(&self, field: Field, from: usize) -> Option<usize> {
         let is = |place: &usize| self.operands[*place].field == field;
         (from..self.operands.len()).find(is).or_else(|| (0..from).find(is))

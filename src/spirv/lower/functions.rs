@@ -28,7 +28,7 @@ impl Globals<'_, '_, '_> {
         Ok(())
     }
 
-    /// Its parameters; of a definition that says none those of the declaration.
+    /// Parameters of a function; a definition without parameters has those of its declaration.
     pub(super) fn parameters(&self, id: FunctionId) -> &[VariableId] {
         let own = self.related.parameters(id);
         match self.module.functions[id].specification {
@@ -37,7 +37,7 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    /// Where a function is declared; a definition that does not say it is where its declaration is.
+    /// Line of a function; a definition without a line has that of its declaration.
     pub(super) fn line_of(&self, id: FunctionId) -> Option<SourceLine> {
         line_of(self.module, id)
     }
@@ -74,14 +74,14 @@ impl Globals<'_, '_, '_> {
         if !has_body {
             return self.writer.define(result, Name::FunctionDeclaration, &operands);
         }
-        // It is in the file of the declaration.
+        // The body is in the file of the declaration.
         let body = self.line_of(id).map(|line| SourceLine { line: function.body_line, column: 0, ..line });
         let who = |module: &Module| (module.at_scope(function.scope), "the body of the function".into());
         let [_, (_, line), _] = self.place(body, unit_id, who);
         operands.push((Field::ScopeLine, line));
         let code = match self.binding.function_id(id) {
             Some(code) => code.into(),
-            // The other set has no such operand.
+            // `NonSemantic.Shader.DebugInfo` lacks this operand.
             None if self.writer.is_shader() => Word::Number(0),
             None => self.none()?,
         };
@@ -94,14 +94,14 @@ impl Globals<'_, '_, '_> {
         self.writer.define(result, Name::Function, &operands)
     }
 
-    /// What is not said of a function.
+    /// Records the omissions of a function.
     pub(super) fn unsaid_of_function(&mut self, id: FunctionId) {
         let module = self.module;
         let function = &module.functions[id];
         let member = &function.member;
         let has_body = self.related.has_body(id);
         let is_bound = self.binding.function_id(id).is_some();
-        // A declaration's is true of its definition, and the code of this is of both.
+        // The property of a declaration applies to its definition, and the code to both.
         let is_kernel =
             [Some(id), function.specification].iter().flatten().any(|&id| module.functions[id].is_kernel);
         let is_entered = self.entered.contains(&id);

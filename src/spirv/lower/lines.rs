@@ -1,4 +1,4 @@
-//! Lines and columns of files whose text is said: of what is not in the text it is not said that it is.
+//! Lines and columns of files with a known text: those outside of the text are omitted.
 
 use cranelift_entity::SecondaryMap;
 
@@ -7,7 +7,7 @@ use crate::error::{Count, Error, Result};
 use crate::model::{FileId, Module, SourceLine};
 use crate::spirv::mode::Mode;
 
-/// The texts that are said: of each line the number of its bytes.
+/// Number of bytes of each line, for files whose text is emitted.
 #[derive(Debug, Default)]
 pub(super) struct Texts(SecondaryMap<FileId, Vec<usize>>);
 
@@ -23,14 +23,13 @@ impl Texts {
         texts
     }
 
-    /// Whether the text of a file is said. That of most is not.
+    /// Whether the text of a file is emitted.
     #[inline]
     pub fn has(&self, file: FileId) -> bool {
         self.0.get(file).is_some_and(|lines| !lines.is_empty())
     }
 
-    /// As much of it as is in the text of the file: a line, of which 0 is none, and a column of it; and what is wrong
-    /// with the rest.
+    /// Restricts a line (0: no line) and column to the text of the file; also describes the excess.
     pub fn fit(&self, module: &Module, line: SourceLine) -> (SourceLine, Option<String>) {
         match self.has(line.file) && line.line != 0 {
             true => fit(module, &self.0[line.file], line),
@@ -38,10 +37,10 @@ impl Texts {
         }
     }
 
-    /// Whether it is in the text of the file.
+    /// Checks that a line and column are in the text of the file.
     ///
     /// # Errors
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if it is not.
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if they are not.
     pub fn check(&self, module: &Module, line: SourceLine) -> Result<()> {
         self.fit(module, line).1.map_or(Ok(()), |what| Err(Error::bad_argument(what)))
     }
@@ -55,7 +54,7 @@ fn fit(module: &Module, lines: &[usize], line: SourceLine) -> (SourceLine, Optio
             let what = format!("line {number} is not in {}, which has {}", text(), lines.len());
             (SourceLine { line: 0, column: 0, ..line }, Some(what))
         }
-        // A column behind the last byte is that of the end of the line.
+        // The column after the last byte is the end of the line.
         Some(&bytes) if column as usize > bytes + 1 => {
             let (text, bytes) = (text(), Count(bytes, "byte"));
             let what = format!("column {column} is not in line {number} of {text}, which has {bytes}");
@@ -65,13 +64,13 @@ fn fit(module: &Module, lines: &[usize], line: SourceLine) -> (SourceLine, Optio
     }
 }
 
-/// Whether there is a text that a module has room for.
+/// Whether a text is emitted: not empty, and not too long for the set.
 pub(super) fn is_said(text: &str, mode: &Mode) -> bool {
     !text.is_empty() && (mode.set.is_shader() || text.len() <= Writer::most_text())
 }
 
-/// Whether the lines of what was compiled are not those of the text: a preprocessor has made it, or it is a checksum,
-/// as the LLVM translator writes it.
+/// Whether the compiled lines differ from those of the text: preprocessor output, or a checksum as written by the LLVM
+/// translator.
 fn is_of_other_lines(text: &str) -> bool {
     let is_directive = |line: &str| {
         let directive = line.trim_start().strip_prefix('#').map(str::trim_start);

@@ -30,7 +30,7 @@ impl<'m> Globals<'_, '_, 'm> {
     fn macros_of(&mut self, id: UnitId) -> Result<()> {
         let module = self.module;
         let mut defined: HashMap<&'m str, Id> = HashMap::new();
-        // Files that have not ended, and whether a macro is said to be of them.
+        // Files that are not ended, and whether macros are recorded for them.
         let mut files: Vec<(FileId, bool)> = Vec::new();
         for what in module.macros(id) {
             let file = files.last().map_or(module.units[id].file, |&(file, _)| file);
@@ -72,7 +72,7 @@ impl<'m> Globals<'_, '_, 'm> {
                             format!("that line {line} includes `{name}`, of which only the macros are said");
                         self.writer.leave_out(module.at_unit(id), what);
                     }
-                    // What includes it is listed.
+                    // The including file is omitted.
                     files.push((file, line != 0));
                 }
                 Macro::EndFile => {

@@ -1,4 +1,4 @@
-//! What is about the module, and not about its source: section "Debug Info Metadata".
+//! Metadata of the module itself: section "Debug Info Metadata".
 
 use super::entities::Globals;
 use crate::error::{At, Error, Result};
@@ -35,7 +35,7 @@ impl Globals<'_, '_, '_> {
         Ok(())
     }
 
-    /// Whether the set has instructions for it.
+    /// Whether the set has instructions for metadata; otherwise records an omission.
     fn has_metadata(&mut self, what: &str) -> bool {
         if !self.writer.is_shader() {
             self.writer.leave_out(At::default(), format!("the module: {what}"));

@@ -1,4 +1,4 @@
-//! A model, and what a SPIR-V module has of it, to debug instructions.
+//! Lowers a model and its binding to debug instructions.
 
 mod arrays;
 mod blocks;
@@ -39,7 +39,7 @@ use super::mode::Mode;
 use crate::error::Result;
 use crate::model::Module;
 
-/// The module with its debug instructions, all of them.
+/// The module with all its debug instructions.
 ///
 /// # Errors
 /// As [`attach`](super::attach()).
@@ -57,7 +57,7 @@ pub(super) fn lower(
     Ok(out.finish(writer.finish()))
 }
 
-/// What is before the functions, by the section of the module that it belongs to.
+/// New instructions before the functions, by section of the module.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     /// `OpExtension`.
@@ -70,8 +70,8 @@ pub(super) struct Written {
     pub constants: Vec<u32>,
     /// Debug instructions before the functions.
     pub debug: Vec<u32>,
-    /// What every id is less than.
+    /// The id bound.
     pub bound: u32,
-    /// What is not said.
+    /// The omissions.
     pub left_out: Vec<LeftOut>,
 }

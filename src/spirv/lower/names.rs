@@ -1,4 +1,4 @@
-//! Names that stand for something of another scope: section 4.10.
+//! Imported entities: section 4.10.
 
 use super::entities::{Globals, Operands};
 use super::order::{Item, State};
@@ -46,7 +46,7 @@ impl Globals<'_, '_, '_> {
         Ok(())
     }
 
-    /// What is imported, if it was written.
+    /// Operand for the imported entity, if the entity is written.
     fn imported(&mut self, what: Imported) -> Result<Option<Word>> {
         let item = match what {
             Imported::Function(id) => Some(Item::Function(id)),
@@ -61,7 +61,7 @@ impl Globals<'_, '_, '_> {
     }
 }
 
-/// What an import is, for a message.
+/// Describes an import, for messages.
 fn text(module: &Module, import: &Import) -> String {
     let namespace = |id: ScopeId| match module.scopes[id].kind {
         ScopeKind::Namespace { name: Some(name), .. } => format!("namespace `{}`", module.string(name)),

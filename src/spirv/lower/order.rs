@@ -1,17 +1,19 @@
-//! In which order: each item once, behind what it names. Section 2.2 "Forward references".
+//! Order of instructions: each item is written once, after the items that it refers to. Section 2.2 "Forward
+//! references".
 //!
-//! An item is open while what it names is written. What names an open item is in a cycle, which the set cannot say:
-//! there it is cut, or the item is named before it is written, where the mode has a way to.
+//! An item is open while the items that it refers to are written. A reference to an open item closes a cycle, which
+//! the set cannot encode: there the reference is cut, or in a mode with forward references it precedes the item.
 //!
-//! Some things are wanted before the item is open: the scope that it is in, and what it can do without best. So it is
-//! there that a cycle is met: a local class that its function returns is met from the function, and loses its scope.
+//! Expendable references are visited before an item is opened: its scope, and those that it can best do without.
+//! Cycles are therefore cut there: a local class that its function returns is reached from the function, and loses its
+//! scope.
 
 use super::entities::Globals;
 use crate::error::{At, Result};
 use crate::model::{FunctionId, ScopeId, TypeId, VariableId};
 use crate::spirv::words::Id;
 
-/// What is written at its turn.
+/// An item to be written in its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Item {
     /// A type.
@@ -26,39 +28,39 @@ pub(super) enum Item {
     Variable(VariableId),
 }
 
-/// How far an item is.
+/// Progress of an item.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum State {
-    /// Not begun.
+    /// Not started.
     #[default]
     New,
-    /// What it names is being written.
+    /// The items that it refers to are being written.
     Open,
     /// Written.
     Done,
 }
 
-/// What is known of an item.
+/// Id and progress of an item.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Slot {
-    /// Its id, which it can have before it is written.
+    /// Id of the item, which can be allocated before the item is written.
     pub id: Option<Id>,
     pub state: State,
 }
 
-/// What is to be done for an item.
+/// A step for an item.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
-    /// Write what comes before it is open.
+    /// Visit the references that precede opening.
     Into(Item),
-    /// Write what it names.
+    /// Visit the other references.
     Open(Item),
-    /// Write it.
+    /// Write the item.
     Write(Item),
 }
 
 impl Globals<'_, '_, '_> {
-    /// Writes an item and all that it names, and then the members of the types among them.
+    /// Writes an item and everything it refers to, then the members of the types among them.
     pub(super) fn root(&mut self, item: Item) -> Result<()> {
         self.visit(item)?;
         while let Some(composite) = self.composites.pop_front() {
@@ -68,7 +70,7 @@ impl Globals<'_, '_, '_> {
         Ok(())
     }
 
-    /// Writes an item and all that it names. It has its own stack, for types may be nested deeply.
+    /// Writes an item and everything it refers to, with an explicit stack, as types may be nested deeply.
     pub(super) fn visit(&mut self, item: Item) -> Result<()> {
         if self.state(item) != State::New {
             return Ok(());
@@ -105,8 +107,8 @@ impl Globals<'_, '_, '_> {
         Ok(())
     }
 
-    /// Whether all that it names is written, or open: so it is of most things, and they need no stack. What names itself
-    /// is not.
+    /// Whether all references are written or open, so that no stack is needed: the usual case. An item that refers to
+    /// itself is not ready.
     fn is_ready(&self, item: Item) -> bool {
         let mut is_ready = true;
         self.before(item, |first| is_ready &= self.state(first) != State::New);
@@ -116,7 +118,7 @@ impl Globals<'_, '_, '_> {
         is_ready
     }
 
-    /// Writes an item of which all that it names is written, or open.
+    /// Writes an item whose references are all written or open.
     fn write(&mut self, item: Item) -> Result<()> {
         match item {
             Item::Type(id) => self.ty(id),
@@ -140,7 +142,7 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    /// The place of an item, for an error.
+    /// Location of an item, for an error.
     fn at_item(&self, item: Item) -> At {
         match item {
             Item::Type(id) => self.module.at_type(id),
@@ -160,7 +162,7 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    /// The id that an item has, or will have.
+    /// Id of an item, allocated if necessary.
     pub(super) fn id(&mut self, item: Item) -> Result<Id> {
         if let Some(id) = self.slot(item).id {
             return Ok(id);
@@ -170,7 +172,7 @@ impl Globals<'_, '_, '_> {
         Ok(id)
     }
 
-    /// What comes before an item is open.
+    /// References to visit before an item is opened.
     fn before(&self, item: Item, mut each: impl FnMut(Item)) {
         let module = self.module;
         let mut scope = |scope| self.scope_before(scope).into_iter().for_each(&mut each);
@@ -186,7 +188,7 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    /// What an item names besides.
+    /// The other references of an item.
     fn named(&self, item: Item, mut each: impl FnMut(Item)) {
         let module = self.module;
         match item {

@@ -1,4 +1,4 @@
-//! The module that is added to: copied up to where something new belongs, which is then put behind it.
+//! Output: copies the module up to each insertion point and appends the new instructions there.
 
 use core::ops::Range;
 
@@ -11,32 +11,32 @@ use crate::spirv::words::HEADER;
 /// Words of a `DebugExpression` without operations.
 const EMPTY_EXPRESSION: usize = 5;
 
-/// The module with what is new, as far as it is copied.
+/// The output, and the part of the module that is copied.
 #[derive(Debug)]
 pub(super) struct Out<'a> {
     from: &'a [u32],
-    /// Up to where the module is copied.
+    /// Number of words of the module copied so far.
     copied: usize,
     pub words: Vec<u32>,
     added: Vec<Range<usize>>,
-    /// Behind the constants, and how many words of them there are.
+    /// Position after the constants, and number of words of the constants.
     constants: (usize, usize),
-    /// Behind the debug instructions before the functions.
+    /// Position after the debug instructions before the functions.
     debug: usize,
-    /// Words behind the debug instructions that are left for those that are found to be wanted in functions.
+    /// Words reserved after the debug instructions, for those that only functions turn out to need.
     room: usize,
 }
 
 impl<'a> Out<'a> {
-    /// Everything before the functions, and room for so many new words in these. The debug instructions that are written
-    /// are no longer there: what comes before is put in front of them, for they are the most.
+    /// Writes everything before the functions, and reserves `in_functions` words. Reuses the buffer of the debug
+    /// instructions, which are most of the output, and inserts the preceding sections before them.
     pub fn new(layout: &Layout<'a>, written: &mut Written, has_room: bool, in_functions: usize) -> Self {
         let (from, at) = (layout.words().all(), Sections::new(layout));
         let mut out = Self {
             from,
             copied: 0,
             words: Vec::new(),
-            // A line and what holds a variable have twelve, and come together.
+            // A line and a value take twelve words, and are adjacent.
             added: Vec::with_capacity(in_functions / 12),
             constants: (0, written.constants.len()),
             debug: 0,
@@ -64,7 +64,7 @@ impl<'a> Out<'a> {
         out
     }
 
-    /// Copies the module up to a word. Returns where the next word comes.
+    /// Copies the module up to word `at`. Returns the position of the next output word.
     #[inline]
     pub fn copy(&mut self, at: usize) -> usize {
         self.words.extend_from_slice(&self.from[self.copied..at]);
@@ -72,7 +72,7 @@ impl<'a> Out<'a> {
         self.words.len()
     }
 
-    /// The words from here on are new.
+    /// Marks the words from `start` on as new.
     #[inline]
     pub fn add(&mut self, start: usize) {
         let end = self.words.len();
@@ -85,7 +85,7 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// The module, with what was written before the functions while they were.
+    /// The complete module. Inserts the constants and debug instructions that functions turned out to need.
     pub fn finish(mut self, written: Written) -> Attached {
         self.copy(self.from.len());
         let (constants, debug) = (&written.constants[self.constants.1..], &written.debug[..]);
@@ -95,11 +95,11 @@ impl<'a> Out<'a> {
             self.words[at..at + room].copy_from_slice(debug);
         } else {
             debug_assert!(self.constants.0 < self.debug, "something is said of a source");
-            // No more than there will be.
+            // Reserve exactly the final size.
             self.words.reserve_exact(more);
             self.words.splice(at..at + room, debug.iter().copied());
             self.words.splice(self.constants.0..self.constants.0, constants.iter().copied());
-            // They are in one, and all others behind it are elsewhere now.
+            // The range that contains the insertion grows; all later ranges move.
             let place = self.added.partition_point(|new| new.end < self.constants.0);
             for (number, new) in self.added[place..].iter_mut().enumerate() {
                 new.end = new.end + more - room;
@@ -111,7 +111,7 @@ impl<'a> Out<'a> {
     }
 }
 
-/// The words before which new instructions of each section go.
+/// Positions at which the new instructions of each section are inserted.
 #[derive(Debug, Clone, Copy)]
 struct Sections {
     extensions: usize,
@@ -122,12 +122,12 @@ struct Sections {
 }
 
 impl Sections {
-    /// Goes through the sections before the functions.
+    /// Finds the sections before the functions.
     fn new(layout: &Layout<'_>) -> Self {
         let mut at = Self { extensions: HEADER, imports: HEADER, strings: HEADER, globals: HEADER };
         for instruction in layout.words().between(HEADER..layout.globals_end()) {
             let (end, opcode) = (instruction.at + instruction.words.len(), instruction.opcode());
-            // An OpLine before a function is of the function.
+            // An OpLine before a function belongs to the function.
             if !matches!(opcode, op::LINE | op::NO_LINE) {
                 at.globals = end;
             }

@@ -9,8 +9,8 @@ use crate::target::SpaceId;
 
 const GENERIC: u32 = 8;
 
-/// Storage classes with the memory of each, and the address space that a target which has one of this name has for it;
-/// others have the default one. The first is said where none is known.
+/// Storage classes, each with the memory space that it encodes and the name of the equivalent address space of a
+/// target; a target without that name has the default space. The first class is the one for unknown spaces.
 const CLASSES: [(u32, Option<MemorySpace>, &str); 5] = [
     (5, Some(MemorySpace::Global), "global"),
     (0, Some(MemorySpace::Constant), "constant"),
@@ -20,7 +20,7 @@ const CLASSES: [(u32, Option<MemorySpace>, &str); 5] = [
 ];
 
 impl Globals<'_, '_, '_> {
-    /// What a pointer points to, where it can be said.
+    /// Target type of a pointer, if the mode can encode it.
     pub(super) fn pointee(&self, id: TypeId, to: TypeId) -> Option<TypeId> {
         match self.writer.mode.pointee {
             Of::Any => Some(to),
@@ -29,7 +29,7 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    /// The storage class of what is pointed to: that of the memory that the source says, else that of the address space.
+    /// Storage class of a pointer: from the memory space in the source, or else from the address space.
     pub(super) fn storage_class(&mut self, id: TypeId, space: SpaceId, memory: Option<MemorySpace>) -> u32 {
         let module = self.module;
         let target = &module.target;
@@ -40,7 +40,7 @@ impl Globals<'_, '_, '_> {
             None => own == name,
         });
         let &(class, _, own) = found.unwrap_or(&CLASSES[0]);
-        // The enumerant needs the capability, also where it is only said; the other set has a constant.
+        // As a literal, the enumerant requires the capability; `NonSemantic.Shader.DebugInfo` uses a constant instead.
         if class == GENERIC
             && self.writer.mode.set == Set::OpenCl
             && !self.writer.layout.has_capability(GENERIC_POINTER)

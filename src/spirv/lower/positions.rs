@@ -1,4 +1,4 @@
-//! Where in the words that belongs which a binding says, and whether the module has what it names.
+//! Maps positions of a binding to word offsets, and checks that the module has the ids of the binding.
 
 use core::ops::Range;
 
@@ -15,54 +15,55 @@ use crate::spirv::layout::{Function, Layout};
 use crate::spirv::opcodes as op;
 use crate::spirv::words::{Id, Instruction};
 
-/// Statements, and the word before which they belong.
+/// Consecutive statements, and the word before which their instructions are inserted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Placed {
     pub at: u32,
-    /// The places of the first among the statements of the binding, and behind the last.
+    /// Half-open range of indices of the binding's statements.
     start: u32,
     end: u32,
 }
 
 impl Placed {
-    /// What is said.
+    /// The statements.
     pub fn statements<'b>(&self, binding: &'b Binding) -> &'b [(Position, Statement)] {
         &binding.statements[self.start as usize..self.end as usize]
     }
 }
 
-/// Whose code that of a scope is.
+/// Owner of a scope's code.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Owner {
-    /// The function, if it is in one.
+    /// The function, if the scope is in one.
     pub function: Option<FunctionId>,
     /// The innermost inlined call.
     pub inlined: Option<ScopeId>,
 }
 
-/// Where what a binding says belongs, one function after the other.
+/// Maps statements of a binding to words, one function at a time.
 #[derive(Debug)]
 pub(super) struct Places<'a> {
     layout: &'a Layout<'a>,
     module: &'a Module,
     binding: &'a Binding,
     texts: &'a Texts,
-    /// What each function of the layout is in the model.
+    /// The function of the model for each function of the layout.
     pub functions: Vec<Option<FunctionId>>,
-    /// Whose code that of a scope is.
+    /// Owner of each scope's code.
     pub owners: SecondaryMap<ScopeId, Owner>,
-    /// How many statements there are up to the end of each function of the layout.
+    /// Number of statements up to the end of each function of the layout.
     ends: Vec<u32>,
-    /// The statements, function by function, if they are not said so.
+    /// Statements sorted by function; `None` if the binding has them in that order.
     sorted: Option<Vec<u32>>,
 }
 
 impl<'a> Places<'a> {
-    /// Looks whether the module has the functions and global variables that the binding names, and brings its statements
-    /// in the order of the functions.
+    /// Checks that the module has the functions and global variables of the binding, and sorts the statements by
+    /// function.
     ///
     /// # Errors
-    /// Naming variable or function, and the id: if the model or the module has not what is named, or it is something
+    /// With variable or function and id: if the model or the module lacks the entity, or the id is of another kind, or
+    /// a position is in no function. If there are more than 2^32 words or statements.
     /// else, or a position is in no function. If there are 2^32 words or statements.
     pub fn new(
         layout: &'a Layout<'a>,
@@ -85,7 +86,7 @@ impl<'a> Places<'a> {
         Ok(places)
     }
 
-    /// Counts the statements of each function, and brings them in the order of the functions.
+    /// Counts the statements of each function, and sorts the statements by function.
     fn sort(&mut self) -> Result<()> {
         let (mut last, mut is_sorted) = (0, true);
         self.runs(|places, function, statements| {
@@ -112,7 +113,7 @@ impl<'a> Places<'a> {
         Ok(())
     }
 
-    /// Statements one after the other that are of one function, and which of the layout it is.
+    /// Calls `each` with runs of statements of one function and the index of that function in the layout.
     fn runs(&mut self, mut each: impl FnMut(&mut Self, usize, Range<usize>)) -> Result<()> {
         let binding = self.binding;
         let at = |places: &Self, statement: usize, error: Error| {
@@ -136,11 +137,11 @@ impl<'a> Places<'a> {
         Ok(())
     }
 
-    /// Finds the places of what is said of a function of the layout, in the order of the words; at one word as it was
-    /// said.
+    /// Maps the statements of a function to words, in ascending order; statements at one word keep their order.
     ///
     /// # Errors
-    /// Naming variable or function, and the id: if a position is none where a debug instruction can be, or of another
+    /// With variable or function and id: if no debug instruction can be at a position, or a position is in another
+    /// function than the entity of the statement.
     /// function than that of which something is said.
     pub fn place(
         &self,
@@ -171,7 +172,7 @@ impl<'a> Places<'a> {
         Ok(())
     }
 
-    /// Functions and global variables.
+    /// Checks the bound functions and global variables.
     fn entities(&mut self) -> Result<()> {
         for (function, id) in self.binding.functions.iter().filter_map(|(key, id)| Some((key, (*id)?))) {
             has(&self.module.functions, function)?;
@@ -202,7 +203,7 @@ impl<'a> Places<'a> {
         Ok(())
     }
 
-    /// The place among the functions of the `OpFunction` that the id is.
+    /// Index in the layout of the function with this `OpFunction`.
     fn function(&self, id: Id) -> Result<usize> {
         let defined = self.defined(id)?;
         if defined.opcode() != op::FUNCTION {
@@ -211,7 +212,7 @@ impl<'a> Places<'a> {
         self.around(defined.at).ok_or_else(|| wrong(defined, "OpFunction"))
     }
 
-    /// The place among the functions of the one that has the word.
+    /// Index in the layout of the function that contains the word.
     fn around(&self, at: usize) -> Option<usize> {
         let all = self.layout.functions();
         let index = all.partition_point(|function| function.at.start <= at).checked_sub(1)?;
@@ -222,7 +223,7 @@ impl<'a> Places<'a> {
         self.layout.definition(id).ok_or_else(|| unknown(id))
     }
 
-    /// Of whom something was said.
+    /// The entity of a statement, for an error.
     fn at(&self, position: Position, statement: Statement) -> At {
         let module = self.module;
         match statement {
@@ -246,18 +247,18 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Finds the places of what is said of one function.
+/// Maps the statements of one function.
 struct Find<'f, 'a> {
     places: &'f Places<'a>,
     entities: &'f Entities,
     function: &'f Function,
     blocks: &'f Blocks,
     placed: &'f mut Vec<Placed>,
-    /// The scope of which something was said last: it is one of the function.
+    /// The last checked scope, which is in the function.
     owned: Option<ScopeId>,
-    /// The position that was found last: often several things are said of one.
+    /// The last mapped position: consecutive statements often share a position.
     same: Option<&'f Position>,
-    /// The `OpLabel` that was found last, and its block.
+    /// The last `OpLabel` that was looked up, and its block.
     block: Option<(Id, &'f Block)>,
 }
 
@@ -296,7 +297,7 @@ impl<'f> Find<'f, '_> {
         Ok(())
     }
 
-    /// Whether the code of a scope is that of the function.
+    /// Checks that the code of a scope belongs to the function.
     fn is_own(&mut self, scope: ScopeId, wrong: &str) -> Result<()> {
         if self.owned == Some(scope) {
             return Ok(());
@@ -313,7 +314,7 @@ impl<'f> Find<'f, '_> {
         Ok(())
     }
 
-    /// Finds the word of a position.
+    /// Maps a position to a word.
     fn find(&mut self, number: u32, position: &'f Position) -> Result<()> {
         let at = match *position {
             Position::Start { block, .. } => self.block(block)?.start,
@@ -329,7 +330,7 @@ impl<'f> Find<'f, '_> {
         Ok(())
     }
 
-    /// A block of the function.
+    /// The block of the function with this label.
     #[inline]
     fn block(&mut self, id: Id) -> Result<&'f Block> {
         match self.block {
@@ -352,7 +353,7 @@ impl<'f> Find<'f, '_> {
             .ok_or_else(|| Error::bad_argument(format!("{id} is no block of function {}", self.function.id)))
     }
 
-    /// The word behind what defines an id.
+    /// The word after the definition of an id.
     fn after(&self, id: Id) -> Result<u32> {
         let defined = self.places.defined(id)?;
         let block = match defined.opcode() {
@@ -364,7 +365,7 @@ impl<'f> Find<'f, '_> {
     }
 }
 
-/// Sorts what is nearly sorted: what is said of the start of a block can be said before what comes before the block.
+/// Sorts a nearly sorted list: statements for the start of a block may be made before those of earlier blocks.
 fn sort(placed: &mut [Placed]) {
     let key = |it: &Placed| u64::from(it.at) << 32 | u64::from(it.start);
     let mut steps = 16 * placed.len();
@@ -381,10 +382,10 @@ fn sort(placed: &mut [Placed]) {
     }
 }
 
-/// Whose code that of each scope is.
+/// Owner of each scope's code.
 fn owners(module: &Module) -> SecondaryMap<ScopeId, Owner> {
     let mut owners = SecondaryMap::<ScopeId, Owner>::with_capacity(module.scopes.len());
-    // What is in a block or an inlined call was made after it.
+    // Scopes follow their parents.
     for (id, scope) in module.scopes() {
         let parent = scope.parent.map(|parent| owners[parent]).unwrap_or_default();
         owners[id] = match scope.kind {
@@ -397,7 +398,7 @@ fn owners(module: &Module) -> SecondaryMap<ScopeId, Owner> {
     owners
 }
 
-/// Whether the model has it.
+/// Checks that the model has the entity.
 fn has<K: EntityRef + core::fmt::Display, V>(all: &PrimaryMap<K, V>, id: K) -> Result<()> {
     let unknown = || Error::new(ErrorKind::UnknownId(id.to_string()));
     if all.is_valid(id) { Ok(()) } else { Err(unknown()) }

@@ -1,4 +1,4 @@
-//! What of the model belongs together, where the model says it only one way.
+//! Relations of the model that it stores in one direction only, inverted.
 
 use core::ops::Range;
 
@@ -13,33 +13,33 @@ use crate::model::{
 };
 use crate::spirv::mode::Mode;
 
-/// Lists by whom they belong to.
+/// Entities by owner.
 #[derive(Debug, Default)]
 pub(super) struct Related {
-    /// Parameters of all functions, one function after the other.
+    /// Parameters of all functions, grouped by function.
     parameters: Vec<VariableId>,
     of_function: SecondaryMap<FunctionId, Range<u32>>,
-    /// The place of a parameter among those of its scope, the first being 1.
+    /// Number of a parameter in its scope, counted from 1.
     pub numbers: SecondaryMap<VariableId, u32>,
-    /// Static members by their type.
+    /// Static members by type.
     statics: HashMap<TypeId, Vec<VariableId>>,
-    /// Member functions by their type, of those that it has as members.
+    /// Member functions that are members of their types, by type.
     methods: HashMap<TypeId, Vec<FunctionId>>,
-    /// Static members that no type has as members: it has none, or no room.
+    /// Static members that are members of no type: their type has no members, or they do not fit its instruction.
     lost: HashSet<VariableId>,
-    /// Types that have no room for so many of their members.
+    /// Types with members that do not fit one instruction, and the number of these members.
     pub crowded: HashMap<TypeId, usize>,
-    /// Functions that are said by a `DebugFunctionDeclaration`.
+    /// Functions described by a `DebugFunctionDeclaration`.
     declared: HashSet<FunctionId>,
-    /// The inlined call that a scope is in, or is.
+    /// The inlined call that contains a scope, or is the scope.
     pub inlined: SecondaryMap<ScopeId, Option<ScopeId>>,
-    /// The scope, or the one around it that is a lexical scope of the set.
+    /// The innermost enclosing lexical scope of the set, for each scope.
     lexical: PrimaryMap<ScopeId, ScopeId>,
-    /// The function, type or unit that a lexical scope is, or whose block or namespace it is.
+    /// For each lexical scope: the function, type or unit that it is, or that contains it as a block or namespace.
     whole: PrimaryMap<ScopeId, ScopeId>,
-    /// The function that a scope is in, or is.
+    /// The function that contains a scope, or is the scope.
     functions: PrimaryMap<ScopeId, Option<FunctionId>>,
-    /// The file that the lexical scope is said to be of.
+    /// The file of each lexical scope.
     files: PrimaryMap<ScopeId, FileId>,
 }
 
@@ -52,7 +52,7 @@ impl Related {
         for (id, scope) in &module.scopes {
             related.inlined[id] = match scope.kind {
                 ScopeKind::Inlined { .. } => Some(id),
-                // A block is newer than what it is in.
+                // A block follows its parent.
                 ScopeKind::Block => scope.parent.and_then(|parent| related.inlined[parent]),
                 _ => None,
             };
@@ -61,8 +61,8 @@ impl Related {
         related
     }
 
-    /// In one walk, for scopes can be nested deeply. What one of them is found from is older: only a type is put
-    /// elsewhere later, and that is a lexical scope itself.
+    /// Computes the properties of all scopes in one pass, as scopes can be nested deeply. Every scope depends on
+    /// earlier ones only; types, which move later, are lexical scopes themselves.
     fn find_scopes(&mut self, module: &Module) {
         for (id, scope) in &module.scopes {
             let parent = scope.parent.unwrap_or(id);
@@ -103,19 +103,18 @@ impl Related {
         }
     }
 
-    /// The scope, or the one around it that is a lexical scope of the set: an inlined body is the function, and a block
-    /// of one is the block of the function that it is an instance of.
+    /// The innermost enclosing lexical scope of the set: for an inlined body its function, for a block of an inlined
+    /// body the block that it is an instance of.
     pub fn lexical(&self, scope: ScopeId) -> ScopeId {
         self.lexical[scope]
     }
 
-    /// The file that the lexical scope is said to be of: that of its line; a block without one is of that of the scope
-    /// around it.
+    /// The file of the lexical scope: that of its line, or for a block without a line that of the enclosing scope.
     pub fn file(&self, scope: ScopeId) -> FileId {
         self.files[scope]
     }
 
-    /// The function, type or unit that the lexical scope is, or whose block or namespace it is.
+    /// The function, type or unit that the lexical scope is, or that contains it as a block or namespace.
     pub fn whole(&self, scope: ScopeId) -> ScopeId {
         self.whole[scope]
     }
@@ -154,7 +153,7 @@ impl Related {
                 Some(&ScopeKind::Type(ty)) if !module.types[ty].is_declaration => Some(ty),
                 _ => None,
             };
-            // A composite type has functions as members, but no declarations.
+            // A composite type can have functions as members, but not declarations.
             let is_member = class.is_some() && !is_shader && !defined.contains(&id);
             if function.is_declaration && !is_member {
                 self.declared.insert(id);
@@ -164,7 +163,7 @@ impl Related {
         }
     }
 
-    /// Leaves out what a type has no room for.
+    /// Drops the members that do not fit the instruction of their type.
     fn fit(&mut self, mode: &Mode, module: &Module) {
         for (id, ty) in &module.types {
             let TypeKind::Composite(composite) = &ty.kind else { continue };
@@ -187,47 +186,47 @@ impl Related {
         }
     }
 
-    /// The function that the scope is in, or is: the innermost that is not inlined.
+    /// The innermost enclosing function that is not inlined.
     pub fn function_of(&self, scope: ScopeId) -> Option<FunctionId> {
         self.functions[scope]
     }
 
-    /// The static members that a type has as members.
+    /// Static members that are members of a type.
     pub fn statics(&self, ty: TypeId) -> &[VariableId] {
         self.statics.get(&ty).map_or(&[], |all| all)
     }
 
-    /// The member functions that a type has as members.
+    /// Member functions that are members of a type.
     pub fn methods(&self, ty: TypeId) -> &[FunctionId] {
         self.methods.get(&ty).map_or(&[], |all| all)
     }
 
-    /// Whether no type has the static member as a member.
+    /// Whether a static member is a member of no type.
     pub fn is_lost(&self, id: VariableId) -> bool {
         self.lost.contains(&id)
     }
 
-    /// The parameters of a function, in order.
+    /// Parameters of a function, in order.
     pub fn parameters(&self, function: FunctionId) -> &[VariableId] {
         let range = &self.of_function[function];
         self.parameters.get(range.start as usize..range.end as usize).unwrap_or(&[])
     }
 
-    /// Whether a function is a `DebugFunction`, which is a lexical scope, and no `DebugFunctionDeclaration`.
+    /// Whether a function is a `DebugFunction`, which is a lexical scope, rather than a `DebugFunctionDeclaration`.
     pub fn has_body(&self, function: FunctionId) -> bool {
         !self.declared.contains(&function)
     }
 }
 
-/// Members that an instruction has room for: it has 14 words of its own.
+/// Number of members that fit an instruction: 14 words are other operands.
 const MOST_MEMBERS: usize = MOST_WORDS - 14;
 
-/// How many of its own members a type has room for.
+/// Number of a type's own members that fit its instruction.
 pub(super) fn member_count(mode: &Mode, module: &Module, composite: &Composite) -> usize {
     composite.members.len().min(MOST_MEMBERS - said_bases(mode, module, composite).count())
 }
 
-/// Base classes that are at a place which is known, and are classes; none where the mode has them not.
+/// Base classes that are classes at a known offset; none in a mode without base classes.
 pub(super) fn said_bases<'m>(
     mode: &Mode,
     module: &'m Module,
@@ -241,7 +240,7 @@ pub(super) fn said_bases<'m>(
     composite.bases.iter().filter(is_said).take(MOST_MEMBERS)
 }
 
-/// Where a function is declared; a definition that does not say it is where its declaration is.
+/// Line of a function; a definition without a line has that of its declaration.
 pub(super) fn line_of(module: &Module, id: FunctionId) -> Option<SourceLine> {
     let function = &module.functions[id];
     function.line.or_else(|| module.functions[function.specification?].line)

@@ -16,12 +16,12 @@ use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
 impl Globals<'_, '_, '_> {
-    /// The scope around; of a unit's own that itself.
+    /// The parent scope; the scope of a unit is its own parent.
     pub(super) fn parent(&self, scope: ScopeId) -> ScopeId {
         self.module.scopes[scope].parent.unwrap_or(scope)
     }
 
-    /// What is written for the lexical scope, if it is no unit.
+    /// The item for the lexical scope, unless that is a unit.
     pub(super) fn scope_item(&self, scope: ScopeId) -> Option<Item> {
         let scope = self.related.lexical(scope);
         match self.module.scopes[scope].kind {
@@ -32,15 +32,15 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    /// The lexical scope that something can be said to be in now: not a function or type that is being written because of
-    /// it, nor a block of such a function, but what is around that.
+    /// The innermost enclosing lexical scope that can be referred to now: not a function or type that is being written
+    /// because of this one, nor a block of such a function.
     fn reachable(&self, scope: ScopeId) -> ScopeId {
         let mut wider = self.related.lexical(scope);
         if self.open == 0 {
             return wider;
         }
         loop {
-            // A block is of its function, and a namespace of its unit, whatever else is cut.
+            // Blocks stay in their function, and namespaces in their unit, wherever a cycle is cut.
             let whole = self.related.whole(wider);
             match self.scope_item(whole) {
                 Some(item) if self.state(item) == State::Open => {
@@ -51,7 +51,7 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    /// What is written for the lexical scope that something is in, before this is open.
+    /// Item for the scope of an entity, visited before the entity is opened.
     pub(super) fn scope_before(&self, scope: ScopeId) -> Option<Item> {
         if self.last_scope.is_some_and(|(last, _)| last == scope) {
             return None;
@@ -59,7 +59,7 @@ impl Globals<'_, '_, '_> {
         self.scope_item(self.reachable(scope))
     }
 
-    /// The lexical scope that something is in. Where that is not written yet, a wider one, which is said.
+    /// Operand for the scope of an entity. If that scope is not written yet, a wider one, and an omission.
     #[inline]
     pub(super) fn scope(
         &mut self,
@@ -85,7 +85,7 @@ impl Globals<'_, '_, '_> {
         }
         let word = match self.scope_item(wider) {
             Some(item) => self.id(item).map(Word::Id)?,
-            // Every unit has one.
+            // Every unit has an id.
             None => self.units[self.module.scopes[wider].unit].unwrap_or(Id(0)).into(),
         };
         if own == wider {
@@ -111,7 +111,7 @@ impl Globals<'_, '_, '_> {
         self.writer.leave_out(at, format!("{what}: what it is in names it, so it is said to be in {wider}"));
     }
 
-    /// Lists of what is in one inlined call that it is said to be in the function.
+    /// Records that an entity in an inlined call is described in the function instead.
     pub(super) fn leave_inlined(&mut self, scope: ScopeId, who: impl FnOnce(&Module) -> (At, String)) {
         let Some(call) = self.related.inlined[scope] else { return };
         let ScopeKind::Inlined { function, .. } = self.module.scopes[call].kind else { return };
@@ -123,7 +123,7 @@ impl Globals<'_, '_, '_> {
         );
     }
 
-    /// Whether what comes later can be named where there is a cycle.
+    /// Whether a cycle can be encoded with a forward reference.
     pub(super) fn has_later(&self) -> bool {
         self.writer.is_shader() && self.writer.mode.has_relaxed_references
     }
@@ -143,7 +143,7 @@ impl Globals<'_, '_, '_> {
             _ => None,
         };
         let who = |module: &Module| (module.at_scope(id), "a block".into());
-        // Of the file that the scope around is of, if it says no line itself.
+        // Without a line of its own, the file of the enclosing scope.
         let line = match data.kind {
             ScopeKind::Block => SourceLine { file: self.related.file(id), line: 0, column: 0 },
             _ => SourceLine { file: self.module.units[data.unit].file, line: 0, column: 0 },
@@ -157,12 +157,12 @@ impl Globals<'_, '_, '_> {
         self.writer.define(result, Name::LexicalBlock, &operands)
     }
 
-    /// What a `DebugScope` names, of functions, blocks and inlined calls.
+    /// Operands of `DebugScope` for functions, blocks and inlined calls.
     pub(super) fn scoped(&mut self) -> Result<SecondaryMap<ScopeId, Option<Scoped>>> {
         let module = self.module;
         let mut scoped: SecondaryMap<ScopeId, Option<Scoped>> = SecondaryMap::new();
         let mut calls: SecondaryMap<ScopeId, Option<Id>> = SecondaryMap::new();
-        // By their blocks and numbers: instances of a block have those of the block.
+        // By block and number: instances of a block share its discriminators.
         let mut discriminators = HashMap::new();
         for (id, data) in &module.scopes {
             let is_code = match data.kind {
@@ -222,7 +222,7 @@ impl Globals<'_, '_, '_> {
             .instruction(Name::LexicalBlockDiscriminator, &[source, number, (Field::Scope, scope.into())])
     }
 
-    /// Where an inlined body was called. The scopes around it come before it.
+    /// Writes a `DebugInlinedAt`. The enclosing scopes precede it.
     fn inlined_at(
         &mut self,
         id: ScopeId,
@@ -233,7 +233,7 @@ impl Globals<'_, '_, '_> {
         let data = &module.scopes[id];
         let ScopeKind::Inlined { function, call } = data.kind else { return Ok(Id(0)) };
         let around = self.parent(id);
-        // A call is in code.
+        // The call site is in code.
         let mut scope = scoped[around].map_or(Id(0), |scoped| scoped.scope);
         let callee = module.string(module.functions[function].name);
         let mut left: Vec<Cow<'_, str>> = Vec::new();
@@ -251,7 +251,7 @@ impl Globals<'_, '_, '_> {
         if call.column != 0 {
             left.push("its column".into());
         }
-        // Its line is one of the file of the scope around it.
+        // The line of the call counts in the file of the enclosing scope.
         let file = self.related.file(around);
         if file != call.file {
             left.push("its file, which is not that of the scope around it".into());

@@ -16,7 +16,7 @@ use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::HEADER;
 
-/// Languages with a number of the core specification.
+/// Languages with a number in the core specification.
 const LANGUAGES: [(Language, u32); 9] = [
     (Language::GLSL_ES, 1),
     (Language::GLSL, 2),
@@ -40,7 +40,7 @@ impl Globals<'_, '_, '_> {
             self.paths[id] = Some(string);
             let at = module.at_unit(file.unit);
             let unit = &module.units[file.unit];
-            // That of the compilation is said by the file that the unit is named after.
+            // A missing compilation directory is recorded once, for the file that the unit is named after.
             for directory in lost.filter(|&lost| id == unit.file || Some(lost) != unit.directory) {
                 let (name, directory) = (module.string(file.name), module.string(directory));
                 let what =
@@ -133,7 +133,8 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    /// Writes a `DebugEntryPoint` of every kernel that is an entry point of the module: the other set has none.
+    /// Writes a `DebugEntryPoint` for every kernel that is an entry point of the module; `OpenCL.DebugInfo.100` lacks
+    /// the instruction.
     pub(super) fn entry_points(&mut self) -> Result<()> {
         if !self.writer.is_shader() {
             return Ok(());
@@ -177,8 +178,8 @@ pub(super) fn entered(layout: &Layout<'_>, module: &Module, binding: &Binding) -
     all.flat_map(|id| [Some(id), module.functions[id].specification]).flatten().collect()
 }
 
-/// The name of a file with its full path, as far as it is known; and directories that are not in it, for what they
-/// are of is a full path itself.
+/// Name of a file with its full path, as far as known; and the directories that the path lacks, as a later part is an
+/// absolute path.
 fn path(module: &Module, id: FileId) -> (String, impl Iterator<Item = StringId>) {
     let file = &module.files[id];
     let parts = [module.units[file.unit].directory, file.directory, Some(file.name)];
@@ -194,7 +195,7 @@ fn path(module: &Module, id: FileId) -> (String, impl Iterator<Item = StringId>)
     (path, parts.into_iter().take(first).flatten())
 }
 
-/// Of either kind of system: a kernel's path is that of the machine where it was compiled.
+/// Whether a path is absolute, on POSIX or Windows: the compiling machine may differ from this one.
 fn is_absolute(path: &str) -> bool {
     let has_drive =
         matches!(path.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());

@@ -1,4 +1,4 @@
-//! Types that the mode does not have, and what stands for them.
+//! Replacements for types that the mode cannot encode.
 
 use cranelift_entity::SecondaryMap;
 
@@ -6,17 +6,17 @@ use super::writer::Writer;
 use crate::model::{Module, PointerKind, Qualifier, TypeId, TypeKind};
 use crate::spirv::mode::Of;
 
-/// For each type which one is written in its place.
+/// The type written in place of each type.
 #[derive(Debug, Default)]
 pub(super) struct StandIns {
-    /// Itself, if it is not here; `None` for nothing.
+    /// Replacements; types without an entry stand for themselves, `None` for no type.
     others: SecondaryMap<TypeId, Option<Option<TypeId>>>,
-    /// The basic type that it is, or that it qualifies or names.
+    /// The basic type of each type, below its qualifiers and typedefs.
     basic: SecondaryMap<TypeId, Option<TypeId>>,
 }
 
 impl StandIns {
-    /// Types are newer than those that they are made of, so that this goes through them once.
+    /// One pass is enough, as types follow their components.
     pub fn new(writer: &mut Writer<'_>, module: &Module) -> Self {
         let mut all = Self::default();
         let mode = writer.mode;
@@ -69,21 +69,21 @@ impl StandIns {
         all
     }
 
-    /// What is written for a type, if anything is.
+    /// The type written in place of `ty`, if any.
     pub fn get(&self, ty: TypeId) -> Option<TypeId> {
         self.others[ty].unwrap_or(Some(ty))
     }
 
-    /// The basic type that a type is, or qualifies or names.
+    /// The basic type below the qualifiers and typedefs of a type.
     pub fn basic(&self, ty: TypeId) -> Option<TypeId> {
         self.basic[ty]
     }
 }
 
-/// How many pointers and qualifiers a name of a type has; beyond, there is none.
+/// Maximum number of pointers and qualifiers in a type name; a deeper type has no name.
 const MOST_DERIVED: usize = 16;
 
-/// The name of a pointer as C has it.
+/// Name of a pointer type in the syntax of C.
 pub(super) fn spelled(module: &Module, mut ty: TypeId) -> String {
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for _ in 0..MOST_DERIVED {
@@ -128,7 +128,7 @@ pub(super) fn spelled(module: &Module, mut ty: TypeId) -> String {
     String::new()
 }
 
-/// `const`, `float` and `*` to `const float *`.
+/// Joins `const`, `float` and `*` to `const float *`.
 fn joined(before: &[&str], after: &[&str]) -> String {
     let mut text = before.join(" ");
     if !after.is_empty() {

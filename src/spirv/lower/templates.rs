@@ -1,4 +1,4 @@
-//! What instances of templates stand for: section 4.4.
+//! Template instances: section 4.4.
 
 use super::entities::{Globals, Operands};
 use super::order::Item;
@@ -15,12 +15,12 @@ struct Instance {
     unit: UnitId,
     line: Option<SourceLine>,
     at: At,
-    /// What it is, for a message, where that is not said by the place.
+    /// Name of the instance for messages, if its location does not identify it.
     called: String,
 }
 
 impl Globals<'_, '_, '_> {
-    /// Writes a `DebugTypeTemplate` of every instance, behind what it is one of.
+    /// Writes a `DebugTypeTemplate` for every instance, after the instantiated entity.
     pub(super) fn templates(&mut self) -> Result<()> {
         let module = self.module;
         for (id, ty) in &module.types {
@@ -96,7 +96,7 @@ impl Globals<'_, '_, '_> {
         Ok(())
     }
 
-    /// A parameter that is no pack. `None` where it cannot be said.
+    /// A parameter that is not a pack; `None` if the set cannot encode it.
     fn template_parameter(
         &mut self,
         instance: &Instance,
@@ -178,7 +178,7 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    /// The file of the instance. In which line a parameter is, is not known.
+    /// Source operands of the instance, without a line: the line of a parameter is unknown.
     fn nowhere(&self, instance: &Instance) -> [(Field, Word); 3] {
         let file = instance.line.map_or(self.module.units[instance.unit].file, |line| line.file);
         [self.source(file), (Field::Line, 0.into()), (Field::Column, 0.into())]

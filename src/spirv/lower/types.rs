@@ -16,13 +16,13 @@ const UNSPECIFIED: u32 = 0;
 const ADDRESS: u32 = 1;
 
 impl Globals<'_, '_, '_> {
-    /// What is written for a type, if anything is.
+    /// Item for the type written in place of `ty`, if any.
     pub(super) fn type_item(&self, ty: TypeId) -> Option<Item> {
         self.stand_ins.get(ty).map(Item::Type)
     }
 
-    /// What comes before a type is open: the scope that it is in; the function whose variable is the number of its
-    /// elements; and where members come before their type, what it points to.
+    /// References to visit before a type is opened: its scope; the function whose variable is its number of elements;
+    /// and in sets with members before their type, the target of a pointer.
     pub(super) fn before_type(&self, id: TypeId, mut each: impl FnMut(Item)) {
         let ty = &self.module.types[id];
         match &ty.kind {
@@ -50,7 +50,7 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    /// What a type names besides.
+    /// The other references of a type.
     pub(super) fn named_by_type(&self, id: TypeId, each: impl FnMut(Item)) {
         match &self.module.types[id].kind {
             TypeKind::Pointer { .. } | TypeKind::MemberPointer { .. } if self.writer.is_shader() => {}
@@ -93,7 +93,7 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    /// What a qualifier qualifies or a name names, where it can be said.
+    /// Base type of a qualifier or typedef, if the mode can encode it.
     fn base_of(&self, id: TypeId, of: Option<TypeId>) -> Option<TypeId> {
         let mode = self.writer.mode;
         let is_typedef = matches!(self.module.types[id].kind, TypeKind::Typedef { .. });
@@ -103,7 +103,7 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    /// A type as an operand. Where it is not written yet, that is said.
+    /// Operand for a type. If the type is not written yet, an omission.
     #[inline]
     pub(super) fn type_word(
         &mut self,
@@ -132,7 +132,7 @@ impl Globals<'_, '_, '_> {
         self.no_type(Some(ty))
     }
 
-    /// What stands for a type that cannot be said, or for none.
+    /// Operand for a missing type, or for a type that the mode cannot encode.
     fn no_type(&mut self, ty: Option<TypeId>) -> Result<Word> {
         if self.writer.mode.has_none_types {
             return self.none();
@@ -146,7 +146,7 @@ impl Globals<'_, '_, '_> {
         self.shared(Name::TypeBasic, operands.into_iter().collect()).map(Word::Id)
     }
 
-    /// An instruction that is written once, however often it is said.
+    /// Writes an instruction once, however often it is referred to.
     fn shared(&mut self, name: Name, operands: Operands) -> Result<Id> {
         if let Some(&id) = self.shared.get(&operands) {
             return Ok(id);
@@ -245,7 +245,7 @@ impl Globals<'_, '_, '_> {
         self.define(id, Name::TypeBasic, &basic_type(name, size, encoding))
     }
 
-    /// A `DebugTypeFunction`, which may be one that was written before. What is named later makes it another.
+    /// A `DebugTypeFunction`, shared with an earlier equal one. A forward reference makes it distinct.
     pub(super) fn signature(
         &mut self,
         known: Option<Id>,
@@ -270,7 +270,7 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    /// A class or structure, or a name of one or a qualified one, as an operand.
+    /// Operand for a class or structure, possibly qualified or behind a typedef.
     pub(super) fn class(&mut self, ty: TypeId, who: impl FnOnce(&Module) -> (At, String)) -> Result<Word> {
         let class = class_of(self.module, ty);
         if class.is_none() {
@@ -279,7 +279,7 @@ impl Globals<'_, '_, '_> {
             self.writer.leave_out(at, what);
             return self.none();
         }
-        // What stands for a type that is not said is no class.
+        // The replacement of an unwritten type is not a class.
         if class.is_some_and(|class| self.types[class].state != State::Done) && !self.has_later() {
             let (at, what) = who(self.module);
             let what = format!("{what}: {} is made of it, and is not said here", self.module.called(ty));
@@ -309,7 +309,7 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    /// A type of which nothing is known but its name, section 2: without members or size.
+    /// Writes an opaque type, section 2: a name without members or size.
     pub(super) fn opaque(&mut self, id: TypeId, name: Word, tag: u32, flags: u32) -> Result<()> {
         let ty: &Type = &self.module.types[id];
         let who = |module: &Module| (module.at_type(id), module.called(id));
@@ -329,15 +329,15 @@ fn basic_type(name: Word, size: Word, encoding: u32) -> [(Field, Word); 4] {
     [(Field::Name, name), (Field::Size, size), (Field::Encoding, encoding.into()), (Field::Flags, 0.into())]
 }
 
-/// The tag of a structure.
+/// Tag of a structure.
 pub(super) const STRUCTURE: u32 = 1;
 
-/// The class or structure that a type is, or qualifies or names.
+/// The class or structure below the qualifiers and typedefs of a type.
 pub(super) fn class_of(module: &Module, mut ty: TypeId) -> Option<TypeId> {
     use crate::model::CompositeKind;
     loop {
         match &module.types[ty].kind {
-            // They are newer than what they are made of.
+            // Types follow their components, so that this ends.
             TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => ty = (*of)?,
             TypeKind::Composite(composite) => return (composite.kind != CompositeKind::Union).then_some(ty),
             _ => return None,
@@ -345,7 +345,7 @@ pub(super) fn class_of(module: &Module, mut ty: TypeId) -> Option<TypeId> {
     }
 }
 
-/// Whether a scope is one of a type.
+/// Whether a scope is that of a type.
 pub(super) fn is_type(kind: &ScopeKind) -> bool {
     matches!(kind, ScopeKind::Type(_))
 }

@@ -1,4 +1,4 @@
-//! What neither set has words for.
+//! Properties that neither set can encode.
 
 use cranelift_entity::SecondaryMap;
 use indexmap::IndexMap;
@@ -9,7 +9,7 @@ use crate::model::{FunctionId, ScopeId, ScopeKind, TypeKind, VariableId};
 use crate::spirv::binding::Statement;
 
 impl Globals<'_, '_, '_> {
-    /// Lists it.
+    /// Records the omissions of the module.
     pub(super) fn unsaid(&mut self) {
         let module = self.module;
         for (id, ty) in &module.types {
@@ -51,8 +51,8 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    /// Inlined calls, their blocks and variables that nothing names: what is said of an inlined call is where it is, and
-    /// of which function and block it is an instance, what is said in it.
+    /// Records inlined calls, inlined blocks and inlined variables that nothing refers to. The sets encode the place of
+    /// a call and its function or block; an inlined block or variable appears only where an instruction belongs to it.
     fn unsaid_of_inlined(&mut self) {
         let module = self.module;
         if !module.scopes.values().any(|scope| matches!(scope.kind, ScopeKind::Inlined { .. })) {
@@ -62,7 +62,7 @@ impl Globals<'_, '_, '_> {
         let mut is_held = SecondaryMap::<VariableId, bool>::new();
         for (_, statement) in &self.binding.statements {
             match *statement {
-                // What is not there is refused where it is said.
+                // Unknown ids are refused where the statement is lowered.
                 Statement::Scope(Some(scope)) if module.scopes.is_valid(scope) => is_named[scope] = true,
                 Statement::Declare { variable, .. } | Statement::Value { variable, .. } => {
                     let Some(data) = module.variables.get(variable) else { continue };
@@ -83,14 +83,14 @@ impl Globals<'_, '_, '_> {
             }
         }
         let mut left = Vec::new();
-        // What is in a scope is newer than that.
+        // The contents of a scope follow the scope.
         for id in module.scopes.keys().rev().filter(|&id| self.related.inlined[id].is_some()) {
             let data = &module.scopes[id];
             let call = match data.kind {
                 ScopeKind::Inlined { function, call } => Some((function, call)),
                 _ => None,
             };
-            // A call names what it is in.
+            // A call refers to its parent.
             if let Some(parent) = data.parent.filter(|_| is_named[id] || call.is_some()) {
                 is_named[parent] = true;
             }
@@ -114,7 +114,7 @@ impl Globals<'_, '_, '_> {
     }
 }
 
-/// Those that are, if any is.
+/// The texts whose condition is true, as a list; `None` for an empty one.
 pub(super) fn listed(all: &[(bool, &str)]) -> Option<String> {
     if !all.iter().any(|&(is, _)| is) {
         return None;

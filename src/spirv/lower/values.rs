@@ -1,4 +1,4 @@
-//! What holds a variable: checked against the variable and the module, and written. Section 4.8.
+//! Declarations and values of variables: checked against the variable and the module, and written. Section 4.8.
 
 use core::ops::Range;
 
@@ -15,35 +15,35 @@ use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::{Id, Instruction};
 
-/// What is said of a variable.
+/// Context of an instruction for a variable.
 #[derive(Debug)]
 pub(super) struct Saying<'a, 'w> {
     pub writer: &'a mut Writer<'w>,
     pub module: &'a Module,
     pub variable: VariableId,
-    /// Its type.
+    /// Type of the variable.
     pub ty: TypeId,
-    /// Its `DebugLocalVariable`.
+    /// The `DebugLocalVariable`.
     pub debug: Id,
     pub spot: &'a Spot,
-    /// The words that are said go here.
+    /// Output words.
     pub words: &'a mut Vec<u32>,
-    /// The types that were found to fit last.
+    /// The last types found to be compatible.
     pub fitting: &'a mut Option<Fitting>,
 }
 
-/// Types of a variable, and of the `OpVariable` that it is.
+/// Types of a variable and of its `OpVariable`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fitting {
     variable: TypeId,
     pointer: Id,
 }
 
-/// Operations that lead to what is held of a variable, and ids of the indexes of the part of it.
+/// Operations that compute the described part, and ids of the indexes that select it.
 type Path = (SmallVec<[DebugOperation; 4]>, SmallVec<[Id; 2]>);
 
 impl Saying<'_, '_> {
-    /// The variable is there as long as the function runs.
+    /// Writes a declaration: the variable is in memory while the function runs.
     pub fn declare(&mut self, held: &Held) -> Result<()> {
         if self.is_as_the_last(held) {
             return self.write(Name::Declare, (Field::Variable, held.id()), &[], &[]);
@@ -61,7 +61,7 @@ impl Saying<'_, '_> {
         let part = layout.fits(self.module, self.ty, held, &operations, (defined, true))?;
         let (name, field) = match is_variable {
             true => (Name::Declare, Field::Variable),
-            // A declaration names an OpVariable. What a pointer points to is a value as well.
+            // A declaration refers to an OpVariable. The target of another pointer is described by a value.
             false => (Name::Value, Field::Value),
         };
         let Some((mut operations, indexes)) = self.path(name, held, operations, part)? else { return Ok(()) };
@@ -75,7 +75,7 @@ impl Saying<'_, '_> {
         self.write(name, (field, held.id()), &operations, &indexes)
     }
 
-    /// Whether it is an `OpVariable` of the types that were found to fit last: they are not looked up again.
+    /// Whether the operand is an `OpVariable` of the last compatible types, which need no second check.
     #[inline]
     fn is_as_the_last(&self, held: &Held) -> bool {
         let layout = self.writer.layout;
@@ -92,7 +92,7 @@ impl Saying<'_, '_> {
         defined.result_type().map(|pointer| Fitting { variable: self.ty, pointer })
     }
 
-    /// From here on these hold the variable, or some of its bits; if there are none, nothing does.
+    /// Writes values: the operands provide the variable or parts of it. An empty list makes the variable unavailable.
     pub fn value(&mut self, all: &[Held]) -> Result<()> {
         self.disjoint(all)?;
         if all.is_empty() {
@@ -126,7 +126,7 @@ impl Saying<'_, '_> {
         }
     }
 
-    /// Nothing holds a part of the variable.
+    /// Makes a part of the variable unavailable.
     fn nothing(&mut self, operations: &[DebugOperation], indexes: &[Id]) -> Result<()> {
         let nothing = self.writer.undefined()?;
         self.write(Name::Value, (Field::Value, nothing), operations, indexes)
@@ -153,7 +153,8 @@ impl Saying<'_, '_> {
         self.writer.in_body(self.words, name, &operands).map(|_| ())
     }
 
-    /// Operations and indexes of the part of the variable. `None`, and an omission in the list, if the mode cannot express it.
+    /// Operations and indexes of the part of the variable. `None`, and a recorded omission, if the mode cannot encode
+    /// the part.
     fn path(
         &mut self,
         name: Name,
@@ -187,7 +188,7 @@ impl Saying<'_, '_> {
         Ok(None)
     }
 
-    /// Whether the ids among the indexes are integers that are defined before the spot.
+    /// Checks that the ids among the indexes are integers defined before the spot.
     fn indexes_at(&self, held: &Held) -> Result<()> {
         held.indexes().iter().try_for_each(|index| match *index {
             Index::Number(_) => Ok(()),
@@ -195,7 +196,7 @@ impl Saying<'_, '_> {
         })
     }
 
-    /// Whether the mode has the index.
+    /// Whether the mode can encode the index.
     fn is_known(&self, index: Index) -> bool {
         let is_known = |id| self.writer.layout.index(id).is_some();
         match index {
@@ -204,7 +205,7 @@ impl Saying<'_, '_> {
         }
     }
 
-    /// The indexes of a part, all of them known, or its bits; `None` where the bits are not known.
+    /// Indexes or bits of a part whose indexes are all known; `None` if the bits are unknown.
     fn select(
         &mut self,
         name: Name,
@@ -217,7 +218,7 @@ impl Saying<'_, '_> {
             return Ok(Some((operations, ids)));
         }
         let Mode { set, has_indexes, has_run_time_indexes, .. } = *self.writer.mode;
-        // A declaration has them in some sets only.
+        // A declaration has indexes in some sets only.
         if has_indexes && name.row().operands(set).any(|operand| operand.field == Field::Index) {
             for index in held.indexes() {
                 let number = |id| self.writer.layout.index(id).and_then(|number| u32::try_from(number).ok());
@@ -246,7 +247,7 @@ impl Saying<'_, '_> {
         Ok(Some((operations, ids)))
     }
 
-    /// Whether several things that hold the variable hold different parts of it.
+    /// Checks that several operands provide disjoint parts of the variable.
     fn disjoint(&self, all: &[Held]) -> Result<()> {
         if all.len() < 2 {
             return Ok(());

@@ -19,7 +19,7 @@ use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
 impl Globals<'_, '_, '_> {
-    /// The variable itself, or what it is an inlined instance of.
+    /// The abstract origin of an inlined instance, or the variable itself.
     pub(super) fn origin(&self, id: VariableId) -> VariableId {
         origin(self.module, id)
     }
@@ -28,8 +28,9 @@ impl Globals<'_, '_, '_> {
         self.module.is_static_member(id)
     }
 
-    /// Whether an instruction says it: not an inlined instance, which its origin's does; not a parameter of a mere
-    /// declaration; not a static member of a type that has no members, or no room for it.
+    /// Whether an instruction describes the variable. Exceptions: inlined instances (their origin is described),
+    /// parameters of declarations, static members of types without members, and those that do not fit the instruction
+    /// of their type.
     pub(super) fn is_said(&self, id: VariableId) -> bool {
         let variable = &self.module.variables[id];
         if variable.origin.is_some() {
@@ -42,7 +43,8 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    /// Whether it is said by a `DebugGlobalVariable`: it is in no function, or is an `OpVariable` of the module.
+    /// Whether a `DebugGlobalVariable` describes the variable: it is outside of functions, or an `OpVariable` of the
+    /// module.
     pub(super) fn is_global(&self, id: VariableId) -> bool {
         let scope = self.module.variables[id].scope;
         self.related.function_of(scope).is_none() || self.binding.global_id(id).is_some()
@@ -51,7 +53,7 @@ impl Globals<'_, '_, '_> {
     /// Writes all variables.
     pub(super) fn variables(&mut self) -> Result<()> {
         let module = self.module;
-        // A local variable has twelve words, a parameter one more; and all that is behind them is put there too.
+        // A local variable has twelve words, a parameter 13; the words after them go into the same buffer.
         let behind = self.writer.layout.words().all().len() + most_words(self.writer, self.binding);
         let before = self.writer.out.strings.len() + self.writer.out.constants.len();
         self.writer.out.debug.reserve_exact(13 * module.variables.len() + before + behind);
@@ -72,7 +74,7 @@ impl Globals<'_, '_, '_> {
         Ok(())
     }
 
-    /// Whether the scope of a variable that is plain, and its type, are written for sure.
+    /// Whether scope and type of a plain variable are certainly written.
     fn has_named(&self, variable: &Variable) -> bool {
         self.last_scope.is_some_and(|(scope, _)| scope == variable.scope)
             && self.stand_ins.get(variable.ty).is_some_and(|ty| self.types[ty].state == State::Done)
@@ -130,7 +132,7 @@ impl Globals<'_, '_, '_> {
         Ok([(Field::Name, name), (Field::Type, ty), source, line, column, (Field::Scope, scope)])
     }
 
-    /// Writes a variable of a function that is no `OpVariable` of the module.
+    /// Writes a variable of a function that is not an `OpVariable` of the module.
     fn local(&mut self, id: VariableId) -> Result<()> {
         let variable = &self.module.variables[id];
         let place = self.place_of_variable(id)?;
@@ -150,7 +152,7 @@ impl Globals<'_, '_, '_> {
         self.writer.define_all(result, Name::LocalVariable, operands)
     }
 
-    /// The constant that a variable is, if it is one that can be said.
+    /// The constant value of a variable, if the set can encode it.
     pub(super) fn constant_of(&mut self, id: VariableId) -> Result<Option<Id>> {
         let module = self.module;
         let Some(bytes) = module.always(id).and_then(|loc| module.constant(loc)) else { return Ok(None) };
@@ -164,8 +166,8 @@ impl Globals<'_, '_, '_> {
         Ok(value)
     }
 
-    /// An integer of a type as a constant: of 32 bits where the type has no more or its first 32 bits say it, else of
-    /// 64. So a negative number of 64 bits is not mistaken for one of 32 without sign.
+    /// The id of an integer constant: 32 bits if the type is not larger or its low 32 bits are sufficient, otherwise
+    /// 64. A negative 64-bit number is thus not mistaken for an unsigned 32-bit one.
     pub(super) fn integer(&mut self, ty: TypeId, bytes: &[u8]) -> Result<Option<Id>> {
         let module = self.module;
         if bytes.is_empty() || bytes.len() > 8 || !is_integer(module, ty) {
@@ -190,7 +192,7 @@ impl Globals<'_, '_, '_> {
         self.writer.constant(value).map(Some)
     }
 
-    /// Instances of variables in inlined bodies.
+    /// Writes instances of variables in inlined bodies.
     pub(super) fn inlined_variables(&mut self, scopes: &SecondaryMap<ScopeId, Option<Scoped>>) -> Result<()> {
         if !self.writer.mode.has_inlined_variables {
             return Ok(());
@@ -208,10 +210,10 @@ impl Globals<'_, '_, '_> {
         Ok(())
     }
 
-    /// Whether it is a local variable or parameter of a function that is not inlined, with a name, a type and a line, and
-    /// nothing else: so most are.
+    /// Whether the variable is a local variable or parameter of a function that is not inlined, with a name, a type, a
+    /// line and nothing else: the common case.
     fn is_plain(&mut self, id: VariableId, variable: &Variable) -> bool {
-        // All fields are here, so that a new one is not passed over.
+        // Every field is listed, so that the compiler reports new ones.
         let &Variable {
             name: _,
             scope,
@@ -246,7 +248,7 @@ impl Globals<'_, '_, '_> {
         self.binding.global_id(id).is_none()
     }
 
-    /// What is not said of a variable.
+    /// Records the omissions of a variable.
     pub(super) fn unsaid_of_variable(&mut self, id: VariableId) {
         let module = self.module;
         let variable = &module.variables[id];
@@ -260,7 +262,7 @@ impl Globals<'_, '_, '_> {
             return;
         }
         let is_local = !is_member && !self.is_global(id);
-        // What both say is said of the origin.
+        // Properties that both have are recorded for the origin.
         let origin = &module.variables[self.origin(id)];
         let is_instance = variable.origin.is_some();
         if !is_instance {
@@ -305,7 +307,7 @@ impl Globals<'_, '_, '_> {
     }
 }
 
-/// Whether values of a type are integers.
+/// Whether a type is an integer type.
 fn is_integer(module: &Module, mut ty: TypeId) -> bool {
     loop {
         match &module.types[ty].kind {

@@ -1,4 +1,4 @@
-//! Vectors and matrices, and what is said as an array of them: section 4.3.
+//! Vectors and matrices, and their replacement by arrays: section 4.3.
 
 use super::entities::Globals;
 use crate::error::{Count, Result};
@@ -8,7 +8,7 @@ use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 
 impl Globals<'_, '_, '_> {
-    /// What a `DebugTypeVector` is of, and how many elements it has; `None` where the mode has no such vector.
+    /// Element type and number of elements for a `DebugTypeVector`; `None` if the mode cannot encode such a vector.
     fn as_vector(&self, of: TypeId, count: u64) -> Option<(TypeId, u32)> {
         let literal = u32::try_from(count).ok()?;
         match self.writer.mode.vector {
@@ -35,7 +35,7 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    /// A matrix: where there are none, and of what is said as no vector, an array, which has the same bits.
+    /// Writes a matrix; in a set without matrices, or for columns that are not vectors, an array with the same bits.
     pub(super) fn matrix(
         &mut self,
         id: TypeId,
@@ -70,7 +70,7 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    /// Something that has `count` elements, as an array of them.
+    /// Writes a type of `count` elements as an array.
     fn as_array(&mut self, id: TypeId, of: TypeId, count: u64, what: &str, array: &str) -> Result<()> {
         self.leave_of_type(id, &format!("that it is {what}; it is said as {array}"));
         let who = |module: &Module| (module.at_type(id), module.called(id));

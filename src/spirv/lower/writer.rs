@@ -1,7 +1,7 @@
-//! Words of debug instructions, with the strings, types and constants that they name.
+//! Encodes debug instructions, with the strings, types and constants that they refer to.
 //!
-//! One encoder for both sets: an instruction is given all operands that it has in either, and the
-//! [table](mod@super::super::table) says which of them the set has, and which are literals.
+//! One encoder serves all sets: the caller passes the operands that an instruction has in any set, and the
+//! [table](mod@super::super::table) selects those of the set and distinguishes literals from ids.
 
 use core::hash::BuildHasher;
 
@@ -20,14 +20,14 @@ use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::{HEADER, Id, string_words};
 
-/// Words that an instruction can have.
+/// Maximum number of words of an instruction.
 pub(super) const MOST_WORDS: usize = 0xffff;
 
 const INT64: u32 = 11;
 const NON_SEMANTIC: &str = "SPV_KHR_non_semantic_info";
 const RELAXED: &str = "SPV_KHR_relaxed_extended_instruction";
 
-/// Operands of the instructions of which all are known.
+/// Maximum number of operands of instructions with a fixed operand list.
 const MOST_KNOWN: usize = 8;
 
 /// An operand.
@@ -35,9 +35,9 @@ const MOST_KNOWN: usize = 8;
 pub(super) enum Word {
     /// An id.
     Id(Id),
-    /// The id of what comes later, where only `OpExtInstWithForwardRefsKHR` may name it.
+    /// The id of a later instruction, which only `OpExtInstWithForwardRefsKHR` may refer to.
     Later(Id),
-    /// A number: a literal, or the id of a constant, as the set has it.
+    /// A number: a literal or the id of a constant, depending on the set.
     Number(u32),
 }
 
@@ -53,23 +53,23 @@ impl From<u32> for Word {
     }
 }
 
-/// Where the words of a string are.
+/// Position of a string's words.
 #[derive(Debug, Clone, Copy)]
 enum Text {
-    /// In the module, at this word.
+    /// In the original module, at this word.
     There(usize),
-    /// Among the new ones, at this word.
+    /// In the new words, at this word.
     New(usize),
 }
 
-/// Writes.
+/// Writer of debug instructions.
 #[derive(Debug)]
 pub(super) struct Writer<'a> {
     pub layout: &'a Layout<'a>,
     pub mode: &'a Mode,
     pub out: Written,
     forms: &'static Forms,
-    /// Whether numbers are literals, and not ids of constants.
+    /// Whether numbers are literals rather than ids of constants.
     has_literals: bool,
     ids: Ids,
     import: Id,
@@ -77,12 +77,12 @@ pub(super) struct Writer<'a> {
     none: Option<Id>,
     hasher: DefaultHashBuilder,
     texts: HashTable<(Id, Text)>,
-    /// The words of a string that is looked for.
+    /// Buffer for the words of the string being looked up.
     text: Vec<u32>,
     integers: [Option<Id>; 2],
-    /// Whether there may be integers of 64 bits.
+    /// Whether the module can have 64-bit integers.
     is_wide: bool,
-    /// Whether something that comes later was named.
+    /// Whether the extension for forward references is declared.
     has_relaxed_extension: bool,
     constants: HashMap<(bool, u64), Id>,
     undefined: Option<Id>,
@@ -93,7 +93,7 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Looks for what the module has already.
+    /// Indexes the strings, types and constants of the module.
     pub fn new(layout: &'a Layout<'a>, mode: &'a Mode) -> Result<Self> {
         let mut writer = Self {
             layout,
@@ -142,7 +142,7 @@ impl<'a> Writer<'a> {
         Ok(writer)
     }
 
-    /// An extension, if the module does not declare it already.
+    /// Declares an extension unless the module already does.
     pub fn extension(&mut self, name: &str) {
         let mut text = Vec::new();
         string_words(name, &mut text);
@@ -154,7 +154,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Strings, integer types and constants of the module.
+    /// Indexes strings, integer types and constants of the module.
     fn look(&mut self) {
         let words = self.layout.words();
         for instruction in words.between(HEADER..self.layout.globals_end()) {
@@ -191,7 +191,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The first instruction of the module, before its functions, that is so.
+    /// The first instruction before the functions that satisfies the predicate.
     fn there(&self, is: impl Fn(u16, &[u32]) -> bool) -> Option<Id> {
         let all = self.layout.words().between(HEADER..self.layout.globals_end());
         all.filter(|it| is(it.opcode(), it.operands())).find_map(|it| it.result())
@@ -202,12 +202,12 @@ impl<'a> Writer<'a> {
         self.ids.fresh()
     }
 
-    /// Whether a constant can have the value: not every module has integers of 64 bits.
+    /// Whether a constant can have the value: 64-bit integers need a capability.
     pub fn has_room(&self, value: u64) -> bool {
         self.is_wide || value <= u64::from(u32::MAX)
     }
 
-    /// A new type, which has no result type.
+    /// Writes a new type.
     fn declare(&mut self, opcode: u16, operands: &[u32]) -> Result<Id> {
         let id = self.ids.fresh()?;
         self.out.constants.push((operands.len() as u32 + 2) << 16 | u32::from(opcode));
@@ -216,10 +216,10 @@ impl<'a> Writer<'a> {
         Ok(id)
     }
 
-    /// The `OpString` of a text, which has no zero byte.
+    /// The `OpString` of a text without zero bytes.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] where it is longer than an instruction can be.
+    /// [`ErrorKind::TooLarge`] if the text does not fit one instruction.
     pub fn string(&mut self, text: &str) -> Result<Id> {
         self.text.clear();
         string_words(text, &mut self.text);
@@ -246,12 +246,12 @@ impl<'a> Writer<'a> {
         Ok(id)
     }
 
-    /// Bytes of text that one string can have.
+    /// Maximum size in bytes of the text of one string.
     pub const fn most_text() -> usize {
         (MOST_WORDS - 2) * 4 - 1
     }
 
-    /// An unsigned constant of 32 bits, or of 64 where it does not fit.
+    /// An unsigned constant of 32 bits, or of 64 if necessary.
     pub fn constant(&mut self, value: u64) -> Result<Id> {
         let is_long = value > u64::from(u32::MAX);
         if let Some(&id) = self.constants.get(&(is_long, value)) {
@@ -269,7 +269,7 @@ impl<'a> Writer<'a> {
         Ok(id)
     }
 
-    /// The unsigned type of 32 bits, or of 64.
+    /// The unsigned integer type of 32 or 64 bits.
     fn unsigned(&mut self, index: usize) -> Result<Id> {
         let ty = match self.integers[index] {
             Some(ty) => ty,
@@ -279,7 +279,7 @@ impl<'a> Writer<'a> {
         Ok(ty)
     }
 
-    /// A truth value: one of the module, or a new one.
+    /// A boolean constant: an existing one of the module, or a new one.
     pub fn boolean(&mut self, is: bool) -> Result<Id> {
         let index = usize::from(is);
         if let Some(id) = self.booleans[index] {
@@ -303,7 +303,7 @@ impl<'a> Writer<'a> {
         Ok(id)
     }
 
-    /// An `OpUndef`: the value of a variable that nothing holds.
+    /// An `OpUndef`: the value of a variable that is unavailable.
     pub fn undefined(&mut self) -> Result<Id> {
         if let Some(id) = self.undefined {
             return Ok(id);
@@ -332,15 +332,15 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A debug instruction before the functions. Its operands are in the order of the table; the set has not all of
-    /// them.
+    /// Writes a debug instruction before the functions. The operands are in the order of the table; operands that the
+    /// set lacks are skipped.
     pub fn instruction(&mut self, name: Name, operands: &[(Field, Word)]) -> Result<Id> {
         let id = self.fresh()?;
         self.define(id, name, operands)?;
         Ok(id)
     }
 
-    /// The same, with an id that was given out before.
+    /// Writes a debug instruction under an id allocated before.
     pub fn define(&mut self, id: Id, name: Name, operands: &[(Field, Word)]) -> Result<()> {
         let mut words = core::mem::take(&mut self.out.debug);
         let result = self.encode(&mut words, id, name, operands);
@@ -348,15 +348,15 @@ impl<'a> Writer<'a> {
         result
     }
 
-    /// A debug instruction among those of a function: appended to the words.
+    /// Writes a debug instruction in a function: appends it to `words`.
     pub fn in_body(&mut self, words: &mut Vec<u32>, name: Name, operands: &[(Field, Word)]) -> Result<Id> {
         let id = self.fresh()?;
         self.encode(words, id, name, operands)?;
         Ok(id)
     }
 
-    /// The same of an instruction with all of these operands and no others, of which no number is the id of a constant
-    /// in both sets: there is nothing to look up.
+    /// Writes an instruction with a fixed operand list, in which every set encodes the numbers equally: no lookup is
+    /// needed.
     #[inline]
     pub fn define_all<const N: usize>(&mut self, id: Id, name: Name, operands: [Word; N]) -> Result<()> {
         let mut words = core::mem::take(&mut self.out.debug);
@@ -365,7 +365,7 @@ impl<'a> Writer<'a> {
         result
     }
 
-    /// The same among those of a function.
+    /// Writes such an instruction in a function.
     #[inline]
     pub fn all_in_body<const N: usize>(
         &mut self,
@@ -413,7 +413,7 @@ impl<'a> Writer<'a> {
         Error::new(ErrorKind::Unsupported(format!("{set} has no {name}")))
     }
 
-    /// The opcode of what names something that comes later.
+    /// The opcode of an instruction with forward references, whose extension is declared on first use.
     #[cold]
     fn forward(&mut self) -> u16 {
         if !core::mem::replace(&mut self.has_relaxed_extension, true) {
@@ -457,24 +457,24 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Something is not said, or otherwise than it was described.
+    /// Records an omission, or a property expressed differently from the description.
     pub fn leave_out(&mut self, at: At, what: impl Into<String>) {
         self.out.left_out.push(LeftOut { at, what: what.into() });
     }
 
-    /// Whether the set has no literals.
+    /// Whether the set encodes numbers as ids of constants.
     pub fn is_shader(&self) -> bool {
         self.mode.set.is_shader()
     }
 
-    /// All that was written.
+    /// Everything written.
     pub fn finish(mut self) -> Written {
         self.out.bound = self.ids.bound();
         self.out
     }
 }
 
-/// The words of the text of an `OpString` that is here.
+/// The words of an `OpString` in the module or among the new ones.
 fn of<'w>(text: Text, there: &'w [u32], new: &'w [u32]) -> &'w [u32] {
     let (words, at) = match text {
         Text::There(at) => (there, at),

@@ -1,4 +1,4 @@
-//! What an instruction says together with those that it names.
+//! Rules about an instruction together with those that it refers to.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -11,18 +11,18 @@ use crate::spirv::table::Name;
 use crate::spirv::text::shown;
 use crate::spirv::words::Id;
 
-/// The storage class of generic pointers.
+/// Storage class of generic pointers.
 const GENERIC: u64 = 8;
 
-/// Who names whom.
+/// Inverse references.
 pub(super) struct Related {
-    /// A composite type, and one of its members.
+    /// Pairs of a composite type and one of its members.
     members: HashSet<(Id, Id)>,
-    /// Where a debug function is defined: the word of the first definition, and the function that this is in.
+    /// The first definition of each debug function: its word, and the function that contains it.
     definitions: HashMap<Id, (usize, Option<Id>)>,
-    /// The first definition of each function: where it is.
+    /// Position of the first definition of each function.
     functions: HashMap<Id, usize>,
-    /// The functions of the entry points.
+    /// Functions of the entry points.
     entry_points: HashSet<Id>,
 }
 
@@ -60,7 +60,7 @@ impl Related {
 }
 
 impl<'a> Check<'_, 'a> {
-    /// A literal is an enumerant, and a constant is not.
+    /// `Capability`: a literal is an enumerant, the id of a constant is not.
     fn storage_class(&mut self, fact: &Fact<'a>) {
         let is_generic = self.facts.number(fact, Field::StorageClass) == Some(GENERIC);
         if is_generic && !fact.set.is_shader() && !self.facts.layout().has_capability(GENERIC_POINTER) {
@@ -101,7 +101,7 @@ impl<'a> Check<'_, 'a> {
         self.facts.named(fact, field).is_some_and(|named| named.name() == Some(Name::InfoNone))
     }
 
-    /// How a floating-point number is encoded.
+    /// Rules about the encoding of floating-point numbers.
     fn fp_encoding(&mut self, fact: &Fact<'a>) {
         let encoding = self.facts.number(fact, Field::Encoding).and_then(|number| u32::try_from(number).ok());
         let encoding = encoding.and_then(|number| Enumeration::Encoding.name(number));
@@ -110,7 +110,7 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    /// A variable that says how many elements there are.
+    /// `LowerBounds` and `CountVariable`: numbers of elements.
     fn counts(&mut self, fact: &Fact<'a>) {
         let is_bound = |id: Id| {
             let is_none = self.facts.get(id).is_some_and(|it| it.name() == Some(Name::InfoNone));
@@ -137,7 +137,7 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    /// A type without a size is opaque.
+    /// `OpaqueType`: a type without a size is opaque.
     fn opaque(&mut self, fact: &Fact<'a>) {
         if !self.is_none(fact, Field::Size) {
             return;
@@ -152,7 +152,7 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    /// The sizes of what is laid out by someone else are stand-ins, which have to fit together all the same.
+    /// `UnknownLayout`: sizes of a type with unknown layout are placeholders, but must be consistent.
     fn unknown_layout(&mut self, fact: &Fact<'a>) {
         let facts = self.facts;
         let number = |fact: &Fact<'a>, field| facts.number(fact, field);
@@ -181,7 +181,7 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    /// The operand names a class or a structure, or a function.
+    /// Checks that the operand refers to a class, a structure or a function.
     fn no_union(&mut self, fact: &Fact<'a>, field: Field) {
         let named = self.facts.named(fact, field).filter(|it| it.name() == Some(Name::TypeComposite));
         let tag = named.and_then(|named| self.facts.number(&named, Field::Tag));
@@ -208,7 +208,7 @@ impl<'a> Check<'_, 'a> {
         let Some(entity) = self.facts.named(fact, Field::Entity) else { return };
         let is_namespace = match entity.name() {
             Some(Name::LexicalBlock) => entity.operand(Field::Name).is_some(),
-            // Of an alias, what it stands for is checked where it is.
+            // An alias is checked at the instruction that it stands for.
             Some(Name::ImportedEntity | Name::InfoNone) => true,
             _ => false,
         };
@@ -226,7 +226,7 @@ impl<'a> Check<'_, 'a> {
         self.judge(Rule::BuildIdentifier, fact, Field::Identifier, wanted, is_build_identifier);
     }
 
-    /// The text of an operand.
+    /// Checks the text of an operand.
     fn judge(&mut self, rule: Rule, fact: &Fact<'a>, field: Field, wanted: &str, is_right: fn(&str) -> bool) {
         let Some(id) = fact.id(field) else { return };
         let facts = self.facts;
@@ -251,7 +251,7 @@ impl<'a> Check<'_, 'a> {
 
     fn definition(&mut self, fact: &Fact<'a>, related: &Related) {
         let layout = self.facts.layout();
-        // If it is in no function, that is said elsewhere.
+        // `PlaceBody` reports instructions outside of functions.
         let Some(function) = layout.function_at(fact.at) else { return };
         let (definition, debug) = (fact.id(Field::Definition), fact.id(Field::Function));
         if definition != Some(function.id) {

@@ -1,4 +1,4 @@
-//! Debug operations, and the stack that they work on: section 3.6.
+//! Debug operations and their stack: section 3.6.
 
 use super::{Check, Rule};
 use crate::error::Count;
@@ -28,12 +28,12 @@ impl<'a> Check<'_, 'a> {
         OPERATIONS.get(usize::try_from(number).ok()?)
     }
 
-    /// At first there is one entry: the address or the value of the variable.
+    /// Checks the stack, which has one entry at first: the address or the value of the variable.
     fn stack(&mut self, fact: &Fact<'a>) {
         let mut depth = 1;
         for (index, id) in fact.ids(Field::Operation).enumerate() {
             let operation = self.facts.get(id).filter(|it| it.name() == Some(Name::Operation));
-            // Which one it is may not be known. What the stack is behind a part, the text does not say.
+            // Unknown operations end the check. The text does not define the stack after a part.
             let Some(&Operation { name, operands, takes, leaves }) =
                 operation.and_then(|it| self.operation(&it))
             else {

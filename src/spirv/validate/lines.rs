@@ -1,4 +1,4 @@
-//! Lines and columns: those that are there in the text of the source.
+//! Checks that lines and columns exist in the text of the source.
 
 use hashbrown::HashMap;
 
@@ -9,27 +9,26 @@ use crate::spirv::read::{Fact, Facts};
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-/// The texts of sources.
+/// Texts of sources.
 pub(super) struct Lines {
     /// Sources with a text.
     sources: HashMap<Id, Text>,
-    /// The strings that texts are of.
+    /// Ends of lines in each string of a text.
     strings: HashMap<Id, Newlines>,
-    /// Sources whose text is not the one that lines are of, and why.
+    /// Sources whose text differs from the compiled lines, and the reason.
     others: Vec<(Id, Rule)>,
 }
 
-/// Where in a string lines end.
+/// Ends of lines in a string.
 struct Newlines {
     bytes: usize,
-    /// Whether a line of it says which line it is.
+    /// Whether the string contains a line directive.
     has_directive: bool,
-    /// In bytes from the start of the string.
+    /// Offset of each end from the start of the string, in bytes.
     ends: Vec<usize>,
 }
 
-/// A text, which can be in several strings one after the other. One string can be in many texts, so they are not put
-/// together.
+/// A text of consecutive strings. The strings are not joined, as many texts can share one.
 #[derive(Default)]
 struct Text {
     parts: Vec<Part>,
@@ -37,19 +36,19 @@ struct Text {
     ends: usize,
 }
 
-/// A string of a text.
+/// A string in a text.
 struct Part {
     string: Id,
-    /// Bytes before it.
+    /// Number of bytes before it.
     bytes: usize,
-    /// Ends of lines before it.
+    /// Number of line ends before it.
     ends: usize,
 }
 
-/// How the LLVM translator begins a text that is a checksum.
+/// Start of a text that is a checksum, as written by LLVM's translator.
 const CHECKSUM: &[u8] = b"//__CSK_";
 
-/// Whether it says which line the next one is: `#line 5`, or as preprocessors write it, `# 5`.
+/// Whether the line is a line directive: `#line 5`, or `# 5` in preprocessor output.
 fn is_directive(line: &[u8]) -> bool {
     let Some(directive) = line.trim_ascii_start().strip_prefix(b"#").map(<[u8]>::trim_ascii_start) else {
         return false;
@@ -57,7 +56,7 @@ fn is_directive(line: &[u8]) -> bool {
     directive.starts_with(b"line") || directive.first().is_some_and(u8::is_ascii_digit)
 }
 
-/// How many bytes each line of a text has; `None` if the lines of what was compiled are not those of the text.
+/// Number of bytes of each line of a text; `None` if the text differs from the compiled lines.
 pub(in crate::spirv) fn bytes_of_lines(text: &str) -> Option<Vec<usize>> {
     let lines = || text.as_bytes().split(|&byte| byte == b'\n');
     let is_other = text.is_empty() || text.as_bytes().starts_with(CHECKSUM) || lines().any(is_directive);
@@ -86,7 +85,7 @@ impl Lines {
         lines
     }
 
-    /// Adds a string to the text of a source, or says why that is not the text that lines are of.
+    /// Adds a string to the text of a source. Returns the reason if that text differs from the compiled lines.
     fn add(&mut self, facts: &Facts<'_>, source: Id, string: Id) -> Option<Rule> {
         if !self.strings.contains_key(&string) {
             let bytes = facts.layout().string_start(string, usize::MAX)?;
@@ -113,13 +112,13 @@ impl Lines {
         None
     }
 
-    /// How many lines the text of the source has, if it has text.
+    /// Number of lines in the text of the source; `None` without a text.
     fn count(&self, source: Id) -> Option<u64> {
         let text = self.sources.get(&source)?;
         (text.bytes > 0).then_some(text.ends as u64 + 1)
     }
 
-    /// Bytes of a line, which count from 1.
+    /// Number of bytes in a line; lines count from 1.
     fn bytes(&self, source: Id, line: u64) -> Option<u64> {
         let text = self.sources.get(&source)?;
         let index = usize::try_from(line.checked_sub(1)?).ok().filter(|&index| index <= text.ends)?;
@@ -129,7 +128,7 @@ impl Lines {
         Some((end? - start) as u64)
     }
 
-    /// Where a line of a text ends, in bytes from its start.
+    /// End of a line, in bytes from the start of the text.
     fn end(&self, text: &Text, line: usize) -> Option<usize> {
         let part = text.parts[..text.parts.partition_point(|part| part.ends <= line)].last()?;
         Some(part.bytes + self.strings.get(&part.string)?.ends.get(line - part.ends)?)
@@ -152,7 +151,7 @@ impl<'a> Check<'_, 'a> {
     /// The lines and columns of an instruction.
     pub(super) fn lines(&mut self, fact: &Fact<'a>, lines: &Lines) {
         let source = match fact.name() {
-            // Where it was inlined to is a line of the file that the scope is in.
+            // The line of the call is in the file of its scope.
             Some(Name::InlinedAt) => {
                 let scope = self.facts.named(fact, Field::Scope);
                 scope.and_then(|scope| scope.id(Field::Source))
@@ -168,7 +167,7 @@ impl<'a> Check<'_, 'a> {
         ] {
             let number = |field| self.facts.number(fact, field);
             let (Some((source, count)), Some(at)) = (text, number(line)) else { continue };
-            // 0 is for what is in no line.
+            // 0 means no line.
             if at == 0 {
                 continue;
             }

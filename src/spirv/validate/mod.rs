@@ -1,6 +1,7 @@
-//! Is a module what the specification of the set says? Every rule of the text, each finding with the name of its rule.
+//! Validates a module against the specification of the instruction set: every rule of the text has a name, which its
+//! findings carry.
 //!
-//! Forms that the LLVM translator is known for are recognised, and said.
+//! Known deviations of LLVM's translator are recognised and named.
 
 mod entities;
 mod expressions;
@@ -23,32 +24,32 @@ use super::read::{Fact, Facts};
 use super::words::{Id, Instruction, string_bytes};
 use crate::error::{At, Count};
 
-/// What was found, in the order of the words.
+/// Findings and notes, in the order of the words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
-    /// What the specification does not allow.
+    /// Violations of the specification.
     pub findings: Vec<Finding>,
-    /// What it allows, or leaves open, and is worth knowing.
+    /// Noteworthy forms that the specification permits or leaves open.
     pub notes: Vec<Finding>,
-    /// How many debug instructions there are.
+    /// Number of debug instructions.
     pub instructions: usize,
 }
 
-/// Something that was found.
+/// A finding or a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule that it is against.
+    /// The violated rule.
     pub rule: Rule,
-    /// The section of the specification that has the rule.
+    /// Section of the specification with the rule.
     pub section: &'static str,
-    /// Where.
+    /// Location of the instruction.
     pub at: At,
-    /// What it is.
+    /// Description.
     pub what: String,
 }
 
 impl Report {
-    /// Whether nothing is against the specification.
+    /// Whether there are no violations.
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
     }
@@ -75,7 +76,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Checks every debug instruction of a module.
+/// Validates every debug instruction of a module.
 pub fn validate(facts: &Facts<'_>) -> Report {
     let mut check =
         Check { facts, report: Report::default(), has_debug_module: false, judged: HashMap::new() };
@@ -86,7 +87,7 @@ pub fn validate(facts: &Facts<'_>) -> Report {
     for fact in facts.iter() {
         check.report.instructions += 1;
         check.results(&fact);
-        // What is said together with others has a meaning only if each operand by itself has one.
+        // Rules about several instructions require valid operands.
         if let Some(row) = check.row(&fact)
             && check.operands(&fact, row)
         {
@@ -101,18 +102,18 @@ pub fn validate(facts: &Facts<'_>) -> Report {
     check.report
 }
 
-/// A check that is going on.
+/// State of a validation.
 struct Check<'f, 'a> {
     facts: &'f Facts<'a>,
     report: Report,
-    /// Whether `SPV_INTEL_debug_module` is declared, which has an instruction of its own.
+    /// Whether `SPV_INTEL_debug_module` is declared, which adds an instruction.
     has_debug_module: bool,
-    /// Whether the text of a string is what it has to be. One string can be named often.
+    /// Whether the text of a string satisfies a rule: a cache, as many instructions can refer to one string.
     judged: HashMap<(Rule, Id), bool>,
 }
 
 impl<'a> Check<'_, 'a> {
-    /// Something that is about the module, or about instructions of all kinds.
+    /// Rules about the module, or about instructions of all kinds.
     fn module(&mut self) {
         let layout = self.facts.layout();
         let mut has_extension = layout.words().version() >= (1, 6);
@@ -130,7 +131,7 @@ impl<'a> Check<'_, 'a> {
         for instruction in layout.again() {
             let Some(id) = instruction.result() else { continue };
             let first = layout.definition(id).map_or(0, |first| first.at);
-            // It is a finding of ours if one of them is a debug instruction.
+            // Only duplicates that involve a debug instruction are reported.
             if self.facts.fact(instruction).is_some() || self.facts.get(id).is_some() {
                 self.find_at(Rule::DefinedOnce, at(instruction), format!("word {first} has defined {id}"));
             }
@@ -147,7 +148,7 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    /// An extended instruction of a set that is none.
+    /// An extended instruction whose set is not imported.
     fn set(&mut self, instruction: Instruction<'_>) {
         let layout = self.facts.layout();
         let Some(&set) = instruction.operands().first() else { return };
@@ -159,12 +160,12 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    /// A finding, or a note, about an instruction.
+    /// Reports a finding or a note about an instruction.
     fn find(&mut self, rule: Rule, fact: &Fact<'_>, what: impl Into<String>) {
         self.find_in(rule, fact, None, what.into());
     }
 
-    /// About one of its operands.
+    /// Reports about an operand.
     fn find_of(&mut self, rule: Rule, fact: &Fact<'_>, field: Field, what: impl Into<String>) {
         self.find_in(rule, fact, Some(field.text().into()), what.into());
     }
@@ -175,7 +176,7 @@ impl<'a> Check<'_, 'a> {
         self.push(rule, section, place, what);
     }
 
-    /// About no debug instruction.
+    /// Reports about the module rather than a debug instruction.
     fn find_at(&mut self, rule: Rule, place: At, what: String) {
         self.push(rule, None, place, what);
     }
@@ -186,7 +187,7 @@ impl<'a> Check<'_, 'a> {
         list.push(Finding { rule, section, at, what });
     }
 
-    /// What an id is, for messages.
+    /// Describes an id, for messages.
     fn describe(&self, id: Id) -> String {
         let Some(instruction) = self.facts.layout().definition(id) else { return format!("{id}") };
         match self.facts.fact(instruction) {

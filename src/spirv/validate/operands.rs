@@ -1,4 +1,4 @@
-//! Each operand by itself: what the table says that it can be.
+//! Rules about single operands: the kinds of the table.
 
 use super::{Check, Rule};
 use crate::error::Count;
@@ -10,17 +10,17 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::{Name, Row};
 use crate::spirv::words::{Id, Instruction};
 
-/// An operand that is looked at.
+/// The operand being checked.
 #[derive(Clone, Copy)]
 struct Spot<'s, 'a> {
     fact: &'s Fact<'a>,
     row: &'static OperandRow,
-    /// Which operand it is, the first being 0.
+    /// Index of the operand, counted from 0.
     index: usize,
 }
 
 impl<'a> Check<'_, 'a> {
-    /// Whether each operand is what it can be. If there are not as many as the instruction has, none is looked at.
+    /// Checks each operand, if the number of operands is right. Returns whether all are valid.
     pub(super) fn operands(&mut self, fact: &Fact<'a>, row: &'static Row) -> bool {
         let count = fact.operands.len();
         if !row.takes(fact.set, count) {
@@ -38,7 +38,7 @@ impl<'a> Check<'_, 'a> {
         self.report.findings.len() == before
     }
 
-    /// The result, and its type.
+    /// Checks the result and its type.
     pub(super) fn results(&mut self, fact: &Fact<'a>) {
         for (what, id) in [("result", fact.result), ("result type", fact.result_type)] {
             if self.is_out_of_range(id) {
@@ -89,7 +89,7 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    /// A number that is not in the list.
+    /// Reports a number outside of the enumeration.
     fn unknown(&mut self, spot: Spot<'_, 'a>, enumeration: Enumeration, value: u32) {
         let (rule, what) = match (enumeration, value) {
             (Enumeration::StorageClass, u32::MAX) => (
@@ -110,7 +110,7 @@ impl<'a> Check<'_, 'a> {
         self.find_at_operand(rule, spot, what);
     }
 
-    /// What defines the id, if it can be looked at.
+    /// The definition of the id, if it can be checked.
     fn defined(&mut self, spot: Spot<'_, 'a>, id: Id) -> Option<Instruction<'a>> {
         let (layout, fact) = (self.facts.layout(), spot.fact);
         if self.is_out_of_range(id) {
@@ -126,7 +126,7 @@ impl<'a> Check<'_, 'a> {
         };
         let may_be_later = spot.row.forward || fact.with_forward && fact.set.is_shader();
         if defined.at >= fact.at && !may_be_later {
-            // The members of a composite type come before it there.
+            // In that set, the members of a composite type precede it.
             let named = self.facts.fact(defined).and_then(|named| named.name());
             let is_member = matches!(
                 fact.name(),
@@ -150,7 +150,7 @@ impl<'a> Check<'_, 'a> {
         Some(defined)
     }
 
-    /// What the operand should be, if it is not that.
+    /// The description of the permitted instructions, if the operand refers to another one.
     fn unlike(&mut self, spot: Spot<'_, 'a>, id: Id, defined: Instruction<'a>) -> Option<&'static str> {
         let names = match spot.row.kind {
             Kind::Id(names) => names,
@@ -179,7 +179,7 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    /// What the LLVM translator is known to name in place of what it should.
+    /// The instruction that LLVM's translator is known to refer to instead.
     fn habit(&self, spot: Spot<'_, 'a>, defined: Instruction<'a>) -> Option<&'static str> {
         let named = self.facts.fact(defined).and_then(|named| named.name());
         Some(match (spot.row.field, named) {

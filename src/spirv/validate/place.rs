@@ -1,4 +1,4 @@
-//! Where instructions stand: section 2 of the specifications, and `SPV_KHR_non_semantic_info`.
+//! Places of instructions: section 2 of the specifications, and `SPV_KHR_non_semantic_info`.
 
 use super::{Check, Rule, Set};
 use crate::spirv::opcodes as op;
@@ -7,26 +7,26 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 use crate::spirv::words::{HEADER, Id, Instruction};
 
-/// What came before in a function.
+/// Preceding instructions of a function.
 #[derive(Default)]
 struct Before<'a> {
     /// Whether a block is open.
     in_block: bool,
-    /// Whether there was a block.
+    /// Whether a block has occurred.
     was_block: bool,
-    /// Whether the instruction before was a merge instruction, which only the end of the block may follow.
+    /// Whether the previous instruction was a merge instruction, which only a terminator may follow.
     merges: bool,
-    /// Instructions of a non-semantic set of this block.
+    /// Instructions of a non-semantic set in this block.
     facts: Vec<Fact<'a>>,
 }
 
 impl<'a> Check<'_, 'a> {
-    /// All instructions in order.
+    /// Checks all instructions in order.
     pub(super) fn places(&mut self) {
         let layout = self.facts.layout();
         let is_before = |opcode| {
             let is_other = matches!(opcode, op::EXT_INST | op::EXT_INST_FORWARD | op::LINE | op::NO_LINE);
-            // Of what is not known, it is not known where it belongs.
+            // The section of unknown instructions is unknown.
             !is_other && op::results(opcode).is_some()
         };
         let globals = layout.words().between(HEADER..layout.globals_end());
@@ -68,7 +68,7 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    /// An instruction of a function that is no debug instruction.
+    /// Processes an instruction of a function that is not a debug instruction.
     fn step(&mut self, instruction: Instruction<'a>, before: &mut Before<'a>) {
         let opcode = instruction.opcode();
         match opcode {
@@ -92,7 +92,7 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    /// A debug instruction of a function.
+    /// Checks a debug instruction in a function.
     fn body(&mut self, fact: Fact<'a>, before: &mut Before<'a>) {
         if before.merges {
             self.find(Rule::PlaceBlock, &fact, "it is between a merge instruction and the end of the block");
@@ -109,7 +109,7 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    /// Text that is continued stands right behind what it continues.
+    /// Checks that a continuation of text directly follows the continued source.
     fn continues(&mut self, fact: Option<&Fact<'a>>, last: &mut Option<Id>) {
         let before = last.take();
         let Some(fact) = fact else { return };

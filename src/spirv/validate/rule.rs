@@ -1,21 +1,22 @@
-//! The rules: what the specifications say that has to be so, each with a name.
+//! Named rules of the specifications.
 
 macro_rules! rules { ($($(#[$doc:meta])* $variant:ident $name:literal $section:literal;)*) => {
-    /// A rule of the specification of the set, or of the core specification where debug instructions meet it.
+    /// A rule of the set's specification, or of the core specification where it concerns debug instructions.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[non_exhaustive]
     pub enum Rule { $($(#[$doc])* $variant),* }
 
     impl Rule {
-        /// Every rule.
+        /// All rules.
         pub const ALL: &'static [Rule] = &[$(Rule::$variant),*];
 
-        /// Its name.
+        /// Name of the rule.
         pub const fn name(self) -> &'static str {
             match self { $(Self::$variant => $name),* }
         }
 
-        /// The section that has it, if it is always the same; else it is that of the instruction.
+        /// Section with the rule, if it is the same for all instructions; otherwise the section of the instruction
+        /// applies.
         pub const fn section(self) -> Option<&'static str> {
             let section = match self { $(Self::$variant => $section),* };
             if section.is_empty() { None } else { Some(section) }
@@ -30,56 +31,56 @@ rules! {
     DefinedOnce "defined-once" "SPIR-V 2.16.1";
     /// The set is the result of an `OpExtInstImport`.
     Set "set" "2 Binary Form";
-    /// Debug instructions are of a set that is known: of others it is not known whether they are right.
+    /// Debug instructions belong to a known set: those of other sets cannot be checked.
     UnknownSet "unknown-set" "2 Binary Form";
     /// The result type is `OpTypeVoid`.
     ResultType "result-type" "2 Binary Form";
-    /// The number is one of the set's.
+    /// The set defines the number of the instruction.
     Instruction "instruction" "3.1 Instruction Enumeration";
-    /// There are as many operands as the instruction has.
+    /// The number of operands is permitted.
     OperandCount "operand-count" "";
-    /// An operand names what it should.
+    /// An operand refers to a permitted instruction.
     OperandKind "operand-kind" "";
-    /// What is named is defined.
+    /// A referenced id is defined.
     Defined "defined" "2.1 Removing Instructions";
-    /// What is named comes before, but for members of composite types and functions.
+    /// A referenced id is defined earlier, except for members of composite types and functions.
     ForwardReference "forward-reference" "2.2 Forward references";
-    /// A number is one of the list.
+    /// The enumeration contains the number.
     Enumerant "enumerant" "3 Enumerations";
-    /// The capability that an enumerant needs is declared: `GenericPointer` of the storage class `Generic`.
+    /// The capability that an enumerant requires is declared: `GenericPointer` for the storage class `Generic`.
     Capability "capability" "SPIR-V 3.7";
-    /// Flags are those of the list.
+    /// The enumeration contains all flags.
     Flags "flags" "3.2 Debug Info Flags";
-    /// An operation has its operands.
+    /// An operation has the right operands.
     OperationOperands "operation-operands" "3.6 Debug Operations";
-    /// The operations of an expression find what they take on the stack, which has one entry at first.
+    /// The operations of an expression do not underflow the stack, which has one entry at first.
     Stack "stack" "3.6 Debug Operations";
-    /// What is not in a function is before the functions.
+    /// Instructions outside of functions precede the functions.
     PlaceGlobals "place-globals" "2 Binary Form";
-    /// What is about a function's code is among its instructions.
+    /// Instructions that describe a function's code are in that function.
     PlaceBody "place-body" "2 Binary Form";
-    /// In a block: not between a merge instruction and the branch; of a non-semantic set also neither outside of the
-    /// block nor before its `OpPhi` and `OpVariable`.
+    /// An instruction in a block is not between a merge instruction and the branch; one of a non-semantic set is also
+    /// not outside of a block, nor before its `OpPhi` and `OpVariable`.
     PlaceBlock "place-block" "2 Binary Form";
-    /// What a function defines is named in this function only.
+    /// Ids that a function defines are referenced in that function only.
     OtherFunction "other-function" "SPIR-V 2.16.1";
-    /// A type without a size has no members, and in `OpenCL.DebugInfo.100` a name that starts with `@`.
+    /// A type without a size has no members; in `OpenCL.DebugInfo.100` its name starts with `@`.
     OpaqueType "opaque-type" "2 Binary Form";
-    /// The size of a type whose layout is not known has room for its members, and that of a member is not 0.
+    /// The size of a type with unknown layout covers its members, and members are not of size 0.
     UnknownLayout "unknown-layout" "4.3 Type instructions";
-    /// What says how a floating-point number is encoded is of a basic type whose encoding is `Float`.
+    /// An encoding of floating-point numbers is given for a basic type with the encoding `Float`.
     FpEncoding "fp-encoding" "4.3 Type instructions";
-    /// A variable that counts elements is of an unsigned type of 32 or 64 bits.
+    /// A variable as number of elements has an unsigned type of 32 or 64 bits.
     CountVariable "count-variable" "4.3 Type instructions";
-    /// What has base classes, pointers to members or template parameters is no union.
+    /// A type with base classes, pointers to members or template parameters is not a union.
     ClassOrStructure "class-or-structure" "";
-    /// The composite type that a member names as its own has it as a member.
+    /// The composite type that a member refers to as its parent lists the member.
     MemberScope "member-scope" "4.3 Type instructions";
-    /// 16 is a template as a parameter, 17 a parameter pack.
+    /// Instruction 16 is a template template parameter, 17 a parameter pack.
     TemplateNumbers "template-numbers" "3.1 Instruction Enumeration";
-    /// Between the name of a macro and its parameters, and between these, there is no white space.
+    /// No white space separates the name of a macro from its parameters, or the parameters.
     MacroName "macro-name" "4.9 Macros";
-    /// What is imported from a namespace is a namespace or a declaration; a block without a name is neither.
+    /// An entity imported from a namespace is a namespace or a declaration; an unnamed block is neither.
     Namespace "namespace" "4.10 Imported Entities";
     /// A line is in the text of the source.
     Line "line" "";
@@ -87,34 +88,35 @@ rules! {
     Column "column" "";
     /// A range of lines and columns does not end before it starts.
     LineRange "line-range" "4.7 Location Information";
-    /// Text is continued right behind a source that has some.
+    /// Continued text directly follows a source with text.
     SourceContinued "source-continued" "4.2 Compilation Unit";
     /// A build identifier has 32 lowercase hexadecimal digits, or more.
     BuildIdentifier "build-identifier" "Debug Info Metadata";
-    /// The function of an entry point is defined in one.
+    /// The function of a `DebugEntryPoint` is defined in the function of an `OpEntryPoint`.
     EntryPoint "entry-point" "4.2 Compilation Unit";
-    /// A function is defined once, in the first block of the function that it names.
+    /// A function definition is unique, and in the first block of the function that it refers to.
     FunctionDefinition "function-definition" "4.6 Functions";
-    /// A module with a non-semantic set says so: `SPV_KHR_non_semantic_info`, or SPIR-V 1.6.
+    /// A module with a non-semantic set declares `SPV_KHR_non_semantic_info`, or is SPIR-V 1.6.
     Extension "extension" "SPV_KHR_non_semantic_info";
-    /// Note: something was removed. The text allows a `DebugInfoNone` in its place; `spirv-val` mostly does not.
+    /// Note: a reference was removed. The text permits a `DebugInfoNone` in its place; `spirv-val` mostly does not.
     Removed "removed" "2.1 Removing Instructions";
-    /// Note: debug instructions should be behind the types, constants and global variables; many producers have them
-    /// among these, and every reader takes that.
+    /// Note: debug instructions should follow the types, constants and global variables; many producers interleave
+    /// them, and every reader accepts that.
     Interleaved "interleaved" "2 Binary Form";
-    /// Note: the text of a source has a `#line`, as glslang writes it, or a `# 5`, as preprocessors do. Lines are then not
-    /// those of the text.
+    /// Note: the text of a source has a `#line`, as written by glslang, or a `# 5`, as in preprocessor output. The
+    /// compiled lines differ from those of the text.
     LineDirective "line-directive" "4.2 Compilation Unit";
-    /// Note: the text of a source is a checksum, as the LLVM translator writes it. Lines cannot be compared with it.
+    /// Note: the text of a source is a checksum, as written by LLVM's translator. Lines cannot be compared with it.
     ChecksumText "checksum-text" "4.2 Compilation Unit";
-    /// Note: half of the numbers of elements are nothing or 0. The LLVM translator writes lower bounds there.
+    /// Note: the second half of the numbers of elements are missing or 0. LLVM's translator writes lower bounds there.
     LowerBounds "lower-bounds" "4.3 Type instructions";
-    /// Note: a debug instruction before the label of the first block, on which readers of the LLVM translator fail.
+    /// Note: a debug instruction precedes the label of the first block, on which readers based on LLVM's translator
+    /// fail.
     BeforeLabel "before-label" "2 Binary Form";
 }
 
 impl Rule {
-    /// Whether it is no violation, but worth knowing.
+    /// Whether the rule is a note rather than a violation.
     pub const fn is_note(self) -> bool {
         matches!(
             self,

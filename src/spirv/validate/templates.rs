@@ -1,4 +1,4 @@
-//! Numbers that a producer is known to take for each other.
+//! Instruction numbers that a producer is known to confuse.
 
 use super::{Check, Rule};
 use crate::spirv::Set;
@@ -7,11 +7,11 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::{Name, Row};
 use crate::spirv::words::Id;
 
-/// `DebugModuleINTEL`, which is an extension's, and not checked.
+/// `DebugModuleINTEL`, an instruction of an extension, which is not checked.
 const DEBUG_MODULE: u32 = 36;
 
 impl<'a> Check<'_, 'a> {
-    /// The row that the instruction's operands are of, if it is known.
+    /// The row for the instruction's operands, if the instruction is known.
     pub(super) fn row(&mut self, fact: &Fact<'a>) -> Option<&'static Row> {
         let Some(name) = fact.name() else {
             if (fact.set, fact.number) == (Set::OpenCl, DEBUG_MODULE) && self.has_debug_module {
@@ -44,7 +44,7 @@ impl<'a> Check<'_, 'a> {
         Some(meant.row())
     }
 
-    /// Whether the operand names a source, or what stands for one.
+    /// Whether the operand refers to a source or a `DebugInfoNone`.
     fn is_source(&self, fact: &Fact<'a>, index: usize) -> bool {
         let named = fact.operands.get(index).and_then(|&word| self.facts.get(Id(word)));
         named.is_some_and(|named| matches!(named.name(), Some(Name::Source | Name::InfoNone)))
