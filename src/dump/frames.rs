@@ -1,4 +1,4 @@
-//! Call frame information: rows, and in detail the instructions.
+//! Call frame information: rows, and in verbose dumps the instructions.
 
 use std::fmt::{self, Write};
 
@@ -137,7 +137,7 @@ impl<'d> Dump<'_, 'd> {
         write!(self.out, "({})", text::print(expr, encoding, self.target))
     }
 
-    /// The address space that something is in, by name if it has one.
+    /// Prints the address space, by name if it has one.
     fn space(&mut self, space: u64) -> fmt::Result {
         let known = u32::try_from(space).ok().and_then(|space| self.target?.space(SpaceId(space)));
         match known {

@@ -1,4 +1,4 @@
-//! The sections by which entries are found: names, addresses, public names; and the tables behind indices.
+//! Lookup tables: names, addresses, public names, and the tables of indexed strings and addresses.
 
 use std::fmt::{self, Write};
 
@@ -27,7 +27,7 @@ impl<'d> Dump<'_, 'd> {
         Ok(())
     }
 
-    /// Each part of a section, after its title and a blank line; or why it cannot be read.
+    /// Prints each part of a section, after a title and a blank line; or the error that prevents reading.
     fn each<T>(
         &mut self,
         title: &str,
@@ -46,7 +46,7 @@ impl<'d> Dump<'_, 'd> {
         }
     }
 
-    /// What a unit is called, by its offset.
+    /// Prints the name of the unit at an offset.
     fn unit_name(&mut self, offset: u64) -> fmt::Result {
         match self.dwarf.unit_at(offset).filter(|unit| unit.offset == offset) {
             Some(unit) => match (&unit.name, &unit.dwo_name, unit.signature) {
@@ -125,7 +125,7 @@ impl<'d> Dump<'_, 'd> {
         match (entry.unit, dwarf.named(entry)) {
             (_, Some(found)) => {
                 self.out.push_str(&describe(dwarf, found.offset()));
-                // The tag is said twice by the file, and both are to be seen where they differ.
+                // The table repeats the tag: print both if they differ.
                 if found.tag() != entry.tag {
                     write!(self.out, " as {}", names::tag(entry.tag))?;
                 }
@@ -138,7 +138,7 @@ impl<'d> Dump<'_, 'd> {
                 write!(self.out, "{} in foreign unit, signature {signature:#018x}", names::tag(entry.tag))?;
             }
             (Some(NameUnit::Compile(unit) | NameUnit::Type(unit)), _) => {
-                // Of a skeleton, the entry is in the other file.
+                // A skeleton unit's entry is in the split file.
                 let is_split = dwarf.unit_at(unit).is_some_and(|unit| unit.kind == gimli::DW_UT_skeleton);
                 let what = if is_split { "in the split unit of" } else { "but no entry in" };
                 write!(self.out, "{} {what} ", names::tag(entry.tag))?;

@@ -1,4 +1,4 @@
-//! Where the lanes of a wave stand, at one stop after the other.
+//! Positions of a wave's lanes at consecutive stops.
 //!
 //! ```text
 //! function `weigh`, 32 lanes
@@ -20,71 +20,69 @@ use crate::error::{At, Count, Error, Result};
 use crate::eval::{Architecture, CallStack, DebugInfo, Frame, Machine};
 use crate::read::{Dwarf, Entry, FrameSection, LineRow, Unit};
 
-/// Lanes of which rows and columns tell where they are: those of a group stand together.
+/// Number of lanes per group in rows and columns.
 pub(super) const GROUP: usize = 8;
-/// As many lanes are told of: a mask has 64 bits.
+/// Maximum number of lanes: a mask has 64 bits.
 const MOST_LANES: u64 = 64;
 
-/// Where a lane stands.
+/// Position of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// It is active: it executes what the wave does.
+    /// Active: the lane executes the current instruction of the wave.
     Active,
-    /// It waits at an address.
+    /// Waiting at an address.
     Waits(u64),
-    /// Nowhere. Lanes are that were not active when the function was entered, and those of which the
-    /// object does not know any more where they are.
+    /// Without a position: the lane was not active when the function was entered, or its position is unknown to the
+    /// object.
     Nowhere,
 }
 
-/// Lanes of a wave that is stopped.
+/// Positions of the lanes of a stopped wave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneStop {
-    /// The address that the function goes on at, and where its active lanes stand.
+    /// The pc at which the function resumes, which is the position of its active lanes.
     pub pc: u64,
-    /// Where each lane stands, or why that is not known.
+    /// Position of each lane, or the reason why the positions are unknown.
     pub lanes: Result<Vec<Standing>, String>,
 }
 
-/// A place in the source.
+/// A position in the source.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SourceLine {
-    /// The path of the file, as the line table has it.
+    /// Path of the file in the line table.
     pub file: String,
-    /// The line, counted from 1.
+    /// Line, counted from 1.
     pub line: u64,
 }
 
-/// Where the lanes of a wave stand, at one stop after the other. Printed as a table, with a character for
-/// each lane.
+/// Positions of a wave's lanes at consecutive stops. Printed as a table, with a character per lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lanes {
-    /// The name of the function.
+    /// Name of the function.
     pub function: String,
-    /// How many lanes it has.
+    /// Number of lanes.
     pub lanes: u32,
-    /// The stops, in the order in which they were given.
+    /// The stops, in the given order.
     pub stops: Vec<LaneStop>,
-    /// The addresses at which lanes wait, in ascending order.
+    /// Addresses at which lanes wait, in ascending order.
     pub places: Vec<u64>,
-    /// The lines of these and of the pcs, as far as the line table has them.
+    /// Source lines of these addresses and of the pcs, as far as the line table has them.
     pub lines: BTreeMap<u64, SourceLine>,
 }
 
-/// Asks a wave where its lanes stand, each time that it has stopped.
+/// Finds the positions of a wave's lanes at each stop.
 ///
-/// Told is what `DW_AT_LLVM_lane_pc` of a function says in its innermost frame: of the function that is
-/// named, or else of the innermost that the wave is in at the first stop. Frames are found by the call
-/// frame information of the file. Inlined calls are told of as part of the function.
+/// The positions are the values of `DW_AT_LLVM_lane_pc` in a function's innermost frame: that of the named function,
+/// or else of the innermost function at the first stop. The call frame information of the file provides the frames.
+/// Inlined calls are part of the function.
 ///
-/// A lane is active that `DW_AT_LLVM_active_lane` has; where there is no such attribute, one that stands
-/// at the pc.
+/// A lane is active if `DW_AT_LLVM_active_lane` contains it; without this attribute, if its position is the pc.
 ///
 /// # Errors
-/// [`BadArgument`](crate::error::ErrorKind::BadArgument) if there is no stop, if one has no pc or is not
-/// in the function, if that does not say where its lanes stand, or has more than 64. That the attribute
-/// cannot be evaluated at one stop does not matter to the others, and is told there.
-/// [`Malformed`](crate::error::ErrorKind::Malformed) and the like if the line table cannot be read.
+/// [`BadArgument`](crate::error::ErrorKind::BadArgument) without a stop; for a stop without a pc or outside of the
+/// function; for a function without `DW_AT_LLVM_lane_pc`, or with more than 64 lanes. If an attribute cannot be
+/// evaluated at one stop, that stop has the error, and the others are unaffected.
+/// [`Malformed`](crate::error::ErrorKind::Malformed) and related errors if the line table cannot be read.
 pub fn lanes(
     info: &DebugInfo<'_, '_>,
     function: Option<&str>,
@@ -140,7 +138,7 @@ pub fn lanes(
     Ok(Lanes { function, lanes: lanes as u32, stops, places: places.into_iter().collect(), lines })
 }
 
-/// The innermost frame of the function that is meant.
+/// The innermost frame of the selected function.
 fn frame_of<'s, 'a, 'o>(
     stack: &'s CallStack<'a, 'o>,
     info: &DebugInfo<'a, 'o>,
@@ -163,7 +161,7 @@ fn frame_of<'s, 'a, 'o>(
     Err(format!("the wave is not in the function, and nor is who called: the outermost pc is {pc:#x}"))
 }
 
-/// Where each lane stands in a frame.
+/// Position of each lane in a frame.
 fn standing(frame: &Frame<'_, '_, '_>, lanes: u32) -> Result<Vec<Standing>, String> {
     let pc = frame.resumes_at();
     let active = frame.active_lanes().map_err(|fault| format!("active lanes: {fault}"))?;
@@ -182,7 +180,7 @@ fn standing(frame: &Frame<'_, '_, '_>, lanes: u32) -> Result<Vec<Standing>, Stri
     (0..lanes).map(standing).collect()
 }
 
-/// The lines that a unit has for these pcs.
+/// Source lines of a unit for these pcs.
 fn lines(dwarf: &Dwarf<'_>, unit: &Unit<'_>, pcs: &BTreeSet<u64>) -> Result<BTreeMap<u64, SourceLine>> {
     let mut lines = BTreeMap::new();
     let Some(program) = dwarf.lines(unit)? else { return Ok(lines) };
@@ -203,8 +201,7 @@ fn lines(dwarf: &Dwarf<'_>, unit: &Unit<'_>, pcs: &BTreeSet<u64>) -> Result<BTre
 }
 
 impl Lanes {
-    /// The character of a lane that stands so: letters count the places, and `?` is one of those after the
-    /// 52nd.
+    /// The character of a lane: letters number the places, and `?` stands for every place after the 52nd.
     pub fn mark(&self, standing: Standing) -> char {
         match standing {
             Standing::Active => '#',
@@ -217,7 +214,7 @@ impl Lanes {
         }
     }
 
-    /// What each character means, in words.
+    /// Description of each character.
     pub(super) fn legend(&self) -> Vec<(Standing, String)> {
         let waits = self.places.iter().map(|&pc| {
             let line = self.lines.get(&pc).map_or_else(String::new, |line| format!(", {line}"));
@@ -232,7 +229,7 @@ impl Lanes {
         all
     }
 
-    /// What it is about, in words.
+    /// Title of the table.
     pub(super) fn title(&self) -> String {
         format!("function `{}`, {}", self.function, Count(self.lanes, "lane"))
     }

@@ -19,8 +19,8 @@ impl<'d> Dump<'_, 'd> {
         self.list(unit, raw, list, depth, offset, false)
     }
 
-    /// The entries of a list: those with addresses, and in detail the others as well. Where addresses are in
-    /// another file, as they are encoded.
+    /// Prints a list: entries with addresses; in verbose dumps all entries. Addresses of another file are printed as
+    /// indices.
     fn list(
         &mut self,
         unit: &Unit<'d>,
@@ -54,7 +54,7 @@ impl<'d> Dump<'_, 'd> {
             if !is_known {
                 self.unknown(raw.kind)?;
             } else if has_bounds {
-                // As many of these as there are entries with bounds.
+                // The list has as many of these as entries with bounds.
                 match list.next() {
                     Some(Ok(entry)) if entry.is_default() => self.out.push_str("default"),
                     Some(Ok(entry)) => write!(self.out, "[{:#x}, {:#x})", entry.start, entry.end)?,
@@ -74,7 +74,7 @@ impl<'d> Dump<'_, 'd> {
         Ok(())
     }
 
-    /// Bounds by indices of addresses that are in another file.
+    /// Prints bounds as indices of addresses that are in another file.
     fn unknown(&mut self, kind: ListKind) -> fmt::Result {
         match kind {
             ListKind::End => self.out.write_str("end"),
@@ -95,7 +95,7 @@ impl<'d> Dump<'_, 'd> {
     }
 }
 
-/// Whether an entry has no bounds: it chooses a base, or is the end.
+/// Whether an entry has no bounds: a base address, or the end of the list.
 fn is_base(kind: ListKind) -> bool {
     matches!(
         kind,

@@ -24,7 +24,8 @@ impl<'d> Dump<'_, 'd> {
         }
     }
 
-    /// `printed` are the offsets of lists that are printed: one can be imported often, also by itself.
+    /// Prints a list of macros. `printed` has the offsets of printed lists: one list can be imported repeatedly, and
+    /// also belong to a unit.
     fn macro_list(
         &mut self,
         list: &Macros<'d>,

@@ -1,4 +1,4 @@
-//! Facts as text, for people and for reviewed files; evaluations and stopped waves as text and as pictures.
+//! Prints facts as text, for readers and reviewed files; and evaluations and stopped waves as text and figures.
 
 mod figure;
 mod frames;
@@ -24,18 +24,18 @@ use crate::op::{Dialect, DraftCodes};
 use crate::read::{Dwarf, Object};
 use crate::target::Target;
 
-/// The debug sections of an object file as text: [`dump`] of what [`read`](crate::read) finds in it.
+/// Prints the debug sections of an object file: [`dump`] of the facts that [`read`](crate::read) finds.
 ///
-/// Without a target, the one that the file names is taken. Expressions are taken to be in the dialect of
-/// LLVM, which has all operations of standard DWARF.
+/// Without a target, the target named in the file is used. Expressions are decoded in LLVM's dialect, which includes
+/// all operations of standard DWARF.
 ///
 /// # Errors
-/// Those of [`Object::read`] and [`Dwarf::read`].
+/// As [`Object::read`] and [`Dwarf::read`].
 pub fn print(object: &[u8], target: Option<&Target>) -> Result<String> {
     print_as(object, target, Dialect::Llvm, DumpOptions::default())
 }
 
-/// The same in another dialect, and with options: nothing in a file names its dialect.
+/// Prints the debug sections in a given dialect, with options: a file does not name its dialect.
 ///
 /// # Errors
 /// As [`print()`].
@@ -50,7 +50,7 @@ pub fn print_as(
     let found = if target.is_none() { object.target(None) } else { None };
     let target = target.or(found.as_ref());
     let mut text = dump(&object, &dwarf, target, options);
-    // One file can have skeletons and the split units as well.
+    // A file can contain both the skeletons and the split units.
     let split = Dwarf::read_split(&dwarf, &object)?;
     if !dwarf.sections().is_split && !split.units().is_empty() {
         text.push('\n');
@@ -59,10 +59,10 @@ pub fn print_as(
     Ok(text)
 }
 
-/// The split units of `dwo` as text, with the addresses and lines of the object that has their skeletons.
+/// Prints the split units of `dwo`, with the addresses and lines of the object that contains their skeletons.
 ///
 /// # Errors
-/// Those of [`Object::read`], [`Dwarf::read`] and [`Dwarf::read_split`].
+/// As [`Object::read`], [`Dwarf::read`] and [`Dwarf::read_split`].
 pub fn print_split(
     object: &[u8],
     dwo: &[u8],

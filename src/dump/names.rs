@@ -6,7 +6,7 @@ use gimli::{DwAt, DwForm, DwTag, constants as dw};
 
 use crate::read::Value;
 
-/// The number with a prefix, where there is no name.
+/// The name, or the prefix and number if there is no name.
 fn or_number(name: Option<&'static str>, prefix: &str, number: u64) -> Cow<'static, str> {
     name.map_or_else(|| format!("{prefix}_{number:#x}").into(), Cow::Borrowed)
 }
@@ -19,8 +19,8 @@ pub(super) fn form(form: DwForm) -> Cow<'static, str> {
     or_number(form.static_string(), "DW_FORM", form.0.into())
 }
 
-/// The name of an attribute. Some vendor numbers are used twice, and the value tells which is meant: what
-/// has a location is a lane's.
+/// Name of an attribute. For vendor numbers with two meanings the value decides: an attribute with a location is one
+/// of lanes.
 pub(crate) fn attribute(name: DwAt, value: &Value<'_>) -> Cow<'static, str> {
     let has_location = matches!(value, Value::Expr(_) | Value::LocList(_));
     let vendor = match (name.0, has_location) {
@@ -34,7 +34,7 @@ pub(crate) fn attribute(name: DwAt, value: &Value<'_>) -> Cow<'static, str> {
     or_number(vendor.or_else(|| name.static_string()), "DW_AT", name.0.into())
 }
 
-/// LLVM's attributes from 0x3e00 on, as its registry has them.
+/// LLVM's attributes from 0x3e00 on, from its registry.
 #[rustfmt::skip]
 static LLVM: [&str; 0x16] = [
     "DW_AT_LLVM_include_path",
@@ -61,7 +61,7 @@ static LLVM: [&str; 0x16] = [
     "DW_AT_LLVM_language_dialect",
 ];
 
-/// The name of a number, if the attribute is one that numbers choices.
+/// Name of a number in an enumerated attribute.
 pub(super) fn constant(attribute: DwAt, number: u64) -> Option<Cow<'static, str>> {
     let byte = u8::try_from(number).ok();
     let wide = u16::try_from(number).ok();
@@ -103,7 +103,7 @@ pub(super) fn constant(attribute: DwAt, number: u64) -> Option<Cow<'static, str>
     }
 }
 
-/// Languages of GPUs that came after the table used for the others.
+/// GPU languages that are missing from gimli's table.
 fn vendor_language(number: u64) -> Option<&'static str> {
     Some(match number {
         0x30 => "DW_LANG_HIP",

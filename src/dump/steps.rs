@@ -1,4 +1,4 @@
-//! An evaluation told step by step.
+//! Traces an evaluation step by step.
 //!
 //! ```text
 //! depth  offset  operation  stack, top first  read
@@ -16,57 +16,54 @@ use crate::eval::{Body, Class, Context, Element, Evaluator, Fault, ListEntry, Lo
 use crate::op::{Decoder, Encoder, Encoding, Op, text};
 use crate::target::Target;
 
-/// As many steps are told; of a longer evaluation these, and how many there were.
+/// Maximum number of recorded steps; further ones are counted.
 const MOST_STEPS: usize = 1000;
-/// And as long as their stacks are not larger than this in all: see [`weight`].
+/// Maximum total [`weight`] of the recorded stacks.
 const MOST_KEPT: u64 = 1 << 20;
-/// As many elements of a stack are printed.
+/// Maximum number of stack elements printed.
 const MOST_ELEMENTS: usize = 32;
 
-/// An operation that was carried out.
+/// An executed operation.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// How many expressions deep, 0 in the one that was evaluated; 1 in an entry of a location list.
+    /// Nesting depth of the expression: 0 for the evaluated one; 1 for an entry of a location list.
     pub depth: u32,
-    /// Bytes from the start of its expression to the operation.
+    /// Offset of the operation from the start of its expression, in bytes.
     pub offset: usize,
     /// The operation as [text].
     pub operation: String,
-    /// The stack after it, the bottom first; of an expression with a stack of its own, that.
+    /// The stack after the operation, bottom first. An expression with a stack of its own shows that one.
     pub stack: Vec<Element>,
-    /// What it asked the machine for.
+    /// Queries to the machine, with the answers.
     pub asked: Vec<Asked>,
-    /// How many bits it takes of the location on top before it, for a part or to read them.
+    /// Number of bits that the operation uses of the location previously on top, as a part or to read them.
     pub(super) takes: Option<u128>,
-    /// Whether it changes the order of elements.
+    /// Whether the operation reorders elements.
     pub(super) exchanges: bool,
 }
 
-/// An evaluation, step by step. Printed as a table.
+/// A traced evaluation. Printed as a table.
 #[derive(Debug, Clone)]
 pub struct Steps<'t> {
-    /// What was evaluated, as [text]; of a location list all entries, with their bounds.
+    /// The evaluated expressions, as [text]; for a location list all entries, with their bounds.
     pub expressions: Vec<String>,
-    /// The stack at first, the bottom first.
+    /// The initial stack, bottom first.
     pub initial: Vec<Element>,
-    /// The operations in the order in which they were carried out; of more than 1000 the first, and of fewer where
-    /// their stacks are very large.
+    /// The executed operations, in order: at most the first 1000, and fewer if their stacks are very large.
     pub steps: Vec<Step>,
-    /// How many operations came after these.
+    /// Number of further operations.
     pub more: usize,
-    /// What was asked for after the last operation that succeeded: by the one that failed, or to make the
-    /// result of what was on the stack.
+    /// Queries after the last successful operation: by the operation that failed, or by the conversion of the result.
     pub asked: Vec<Asked>,
-    /// What came out.
+    /// Result of the evaluation.
     pub result: Result<Element, Fault>,
     pub(super) words: Words<'t>,
 }
 
-/// Evaluates what an attribute says, and tells how. Registers and spaces are told by the names that the target
-/// has.
+/// Evaluates the value of an attribute and records each step. Registers and spaces are printed with the names of the
+/// target.
 ///
-/// An expression is evaluated as by [`Evaluator::traced`], and a location list as by
-/// [`Evaluator::list_traced`].
+/// Expressions are evaluated as by [`Evaluator::traced`], location lists as by [`Evaluator::list_traced`].
 ///
 /// ```
 /// use eitri::dump::steps;
@@ -158,7 +155,7 @@ pub fn steps<'t>(
     Steps { expressions, initial, steps, more, asked, result, words: Words(target) }
 }
 
-/// How much of memory an element takes, about: its places, or 64 bits each of its value.
+/// Approximate memory of an element: number of places, or of 64-bit words of a value.
 fn weight(element: &Element) -> u64 {
     match element {
         Element::Value(value) => 1 + value.ty().size() / 64,
@@ -166,12 +163,12 @@ fn weight(element: &Element) -> u64 {
     }
 }
 
-/// The result of the kind that is wanted, of something that is no expression.
+/// Converts an element to the kind of result that the context requests.
 fn finished(element: Element, machine: &dyn Machine, context: &Context<'_>) -> Result<Element, Fault> {
     Evaluator::new().evaluate(&[], machine, &Context { initial: &[element], ..*context })
 }
 
-/// The operation as text: as it is spelled in one of these expressions, if it stands there.
+/// The operation as text, in the spelling of the given expressions if it occurs there.
 fn operation(op: Op<'_>, offset: usize, of: &[&[u8]], encoding: Encoding, target: Option<&Target>) -> String {
     let spelled = of.iter().find_map(|expr| {
         let mut decoder = Decoder::new(expr, encoding);
@@ -188,23 +185,22 @@ fn operation(op: Op<'_>, offset: usize, of: &[&[u8]], encoding: Encoding, target
 }
 
 impl<'t> Steps<'t> {
-    /// What came out without any operation.
+    /// A trace without operations, with the given result.
     fn without(context: &Context<'_>, target: Option<&'t Target>, result: Result<Element, Fault>) -> Self {
         let (initial, words) = (context.initial.to_vec(), Words(target));
         let (expressions, steps, asked) = (Vec::new(), Vec::new(), Vec::new());
         Self { expressions, initial, steps, more: 0, asked, result, words }
     }
 
-    /// How many bits the object has at the location that is on top of the stack after a step, as far as that is
-    /// known: a composite has as many as are left of it; of others, the next operation says it that makes a part of
-    /// what is in that place of the stack or reads it; of what stays there to the end, the size of the whole object,
-    /// if it is given.
+    /// Size in bits of the object at the topmost location after a step, if known. A composite: its remaining size. Any
+    /// other location: the size that the next operation on this stack position uses, to make a part or to read; if the
+    /// location stays to the end, the size of the whole object, if that is given.
     pub fn bits_at(&self, step: usize, object: Option<u64>) -> Option<u128> {
         let top = self.steps.get(step)?.stack.last()?;
         Self::bits_of(top, self.wanted(step, object))
     }
 
-    /// The same of an element, of which so many bits are wanted.
+    /// Size in bits of the object at an element, of which `wanted` bits are used.
     pub(super) fn bits_of(element: &Element, wanted: Option<u128>) -> Option<u128> {
         let Element::Location(location) = element else { return None };
         let left = location.remaining();
@@ -215,13 +211,13 @@ impl<'t> Steps<'t> {
         Some(left.map_or(bits, |left| left.min(bits)))
     }
 
-    /// How many bits are wanted of what is on top after a step: those that the next operation takes that makes a
-    /// part of it or reads it; of what stays to the end, those of the object.
+    /// Number of bits used of the topmost element after a step: by the next operation that makes it a part or reads
+    /// it; if the element stays to the end, the size of the object.
     fn wanted(&self, step: usize, object: Option<u64>) -> Option<u128> {
         let Step { depth, ref stack, .. } = self.steps[step];
         let height = stack.len();
         let mut before = height;
-        // Deeper steps belong to the operation that called for them.
+        // Deeper steps belong to the calling operation.
         for next in self.steps[step + 1..].iter().filter(|next| next.depth <= depth) {
             if next.depth < depth {
                 return object.map(Into::into);
@@ -287,7 +283,7 @@ impl fmt::Display for Steps<'_> {
     }
 }
 
-/// A column is not made wider than this by one long text.
+/// Maximum width of a column, so that one long text does not widen the table.
 const WIDEST: usize = 60;
 
 pub(super) fn table<const N: usize>(f: &mut fmt::Formatter<'_>, rows: &[[Vec<String>; N]]) -> fmt::Result {

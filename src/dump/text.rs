@@ -1,4 +1,4 @@
-//! Units and entries, and all that goes with them, as indented text.
+//! Prints units, entries and their tables as indented text.
 //!
 //! ```text
 //! unit: DWARF 5, addresses of 8 bytes
@@ -19,11 +19,10 @@
 //!   0x10000      cfa=s32+0 pc_reg=same
 //! ```
 //!
-//! Addresses of an object that is not linked are made up: the text begins with those that its sections are taken to
-//! have.
+//! An object that is not linked gets assumed addresses for its sections, which are printed first.
 //!
-//! The text is the same as long as the facts are: section offsets are in it only if asked for, and an
-//! entry is referred to by what it is.
+//! Equal facts give equal text: section offsets are printed on request only, and entries are referred to by tag and
+//! name.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
@@ -36,19 +35,18 @@ use crate::op::{Decoder, Encoding, Op, OperandKind, Reg, text};
 use crate::read::{Attribute, Dwarf, Entry, LineProgram, Object, Unit, Value};
 use crate::target::{SpaceId, Target};
 
-/// How much the text says.
+/// Options of a dump.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DumpOptions {
-    /// Also section offsets, forms, codes of abbreviations, hashes, tables behind indices, and how entries of
-    /// lists, line programs and frames are encoded. Such a text changes with every byte that comes or goes.
+    /// Also prints section offsets, forms, abbreviation codes, hashes, index tables, and the encoding of entries in
+    /// lists, line programs and frames. Such a text changes with every inserted or removed byte.
     pub verbose: bool,
 }
 
-/// Everything that the debug sections say, as text.
+/// Prints all debug sections.
 ///
-/// Registers are printed by name if the target is given; [`Object::target`] often knows it. What cannot be
-/// read (a list, a line program) is printed as the error in angle brackets. Sections that are not there say
-/// nothing.
+/// Registers are printed by name if the target is given; [`Object::target`] often provides it. Lists and line programs
+/// that cannot be read are printed as an error in angle brackets. Missing sections are skipped.
 pub fn dump(object: &Object<'_>, dwarf: &Dwarf<'_>, target: Option<&Target>, options: DumpOptions) -> String {
     let mut out = String::new();
     let verbose = options.verbose;
@@ -71,7 +69,7 @@ pub fn dump(object: &Object<'_>, dwarf: &Dwarf<'_>, target: Option<&Target>, opt
     }
 }
 
-/// The addresses that sections are taken to have in an object that is not linked: those that are printed.
+/// The assumed section addresses of an object that is not linked, as text.
 pub(super) fn addresses(object: &Object<'_>) -> String {
     let sections = object.sections().iter().filter(|section| section.is_loaded() && section.size != 0);
     let mut sections = sections.filter(|_| object.is_relocatable()).peekable();
@@ -86,11 +84,11 @@ pub(super) fn addresses(object: &Object<'_>) -> String {
     text
 }
 
-/// The text of an object without units.
+/// Text for an object without units.
 const NO_UNITS: &str = "no units\n";
-/// Deeper entries are not indented further: a tree can be as deep as the file has bytes.
+/// Maximum indentation depth: the depth of a tree is bounded only by the size of the file.
 const DEEPEST: usize = 32;
-/// How many types are printed from one to the next, and how deep expressions in expressions are followed.
+/// Maximum length of a chain of types, and maximum depth of expressions in expressions.
 const MOST_STEPS: usize = 8;
 
 pub(super) struct Dump<'a, 'd> {
@@ -98,11 +96,11 @@ pub(super) struct Dump<'a, 'd> {
     pub(super) dwarf: &'a Dwarf<'d>,
     pub(super) target: Option<&'a Target>,
     pub(super) verbose: bool,
-    /// The line program of the unit, which knows the names of files.
+    /// Line program of the unit, for file names.
     pub(super) program: Option<LineProgram<'d>>,
-    /// The offsets of the unit's procedures that have no name, ascending: they are called by number.
+    /// Offsets of the unit's unnamed procedures in ascending order; they are printed as numbers.
     procedures: Vec<u64>,
-    /// The offsets of line programs that are printed: several units can have one.
+    /// Offsets of printed line programs, which several units can share.
     printed: BTreeSet<u64>,
     pub(super) out: &'a mut String,
 }
@@ -121,7 +119,7 @@ impl<'a, 'd> Dump<'a, 'd> {
         }
         self.frames()?;
         self.indices()?;
-        // Split units have no relocations.
+        // Split units do not have relocations.
         let undefined = if dwarf.sections().is_split { &[][..] } else { self.object.undefined() };
         for one in undefined {
             let (section, symbol) =
@@ -173,7 +171,7 @@ impl<'a, 'd> Dump<'a, 'd> {
             self.entry(unit, entry)?;
         }
         self.macros(unit)?;
-        // That of a split unit is in the other file, and type units have that of their file's unit.
+        // The line program of a split unit is in the other file; type units share that of their file's unit.
         let is_elsewhere = unit.has_skeleton && unit.signature.is_none();
         if let Some(program) = self.program.take()
             && !is_elsewhere
@@ -187,17 +185,17 @@ impl<'a, 'd> Dump<'a, 'd> {
         }
     }
 
-    /// An offset, if offsets are asked for.
+    /// Prints an offset, in verbose dumps.
     pub(super) fn at(&mut self, offset: u64) -> fmt::Result {
         if self.verbose { write!(self.out, " @{offset:#x}") } else { Ok(()) }
     }
 
-    /// The offset of an entry or unit in its section, if offsets are asked for.
+    /// Prints the offset of an entry or unit in its section, in verbose dumps.
     pub(super) fn at_entry(&mut self, offset: u64) -> fmt::Result {
         self.at(self.dwarf.place(offset).1)
     }
 
-    /// A register by its name, or its number where the target gives it none.
+    /// Prints a register by name, or by number if the target has no name for it.
     pub(super) fn register(&mut self, register: Reg) -> fmt::Result {
         match self.target.and_then(|target| target.register(register)) {
             Some(known) => write!(self.out, "{}", known.name()),
@@ -205,7 +203,7 @@ impl<'a, 'd> Dump<'a, 'd> {
         }
     }
 
-    /// A string as it would stand in a program.
+    /// Prints a string literal.
     pub(super) fn quoted(&mut self, bytes: &[u8]) -> fmt::Result {
         write!(self.out, "{:?}", String::from_utf8_lossy(bytes))
     }
@@ -299,7 +297,8 @@ impl<'a, 'd> Dump<'a, 'd> {
         }
         match name {
             dw::DW_AT_high_pc => return write!(self.out, "{number:#x}", number = Count(number, "byte")),
-            // A number in DWARF 2 and 3 can be an offset by its form: of a macro table, for one.
+            // In DWARF 2 and 3, the form of a section offset, such as that of a macro table, is also the form of a
+            // number.
             dw::DW_AT_macro_info | dw::DW_AT_macros | dw::DW_AT_GNU_dwo_id => {
                 return write!(self.out, "{number:#x}");
             }
@@ -323,7 +322,7 @@ impl<'a, 'd> Dump<'a, 'd> {
         }
     }
 
-    /// An expression. Entries that it refers to are printed as [`describe`] has them.
+    /// Prints an expression. Referenced entries are printed by [`describe`].
     pub(super) fn expression(&mut self, unit: &Unit<'d>, bytes: &[u8]) -> fmt::Result {
         let printed = text::print(bytes, unit.encoding, self.target);
         if self.verbose {
@@ -341,7 +340,7 @@ impl<'a, 'd> Dump<'a, 'd> {
             let entry = offset.and_then(|offset| Some((offset, starts.next()?)));
             self.out.push_str(&rest[..at]);
             match entry {
-                // `convert` to entry 0 is the conversion to the type that has no entry.
+                // `convert` with entry 0 converts to the generic type.
                 Some((0, _)) => self.out.push_str("@generic"),
                 Some((offset, start)) => {
                     let offset = start.saturating_add(offset);
@@ -357,7 +356,7 @@ impl<'a, 'd> Dump<'a, 'd> {
         self.spaces(unit, bytes)
     }
 
-    /// The number of a procedure that has no name.
+    /// Prints the number of an unnamed procedure.
     fn procedure_number(&mut self, offset: u64) -> fmt::Result {
         match self.procedures.binary_search(&offset) {
             Ok(number) => write!(self.out, " {number}"),
@@ -365,11 +364,11 @@ impl<'a, 'd> Dump<'a, 'd> {
         }
     }
 
-    /// The names of the address spaces that an expression names by number, where the target is known.
+    /// Prints the names of the address spaces that an expression refers to by number, if the target is known.
     fn spaces(&mut self, unit: &Unit<'d>, bytes: &[u8]) -> fmt::Result {
         let Some(target) = self.target else { return Ok(()) };
         let mut names: Vec<&str> = Vec::new();
-        // The constant that the operation before left on top; `xderef` has the address above it.
+        // The constant that the previous operation pushed; for `xderef` the address is above the space.
         let mut space = None;
         for one in Decoder::new(bytes, unit.encoding).map_while(Result::ok) {
             space = match one.op {
@@ -388,7 +387,7 @@ impl<'a, 'd> Dump<'a, 'd> {
     }
 }
 
-/// For each entry that an expression refers to, in order, from where its offset counts.
+/// The base of the offset of each entry that an expression refers to, in order.
 fn entry_starts(bytes: &[u8], encoding: Encoding, unit: u64, steps: usize, starts: &mut Vec<u64>) {
     for one in Decoder::new(bytes, encoding).map_while(Result::ok) {
         for (_, kind) in one.op.row().operands {
@@ -404,7 +403,7 @@ fn entry_starts(bytes: &[u8], encoding: Encoding, unit: u64, steps: usize, start
     }
 }
 
-/// An entry by tag and name; without a name, what it is a type of.
+/// Describes an entry by tag and name; an unnamed one by its chain of types.
 pub(super) fn describe(dwarf: &Dwarf<'_>, offset: u64) -> String {
     let Some(mut entry) = dwarf.entry_at(offset) else { return "no entry".into() };
     let mut out = String::new();
@@ -414,7 +413,7 @@ pub(super) fn describe(dwarf: &Dwarf<'_>, offset: u64) -> String {
             let _ = write!(out, " {name:?}");
             return out;
         }
-        // A declaration can have its name in the type unit.
+        // The name of a declaration can be in its type unit.
         let next = entry.ty().or_else(|| entry.reference(dw::DW_AT_signature));
         let Some(next) = next else { return out };
         out.push_str(" -> ");

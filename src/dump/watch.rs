@@ -1,4 +1,4 @@
-//! A machine that remembers what it was asked for, and what it answered.
+//! Machine wrapper that records queries and answers.
 
 use core::cell::RefCell;
 
@@ -7,7 +7,7 @@ use crate::eval::{BaseType, Entry, Location, Machine, Unavailable};
 use crate::op::Reg;
 use crate::target::SpaceId;
 
-/// What an operation asked the machine for, and the answer: `None` where the machine does not know.
+/// A query to the machine with its answer; `None` if the machine does not know the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Asked {
@@ -15,75 +15,75 @@ pub enum Asked {
     Register {
         /// The register.
         reg: Reg,
-        /// The frame, 0 the innermost.
+        /// Frame, 0 for the innermost.
         frame: u32,
-        /// Bytes from the least significant one to the first that is read.
+        /// Offset of the first byte, counted from the least significant one.
         at: u32,
-        /// How many bytes.
+        /// Number of bytes.
         len: usize,
-        /// The bytes, the least significant first.
+        /// The bytes, least significant first.
         bytes: Option<Vec<u8>>,
     },
     /// Contents of memory.
     Memory {
-        /// The space.
+        /// Address space.
         space: SpaceId,
-        /// The lane, where each has its own.
+        /// Lane, in a space with memory per lane.
         lane: Option<u32>,
-        /// The address of the first byte.
+        /// Address of the first byte.
         address: u64,
-        /// How many bytes.
+        /// Number of bytes.
         len: usize,
-        /// The bytes in order of addresses.
+        /// The bytes, in order of addresses.
         bytes: Option<Vec<u8>>,
     },
-    /// The lane in focus.
+    /// Focused lane.
     Lane(Option<u64>),
-    /// The iteration in focus.
+    /// Focused iteration.
     Iteration(Option<u64>),
-    /// The program location of a frame.
+    /// Program location of a frame.
     Pc(Option<u64>),
-    /// The canonical frame address of a frame.
+    /// Canonical frame address of a frame.
     Cfa(Option<Location>),
-    /// Where a register of an outer frame is.
+    /// Location of a register in an outer frame.
     Saved {
         /// The register.
         reg: Reg,
-        /// The frame, 1 or more.
+        /// Frame, 1 or more.
         frame: u32,
-        /// Where it is.
+        /// Location of the register.
         location: Option<Location>,
     },
-    /// The current object.
+    /// Current object.
     Object(Option<Location>),
-    /// Where thread-local storage starts.
+    /// Start of thread-local storage.
     Tls(Option<u64>),
     /// An address in `.debug_addr`.
     Address {
-        /// Its index.
+        /// Index.
         index: u64,
         /// The address.
         address: Option<u64>,
     },
     /// A base type.
     Type {
-        /// Its offset in its unit.
+        /// Offset in the unit.
         offset: u64,
         /// The type.
         ty: Option<BaseType>,
     },
-    /// What an entry says.
+    /// Value of an entry's attribute.
     Entry {
-        /// Its offset in `.debug_info`.
+        /// Offset in `.debug_info`.
         offset: u64,
-        /// Whether there is one.
+        /// Whether the entry exists.
         is_known: bool,
     },
-    /// What the caller says that it passed for a parameter.
+    /// Call value of a parameter.
     CallValue {
-        /// The offset of the parameter's entry.
+        /// Offset of the parameter's entry.
         parameter: u64,
-        /// Whether it says so.
+        /// Whether the call site provides the value.
         is_known: bool,
     },
 }
@@ -98,12 +98,12 @@ impl<'a> Watched<'a> {
         Self { machine, asked: RefCell::default() }
     }
 
-    /// What was asked for since this was called last.
+    /// Returns and clears the recorded queries.
     pub(super) fn take(&self) -> Vec<Asked> {
         self.asked.take()
     }
 
-    /// What is asked for several times on the way to one answer counts once.
+    /// Records a query once, even if one answer needs it repeatedly.
     fn note(&self, asked: Asked) {
         let mut all = self.asked.borrow_mut();
         if !all.contains(&asked) {
@@ -113,7 +113,7 @@ impl<'a> Watched<'a> {
 }
 
 impl Machine for Watched<'_> {
-    // The steps of the frame base say what it is.
+    // Not recorded: the steps of the frame base show its value.
     forward! { is_big_endian lanes iterations frame_base load_bias variable_type }
 
     fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {

@@ -1,4 +1,4 @@
-//! Locations, values and what was read, in words: registers and spaces by the names that the target has.
+//! Descriptions of locations, values and queries, with the names of the target's registers and spaces.
 
 use crate::error::Count;
 use crate::eval::fault::in_names;
@@ -8,17 +8,17 @@ use crate::target::{SpaceId, Target};
 
 use super::watch::Asked;
 
-/// Bytes and parts are listed up to here: more tell nobody anything.
+/// Maximum number of bytes and parts listed.
 const MOST_BYTES: usize = 16;
 const MOST_PARTS: usize = 16;
-/// Composites in composites are told to this depth.
+/// Maximum depth of described composites in composites.
 const MOST_LEVELS: usize = 2;
 
-/// Tells things by the names of a target.
+/// Describes elements with the names of a target.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Words<'t>(pub Option<&'t Target>);
 
-/// A number of bits, in bytes if they are whole.
+/// Describes a number of bits, in bytes if possible.
 pub(super) fn size(bits: u128) -> String {
     match (bits % 8, bits / 8) {
         (0, 1) => "1 byte".into(),
@@ -65,7 +65,7 @@ impl Words<'_> {
         lane.map_or_else(|| name.clone(), |lane| format!("{name} of lane {lane}"))
     }
 
-    /// The name of a storage.
+    /// Describes a storage.
     pub(super) fn storage(self, storage: &Storage) -> String {
         match storage {
             Storage::Undefined => "undefined".into(),
@@ -123,7 +123,7 @@ impl Words<'_> {
         if places.len() == 1 { places.concat() } else { format!("({})", places.join(" and ")) }
     }
 
-    /// A part of a composite, without its number.
+    /// Describes a part of a composite, without its number.
     pub(super) fn part(self, part: &Part) -> String {
         self.part_to(part, MOST_LEVELS)
     }
@@ -142,7 +142,7 @@ impl Words<'_> {
         }
     }
 
-    /// An element in lines: a composite with one for each part, by its number.
+    /// Describes an element in lines: for a composite, one numbered line per part.
     pub(super) fn lines(self, element: &Element) -> Vec<String> {
         let place = match element {
             Element::Location(location) => location.single(),
@@ -161,7 +161,7 @@ impl Words<'_> {
         lines
     }
 
-    /// What was asked for and answered: `v3 bytes 4 to 7: 01 41 81 c1`.
+    /// Describes a query and its answer: `v3 bytes 4 to 7: 01 41 81 c1`.
     pub(super) fn asked(self, asked: &Asked) -> String {
         let unknown = || "not known".to_owned();
         let contents = |bytes: &Option<Vec<u8>>| bytes.as_ref().map_or_else(unknown, |bytes| hex(bytes));

@@ -1,4 +1,4 @@
-//! Lanes and stops as a chart: a column for each stop of a wave, a row for each lane.
+//! Chart of the lanes of a wave: a column for each stop, a row for each lane.
 
 use core::fmt::Display;
 use std::collections::BTreeSet;
@@ -10,16 +10,15 @@ use super::style::{
 };
 use super::svg::{Svg, width, wrap};
 
-/// What stands above the columns.
+/// Heading of the columns.
 const AXES: &str = "pc, line";
 
-/// Draws where the lanes of a wave stand as SVG: a column for each stop, a row for each lane, lane 0 above.
+/// Draws the positions of a wave's lanes as SVG: a column for each stop, a row for each lane, lane 0 at the top.
 ///
-/// Lanes that are active are filled; those that wait have an outline, with a colour and a letter for each
-/// place; where nothing is drawn, the lane is nowhere. Above a column are the pc and the line, under the
-/// chart are the places.
+/// Active lanes are filled. Waiting lanes have an outline, and a colour and a letter for each place. Lanes without a
+/// position are blank. The pc and the line are above each column, the legend of places is below the chart.
 ///
-/// The text is the same for the same lanes.
+/// The output is deterministic.
 pub fn lane_chart(lanes: &Lanes) -> String {
     let title = lanes.title();
     let labels = labels(lanes);
@@ -57,7 +56,7 @@ pub fn lane_chart(lanes: &Lanes) -> String {
             }
         });
     }
-    // Between lanes that stand alike.
+    // Lines between adjacent lanes of equal standing.
     let between = (1..lanes.lanes as usize).filter(|lane| lane % GROUP != 0);
     let between: Vec<String> = between.map(|lane| format!("M {left} {} H {right}", row(lane) - 1)).collect();
     let between = between.join(" ");
@@ -77,7 +76,7 @@ pub fn lane_chart(lanes: &Lanes) -> String {
     svg.finish(page, y + MARGIN, &title, BACKGROUND)
 }
 
-/// The pcs and the lines of the stops: without the file, if all lines are of one.
+/// Labels of the stops: pc and line, with the file unless all lines are in one file.
 fn labels(lanes: &Lanes) -> Vec<String> {
     let files: BTreeSet<&str> = lanes.lines.values().map(|line| &*line.file).collect();
     let label = |stop: &LaneStop| match lanes.lines.get(&stop.pc) {
@@ -90,7 +89,7 @@ fn labels(lanes: &Lanes) -> Vec<String> {
     lanes.stops.iter().map(label).collect()
 }
 
-/// Draws the lanes of a stop: those that stand alike, in one group, as one block.
+/// Draws the lanes of a stop: consecutive lanes of a group with equal standing form one block.
 fn blocks(svg: &mut Svg, lanes: &Lanes, standing: &[Standing], at: impl Fn(usize) -> (usize, usize)) {
     for (group, members) in standing.chunks(GROUP).enumerate() {
         let mut lane = group * GROUP;
@@ -103,14 +102,14 @@ fn blocks(svg: &mut Svg, lanes: &Lanes, standing: &[Standing], at: impl Fn(usize
     }
 }
 
-/// Draws a block as high as some lanes.
+/// Draws a block that is `high` lanes high.
 fn block(svg: &mut Svg, lanes: &Lanes, standing: Standing, (x, y): (usize, usize), high: usize) {
     let (class, fill, edge) = match standing {
         Standing::Active => ("active", ACTIVE, ACTIVE),
         Standing::Nowhere => ("nowhere", CELL, RULE),
         Standing::Waits(pc) => {
             let place = lanes.places.partition_point(|&place| place < pc);
-            // The first colour is that of active lanes.
+            // The first colour is reserved for active lanes.
             let color = 1 + place % (FILLS.len() - 1);
             ("waits", FILLS[color], EDGES[color])
         }

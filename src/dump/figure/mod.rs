@@ -1,5 +1,5 @@
-//! An evaluation as a picture: a panel for each step, with the stack on the left, and on the right the storages
-//! as rulers of bytes. And the lanes of a wave as a chart.
+//! Figures of an evaluation: a panel for each step, with the stack on the left and the storages on the right, as
+//! rulers of bytes. Also the chart of a wave's lanes.
 
 mod lanes;
 mod panel;
@@ -23,23 +23,23 @@ use super::steps::Steps;
 use super::watch::Asked;
 use crate::eval::{Architecture, Element, Machine, Storage};
 
-/// As many steps have a panel.
+/// Maximum number of panels.
 const MOST_PANELS: usize = 60;
-/// As many rulers are in a panel.
+/// Maximum number of rulers in a panel.
 const MOST_RULERS: usize = 12;
 
 /// Draws an evaluation as SVG: one panel for each step, and one for the result.
 ///
-/// On the left of a panel is the stack, its top above. On the right are the storages in which the location on top
-/// is, or that were read, each as a ruler of bytes: what is denoted is filled, each part of a composite with the
-/// colour and the number that it has in the stack, and letters tell several places apart. What was read has a
-/// dashed line around it. Undefined and implicit storage are hatched. Bytes that do not matter are left out.
+/// The left side of a panel shows the stack, its top above. The right side shows a ruler of bytes for each storage
+/// that the topmost location is in, or that the step read. Denoted bits are filled; parts of a composite have the same
+/// colours and numbers as in the stack, and letters distinguish several places. Bytes that were read have a dashed
+/// outline. Undefined and implicit storage are hatched. Irrelevant bytes are left out.
 ///
-/// How much is filled is what the location is used for: see [`Steps::bits_at`]. `bits` is the size of the object
-/// that is described; where nobody says a size, only the start is marked. Bytes have the values that the machine
-/// has in them.
+/// The filled size is the size for which the location is used: see [`Steps::bits_at`]. `bits` is the size of the
+/// described object; without any known size, only the start is marked. Bytes are labelled with their values in the
+/// machine.
 ///
-/// The text is the same for the same evaluation.
+/// The output is deterministic.
 pub fn figure(
     steps: &Steps<'_>,
     machine: &dyn Machine,
@@ -95,12 +95,12 @@ pub fn figure(
     svg.finish(width, y, &title, BACKGROUND)
 }
 
-/// What is drawn of a step.
+/// Contents of one panel.
 struct Panel {
     title: String,
-    /// What was read.
+    /// Description of the data that the step read.
     note: String,
-    /// The stack, or why there is none.
+    /// The stack, or the reason for its absence.
     stack: Result<Vec<Element>, String>,
     fills: Vec<Fill>,
     readings: Vec<Reading>,
@@ -117,7 +117,7 @@ impl Panel {
         Self { title, note, stack, fills, readings, starts }
     }
 
-    /// The same with a stack. The location on top of it has so many bits.
+    /// The panel with a stack, whose topmost location has `bits` bits.
     fn with(mut self, stack: Vec<Element>, bits: Option<u128>) -> Self {
         if let Some(top) = panel::top(&stack) {
             if let Some(bits) = bits {
@@ -134,7 +134,7 @@ impl Panel {
         self.touched().any(|(touched, _)| touched == storage)
     }
 
-    /// Storages and the bytes that something happens to.
+    /// Storages, each with the bytes that are filled or read.
     fn touched(&self) -> impl Iterator<Item = (&Storage, Range<u128>)> {
         let fills = self.fills.iter().map(|fill| {
             let end = fill.from.saturating_add(fill.bits).div_ceil(8);
@@ -158,7 +158,7 @@ fn panels(steps: &Steps<'_>, target: &dyn Architecture, bits: Option<u64>) -> Ve
         panels.push(panel.with(step.stack.clone(), steps.bits_at(index, bits)));
     }
     let more = steps.steps.len().saturating_sub(MOST_PANELS) + steps.more;
-    // The last step often has the result alone on its stack.
+    // The last step often has only the result on its stack.
     let bits_of_result =
         steps.result.as_ref().ok().and_then(|found| Steps::bits_of(found, bits.map(Into::into)));
     if let (Some(last), Some(step), Ok(found)) = (panels.last_mut(), steps.steps.last(), &steps.result)
@@ -183,7 +183,7 @@ fn panels(steps: &Steps<'_>, target: &dyn Architecture, bits: Option<u64>) -> Ve
     panels
 }
 
-/// A ruler for each storage, in the order in which they come up, and the same in all panels.
+/// A ruler for each storage, in order of appearance, the same in all panels.
 fn rulers(panels: &[Panel]) -> Vec<Ruler> {
     let mut touched: Vec<(&Storage, Vec<Range<u128>>)> = Vec::new();
     for (storage, bytes) in panels.iter().flat_map(Panel::touched) {
@@ -195,7 +195,7 @@ fn rulers(panels: &[Panel]) -> Vec<Ruler> {
     touched.into_iter().map(|(storage, bytes)| Ruler::new(storage.clone(), &bytes)).collect()
 }
 
-/// What undefined and implicit storage are hatched with.
+/// Patterns of undefined and implicit storage.
 fn patterns(svg: &mut Svg) {
     let pattern = |svg: &mut Svg, id: &str, path: &str, color: &str| {
         let attributes: [(&str, &dyn Display); 4] =

@@ -1,38 +1,38 @@
-//! What a panel of a figure shows: which bits of which storage.
+//! Contents of a panel: denoted and read bits of storages.
 
 use crate::eval::{Element, Location, SingleLocation, Storage, spans};
 use crate::target::SpaceId;
 
 use super::super::watch::Asked;
 
-/// Bits of a storage that are denoted.
+/// Denoted bits of a storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fill {
-    /// No composite.
+    /// The storage, which is not a composite.
     pub storage: Storage,
-    /// The first bit of the storage. Undefined storage, which has no offsets, is counted from the first bit of
-    /// the object that is in it.
+    /// First bit in the storage. For undefined storage, which has no offsets, the first bit counts from the start of
+    /// the object.
     pub from: u128,
     pub bits: u128,
-    /// The part of the composite that it is of, counted from 0.
+    /// Part of the composite, counted from 0.
     pub part: Option<usize>,
-    /// Which of several places it is in, counted from 0.
+    /// Place among several, counted from 0.
     pub place: Option<usize>,
 }
 
-/// Bytes of a storage that were read.
+/// Bytes of a storage that a step read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reading {
     pub storage: Storage,
-    /// The first byte.
+    /// Offset of the first byte.
     pub from: u128,
     pub bytes: u128,
 }
 
-/// As many fills are shown in a panel, about.
+/// Approximate maximum number of fills in a panel.
 const MOST_FILLS: usize = 256;
 
-/// What bits of an object at a location are: each part of a composite by itself.
+/// Denoted bits of an object at a location, separately for each part of a composite.
 pub(super) fn fills(location: &Location, bits: u128) -> Vec<Fill> {
     let mut all = Vec::new();
     let Some(SingleLocation { storage: Storage::Composite(composite), offset }) = location.single() else {
@@ -73,7 +73,7 @@ fn add(all: &mut Vec<Fill>, location: &Location, bits: u128, part: Option<usize>
     }
 }
 
-/// The parts of a composite, as bits of itself.
+/// Parts of a composite, as bits of the composite itself.
 pub(super) fn parts(location: &Location) -> Vec<Fill> {
     let Some(SingleLocation { storage: Storage::Composite(composite), .. }) = location.single() else {
         return Vec::new();
@@ -91,15 +91,15 @@ pub(super) fn parts(location: &Location) -> Vec<Fill> {
         .collect()
 }
 
-/// The start of each place of a location, for one whose size is not known.
+/// Start of each place of a location whose size is unknown.
 pub(super) fn starts(location: &Location) -> Vec<(Storage, u128)> {
     let is_shown =
         |place: &&SingleLocation| !matches!(place.storage, Storage::Composite(_) | Storage::Undefined);
     location.places().filter(is_shown).map(|place| (place.storage.clone(), place.offset)).collect()
 }
 
-/// What was read of registers and memory. `bits` gives the size of a register, `address_bits` that of the
-/// addresses of a space.
+/// Bytes of registers and memory that a step read. `bits` gives the size of a register, `address_bits` the size of
+/// addresses in a space.
 pub(super) fn readings(
     asked: &[Asked],
     bits: impl Fn(crate::op::Reg) -> Option<u32>,
@@ -119,7 +119,7 @@ pub(super) fn readings(
     asked.iter().filter_map(one).collect()
 }
 
-/// The location on top of a stack.
+/// The location on top of the stack.
 pub(super) fn top(stack: &[Element]) -> Option<&Location> {
     match stack.last()? {
         Element::Location(location) => Some(location),

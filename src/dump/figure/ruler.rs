@@ -1,4 +1,4 @@
-//! A storage as a ruler of bytes. Bytes that nothing happens to are left out.
+//! Rulers: a storage as a row of bytes, without irrelevant ones.
 
 use core::ops::Range;
 use std::collections::BTreeSet;
@@ -12,29 +12,29 @@ use super::style::{
 use super::svg::Svg;
 use crate::eval::{Machine, SingleLocation, Storage, read_bits};
 
-/// The height of a ruler.
+/// Height of a ruler.
 pub(super) const HEIGHT: usize = NAME_HEIGHT + MARK_HEIGHT + CELL_HEIGHT + TICK_HEIGHT;
 
-/// A storage of up to so many bytes is shown whole.
+/// Size in bytes up to which a storage is shown completely.
 const WHOLE: u128 = 16;
-/// Of more bytes than this only so many at both ends are shown.
+/// Size in bytes above which only [`END`] bytes at both ends of a storage are shown.
 const LONG: u128 = 24;
 const END: u128 = 8;
-/// Bytes around those that something happens to.
+/// Number of context bytes around relevant ones.
 const AROUND: u128 = 4;
-/// Bytes between numbers.
+/// Distance of numbered bytes.
 const TICKS: u128 = 4;
-/// As many bytes are shown in all, if the first of each range that something happens to are not more.
+/// Maximum number of bytes shown, beyond the first bytes of each relevant range.
 const MOST: u128 = 64;
-/// As many bytes of each range are shown in any case.
+/// Number of bytes of each relevant range that are always shown.
 const FIRST: u128 = 4;
-/// Of so many ranges.
+/// Number of relevant ranges for which [`FIRST`] applies.
 const MOST_RANGES: usize = 256;
 
 #[derive(Debug, Clone)]
 pub(super) struct Ruler {
     pub storage: Storage,
-    /// Bytes that are shown, and those that are left out; each with where it starts.
+    /// Shown and hidden bytes, with their horizontal positions.
     sections: Vec<Section>,
     pub width: usize,
 }
@@ -47,7 +47,7 @@ struct Section {
 }
 
 impl Ruler {
-    /// A ruler on which these bytes of the storage can be seen.
+    /// A ruler of the storage that shows the bytes in `touched`.
     pub(super) fn new(storage: Storage, touched: &[Range<u128>]) -> Self {
         let end = touched.iter().map(|bytes| bytes.end).max().unwrap_or(0);
         let len = storage.size().map_or(end, |bits| bits.div_ceil(8));
@@ -71,7 +71,7 @@ impl Ruler {
         Self { storage, sections, width: x }
     }
 
-    /// Where bits are on the ruler: from and to a pixel, and whether bytes are shown there.
+    /// Horizontal extent of bits on the ruler, in pixels, and whether the bytes there are shown.
     fn extent(&self, from: u128, bits: u128) -> impl Iterator<Item = (usize, usize, bool)> {
         let to = from.saturating_add(bits);
         self.sections.iter().filter_map(move |section| {
@@ -90,7 +90,7 @@ impl Ruler {
         })
     }
 
-    /// Draws it with its upper left corner at a point.
+    /// Draws the ruler with its upper left corner at a point.
     pub(super) fn draw(
         &self,
         svg: &mut Svg,
@@ -147,7 +147,7 @@ impl Ruler {
             for (index, byte) in section.bytes.clone().enumerate() {
                 let style: [(&str, &dyn core::fmt::Display); 4] =
                     [("class", &"byte"), ("data-byte", &byte), ("fill", &background), ("stroke", &RULE)];
-                // The last byte of a storage can have fewer bits.
+                // The last byte of a storage can have fewer than 8 bits.
                 let bits = self.storage.size().map_or(8, |bits| bits.saturating_sub(byte * 8).min(8));
                 svg.rect((x + section.x + index * BYTE, y), (bits as usize * BIT, CELL_HEIGHT), &style);
             }
@@ -175,7 +175,7 @@ impl Ruler {
         svg.within("g", &attributes, |svg| {
             for (index, (from, to, is_shown)) in self.extent(fill.from, fill.bits).enumerate() {
                 let opacity = if hatching.is_some() { "0.5" } else { "0.85" };
-                // Bytes that are left out are filled, but not as high.
+                // Hidden bytes are filled with a lower height.
                 let (top, height) = if is_shown { (y, CELL_HEIGHT) } else { (y + 7, CELL_HEIGHT - 14) };
                 let style: [(&str, &dyn core::fmt::Display); 4] = [
                     ("class", &if is_shown { "bits" } else { "left-out" }),
@@ -206,7 +206,7 @@ impl Ruler {
         }
     }
 
-    /// What stands in a byte of the storage, if that is known.
+    /// Value of a byte in the storage, if known.
     fn byte(&self, index: u128, machine: &dyn Machine) -> Option<u8> {
         let mut byte = [0];
         match &self.storage {
@@ -248,7 +248,7 @@ impl Ruler {
                 }
             }
         }
-        // Edges within a byte: one number for both, where there is room.
+        // Edges within a byte: one label for both fills, if there is space.
         let mut free = 0;
         for fill in what.fills.iter().filter(|fill| fill.storage == self.storage) {
             let end = fill.from.saturating_add(fill.bits);
@@ -272,7 +272,7 @@ impl Ruler {
     }
 }
 
-/// What a storage is hatched with that is nowhere.
+/// Pattern of a storage outside of registers and memory.
 fn hatching(storage: &Storage) -> Option<&'static str> {
     match storage {
         Storage::Undefined => Some("url(#undefined)"),
@@ -281,7 +281,7 @@ fn hatching(storage: &Storage) -> Option<&'static str> {
     }
 }
 
-/// What is shown on the rulers of a panel.
+/// Marks on the rulers of a panel.
 pub(super) struct Shown<'a> {
     pub fills: &'a [Fill],
     pub readings: &'a [Reading],
@@ -300,8 +300,8 @@ pub(super) fn label_of_place(place: Option<usize>) -> String {
     }
 }
 
-/// The bytes that are shown of a storage of `len` bytes, so that these can be seen: the first of each range
-/// always, and as much else as there is room for.
+/// The shown bytes of a storage of `len` bytes: always the first bytes of each relevant range, then as many others as
+/// fit.
 fn windows(touched: &[Range<u128>], len: u128) -> Vec<Range<u128>> {
     if len <= WHOLE {
         return if len == 0 { Vec::new() } else { Vec::from([0..len]) };
@@ -310,7 +310,7 @@ fn windows(touched: &[Range<u128>], len: u128) -> Vec<Range<u128>> {
     let mut ranges: Vec<Range<u128>> = clipped.filter(|bytes| bytes.start < bytes.end).collect();
     ranges.sort_by_key(|bytes| (bytes.start, bytes.end));
     ranges.dedup();
-    // Bytes are shown or left out as many at once as are between numbers.
+    // Bytes are shown or hidden in groups of [`TICKS`].
     let groups = |bytes: Range<u128>| bytes.start / TICKS..bytes.end.div_ceil(TICKS);
     let first = |bytes: &Range<u128>| groups(bytes.start..bytes.end.min(bytes.start + FIRST));
     let mut shown: BTreeSet<u128> = ranges.iter().take(MOST_RANGES).flat_map(first).collect();
@@ -333,7 +333,7 @@ fn windows(touched: &[Range<u128>], len: u128) -> Vec<Range<u128>> {
     for group in shown {
         let bytes = group * TICKS..((group + 1) * TICKS).min(len);
         match windows.last_mut() {
-            // Less is not worth to be left out.
+            // A gap of at most one group is shown.
             Some(last) if bytes.start <= last.end + TICKS => last.end = bytes.end,
             _ => windows.push(bytes),
         }

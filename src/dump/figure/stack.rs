@@ -1,4 +1,4 @@
-//! The stack as boxes, its top above.
+//! Draws the stack as boxes, its top above.
 
 use core::fmt::Display;
 
@@ -11,11 +11,11 @@ use super::svg::{Svg, fit};
 use crate::error::Count;
 use crate::eval::{Element, SingleLocation, Storage};
 
-/// Boxes that are drawn, and lines in one.
+/// Maximum number of boxes, and of lines in a box.
 const MOST_BOXES: usize = 12;
 const MOST_LINES: usize = 12;
 
-/// A line in a box: a label in a colour, and text.
+/// A line in a box: text, and a label in a colour.
 struct Line {
     label: String,
     color: usize,
@@ -23,7 +23,7 @@ struct Line {
     is_muted: bool,
 }
 
-/// Draws a stack with its upper left corner at a point, and gives where it ends.
+/// Draws a stack with its upper left corner at a point. Returns the vertical position of its end.
 pub(super) fn draw(svg: &mut Svg, (x, mut y): (usize, usize), stack: &[Element], words: Words<'_>) -> usize {
     if stack.is_empty() {
         svg.text((x, y + LINE - 4), "start", TEXT, MUTED, "(empty)");
@@ -78,7 +78,7 @@ fn lines(element: &Element, words: Words<'_>) -> Vec<Line> {
             ..plain(words.place(place))
         };
         let mut places: Vec<&SingleLocation> = location.places().collect();
-        // In the order that the rulers have them in.
+        // The order of the rulers.
         places.sort_unstable();
         return places.into_iter().enumerate().take(MOST_LINES).map(line).collect();
     };

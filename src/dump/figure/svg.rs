@@ -4,14 +4,14 @@ use core::fmt::{Display, Write};
 
 use super::style::{CHAR_TENTHS, FONT};
 
-/// A picture that is being written, element by element. Lengths are whole pixels.
+/// Writer of an SVG document, element by element. Lengths are in whole pixels.
 #[derive(Debug, Default)]
 pub(super) struct Svg {
     out: String,
     depth: usize,
 }
 
-/// Text with what XML has other meanings for replaced, and what it does not allow left out.
+/// Text with escaped XML characters, without those that XML forbids.
 struct Escaped<'a>(&'a str);
 
 impl Display for Escaped<'_> {
@@ -28,12 +28,12 @@ impl Display for Escaped<'_> {
     }
 }
 
-/// The width of text, in whole pixels, rounded up.
+/// Width of text in whole pixels, rounded up.
 pub(super) fn width(text: &str, size: usize) -> usize {
     (text.chars().count() * size * CHAR_TENTHS).div_ceil(100)
 }
 
-/// Text of at most so many pixels, shortened with an ellipsis.
+/// Text shortened with an ellipsis to at most `pixels` pixels.
 pub(super) fn fit(text: &str, size: usize, pixels: usize) -> String {
     let most = (pixels * 100 / (size * CHAR_TENTHS)).max(1);
     if text.chars().count() <= most {
@@ -42,7 +42,7 @@ pub(super) fn fit(text: &str, size: usize, pixels: usize) -> String {
     text.chars().take(most - 1).chain("…".chars()).collect()
 }
 
-/// Text in lines of at most so many pixels, broken at blanks where that is possible.
+/// Text in lines of at most `pixels` pixels, broken at blanks where possible.
 pub(super) fn wrap(text: &str, size: usize, pixels: usize) -> Vec<String> {
     let most = (pixels * 100 / (size * CHAR_TENTHS)).max(1);
     let mut lines = vec![String::new()];
@@ -66,7 +66,7 @@ impl Svg {
         self.out.extend(core::iter::repeat_n(' ', self.depth * 2));
     }
 
-    /// An element with attributes and nothing in it.
+    /// Writes an empty element with attributes.
     pub fn element(&mut self, name: &str, attributes: &[(&str, &dyn Display)]) {
         self.start(name, attributes);
         self.out.push_str("/>\n");
@@ -80,7 +80,7 @@ impl Svg {
         }
     }
 
-    /// Elements in an element.
+    /// Writes an element with children.
     pub fn within(&mut self, name: &str, attributes: &[(&str, &dyn Display)], then: impl FnOnce(&mut Self)) {
         self.start(name, attributes);
         self.out.push_str(">\n");
@@ -101,7 +101,7 @@ impl Svg {
         self.element("rect", &[&own, more].concat());
     }
 
-    /// Text that starts at a point of its baseline; `anchor` is `start`, `middle` or `end`.
+    /// Writes text at a point of its baseline; `anchor` is `start`, `middle` or `end`.
     pub fn text(&mut self, (x, y): (usize, usize), anchor: &str, size: usize, fill: &str, text: &str) {
         self.styled((x, y), anchor, size, fill, &[], text);
     }
@@ -110,7 +110,7 @@ impl Svg {
         self.styled(at, anchor, size, fill, &[("font-weight", &"bold")], text);
     }
 
-    /// Text that runs upward from a point of its baseline.
+    /// Writes upward text from a point of its baseline.
     pub fn upright(&mut self, (x, y): (usize, usize), size: usize, fill: &str, text: &str) {
         let turned = format!("rotate(-90 {x} {y})");
         self.styled((x, y), "start", size, fill, &[("transform", &turned)], text);
@@ -135,7 +135,7 @@ impl Svg {
         let _ = writeln!(self.out, ">{}</text>", Escaped(text));
     }
 
-    /// The picture, with patterns and a background.
+    /// The document, with patterns and a background.
     pub fn finish(self, width: usize, height: usize, title: &str, background: &str) -> String {
         let mut all = Self::default();
         let view = format!("0 0 {width} {height}");
