@@ -1,4 +1,4 @@
-//! Answers as JSON, in the keys of `expect`: what another program judges.
+//! Answers as JSON, in the keys of `expect`, for judgement by another program.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ use super::unwound::Unwound;
 use crate::eval::{Element, Fault, ImplicitPointer, Snapshot};
 
 impl Found {
-    /// The answer in the keys of `expect`, on a machine that was `before` the store.
+    /// The answer in the keys of `expect`. `before` is the machine before the store.
     pub(super) fn to_answer(&self, before: &Snapshot) -> Value {
         let mut answer = Map::new();
         let mut set = |key: &str, value: Value| drop(answer.insert(key.into(), value));

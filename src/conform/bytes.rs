@@ -1,11 +1,11 @@
-//! Bytes of which bits may be undefined: `04 -- b:1010----`.
+//! Bytes with undefined bits: `04 -- b:1010----`.
 
 use core::fmt::{self, Display};
 use core::str::FromStr;
 
 use crate::eval::Bits;
 
-/// Bytes that are expected, or were read.
+/// Bytes, expected or read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern(pub Bits);
 
@@ -31,7 +31,7 @@ impl FromStr for Pattern {
     }
 }
 
-/// A byte, and which of its bits are defined.
+/// Decodes a byte and the mask of its defined bits.
 fn byte(text: &str) -> Option<(u8, u8)> {
     match text.strip_prefix("b:") {
         Some(bits) => bits.bytes().try_fold((0, 0), |(byte, defined), bit| match bit {
@@ -40,7 +40,7 @@ fn byte(text: &str) -> Option<(u8, u8)> {
             _ => None,
         }),
         None if text == "--" => Some((0, 0)),
-        // `from_str_radix` takes a sign too.
+        // `from_str_radix` accepts a sign too.
         None if text.bytes().all(|digit| digit.is_ascii_hexdigit()) => {
             Some((u8::from_str_radix(text, 16).ok()?, 0xff))
         }
@@ -74,7 +74,7 @@ impl Display for Pattern {
     }
 }
 
-/// Bytes in hexadecimal, with blanks.
+/// Bytes in hexadecimal, separated by blanks.
 pub(super) struct Hex<'a>(pub &'a [u8]);
 
 impl Display for Hex<'_> {

@@ -1,4 +1,4 @@
-//! Call frame information of a vector, and how the built-in unwinder follows it.
+//! Call frame information of a vector, unwound with the built-in unwinder.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +18,11 @@ use crate::read::{Fde, FrameSection, Frames, Sections};
 /// A section of call frame information, as in a linked file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameBytes {
-    /// The section's name.
+    /// Name of the section.
     pub section: FrameSection,
-    /// The address of its first byte.
+    /// Address of the first byte.
     pub address: u64,
-    /// The section: CIEs and FDEs.
+    /// Contents: CIEs and FDEs.
     pub bytes: Vec<u8>,
 }
 
@@ -57,7 +57,8 @@ impl CfiText {
 }
 
 impl FrameBytes {
-    /// Unwinds by one frame with the built-in unwinder. `asked` are registers to recover beside those with a rule.
+    /// Unwinds one frame with the built-in unwinder. `asked` are registers to recover in addition to those with a
+    /// rule.
     pub(super) fn unwind(
         &self,
         machine: &Machine,
@@ -94,7 +95,7 @@ impl FrameBytes {
         let read = |location: &Location, bits: u64| read_bits(location, bits, &machine.snapshot);
         let registers = ruled.chain(asked).map(|number| {
             let location = innermost.saved(Reg(number)).map_err(|fault| unwinding(&fault));
-            // The column of the return address need not be a register.
+            // The column of the return address may be no register of the target.
             let bits = target.register_bits(Reg(number)).unwrap_or(u32::from(encoding.address_bytes) * 8);
             let contents = location.clone().and_then(|location| read(&location, bits.into()));
             (number, Recovered { location, contents })
@@ -115,16 +116,16 @@ impl FrameBytes {
     }
 }
 
-/// Rules in the rows of a table: each row lists all of its own, so that their number can grow with the square of the
-/// size of the section.
+/// Maximum number of rules in all rows of a table. Each row lists all its rules, so that their number can grow with
+/// the square of the section's size.
 const MOST_LISTED: usize = 0x10_0000;
 
-/// All rows that have a pc of the FDE.
+/// All rows with a pc of the FDE.
 fn rows(frames: &Frames<'_>, fde: &Fde<'_>) -> Result<Vec<Row>, Fault> {
     let is_known = frames.cie(fde).is_known;
     let fault = |error: Error| match is_known {
         true => reading(&error),
-        // An unknown augmentation breaks no rule, and hides the rows (A.6.4.1).
+        // An unknown augmentation is not ill-formed, but hides the rows (A.6.4.1).
         false => Fault::new(Class::Evaluation, error.to_string()),
     };
     let code = (fde.start, fde.start.saturating_add(fde.length));
@@ -145,7 +146,7 @@ fn rows(frames: &Frames<'_>, fde: &Fde<'_>) -> Result<Vec<Row>, Fault> {
     Ok(rows)
 }
 
-/// The number that bytes of memory are.
+/// Decodes bytes of memory as a number.
 fn number(bytes: &[u8], big_endian: bool) -> u64 {
     let push = |number, byte: &u8| number << 8 | u64::from(*byte);
     match big_endian {
@@ -154,7 +155,7 @@ fn number(bytes: &[u8], big_endian: bool) -> u64 {
     }
 }
 
-/// A section that cannot be read breaks a rule.
+/// The fault for an error of the reader: malformed sections are ill-formed.
 fn reading(error: &Error) -> Fault {
     let class = match error.kind() {
         ErrorKind::Malformed(_) | ErrorKind::Truncated(_) | ErrorKind::Unsupported(_) => Class::IllFormed,

@@ -1,4 +1,4 @@
-//! The elements of a stack.
+//! Stack elements of the format.
 
 use serde::Deserialize;
 
@@ -19,7 +19,7 @@ pub(super) struct ElementText {
     location: Option<Parsed<LocationText>>,
 }
 
-/// A number, or bytes: the type says which.
+/// A number, or bytes, depending on the type.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged, expecting = "a number, or text, is expected")]
 enum ValueText {

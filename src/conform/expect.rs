@@ -1,4 +1,4 @@
-//! What a vector expects.
+//! Expected results of a vector.
 
 use core::fmt::{self, Display};
 use core::str::FromStr;
@@ -14,35 +14,35 @@ use super::unwound::{CallerText, ExpectUnwound, UnwoundText};
 use super::words::{Bytes, Natural, Offset, Parsed, Signed, Unread, Wrong};
 use crate::eval::{Architecture, BaseType, Class, Location};
 
-/// What the specification says comes out. Printed in the words of the format: `location reg:0, bytes 04 05`.
+/// The result that the specification requires. Printed in the notation of the format: `location reg:0, bytes 04 05`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expect {
-    /// Where the object is.
+    /// Location of the object.
     pub(super) location: Option<Location>,
-    /// What else is expected, if there is something.
+    /// Other expectation, if any.
     pub(super) answer: Option<Answer>,
-    /// What the store changes.
+    /// Effect of the store.
     pub(super) written: Option<Written>,
-    /// The answer to call frame information. A vector with some expects nothing else.
+    /// Expectation for call frame information; such a vector has no other expectations.
     pub(super) unwound: Option<ExpectUnwound>,
 }
 
-/// What is expected alone, or beside a location.
+/// An expectation, alone or in addition to a location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Answer {
     Bytes(Pattern),
-    /// Its bits; no type is the generic type.
+    /// A value's bits; without a type, of the generic type.
     Value(Natural, Option<BaseType>),
     Pointer(Pointer),
     Error(Word),
 }
 
-/// What a store changes.
+/// Effect of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Written {
-    /// What stands there after it.
+    /// Contents after the store.
     Bytes(Vec<(Stored, Vec<u8>)>),
-    /// It is refused.
+    /// The store is refused.
     Error(Word),
 }
 
@@ -103,7 +103,7 @@ struct PointerText {
     offset: Signed,
 }
 
-/// The `written` object: the text of each place, and what stands there.
+/// The `written` object: places as text, with their contents.
 #[derive(Debug, Clone)]
 enum WrittenText {
     Bytes(Vec<(String, Vec<u8>)>),
@@ -183,7 +183,7 @@ impl ExpectText {
         Ok(Expect { location: None, answer: None, written: None, unwound })
     }
 
-    /// Checks what stands together, and finds what is named. `is_stored`: the vector has something to write.
+    /// Checks the combination of keys, and resolves names. `is_stored`: the vector has bytes to write.
     pub fn resolve(&self, architecture: &dyn Architecture, is_stored: bool) -> Result<Expect, Wrong> {
         let others = [
             ("rows", self.rows.is_some()),
@@ -233,7 +233,7 @@ impl ExpectText {
     }
 }
 
-/// An error for the first key that is there.
+/// Returns an error for the first present key.
 fn refuse(keys: &[(&str, bool)], what: &str) -> Result<(), Wrong> {
     let found = keys.iter().find(|(_, is_there)| *is_there);
     found.map_or(Ok(()), |(key, _)| Err(Wrong::new(what).under(key)))

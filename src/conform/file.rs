@@ -19,7 +19,7 @@ use crate::json::place;
 #[derive(Debug, Clone)]
 pub struct File {
     text: FileText,
-    /// The targets that it defines.
+    /// Targets defined in the file.
     targets: BTreeMap<String, Target>,
 }
 
@@ -37,7 +37,7 @@ struct FileText {
     vectors: Vec<VectorText>,
 }
 
-/// The version of the format.
+/// Version of the format.
 #[derive(Debug, Clone, Copy, Deserialize)]
 enum Format {
     #[serde(rename = "eitri-vectors-1")]
@@ -48,10 +48,9 @@ impl File {
     /// Reads a file of vectors.
     ///
     /// # Errors
-    /// [`Malformed`](crate::error::ErrorKind::Malformed) and
-    /// [`Truncated`](crate::error::ErrorKind::Truncated), with the [place](crate::error::At::json) in the text
-    /// and the [vector](crate::error::At::vector), where it is not as the format has it, or names what the
-    /// target does not have.
+    /// [`Malformed`](crate::error::ErrorKind::Malformed) and [`Truncated`](crate::error::ErrorKind::Truncated), with
+    /// the [place](crate::error::At::json) in the text and the [vector](crate::error::At::vector), if the text
+    /// violates the format, or refers to a name that the target does not have.
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self> {
         parse(text.as_ref(), "the file of vectors", |file: FileText| {
             let file = Self { targets: Target::definitions(&file.targets)?, text: file };
@@ -66,26 +65,26 @@ impl File {
         })
     }
 
-    /// How many vectors there are.
+    /// Number of vectors.
     pub fn len(&self) -> usize {
         self.text.vectors.len()
     }
 
-    /// Whether there are none.
+    /// Whether the file contains no vectors.
     pub fn is_empty(&self) -> bool {
         self.text.vectors.is_empty()
     }
 
-    /// The vectors in order. Each is made when it is asked for, with all that it depends on.
+    /// The vectors in order. Each is resolved on demand, with everything that it depends on.
     ///
     /// # Panics
-    /// Never: that they can be made was seen when the file was read.
+    /// Never: reading the file has resolved each vector once.
     pub fn vectors(&self) -> impl Iterator<Item = Vector> {
         (0..self.len()).map(|index| self.resolve(index).expect("was made when the file was read"))
     }
 
-    /// Runs the vectors whose name contains `only` with the built-in evaluator, and adds what comes of them to
-    /// a report, as of the file of this name.
+    /// Runs the vectors whose name contains `only` with the built-in evaluator, and adds the outcomes to a report,
+    /// under the file name `name`.
     pub fn run(&self, only: &str, name: Option<&str>, report: &mut Report) {
         let mut evaluator = Evaluator::new();
         let vectors = self.vectors().filter(|vector| vector.name.contains(only));
@@ -93,7 +92,7 @@ impl File {
         report.outcomes.extend(outcomes);
     }
 
-    /// Makes the vector of an index.
+    /// Resolves the vector with this index.
     fn resolve(&self, index: usize) -> Result<Vector, Wrong> {
         let vector = &self.text.vectors[index];
         let targets = layers("target", index, &self.text.target, &vector.target, TargetText::has_name);
@@ -111,8 +110,8 @@ fn in_vector(index: usize, wrong: Wrong) -> Wrong {
     wrong.at(index).under("vectors")
 }
 
-/// What the file has, and what the vector of an index has: that alone if it `replaces` the file's, or takes it
-/// away.
+/// The object of the file and that of a vector. A vector's object that `replaces` the file's stands alone; a vector's
+/// `null` removes the file's.
 fn layers<'a, L>(
     key: &str,
     index: usize,
@@ -138,7 +137,7 @@ fn layers<'a, L>(
     Layers(layers)
 }
 
-/// Reads `what` is in a text, and does something with it. Errors get their place in the text.
+/// Reads `what` from a text and passes it to a function. Errors get their place in the text.
 pub(super) fn parse<T: DeserializeOwned, R>(
     text: &[u8],
     what: &str,
@@ -157,7 +156,7 @@ pub(super) fn parse<T: DeserializeOwned, R>(
     Err(error.or_at(At { vector, ..At::default() }))
 }
 
-/// The name of the vector that a path leads into, if there is one.
+/// Name of the vector that a path leads into, if any.
 fn vector_name(text: &str, path: &str) -> Option<String> {
     let index = path.strip_prefix("vectors[")?.split_once(']')?.0.parse().ok()?;
     let steps = [Step::Key("vectors".into()), Step::Index(index), Step::Key("name".into())];

@@ -1,4 +1,4 @@
-//! What an evaluator found, and whether that is what a vector expects.
+//! Results of an evaluator, and their comparison with the expectation of a vector.
 
 use core::fmt::{self, Display};
 use std::collections::BTreeMap;
@@ -15,30 +15,29 @@ use crate::eval::{
 };
 use crate::target::SpaceId;
 
-/// What an evaluator found. [Told](Self::to_text) in the words of the format:
-/// `location reg:0, bytes 04 05`.
+/// Results of an evaluator. [Printed](Self::to_text) in the notation of the format: `location reg:0, bytes 04 05`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// What the evaluation gave.
+    /// Result of the evaluation.
     pub result: Result<Element, Fault>,
-    /// What reading at the location gave, where the vector has something to read and there is one.
+    /// Result of reading at the location; `None` for a vector without a size to read, or without a location.
     pub read: Option<Result<Read, Fault>>,
-    /// What storing there gave, where the vector has something to write and there is a location: the machine
-    /// after it.
+    /// Result of storing at the location: the machine after the store. `None` for a vector without bytes to write, or
+    /// without a location.
     pub written: Option<Result<Snapshot, Fault>>,
 }
 
-/// What was read.
+/// Data that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Read {
     /// Bits.
     Bits(Bits),
-    /// An implicit pointer, all of it.
+    /// A complete implicit pointer.
     Pointer(ImplicitPointer),
 }
 
 impl Read {
-    /// Reads at a location: an implicit pointer if that is what stands there, or else bits.
+    /// Reads at a location: an implicit pointer if the location has one, otherwise bits.
     ///
     /// # Errors
     /// As [`read_bits`] and [`read_pointer`].
@@ -51,13 +50,13 @@ impl Read {
 }
 
 impl Found {
-    /// What was found, in the words of the format, on a machine that was `before` the store. Of text that has more
-    /// than `most` bytes only the beginning, and an ellipsis.
+    /// Prints the results in the notation of the format; `before` is the machine before the store. A text of more than
+    /// `most` bytes is truncated, with an ellipsis.
     pub fn to_text(&self, before: &Snapshot, most: usize) -> String {
         shortened(&Printed { found: self, before, names: None }, most)
     }
 
-    /// The same, with the names of registers in place of their numbers.
+    /// Prints the results as [`to_text`](Self::to_text) does, with names of registers instead of numbers.
     pub fn to_text_in_names(&self, before: &Snapshot, most: usize, names: &dyn Architecture) -> String {
         shortened(&Printed { found: self, before, names: Some(names) }, most)
     }
@@ -78,7 +77,7 @@ impl Found {
         Some(Pointer { entry: pointer.entry, by: pointer.by })
     }
 
-    /// Why there is no result, or why it cannot be read.
+    /// The fault that prevented the result or its reading.
     fn fault(&self) -> Option<&Fault> {
         match (&self.result, &self.read) {
             (Err(fault), _) | (_, Some(Err(fault))) => Some(fault),
@@ -86,7 +85,7 @@ impl Found {
         }
     }
 
-    /// Whether it is what is expected, on a machine that was `before` the store, over `bits` bits.
+    /// Compares the results with an expectation, over `bits` bits; `before` is the machine before the store.
     pub(super) fn verdict(&self, expect: &Expect, before: &Snapshot, bits: u128) -> Verdict {
         let written = match (&expect.written, &self.written) {
             (None, _) => Verdict::Passed,
@@ -125,7 +124,7 @@ impl Found {
     }
 }
 
-/// The bits of a value as a number.
+/// Bits of a value as a number.
 pub(super) fn natural(value: &Value) -> Option<Natural> {
     if value.as_pointer().is_some() {
         return None;
@@ -145,7 +144,7 @@ pub(super) fn of_class(Word(expected): Word, found: Option<Class>) -> Verdict {
     }
 }
 
-/// Whether a store changed what is expected, and nothing else.
+/// Checks that a store has exactly the expected effect.
 fn stored(expected: &Written, found: &Result<Snapshot, Fault>, before: &Snapshot) -> Verdict {
     match (expected, found) {
         (Written::Error(word), Ok(_)) => of_class(*word, None),
@@ -168,7 +167,7 @@ fn stored(expected: &Written, found: &Result<Snapshot, Fault>, before: &Snapshot
     }
 }
 
-/// The class of a store that is refused. Unmapped is a word for reading only.
+/// The class of a refused store; `Unmapped` applies to reads only.
 pub(super) fn refusal(fault: &Fault) -> Class {
     match fault.class {
         Class::Unmapped => Class::Evaluation,
@@ -176,7 +175,7 @@ pub(super) fn refusal(fault: &Fault) -> Class {
     }
 }
 
-/// Whether two locations are equal over a number of bits. Where nothing is read, over all bits that both have.
+/// Whether two locations are equal over a number of bits; for 0 bits, over all bits that both have.
 pub(super) fn is_same(expected: &Location, found: &Location, bits: u128) -> bool {
     let bits = match (bits, expected.remaining(), found.remaining()) {
         (0, Some(expected), Some(found)) => {
@@ -194,7 +193,7 @@ pub(super) fn is_same(expected: &Location, found: &Location, bits: u128) -> bool
     }
 }
 
-/// As text an implicit pointer does not say which space it points into.
+/// The text of an implicit pointer does not include the space that it points into.
 fn comparable(mut spans: Vec<Span>) -> Vec<Span> {
     for place in spans.iter_mut().flat_map(|span| &mut span.places) {
         if let Storage::ImplicitPointer(pointer) = &mut place.storage {
@@ -204,7 +203,7 @@ fn comparable(mut spans: Vec<Span>) -> Vec<Span> {
     spans
 }
 
-/// What a store changed.
+/// Effect of a store.
 pub(super) fn changes(before: &Snapshot, after: &Snapshot) -> Written {
     let registers = after.registers.iter().filter(|&(reg, bytes)| before.registers.get(reg) != Some(bytes));
     let mut places: Vec<_> = registers.map(|(&reg, bytes)| (Stored::Register(reg), bytes.clone())).collect();
@@ -223,7 +222,7 @@ pub(super) fn changes(before: &Snapshot, after: &Snapshot) -> Written {
     Written::Bytes(places)
 }
 
-/// A [`Found`] on a machine that was `before` the store.
+/// A [`Found`] with the machine before the store.
 struct Printed<'a> {
     found: &'a Found,
     before: &'a Snapshot,
@@ -253,7 +252,7 @@ impl Display for Printed<'_> {
         }
         match read {
             None => {}
-            // Nothing was asked for.
+            // Nothing was read.
             Some(Ok(Read::Bits(bits))) if bits.bytes.is_empty() => {}
             Some(Err(fault)) => write!(f, ", error {}", reason(fault))?,
             Some(Ok(Read::Bits(bits))) => write!(f, ", bytes {}", Pattern(bits.clone()))?,
@@ -269,7 +268,7 @@ impl Display for Printed<'_> {
     }
 }
 
-/// A fault, its class by its word.
+/// A fault, with the name of its class.
 pub(super) struct Reason<'a>(pub &'a Fault);
 
 impl Display for Reason<'_> {

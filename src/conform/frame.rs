@@ -1,4 +1,4 @@
-//! What a `machine` of the format says of its frames.
+//! Frames in a `machine` of the format.
 
 use serde::Deserialize;
 

@@ -1,8 +1,8 @@
-//! An object of the file, and one of a vector that is merged into it key by key.
+//! Objects of a file and of a vector, merged key by key.
 
 use super::words::{Given, Step, Wrong};
 
-/// The objects, the file's first, and where each stands.
+/// The objects and their paths, the file's first.
 #[derive(Debug, Clone)]
 pub(super) struct Layers<'a, L>(pub Vec<Layer<'a, L>>);
 
@@ -12,17 +12,17 @@ pub(super) struct Layer<'a, L> {
     pub path: Vec<Step>,
 }
 
-/// A value, and where it stands.
+/// A value and its path.
 #[derive(Debug)]
 pub(super) struct Item<'a, T> {
     pub value: &'a T,
     path: Vec<Step>,
-    /// Whether it is what the innermost object says.
+    /// Whether the innermost object provides the value.
     pub is_own: bool,
 }
 
 impl<T> Item<'_, T> {
-    /// Puts an error, of a part of the value, to where the value stands.
+    /// Prefixes the path of an error in a part of the value with the path of the value.
     pub fn wrong(&self, wrong: Wrong) -> Wrong {
         Wrong { path: self.path.iter().cloned().chain(wrong.path).collect(), what: wrong.what }
     }
@@ -34,8 +34,7 @@ impl<T> Item<'_, T> {
 }
 
 impl<'a, L> Layers<'a, L> {
-    /// What a key has in each object that says something of it: from the last on that took away what stood
-    /// before.
+    /// Values of a key in all objects that have it, starting after the last object that removes it.
     pub fn all<T>(&self, key: &str, get: impl Fn(&'a L) -> &'a Given<T>) -> Vec<Item<'a, T>> {
         let mut items = Vec::new();
         for (index, layer) in self.0.iter().enumerate() {
@@ -52,19 +51,19 @@ impl<'a, L> Layers<'a, L> {
         items
     }
 
-    /// What a key has in the last object that says something of it.
+    /// Value of a key in the last object that has it.
     pub fn last<T>(&self, key: &str, get: impl Fn(&'a L) -> &'a Given<T>) -> Option<Item<'a, T>> {
         self.all(key, get).pop()
     }
 
-    /// The error that a key is missing.
+    /// The error for a missing key.
     pub fn missing(&self, key: &str) -> Wrong {
         let path = self.0.last().map_or_else(Vec::new, |layer| layer.path.clone());
         Wrong { path, what: format!("missing field `{key}`") }
     }
 }
 
-/// The items of a key: `layers.last("pc", |object| &object.pc)`.
+/// Gets the values of a key: `layers.last("pc", |object| &object.pc)`.
 macro_rules! last {
     ($layers:expr, $key:ident) => {
         $layers.last(stringify!($key), |object| &object.$key)

@@ -1,4 +1,4 @@
-//! Location lists of the format: entry by entry, or as they stand in their section.
+//! Location lists of the format: as entries, or as bytes of a section.
 
 use std::borrow::Cow;
 
@@ -11,17 +11,17 @@ use crate::eval::{Class, EncodedList, Fault, ListEntry};
 use crate::op::Encoding;
 use crate::read::ListFormat;
 
-/// A table of lists of `.debug_loclists` with its header (DWARF 5 section 7.29), and one of its lists.
+/// A table of lists of `.debug_loclists` with its header (DWARF 5 section 7.29), and the position of one list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionList {
-    /// The table, from the length in its header on.
+    /// Bytes of the table, starting with the length field of its header.
     pub bytes: Vec<u8>,
-    /// The offset of the first entry of the list, in bytes from the start of the table. `None` is right behind the
-    /// header and its offsets.
+    /// Offset of the list's first entry from the start of the table, in bytes. `None`: directly after the header and
+    /// its offsets.
     pub offset: Option<u64>,
 }
 
-/// The `loclist` of a vector.
+/// The `loclist` key of a vector.
 #[derive(Debug, Clone)]
 pub(super) enum LoclistText {
     Entries(Vec<ListText>),
@@ -62,11 +62,11 @@ impl SectionText {
 }
 
 impl SectionList {
-    /// The entries of the list, for a unit that is encoded so. `base` is its base address, and `addresses` are those of
-    /// its `.debug_addr`.
+    /// The entries of the list, for a unit with this encoding. `base` is its base address, `addresses` is its
+    /// `.debug_addr`.
     ///
     /// # Errors
-    /// Ill-formed if the header or an entry is cut off, or the header disagrees with the unit (A.2.5.1).
+    /// Ill-formed if the header or an entry is truncated, or the header disagrees with the unit (A.2.5.1).
     pub fn entries(
         &self,
         encoding: Encoding,
@@ -81,7 +81,7 @@ impl SectionList {
         list.entries(encoding, |index| addresses.get(usize::try_from(index).ok()?).copied()).collect()
     }
 
-    /// The offset of the first entry.
+    /// Offset of the first entry.
     fn first(&self, encoding: Encoding) -> Result<u64, Fault> {
         let offset_bytes = usize::from(encoding.offset_bytes);
         let (length, header) = if offset_bytes == 8 { (12, 20) } else { (4, 12) };
@@ -134,7 +134,7 @@ pub(super) enum ListText {
     Default { expr: Bytes },
 }
 
-/// The entries that have an expression, with base addresses applied. `base` is that of the unit.
+/// The entries with an expression, after applying base addresses. `base` is that of the unit.
 pub(super) fn entries(
     list: &[ListText],
     mut base: Option<u64>,

@@ -1,4 +1,4 @@
-//! LOCATION, as text: [`parse`] reads what `Display` of [`Location`] prints.
+//! Text form of locations: [`parse`] reads the text that `Display` of [`Location`] prints.
 
 use core::str::FromStr;
 
@@ -8,8 +8,7 @@ use crate::eval::{Architecture, Composite, ImplicitPointer, Location, SingleLoca
 use crate::op::Reg;
 use crate::target::{Per, SpaceId};
 
-/// Reads a location from the text that the format has for it, on an architecture that says how large its
-/// registers and address spaces are.
+/// Parses the text form of a location. The architecture provides the sizes of registers and address spaces.
 ///
 /// ```
 /// use eitri::conform::location;
@@ -21,19 +20,19 @@ use crate::target::{Per, SpaceId};
 /// ```
 ///
 /// # Errors
-/// What is wrong with the text, or what the architecture does not have.
+/// A description of the syntax error, or of the register or address space that the architecture does not have.
 pub fn parse(text: &str, architecture: &dyn Architecture) -> Result<Location, String> {
     text.parse::<LocationText>()?.resolve(architecture)
 }
 
-/// A location as text, without the sizes of what it names: in several places at once, or in one.
+/// A parsed location, without sizes: one place, or several at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LocationText(Vec<Place>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
     storage: Named,
-    /// Bits that it is moved by.
+    /// Offset in bits.
     by: u128,
 }
 
@@ -47,17 +46,17 @@ enum Named {
     Parts(Vec<(LocationText, u128)>),
 }
 
-/// Where a store goes: `reg:N`, or the byte that `mem:SPACE:ADDRESS` or `mem:SPACE:ADDRESS@LANE` names.
+/// Target of a store: `reg:N`, or the byte `mem:SPACE:ADDRESS` or `mem:SPACE:ADDRESS@LANE`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stored {
     Register(Reg),
     Memory { space: SpaceId, address: u64, lane: Option<u32> },
 }
 
-/// Composites in composites that are read: no text can exhaust the stack.
+/// Maximum nesting depth of composites, which protects the stack.
 const MAX_DEPTH: usize = 64;
 
-/// Places that a location has at once.
+/// Maximum number of simultaneous places of a location.
 const MAX_PLACES: usize = 256;
 
 impl FromStr for LocationText {
@@ -74,10 +73,10 @@ impl FromStr for LocationText {
 }
 
 impl Stored {
-    /// Reads the place of a store on an architecture.
+    /// Parses the target of a store.
     ///
     /// # Errors
-    /// A message where the text is not such a place, or names something that the architecture does not have.
+    /// A message if the text is not such a place, or names a register or space that the architecture does not have.
     pub fn parse(text: &str, architecture: &dyn Architecture) -> Result<Self, String> {
         let LocationText(places) = text.parse()?;
         match places.as_slice() {
@@ -91,10 +90,10 @@ impl Stored {
         }
     }
 
-    /// Checks that so many bytes can be there.
+    /// Checks that `bytes` bytes fit the place.
     ///
     /// # Errors
-    /// What the architecture does not have.
+    /// A description of the register or address range that the architecture does not have.
     pub fn check(&self, bytes: usize, architecture: &dyn Architecture) -> Result<(), String> {
         match *self {
             Self::Register(reg) => {
@@ -152,7 +151,7 @@ impl<'a> Reader<'a> {
         self.at += self.rest().len() - self.rest().trim_start_matches(' ').len();
     }
 
-    /// Whether the token comes next: then it is passed.
+    /// Consumes the token if it comes next. Returns whether it did.
     fn eat(&mut self, token: &str) -> bool {
         let is_next = self.rest().starts_with(token);
         self.at += if is_next { token.len() } else { 0 };
@@ -163,7 +162,7 @@ impl<'a> Reader<'a> {
         if self.eat(token) { Ok(()) } else { Err(self.expected(&format!("`{token}`"))) }
     }
 
-    /// The letters and digits that come next.
+    /// Consumes the following letters and digits.
     fn word(&mut self) -> &'a str {
         let rest = self.rest();
         let len = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
@@ -180,7 +179,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A number, or a name.
+    /// Parses a number or a name.
     fn named(&mut self, what: &str) -> Result<words::Named, String> {
         let (start, rest) = (self.at, self.rest());
         let is_part = |char: char| char.is_alphanumeric() || char == '_';
@@ -239,7 +238,7 @@ impl<'a> Reader<'a> {
             }
             "implicit" => {
                 self.need(":")?;
-                // Blanks are allowed between bytes, and may follow them.
+                // Blanks are allowed between and after bytes.
                 let digits = |char: char| char.is_ascii_hexdigit() || char == ' ';
                 let text = self.rest();
                 let text = text[..text.len() - text.trim_start_matches(digits).len()].trim_end_matches(' ');
@@ -266,7 +265,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Parts up to the closing bracket.
+    /// Parses the parts up to the closing bracket.
     fn parts(&mut self) -> Result<Named, String> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -304,10 +303,10 @@ impl LocationText {
     /// The location on an architecture.
     ///
     /// # Errors
-    /// What the architecture does not have.
+    /// A description of the register or address space that the architecture does not have.
     pub fn resolve(&self, architecture: &dyn Architecture) -> Result<Location, String> {
         let mut places = self.0.iter().map(|place| place.resolve(architecture));
-        // There is at least one.
+        // A parsed location has at least one place.
         let first = places.next().unwrap_or_else(|| Ok(Location::undefined()))?;
         places.try_fold(first, |all, place| Ok(all.and(place?)))
     }
@@ -356,7 +355,7 @@ impl Place {
     }
 }
 
-/// Memory that each lane has of its own is that of a lane, and no other is.
+/// Checks that a lane is given exactly for memory per lane.
 pub(super) fn check_lane(SpaceId(space): SpaceId, per: Per, lane: Option<u32>) -> Result<(), String> {
     match (per, lane) {
         (Per::Lane, None) => Err(format!("no lane is given, and address space {space} is one of each lane")),

@@ -16,18 +16,18 @@ use crate::error::{Count, Result};
 use crate::eval::{Architecture, Context, Element, OwnedBody, Snapshot};
 use crate::op::Encoding;
 
-/// A stopped program, and what of the context comes with it.
+/// A stopped program, with the parts of the context that belong to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Machine {
-    /// The program.
+    /// State of the program.
     pub snapshot: Snapshot,
-    /// The frame that is asked about: 0 is the innermost.
+    /// Current frame: 0 is the innermost.
     pub frame: u32,
-    /// The current unit: its offset in `.debug_info`.
+    /// Current unit: its offset in `.debug_info`.
     pub unit: u64,
-    /// The base address of the current unit.
+    /// Base address of the current unit.
     pub base_address: Option<u64>,
-    /// What is on the stack at first, the bottom first.
+    /// Initial stack, bottom first.
     pub initial: Vec<Element>,
 }
 
@@ -47,9 +47,9 @@ impl Machine {
     /// ```
     ///
     /// # Errors
-    /// [`Malformed`](crate::error::ErrorKind::Malformed) and
-    /// [`Truncated`](crate::error::ErrorKind::Truncated), with the [place](crate::error::At::json) in the
-    /// text, where it is no such object, or names what the target does not have.
+    /// [`Malformed`](crate::error::ErrorKind::Malformed) and [`Truncated`](crate::error::ErrorKind::Truncated), with
+    /// the [place](crate::error::At::json) in the text, if the object violates the format, or refers to a name that
+    /// the target does not have.
     pub fn from_json(text: impl AsRef<[u8]>, target: &Target) -> Result<Self> {
         super::file::parse(text.as_ref(), "the machine", |object: MachineText| {
             let layers = Layers(vec![Layer { object: &object, path: Vec::new() }]);
@@ -57,8 +57,7 @@ impl Machine {
         })
     }
 
-    /// The context of an evaluation on this machine: it wants a location, and is not in call frame
-    /// information.
+    /// The context of an evaluation on this machine, for a location, outside of call frame information.
     pub fn context<'a>(&'a self, encoding: Encoding, target: &'a dyn Architecture) -> Context<'a> {
         Context {
             unit: self.unit,
@@ -186,9 +185,9 @@ impl Machine {
     }
 }
 
-/// Puts registers in: of each, the bytes of the last object that names it.
+/// Sets registers. For each register, the bytes of the last object with this register apply.
 ///
-/// What the file has for all its vectors may be of registers that the target of one vector does not have.
+/// The file's object, which applies to all vectors, may have registers that the target of one vector lacks.
 fn registers(
     snapshot: &mut Snapshot,
     items: &[Item<'_, Map<Named, Bytes>>],
@@ -228,7 +227,7 @@ fn registers(
     Ok(())
 }
 
-/// Puts memory in.
+/// Sets memory.
 fn store(snapshot: &mut Snapshot, memory: &MemoryText, is_own: bool, target: &Target) -> Result<(), String> {
     let MemoryText { space: Parsed(space), address: Parsed(Offset(address)), bytes: Bytes(bytes), lane } =
         memory;
@@ -254,7 +253,7 @@ fn store(snapshot: &mut Snapshot, memory: &MemoryText, is_own: bool, target: &Ta
 }
 
 impl EntryText {
-    /// What the entry says, and its unit.
+    /// The entry's attribute value and its unit.
     fn resolve(
         &self,
         current_unit: u64,

@@ -1,31 +1,31 @@
-//! What came of the vectors that were run.
+//! Outcomes of vectors.
 
 use core::fmt::{self, Display};
 
 use serde::Serialize;
 
-/// What came of a vector.
+/// Verdict of a vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub enum Verdict {
-    /// What came out is what is expected.
+    /// The result is the expected one.
     #[serde(rename = "passed")]
     Passed,
-    /// Something else came out.
+    /// The result differs.
     #[serde(rename = "failed")]
     Failed,
-    /// An error came out, as is expected, but one of another class.
+    /// An error is expected, and the result is an error of another class.
     #[serde(rename = "wrong error class")]
     WrongErrorClass,
-    /// The evaluator does not know how to do this.
+    /// The evaluator does not support an operation of the vector.
     #[serde(rename = "unsupported")]
     Unsupported,
 }
 
 impl Verdict {
-    /// Every verdict, in the order of the last line of a report.
+    /// All verdicts, in the order of the last line of a report.
     pub const ALL: [Self; 4] = [Self::Passed, Self::Failed, Self::WrongErrorClass, Self::Unsupported];
 
-    /// The verdict of two parts of one vector.
+    /// Combines the verdicts of two parts of a vector.
     pub(super) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Passed, verdict) | (verdict, Self::Passed) => verdict,
@@ -46,20 +46,20 @@ impl Display for Verdict {
     }
 }
 
-/// What came of one vector. Printed as a line: name, what was expected, what was found.
+/// Outcome of one vector. Printed as a line: name, expectation, result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Outcome {
-    /// The name of the vector.
+    /// Name of the vector.
     pub name: String,
-    /// What came of it.
+    /// Verdict.
     #[serde(rename = "outcome")]
     pub verdict: Verdict,
-    /// What was expected, in the words of the format.
+    /// Expectation, in the notation of the format.
     #[serde(skip)]
     pub expected: String,
-    /// What was found, in the words of the format.
+    /// Result, in the notation of the format.
     pub found: String,
-    /// The same in the keys of `expect`. `None` where the text is only its beginning.
+    /// Result in the keys of `expect`; `None` if the text is truncated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<serde_json::Value>,
 }
@@ -76,26 +76,26 @@ impl Display for Outcome {
     }
 }
 
-/// What came of the vectors of some files. Printed as a line for each that did not pass, and one with the
+/// Outcomes of the vectors of some files. Printed as a line for each vector that did not pass, and a line with the
 /// counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The outcomes in order, each with the name of its file if there is more than one.
+    /// Outcomes in order, each with the name of its file if there are several files.
     pub outcomes: Vec<(Option<String>, Outcome)>,
 }
 
 impl Report {
-    /// How many vectors have this verdict.
+    /// Number of vectors with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.outcomes.iter().filter(|(_, outcome)| outcome.verdict == verdict).count()
     }
 
-    /// Whether no vector failed: none gave a wrong answer, and none a wrong class of error.
+    /// Whether no vector has a wrong result or a wrong class of error.
     pub fn is_clean(&self) -> bool {
         self.count(Verdict::Failed) + self.count(Verdict::WrongErrorClass) == 0
     }
 
-    /// One object of JSON on a line for each vector: `name`, `outcome`, `found`, `answer`.
+    /// One JSON object per line for each vector: `name`, `outcome`, `found`, `answer`.
     pub fn to_json(&self) -> String {
         let line = |(_, outcome): &(_, Outcome)| {
             serde_json::to_string(outcome).expect("text and words can be written as JSON") + "\n"

@@ -10,36 +10,36 @@ use super::bytes::Hex;
 use super::words::{Bytes, Column, Map, Offset, Parsed};
 use crate::read::{CfaRule, FrameRow, Rule};
 
-/// A row of the table that an FDE makes: the rules from one pc to another.
+/// A row of an FDE's table: the rules for a range of pcs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// The first pc, and the pc after the last.
+    /// First pc, and the pc after the last.
     pub pcs: (u64, u64),
-    /// The rule of the canonical frame address.
+    /// Rule of the canonical frame address.
     pub cfa: RowCfa,
-    /// The rules of registers, by DWARF number.
+    /// Rules of registers, by DWARF number.
     pub rules: BTreeMap<u64, RowRule>,
 }
 
-/// The rule of the canonical frame address. DWARF 5 section 6.4.1.
+/// Rule of the canonical frame address: DWARF 5 section 6.4.1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowCfa {
-    /// No instruction has defined it.
+    /// Undefined by all instructions so far.
     Unset,
-    /// The contents of a register and an offset.
+    /// Contents of a register plus an offset.
     Register {
-        /// The DWARF number of the register.
+        /// DWARF number of the register.
         register: u64,
-        /// Bytes that are added.
+        /// Offset in bytes.
         offset: i64,
-        /// The number of the address space; 0 is the default space.
+        /// Number of the address space; 0 is the default space.
         space: u64,
     },
-    /// The result of an expression.
+    /// Result of an expression.
     Expression(Vec<u8>),
 }
 
-/// The rule of a register. DWARF 5 section 6.4.1.
+/// Rule of a register: DWARF 5 section 6.4.1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowRule {
     /// The register cannot be recovered.
@@ -50,9 +50,9 @@ pub enum RowRule {
     Offset(i64),
     /// The value is the canonical frame address plus this offset in bytes.
     ValOffset(i64),
-    /// The register is saved in the register of this DWARF number.
+    /// The register is saved in the register with this DWARF number.
     Register(u64),
-    /// The register is saved where the expression says.
+    /// The register is saved at the result of the expression.
     Expression(Vec<u8>),
     /// The value is the result of the expression.
     ValExpression(Vec<u8>),
@@ -85,7 +85,7 @@ impl From<Rule<'_>> for RowRule {
 }
 
 impl Row {
-    /// The part of a row that is inside of the code of its FDE; `None` if it has no pc there.
+    /// The part of a row within the code of its FDE; `None` if that part is empty.
     pub(super) fn of(row: &FrameRow<'_>, code: (u64, u64)) -> Option<Self> {
         let pcs = (row.start.max(code.0), row.end.min(code.1));
         let rules = || row.rules.iter().map(|&(register, rule)| (register.0, rule.into())).collect();
@@ -93,12 +93,12 @@ impl Row {
     }
 }
 
-/// Bytes of text, with or without blanks.
+/// Parses bytes, with or without blanks.
 fn bytes(text: &str) -> Option<Vec<u8>> {
     Bytes::parse(text).map(|Bytes(bytes)| bytes)
 }
 
-/// A number of bytes with a sign, which a positive one may lack.
+/// Parses a number of bytes; the sign of a positive one is optional.
 fn signed(text: &str) -> Option<i64> {
     text.bytes().last()?.is_ascii_digit().then(|| text.parse().ok())?
 }
@@ -200,7 +200,7 @@ pub(super) struct RowText {
 }
 
 impl RowText {
-    /// The row, or what is wrong with it.
+    /// Resolves the row, or describes the error.
     pub fn resolve(&self) -> Result<Row, String> {
         let (Parsed(Offset(start)), Parsed(Offset(end))) = self.pcs;
         if start >= end {

@@ -1,4 +1,4 @@
-//! Vectors, run with the built-in evaluator.
+//! Runs vectors with the built-in evaluator.
 
 use super::found::{Found, Read};
 use super::report::Outcome;
@@ -6,12 +6,12 @@ use super::vector::{Body, Vector};
 use crate::eval::{Class, Context, Element, Evaluator, Fault, ListEntry, Location, Snapshot, write_bits};
 
 impl Vector {
-    /// Runs it with the built-in evaluator.
+    /// Runs the vector with the built-in evaluator.
     pub fn run(&self) -> Outcome {
         self.run_with(&mut Evaluator::new())
     }
 
-    /// The same with an evaluator whose limits the caller chose.
+    /// Runs the vector with an evaluator whose limits the caller has chosen.
     pub fn run_with(&self, evaluator: &mut Evaluator) -> Outcome {
         let machine = &self.machine.snapshot;
         if let Body::Frames(frames) = &self.body {
@@ -44,7 +44,7 @@ impl Vector {
     fn evaluate_list(&self, entries: &[ListEntry<'_>], evaluator: &mut Evaluator) -> Result<Element, Fault> {
         let (machine, context) = (&self.machine.snapshot, self.context());
         let location = [Element::Location(evaluator.list(entries, machine, &context)?)];
-        // A list gives a location. Another kind of result is converted as at the end of an expression.
+        // A list gives a location. Other kinds of results are converted as at the end of an expression.
         evaluator.evaluate(&[], machine, &Context { initial: &location, ..context })
     }
 

@@ -1,4 +1,4 @@
-//! A file with a stopped program, or with one that stops several times.
+//! Files with a stopped program, at one stop or at several.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -9,7 +9,7 @@ use super::target::{Target, TargetText, TargetsText};
 use super::words::{Given, Step, Wrong};
 use crate::error::{Error, Result};
 
-/// An object with a `machine`, or with several.
+/// An object with one or several machines.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 struct MachineFile {
@@ -28,8 +28,8 @@ struct MachineFile {
 }
 
 impl Machine {
-    /// Reads an object with a `machine`, and perhaps the `target` that it is for, as a file of vectors has
-    /// them; vectors are passed over. `target`, if it is given, comes before what the text says.
+    /// Reads an object with a `machine` and optionally a `target`, in the format of a file of vectors; its vectors are
+    /// ignored. The argument `target` takes precedence over that of the text.
     ///
     /// ```
     /// use eitri::conform::Machine;
@@ -41,8 +41,7 @@ impl Machine {
     /// ```
     ///
     /// # Errors
-    /// As [`from_json`](Self::from_json); [`Malformed`](crate::error::ErrorKind::Malformed) if nothing
-    /// says the target.
+    /// As [`from_json`](Self::from_json); [`Malformed`](crate::error::ErrorKind::Malformed) without any target.
     pub fn with_target(text: impl AsRef<[u8]>, target: Option<Target>) -> Result<(Self, Target)> {
         let (mut machines, target) = Self::stops(text, target)?;
         match (machines.pop(), machines.len()) {
@@ -53,9 +52,8 @@ impl Machine {
         }
     }
 
-    /// Reads the same object, in which a program may also stop several times, in order: `stops` is a list
-    /// of machines, each merged into `machine` as that of a vector is. Without `stops` it is the `machine`
-    /// alone.
+    /// Reads an object with several consecutive stops of a program: `stops` is a list of machines, each merged into
+    /// `machine` like that of a vector. Without `stops`, `machine` is the only one.
     ///
     /// ```
     /// use eitri::conform::Machine;

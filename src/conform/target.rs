@@ -1,4 +1,4 @@
-//! The `target` of the format: every register and address space, given one by one, or a built-in target.
+//! The `target` of the format: a list of registers and address spaces, or a built-in target.
 
 use core::ops::RangeInclusive;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use crate::near;
 use crate::op::{Dialect, DraftCodes, Encoding, Reg};
 use crate::target::{Per, SpaceId};
 
-/// What a vector is evaluated for: registers, address spaces, and how its unit is encoded.
+/// Target of a vector: registers, address spaces, and encoding of the unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     hardware: Hardware,
@@ -31,14 +31,14 @@ enum Hardware {
     BuiltIn(crate::target::Target),
 }
 
-/// Registers and address spaces that are given one by one, and their names.
+/// Listed registers and address spaces, with their names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Described {
     layout: Layout,
     names: Names,
 }
 
-/// The names of registers and address spaces that are given one by one. `None` is a name that several have.
+/// Names of the listed registers and address spaces; `None` for an ambiguous name.
 #[derive(Debug, Clone, Default)]
 struct Names {
     registers: BTreeMap<String, Option<Reg>>,
@@ -57,7 +57,7 @@ impl Names {
     }
 }
 
-/// Two targets that differ in names alone are equal.
+/// Always equal: targets that differ in names only are equal.
 impl PartialEq for Names {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -66,7 +66,7 @@ impl PartialEq for Names {
 
 impl Eq for Names {}
 
-/// The one item of a name; an error if there is none, or several.
+/// The item with this name; an error if the name is unknown or ambiguous.
 fn named<T: Copy>(names: &BTreeMap<String, Option<T>>, what: &str, name: &str) -> Result<T, String> {
     match names.get(name) {
         Some(Some(item)) => Ok(*item),
@@ -79,14 +79,14 @@ fn named<T: Copy>(names: &BTreeMap<String, Option<T>>, what: &str, name: &str) -
 }
 
 impl Target {
-    /// Registers and address spaces that are given one by one, and the encoding of a unit.
+    /// A target with listed registers and address spaces, and the encoding of a unit.
     pub fn new(layout: Layout, encoding: Encoding) -> Self {
         let Encoding { address_bytes, offset_bytes, version, big_endian, .. } = encoding;
         let hardware = Hardware::Given(Arc::new(Described { layout, names: Names::default() }));
         Self { hardware, address_bytes, offset_bytes, version, big_endian }
     }
 
-    /// The built-in target, if it is one.
+    /// The built-in target, if the target is one.
     pub fn built_in(&self) -> Option<&crate::target::Target> {
         match &self.hardware {
             Hardware::Given(..) => None,
@@ -94,7 +94,7 @@ impl Target {
         }
     }
 
-    /// How expressions of a dialect are encoded.
+    /// Encoding of expressions in a dialect.
     pub fn encoding(&self, dialect: Dialect) -> Encoding {
         let Self { address_bytes, offset_bytes, version, big_endian, .. } = *self;
         Encoding { address_bytes, offset_bytes, version, big_endian, dialect, draft: DraftCodes::NONE }
@@ -105,14 +105,14 @@ impl Target {
         self.big_endian
     }
 
-    /// Bytes of an address in the default space.
+    /// Size in bytes of an address in the default space.
     pub fn address_bytes(&self) -> u8 {
         self.address_bytes
     }
 }
 
 impl From<crate::target::Target> for Target {
-    /// A built-in target, with a unit of DWARF 5 in the 32-bit format.
+    /// The built-in target, with a unit of DWARF 5 in the 32-bit format.
     fn from(target: crate::target::Target) -> Self {
         let (address_bytes, big_endian) = (target.address_bytes(), target.is_big_endian());
         Self { hardware: Hardware::BuiltIn(target), address_bytes, offset_bytes: 4, version: 5, big_endian }
@@ -158,7 +158,7 @@ impl Architecture for Target {
     }
 }
 
-/// Whether a name can stand in a location: a letter, then letters, digits and `_`.
+/// Whether a location can contain the name: a letter, then letters, digits and `_`.
 fn is_name(name: &str) -> bool {
     name.starts_with(|char: char| char.is_alphabetic() || char == '_')
         && name.chars().all(|char| char.is_alphanumeric() || char == '_')
@@ -201,7 +201,7 @@ struct RegisterText {
     bits: Number<u32>,
 }
 
-/// The DWARF number of a register, or the first and the last of a range of equal ones.
+/// DWARF number of a register, or the first and last number of a range of equal registers.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(untagged, expecting = "a number, or the first and the last of a range, are expected")]
 enum Numbers {
@@ -209,7 +209,7 @@ enum Numbers {
     Range(Number<u64>, Number<u64>),
 }
 
-/// Registers of one target, so that no file can use up time or memory.
+/// Maximum number of registers of a target, which bounds time and memory.
 const MOST_REGISTERS: u64 = 0x1_0000;
 
 impl Numbers {
@@ -228,7 +228,7 @@ impl Numbers {
     }
 }
 
-/// The `targets` object: targets that the file defines, by name.
+/// The `targets` object: targets defined in the file, by name.
 pub(super) type TargetsText = Map<String, TargetText>;
 
 #[derive(Debug, Clone, Deserialize)]
@@ -278,14 +278,14 @@ impl<'de> Deserialize<'de> for TargetText {
 }
 
 impl TargetText {
-    /// Whether it is a target of its own, rather than changes to the file's.
+    /// Whether the object is a complete target rather than changes to the file's target.
     pub fn has_name(&self) -> bool {
         matches!(self.name, Given::Is(_))
     }
 }
 
 impl Target {
-    /// The target of a vector or a machine. `definitions` are those of its file.
+    /// Resolves the target of a vector or a machine. `definitions` are those of its file.
     pub(super) fn of(
         layers: &Layers<'_, TargetText>,
         definitions: &BTreeMap<String, Self>,
@@ -301,7 +301,7 @@ impl Target {
                         Self::from(found.map_err(|error| name.error(error.to_string()))?)
                     }
                 };
-                // Of the unit, not of the target.
+                // Properties of the unit rather than of the target.
                 target.offset_bytes = offset_bytes(layers)?.unwrap_or(target.offset_bytes);
                 target.version = version(layers)?.unwrap_or(target.version);
                 let own = |item: &str| format!("a named target has its own {item}");
@@ -316,7 +316,7 @@ impl Target {
         }
     }
 
-    /// The targets that a file defines, by name.
+    /// Resolves the targets that a file defines, by name.
     pub(super) fn definitions(targets: &Given<TargetsText>) -> Result<BTreeMap<String, Self>, Wrong> {
         let Given::Is(Map(targets)) = targets else { return Ok(BTreeMap::new()) };
         let define = |(name, definition): (&String, &Option<TargetText>)| {
@@ -339,7 +339,7 @@ impl Target {
             bytes => return Err(address_size.error(format!("an address has 1 to 8 bytes, not {bytes}"))),
         };
         let offset_bytes = match last!(layers, name) {
-            // The offset size is the unit's, and a definition can leave it to the vectors.
+            // The offset size is a property of the unit, which a definition can leave to the vectors.
             None => offset_bytes(layers)?.unwrap_or(4),
             Some(_) => offset_bytes(layers)?.ok_or_else(|| layers.missing("offset_size"))?,
         };
@@ -377,7 +377,7 @@ impl Target {
                 names.add_space(&space.name, SpaceId(space.id.0));
             }
         }
-        // The default space is always there, and a vector may change the size of its addresses alone.
+        // The default space always exists; a vector may change the size of its addresses only.
         let address_bits = u32::from(address_bytes) * 8;
         let default = SpaceLayout { address_bits, per: Per::Process };
         layout.spaces.entry(SpaceId::DEFAULT).or_insert(default).address_bits = address_bits;
@@ -391,7 +391,7 @@ impl Target {
     }
 }
 
-/// The name of each register of a range: of `v0-v255`, `v0` to `v255`. A name of another form is that of all of them.
+/// Names of the registers of a range: `v0` to `v255` for `v0-v255`. A name without numbers is that of all of them.
 fn each_name(name: &str, range: RangeInclusive<u64>) -> impl Iterator<Item = String> {
     let numbered = |name: &str| {
         let digits = name.trim_start_matches(|char: char| !char.is_ascii_digit());

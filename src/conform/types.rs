@@ -1,4 +1,4 @@
-//! TYPE: base types, by the names of `DW_ATE_*`.
+//! Base types of the format, with the names of `DW_ATE_*`.
 
 use core::str::FromStr;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::words::{Number, Offset, Parsed};
 use crate::eval::{BaseType, TypeEncoding};
 
-/// The TYPE object: a base type, or an entry that is none.
+/// The TYPE object: a base type, or an entry of another kind.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub(super) struct TypeText {
@@ -19,11 +19,11 @@ pub(super) struct TypeText {
     tag: Option<String>,
 }
 
-/// The name of a `DW_ATE_*`, in lower case and without the prefix.
+/// Name of a `DW_ATE_*`, in lower case and without the prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Encoding(TypeEncoding);
 
-/// An encoding's number and name.
+/// Numbers and names of all encodings.
 fn names() -> impl Iterator<Item = (u8, String)> {
     let name =
         |code| Some((code, gimli::DwAte(code).static_string()?.strip_prefix("DW_ATE_")?.to_lowercase()));
@@ -41,7 +41,7 @@ impl FromStr for Encoding {
 }
 
 impl TypeText {
-    /// The base type, if it is one.
+    /// The base type; `None` for an entry of another kind.
     pub fn base_type(&self) -> Result<Option<BaseType>, String> {
         match (&self.encoding, &self.bits) {
             (Some(Parsed(Encoding(encoding))), Some(Number(bits))) => {
@@ -58,7 +58,7 @@ impl TypeText {
     }
 }
 
-/// A base type as text: `signed/32`, a vector as `float/32x4`, the generic type as `generic`.
+/// Text form of a base type: `signed/32`, a vector `float/32x4`, the generic type `generic`.
 pub(super) fn print(ty: BaseType) -> String {
     let name = match ty.encoding {
         TypeEncoding::Generic => return "generic".into(),
@@ -74,7 +74,7 @@ pub(super) fn print(ty: BaseType) -> String {
     }
 }
 
-/// A base type beside a value: a TYPE object, or text as `signed/32`.
+/// Base type of a value: a TYPE object, or text such as `signed/32`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ValueType(pub BaseType);
 
@@ -113,7 +113,7 @@ impl<'de> Deserialize<'de> for ValueType {
     }
 }
 
-/// Where a type is: `UNIT-RELATIVE`, or `UNIT:UNIT-RELATIVE` of another unit.
+/// Offset of a type: `UNIT-RELATIVE`, or `UNIT:UNIT-RELATIVE` in another unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TypeKey {
     unit: Option<u64>,
@@ -121,7 +121,7 @@ pub(super) struct TypeKey {
 }
 
 impl TypeKey {
-    /// The offset of its unit, and its offset in it.
+    /// Offset of the unit, and offset of the type in the unit.
     pub fn place(self, current_unit: u64) -> (u64, u64) {
         (self.unit.unwrap_or(current_unit), self.offset)
     }

@@ -1,4 +1,4 @@
-//! Answers of unwinders to call frame information, and the expectations of vectors.
+//! Results of unwinders for call frame information, and the expectations of vectors.
 
 use core::fmt::{self, Display};
 use std::collections::BTreeMap;
@@ -16,29 +16,29 @@ use crate::eval::fault::shortened;
 use crate::eval::{Architecture, Bits, Class, Fault, Location};
 use crate::op::Reg;
 
-/// The answer of an unwinder for a machine's pc and a section of call frame information (A.6.4).
+/// Result of an unwinder for a machine's pc and a section of call frame information (A.6.4).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unwound {
-    /// All rows of the FDE that has the pc.
+    /// All rows of the FDE that contains the pc.
     pub rows: Result<Vec<Row>, Fault>,
-    /// The canonical frame address.
+    /// Canonical frame address.
     pub cfa: Result<Location, Fault>,
-    /// The return address: the contents of its column in the caller. `None` if they are undefined.
+    /// Return address: contents of its column in the caller; `None` if the contents are undefined.
     pub return_address: Result<Option<u64>, Fault>,
     /// Registers of the caller by DWARF number: those with a rule, and those that the vector asks for.
     pub registers: BTreeMap<u64, Recovered>,
 }
 
-/// Where a register of the caller is, and what it holds.
+/// Location and contents of a register in the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recovered {
-    /// The place.
+    /// Location.
     pub location: Result<Location, Fault>,
-    /// The contents there, as many bits as the register has.
+    /// Contents, as many bits as the register has.
     pub contents: Result<Bits, Fault>,
 }
 
-/// The expectation of a vector with call frame information.
+/// Expectation of a vector with call frame information.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ExpectUnwound {
     rows: Option<Vec<Row>>,
@@ -55,7 +55,7 @@ struct ExpectCaller {
     contents: BTreeMap<u64, Pattern>,
 }
 
-/// The keys of `expect` for call frame information.
+/// Keys of `expect` for call frame information.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UnwoundText {
     pub rows: Option<Vec<RowText>>,
@@ -136,12 +136,12 @@ impl CallerText {
 }
 
 impl ExpectUnwound {
-    /// The DWARF numbers of registers that are asked for.
+    /// DWARF numbers of the registers that the vector asks for.
     pub fn registers(&self) -> impl Iterator<Item = u64> {
         self.caller.iter().flat_map(|caller| caller.registers.keys().chain(caller.contents.keys()).copied())
     }
 
-    /// Whether all that is expected was found.
+    /// Compares the result with the expectation.
     pub fn verdict(&self, found: &Unwound) -> Verdict {
         let rows = self.rows.as_ref().map(|rows| answer(&found.rows, |found| found == rows));
         let cfa = self.cfa.as_ref().map(|cfa| answer(&found.cfa, |found| is_same(cfa, found, 0)));
@@ -172,7 +172,7 @@ impl ExpectCaller {
     }
 }
 
-/// The verdict of one part of the answer.
+/// Verdict of one part of the result.
 fn answer<T>(found: &Result<T, Fault>, is_it: impl FnOnce(&T) -> bool) -> Verdict {
     match found {
         Ok(found) if is_it(found) => Verdict::Passed,
@@ -182,7 +182,7 @@ fn answer<T>(found: &Result<T, Fault>, is_it: impl FnOnce(&T) -> bool) -> Verdic
 }
 
 impl Unwound {
-    /// The same fault wherever it is asked: no row could be found.
+    /// The result if no row is found: the same fault for every part.
     pub(super) fn failed(fault: &Fault) -> Self {
         Self {
             rows: Err(fault.clone()),
@@ -192,8 +192,8 @@ impl Unwound {
         }
     }
 
-    /// The fault of the whole: an ill-formed rule before one that needs more of the context, and that before
-    /// contents that are not there.
+    /// The most important fault: ill-formed rules first, then missing context, unavailable contents, and unsupported
+    /// operations.
     pub fn worst(&self) -> Option<&Fault> {
         let rank = |fault: &&Fault| match fault.class {
             Class::IllFormed => 0,
@@ -207,7 +207,7 @@ impl Unwound {
         first.into_iter().chain(registers).flatten().min_by_key(rank)
     }
 
-    /// The answer in the words of the format, shortened with an ellipsis if it has more than `most` bytes.
+    /// Prints the result in the notation of the format, truncated with an ellipsis to `most` bytes.
     pub fn to_text(&self, most: usize) -> String {
         shortened(self, most)
     }

@@ -1,4 +1,4 @@
-//! A vector: one expression or location list, a stopped machine, and what comes out.
+//! Vectors: an expression or location list, a stopped machine, and the expected result.
 
 use serde::Deserialize;
 
@@ -14,26 +14,26 @@ use super::words::{Bytes, Given, Map, Number, Unread, Word, Wrong};
 use crate::eval::{Context, Kind, ListEntry, Where};
 use crate::op::{COMPACT, Code, Dialect, DraftCodes, Encoding, Name};
 
-/// What is evaluated.
+/// Subject of a vector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
     /// An expression.
     Expression(Vec<u8>),
     /// A location list.
     List(Vec<ListEntry<'static>>),
-    /// A location list as it stands in its section.
+    /// A location list as bytes of a section.
     Section(SectionList),
-    /// Call frame information: the machine is unwound by one frame.
+    /// Call frame information, to unwind the machine by one frame.
     Frames(FrameBytes),
 }
 
-/// A document that a vector can hold in.
+/// A document that a vector can be valid in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Document {
-    /// The DWARF 5 standard alone.
+    /// DWARF 5 only.
     Dwarf5,
-    /// The DWARF 5 standard, with GNU's operations.
+    /// DWARF 5 with GNU's operations.
     #[serde(rename = "dwarf5+gnu")]
     Dwarf5Gnu,
     /// Locations on the DWARF stack.
@@ -41,73 +41,73 @@ pub enum Document {
     /// Locations on the DWARF stack, with GNU's operations.
     #[serde(rename = "stack+gnu")]
     StackGnu,
-    /// The AMDGPU extension for heterogeneous debugging, which takes in the one before.
+    /// The AMDGPU extension for heterogeneous debugging, which includes locations on the DWARF stack.
     Amdgpu,
-    /// The same, with GNU's operations.
+    /// The AMDGPU extension with GNU's operations.
     #[serde(rename = "amdgpu+gnu")]
     AmdgpuGnu,
-    /// The draft of DWARF 6, with the proposals that the vector names.
+    /// The draft of DWARF 6, with the proposal of the vector.
     Dwarf6,
 }
 
-/// The proposal that a vector of DWARF 6 rests on.
+/// The proposal that a vector of DWARF 6 depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
-    /// The decision about it.
+    /// Decision on the proposal.
     pub status: Status,
-    /// The number of the committee's issue, if there is one: `230524.1`.
+    /// Number of the committee's issue, if any: `230524.1`.
     pub issue: Option<String>,
 }
 
-/// The decision about a proposal.
+/// Decision on a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// It was voted into the draft.
+    /// Voted into the draft.
     Accepted,
-    /// It was submitted, and not decided.
+    /// Submitted and undecided.
     Open,
-    /// It is a text of the working group, and was not submitted.
+    /// A text of the working group that is not submitted.
     #[serde(rename = "in progress")]
     InProgress,
-    /// It was taken out of the draft.
+    /// Removed from the draft.
     Removed,
 }
 
-/// A vector, with everything that it depends on.
+/// A vector with everything that it depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vector {
-    /// Its name, unique in its file.
+    /// Name, unique in the file.
     pub name: String,
-    /// What it shows.
+    /// Description.
     pub doc: Option<String>,
-    /// The section that decides it.
+    /// Section of the specification that decides the result.
     pub spec: Option<String>,
-    /// The documents that it holds in.
+    /// Documents in which the vector is valid.
     pub valid_in: Vec<Document>,
-    /// The proposal that it rests on, with [`Dialect::Dwarf6`].
+    /// Proposal that the vector depends on, with [`Dialect::Dwarf6`].
     pub proposal: Option<Proposal>,
-    /// Which registers and address spaces there are.
+    /// Registers and address spaces.
     pub target: Target,
-    /// The stopped program.
+    /// Stopped program.
     pub machine: Machine,
-    /// How the operations are encoded.
+    /// Encoding of the operations.
     pub encoding: Encoding,
-    /// What is evaluated.
+    /// Subject of the evaluation.
     pub body: Body,
-    /// What kind of result is wanted.
+    /// Requested kind of result.
     pub kind: Kind,
-    /// Where the expression stands.
+    /// Position of the expression in the file.
     pub place: Where,
-    /// How many bits are read at the location that comes out.
+    /// Number of bits to read at the resulting location.
     pub read: u128,
-    /// The bytes to store there after reading.
+    /// Bytes to store there after reading.
     pub write: Option<Vec<u8>>,
-    /// What the specification says comes out.
+    /// Result that the specification requires.
     pub expect: Expect,
 }
 
-/// The object of a vector.
+/// JSON object of a vector.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub(super) struct VectorText {
@@ -153,7 +153,7 @@ enum PlaceText {
 }
 
 impl VectorText {
-    /// The vector, with the target and the machine that it has.
+    /// Resolves the vector with its target and machine.
     pub fn resolve(&self, target: Target, machine: Machine) -> Result<Vector, Wrong> {
         let Word(dialect) = self.dialect;
         let mut encoding = target.encoding(dialect);
@@ -222,7 +222,7 @@ impl VectorText {
 }
 
 impl VectorText {
-    /// Checks that a vector with `cfi` does not give what it asks for.
+    /// Checks that a vector with `cfi` does not provide the result in its machine.
     fn check_frames(&self, machine: &Machine) -> Result<(), Wrong> {
         let snapshot = &machine.snapshot;
         let given = [
@@ -256,7 +256,7 @@ impl VectorText {
     }
 }
 
-/// The documents in which vectors of a dialect hold that name none.
+/// Default documents of vectors in a dialect.
 fn documents(dialect: Dialect) -> &'static [Document] {
     match dialect {
         Dialect::Dwarf5 => &[Document::Dwarf5, Document::Stack, Document::Amdgpu],
@@ -265,7 +265,7 @@ fn documents(dialect: Dialect) -> &'static [Document] {
     }
 }
 
-/// The numbers of draft operations with one more.
+/// Adds a number to those of the draft operations.
 fn supplied(draft: DraftCodes, name: &str, code: u8) -> Result<DraftCodes, String> {
     let found = Name::parse(name).filter(|name| name.row().six == Code::Unassigned);
     let found = found.ok_or_else(|| format!("`{name}` is no operation that the draft gives no number to"))?;
@@ -282,17 +282,18 @@ fn supplied(draft: DraftCodes, name: &str, code: u8) -> Result<DraftCodes, Strin
     }
 }
 
-/// So much is told of what was found, in bytes of text. A report has that of every vector.
+/// Maximum size of a result's text in bytes: a report has the text of every vector.
 const MOST_TOLD: usize = 1 << 16;
 
 impl Vector {
-    /// The context that it is evaluated in.
+    /// Context of the evaluation.
     pub fn context(&self) -> Context<'_> {
         let context = self.machine.context(self.encoding, &self.target);
         Context { kind: self.kind, place: self.place, ..context }
     }
 
-    /// How many bits are written: those that are read, if that many are given.
+    /// Number of bits to write: the number to read if that takes as many bytes as are given to write, otherwise all
+    /// bits of these bytes.
     pub fn write_bits(&self) -> u64 {
         let given = self.write.as_ref().map_or(0, |bytes| bytes.len() as u64 * 8);
         match u64::try_from(self.read) {
@@ -301,7 +302,7 @@ impl Vector {
         }
     }
 
-    /// Compares what an evaluator, of whatever kind, found with what is expected.
+    /// Compares the result of any evaluator with the expectation.
     ///
     /// ```
     /// use eitri::conform::{File, Found, Read, Verdict};
@@ -328,7 +329,7 @@ impl Vector {
         self.outcome(verdict, found.to_text(before, MOST_TOLD), || found.to_answer(before))
     }
 
-    /// Compares what an unwinder, of whatever kind, found in call frame information with what is expected.
+    /// Compares the result of any unwinder with the expectation.
     pub fn judge_unwound(&self, found: &Unwound) -> Outcome {
         let unwound = self.expect.unwound.as_ref();
         let verdict = unwound.map_or(Verdict::Unsupported, |expected| expected.verdict(found));

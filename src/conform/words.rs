@@ -1,4 +1,4 @@
-//! What the keys of the format hold: numbers, byte strings, maps, and keys that a vector may take away.
+//! Values of the format: numbers, byte strings, maps, and keys that a vector may remove.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -16,13 +16,13 @@ use crate::target::SpaceId;
 pub(super) use crate::json::place::Step;
 pub(super) use crate::json::words::{Bytes, Signed, Word};
 
-/// A key that may be absent, or `null`: taken away from what the file gives.
+/// An optional key; `null` removes the value that the file provides.
 #[derive(Debug, Clone, Default)]
 pub(super) enum Given<T> {
-    /// Nothing is said.
+    /// The key is absent.
     #[default]
     Absent,
-    /// `null`.
+    /// `null`: the value is removed.
     Taken,
     /// A value.
     Is(T),
@@ -34,13 +34,13 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Given<T> {
     }
 }
 
-/// A number without a sign, of any size: a JSON number, or text as `"0x1f"`. Bytes, least significant first,
-/// the last not 0.
+/// An unsigned number of any size: a JSON number, or text such as `"0x1f"`. Stored as bytes, least significant first,
+/// without trailing zeros.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Natural(pub Vec<u8>);
 
 impl Natural {
-    /// The number that text stands for: digits of base 16 after `0x`, or of base 10, of up to 128 bits.
+    /// Parses a number of up to 128 bits: hexadecimal digits after `0x`, or decimal digits.
     pub fn parse(text: &str) -> Option<Self> {
         let mut bytes = match text.strip_prefix("0x") {
             Some(digits) => hexadecimal(digits)?,
@@ -66,7 +66,7 @@ fn hexadecimal(digits: &str) -> Option<Vec<u8>> {
 }
 
 fn decimal(text: &str) -> Option<u128> {
-    // `parse` takes a sign too.
+    // `parse` accepts a sign too.
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
@@ -82,14 +82,13 @@ impl fmt::Display for Natural {
     }
 }
 
-/// A number that may have more than 64 bits, not read yet: other than by its text, a JSON number would be
-/// rounded.
+/// A number of possibly more than 64 bits, kept as text: serde would round the JSON number.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Unread(Box<RawValue>);
 
 impl Unread {
-    /// The number.
+    /// Parses the number.
     pub fn natural(&self) -> Result<Natural, Wrong> {
         let text = self.0.get();
         let number = match text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
@@ -102,7 +101,7 @@ impl Unread {
     }
 }
 
-/// A number of up to as many bits as `T` has: a JSON number, or text as `"0x1f"`.
+/// A number that fits `T`: a JSON number, or text such as `"0x1f"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Number<T>(pub T);
 
@@ -127,7 +126,7 @@ impl<'de, T: TryFrom<u64>> Deserialize<'de> for Number<T> {
     }
 }
 
-/// An address, an offset or a pc: a JSON number, or text as `"0x1f"`.
+/// An address, an offset or a pc: a JSON number, or text such as `"0x1f"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Offset(pub u64);
 
@@ -175,10 +174,10 @@ impl fmt::Display for Named {
 }
 
 impl Named {
-    /// The register.
+    /// Resolves a register.
     ///
     /// # Errors
-    /// A message where the architecture has no register of this name. A number is not looked for.
+    /// A message if the architecture has no register of this name. Numbers are not checked.
     pub fn register(&self, architecture: &dyn Architecture) -> Result<Reg, String> {
         match self {
             Self::Number(number) => Ok(Reg(*number)),
@@ -186,11 +185,11 @@ impl Named {
         }
     }
 
-    /// The address space.
+    /// Resolves an address space.
     ///
     /// # Errors
-    /// A message where the architecture has no address space of this name, or the number does not fit. Other numbers
-    /// are not looked for.
+    /// A message if the architecture has no address space of this name, or the number is too large. Other numbers are
+    /// not checked.
     pub fn space(&self, architecture: &dyn Architecture) -> Result<SpaceId, String> {
         match self {
             Self::Number(number) => match u32::try_from(*number) {
@@ -202,7 +201,7 @@ impl Named {
     }
 }
 
-/// The DWARF number of a column of call frame information, as text: `17`, or `0x11`.
+/// DWARF number of a column of call frame information, as text: `17`, or `0x11`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Column(pub u64);
 
@@ -215,7 +214,7 @@ impl core::str::FromStr for Column {
     }
 }
 
-/// Text that is parsed into `T`. A JSON number stands for the text as `"0x1f"`.
+/// Text that is parsed into `T`. A JSON number is equivalent to text such as `"0x1f"`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Parsed<T>(pub T);
 
@@ -239,7 +238,7 @@ impl<'de, T: core::str::FromStr<Err: fmt::Display>> Deserialize<'de> for Parsed<
     }
 }
 
-/// An object whose keys are read as `K`. A value of `null` takes the key away.
+/// An object whose keys are read as `K`; `null` removes a key.
 #[derive(Debug, Clone)]
 pub(super) struct Map<K, V>(pub BTreeMap<K, Option<V>>);
 
@@ -274,10 +273,10 @@ where
     }
 }
 
-/// What is wrong where the JSON itself is as it should be, and under which keys.
+/// An error in valid JSON, with its path.
 #[derive(Debug)]
 pub(super) struct Wrong {
-    /// The innermost last.
+    /// Path to the value, innermost key last.
     pub path: Vec<Step>,
     pub what: String,
 }
@@ -287,14 +286,14 @@ impl Wrong {
         Self { path: Vec::new(), what: what.into() }
     }
 
-    /// The same under a key.
+    /// Prefixes the path with a key.
     #[must_use]
     pub fn under(mut self, key: impl ToString) -> Self {
         self.path.insert(0, Step::Key(key.to_string()));
         self
     }
 
-    /// The same in an element of a list.
+    /// Prefixes the path with an index of a list.
     #[must_use]
     pub fn at(mut self, index: usize) -> Self {
         self.path.insert(0, Step::Index(index));
