@@ -1,8 +1,8 @@
-//! How fast a description is read, and how much memory that takes.
+//! Speed and memory of reading a description.
 //!
-//! The text is what the emission bench describes, as JSON. The peer is `serde_json::Value`, which finds only what
-//! is JSON in it, and keeps that. The last lines are `ratio NAME VALUE`, the peer's number divided by ours: above
-//! 1 is ahead. See `README.md` here.
+//! The text is the content of the emission bench as JSON. The peer is `serde_json::Value`, which only parses the JSON
+//! and keeps it. The last lines are `ratio NAME VALUE`: the peer's number divided by ours, so that larger is better
+//! for us. See `README.md` here.
 
 #[path = "emission/content.rs"]
 #[allow(dead_code, reason = "the parts are those of another bench")]
@@ -33,7 +33,7 @@ fn main() {
         if std::env::args().any(|argument| argument == "--bench") {
             compare(name, &text);
         } else {
-            // Under `cargo test` it is enough that it is read.
+            // Under `cargo test`, reading it once is enough.
             assert!(Module::from_json(&text).is_ok());
         }
     }
@@ -82,7 +82,7 @@ fn compare(name: &str, text: &str) {
     println!("ratio {name}_peak_memory {:.2}", peers_peak.ratio() / ours_peak.ratio());
 }
 
-/// The registers of x86-64 by their numbers.
+/// Registers of x86-64 by DWARF number.
 const REGISTERS: [&str; 16] = [
     "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14",
     "r15",
@@ -93,14 +93,14 @@ fn memory_at(Place { register, offset }: Place) -> String {
     format!(r#"{{"memory":["default",{{"plus":[{{"register":"{register}"}},{offset}]}}]}}"#)
 }
 
-/// The content as a compiler would print it.
+/// Prints the content as a compiler would.
 fn describe(content: &Content) -> String {
     let mut out = String::from("{\"eitri\":1,\"target\":\"x86_64\",\"describe\":[\n");
     out +=
         r#"{"unit":{"name":"kernels.cl","directory":"/src","producer":"a compiler","language":"OpenCL"}},"#;
     out += "\n";
     out += r#"{"base_type":{"unit":"kernels.cl","name":"long","encoding":"signed","bits":64}}"#;
-    // The shapes that are described have one unit.
+    // The described shapes have one unit.
     let unit = content.units().next().expect("a unit");
     let mut pointers = Vec::new();
     for name in unit.structures() {

@@ -1,8 +1,8 @@
-//! How fast debug sections are written, and how much memory that takes, next to `gimli::write`.
+//! Speed and memory of writing debug sections, compared with `gimli::write`.
 //!
-//! Both sides are told the same content by the same loop, value by value, and end with the bytes of their
-//! sections. What they wrote is read back and compared before anything is measured. The last lines are
-//! `ratio NAME VALUE`, the peer's number divided by ours: above 1 is ahead. See `README.md` here.
+//! The same loop passes the same content to both sides, value by value; each ends with the bytes of its sections.
+//! Before any measurement, the sections are read back and compared. The last lines are `ratio NAME VALUE`: the peer's
+//! number divided by ours, so that larger is better for us. See `README.md` here.
 
 #[path = "emission/content.rs"]
 mod content;
@@ -25,7 +25,7 @@ use eitri::lower::Consumer;
 #[global_allocator]
 static MEMORY: memory::Counting = memory::Counting;
 
-/// What a side does: everything from the first call to the finished sections.
+/// A side: everything from the first call to the finished sections.
 type Side = fn(&Content) -> Vec<Section>;
 
 const SIDES: [(&str, Side); 4] = [
@@ -34,10 +34,10 @@ const SIDES: [(&str, Side); 4] = [
     ("gimli", sides::gimli),
     ("eitri_threads", sides::eitri_threads),
 ];
-/// The sides of a shape of one unit.
+/// Number of sides for a shape of one unit.
 const ONE_THREAD: usize = 3;
 
-/// What is described, by how many sides, and how often by each: one after the other, in turn.
+/// A shape, the number of sides that describe it, and the number of runs of each side, in turn.
 struct Case {
     name: &'static str,
     shape: Shape,
@@ -53,7 +53,7 @@ const CASES: [Case; 4] = [
 ];
 
 fn main() {
-    // Under an instrumenting tool one run is enough, of one side alone.
+    // Under an instrumenting tool, run a single side once.
     if let Ok(name) = std::env::var("EITRI_BENCH_ONCE") {
         let found = CASES.iter().find_map(|case| {
             let suffix = case.name.trim_start_matches("emission");
@@ -76,12 +76,12 @@ fn main() {
     }
 }
 
-/// Bytes of all sections.
+/// Size of all sections in bytes.
 fn bytes(written: &[Section]) -> usize {
     written.iter().map(|section| section.bytes.len()).sum()
 }
 
-/// Panics unless all sides wrote the same.
+/// Panics unless all sides wrote the same facts.
 fn assert_same(case: &Case, content: &Content) {
     let ours = read_back::read(SIDES[0].1(content));
     for (name, side) in &SIDES[1..case.sides] {
@@ -89,12 +89,12 @@ fn assert_same(case: &Case, content: &Content) {
     }
 }
 
-/// Runs the sides in turn and prints what they took.
+/// Runs the sides in turn and prints their times.
 fn compare(case: &Case, content: &Content) {
     let (name, sides) = (case.name, &SIDES[..case.sides]);
     let mut times = vec![Vec::new(); sides.len()];
     for run in 0..case.runs {
-        // There and back: what a side leaves to the allocator is not always the same one's.
+        // Alternate the order: a side's time depends on the heap that the previous one leaves.
         let mut order: Vec<usize> = (0..sides.len()).collect();
         if run % 2 == 1 {
             order.reverse();
@@ -140,13 +140,13 @@ fn compare(case: &Case, content: &Content) {
     println!("ratio {name}_peak_memory {:.2}", peaks[2].ratio() / peaks[0].ratio());
 }
 
-/// Each side by itself.
+/// Each side separately.
 #[divan::bench(args = ["eitri", "eitri_llvm", "gimli"], sample_count = 20, sample_size = 1)]
 fn lists(bencher: Bencher, side: &str) {
     alone(bencher, side, content::LISTS);
 }
 
-/// Each side by itself, where a variable is at one place.
+/// Each side separately, for variables with a single location.
 #[divan::bench(args = ["eitri", "eitri_llvm", "gimli"], sample_count = 20, sample_size = 1)]
 fn entries(bencher: Bencher, side: &str) {
     alone(bencher, side, content::ENTRIES);

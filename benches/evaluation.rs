@@ -1,7 +1,7 @@
-//! How fast expressions are evaluated, next to `gimli::read::Evaluation`.
+//! Speed of expression evaluation, compared with `gimli::read::Evaluation`.
 //!
-//! Both sides evaluate the same expressions for the same stopped program, one after the other, and must give the
-//! same answers. The last lines are `ratio NAME VALUE`, the peer's number divided by ours: above 1 is ahead. See
+//! Both sides evaluate the same expressions for the same stopped program, in turn, and must give the same results. The
+//! last lines are `ratio NAME VALUE`: the peer's number divided by ours, so that larger is better for us. See
 //! `README.md` here.
 
 #[path = "evaluation/cases.rs"]
@@ -29,14 +29,14 @@ use sides::{Answer, InPlace, OnHeap};
 #[global_allocator]
 static MEMORY: memory::Counting = memory::Counting;
 
-/// How often a side is timed, in turn with the others: often and shortly, so that few runs are interrupted.
+/// Number of short runs per side, in turn with the others, so that few runs are interrupted.
 const RUNS: usize = 801;
-/// Operations in a run: an expression is evaluated as often as that makes.
+/// Number of operations in a run, which determines the number of evaluations.
 const OPERATIONS: usize = 10_000;
-/// The same under an instrumenting tool.
+/// Number of operations under an instrumenting tool.
 const OPERATIONS_ONCE: usize = 200_000;
 
-/// What all sides are given.
+/// Input of all sides.
 struct Given {
     machine: Stopped,
     target: Target,
@@ -44,7 +44,7 @@ struct Given {
     evaluator: Evaluator,
 }
 
-/// Evaluates an expression so many times.
+/// Evaluates an expression a number of times.
 type Side = fn(&mut Given, &[u8], &Case, usize);
 
 const SIDES: [(&str, Side); 3] = [
@@ -78,7 +78,7 @@ fn main() {
     let target = Target::x86_64();
     let encoding = Encoding::new(8, Dialect::Dwarf5);
     let mut given = Given { machine: Stopped::new(), target, encoding, evaluator: Evaluator::new() };
-    // Under an instrumenting tool one side alone is run.
+    // Under an instrumenting tool, run a single side.
     if let Ok(name) = std::env::var("EITRI_BENCH_ONCE") {
         let found = CASES.iter().find_map(|case| {
             let named = |(side, _): &(&str, Side)| name == format!("{side}_{}", case.name);
@@ -110,7 +110,7 @@ fn bytes(case: &Case, given: &Given) -> Vec<u8> {
     expr.bytes().to_vec()
 }
 
-/// Panics unless all sides give the same answer after the same number of operations.
+/// Panics unless all sides give the same result after the same number of operations.
 fn assert_same(given: &mut Given, expr: &[u8], case: &Case) {
     let context = Context::new(given.encoding, &given.target);
     let kind = if case.wants_value { Kind::Value } else { Kind::Location };
@@ -129,13 +129,13 @@ fn assert_same(given: &mut Given, expr: &[u8], case: &Case) {
     assert_eq!(steps, case.operations, "{}", case.name);
 }
 
-/// Runs the sides in turn and prints what they took. Gives the ratios of gimli's times to ours.
+/// Runs the sides in turn and prints their times. Returns the ratios of gimli's times to ours.
 fn compare(given: &mut Given, case: &Case) -> [f64; 2] {
     let expr = bytes(case, given);
     let times = OPERATIONS / case.operations;
     let mut taken = [const { Vec::new() }; SIDES.len()];
     for run in 0..RUNS {
-        // There and back, so that no side is always the one after another.
+        // Alternate the order, so that no side always follows the same other.
         let mut order = [0, 1, 2];
         if run % 2 == 1 {
             order.reverse();

@@ -34,7 +34,7 @@ const RUNS: u32 = 3;
 fn main() {
     let wanted = std::env::args().nth(1).filter(|name| !name.starts_with('-'));
     let is_wanted = |name: &str| wanted.as_ref().is_none_or(|wanted| name.contains(wanted.as_str()));
-    // Without `--bench` it only has to run.
+    // Under `cargo test`, running it once is enough.
     let factors: &[u64] =
         if std::env::args().any(|argument| argument == "--bench") { &[1, 10, 100] } else { &[1] };
     let mut ratios = Vec::new();
@@ -58,7 +58,7 @@ fn time<T>(run: impl FnOnce() -> T) -> (T, Duration) {
     (result, start.elapsed())
 }
 
-/// The time of all stages for each one, in µs.
+/// Time of all stages per counted thing, in µs.
 fn stages(name: &str, count: u64, describe: fn(u64) -> (Module, Code)) -> f64 {
     let mut consumer = Consumer::llvm();
     consumer.tables.names = true;
@@ -92,7 +92,7 @@ fn scalar(number: u64) -> Loc {
     Loc::register(gpu().sgpr((number % 60) as u16).expect("a register"))
 }
 
-/// A module of one function with a number of instructions, and its code.
+/// A module with one function of the given number of instructions, and its code.
 fn function(
     instructions: u64,
     say: impl FnOnce(&mut Builder, eitri::model::UnitId, eitri::model::FunctionId, eitri::model::TypeId),
@@ -136,12 +136,12 @@ fn variables(count: u64) -> (Module, Code) {
     })
 }
 
-/// A frame that saves one register now and then.
+/// A frame that saves one register repeatedly.
 fn ranges_of_a_saved_register(count: u64) -> (Module, Code) {
     saved(count, |_| 40)
 }
 
-/// The same of many registers.
+/// A frame that saves many registers.
 fn saved_registers(count: u64) -> (Module, Code) {
     saved(count, |number| (40 + number % 40) as u16)
 }
@@ -195,7 +195,7 @@ fn functions(count: u64) -> (Module, Code) {
     (m.finish().expect("it is right"), code)
 }
 
-/// A kernel with as many sides of `if`s, one after the other.
+/// A kernel with the given number of branches of `if`s, in sequence.
 fn regions(count: u64) -> (Module, Code) {
     let mask = |first: u64| Loc::over([first, first + 1].map(|n| gpu().sgpr(n as u16).expect("a register")));
     let bytes = 16 * count + 16;
@@ -212,10 +212,10 @@ fn regions(count: u64) -> (Module, Code) {
     (m.finish().expect("it is right"), code)
 }
 
-/// A function that calls itself so often, whose rules change as often before it does. The time for each call, in µs.
+/// A function with the given depth of recursion, whose rules change as often before each call. Returns the time per
+/// call, in µs.
 fn levels_of_calls(count: u64) -> f64 {
-    // A common entry of version 4, whose CFA is rsp+8 and whose return address is saved at CFA-8, and an entry with a
-    // row for each byte.
+    // A CIE of version 4 with the CFA rsp+8 and the return address at CFA-8, and an FDE with a row for each byte.
     let entry = |id: u32, rest: &[u8]| {
         let bytes = [&id.to_le_bytes()[..], rest].concat();
         [&(bytes.len() as u32).to_le_bytes()[..], &bytes].concat()

@@ -1,7 +1,8 @@
-//! How many bytes debug sections take for each region of divergent control flow: as many regions one after the
-//! other, and one in another. The last lines are `ratio NAME VALUE`, the bytes for each of 10 regions divided by those
-//! for each of more: about 1, or above, where the size grows with the number of regions and no faster. No time is in
-//! it. See `README.md` here.
+//! Size of debug sections per region of divergent control flow, for consecutive and for nested regions.
+//!
+//! The last lines are `ratio NAME VALUE`: the bytes per region of 10 regions, divided by those of more regions. About
+//! 1 or more means that the size grows at most linearly with the number of regions. No time is measured. See
+//! `README.md` here.
 
 use eitri::build::Builder;
 use eitri::lower::{Consumer, Policy, lower};
@@ -17,7 +18,7 @@ fn main() {
     for is_nested in [false, true] {
         let name = if is_nested { "nested" } else { "siblings" };
         let each = COUNTS.map(|count| {
-            // What there is without regions does not count.
+            // Subtract the size without regions.
             let [bytes, info, lists] = sizes(&module(count, is_nested));
             let [no_bytes, no_info, no_lists] = sizes(&module(0, is_nested));
             let [bytes, info, lists] = [bytes - no_bytes, info - no_info, lists - no_lists];
@@ -32,7 +33,7 @@ fn main() {
     ratios.iter().for_each(|ratio| println!("{ratio}"));
 }
 
-/// A kernel with so many sides of `if`s: of each the mask is in two registers, and moves once.
+/// A kernel with `count` branches of `if`s. Each has its mask in two registers, and the mask moves once.
 fn module(count: u64, is_nested: bool) -> Module {
     let gpu = Target::amdgpu(Gfx::GFX90A, Wave::W64).expect("the processor runs such waves");
     let mask = |first: u16| Loc::over([first, first + 1].map(|number| gpu.sgpr(number).expect("a register")));
@@ -58,7 +59,7 @@ fn module(count: u64, is_nested: bool) -> Module {
     m.finish().expect("it is right")
 }
 
-/// Bytes of all debug sections, of the entries, and of the lists.
+/// Size in bytes of all debug sections, of the entries, and of the lists.
 fn sizes(module: &Module) -> [usize; 3] {
     let written = lower(module, &Consumer::rocgdb(), Policy::Strict).expect("it can be said");
     let of = |names: &[&str]| {

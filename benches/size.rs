@@ -1,8 +1,8 @@
-//! How many bytes debug sections take, next to LLVM's with the same content.
+//! Size of debug sections, compared with LLVM's for the same content.
 //!
-//! Programs are compiled by clang; what their debug sections say is read, said to a builder, and lowered. Both
-//! are read back and compared, and only then counted. The last lines are `ratio NAME VALUE`, LLVM's number
-//! divided by ours: above 1 is ahead. No time is in it. See `README.md` here.
+//! clang compiles the programs; the facts in their debug sections are read, described with a builder, and lowered.
+//! Both are read back and compared before counting. The last lines are `ratio NAME VALUE`: LLVM's number divided by
+//! ours, so that larger is better for us. No time is measured. See `README.md` here.
 
 #[path = "size/count.rs"]
 mod count;
@@ -23,14 +23,14 @@ use eitri::read::{Dwarf, Object, Sections};
 use facts::Facts;
 use programs::Program;
 
-/// A program's sizes.
+/// Sizes for a program.
 struct Measured {
     name: String,
     variables: usize,
-    /// Entries, attributes and rows that were compared.
+    /// Number of compared entries, attributes and rows.
     compared: [usize; 3],
     llvm: Sizes,
-    /// For [`Consumer::dwarf5`], and for [`Consumer::llvm`].
+    /// Sizes for [`Consumer::dwarf5`] and for [`Consumer::llvm`].
     ours: [Sizes; 2],
 }
 
@@ -66,7 +66,7 @@ fn measure(program: &Program, bytes: &[u8], excepted: &mut [BTreeMap<&'static st
         say::module(&object, &dwarf, program.target()).unwrap_or_else(|error| panic!("{name}: {error}"));
     let theirs = Facts::read(&dwarf).unwrap_or_else(|error| panic!("{name}: {error}"));
     let ours = [Consumer::dwarf5(), Consumer::llvm()].map(|mut consumer| {
-        // LLVM does not write it.
+        // LLVM omits it.
         consumer.lanes = None;
         let written =
             lower(&module, &consumer, Policy::Strict).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -84,7 +84,7 @@ fn measure(program: &Program, bytes: &[u8], excepted: &mut [BTreeMap<&'static st
     Measured { name, variables, compared, llvm: Sizes::of_object(bytes), ours: [dwarf5, llvm] }
 }
 
-/// What the sections say, once they are where the object's are.
+/// Facts of the sections, after relocation to the addresses of the object.
 fn read_back(object: &Object<'_>, mut sections: Vec<Section>) -> eitri::Result<Facts> {
     for section in &mut sections {
         for relocation in &section.relocations {

@@ -1,6 +1,8 @@
-//! How fast debug instructions are attached to a SPIR-V module, next to `rspirv` building and assembling the same.
+//! Speed of attaching debug instructions to a SPIR-V module, compared with building and assembling the same with
+//! `rspirv`.
 //!
-//! The last lines are `ratio NAME VALUE`, the peer's number divided by ours: above 1 is ahead. See `README.md` here.
+//! The last lines are `ratio NAME VALUE`: the peer's number divided by ours, so that larger is better for us. See
+//! `README.md` here.
 
 #[path = "emission/memory.rs"]
 #[allow(dead_code, reason = "the parts are those of another bench")]
@@ -18,7 +20,7 @@ use sides::{FUNCTIONS, Shape, VARIABLES, bind, core, describe, with_rspirv};
 #[global_allocator]
 static MEMORY: memory::Counting = memory::Counting;
 
-/// How often each side is timed, in turn with the others.
+/// Number of runs of each side, in turn with the others.
 const RUNS: usize = 21;
 
 fn main() {
@@ -67,7 +69,7 @@ fn main() {
     });
     println!("peak memory of `attach`: {:.2} times the words", peak.ratio());
 
-    // Ten times the functions: ten times the time, if it is linear.
+    // For linear growth, ten times the functions take ten times the time.
     let small = Shape { functions: FUNCTIONS / 10, ..shape };
     let (plain, module) = (core(small).assemble(), describe(small));
     let binding = bind(&module, small, &plain);
@@ -80,14 +82,14 @@ fn main() {
     println!("ratio spirv_peak_memory {:.2}", 3.0 / peak.ratio());
 }
 
-/// The model described, bound and attached.
+/// Describes, binds and attaches the module.
 fn whole(plain: &[u32], shape: Shape, mode: &Mode) -> Vec<u32> {
     let module = describe(shape);
     let binding = bind(&module, shape, plain);
     attach(plain, &module, &binding, mode).expect("it is right").words
 }
 
-/// How many debug instructions there are of each kind.
+/// Number of debug instructions of each kind.
 fn counts(words: &[u32]) -> BTreeMap<&'static str, usize> {
     let facts = read(words).expect("a module");
     let mut counts = BTreeMap::new();
@@ -98,8 +100,8 @@ fn counts(words: &[u32]) -> BTreeMap<&'static str, usize> {
 }
 
 fn timed<T>(run: impl FnOnce() -> T) -> Duration {
-    // What the side before has freed in small pieces, the allocator puts together at the next large one: not on this
-    // side's time.
+    // A large allocation makes the allocator merge the small blocks that the previous side freed, outside of the
+    // measured time.
     drop(black_box(Vec::<u8>::with_capacity(1 << 20)));
     let start = Instant::now();
     let result = black_box(run());

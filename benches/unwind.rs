@@ -1,7 +1,7 @@
-//! How fast a frame is unwound, next to `gimli::UnwindTable`.
+//! Speed of unwinding a frame, compared with `gimli::UnwindTable`.
 //!
-//! Both sides unwind the same standard rows for the same stopped wave, and must find the same. The last lines are
-//! `ratio NAME VALUE`, the peer's number divided by ours: above 1 is ahead. See `README.md` here.
+//! Both sides unwind the same standard rows for the same stopped wave, and must give the same results. The last lines
+//! are `ratio NAME VALUE`: the peer's number divided by ours, so that larger is better for us. See `README.md` here.
 
 #[path = "../tests/reader/bytes.rs"]
 #[allow(dead_code, reason = "the parts are those of tests")]
@@ -25,28 +25,29 @@ use sides::{CFA, Gimli, Ours, RETURN, SAVED, Wave, saved};
 #[global_allocator]
 static MEMORY: memory::Counting = memory::Counting;
 
-/// How often a side is timed, in turn with the other.
+/// Number of runs of each side, in turn.
 const RUNS: usize = 401;
 
-/// The same under an instrumenting tool.
+/// Number of runs under an instrumenting tool.
 const ONCE: usize = 20_000;
 
-/// The pc at which all registers are saved, and where the function goes on.
+/// Pc at which all registers are saved.
 const START: u64 = 0x1000;
 
-/// Registers saved one after the other, an instruction after each.
+/// Saves of consecutive registers, one per instruction.
 fn prologue() -> Program {
     let saves = (1..).zip(saved()).map(|(slot, reg)| Program::new().op(0x05, [reg.0, slot]).advance(8));
     saves.fold(Program::new(), Program::then)
 }
 
-/// What several returns make of it: rules put aside and taken back.
+/// A function with several returns: `DW_CFA_remember_state`, restores, `DW_CFA_restore_state`.
 fn returns() -> Program {
     let last = saved().take(4).fold(Program::new().op(0x0a, []), |all, reg| all.advance(4).op(0x06, [reg.0]));
     (0..8).fold(Program::new(), |all, _| all.then(last.clone()).advance(8).op(0x0b, []).advance(40))
 }
 
-/// A function, of a CIE with the CFA and the return address. Gives the pc at its end as well.
+/// A section with a CIE (CFA and return address) and the FDE of a function. Also returns the pc at the end of the
+/// function.
 fn section(program: Program, bytes: u64) -> (Section, u64) {
     let mut section = Section::default();
     let cie = section.cie("", -4, RETURN.0, &Program::new().def_cfa(CFA.0, 0).op(0x05, [RETURN.0, 0]));
@@ -75,7 +76,7 @@ fn main() {
         assert_eq!(ours.frame(), theirs.frame());
         assert_eq!(ours.registers(), theirs.registers());
         assert_eq!(ours.locations(), theirs.registers());
-        // Under an instrumenting tool one side alone is run.
+        // Under an instrumenting tool, run a single side.
         if let Ok(once) = std::env::var("EITRI_BENCH_ONCE") {
             for _ in 0..ONCE {
                 match once.strip_suffix(name) {
@@ -103,7 +104,7 @@ fn main() {
     }
 }
 
-/// The row of each function of libc, by a pc in the midst of it. gimli looks for it in `.eh_frame_hdr`.
+/// Rows of the functions of libc, each at a pc within its function. gimli looks them up with `.eh_frame_hdr`.
 fn libc() -> Option<(String, f64)> {
     let bytes = std::fs::read("/lib/x86_64-linux-gnu/libc.so.6").ok()?;
     let object = Object::read(&bytes).expect("an object");
@@ -122,7 +123,7 @@ fn libc() -> Option<(String, f64)> {
     Some(compare("libc", pcs.len(), ours, theirs))
 }
 
-/// Runs both in turn and prints what they took. Gives the ratio of gimli's time to ours.
+/// Runs both sides in turn and prints their times. Returns the ratio of gimli's time to ours.
 fn compare<T>(
     name: &str,
     of: usize,
@@ -132,7 +133,7 @@ fn compare<T>(
     let times = 400usize.div_ceil(of);
     let mut taken = [const { Vec::<Duration>::new() }; 2];
     for run in 0..RUNS {
-        // There and back, so that no side is always the one after the other.
+        // Alternate the order, so that no side always runs second.
         for side in [run % 2, 1 - run % 2] {
             let start = Instant::now();
             for _ in 0..times {

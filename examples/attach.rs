@@ -1,13 +1,13 @@
 //! Debug information for a code object that somebody else compiled.
 //!
-//! `data/uspill.o` is what LLVM made of `data/k14_spill.cl` without `-g`. Its kernel `uspill` has more
-//! scalars than scalar registers, so they take turns in lanes of a vector register; with `-g`, LLVM
-//! locates none of them. `data/uspill.rs` is what a compiler knows of them once it has allocated
-//! registers. Here that becomes sections of the object.
+//! `data/uspill.o` is LLVM's output for `data/k14_spill.cl` without `-g`. Its kernel `uspill` has more scalars than
+//! scalar registers, so that they are spilled in turn to lanes of a vector register; with `-g`, LLVM emits locations
+//! for none of them. `data/uspill.rs` is the knowledge of a compiler after register allocation. This example turns it
+//! into sections of the object.
 //!
 //! ```sh
 //! cargo run --example attach [FOLDER]
-//! # Where the source is:
+//! # In the folder of the source:
 //! cd examples/data && llvm-objdump-19 -S ../../target/examples/uspill.debug.so
 //! ```
 
@@ -29,7 +29,7 @@ use uspill::{CODE_BYTES, LINES, Place, SCALARS, Scalar, VCC_HI, VCC_LO, WAVE_SIZ
 /// LLVM's object, without debug information.
 const OBJECT: &[u8] = include_bytes!("data/uspill.o");
 
-/// The variables that are printed: they visit lanes.
+/// Variables to print, which are in lanes at times.
 const SHOWN: &[&str] = &["s4", "s9", "s18", "s19", "s20", "s21", "s22", "s23", "s25", "s26", "acc", "n"];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{report}");
     let linked = link(&folder, &path)?;
     if let Some(linked) = linked {
-        // The linker moved the code: what is read must have moved with it.
+        // The linker moved the code: the decoded addresses must have moved with it.
         println!("linked: {}", eitri::check(&module, &consumer, &written.left_out, &linked)?);
     }
     if report.is_clean() { Ok(()) } else { Err("the object does not mean what was described".into()) }
@@ -61,8 +61,8 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
     let mut m = Builder::new(gpu.clone());
     let unit = m.unit("k14_spill.cl");
     let file = m.primary_file(unit)?;
-    // The directory is relative: the object is the same wherever it is made, and whoever reads it next to
-    // the source finds the source.
+    // The directory is relative: the object does not depend on where it is made, and a reader next to the source finds
+    // the source.
     m.describe_unit(unit)?.directory(".").producer("clang 19.1.7; eitri").language(gimli::DW_LANG_OpenCL.0);
 
     let global = gpu.space_named("global")?.id;
@@ -73,7 +73,7 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
 
     let kernel = m.function(unit, "uspill")?.code("uspill", CODE_BYTES).kernel().declared(file, 3).id();
     parameters(&mut m, gpu, kernel, file, [u, out, int])?;
-    // From behind the branch around it to the jump back.
+    // From after the branch around the loop to the jump back.
     let loop_pcs = 0x1b4..0x398;
     let body = m.block(kernel, &[loop_pcs])?;
     for scalar in SCALARS.iter().filter(|scalar| scalar.name != "n") {
@@ -94,11 +94,11 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
     m.finish()
 }
 
-/// The parameters: in memory as long as something points there, then in registers and lanes.
+/// The parameters: in memory while a register points there, then in registers and lanes.
 ///
-/// The kernel descriptor, `uspill.kd`, says at byte 56 what is in registers on entry: of 0x040b, bit 0
-/// (private segment buffer) takes s0 to s3, bit 1 (dispatch pointer) s4 and s5, bit 3 (pointer to the
-/// arguments) s6 and s7. The object's metadata puts the arguments at bytes 0, 8 and 16, and the code loads
+/// The kernel descriptor, `uspill.kd`, defines at byte 56 the registers on entry: of 0x040b, bit 0 (private segment
+/// buffer) takes s0 to s3, bit 1 (dispatch pointer) s4 and s5, bit 3 (pointer to the arguments) s6 and s7. The
+/// object's metadata puts the arguments at bytes 0, 8 and 16, and the code loads
 /// them from there: 0x010 s_load_dwordx4 s[8:11], s[6:7], null; 0x018 s_load_dword s0, s[6:7], 0x10.
 /// No instruction stores to an argument, and 0x088 s_mov_b64 s[6:7], s[10:11] overwrites the pointer.
 fn parameters(
@@ -112,15 +112,15 @@ fn parameters(
     let argument = |offset| Loc::kernel_argument(low, high, offset);
     let pair = |low, high| Ok::<_, eitri::Error>(Loc::over([gpu.sgpr(low)?, gpu.sgpr(high)?]));
 
-    // s[4:5] from 0x024 s_mov_b64 s[4:5], s[8:9]; in the loop s5 is gone from 0x1d4 v_readlane_b32 s5, v1, 2
-    // on, around it s4 from 0x3f0 s_mov_b32 s4, s16 on.
+    // s[4:5] from 0x024 s_mov_b64 s[4:5], s[8:9] on; in the loop s5 is overwritten at 0x1d4 v_readlane_b32 s5, v1, 2,
+    // around the loop s4 at 0x3f0 s_mov_b32 s4, s16.
     m.parameter(kernel, "u", u)?
         .declared(file, 3)
         .live(0x000..0x08c, argument(0))?
         .live(0x08c..0x1dc, pair(4, 5)?)?
         .live(0x3e4..0x3f4, pair(4, 5)?)?;
-    // s[10:11] from 0x020 s_waitcnt lgkmcnt(0); the lanes from 0x190 v_writelane_b32 v1, s10, 11 and
-    // 0x198 v_writelane_b32 v1, s11, 12, and nothing else is written to them.
+    // s[10:11] from 0x020 s_waitcnt lgkmcnt(0) on; the lanes from 0x190 v_writelane_b32 v1, s10, 11 and 0x198
+    // v_writelane_b32 v1, s11, 12 on, which are the only writes to them.
     m.parameter(kernel, "out", out)?
         .declared(file, 3)
         .live(0x000..0x08c, argument(8))?
@@ -132,7 +132,7 @@ fn parameters(
     stays(parameter, gpu, file, loaded)
 }
 
-/// Where a variable is, by the table.
+/// Sets the locations of a variable from the table.
 fn stays(mut variable: VariableBuilder<'_>, gpu: &Target, file: FileId, of: &Scalar) -> eitri::Result<()> {
     variable.declared(file, of.line);
     for stay in of.stays {
@@ -142,10 +142,11 @@ fn stays(mut variable: VariableBuilder<'_>, gpu: &Target, file: FileId, of: &Sca
     Ok(())
 }
 
-/// A place of the table.
+/// Location of a place in the table.
 fn place(gpu: &Target, at: Place) -> eitri::Result<Loc> {
     Ok(match at {
-        // In waves of 32 lanes `vcc` is the low half; the high one has no number, but the whole has.
+        // In waves of 32 lanes `vcc` is the low half. The high half has no DWARF number, but the whole register has
+        // one.
         Place::Sgpr(VCC_LO) => Loc::register(gpu.register_named("vcc")?),
         Place::Sgpr(VCC_HI) => Loc::register(gpu.register_named("vcc_64")?).offset(4),
         Place::Sgpr(number) => Loc::register(gpu.sgpr(number)?),
@@ -153,7 +154,7 @@ fn place(gpu: &Target, at: Place) -> eitri::Result<Loc> {
     })
 }
 
-/// Prints where a variable is, and what makes that true and ends it.
+/// Prints the locations of a variable, and the instructions that begin and end each of them.
 fn show(scalar: &Scalar) {
     println!("{}", scalar.name);
     for stay in scalar.stays {
@@ -169,7 +170,7 @@ fn show(scalar: &Scalar) {
     println!();
 }
 
-/// Links both objects and compares what a loader sees of them.
+/// Links both objects and compares their loaded segments.
 fn link(folder: &Path, debug: &Path) -> Result<Option<Vec<u8>>, Box<dyn Error>> {
     let plain = folder.join("uspill.o");
     elf::write_file(&plain, OBJECT)?;
@@ -198,10 +199,10 @@ fn link(folder: &Path, debug: &Path) -> Result<Option<Vec<u8>>, Box<dyn Error>> 
     Ok(last)
 }
 
-/// The loaded segments of a linked object: addresses and bytes.
+/// Loaded segments of a linked object: addresses and bytes.
 fn segments(mut linked: Vec<u8>) -> Result<Vec<(u64, Vec<u8>)>, object::Error> {
-    // The ELF header is loaded too. What it says of section headers (e_shoff; e_shentsize, e_shnum and
-    // e_shstrndx) means nothing to a loader, and is another number where there are more sections.
+    // The ELF header is loaded too. Its fields for section headers (e_shoff; e_shentsize, e_shnum and e_shstrndx) do
+    // not affect a loader, and differ with the number of sections.
     linked[40..48].fill(0);
     linked[58..64].fill(0);
     let file = object::File::parse(&*linked)?;

@@ -1,4 +1,4 @@
-//! Where each lane of a wave stands, through an `if`: described, written, proven, and asked.
+//! Positions of a wave's lanes in an `if`: described, written, proven, and evaluated.
 //!
 //! ```c
 //! kernel void weigh(…)      // line 1
@@ -73,16 +73,16 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
     }
 
     let mut lanes = m.lanes(kernel)?;
-    // While line 2 runs, the lanes of line 3 wait where the `if` is; then those of line 2, behind it. Who
-    // they are is in s4 from the first s_and_saveexec to the s_or.
+    // While line 2 runs, the lanes of line 3 wait at the `if`; then those of line 2 wait after it. s4 has the mask of
+    // these lanes from the first s_and_saveexec to the s_or.
     lanes.if_else(0x08..0x14, 0x14..0x1c, 0x04, 0x1c, &[(0x08..0x1c, Loc::register(s4))])?;
     lanes.whole_wave(0x20..0x30, &Loc::register(s5))?;
     m.finish()
 }
 
-/// Stops a wave before each of its instructions, and asks where its lanes are.
+/// Stops a wave before each of its instructions, and evaluates the positions of its lanes.
 ///
-/// It has lanes 0 to 7, the others were never active; `x` is negative in lanes 0 to 2.
+/// Lanes 0 to 7 were active on entry, the others never; `x` is negative in lanes 0 to 2.
 fn show(gpu: &Target, object: &[u8]) -> Result<(), Box<dyn Error>> {
     #[rustfmt::skip]
     let stops: [(u64, u32, u32, u32); 12] = [

@@ -53,7 +53,7 @@ const CODE: [u32; 37] = [
     0xbe80201e, //             04  s_setpc_b64 s[30:31]
 ];
 
-/// The functions: where each begins in the code, and its bytes.
+/// Name, offset in the code, and size in bytes of each function.
 const FUNCTIONS: [(&str, u64, u64); 3] = [("sum", 0x00, 0x20), ("add", 0x20, 0x6c), ("square", 0x8c, 0x08)];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -110,7 +110,7 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
         .return_address(0x4c..0x6c, s30, s31)?
         .saved_in_lane(0x28..0x4c, s30, v40, 0)?
         .saved_in_lane(0x28..0x4c, s31, v40, 1)?
-        // Vector registers, in slots of four bytes of each lane: all lanes; and those that were active.
+        // Vector registers, in slots of four bytes per lane: v40 of all lanes, v41 of the active ones.
         .saved_to_scratch(0x18..0x68, v40, 0, None)?
         .saved_to_scratch(0x30..0x68, v41, 4, Some(Val::entry_value(exec)))?
         // While all lanes run.
@@ -125,14 +125,14 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
     m.finish()
 }
 
-/// Stops a wave in `square`, and asks for its callers, and what the kernel has in v41.
+/// Stops a wave in `square`, and unwinds to its callers, and to v41 of the kernel.
 fn unwind(gpu: &Target, object: &[u8]) -> Result<(), Box<dyn Error>> {
     let read = Object::read(object)?;
     let dwarf = Dwarf::read(&read)?;
     let frames = [dwarf.frames(FrameSection::Debug)?];
     let start = |name: &str| read.symbol_address(name).ok_or("no such function");
 
-    // In the kernel each lane has its number in v41. Lanes 0 to 3 have called `add`, which has 2 there.
+    // In the kernel, v41 has the number of each lane. Lanes 0 to 3 have called `add`, where v41 is 2.
     let mut wave = Snapshot { pc: Some(start("square")?), ..Snapshot::default() };
     let mut put = |name, dwords: &[u32]| -> eitri::Result<()> {
         wave.registers.insert(gpu.register_named(name)?, bytes(dwords));
@@ -146,7 +146,7 @@ fn unwind(gpu: &Target, object: &[u8]) -> Result<(), Box<dyn Error>> {
     put("s32", &[0x100])?;
     put("v40", &[&[to_sum as u32, (to_sum >> 32) as u32], &[0; 30][..]].concat())?;
     put("v41", &[&[2f32.to_bits(); 4], &numbers[4..]].concat())?;
-    // What `add` has stored: all lanes of v40, and four lanes of v41.
+    // Contents that `add` has stored: all lanes of v40, and four lanes of v41.
     wave.store(SpaceId::PRIVATE_WAVE, None, 0x00, &[0; 4 * 32]);
     wave.store(SpaceId::PRIVATE_WAVE, None, 0x80, &bytes(&numbers[..4]));
 

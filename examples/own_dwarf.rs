@@ -1,5 +1,5 @@
-//! A compiler that writes its DWARF with gimli, and takes from here what gimli cannot write: expressions
-//! that speak of lanes, and an object for a GPU.
+//! A compiler that writes its DWARF with gimli, and uses eitri for what gimli cannot encode: expressions about lanes,
+//! and an object for a GPU.
 //!
 //! ```sh
 //! cargo run --example own_dwarf [FOLDER]
@@ -18,7 +18,7 @@ use gimli::write::{
     Address, AttributeValue, DwarfUnit, Expression, Location, LocationList, Sections, UnitEntryId,
 };
 
-/// The function that is described, by the number that gimli's addresses have for it.
+/// The described function; gimli's addresses refer to it by index.
 const SYMBOLS: &[&str] = &["saxpy"];
 const SAXPY: Address = Address::Symbol { symbol: 0, addend: 0 };
 const CODE_BYTES: u64 = 0x40;
@@ -51,10 +51,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         entry.set(gimli::DW_AT_high_pc, AttributeValue::Udata(CODE_BYTES));
     }
 
-    // One value for each lane, always in v3.
+    // One value per lane, always in v3.
     let x = place(Loc::per_lane(v3))?;
     println!("x                  {}", text(&x));
-    // What refers to no entry is to gimli what its bytes are.
+    // To gimli, an expression without references is a sequence of bytes.
     let x = AttributeValue::Exprloc(Expression::raw(x.bytes().into()));
     variable(&mut dwarf, saxpy, "x", float, x);
 
@@ -69,8 +69,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let list = dwarf.unit.locations.add(LocationList(list));
     variable(&mut dwarf, saxpy, "n", int, AttributeValue::LocationListRef(list));
 
-    // No value anywhere, but a rule: the int in s4, as a float. Types are entries of this unit, for which
-    // the expression has slots until gimli knows where they are.
+    // A computed value: the int in s4, converted to float. Types are entries of this unit; the expression has slots
+    // for them until gimli knows their offsets.
     let types = [int, float];
     let mut scale = Expr::build(encoding);
     scale.refer(Op::RegvalType { reg: s4, ty: 0 }, Slot(0)).refer(Op::Convert { ty: 0 }, Slot(1));
@@ -82,7 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let mut sections = Sections::new(GimliBuffer::new());
     dwarf.write(&mut sections)?;
-    // s_nop 0, and at the end s_endpgm.
+    // s_nop 0, and s_endpgm at the end.
     let mut code = [0x00, 0x00, 0x80, 0xbf].repeat(CODE_BYTES as usize / 4);
     code.splice(CODE_BYTES as usize - 4.., [0x00, 0x00, 0x81, 0xbf]);
     let code = Code::text(code).with_function(SYMBOLS[0], 0, CODE_BYTES);

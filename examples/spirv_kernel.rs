@@ -1,8 +1,8 @@
 //! One description, two outputs: DWARF for the code of a GPU, and debug instructions for a SPIR-V module.
 //!
 //! `data/k01_saxpy.cl` was compiled twice, without `-g`: to an object for gfx1030, `data/saxpy.o`, and to SPIR-V,
-//! `data/saxpy.spv`. What the source says, types, scopes and names, is described once. Where variables are is said of
-//! each: in the object by pcs and registers, in the module by positions and the ids of results.
+//! `data/saxpy.spv`. The types, scopes and names of the source are described once. The locations of variables are
+//! described for each output: for the object by pcs and registers, for the module by positions and result ids.
 //!
 //! ```sh
 //! cargo run --example spirv_kernel [FOLDER]
@@ -31,10 +31,10 @@ const SPIRV: &[u8] = include_bytes!("data/saxpy.spv");
 
 const SOURCE: &str = include_str!("data/k01_saxpy.cl");
 
-/// Bytes of the kernel's code.
+/// Size of the kernel's code in bytes.
 const CODE_BYTES: u64 = 0x88;
 
-/// What the SPIR-V module has to be told of.
+/// Ids of the model that the SPIR-V binding needs.
 struct Names {
     saxpy: FunctionId,
     /// The block of the `if`.
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::create_dir_all(&folder)?;
     let (module, names) = describe(&Target::amdgpu(Gfx::GFX1030, Wave::W32)?)?;
 
-    // DWARF, in the object.
+    // DWARF, for the object.
     let consumer = Consumer::llvm();
     let written = lower(&module, &consumer, Policy::Strict)?;
     let object = elf::attach(OBJECT, module.target(), &written.sections)?;
@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert!(report.is_clean());
     elf::write_file(folder.join("saxpy.debug.o"), &object)?;
 
-    // Debug instructions, in the module: for OpenCL in each mode, and for Vulkan.
+    // Debug instructions, for the module: for OpenCL in each mode, and for Vulkan.
     let words = spirv::from_bytes(SPIRV)?;
     let binding = bind(&module, &names);
     let modes = [
@@ -84,7 +84,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// What the source says, and where variables are in the object.
+/// Describes the source, and the locations of variables in the object.
 fn describe(gpu: &Target) -> eitri::Result<(Module, Names)> {
     let mut m = Builder::new(gpu.clone());
     let unit = m.unit("k01_saxpy.cl");
@@ -167,7 +167,7 @@ fn describe(gpu: &Target) -> eitri::Result<(Module, Names)> {
     Ok((m.finish()?, Names { saxpy, then, x, y, a, n, i, xi, yi, r }))
 }
 
-/// What `spirv-dis saxpy.spv` shows: which results are which variables, and from where on.
+/// Binds variables to results and positions, as found in the output of `spirv-dis saxpy.spv`.
 fn bind(module: &Module, names: &Names) -> Binding {
     let (function, entry, then, end) = (Id(11), Id(16), Id(17), Id(18));
     let (i, xi, yi, r) = (Id(21), Id(26), Id(28), Id(29));

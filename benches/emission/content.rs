@@ -1,29 +1,28 @@
-//! What is described. Names are there before; every other value is made when it is asked for, the same
-//! for each side.
+//! The described content. Names exist beforehand; all other values are generated on demand, equally for each side.
 
-/// How much there is of everything.
+/// Numbers of entities.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     /// Units.
     units: usize,
-    /// Functions of a unit.
+    /// Functions per unit.
     functions: usize,
-    /// Variables of a function.
+    /// Variables per function.
     variables: usize,
-    /// How many of them are parameters.
+    /// Number of variables that are parameters.
     parameters: usize,
-    /// How many of them, the last ones, are in a block.
+    /// Number of variables, at the end, that are in a block.
     in_block: usize,
-    /// Pc ranges of a variable, each with an expression of six operations. None: the variable is at one
-    /// place, given by one operation.
+    /// Pc ranges per variable, each with an expression of six operations. 0: the variable has a single location, of
+    /// one operation.
     ranges: usize,
-    /// Structures of a unit, with three members each.
+    /// Structures per unit, with three members each.
     structures: usize,
-    /// Rows of a function's line table.
+    /// Rows of the line table per function.
     rows: usize,
 }
 
-/// Mostly location lists.
+/// Content that is mostly location lists.
 pub const LISTS: Shape = Shape {
     units: 1,
     functions: 1000,
@@ -34,21 +33,21 @@ pub const LISTS: Shape = Shape {
     structures: 200,
     rows: 40,
 };
-/// Entries and nothing else.
+/// Content of entries only.
 pub const ENTRIES: Shape = Shape { parameters: 4, in_block: 8, ranges: 0, rows: 0, ..LISTS };
-/// Large units.
+/// Content of large units.
 pub const UNITS: Shape = Shape { units: 4, functions: 5000, ..LISTS };
-/// Small units.
+/// Content of small units.
 pub const SMALL_UNITS: Shape =
     Shape { units: 2000, functions: 2, variables: 5, ranges: 4, structures: 4, rows: 10, ..LISTS };
 
 impl Shape {
-    /// Variables in all.
+    /// Total number of variables.
     pub fn variables(&self) -> usize {
         self.units * self.functions * self.variables
     }
 
-    /// Expressions in all.
+    /// Total number of expressions.
     pub fn expressions(&self) -> usize {
         self.variables() * self.ranges.max(1)
     }
@@ -65,7 +64,7 @@ impl std::fmt::Display for Shape {
     }
 }
 
-/// Names, and the shape of the rest.
+/// Names, and the shape of the content.
 pub struct Content {
     pub shape: Shape,
     units: Vec<String>,
@@ -74,9 +73,9 @@ pub struct Content {
     structures: Vec<String>,
 }
 
-/// Bytes of a function's code: more than its ranges and rows reach.
+/// Size of a function's code in bytes, beyond its ranges and rows.
 pub const CODE_BYTES: u64 = 0x800;
-/// Where in a function its block is.
+/// Pcs of a function's block.
 pub const BLOCK: std::ops::Range<u64> = 0x200..0x600;
 
 impl Content {
@@ -86,7 +85,7 @@ impl Content {
             shape,
             units: (0..shape.units).map(|n| format!("kernels_{n}.cl")).collect(),
             functions: names("function", shape.units * shape.functions),
-            // As in programs, the names of variables come back, and units have the same structures.
+            // As in programs, names of variables recur, and units have the same structures.
             variables: names("variable", 1000),
             structures: names("structure", shape.structures),
         }
@@ -106,12 +105,12 @@ pub struct Unit<'c> {
 }
 
 impl<'c> Unit<'c> {
-    /// The names of the structures.
+    /// Names of the structures.
     pub fn structures(&self) -> impl Iterator<Item = &'c str> {
         self.content.structures.iter().map(String::as_str)
     }
 
-    /// The functions, with addresses that follow each other.
+    /// The functions, at consecutive addresses.
     pub fn functions(&self) -> impl Iterator<Item = Function<'c>> {
         let content = self.content;
         let count = content.shape.functions;
@@ -133,12 +132,12 @@ pub struct Function<'c> {
 }
 
 impl<'c> Function<'c> {
-    /// Whether there is a block in it.
+    /// Whether the function has a block.
     pub fn has_block(&self) -> bool {
         self.content.shape.in_block > 0
     }
 
-    /// Its variables: parameters first, those of its block last.
+    /// Variables of the function: parameters first, those of the block last.
     pub fn variables(&self) -> impl Iterator<Item = Variable<'c>> {
         let content = self.content;
         let shape = content.shape;
@@ -161,7 +160,7 @@ impl<'c> Function<'c> {
         })
     }
 
-    /// Rows of its line table.
+    /// Rows of the function's line table.
     pub fn rows(&self) -> impl Iterator<Item = Row> {
         let mut values = Values::new(!self.index);
         let (mut pc, mut line) = (0, 1 + values.below(5000));
@@ -174,7 +173,7 @@ impl<'c> Function<'c> {
     }
 }
 
-/// What a variable is, and where it is declared.
+/// Kind and scope of a variable.
 #[derive(Clone, Copy)]
 pub enum Kind {
     Parameter,
@@ -187,21 +186,21 @@ pub struct Variable<'c> {
     pub name: &'c str,
     pub kind: Kind,
     pub line: u32,
-    /// The number of the structure that it points to.
+    /// Index of the structure that the variable points to.
     pub structure: usize,
-    /// Where it is, if it has no ranges.
+    /// Location of a variable without ranges.
     pub home: Place,
     ranges: usize,
     values: Values,
 }
 
 impl Variable<'_> {
-    /// Whether it is at several places.
+    /// Whether the variable has several locations.
     pub fn has_ranges(&self) -> bool {
         self.ranges > 0
     }
 
-    /// Where it is by pc.
+    /// Locations by pc.
     pub fn ranges(&self) -> impl Iterator<Item = Entry> {
         let mut values = Values(self.values.0);
         let mut pc = 0;
@@ -213,15 +212,15 @@ impl Variable<'_> {
     }
 }
 
-/// Memory at a register and an offset.
+/// Memory at a register plus an offset.
 #[derive(Clone, Copy)]
 pub struct Place {
     pub register: u16,
     pub offset: i64,
 }
 
-/// While the pc is in `start..end` the variable is no place, but the number of 64 bits at `at`, to which
-/// `add` is added and of which then the bits `flip` are flipped.
+/// An entry of a location list. For pcs in `start..end` the variable is a value: the 64-bit number at `at`, plus
+/// `add`, exclusive or `flip`.
 pub struct Entry {
     pub start: u64,
     pub end: u64,
@@ -237,7 +236,7 @@ pub struct Row {
     pub column: u32,
 }
 
-/// Numbers that look random: Knuth's MMIX generator.
+/// Pseudo-random numbers: Knuth's MMIX generator.
 struct Values(u64);
 
 impl Values {
@@ -256,14 +255,14 @@ impl Values {
         ((self.next() >> 32) * limit) >> 32
     }
 
-    /// Of 1 to 14 bits: one or two bytes as LEB128.
+    /// A number of 1 to 14 bits: one or two bytes as LEB128.
     #[inline]
     fn number(&mut self) -> u64 {
         let value = self.next();
         (value >> 50) >> (value >> 40 & 7)
     }
 
-    /// One of the sixteen general registers and an offset of one or two bytes.
+    /// One of the sixteen general registers, and an offset of one or two bytes.
     #[inline]
     fn place(&mut self) -> Place {
         Place { register: self.below(16) as u16, offset: self.below(1024) as i64 - 512 }

@@ -1,11 +1,12 @@
-//! How much memory is in use at most, and how often it is asked for.
+//! Peak memory and number of allocations.
 
 #![allow(unsafe_code, reason = "an allocator cannot be written without")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering::Relaxed};
 
-/// The system's allocator, which counts when it is told to: counting costs the side that allocates most.
+/// The system's allocator with counters, which are enabled on demand: counting slows down the side with more
+/// allocations.
 pub struct Counting;
 
 static IS_COUNTING: AtomicBool = AtomicBool::new(false);
@@ -23,7 +24,7 @@ fn count(bytes: isize) {
     }
 }
 
-// SAFETY: every call goes to the system's allocator as it came.
+// SAFETY: every call is passed to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
@@ -46,22 +47,22 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What a run took.
+/// Memory use of a run.
 pub struct Peak {
-    /// Bytes in use at most, at once.
+    /// Maximum number of bytes in use.
     pub peak: usize,
-    /// Bytes written.
+    /// Number of bytes written.
     pub written: usize,
 }
 
 impl Peak {
-    /// How many bytes were in use for each that was written.
+    /// Peak memory per byte written.
     pub fn ratio(&self) -> f64 {
         self.peak as f64 / self.written as f64
     }
 }
 
-/// The most memory that is in use while `run`, which gives the number of bytes it wrote, runs.
+/// Memory use of `run`, which returns the number of bytes it wrote.
 pub fn peak_of(run: impl FnOnce() -> usize) -> Peak {
     LIVE.store(0, Relaxed);
     PEAK.store(0, Relaxed);
@@ -71,7 +72,7 @@ pub fn peak_of(run: impl FnOnce() -> usize) -> Peak {
     Peak { peak: PEAK.load(Relaxed) as usize, written }
 }
 
-/// How often `run` asks for memory, more of it or anew.
+/// Number of allocations and reallocations of `run`.
 #[allow(dead_code, reason = "some count bytes only")]
 pub fn allocations_of(run: impl FnOnce()) -> usize {
     ALLOCATIONS.store(0, Relaxed);

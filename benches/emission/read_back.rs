@@ -1,4 +1,4 @@
-//! What was written, read back: the facts, however they are encoded.
+//! Reads the written sections back as facts that do not depend on their encoding.
 
 use std::fmt::Debug;
 
@@ -12,22 +12,22 @@ use gimli::{DwAt, LittleEndian, UnitOffset};
 type Reader = EndianRcSlice<LittleEndian>;
 type Entry = DebuggingInformationEntry<Reader>;
 
-/// What was written. There can be much of it: functions are read when they are compared.
+/// Written sections. Functions are decoded during the comparison, to limit memory.
 pub struct Written {
     dwarf: Dwarf<Reader>,
     units: Vec<Unit<Reader>>,
 }
 
-/// What is compared of a unit.
+/// Facts of a unit.
 struct Facts {
     name: String,
     structures: Vec<Structure>,
-    /// Where the functions are.
+    /// Offsets of the functions' entries.
     functions: Vec<UnitOffset>,
     rows: Vec<Row>,
 }
 
-/// A structure's name and size, and each member's name, type and offset.
+/// Name and size of a structure, and name, type and offset of each member.
 type Structure = (String, u64, Vec<(String, String, u64)>);
 
 #[derive(Debug, PartialEq)]
@@ -37,19 +37,19 @@ struct Function {
     inner: Vec<Inner>,
 }
 
-/// What is in a function.
+/// An entry in a function.
 #[derive(Debug, PartialEq)]
 enum Inner {
-    /// Its pcs, and what is in it.
+    /// Pcs and contents of a block.
     Block(Vec<(u64, u64)>, Vec<Inner>),
-    /// Whether it is a parameter, name, type, line of declaration and places.
+    /// Whether it is a parameter; name, type, line of the declaration, and locations.
     Variable(bool, String, String, u64, Vec<Live>),
 }
 
-/// Addresses and operations; no addresses where the variable does not move.
+/// Addresses and operations; no addresses for a single location.
 type Live = (Option<(u64, u64)>, Vec<Operation<Reader>>);
 
-/// Address, file, line, column, whether it begins a statement, whether it ends a sequence.
+/// Address, file, line, column, `is_stmt`, `end_sequence`.
 type Row = (u64, String, u64, u64, bool, bool);
 
 /// Reads the sections.
@@ -69,7 +69,7 @@ pub fn read(sections: Vec<Section>) -> Written {
     Written { dwarf, units }
 }
 
-/// Fills in what a linker would: each section is the only one of its name.
+/// Applies relocations like a linker: each section is the only one of its name.
 fn relocate(section: &mut Section) {
     for relocation in &section.relocations {
         let RelocationTarget::Section(_) = relocation.target else { panic!("there are no symbols") };
@@ -78,7 +78,7 @@ fn relocate(section: &mut Section) {
     }
 }
 
-/// Panics where the two are different.
+/// Panics unless both have the same facts.
 pub fn assert_same((a, ours): (&str, &Written), (b, theirs): (&str, &Written)) {
     let names = (a, b);
     assert_eq!(ours.units.len(), theirs.units.len(), "units of {a} and {b}");
@@ -147,7 +147,7 @@ impl One<'_> {
         Ok(Function { name, code, inner: self.inner(root)? })
     }
 
-    /// The pcs of a function or block.
+    /// Pcs of a function or block.
     fn code(&self, entry: &Entry) -> gimli::Result<Vec<(u64, u64)>> {
         let mut code = Vec::new();
         let mut ranges = self.dwarf.die_ranges(self.unit, entry)?;
@@ -224,7 +224,7 @@ impl One<'_> {
         Ok(self.dwarf.attr_string(self.unit, name)?.to_string_lossy()?.into_owned())
     }
 
-    /// The type of an entry, as it would be written.
+    /// Type of an entry, in source notation.
     fn ty(&self, entry: &Entry) -> gimli::Result<String> {
         let Some(AttributeValue::UnitRef(at)) = entry.attr_value(gimli::DW_AT_type) else {
             panic!("no type");

@@ -1,4 +1,4 @@
-//! The same content, told to each side in its own words.
+//! Describes the same content with each side's interface.
 
 use std::convert::Infallible;
 
@@ -14,17 +14,17 @@ use crate::content::{BLOCK, CODE_BYTES, Content, Function, Kind, Place, Unit};
 
 const DIRECTORY: &str = "/src";
 const PRODUCER: &str = "a compiler";
-/// Names, offsets and sizes in bytes of a structure's members.
+/// Names and byte offsets of a structure's members.
 const MEMBERS: [(&str, u64); 3] = [("value", 0), ("count", 8), ("next", 16)];
 const STRUCTURE_BYTES: u64 = 24;
 
-/// By eitri.
+/// Sections written by eitri.
 pub fn eitri(content: &Content, consumer: &Consumer) -> Vec<Section> {
     let lowered = describe(content).and_then(|module| lower(&module, consumer, Policy::Strict));
     lowered.expect("the content can be said").sections
 }
 
-/// By eitri, with two threads that write units.
+/// Sections written by eitri, with two threads that write units.
 pub fn eitri_threads(content: &Content) -> Vec<Section> {
     let module = describe(content).expect("the content can be said");
     let consumer = Consumer::dwarf5();
@@ -100,7 +100,7 @@ fn describe_unit(m: &mut Builder, content: &Unit<'_>) -> eitri::Result<()> {
     Ok(())
 }
 
-/// By `gimli::write`, with typed operations. Its sections refer to each other without relocations.
+/// Sections written by `gimli::write`, with typed operations. They refer to each other without relocations.
 pub fn gimli(content: &Content) -> Vec<Section> {
     let mut dwarf = write::Dwarf::new();
     for unit in content.units() {

@@ -1,14 +1,14 @@
-//! What is evaluated.
+//! The evaluated expressions.
 
-/// An expression, and how it is asked for.
+/// An expression, and the request for its result.
 pub struct Case {
-    /// What stands in the names of ratios.
+    /// Name of the case in the ratios.
     pub name: &'static str,
-    /// The expression in its text form.
+    /// Text form of the expression.
     pub text: &'static str,
-    /// Whether a value is wanted, and no location.
+    /// Whether a value is requested rather than a location.
     pub wants_value: bool,
-    /// How many operations are carried out, those of the frame base included.
+    /// Number of executed operations, including those of the frame base.
     pub operations: usize,
 }
 
@@ -27,7 +27,7 @@ pub const CASES: [Case; 6] = [
         wants_value: false,
         operations: 9,
     },
-    // Twenty operations that calculate, on numbers of one byte and more.
+    // Twenty arithmetic operations, on numbers of one byte and more.
     Case {
         name: "arithmetic",
         text: "breg5 0; lit3; plus; const1u 200; mul; const2u 0x1234; xor; lit5; shl; const1s -3; and; \

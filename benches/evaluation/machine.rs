@@ -1,4 +1,4 @@
-//! The stopped program that both sides ask.
+//! The stopped program that both sides query.
 
 use eitri::eval::{Body, Entry, Machine, Unavailable};
 use eitri::op::Reg;
@@ -10,15 +10,15 @@ pub struct Stopped {
     memory: Vec<u8>,
 }
 
-/// The first address of its memory.
+/// First address of the memory.
 const START: u64 = 0x7fff_0000;
 
-/// `DW_AT_frame_base` of its function, as clang has it: `DW_OP_reg6`, rbp.
+/// `DW_AT_frame_base` of the function, as written by clang: `DW_OP_reg6`, rbp.
 pub const FRAME_BASE: &[u8] = &[0x56];
 
 impl Stopped {
-    /// A program where a pointer is at 8 bytes from rdi, at 16 from where that points, and at 24 from where
-    /// that points.
+    /// A program with a chain of pointers: at rdi + 8, at 16 bytes from its target, and at 24 bytes from that one's
+    /// target.
     pub fn new() -> Self {
         let mut registers = [0; 17];
         for (register, number) in registers.iter_mut().zip(0x1111..) {

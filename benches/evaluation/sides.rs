@@ -1,4 +1,4 @@
-//! The two evaluators, each used as its authors would.
+//! Both evaluators, each used as its authors intend.
 
 use eitri::eval::{Element, Location as Place, Machine, SingleLocation, Storage, Value as Typed};
 use eitri::op::Reg;
@@ -9,15 +9,15 @@ use gimli::read::{
 
 use super::machine::{FRAME_BASE, Stopped};
 
-/// An answer in a form that both sides can be brought to.
+/// A result in a form common to both sides.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Answer {
     Value(u64),
-    /// Places and how many bits are there; `None` is all.
+    /// Locations with the number of bits of each; `None` for all bits.
     Places(Vec<(Option<u64>, Plain)>),
 }
 
-/// A place.
+/// A location.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Plain {
     Register(u64),
@@ -25,7 +25,7 @@ pub enum Plain {
     Number(u64),
 }
 
-/// What eitri answered.
+/// Converts a result of eitri.
 pub fn answer(element: &Element) -> Answer {
     let location = match element {
         Element::Value(value) => return Answer::Value(number(value)),
@@ -59,7 +59,7 @@ fn plain(location: &Place) -> Plain {
 
 pub type Bytes<'a> = EndianSlice<'a, gimli::LittleEndian>;
 
-/// Stacks in the evaluation itself, so that nothing is allocated: gimli's fastest.
+/// Storage with fixed-size stacks in the evaluation, without allocation: gimli's fastest.
 pub struct InPlace;
 
 impl<'a> EvaluationStorage<Bytes<'a>> for InPlace {
@@ -71,7 +71,7 @@ impl<'a> EvaluationStorage<Bytes<'a>> for InPlace {
 pub const ENCODING: gimli::Encoding =
     gimli::Encoding { address_size: 8, format: gimli::Format::Dwarf32, version: 5 };
 
-/// Evaluates with gimli, and gives the evaluation to `then`, complete.
+/// Evaluates with gimli, and passes the completed evaluation to `then`.
 #[inline(always)]
 pub fn gimli<'a, S: EvaluationStorage<Bytes<'a>>, T>(
     expr: &'a [u8],
@@ -109,7 +109,7 @@ fn contents(register: gimli::Register, machine: &Stopped) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// What every caller of gimli has to do for `DW_OP_fbreg`.
+/// The frame base, which every caller of gimli has to provide for `DW_OP_fbreg`.
 fn frame_base<'a, S: EvaluationStorage<Bytes<'a>>>(machine: &Stopped) -> u64 {
     let bytes = EndianSlice::new(FRAME_BASE, gimli::LittleEndian);
     let mut evaluation = Evaluation::<_, S>::new_in(bytes, ENCODING);
@@ -123,7 +123,7 @@ fn frame_base<'a, S: EvaluationStorage<Bytes<'a>>>(machine: &Stopped) -> u64 {
     }
 }
 
-/// What gimli answered.
+/// Converts a result of gimli.
 pub fn answer_of_gimli<'a, S: EvaluationStorage<Bytes<'a>>>(
     evaluation: &Evaluation<Bytes<'a>, S>,
     wants_value: bool,
@@ -148,5 +148,5 @@ pub fn answer_of_gimli<'a, S: EvaluationStorage<Bytes<'a>>>(
     )
 }
 
-/// gimli with its default storage.
+/// gimli's default storage.
 pub type OnHeap = StoreOnHeap;

@@ -1,4 +1,4 @@
-//! A wave of 64 lanes evaluated at once, next to 64 evaluations of one lane each.
+//! Evaluation of a wave of 64 lanes at once, compared with 64 evaluations of one lane each.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -8,34 +8,34 @@ use eitri::op::{Dialect, Encoding, Reg, text};
 use eitri::target::{SpaceId, Target};
 
 const LANES: u32 = 64;
-/// How often both sides are timed, in turn.
+/// Number of runs of both sides, in turn.
 const RUNS: usize = 401;
-/// How often the wave is evaluated in a run, so that runs of both sides take about as long.
+/// Number of wave evaluations in a run, so that runs of both sides take a similar time.
 const TIMES: usize = 16;
 
-/// A name, an expression, and what is done with the answer of each lane.
+/// A name, an expression, and the use of each lane's result.
 type Case = (&'static str, &'static str, fn(Result<Element, Fault>, &Wave));
 
 const PAIR: &str =
     "regx v0; push_lane; lit4; mul; offset; piece 4; regx v1; push_lane; lit4; mul; offset; piece 4";
 
 const CASES: [Case; 5] = [
-    // One answer, that a lane's location can be asked of.
+    // One result for the wave, without a lane's location.
     ("wave", PAIR, |_, _| unreachable!("no lane is asked for")),
-    // The location of each lane.
+    // Location of each lane.
     ("wave_locations", PAIR, |answer, _| {
         black_box(&answer);
     }),
-    // The bytes at the location of each lane.
+    // Bytes at the location of each lane.
     ("wave_bytes", PAIR, |answer, machine| {
         let Ok(Element::Location(location)) = answer else { panic!("a location") };
         black_box(read_bits(&location, 64, machine).expect("bytes"));
     }),
-    // A pointer in the memory of each lane, and what is behind it.
+    // A pointer in the memory of each lane, and its target.
     ("wave_pointer", "lit8; lit5; form_aspace_address; deref; plus_uconst 16; deref", |answer, _| {
         black_box(&answer);
     }),
-    // Nothing of a lane.
+    // An expression that does not depend on the lane.
     ("wave_uniform", "breg16 8; deref; plus_uconst 16; deref; plus_uconst 24", |answer, _| {
         black_box(&answer);
     }),
@@ -100,7 +100,7 @@ fn assert_same(evaluator: &mut Evaluator, expr: &[u8], machine: &Wave, context: 
     }
 }
 
-/// How long it takes once, on average.
+/// Average time of one call.
 fn timed(times: usize, mut work: impl FnMut()) -> Duration {
     let start = Instant::now();
     (0..times).for_each(|_| work());
@@ -112,13 +112,12 @@ fn median(mut times: Vec<Duration>) -> f64 {
     times[times.len() / 2].as_secs_f64() * 1e9
 }
 
-/// A wave as plain data: v0 and v1, a pointer in the memory of each lane, and memory of all lanes from
-/// [`START`] on.
+/// A wave as plain data: v0 and v1, a pointer in the memory of each lane, and memory of all lanes from [`START`] on.
 struct Wave {
     vectors: [[u8; 256]; 2],
     of_lanes: [[u8; 16]; LANES as usize],
     memory: Vec<u8>,
-    /// The number of v0.
+    /// DWARF number of v0.
     first: u64,
 }
 

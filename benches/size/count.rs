@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use eitri::emit::Section;
 use object::{Object as _, ObjectSection as _};
 
-/// The sections that are compared, in the order of the table.
+/// The compared sections, in the order of the table.
 pub const SECTIONS: [&str; 9] = [
     ".debug_info",
     ".debug_abbrev",
@@ -18,10 +18,10 @@ pub const SECTIONS: [&str; 9] = [
     ".debug_line_str",
 ];
 
-/// Bytes that a relocation takes in an object of 64 bits: ELF's `Elf64_Rela`.
+/// Size in bytes of a relocation in a 64-bit object: ELF's `Elf64_Rela`.
 const RELOCATION_BYTES: u64 = 24;
 
-/// What a section takes.
+/// Size of a section.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Size {
     pub bytes: u64,
@@ -29,7 +29,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// Bytes in the object.
+    /// Size in the object, in bytes.
     pub fn in_object(self) -> u64 {
         self.bytes + RELOCATION_BYTES * self.relocations
     }
@@ -40,12 +40,12 @@ impl Size {
     }
 }
 
-/// What each section takes, by name.
+/// Size of each section, by name.
 #[derive(Debug, Clone, Default)]
 pub struct Sizes(BTreeMap<&'static str, Size>);
 
 impl Sizes {
-    /// Of an object that a compiler wrote.
+    /// Sizes of an object written by a compiler.
     pub fn of_object(bytes: &[u8]) -> Self {
         let file = object::File::parse(bytes).expect("an object");
         Self::new(|name| {
@@ -54,7 +54,7 @@ impl Sizes {
         })
     }
 
-    /// Of what eitri wrote.
+    /// Sizes of sections written by eitri.
     pub fn of_sections(sections: &[Section]) -> Self {
         for section in sections {
             assert!(SECTIONS.contains(&section.name), "{} is not counted", section.name);
@@ -71,12 +71,12 @@ impl Sizes {
         Self(SECTIONS.iter().map(|&name| (name, size(name))).collect())
     }
 
-    /// Of one section.
+    /// Size of one section.
     pub fn of(&self, name: &str) -> Size {
         self.0.get(name).copied().unwrap_or_default()
     }
 
-    /// Of all sections.
+    /// Total size of all sections.
     pub fn total(&self) -> Size {
         let mut total = Size::default();
         self.0.values().for_each(|&size| total.add(size));

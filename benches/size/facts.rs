@@ -1,4 +1,4 @@
-//! What debug sections say, however they are encoded: text that is the same where the content is.
+//! Facts in debug sections, independent of their encoding: equal text for equal content.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,24 +12,24 @@ use gimli::{DwAt, DwTag};
 
 use crate::say::named_type;
 
-/// What a unit says.
+/// Facts of a unit.
 #[derive(Debug, Default)]
 pub struct Facts {
-    /// How many entries each tag has.
+    /// Number of entries per tag.
     pub tags: BTreeMap<u16, usize>,
-    /// Each entry, with those around it, and its attributes; sorted.
+    /// Entries with their ancestors and attributes, sorted.
     pub entries: Vec<String>,
-    /// Each row of the line table; sorted.
+    /// Rows of the line table, sorted.
     pub rows: Vec<String>,
-    /// Variables and parameters, those of types of functions not counted.
+    /// Number of variables and parameters, without those of function types.
     pub variables: usize,
-    /// Attributes whose values are compared.
+    /// Number of attributes with compared values.
     pub attributes: usize,
-    /// Attributes and entries that are not compared, by why.
+    /// Number of attributes and entries that are not compared, by reason.
     pub excepted: BTreeMap<&'static str, usize>,
 }
 
-/// Attributes with which each side says in its own way where something is: they are looked through.
+/// Attributes that locate other sections, which each side encodes differently: their targets are compared.
 const MEANS: [DwAt; 8] = [
     dw::DW_AT_str_offsets_base,
     dw::DW_AT_addr_base,
@@ -41,7 +41,7 @@ const MEANS: [DwAt; 8] = [
     dw::DW_AT_ranges,
 ];
 
-/// Why the value of an attribute is not compared; `None` if it is.
+/// The reason why an attribute's value is not compared; `None` for a compared one.
 fn exception(entry: Entry<'_, '_>, attribute: &Attribute<'_>) -> Option<&'static str> {
     let parent = || entry.parent().filter(|parent| parent.attr(dw::DW_AT_GNU_vector).is_some());
     let is_open_cl = || entry.unit().language == Some(dw::DW_LANG_OpenCL.0.into());
@@ -82,7 +82,7 @@ fn exception(entry: Entry<'_, '_>, attribute: &Attribute<'_>) -> Option<&'static
 const INLINED_IN_NO_CODE: &str =
     "an inlined call, and what is in it, in the abstract instance of a function: eitri says it";
 
-/// Whether it is of an inlined call in the entry that says what a function is. LLVM has those where code is only.
+/// Whether the entry belongs to an inlined call in an abstract instance. LLVM emits those in code only.
 fn is_inlined_in_no_code(entry: Entry<'_, '_>) -> bool {
     let around = || std::iter::successors(Some(entry), |one| one.parent());
     around().any(|one| one.tag() == dw::DW_TAG_inlined_subroutine)
@@ -103,7 +103,7 @@ impl Facts {
     /// Reads the unit of a file.
     ///
     /// # Errors
-    /// What the reader has to say.
+    /// The errors of the reader.
     pub fn read(dwarf: &Dwarf<'_>) -> Result<Self> {
         let mut facts = Self::default();
         let files = Files::new(dwarf)?;
@@ -152,7 +152,7 @@ impl Facts {
     }
 }
 
-/// The files that numbers stand for.
+/// Files by number.
 struct Files<'o> {
     lines: eitri::read::LineProgram<'o>,
 }
@@ -173,14 +173,14 @@ impl<'o> Files<'o> {
             (dw::DW_AT_decl_file | dw::DW_AT_call_file, value) => {
                 self.path(value.unsigned().unwrap_or(u64::MAX))
             }
-            // As many bits as the type has: forms differ in what they do with the others.
+            // Truncated to the size of the type: forms differ in their extension.
             (dw::DW_AT_const_value, Value::Signed(value)) => constant(entry, value as u64),
             (dw::DW_AT_const_value, Value::Unsigned(value)) => constant(entry, value),
             (_, Value::Reference(offset)) => {
                 let target = entry.dwarf().entry_at(offset).expect("an entry");
                 let text = described(target, 0);
-                // Of a function that was inlined elsewhere, LLVM names the entry of the code, eitri the one that
-                // says what it is.
+                // For a function that is inlined elsewhere, LLVM refers to the concrete entry, eitri to the abstract
+                // one.
                 if *name == dw::DW_AT_call_origin { text.replace(" abstract", "") } else { text }
             }
             (dw::DW_AT_call_target, Value::Expr(expr)) => {
@@ -209,7 +209,7 @@ fn constant(entry: Entry<'_, '_>, value: u64) -> String {
     value.to_string()
 }
 
-/// What an entry is known by: its tag, its name and where it is declared; without a name, what it is made of.
+/// Identifies an entry: tag, name and declaration; without a name, its components.
 fn described(entry: Entry<'_, '_>, depth: usize) -> String {
     let name = entry.name();
     let line = |at| entry.inherited(at).and_then(Value::unsigned).unwrap_or(0);
@@ -230,7 +230,7 @@ fn described(entry: Entry<'_, '_>, depth: usize) -> String {
     text + ")"
 }
 
-/// A shorter form, for what is around an entry.
+/// A shorter description, for the parents of an entry.
 fn head(entry: Entry<'_, '_>) -> Result<String> {
     let inline = if entry.attr(dw::DW_AT_inline).is_some() { " abstract" } else { "" };
     let pcs = if entry.tag() == dw::DW_TAG_compile_unit { Vec::new() } else { entry.ranges()? };
@@ -243,7 +243,7 @@ fn sorted(mut ranges: Vec<Range<u64>>) -> String {
     format!("{ranges:x?}")
 }
 
-/// The operations of an expression, with what they refer to looked up.
+/// Operations of an expression, with resolved references.
 fn operations(entry: Entry<'_, '_>, expr: &[u8]) -> String {
     let (dwarf, unit) = (entry.dwarf(), entry.unit());
     let mut text = String::new();
@@ -265,8 +265,7 @@ fn operations(entry: Entry<'_, '_>, expr: &[u8]) -> String {
     text
 }
 
-/// The size in bytes of what an entry's type is, through names and qualifiers; of an enumerator, that of its
-/// enumeration.
+/// Size in bytes of an entry's type, below typedefs and qualifiers; for an enumerator, that of its enumeration.
 pub fn bytes_of(entry: Entry<'_, '_>) -> Option<u64> {
     let mut ty = match entry.tag() {
         dw::DW_TAG_enumerator => entry.parent()?,
@@ -283,7 +282,7 @@ pub fn bytes_of(entry: Entry<'_, '_>) -> Option<u64> {
     }
 }
 
-/// Panics where two files do not say the same.
+/// Panics unless both files have the same facts.
 pub fn assert_same(program: &str, llvm: &Facts, ours: &Facts) {
     let differences: Vec<String> = llvm
         .tags

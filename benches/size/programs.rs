@@ -5,12 +5,12 @@ use std::process::Command;
 
 use eitri::target::{Gfx, Target, Wave};
 
-/// A program, compiled in one way.
+/// A program with compiler options.
 pub struct Program {
-    /// The source, in the folder of the package.
+    /// Path of the source in the package.
     source: &'static str,
     machine: Machine,
-    /// The level of optimization.
+    /// Optimisation level.
     level: u8,
 }
 
@@ -30,7 +30,7 @@ const SOURCES: [(&str, Machine); 7] = [
     ("benches/data/heat.c", Machine::X86_64),
 ];
 
-/// The work-item functions, which programs for GPUs include.
+/// The work-item functions, which GPU programs include.
 const WORK_ITEMS: &str = "examples/data/minilib_amd.cl";
 
 /// All programs, each at `-O0` and `-O2`.
@@ -40,7 +40,7 @@ pub fn all() -> Vec<Program> {
 }
 
 impl Program {
-    /// The source's name and the level.
+    /// Name of the source, and level.
     pub fn name(&self) -> String {
         let stem = Path::new(self.source).file_stem().expect("a file").to_string_lossy();
         format!("{stem}_O{}", self.level)
@@ -53,10 +53,10 @@ impl Program {
         }
     }
 
-    /// LLVM's object; `None` if the compiler is not installed.
+    /// Compiles the program with LLVM; `None` without the compiler.
     ///
-    /// Each function is in a section of its own, as eitri places each by itself: otherwise LLVM would have one
-    /// sequence of rows, and one range of the unit's pcs, for several functions.
+    /// Each function has its own section, as eitri places each function separately: otherwise LLVM emits one sequence
+    /// of rows, and one range of the unit's pcs, for several functions.
     pub fn compile(&self) -> Option<Vec<u8>> {
         let out: PathBuf = [env!("CARGO_TARGET_TMPDIR"), &format!("{}.o", self.name())].iter().collect();
         let mut clang = Command::new("clang-19");

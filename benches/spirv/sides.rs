@@ -16,23 +16,23 @@ use rspirv::spirv::{
 pub const FUNCTIONS: u32 = 1000;
 pub const VARIABLES: u32 = 20;
 
-/// How much of it there is.
+/// Size of the module.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     pub functions: u32,
-    /// In each function: an even number.
+    /// Number of variables per function, even.
     pub variables: u32,
 }
 
 const FILE: &str = "kernels.cl";
 const DIRECTORY: &str = "/src";
 
-/// The line of a function's declaration; that of its variables is behind it.
+/// Line of a function's declaration; its variables are on the following lines.
 fn line_of(function: u32) -> u32 {
     100 * function + 1
 }
 
-/// A built module, as it is before it is assembled.
+/// A built module, before assembly.
 pub struct Built(dr::Module);
 
 impl Built {
@@ -46,12 +46,12 @@ pub fn core(shape: Shape) -> Built {
     Built(build(shape, false))
 }
 
-/// The module with it.
+/// The module with debug information.
 pub fn with_rspirv(shape: Shape) -> Vec<u32> {
     build(shape, true).assemble()
 }
 
-/// What the source says.
+/// The model of the source.
 pub fn describe(shape: Shape) -> Module {
     let mut m = Builder::new(Target::x86_64());
     let unit = m.unit(FILE);
@@ -92,7 +92,7 @@ fn called<'n>(text: &'n mut String, prefix: &str, number: u32) -> &'n str {
     text
 }
 
-/// Which ids and positions of the module without debug information are which.
+/// Binds the model to ids and positions of the module without debug information.
 pub fn bind(module: &Module, shape: Shape, _plain: &[u32]) -> Binding {
     let mut binding = Binding::new();
     let ids = Ids::new(shape);
@@ -108,7 +108,7 @@ pub fn bind(module: &Module, shape: Shape, _plain: &[u32]) -> Binding {
         for number in 0..shape.variables {
             let Some((variable, Some(line))) = variables.next() else { unreachable!("a variable") };
             let half = shape.variables / 2;
-            // Behind the `OpVariable`s of the first block, or at the start of the second.
+            // After the `OpVariable`s of the first block, or at the start of the second.
             let position = match number < half {
                 true => Position::before(id, blocks[0], shape.variables + number),
                 false => Position::before(id, blocks[1], number - half),
@@ -120,7 +120,7 @@ pub fn bind(module: &Module, shape: Shape, _plain: &[u32]) -> Binding {
     binding
 }
 
-/// Where things are in the module without debug information: ids are given out in order.
+/// Ids in the module without debug information, which are allocated in order.
 struct Ids {
     shape: Shape,
 }
@@ -128,12 +128,12 @@ struct Ids {
 struct Function {
     function: Id,
     parameter: Id,
-    /// The first variable.
+    /// Id of the first variable.
     first: Id,
     blocks: [Id; 2],
 }
 
-/// Ids before the first function: the types.
+/// Number of ids before the first function: those of types.
 const BEFORE: u32 = 5;
 
 impl Ids {
@@ -152,7 +152,7 @@ impl Ids {
     }
 }
 
-/// Debug instructions with `rspirv`.
+/// Writer of debug instructions with `rspirv`.
 struct Debug {
     set: u32,
     void: u32,
@@ -167,7 +167,7 @@ struct Debug {
     expression: u32,
 }
 
-/// `DebugInfo` instruction numbers.
+/// Numbers of `DebugInfo` instructions.
 const COMPILATION_UNIT: u32 = 1;
 const TYPE_BASIC: u32 = 2;
 const TYPE_FUNCTION: u32 = 8;
@@ -238,7 +238,7 @@ fn build(shape: Shape, has_debug: bool) -> dr::Module {
             let called = b.string(called(&mut name, "f", function));
             let operands =
                 [id(called), id(it.ty), id(it.source), literal(line), literal(0), id(it.unit), id(it.empty)];
-            // Definition; the body begins on no line that is said.
+            // Flag of a definition; the line of the body is not set.
             let operands = operands.into_iter().chain([literal(1 << 3), literal(0), id(made)]);
             let scope = it.global(&mut b, FUNCTION, operands);
             let begin = literal(line + shape.variables / 2 + 1);

@@ -1,4 +1,4 @@
-//! The wave that is stopped, and the two sides.
+//! The stopped wave, and the two sides.
 
 use eitri::eval::{BaseType, CallStack, Context, Evaluator, Machine, TypeEncoding, Unavailable};
 use eitri::op::Reg;
@@ -13,25 +13,25 @@ use crate::cfi::ENCODING;
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
-/// How many scalar registers are saved.
+/// Number of saved scalar registers.
 pub const SAVED: usize = 100;
-/// The register that the CFA is in: a pair, since standard rows know one space only, and its addresses have 64 bits.
+/// Register that contains the CFA: a pair, as standard rows know only the default space, which has 64-bit addresses.
 pub const CFA: Reg = Reg(768);
 pub const RETURN: Reg = Reg(16);
 
-/// s0 to s99.
+/// Registers s0 to s99.
 pub fn saved() -> impl Iterator<Item = Reg> {
     (32..96).chain(1088..1124).map(Reg)
 }
 
-/// A wave that is stopped: its memory ends at the CFA.
+/// A stopped wave, whose memory ends at the CFA.
 pub struct Wave {
     pc: u64,
     cfa: u64,
     memory: Vec<u8>,
 }
 
-/// The first address of its memory.
+/// First address of the memory.
 const START: u64 = 0x7fff_0000;
 
 impl Wave {
@@ -64,7 +64,7 @@ impl Machine for Wave {
     }
 }
 
-/// The return address, and the sum of what registers hold.
+/// Return address, and sum of the registers' contents.
 type Answer = (u64, u64);
 
 pub struct Ours<'a> {
@@ -80,18 +80,18 @@ impl<'a> Ours<'a> {
         Self { frames, wave, target, evaluator: Evaluator::new() }
     }
 
-    /// How many rules the row at the pc has.
+    /// Number of rules in the row at the pc.
     pub fn row(&mut self) -> usize {
         self.frames[0].row_at(self.wave.pc).expect("it is read").expect("a row").rules.len()
     }
 
-    /// One frame outward.
+    /// Unwinds one frame.
     pub fn frame(&mut self) -> u64 {
         let stack = CallStack::new(self.wave, self.frames, &self.target);
         stack.innermost().expect("a frame").step_out().expect("a caller").expect("one").resumes_at()
     }
 
-    /// The same, and the contents of all registers.
+    /// Unwinds one frame with the contents of all registers.
     pub fn registers(&mut self) -> Answer {
         let stack = CallStack::new(self.wave, self.frames, &self.target);
         let caller = stack.innermost().expect("a frame").step_out().expect("a caller").expect("one");
@@ -103,7 +103,7 @@ impl<'a> Ours<'a> {
         (caller.resumes_at(), sum)
     }
 
-    /// The same by way of locations, at which a debugger can read and write.
+    /// Unwinds one frame with the locations of all registers, at which a debugger can read and write.
     pub fn locations(&mut self) -> Answer {
         let stack = CallStack::new(self.wave, self.frames, &self.target);
         let caller = stack.innermost().expect("a frame").step_out().expect("a caller").expect("one");
@@ -125,7 +125,7 @@ pub struct Gimli<'a> {
     wave: &'a Wave,
 }
 
-/// What is done with a row to find the caller: the CFA, and the return address.
+/// Computes the caller from a row: CFA and return address.
 fn step<'r>(row: &'r UnwindTableRow<usize>, wave: &Wave) -> (u64, impl Fn(u64) -> &'r RegisterRule<usize>) {
     let gimli::CfaRule::RegisterAndOffset { register, offset } = row.cfa() else { panic!("another rule") };
     let mut bytes = [0; 8];
@@ -172,7 +172,7 @@ impl<'a> Gimli<'a> {
         let row = self.found();
         let (cfa, rule) = step(row, wave);
         let back = u64::from_le_bytes(at(cfa, rule(RETURN.0), wave));
-        // Those of the row one after the other: they are in order.
+        // The rules of the row are sorted by register.
         let rules = row.registers().filter(|(reg, _)| u64::from(reg.0) != RETURN.0);
         let sum = rules.fold(0u64, |sum, (_, rule)| {
             sum.wrapping_mul(3).wrapping_add(u32::from_le_bytes(at(cfa, rule, wave)).into())
@@ -181,14 +181,14 @@ impl<'a> Gimli<'a> {
     }
 }
 
-/// The first pc of the row at a pc, and the offset of the CFA if it is one.
+/// First pc of the row at a pc, and the CFA's offset, if the CFA rule has one.
 pub fn start_of_ours(frames: &Frames<'_>, pc: u64) -> u64 {
     let row = frames.row_at(pc).expect("it is read").expect("a row");
     let offset = if let CfaRule::Register { offset, .. } = row.cfa { offset } else { 0 };
     row.start ^ offset as u64
 }
 
-/// gimli with the table of `.eh_frame_hdr`.
+/// gimli with the binary search table of `.eh_frame_hdr`.
 pub struct Looked<'a> {
     section: EhFrame<Slice<'a>>,
     table: ParsedEhFrameHdr<Slice<'a>>,

@@ -1,41 +1,41 @@
-// What is known of kernel `uspill` in `uspill.o`: its line table, and where its
-// scalar variables are. A pc is a byte offset from the first byte of `uspill`.
+// Facts about kernel `uspill` in `uspill.o`: its line table, and the locations of its scalar variables. A pc is a byte
+// offset from the first byte of `uspill`.
 
-/// The size in bytes of the code of `uspill`.
+/// Size of the code of `uspill` in bytes.
 pub const CODE_BYTES: u64 = 0x56c;
 
-/// A row of the line table: the code from `pc` to the next row's is of this line of `k14_spill.cl`.
+/// A row of the line table: the code from `pc` up to the next row's pc belongs to this line of `k14_spill.cl`.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The offset of an instruction from the first byte of `uspill`.
+    /// Offset of an instruction from the first byte of `uspill`.
     pub pc: u64,
-    /// The line, from 1; 0 for code of no line.
+    /// Line, from 1; 0 for code without a line.
     pub line: u32,
-    /// The column, from 1; 0 for none.
+    /// Column, from 1; 0 for none.
     pub column: u16,
-    /// Whether `pc` is a good place to stop for this line.
+    /// Whether `pc` is a recommended breakpoint for this line.
     pub is_stmt: bool,
-    /// Whether `pc` is where to stop for entry to the function.
+    /// Whether `pc` is the recommended breakpoint for entry to the function.
     pub prologue_end: bool,
 }
 
-/// A place that holds a 32-bit value which is one for the whole wavefront.
+/// Location of a 32-bit value that is uniform across the wavefront.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// A scalar register, by the number it has as an operand in the machine code: 0 to 105 are
-    /// `s0` to `s105`, then come [`VCC_LO`] and [`VCC_HI`]. Those two are no SGPRs to DWARF, which
-    /// knows VCC_32 (register 512) and VCC_64 (register 768).
+    /// A scalar register, by its operand number in the machine code: 0 to 105 are `s0` to `s105`, followed by
+    /// [`VCC_LO`] and [`VCC_HI`]. In DWARF the latter are not SGPRs, but VCC_32 (register 512) and VCC_64 (register
+    /// 768).
     Sgpr(u16),
-    /// The dword of one lane of a vector register.
+    /// One lane's dword of a vector register.
     Lane {
-        /// The number of the vector register.
+        /// Number of the vector register.
         vgpr: u16,
-        /// The lane, below [`WAVE_SIZE`].
+        /// Lane, below [`WAVE_SIZE`].
         lane: u16,
     },
 }
 
-/// The lanes of a wavefront of `uspill`.
+/// Number of lanes in a wavefront of `uspill`.
 pub const WAVE_SIZE: u16 = 32;
 
 /// `vcc_lo`, used as one more scalar register. The low half of VCC.
@@ -44,30 +44,30 @@ pub const VCC_LO: u16 = 106;
 /// `vcc_hi`, used as one more scalar register. The high half of VCC.
 pub const VCC_HI: u16 = 107;
 
-/// A stretch of code in which a variable's value is at the same places.
+/// A range of code in which a variable's locations do not change.
 #[derive(Clone, Copy, Debug)]
 pub struct Stay {
-    /// True before the instruction here executes.
+    /// Valid before the instruction at this pc executes.
     pub start: u64,
-    /// True up to, and not at, the instruction here.
+    /// Valid up to, but not at, the instruction at this pc.
     pub end: u64,
-    /// Every place that holds the value in the whole stretch. Never empty.
+    /// All locations of the value throughout the range. Never empty.
     pub places: &'static [Place],
-    /// What makes it true and what ends it, by the offset and text of the instructions. `s0` to
-    /// `s27` in an instruction are registers.
+    /// The instructions that begin and end the validity, by offset and text. `s0` to `s27` in an instruction are
+    /// registers.
     pub because: &'static str,
 }
 
-/// A variable, and where its value is.
+/// A variable and its locations.
 ///
-/// Where no stay covers a pc, the value is at no [`Place`]: it is not loaded yet, or its register
-/// is overwritten and the next value unfinished, or it was copied to every active lane of one of
-/// `v2` to `v21` on its way to `out` and is only there or in `out`. Those copies are not listed.
+/// At pcs outside of its stays, the value is in no [`Place`]: it is not loaded yet, or its register is overwritten and
+/// the next value unfinished, or it was copied to every active lane of one of `v2` to `v21` on its way to `out` and is
+/// only there or in `out`. Those copies are not listed.
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar {
-    /// The name in the source.
+    /// Name in the source.
     pub name: &'static str,
-    /// The line of `k14_spill.cl` that declares it.
+    /// Line of the declaration in `k14_spill.cl`.
     pub line: u32,
     /// Sorted and disjoint.
     pub stays: &'static [Stay],
@@ -226,9 +226,9 @@ pub const LINES: &[Row] = &[
 
 /// The variables of `uspill`, in the order `s0` to `s27`, `acc`, `i`, `n`.
 ///
-/// A variable has the value of its last assignment whose final instruction has executed. `int`, 32
-/// bits each. `i` is in scope until 0x398. At a pc reached in several ways, a place is listed if it
-/// holds the value in every one of them.
+/// A variable has the value of its last assignment whose final instruction has executed. `int`, 32 bits each. `i` is
+/// in scope until 0x398. At a pc that is reached on several paths, a place is listed if it contains the value on every
+/// path.
 pub const SCALARS: &[Scalar] = &[
     Scalar {
         name: "s0",

@@ -1,4 +1,4 @@
-//! What an object's DWARF says, said to a builder.
+//! Describes the DWARF of an object with a builder.
 
 mod places;
 mod scopes;
@@ -17,28 +17,28 @@ use eitri::target::Target;
 use gimli::constants as dw;
 pub use places::named_type;
 
-/// What one says of the unit of an object.
+/// Describes the unit of an object.
 struct Say<'r, 'o> {
     m: Builder,
     object: &'r Object<'o>,
     dwarf: &'r Dwarf<'o>,
     of: &'r Unit<'o>,
     unit: UnitId,
-    /// By the number in the line program.
+    /// Files by number in the line program.
     files: Vec<FileId>,
-    /// By the offset of their entries.
+    /// Types by offset of their entries.
     types: HashMap<u64, TypeId>,
     functions: HashMap<u64, FunctionId>,
     variables: HashMap<u64, VariableId>,
     blocks: HashMap<u64, ScopeId>,
-    /// Pcs of functions' code.
+    /// Code ranges of functions, by first pc.
     code: BTreeMap<u64, (Range<u64>, FunctionId)>,
 }
 
 /// The module of an object with one unit.
 ///
 /// # Errors
-/// What the reader or the builder has to say.
+/// The errors of the reader and of the builder.
 pub fn module(object: &Object<'_>, dwarf: &Dwarf<'_>, target: Target) -> Result<Module> {
     let [of] = dwarf.units() else { panic!("{} units", dwarf.units().len()) };
     let mut m = Builder::new(target);
@@ -96,7 +96,7 @@ impl<'r, 'o> Say<'r, 'o> {
         Ok(())
     }
 
-    /// The file and line of a declaration.
+    /// File and line of a declaration.
     fn declared(&self, entry: Entry<'_, '_>) -> Option<(FileId, u32)> {
         let line = entry.number(dw::DW_AT_decl_line)?;
         Some((self.file(entry.number(dw::DW_AT_decl_file)?), line as u32))
@@ -106,7 +106,7 @@ impl<'r, 'o> Say<'r, 'o> {
         self.files[number as usize]
     }
 
-    /// All functions, with their code, before what is in them.
+    /// Describes all functions with their code, before their contents.
     fn all_functions(&mut self) -> Result<()> {
         for entry in self.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram) {
             let origin = entry.reference(dw::DW_AT_abstract_origin).unwrap_or(entry);

@@ -10,8 +10,8 @@ use gimli::constants as dw;
 use super::Say;
 
 impl<'r, 'o> Say<'r, 'o> {
-    /// The symbol that an address belongs to, and the bytes from there. What has no symbol counts from its
-    /// section, which has one in every object.
+    /// The symbol that contains an address, and the offset from it in bytes. Other addresses count from the section
+    /// symbol, which every object has.
     pub(super) fn symbol_at(&mut self, address: u64) -> (Symbol, u64) {
         let is_there = |symbol: &&eitri::read::Symbol<'_>| {
             let kind = matches!(symbol.kind, SymbolKind::Func | SymbolKind::Object);
@@ -32,7 +32,7 @@ impl<'r, 'o> Say<'r, 'o> {
         (self.m.symbol(name), address - start)
     }
 
-    /// The location of an expression; `None` if it cannot be said.
+    /// The location of an expression; `None` if the builder cannot express it.
     pub(super) fn loc(&mut self, expr: &[u8]) -> Result<Option<Loc>> {
         let encoding = self.of.encoding;
         let ops = Decoder::new(expr, encoding).collect::<Result<Vec<_>>>()?;
@@ -46,7 +46,7 @@ impl<'r, 'o> Say<'r, 'o> {
                 let (symbol, by) = self.symbol_at(address(index)?);
                 return Ok(Some(Loc::value(Val::address(symbol, by as i64))));
             }
-            // An address in another space: of an index in the table only the table's owner knows.
+            // The index of an address in another space cannot be resolved here.
             ref ops if ops.iter().any(|op| matches!(op, Op::Addrx { .. })) => return Ok(None),
             _ => {}
         }
@@ -66,7 +66,7 @@ impl<'r, 'o> Say<'r, 'o> {
         Ok(Some(Loc::expr(self.m.expr(expr, &entities)?)))
     }
 
-    /// The number of an expression of a call; `None` if it cannot be said in as many bytes.
+    /// A call expression as a number; `None` if the builder cannot express it in equally many bytes.
     pub(super) fn number(&self, expr: &[u8]) -> Result<Option<Val>> {
         let encoding = self.of.encoding;
         let ops: Vec<Op<'_>> = Decoder::new(expr, encoding).map(|one| Ok(one?.op)).collect::<Result<_>>()?;
@@ -83,7 +83,7 @@ impl<'r, 'o> Say<'r, 'o> {
         })
     }
 
-    /// The address that is called. LLVM names the register that it is in, and not what that holds.
+    /// The called address. LLVM writes the register that contains the address, rather than the contents.
     pub(super) fn target(&self, expr: &[u8]) -> Result<Option<Val>> {
         let mut ops = Decoder::new(expr, self.of.encoding);
         match (ops.next().transpose()?.map(|one| one.op), ops.is_at_end()) {
@@ -92,7 +92,7 @@ impl<'r, 'o> Say<'r, 'o> {
         }
     }
 
-    /// Where a variable is.
+    /// Location of a variable.
     pub(super) fn place(&mut self, entry: Entry<'r, 'o>) -> Result<Place> {
         match entry.attr(dw::DW_AT_location) {
             Some(&Value::Expr(expr)) => Ok(self.loc(expr)?.map_or(Place::None, Place::Always)),
@@ -116,16 +116,16 @@ impl<'r, 'o> Say<'r, 'o> {
     }
 }
 
-/// Where a variable is, by address.
+/// Location of a variable, by address.
 pub(super) enum Place {
     None,
     Always(Loc),
     Live(Vec<(std::ops::Range<u64>, Loc)>),
-    /// Its value, of at least as many bytes as its type has.
+    /// The variable's value, at least as many bytes as its type has.
     Constant(Vec<u8>),
 }
 
-/// The type that an operation names.
+/// The type that an operation refers to.
 pub fn named_type(op: &Op<'_>) -> Option<u64> {
     match *op {
         Op::Convert { ty } | Op::Reinterpret { ty } => Some(ty).filter(|&ty| ty != 0),

@@ -1,4 +1,4 @@
-//! What is in functions: variables, blocks, inlined calls, calls, labels.
+//! Contents of functions: variables, blocks, inlined calls, calls, labels.
 
 use std::ops::Range;
 
@@ -12,11 +12,11 @@ use super::Say;
 use super::places::Place;
 use super::types::is_type;
 
-/// The code that a scope is in: where it starts.
+/// Code of a scope, with its start.
 #[derive(Clone, Copy)]
 struct In {
     start: u64,
-    /// The function's entry says what it is an instance of.
+    /// Whether the function's entry refers to an abstract instance.
     is_instance: bool,
 }
 
@@ -28,7 +28,7 @@ impl<'r, 'o> Say<'r, 'o> {
         }
         let functions: Vec<_> =
             root.children().filter(|child| child.tag() == dw::DW_TAG_subprogram).collect();
-        // What an instance refers to comes first.
+        // Abstract instances come before the concrete ones that refer to them.
         let is_instance = |entry: &Entry<'_, '_>| entry.attr(dw::DW_AT_abstract_origin).is_some();
         for &function in functions.iter().filter(|entry| entry.attr(dw::DW_AT_inline).is_some()) {
             let id = self.functions[&function.offset()];
@@ -45,7 +45,7 @@ impl<'r, 'o> Say<'r, 'o> {
         Ok(())
     }
 
-    /// What is in a function that was inlined. Blocks have the pcs that they have in the function's own code.
+    /// Contents of an abstract instance. Blocks have the pcs of the function's own code.
     fn abstract_scope(
         &mut self,
         entry: Entry<'r, 'o>,
@@ -150,7 +150,7 @@ impl<'r, 'o> Say<'r, 'o> {
         Ok(inlined)
     }
 
-    /// A variable or parameter, or where one is that is known already.
+    /// Describes a variable or parameter, or the location of a known one.
     fn variable(
         &mut self,
         entry: Entry<'r, 'o>,
@@ -245,7 +245,7 @@ impl<'r, 'o> Say<'r, 'o> {
     }
 }
 
-/// Says where a variable is.
+/// Sets the location of a variable.
 fn put(variable: &mut VariableBuilder<'_>, entry: Entry<'_, '_>, place: Place, start: u64) -> Result<()> {
     match place {
         Place::None => {}
@@ -265,7 +265,7 @@ fn put(variable: &mut VariableBuilder<'_>, entry: Entry<'_, '_>, place: Place, s
     Ok(())
 }
 
-/// The block of the inlined function that a block of an instance is one of: the one that its variables are in.
+/// The block of the abstract instance that a concrete block stands for: the parent of its variables' origins.
 fn abstract_block<'r, 'o>(block: Entry<'r, 'o>) -> Option<Entry<'r, 'o>> {
     block.children().find_map(|child| match child.tag() {
         dw::DW_TAG_variable => child.reference(dw::DW_AT_abstract_origin)?.parent(),

@@ -27,11 +27,11 @@ impl<'r, 'o> Say<'r, 'o> {
         let name = entry.name().unwrap_or_default();
         let bytes = entry.number(dw::DW_AT_byte_size).unwrap_or(0);
         let of = match entry.tag() {
-            // Their members come later.
+            // Members are described later.
             dw::DW_TAG_structure_type | dw::DW_TAG_union_type => None,
             _ => entry.reference(dw::DW_AT_type).map(|of| self.ty(of)).transpose()?,
         };
-        // A structure on the way may have come by here.
+        // A structure on the way may refer to this type and have described it.
         if let Some(&known) = self.types.get(&entry.offset()) {
             return Ok(known);
         }
@@ -96,7 +96,7 @@ impl<'r, 'o> Say<'r, 'o> {
             tag => panic!("{tag}"),
         };
         let declared = self.declared(entry);
-        // From here on it is one of its kind: types that look the same stay as many as they are.
+        // Make it distinct: types that look the same must not be merged.
         let mut ty = self.m.describe_type(id)?;
         if let Some((file, line)) = declared {
             ty.declared(file, line);
@@ -134,7 +134,7 @@ impl<'r, 'o> Say<'r, 'o> {
     }
 }
 
-/// The tags of types that there are in C and OpenCL C.
+/// Tags of types in C and OpenCL C.
 pub(super) fn is_type(tag: gimli::DwTag) -> bool {
     matches!(
         tag,

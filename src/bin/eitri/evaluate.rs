@@ -14,19 +14,19 @@ use eitri::{Result, target};
 use super::arguments::{Pc, Question};
 use super::{Failure, input, of};
 
-/// What comes of a question.
+/// Result of a question.
 pub struct Answer {
-    /// The steps as text.
+    /// Steps as text.
     pub steps: String,
-    /// The result in the words of the conformance format.
+    /// Result in the notation of the conformance format.
     pub found: String,
-    /// Whether there is a result, and it could be read.
+    /// Whether there is a result that could be read.
     pub is_result: bool,
-    /// The steps as a picture, if that is wanted.
+    /// Steps as a figure, if requested.
     pub figure: Option<String>,
 }
 
-/// Evaluates what is asked for.
+/// Evaluates the question.
 pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
     let Question { subject, var, .. } = question;
     let Some(name) = var else {
@@ -60,7 +60,7 @@ pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
     Ok(asked.answer(&whole, &machine.snapshot, &context, &target))
 }
 
-/// So much is told of what was found, in bytes of text: an object that is read has at most a few times less.
+/// Maximum size of the printed result in bytes; the result of reading a large object is at most a few times smaller.
 const MOST_TOLD: usize = 1 << 28;
 
 struct Asked<'a> {
@@ -91,7 +91,7 @@ impl Asked<'_> {
     }
 }
 
-/// The address that `--pc` gives. Functions are those of the file.
+/// Address given by `--pc`. Functions are those of the file.
 fn address(pc: &Pc, file: Option<&Dwarf<'_>>) -> Result<u64, Failure> {
     match (pc, file) {
         (Pc::Address(address), _) => Ok(*address),
@@ -105,8 +105,8 @@ fn address(pc: &Pc, file: Option<&Dwarf<'_>>) -> Result<u64, Failure> {
     }
 }
 
-/// The stopped machine, with what the arguments change in it, and its target: as the arguments say, or else the
-/// machine's file, or else the object file.
+/// The stopped machine, with the changes from the arguments, and its target: from the arguments, or else the machine's
+/// file, or else the object file.
 fn stopped(
     question: &Question,
     dwarf: Option<&Dwarf<'_>>,
@@ -135,7 +135,7 @@ fn stopped(
     Ok((machine, target))
 }
 
-/// The machines of all files in order, and the one target that they have.
+/// The machines of all files in order, and their common target.
 pub fn stops(
     question: &Question,
     of_object: Option<target::Target>,
@@ -168,7 +168,7 @@ pub fn stops(
     Ok((machines, target))
 }
 
-/// The target of an object file, with waves of as many lanes as its functions say.
+/// Target of an object file, with the number of lanes of its functions.
 pub fn target_of(object: &Object<'_>, info: &DebugInfo<'_, '_>) -> Option<target::Target> {
     let lanes = info.lanes_of_all();
     let wave = [Wave::W32, Wave::W64].into_iter().find(|wave| lanes == Some(wave.lanes().into()));
@@ -190,7 +190,7 @@ fn encoding(question: &Question, target: &Target) -> Result<Encoding> {
     Ok(encoding)
 }
 
-/// The bytes of an expression: hexadecimal, or text.
+/// Bytes of an expression: from hexadecimal digits, or from text.
 fn expression(text: &str, encoding: Encoding, target: Option<&target::Target>) -> Result<Vec<u8>, Failure> {
     let digits: String = text.chars().filter(|char| !char.is_whitespace()).collect();
     if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
@@ -201,7 +201,7 @@ fn expression(text: &str, encoding: Encoding, target: Option<&target::Target>) -
     bytes.ok_or_else(|| Failure(format!("`{text}`: bytes of two hexadecimal digits each are expected")))
 }
 
-/// What is on the stack at first.
+/// Initial stack.
 fn initial(question: &Question, machine: &Machine, target: &Target) -> Result<Vec<Element>, Failure> {
     if question.initial.is_empty() {
         return Ok(machine.initial.clone());

@@ -1,4 +1,4 @@
-//! Ends of messages: the option, command or order of arguments that was probably wanted.
+//! Hints at the end of messages: the option, command or order of arguments that was probably intended.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use eitri::read::Object;
 
 use super::{Failure, of};
 
-/// The list in which a name stands that is not known.
+/// The command that lists the valid names, for an unknown name.
 pub fn list_of(error: &Error) -> &'static str {
     match error.kind() {
         ErrorKind::UnknownTarget(_) => "`eitri targets` lists the targets",
@@ -16,7 +16,7 @@ pub fn list_of(error: &Error) -> &'static str {
     }
 }
 
-/// An error of a file, with a hint if the consumer cannot be told something.
+/// Adds the file to an error, and a hint if the consumer cannot express something.
 pub fn if_refused(file: &Path, hint: Option<&'static str>) -> impl Fn(Error) -> Failure {
     move |error| {
         let hint = hint.filter(|_| matches!(error.kind(), ErrorKind::CannotSay { .. }));
@@ -24,7 +24,7 @@ pub fn if_refused(file: &Path, hint: Option<&'static str>) -> impl Fn(Error) -> 
     }
 }
 
-/// An error of attaching sections to an object, with a hint if the object has the section already.
+/// Adds the file to an error of attaching sections, and a hint if the object has the section already.
 pub fn if_there(file: &Path, object: &[u8]) -> impl Fn(Error) -> Failure {
     move |error| {
         let section = error.at().section.as_deref();
@@ -39,7 +39,7 @@ pub fn is_elf(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\x7fELF")
 }
 
-/// Whether it is a text in JSON, such as a description.
+/// Whether the bytes are JSON, such as a description.
 pub fn is_json(bytes: &[u8]) -> bool {
     bytes.trim_ascii_start().starts_with(b"{")
 }

@@ -1,4 +1,4 @@
-//! `explain --lanes`: from arguments to where lanes stand.
+//! `explain --lanes`: from arguments to positions of lanes.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::arguments::Question;
 use super::evaluate::{dialect, stops, target_of};
 use super::{Failure, input, of};
 
-/// Where the lanes stand that are asked for.
+/// Finds the requested positions of lanes.
 pub fn told(question: &Question, function: Option<&str>) -> Result<Lanes, Failure> {
     let file = Path::new(&question.subject);
     let bytes = input(file)?;
@@ -22,7 +22,7 @@ pub fn told(question: &Question, function: Option<&str>) -> Result<Lanes, Failur
     let hardware = target.built_in();
     for snapshot in machines.iter_mut().map(|machine| &mut machine.snapshot) {
         snapshot.lanes = snapshot.lanes.or_else(|| Some(hardware?.lanes().into()));
-        // A register has the pc, too: where the file is loaded.
+        // On this target a register contains the pc too, as a loaded address.
         if let (Some(pc), Some(reg)) = (snapshot.pc, hardware.and_then(|target| target.pc())) {
             let loaded = pc.wrapping_add(snapshot.load_bias);
             snapshot.registers.entry(reg).or_insert_with(|| loaded.to_le_bytes().into());

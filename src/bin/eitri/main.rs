@@ -28,9 +28,9 @@ use eitri::spirv;
 use eitri::target::Target;
 use evaluate::Answer;
 
-/// Differences were found, or vectors or an evaluation failed.
+/// Differences, failed vectors or a failed evaluation.
 const FINDINGS: u8 = 1;
-/// The input or the arguments cannot be used.
+/// Unusable input or arguments.
 const UNUSABLE: u8 = 2;
 
 fn main() -> ExitCode {
@@ -41,17 +41,17 @@ fn main() -> ExitCode {
     })
 }
 
-/// What could not be used, and why.
+/// Message for unusable input.
 struct Failure(String);
 
 impl Failure {
-    /// The same with a hint, if there is one.
+    /// Appends a hint, if there is one.
     fn and(self, hint: &str) -> Self {
         if hint.is_empty() { self } else { Self(format!("{}\n{hint}", self.0)) }
     }
 }
 
-/// Says which file an error is about.
+/// Adds the file to an error.
 fn of(file: &Path) -> impl Fn(Error) -> Failure {
     move |error| {
         let name = if file.as_os_str() == "-" { "standard input".into() } else { file.display().to_string() };
@@ -59,7 +59,7 @@ fn of(file: &Path) -> impl Fn(Error) -> Failure {
     }
 }
 
-/// An error of no file.
+/// An error without a file.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self(error.to_string()).and(hints::list_of(&error))
@@ -100,7 +100,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let others = [Some(&output), Some(&description), object.as_ref()];
             let split = written.split_files(target)?.into_iter().map(|(name, bytes)| {
                 let file = output.with_file_name(name);
-                // `./a` is `a`.
+                // `./a` equals `a`.
                 match others.iter().flatten().find(|other| other.components().eq(file.components())) {
                     None => Ok((file, bytes)),
                     Some(other) => {
@@ -110,7 +110,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 }
             });
             let split: Vec<_> = split.collect::<Result<_, _>>()?;
-            // The object comes last: what it refers to is there.
+            // The object is written last: the files that it refers to exist then.
             for (file, bytes) in split {
                 write_file(file, &bytes)?;
             }
@@ -142,7 +142,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 file_name(&object)?;
                 module.set_split_names(skeletons(&bytes).map_err(of(&object))?)?;
             }
-            // What the consumer cannot be told does not have to be there.
+            // Parts that the consumer cannot express may be missing.
             let hint = (!partial).then_some("--partial is for objects written with it");
             let lowered = lower(&module, &consumer, policy(partial));
             let left_out = lowered.map_err(hints::if_refused(&description, hint))?.left_out;
@@ -247,10 +247,10 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
     }
 }
 
-/// The manual page of a command, or of all.
+/// The manual page of a command, or of the program.
 fn page(name: Option<&str>) -> Result<Vec<u8>, Failure> {
     let mut command = Arguments::command();
-    // A command that is not built does not know its parent.
+    // Subcommands know their parent only after `build`.
     command.build();
     if let Some(name) = name {
         let own = command.find_subcommand(name).cloned();
@@ -263,7 +263,7 @@ fn page(name: Option<&str>) -> Result<Vec<u8>, Failure> {
     Ok(page)
 }
 
-/// The words of a SPIR-V module, which alone is checked without a description.
+/// The words of a SPIR-V module, the only input that is checked without a description.
 #[cfg(feature = "spirv")]
 fn module(bytes: &[u8]) -> eitri::Result<Vec<u32>> {
     spirv::from_bytes(bytes).map_err(|error| {
@@ -277,7 +277,7 @@ fn module(bytes: &[u8]) -> eitri::Result<Vec<u32>> {
     })
 }
 
-/// The name of an object that has the files of split units beside it.
+/// Name of an object with split units in files beside it.
 fn file_name(object: &Path) -> Result<String, Failure> {
     let name = object.file_name().filter(|_| object.as_os_str() != "-").and_then(|name| name.to_str());
     name.map(String::from).ok_or_else(|| {
@@ -285,7 +285,7 @@ fn file_name(object: &Path) -> Result<String, Failure> {
     })
 }
 
-/// The files of split units that an object names.
+/// Names of the split files that an object refers to.
 fn skeletons(object: &[u8]) -> eitri::Result<Vec<String>> {
     let object = Object::read(object)?;
     let dwarf = Dwarf::read(&object)?;
@@ -297,7 +297,7 @@ fn describe(file: &Path) -> Result<Module, Failure> {
     described(file, &input(file)?)
 }
 
-/// The description that a file has.
+/// Reads the description in a file.
 fn described(file: &Path, text: &[u8]) -> Result<Module, Failure> {
     if hints::is_elf(text) {
         return Err(not_described(file));
@@ -321,7 +321,7 @@ fn input(file: &Path) -> Result<Vec<u8>, Failure> {
     read().map_err(|error| of(file)(error.into()))
 }
 
-/// Writes to standard output. That nobody reads it to the end is no error.
+/// Writes to standard output. A closed pipe is not an error.
 fn print(bytes: &[u8]) -> eitri::Result<()> {
     match io::stdout().lock().write_all(bytes) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

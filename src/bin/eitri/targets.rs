@@ -1,21 +1,21 @@
-//! `eitri targets`: the names that a description, a machine and `--target` take.
+//! `eitri targets`: names for descriptions, machines and `--target`.
 
 use std::fmt::Write;
 
 use eitri::target::{Per, Register, Target};
 
-/// The name of each target, a line each.
+/// The names of all targets, one per line.
 pub fn all() -> String {
     Target::all().map(|target| format!("{}\n", target.name())).collect()
 }
 
-/// Registers of consecutive numbers and names that are otherwise equal.
+/// A run of registers with consecutive numbers and names that are otherwise equal.
 struct Run {
     first: Register,
     last: Register,
 }
 
-/// A name as letters and the number at its end.
+/// Splits a name into letters and the number at its end.
 fn split(register: Register) -> Option<(String, u64)> {
     let name = register.name().to_string();
     let letters = name.trim_end_matches(|char: char| char.is_ascii_digit());
@@ -23,7 +23,7 @@ fn split(register: Register) -> Option<(String, u64)> {
 }
 
 impl Run {
-    /// Whether the register comes after the last.
+    /// Whether the register continues the run.
     fn goes_on(&self, register: Register) -> bool {
         let follows = match (split(self.last), split(register)) {
             (Some((letters, number)), Some((next, after))) => letters == next && number + 1 == after,
@@ -40,7 +40,7 @@ fn range<T: ToString>(first: T, last: T) -> String {
     if first == last { first } else { format!("{first}..{last}") }
 }
 
-/// The registers and address spaces of a target.
+/// Registers and address spaces of a target.
 pub fn one(target: &Target) -> String {
     let mut runs: Vec<Run> = Vec::new();
     for register in target.registers() {
